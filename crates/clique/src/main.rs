@@ -1,0 +1,2 @@
+//! The clique program.
+fn main() {}

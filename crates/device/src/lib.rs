@@ -1,0 +1,1 @@
+//! Packet input and output: captures, in-memory interfaces.

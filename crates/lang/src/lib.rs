@@ -1,0 +1,1 @@
+//! The Click configuration language: text to configuration graph.

@@ -1,0 +1,1 @@
+//! Longest-prefix-match tables that change under readers.

@@ -1,0 +1,1 @@
+//! Packet buffers, per-worker pools, batches and annotations.

@@ -1,0 +1,1 @@
+//! Read-copy update for user space: grace periods and deferred reclamation.

@@ -1,0 +1,1 @@
+//! Elements, the graph, workers, scheduling, handlers and hot swap.

@@ -1,0 +1,1 @@
+//! Protocol headers as typed views over bytes, and checksums.
