@@ -1,0 +1,181 @@
+//! What can go wrong with a capture, where, and what to do about it.
+
+use std::{fmt, io};
+
+use super::RECORD_LEN_MAX;
+
+/// An error while reading or writing a capture: the file, the place in it, what is wrong and a remedy.
+#[derive(Debug)]
+pub struct Error {
+    pub(super) file: String,
+    pub(super) place: Option<Place>,
+    pub(super) kind: ErrorKind,
+}
+
+/// Where in the capture an error was met.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// Records read or written before it.
+    pub(super) records: u64,
+    /// Bytes from the start of the (decompressed) capture to the faulty record or block.
+    pub(super) offset: u64,
+    /// Whether the offset counts decompressed bytes.
+    pub(super) compressed: bool,
+}
+
+/// What is wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The file cannot be opened.
+    Open(io::Error),
+    /// The file cannot be created.
+    Create(io::Error),
+    /// Reading or decompressing failed.
+    Read(io::Error),
+    /// Writing failed; the file may end in the middle of a record, and further writes are refused.
+    Write(io::Error),
+    /// The file has no bytes at all.
+    Empty,
+    /// The first bytes are those of no capture format.
+    NotACapture {
+        /// The first four bytes (zeros where the file is shorter).
+        magic: [u8; 4],
+    },
+    /// The file is compressed in a way that is not read or written here.
+    Compression {
+        /// Name of the compression.
+        name: &'static str,
+    },
+    /// The file is a capture in a version of its format that is not known.
+    Version {
+        /// Major version.
+        major: u16,
+        /// Minor version.
+        minor: u16,
+    },
+    /// The capture ends in the middle of a header, record or block.
+    Truncated,
+    /// A record claims more captured bytes than [`RECORD_LEN_MAX`].
+    RecordTooLong {
+        /// The length it claims, in bytes.
+        length: u32,
+    },
+    /// A block of a pcapng file contradicts itself or the file.
+    Malformed {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The capture format cannot express this time of a packet; nothing was written for it.
+    Time {
+        /// Nanoseconds since 1970-01-01 00:00 UTC.
+        time_ns: i64,
+    },
+}
+
+impl Error {
+    pub(super) fn new(file: &str, kind: ErrorKind) -> Error {
+        Error { file: file.to_owned(), place: None, kind }
+    }
+
+    /// What is wrong, without the place.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// Name of the capture, as given by whoever opened it.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Number of good records before the error.
+    pub fn records_good(&self) -> u64 {
+        self.place.map_or(0, |place| place.records)
+    }
+
+    /// Offset in bytes of the faulty header, record or block from the start of the (decompressed) capture.
+    pub fn offset(&self) -> Option<u64> {
+        self.place.map(|place| place.offset)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.file)?;
+        if let Some(place) = self.place {
+            let of = if place.compressed { " of the decompressed data" } else { "" };
+            write!(f, "record {}, byte {}{of}: ", place.records + 1, place.offset)?;
+        }
+        self.kind.fmt(f)?;
+        match (&self.kind, self.place) {
+            (
+                ErrorKind::Truncated | ErrorKind::RecordTooLong { .. } | ErrorKind::Malformed { .. },
+                Some(place),
+            ) => {
+                write!(f, "; {} good records come before it", place.records)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ErrorKind::Open(error) => write!(f, "cannot open the capture: {error}"),
+            ErrorKind::Create(error) => write!(f, "cannot create the capture: {error}"),
+            ErrorKind::Read(error) => {
+                write!(f, "cannot read on: {error}; check the file (gzip -t, xz -t) or copy it again")
+            }
+            ErrorKind::Write(error) => write!(f, "cannot write: {error}; the last record may be incomplete"),
+            ErrorKind::Empty => {
+                f.write_str("the capture is empty, not even a file header; was it ever written?")
+            }
+            ErrorKind::NotACapture { magic: [a, b, c, d] } => write!(
+                f,
+                "not a capture (starts with bytes {a:02x} {b:02x} {c:02x} {d:02x}); \
+                 pcap or pcapng is expected, plain or compressed with gzip or xz"
+            ),
+            ErrorKind::Compression { name } => {
+                write!(f, "{name} compression is not supported; use gzip, or pipe through `{name}` and `-`")
+            }
+            ErrorKind::Version { major, minor } => {
+                write!(
+                    f,
+                    "unknown format version {major}.{minor}; convert it, for example with editcap -F pcap"
+                )
+            }
+            ErrorKind::Truncated => f.write_str(
+                "the capture ends in the middle; capture or copy it again, or cut the incomplete end off",
+            ),
+            ErrorKind::RecordTooLong { length } => write!(
+                f,
+                "the record claims {length} bytes, more than {RECORD_LEN_MAX} are not plausible; \
+                 the file is damaged from here on: cut it off before this byte or capture again"
+            ),
+            ErrorKind::Malformed { what } => {
+                write!(
+                    f,
+                    "{what}; the file is damaged from here on: cut it off before this byte or capture again"
+                )
+            }
+            ErrorKind::Time { time_ns } => write!(
+                f,
+                "the format cannot hold the time {time_ns} ns since 1970; \
+                 give packets times from 1970 to 2106 or none"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Open(error)
+            | ErrorKind::Create(error)
+            | ErrorKind::Read(error)
+            | ErrorKind::Write(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Packet captures: streaming readers and writers of pcap and pcapng.
+//!
+//! A [`Reader`] takes a file, standard input or any byte stream, finds out by the first bytes whether it is
+//! compressed (gzip, xz) and which format it has, and hands out one record at a time into the caller's buffer.
+//! It allocates nothing per record and holds no more than one record, so captures of any size can be read.
+//! A [`Writer`] writes what libpcap and Click write, byte by byte.
+//!
+//! Formats: pcap as in draft-ietf-opsawg-pcap (versions 2.0 to 2.4, both byte orders, micro- and nanoseconds, and
+//! the variant with 24-byte record headers that some Linux tools wrote); pcapng as in draft-ietf-opsawg-pcapng
+//! (both byte orders, several sections and interfaces, unknown blocks and options skipped).
+
+mod error;
+mod linktype;
+mod order;
+mod pcap;
+mod pcapng;
+mod reader;
+mod source;
+mod writer;
+
+pub use error::{Error, ErrorKind};
+pub use linktype::LinkType;
+pub use reader::{Reader, Record};
+pub use writer::{Format, Options, Writer};
+
+/// Result of a capture operation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Longest record, in captured bytes, that is read or written: 256 KiB, libpcap's own limit for packets.
+///
+/// A longer one is a sign of a damaged file; reading it would only turn garbage into packets.
+pub const RECORD_LEN_MAX: u32 = 256 * 1024;

@@ -1,0 +1,147 @@
+//! Reading a capture, whatever its format.
+
+use std::io::Read;
+
+use super::error::{Error, ErrorKind, Place};
+use super::pcap::Pcap;
+use super::pcapng::PcapNg;
+use super::source::Source;
+use super::{LinkType, Result};
+
+/// What a capture says about one packet beside its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record {
+    /// When it was captured: nanoseconds since 1970-01-01 00:00 UTC, 0 if the capture does not say.
+    pub time_ns: i64,
+    /// Length of the packet in bytes before it was cut to what is captured; never less than that.
+    pub orig_len: u32,
+    /// What its bytes begin with.
+    pub linktype: LinkType,
+}
+
+/// A capture that is being read, record by record.
+pub struct Reader {
+    name: String,
+    source: Source,
+    format: Format,
+    linktype: LinkType,
+    snaplen: u32,
+    records: u64,
+    /// The end or an error was met; there is nothing more.
+    ended: bool,
+}
+
+enum Format {
+    Pcap(Pcap),
+    PcapNg(PcapNg),
+}
+
+impl Reader {
+    /// Opens the capture in the file `path`, `-` for standard input, and reads its header.
+    ///
+    /// # Errors
+    /// The file cannot be opened or read, is no capture, or its header is truncated or damaged.
+    pub fn open(path: &str) -> Result<Reader> {
+        let name = if path == "-" { "<stdin>" } else { path };
+        let source = Source::open(path).map_err(|kind| Error::new(name, kind))?;
+        Reader::new(source, name)
+    }
+
+    /// Reads the header of a capture from `raw`; `name` stands for it in errors.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn from_read(raw: Box<dyn Read + Send>, name: &str) -> Result<Reader> {
+        let source = Source::from_read(raw).map_err(|kind| Error::new(name, kind))?;
+        Reader::new(source, name)
+    }
+
+    fn new(mut source: Source, name: &str) -> Result<Reader> {
+        let opened = open_format(&mut source);
+        let place = Place { records: 0, offset: source.mark(), compressed: source.is_compressed() };
+        let format =
+            opened.map_err(|kind| Error { file: name.to_owned(), place: place_of(&kind, place), kind })?;
+        let (linktype, snaplen) = match &format {
+            Format::Pcap(pcap) => (pcap.linktype, pcap.snaplen),
+            // A capture without an interface cannot have packets either.
+            Format::PcapNg(pcapng) => pcapng.first_interface().unwrap_or((LinkType::Ethernet, 0)),
+        };
+        Ok(Reader { name: name.to_owned(), source, format, linktype, snaplen, records: 0, ended: false })
+    }
+
+    /// Link type of the capture; of its first interface in a pcapng file, where each record has its own.
+    pub fn linktype(&self) -> LinkType {
+        self.linktype
+    }
+
+    /// Most bytes captured of a packet, as the header says; 0 means no limit. Not enforced.
+    pub fn snaplen(&self) -> u32 {
+        self.snaplen
+    }
+
+    /// Number of records handed out so far.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Name of the capture: the path, `<stdin>`, or what was given to [`Reader::from_read`].
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads the next record; its captured bytes replace the contents of `buf`. `None` at the end.
+    ///
+    /// Allocates only when a record is longer than any before it in `buf`. After an error there is nothing
+    /// more to read: every further call returns `None`.
+    ///
+    /// # Errors
+    /// The capture is truncated, damaged or cannot be read; the error says where, and how many records were good.
+    /// The contents of `buf` are then unspecified.
+    pub fn next(&mut self, buf: &mut Vec<u8>) -> Result<Option<Record>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let next = match &mut self.format {
+            Format::Pcap(pcap) => pcap.next(&mut self.source, buf),
+            Format::PcapNg(pcapng) => pcapng.next(&mut self.source, buf),
+        };
+        match next {
+            Ok(Some(record)) => {
+                self.records += 1;
+                Ok(Some(record))
+            }
+            Ok(None) => {
+                self.ended = true;
+                Ok(None)
+            }
+            Err(kind) => {
+                self.ended = true;
+                let offset = self.source.mark();
+                let place = Place { records: self.records, offset, compressed: self.source.is_compressed() };
+                Err(Error { file: self.name.clone(), place: Some(place), kind })
+            }
+        }
+    }
+}
+
+fn open_format(source: &mut Source) -> std::result::Result<Format, ErrorKind> {
+    let mut magic = [0; 4];
+    let count = source.fill(&mut magic)?;
+    if Pcap::recognises(magic) {
+        Pcap::open(magic, source).map(Format::Pcap)
+    } else if PcapNg::recognises(magic) {
+        PcapNg::open(source).map(Format::PcapNg)
+    } else if count == 0 {
+        Err(ErrorKind::Empty)
+    } else {
+        Err(ErrorKind::NotACapture { magic })
+    }
+}
+
+/// Errors about the file as a whole need no place.
+fn place_of(kind: &ErrorKind, place: Place) -> Option<Place> {
+    match kind {
+        ErrorKind::Truncated | ErrorKind::Malformed { .. } | ErrorKind::Read(_) => Some(place),
+        _ => None,
+    }
+}
