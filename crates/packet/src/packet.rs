@@ -1,0 +1,512 @@
+//! One packet: a buffer, exclusively owned.
+
+use crate::arena::{Arena, Class};
+use std::ptr::NonNull;
+
+/// Bytes of metadata at the start of every buffer: two cache lines.
+pub(crate) const META_BYTES: usize = 128;
+
+/// Bytes left free in front of a new packet's data, for headers that are added later.
+pub const DEFAULT_HEADROOM: usize = 128;
+
+/// Bytes of annotation space in every packet, as in Click.
+pub const ANNO_BYTES: usize = 48;
+
+/// The metadata at the start of a buffer.
+///
+/// The first cache line has all that an ordinary hop reads or writes; the second is touched by sources, captures and
+/// the arena only. Offsets count from the start of the data area (the end of this struct).
+#[repr(C, align(64))]
+pub(crate) struct Meta {
+    /// First byte of data.
+    start: u32,
+    /// One past the last byte of data.
+    end: u32,
+    /// Header positions plus one; 0 means "not set". A header further than `u16` reaches counts as not set.
+    mac: u16,
+    network: u16,
+    transport: u16,
+    class: Class,
+    kind: Kind,
+    annotations: [u8; ANNO_BYTES],
+    // Second cache line.
+    timestamp_ns: i64,
+    device: u32,
+    /// The arena's link while the buffer is an orphan.
+    pub(crate) next: u32,
+}
+
+const _: () = assert!(size_of::<Meta>() == META_BYTES);
+const _: () = assert!(std::mem::offset_of!(Meta, timestamp_ns) == 64);
+
+impl Meta {
+    pub(crate) fn new(class: Class) -> Meta {
+        Meta {
+            start: 0,
+            end: 0,
+            mac: 0,
+            network: 0,
+            transport: 0,
+            class,
+            kind: Kind::Host,
+            annotations: [0; ANNO_BYTES],
+            timestamp_ns: 0,
+            device: 0,
+            next: 0,
+        }
+    }
+
+    /// Empties a recycled buffer: data of `len` bytes after `headroom`, nothing annotated.
+    #[inline]
+    pub(crate) fn reset(&mut self, headroom: usize, len: usize) {
+        debug_assert!(headroom + len <= self.class.room());
+        self.start = headroom as u32;
+        self.end = (headroom + len) as u32;
+        (self.mac, self.network, self.transport) = (0, 0, 0);
+        self.kind = Kind::Host;
+        self.annotations = [0; ANNO_BYTES];
+        self.timestamp_ns = 0;
+        self.device = 0;
+    }
+
+    /// Copies all that describes the packet but its place in the buffer.
+    fn describe_like(&mut self, other: &Meta) {
+        (self.mac, self.network, self.transport) = (other.mac, other.network, other.transport);
+        self.kind = other.kind;
+        self.annotations = other.annotations;
+        self.timestamp_ns = other.timestamp_ns;
+        self.device = other.device;
+    }
+
+    #[inline]
+    pub(crate) fn class(&self) -> Class {
+        self.class
+    }
+}
+
+/// To whom a frame was addressed at the link layer (Click's packet type annotation).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// To this host.
+    #[default]
+    Host,
+    /// To everybody.
+    Broadcast,
+    /// To a group.
+    Multicast,
+    /// To another host; seen because the interface is promiscuous.
+    OtherHost,
+    /// Sent by this host and looped back.
+    Outgoing,
+    /// Looped back for speed.
+    FastRoute,
+}
+
+/// A packet: exclusively owned data with headroom and tailroom in one buffer, and its annotations.
+///
+/// There are no references to a packet's buffer but this one, so a packet can be changed in place and can move between
+/// threads. On the packet path give packets back with [`crate::Pool::free`]; dropping one is always correct, only
+/// slower.
+pub struct Packet(NonNull<Meta>);
+
+// SAFETY: a packet owns its buffer exclusively; nothing in it is bound to a thread.
+unsafe impl Send for Packet {}
+// SAFETY: a shared `Packet` gives shared access to plain bytes only.
+unsafe impl Sync for Packet {}
+
+impl Drop for Packet {
+    fn drop(&mut self) {
+        Arena::of(self.meta().class).orphan(self.0);
+    }
+}
+
+impl Packet {
+    /// Takes ownership of a buffer.
+    ///
+    /// # Safety
+    /// `buffer` must come from the arena, be initialised, and be known to nobody else.
+    #[inline]
+    pub(crate) unsafe fn from_raw(buffer: NonNull<Meta>) -> Packet {
+        Packet(buffer)
+    }
+
+    /// Gives up ownership of the buffer without freeing it.
+    #[inline]
+    pub(crate) fn into_raw(self) -> NonNull<Meta> {
+        let buffer = self.0;
+        std::mem::forget(self);
+        buffer
+    }
+
+    #[inline]
+    fn meta(&self) -> &Meta {
+        // SAFETY: the packet owns its buffer, whose start is an initialised `Meta`.
+        unsafe { self.0.as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn meta_mut(&mut self) -> &mut Meta {
+        // SAFETY: as above, and `&mut self` makes the access exclusive.
+        unsafe { self.0.as_mut() }
+    }
+
+    #[inline]
+    fn room_ptr(&self) -> *mut u8 {
+        // SAFETY: the data area follows the metadata in the same buffer.
+        unsafe { self.0.as_ptr().cast::<u8>().add(META_BYTES) }
+    }
+
+    /// The data.
+    #[inline]
+    pub fn data(&self) -> &[u8] {
+        let m = self.meta();
+        // SAFETY: `start <= end <= room` always holds, the bytes are initialised (fresh mappings are zero) and owned.
+        unsafe {
+            std::slice::from_raw_parts(self.room_ptr().add(m.start as usize), (m.end - m.start) as usize)
+        }
+    }
+
+    /// The data, writable.
+    #[inline]
+    pub fn data_mut(&mut self) -> &mut [u8] {
+        let (start, end) = (self.meta().start as usize, self.meta().end as usize);
+        // SAFETY: as in `data`, and `&mut self` makes the access exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.room_ptr().add(start), end - start) }
+    }
+
+    /// Bytes of data.
+    #[inline]
+    pub fn len(&self) -> usize {
+        (self.meta().end - self.meta().start) as usize
+    }
+
+    /// Whether there is no data.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Free bytes in front of the data.
+    #[inline]
+    pub fn headroom(&self) -> usize {
+        self.meta().start as usize
+    }
+
+    /// Free bytes behind the data.
+    #[inline]
+    pub fn tailroom(&self) -> usize {
+        self.meta().class.room() - self.meta().end as usize
+    }
+
+    /// Bytes of headroom, data and tailroom together.
+    #[inline]
+    pub fn room(&self) -> usize {
+        self.meta().class.room()
+    }
+
+    /// Removes `n` bytes from the front; false, and nothing changed, if there are fewer.
+    #[inline]
+    #[must_use]
+    pub fn pull(&mut self, n: usize) -> bool {
+        let ok = n <= self.len();
+        if ok {
+            self.meta_mut().start += n as u32;
+        }
+        ok
+    }
+
+    /// Adds `n` bytes in front, with whatever was there before; if the headroom is too small the data moves back within
+    /// the buffer. False, and nothing changed, if the buffer is too small for both.
+    #[inline]
+    #[must_use]
+    pub fn push(&mut self, n: usize) -> bool {
+        if n <= self.headroom() || self.shift_for_headroom(n) {
+            self.meta_mut().start -= n as u32;
+            return true;
+        }
+        false
+    }
+
+    /// Removes `n` bytes from the end; false, and nothing changed, if there are fewer.
+    #[inline]
+    #[must_use]
+    pub fn take(&mut self, n: usize) -> bool {
+        let ok = n <= self.len();
+        if ok {
+            self.meta_mut().end -= n as u32;
+        }
+        ok
+    }
+
+    /// Adds `n` bytes at the end, with whatever was there before. False, and nothing changed, if there is no room even
+    /// after moving the data forward.
+    #[inline]
+    #[must_use]
+    pub fn put(&mut self, n: usize) -> bool {
+        if n <= self.tailroom() || self.shift_for_tailroom(n) {
+            self.meta_mut().end += n as u32;
+            return true;
+        }
+        false
+    }
+
+    /// Moves the data so that `n` bytes fit in front of it. Out of line: headroom almost always suffices.
+    #[cold]
+    fn shift_for_headroom(&mut self, n: usize) -> bool {
+        let room = self.room();
+        let free = room - self.len();
+        if n > free {
+            return false;
+        }
+        self.move_data(n + (free - n) / 2);
+        true
+    }
+
+    #[cold]
+    fn shift_for_tailroom(&mut self, n: usize) -> bool {
+        let free = self.room() - self.len();
+        if n > free {
+            return false;
+        }
+        self.move_data((free - n) / 2);
+        true
+    }
+
+    /// Moves the data to offset `to` of the data area; header positions move along.
+    fn move_data(&mut self, to: usize) {
+        let (from, len) = (self.headroom(), self.len());
+        debug_assert!(to + len <= self.room());
+        // SAFETY: both ranges lie within the buffer's data area; `copy` allows them to overlap.
+        unsafe { std::ptr::copy(self.room_ptr().add(from), self.room_ptr().add(to), len) };
+        let m = self.meta_mut();
+        (m.start, m.end) = (to as u32, (to + len) as u32);
+        for position in [&mut m.mac, &mut m.network, &mut m.transport] {
+            if *position != 0 {
+                let moved = *position as i64 - from as i64 + to as i64;
+                *position = u16::try_from(moved).unwrap_or(0);
+            }
+        }
+    }
+
+    /// Moves the data so that exactly `headroom` bytes are free in front of it. False if it does not fit.
+    pub fn realign(&mut self, headroom: usize) -> bool {
+        let fits = headroom + self.len() <= self.room();
+        if fits && headroom != self.headroom() {
+            self.move_data(headroom);
+        }
+        fits
+    }
+
+    /// Makes this packet a copy of `other`: data, header positions, annotations. False if the data does not fit at the
+    /// same place in this buffer.
+    pub(crate) fn copy_from(&mut self, other: &Packet) -> bool {
+        let end = other.headroom() + other.len();
+        if end > self.room() {
+            return false;
+        }
+        let m = self.meta_mut();
+        m.describe_like(other.meta());
+        (m.start, m.end) = (other.meta().start, end as u32);
+        self.data_mut().copy_from_slice(other.data());
+        true
+    }
+}
+
+/// Header positions. Each is an offset from the start of the data; negative when the header was stripped.
+impl Packet {
+    #[inline]
+    fn position(&self, stored: u16) -> Option<isize> {
+        (stored != 0).then(|| stored as isize - 1 - self.meta().start as isize)
+    }
+
+    #[inline]
+    fn stored(&self, offset: isize) -> u16 {
+        let absolute = self.meta().start as isize + offset + 1;
+        if absolute > 0 { u16::try_from(absolute).unwrap_or(0) } else { 0 }
+    }
+
+    /// Where the link-layer header starts, if known.
+    #[inline]
+    pub fn mac_offset(&self) -> Option<isize> {
+        self.position(self.meta().mac)
+    }
+
+    /// Where the network header starts, if known.
+    #[inline]
+    pub fn network_offset(&self) -> Option<isize> {
+        self.position(self.meta().network)
+    }
+
+    /// Where the transport header starts, if known.
+    #[inline]
+    pub fn transport_offset(&self) -> Option<isize> {
+        self.position(self.meta().transport)
+    }
+
+    /// Says where the link-layer header starts.
+    #[inline]
+    pub fn set_mac_offset(&mut self, offset: isize) {
+        self.meta_mut().mac = self.stored(offset);
+    }
+
+    /// Says where the network header and the transport header start, `header_len` bytes apart.
+    #[inline]
+    pub fn set_network(&mut self, offset: isize, header_len: usize) {
+        self.meta_mut().network = self.stored(offset);
+        self.meta_mut().transport = self.stored(offset + header_len as isize);
+    }
+
+    /// Forgets where the link-layer header starts.
+    #[inline]
+    pub fn clear_mac(&mut self) {
+        self.meta_mut().mac = 0;
+    }
+
+    /// Forgets where the network and transport headers start.
+    #[inline]
+    pub fn clear_network(&mut self) {
+        (self.meta_mut().network, self.meta_mut().transport) = (0, 0);
+    }
+
+    /// Says where the transport header starts.
+    #[inline]
+    pub fn set_transport_offset(&mut self, offset: isize) {
+        self.meta_mut().transport = self.stored(offset);
+    }
+
+    /// The bytes from a position (possibly in front of the data) to the end of the data.
+    #[inline]
+    fn tail_at(&self, stored: u16) -> Option<&[u8]> {
+        let m = self.meta();
+        let at = (stored as u32).checked_sub(1)?;
+        if at > m.end {
+            return None;
+        }
+        // SAFETY: `at <= end <= room`: the range lies within the data area, which is initialised and owned.
+        Some(unsafe { std::slice::from_raw_parts(self.room_ptr().add(at as usize), (m.end - at) as usize) })
+    }
+
+    #[inline]
+    fn tail_mut_at(&mut self, stored: u16) -> Option<&mut [u8]> {
+        let end = self.meta().end;
+        let at = (stored as u32).checked_sub(1)?;
+        if at > end {
+            return None;
+        }
+        // SAFETY: as in `tail_at`, and `&mut self` makes the access exclusive.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.room_ptr().add(at as usize), (end - at) as usize) })
+    }
+
+    /// All bytes from the link-layer header to the end of the data.
+    #[inline]
+    pub fn mac(&self) -> Option<&[u8]> {
+        self.tail_at(self.meta().mac)
+    }
+
+    /// The same, writable.
+    #[inline]
+    pub fn mac_mut(&mut self) -> Option<&mut [u8]> {
+        self.tail_mut_at(self.meta().mac)
+    }
+
+    /// All bytes from the network header to the end of the data.
+    #[inline]
+    pub fn network(&self) -> Option<&[u8]> {
+        self.tail_at(self.meta().network)
+    }
+
+    /// The same, writable.
+    #[inline]
+    pub fn network_mut(&mut self) -> Option<&mut [u8]> {
+        self.tail_mut_at(self.meta().network)
+    }
+
+    /// All bytes from the transport header to the end of the data.
+    #[inline]
+    pub fn transport(&self) -> Option<&[u8]> {
+        self.tail_at(self.meta().transport)
+    }
+
+    /// The same, writable.
+    #[inline]
+    pub fn transport_mut(&mut self) -> Option<&mut [u8]> {
+        self.tail_mut_at(self.meta().transport)
+    }
+
+    /// Bytes of the network header, where both positions are known.
+    #[inline]
+    pub fn network_header_len(&self) -> Option<usize> {
+        let m = self.meta();
+        if m.network == 0 || m.transport < m.network {
+            return None;
+        }
+        Some((m.transport - m.network) as usize)
+    }
+}
+
+/// Annotations.
+impl Packet {
+    /// When the packet arrived, in nanoseconds since the epoch; 0 if nobody said.
+    #[inline]
+    pub fn timestamp_ns(&self) -> i64 {
+        self.meta().timestamp_ns
+    }
+
+    /// Sets the arrival time, in nanoseconds since the epoch.
+    #[inline]
+    pub fn set_timestamp_ns(&mut self, t: i64) {
+        self.meta_mut().timestamp_ns = t;
+    }
+
+    /// The interface that the packet came from or goes to: an id, 0 if none.
+    #[inline]
+    pub fn device(&self) -> u32 {
+        self.meta().device
+    }
+
+    /// Sets the interface id.
+    #[inline]
+    pub fn set_device(&mut self, id: u32) {
+        self.meta_mut().device = id;
+    }
+
+    /// To whom the frame was addressed.
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        self.meta().kind
+    }
+
+    /// Says to whom the frame was addressed.
+    #[inline]
+    pub fn set_kind(&mut self, kind: Kind) {
+        self.meta_mut().kind = kind;
+    }
+
+    /// The annotation area.
+    #[inline]
+    pub fn annotations(&self) -> &[u8; ANNO_BYTES] {
+        &self.meta().annotations
+    }
+
+    /// The annotation area, writable.
+    #[inline]
+    pub fn annotations_mut(&mut self) -> &mut [u8; ANNO_BYTES] {
+        &mut self.meta_mut().annotations
+    }
+
+    /// Takes over every annotation of `other`: header positions excepted.
+    pub fn copy_annotations(&mut self, other: &Packet) {
+        let m = self.meta_mut();
+        m.kind = other.meta().kind;
+        m.annotations = other.meta().annotations;
+        m.timestamp_ns = other.meta().timestamp_ns;
+        m.device = other.meta().device;
+    }
+}
+
+impl std::fmt::Debug for Packet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Packet").field("len", &self.len()).field("headroom", &self.headroom()).finish()
+    }
+}

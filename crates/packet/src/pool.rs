@@ -1,0 +1,198 @@
+//! A worker's own store of free buffers and empty batches.
+
+use crate::arena::{Arena, BLOCK, Class};
+use crate::batch::Batch;
+use crate::packet::{DEFAULT_HEADROOM, Meta, Packet};
+use std::ptr::NonNull;
+
+/// Free buffers that a pool keeps before it lets a block go.
+const KEEP: usize = 512;
+
+/// A worker's buffers: allocation and release touch nothing that another worker touches, except once per block.
+pub struct Pool {
+    small: Cache,
+    large: Cache,
+    batches: Vec<Batch>,
+    failed: u64,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Pool::new()
+    }
+}
+
+struct Cache {
+    arena: &'static Arena,
+    free: Vec<NonNull<Meta>>,
+}
+
+// SAFETY: the free buffers are owned by this cache alone and bound to no thread.
+unsafe impl Send for Cache {}
+
+impl Cache {
+    fn new(class: Class) -> Cache {
+        Cache { arena: Arena::of(class), free: Vec::with_capacity(KEEP + BLOCK) }
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<NonNull<Meta>> {
+        if self.free.is_empty() {
+            self.arena.refill(&mut self.free);
+        }
+        self.free.pop()
+    }
+
+    #[inline]
+    fn give(&mut self, buffer: NonNull<Meta>) {
+        if self.free.len() >= KEEP {
+            self.arena.spill(&mut self.free);
+        }
+        self.free.push(buffer);
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        while self.free.len() >= BLOCK {
+            self.arena.spill(&mut self.free);
+        }
+        for buffer in self.free.drain(..) {
+            self.arena.orphan(buffer);
+        }
+    }
+}
+
+impl Pool {
+    /// A pool over the process's arenas.
+    pub fn new() -> Pool {
+        Pool {
+            small: Cache::new(Class::Small),
+            large: Cache::new(Class::Large),
+            batches: Vec::new(),
+            failed: 0,
+        }
+    }
+
+    /// A packet of `len` bytes behind `headroom` free ones. The bytes are whatever the buffer held before: write them.
+    /// `None` if memory is exhausted (counted, see [`Pool::failed`]) or `headroom + len` fits no buffer.
+    #[inline]
+    pub fn alloc(&mut self, headroom: usize, len: usize) -> Option<Packet> {
+        let need = headroom.checked_add(len)?;
+        let taken = if need <= Class::Small.room() {
+            self.small.take()
+        } else if need <= Class::Large.room() {
+            self.large.take()
+        } else {
+            return None;
+        };
+        let Some(buffer) = taken else {
+            self.failed += 1;
+            return None;
+        };
+        // SAFETY: the cache owned the buffer exclusively and has just given it up.
+        let mut packet = unsafe { Packet::from_raw(buffer) };
+        packet.meta_mut().reset(headroom, len);
+        Some(packet)
+    }
+
+    /// A packet holding a copy of `bytes` behind the default headroom. `None` as for [`Pool::alloc`].
+    #[inline]
+    pub fn packet(&mut self, bytes: &[u8]) -> Option<Packet> {
+        let mut packet = self.alloc(DEFAULT_HEADROOM, bytes.len())?;
+        packet.data_mut().copy_from_slice(bytes);
+        Some(packet)
+    }
+
+    /// A copy of a packet with all its annotations. `None` as for [`Pool::alloc`].
+    pub fn copy(&mut self, packet: &Packet) -> Option<Packet> {
+        let mut copy = self.alloc(packet.headroom(), packet.len())?;
+        if copy.copy_from(packet) {
+            Some(copy)
+        } else {
+            self.free(copy);
+            None
+        }
+    }
+
+    /// Makes room for `head` more bytes in front of the data and `tail` behind, moving the packet to a larger buffer if it
+    /// must. The packet back, unchanged, if that is impossible.
+    ///
+    /// # Errors
+    /// The packet itself, when no buffer is large enough or memory is exhausted.
+    #[inline]
+    pub fn reserve(&mut self, packet: Packet, head: usize, tail: usize) -> Result<Packet, Packet> {
+        if packet.headroom() >= head && packet.tailroom() >= tail {
+            return Ok(packet);
+        }
+        self.grow(packet, head, tail)
+    }
+
+    #[cold]
+    fn grow(&mut self, mut packet: Packet, head: usize, tail: usize) -> Result<Packet, Packet> {
+        let len = packet.len();
+        if head + len + tail <= packet.room() {
+            let spare = packet.room() - head - len - tail;
+            packet.realign(head + spare.min(DEFAULT_HEADROOM));
+            return Ok(packet);
+        }
+        let Some(mut larger) = self.alloc(packet.headroom(), len + tail) else { return Err(packet) };
+        if !larger.copy_from(&packet) || head + len + tail > larger.room() {
+            self.free(larger);
+            return Err(packet);
+        }
+        self.free(packet);
+        let spare = larger.room() - head - len - tail;
+        larger.realign(head + spare.min(DEFAULT_HEADROOM));
+        Ok(larger)
+    }
+
+    /// Takes a packet's buffer back.
+    #[inline]
+    pub fn free(&mut self, packet: Packet) {
+        let buffer = packet.into_raw();
+        // SAFETY: the packet was the only owner and is gone; its metadata is initialised.
+        match unsafe { buffer.as_ref() }.class() {
+            Class::Small => self.small.give(buffer),
+            Class::Large => self.large.give(buffer),
+        }
+    }
+
+    /// An empty batch.
+    #[inline]
+    pub fn batch(&mut self) -> Batch {
+        self.batches.pop().unwrap_or_default()
+    }
+
+    /// A batch of one packet.
+    #[inline]
+    pub fn batch_of(&mut self, packet: Packet) -> Batch {
+        let mut batch = self.batch();
+        batch.push(packet);
+        batch
+    }
+
+    /// Takes a batch back, and the buffers of all packets still in it.
+    #[inline]
+    pub fn recycle(&mut self, mut batch: Batch) {
+        batch.drain(|packet| self.free(packet));
+        if self.batches.len() < KEEP {
+            self.batches.push(batch);
+        }
+    }
+
+    /// Allocations that failed because memory was exhausted.
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// Free buffers at hand, small and large.
+    pub fn cached(&self) -> (usize, usize) {
+        (self.small.free.len(), self.large.free.len())
+    }
+}
+
+/// Buffers that the process has ever put into circulation, small and large.
+pub fn circulating() -> (usize, usize) {
+    (Arena::of(Class::Small).carved(), Arena::of(Class::Large).carved())
+}

@@ -1,0 +1,211 @@
+//! Packets against a model, pools across threads.
+
+use clique_packet::{Anno, BATCH_MAX, Batch, Class, Packet, Pool};
+use proptest::prelude::*;
+use std::collections::HashSet;
+
+#[derive(Clone, Debug)]
+enum Op {
+    Push(usize),
+    Pull(usize),
+    Put(usize),
+    Take(usize),
+    Network(usize),
+    Reserve(usize, usize),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        (0usize..400).prop_map(Op::Push),
+        (0usize..400).prop_map(Op::Pull),
+        (0usize..1200).prop_map(Op::Put),
+        (0usize..1200).prop_map(Op::Take),
+        (0usize..60).prop_map(Op::Network),
+        ((0usize..3000), (0usize..70_000)).prop_map(|(a, b)| Op::Reserve(a, b)),
+    ]
+}
+
+proptest! {
+    /// The data is what a plain vector would hold, header positions stick to their bytes wherever the data moves, and an
+    /// operation that does not fit changes nothing.
+    #[test]
+    fn behaves_like_a_vector(ops in prop::collection::vec(op(), 1..60)) {
+        let mut pool = Pool::new();
+        let mut model: Vec<u8> = (0..100).collect();
+        let mut network: Option<(isize, u8)> = None; // where, and which byte is there
+        let mut p = pool.packet(&model).unwrap();
+        for (i, op) in ops.into_iter().enumerate() {
+            let fill = i as u8;
+            match op {
+                Op::Push(n) => {
+                    let fits = n + model.len() <= p.room();
+                    prop_assert_eq!(p.push(n), fits);
+                    if fits {
+                        p.data_mut()[..n].fill(fill);
+                        model.splice(0..0, std::iter::repeat_n(fill, n));
+                        network = network.map(|(at, b)| (at + n as isize, b)).filter(|(at, _)| *at >= n as isize);
+                        if network.is_none() { p.clear_network(); }
+                    }
+                }
+                Op::Pull(n) => {
+                    let fits = n <= model.len();
+                    prop_assert_eq!(p.pull(n), fits);
+                    if fits {
+                        model.drain(..n);
+                        network = network.map(|(at, b)| (at - n as isize, b));
+                    }
+                }
+                Op::Put(n) => {
+                    let fits = n + model.len() <= p.room();
+                    // Bytes in front of the data are lost when it moves, so forget a stripped header first.
+                    if network.is_some_and(|(at, _)| at < 0) { p.clear_network(); network = None; }
+                    prop_assert_eq!(p.put(n), fits);
+                    if fits {
+                        let at = model.len();
+                        p.data_mut()[at..].fill(fill);
+                        model.resize(at + n, fill);
+                    }
+                }
+                Op::Take(n) => {
+                    let fits = n <= model.len();
+                    prop_assert_eq!(p.take(n), fits);
+                    if fits {
+                        model.truncate(model.len() - n);
+                        if network.is_some_and(|(at, _)| at >= model.len() as isize) {
+                            p.clear_network();
+                            network = None;
+                        }
+                    }
+                }
+                Op::Network(at) if at + 20 <= model.len() => {
+                    p.set_network(at as isize, 20);
+                    network = Some((at as isize, model[at]));
+                    prop_assert_eq!(p.network_header_len(), Some(20));
+                }
+                Op::Network(_) => {}
+                Op::Reserve(head, tail) => {
+                    if network.is_some_and(|(at, _)| at < 0) { p.clear_network(); network = None; }
+                    let possible = head + model.len() + tail <= Class::Large.room() && p.headroom() + model.len() + tail <= Class::Large.room();
+                    p = match pool.reserve(p, head, tail) {
+                        Ok(p) => { prop_assert!(p.headroom() >= head && p.tailroom() >= tail); p }
+                        Err(p) => { prop_assert!(!possible); p }
+                    };
+                }
+            }
+            prop_assert_eq!(p.data(), &model[..]);
+            prop_assert_eq!(p.network_offset(), network.map(|n| n.0));
+            if let Some((_, byte)) = network {
+                prop_assert_eq!(p.network().map(|n| n[0]), Some(byte));
+            }
+        }
+    }
+
+    /// `filter_map`, `split_off` and `pop_front` keep every packet exactly once and in order.
+    #[test]
+    fn batches_keep_order(keep in prop::collection::vec(any::<bool>(), 0..BATCH_MAX), at in 0usize..BATCH_MAX) {
+        let mut pool = Pool::new();
+        let mut batch = Batch::new();
+        for i in 0..keep.len() {
+            batch.push(pool.packet(&[i as u8]).unwrap());
+        }
+        let mut taken = Vec::new();
+        let mut i = 0;
+        batch.filter_map(|p| {
+            i += 1;
+            if keep[i - 1] { Some(p) } else { taken.push(p.data()[0]); pool.free(p); None }
+        });
+        let expect = |want: bool| (0..keep.len()).filter(|&i| keep[i] == want).map(|i| i as u8).collect::<Vec<_>>();
+        prop_assert_eq!(taken, expect(false));
+        let mut rest = pool.batch();
+        batch.split_off(at, &mut rest);
+        let first = batch.pop_front();
+        let all: Vec<u8> = first.iter().chain(batch.iter()).chain(rest.iter()).map(|p| p.data()[0]).collect();
+        prop_assert_eq!(all, expect(true));
+        pool.recycle(batch);
+        pool.recycle(rest);
+    }
+}
+
+/// A new packet carries nothing over from the buffer's former life.
+#[test]
+fn recycled_buffers_come_back_clean() {
+    let mut pool = Pool::new();
+    let mut p = pool.packet(b"old").unwrap();
+    p.set_paint(7);
+    p.set_timestamp_ns(5);
+    p.set_network(0, 2);
+    p.set_mac_offset(0);
+    p.set_device(3);
+    pool.free(p);
+    let p = pool.packet(b"new").unwrap();
+    assert_eq!((p.paint(), p.timestamp_ns(), p.device()), (0, 0, 0));
+    assert_eq!((p.network_offset(), p.transport_offset(), p.mac_offset()), (None, None, None));
+}
+
+/// Named places do not depend on each other unless they share bytes, and values survive a copy.
+#[test]
+fn annotations_read_back() {
+    let mut pool = Pool::new();
+    let mut p = pool.packet(b"x").unwrap();
+    for (name, anno) in Anno::NAMES {
+        assert_eq!(Anno::named(&format!("{name}_ANNO")), Some(*anno));
+        p.set_anno(*anno, 0x0102_0304_0506_0708);
+        let bits = anno.size.min(8) * 8;
+        let want =
+            if bits == 64 { 0x0102_0304_0506_0708 } else { 0x0102_0304_0506_0708 & ((1u64 << bits) - 1) };
+        assert_eq!(p.anno(*anno), want, "{name}");
+    }
+    p.set_paint(200);
+    p.set_dst_ip([10, 0, 0, 1].into());
+    let copy = pool.copy(&p).unwrap();
+    assert_eq!((copy.paint(), copy.dst_ip()), (200, [10, 0, 0, 1].into()));
+    assert_eq!(Anno::new(47, 2), None);
+}
+
+/// Two threads allocate, write a unique mark, exchange and free packets by every route (pool, drop, pool dropped with
+/// buffers inside); a buffer that were handed out twice would lose its mark, a lost one would keep the arena growing.
+#[test]
+fn buffers_have_one_owner_across_threads() {
+    const ROUNDS: u64 = 400;
+    let (to_b, from_a) = std::sync::mpsc::sync_channel::<Vec<(u64, Packet)>>(4);
+    let (to_a, from_b) = std::sync::mpsc::sync_channel::<Vec<(u64, Packet)>>(4);
+    let run =
+        |seed: u64, tx: std::sync::mpsc::SyncSender<_>, rx: std::sync::mpsc::Receiver<Vec<(u64, Packet)>>| {
+            let mut pool = Pool::new();
+            for round in 0..ROUNDS {
+                let lot: Vec<(u64, Packet)> = (0..300)
+                    .map(|i| {
+                        let mark = seed << 32 | round << 16 | i;
+                        (mark, pool.packet(&mark.to_ne_bytes()).unwrap())
+                    })
+                    .collect();
+                let addresses: HashSet<*const u8> = lot.iter().map(|(_, p)| p.data().as_ptr()).collect();
+                assert_eq!(addresses.len(), lot.len(), "a buffer was handed out twice");
+                tx.send(lot).unwrap();
+                for (i, (mark, packet)) in rx.recv().unwrap().into_iter().enumerate() {
+                    assert_eq!(packet.data(), mark.to_ne_bytes(), "somebody else wrote into this packet");
+                    if i % 3 == 0 { drop(packet) } else { pool.free(packet) }
+                }
+                if round % 50 == 49 {
+                    pool = Pool::new();
+                }
+            }
+        };
+    std::thread::scope(|s| {
+        s.spawn(|| run(1, to_b, from_b));
+        s.spawn(|| run(2, to_a, from_a));
+    });
+    // In flight at once: at most 300 a lot, a few lots in the channels and in hand, and what pools keep.
+    assert!(clique_packet::circulating().0 < 30_000, "buffers leak: {:?}", clique_packet::circulating());
+}
+
+/// Sizes beyond the small class use the large one; beyond that, nothing.
+#[test]
+fn classes_by_size() {
+    let mut pool = Pool::new();
+    assert_eq!(pool.alloc(128, 1500).unwrap().room(), Class::Small.room());
+    let jumbo = pool.alloc(128, 65_535).unwrap();
+    assert_eq!((jumbo.room(), jumbo.len()), (Class::Large.room(), 65_535));
+    assert!(pool.alloc(128, 70_000).is_none());
+    assert!(pool.alloc(usize::MAX, 2).is_none());
+}
