@@ -3,6 +3,7 @@
 //! [`capture`] reads and writes pcap and pcapng files as streams. A packet is handed out as a slice of bytes and
 //! a few figures beside it (time, original length, link type); copying it into a packet buffer is the caller's.
 //! [`memory`] has interfaces without hardware for demonstrations, benchmarks and tests, fed by sets of [`frames`].
+//! [`traffic`] makes such sets, from a seed or from a capture.
 //!
 //! This crate knows nothing of the router, of packet buffers or of what a protocol means beyond the few header
 //! bytes that lead to the IP packet in a captured frame. Its tests are in `tests/`, one file for each module.
@@ -12,3 +13,4 @@
 pub mod capture;
 pub mod frames;
 pub mod memory;
+pub mod traffic;
