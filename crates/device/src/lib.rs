@@ -6,7 +6,7 @@
 //! [`traffic`] makes such sets, from a seed or from a capture.
 //!
 //! This crate knows nothing of the router, of packet buffers or of what a protocol means beyond the few header
-//! bytes that lead to the IP packet in a captured frame. Its tests are in `tests/`, one file for each module.
+//! bytes that lead to the IP packet in a captured frame. Its tests are in `tests/`, one file or folder for each module.
 
 #![forbid(unsafe_code)]
 

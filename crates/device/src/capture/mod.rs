@@ -2,7 +2,8 @@
 //!
 //! A [`Reader`] takes a file, standard input or any byte stream, finds out by the first bytes whether it is
 //! compressed (gzip, xz) and which format it has, and hands out one record at a time into the caller's buffer.
-//! It allocates nothing per record and holds no more than one record, so captures of any size can be read.
+//! It allocates nothing per record and holds no more than one record, so captures of any size can be read. (An xz
+//! file decides itself how much memory its dictionary takes: 8 MiB usually, more only if it was made so.)
 //! A [`Writer`] writes what libpcap and Click write, byte by byte.
 //!
 //! Formats: pcap as in draft-ietf-opsawg-pcap (versions 2.0 to 2.4, both byte orders, micro- and nanoseconds, and

@@ -139,3 +139,23 @@ fn fold(mut sum: u64) -> u16 {
     }
     sum as u16
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_computed_checksum_of_zero_is_sent_as_all_ones() {
+        let addresses = Ethernet::default();
+        let ports = Ports { source: 1, destination: 2 };
+        // Of 65,536 neighbouring destinations, one makes the sum come out at zero.
+        let all_ones = (0..=0xffff_u16).filter(|low| {
+            let ip = Ipv6 { source: 1, destination: u128::from(*low), hop_limit: 64 };
+            let mut frame = Vec::new();
+            ipv6(&mut frame, addresses, &ip, ports, 60, None);
+            assert_ne!(frame[60..62], [0, 0]);
+            frame[60..62] == [0xff, 0xff]
+        });
+        assert!(all_ones.count() > 0);
+    }
+}

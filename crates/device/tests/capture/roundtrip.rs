@@ -172,3 +172,10 @@ fn files_that_cannot_be_created_name_the_reason() {
     let error = Writer::create("/nonexistent/x.pcap", options).err().unwrap();
     assert!(error.to_string().contains("link type 70000 is out of range"), "{error}");
 }
+
+#[test]
+fn captures_may_move_between_threads() {
+    fn movable<T: Send>() {}
+    movable::<Reader>();
+    movable::<Writer>();
+}
