@@ -112,7 +112,7 @@ impl fmt::Display for Error {
                 ErrorKind::Truncated | ErrorKind::RecordTooLong { .. } | ErrorKind::Malformed { .. },
                 Some(place),
             ) => {
-                write!(f, "; {} good records come before it", place.records)
+                write!(f, "; good records before it: {}", place.records)
             }
             _ => Ok(()),
         }

@@ -69,7 +69,7 @@ fn a_truncated_record_is_described() {
     let text = error.to_string();
     assert!(text.starts_with("test: record 5, byte 130: "), "{text}");
     assert!(text.contains("ends in the middle"), "{text}");
-    assert!(text.ends_with("4 good records come before it"), "{text}");
+    assert!(text.ends_with("good records before it: 4"), "{text}");
 }
 
 #[test]
