@@ -1,1 +1,184 @@
 //! The Click configuration language: text to configuration graph.
+//!
+//! [`parse`] reads a configuration in the language of Click 2.1, expands its compound elements and
+//! variables, and gives a flat [`Graph`] of elements and connections together with everything that is
+//! wrong with the text. Further modules take configuration strings apart ([`conf`]), replace variables
+//! and handler calls in them ([`expand`]), and print graphs and texts ([`print`], [`graph`]).
+//!
+//! The crate does not know which element classes exist, what their arguments mean, how many ports
+//! they have, or how files are found: callers supply that. Tests of the whole are in `tests/`; those
+//! of single rules stand beside the code.
+//!
+//! ```
+//! # use clique_lang as lang;
+//! let parsed = lang::parse("a, b :: Queue; x :: { -> Null -> }; a -> x -> b", "config", &[]);
+//! assert!(parsed.diagnostics.is_empty());
+//! assert_eq!(parsed.graph.elements[2].name, "x/Null@1");
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod chain;
+mod classes;
+pub mod conf;
+mod diag;
+mod elaborate;
+pub mod expand;
+pub mod graph;
+mod parser;
+pub mod print;
+mod render;
+mod scope;
+mod token;
+mod tunnel;
+
+pub use classes::{ClassSet, similar};
+pub use diag::{Context, Diagnostic, Landmark, Note, Severity, Source, Span};
+pub use expand::expand;
+pub use graph::{Connection, Element, Graph, Port, Requirement};
+pub use print::flatten;
+pub use render::{render_click, render_fancy};
+
+use classes::TUNNEL;
+use std::sync::Arc;
+
+/// Finds a library: given its name and the file that requires it, gives its file name and text.
+pub type FindLibrary<'a> = &'a dyn Fn(&str, &str) -> Option<(String, String)>;
+
+/// Bounds on what a configuration may cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of program text.
+    pub source: usize,
+    /// Nesting of compound elements and groups in the text.
+    pub nesting: usize,
+    /// Nesting of compound elements after expansion.
+    pub expansion_depth: usize,
+    /// Elements after expansion, the ends of compound elements and groups included.
+    pub elements: usize,
+    /// Connections after expansion.
+    pub connections: usize,
+    /// Bytes of names and configuration strings, and steps, that expansion may take.
+    pub expansion: usize,
+    /// Highest port number.
+    pub port: u32,
+    /// Diagnostics, after which the rest is not looked at.
+    pub diagnostics: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            source: 1 << 28,
+            nesting: 50,
+            expansion_depth: 200,
+            elements: 1 << 18,
+            connections: 1 << 20,
+            expansion: 1 << 26,
+            port: 65_535,
+            diagnostics: 200,
+        }
+    }
+}
+
+/// What a parse may depend on besides the text.
+#[derive(Default, Clone)]
+pub struct Options<'a> {
+    /// Variables set from outside; they replace those that the file defines in its outermost scope.
+    pub params: &'a [(String, String)],
+    /// The element classes that exist; without them every name may be a class.
+    pub classes: Option<&'a dyn ClassSet>,
+    /// Finds the files of `require(library ...)`; without it there are none.
+    pub library: Option<FindLibrary<'a>>,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+/// The outcome of a parse.
+#[derive(Debug, Clone, Default)]
+pub struct Parsed {
+    /// The graph: complete if there are no errors, and as far as it was understood otherwise.
+    pub graph: Graph,
+    /// All errors and warnings, in the order in which they were found.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The texts that were read: the configuration itself and then its libraries.
+    pub sources: Vec<Source>,
+}
+
+impl Parsed {
+    /// Whether something is wrong so that the configuration cannot run.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// The diagnostics as Click prints them, a line each; see [`render_click`].
+    pub fn render_click(&self) -> String {
+        render_click(&self.diagnostics)
+    }
+
+    /// The diagnostics with the lines they point at; see [`render_fancy`].
+    pub fn render_fancy(&self, color: bool) -> String {
+        render_fancy(&self.diagnostics, &self.sources, color)
+    }
+}
+
+/// Parses and expands a configuration without knowing which element classes exist.
+///
+/// `filename` is the name for landmarks; Click uses `config` for text from the command line and
+/// `<stdin>` for standard input. `params` are variables set from outside.
+pub fn parse(source: &str, filename: &str, params: &[(String, String)]) -> Parsed {
+    parse_with(source, filename, &Options { params, ..Options::default() })
+}
+
+/// Parses and expands a configuration; see [`parse`] and [`Options`].
+pub fn parse_with(source: &str, filename: &str, options: &Options<'_>) -> Parsed {
+    let name = Arc::from(if filename.is_empty() { "config" } else { filename });
+    if source.len() > options.limits.source.min(u32::MAX as usize) {
+        let message = format!("configuration is longer than {} bytes", options.limits.source);
+        let diagnostic = Diagnostic::error(message).at(Landmark { file: name, line: 1 }, Span::default());
+        return Parsed { diagnostics: vec![diagnostic], ..Parsed::default() };
+    }
+    let mut parser = parser::Parser::new(Source { name, text: Arc::from(source) }, options);
+    parser.file();
+    let parsed_variables = parser.scope().variables.clone();
+    let mut expander = elaborate::Expander::new(&mut parser);
+    expander.run();
+    let exits = expander.into_exits();
+    let graph = build(&mut parser, &exits, parsed_variables);
+    Parsed { graph, diagnostics: parser.diagnostics, sources: parser.sources }
+}
+
+/// Makes the graph from the expanded scope of the file.
+fn build(
+    parser: &mut parser::Parser<'_>,
+    exits: &std::collections::HashMap<usize, usize>,
+    defines: Vec<(String, String)>,
+) -> Graph {
+    let scope = &parser.scopes[0];
+    let is_tunnel = |i: usize| scope.nodes[i].class == TUNNEL;
+    let resolution = tunnel::resolve(scope, exits, &is_tunnel, parser.limits().connections);
+    let mut graph = Graph::default();
+    graph.requirements = std::mem::take(&mut parser.requirements);
+    graph.provides = std::mem::take(&mut parser.provides);
+    graph.defines = defines;
+    let scope = &parser.scopes[0];
+    let mut index = vec![usize::MAX; scope.nodes.len()];
+    for (i, node) in scope.nodes.iter().enumerate().filter(|(_, node)| node.class != TUNNEL) {
+        index[i] = graph.push(Element {
+            name: node.name.clone(),
+            class: parser.classes.get(node.class).name.clone(),
+            config: node.config.clone(),
+            landmark: node.landmark.clone(),
+            span: node.span,
+        });
+    }
+    graph.connections = resolution.connections;
+    for c in &mut graph.connections {
+        c.from.element = index[c.from.element];
+        c.to.element = index[c.to.element];
+    }
+    for error in resolution.errors {
+        parser.report(error);
+    }
+    graph
+}

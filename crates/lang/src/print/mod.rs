@@ -1,0 +1,5 @@
+//! Printers for configurations.
+
+mod flat;
+
+pub use flat::flatten;
