@@ -1,0 +1,112 @@
+//! A list of slots that grows, is scanned without locks and never shrinks.
+//!
+//! Entries are only ever prepended and live as long as the registry, so a scan is a walk over a linked list
+//! whose links do not change. A claimed entry belongs to one owner; a released one is handed to the next.
+//! The list is as long as the largest number of owners there ever was at once.
+
+use std::ptr::NonNull;
+
+use crossbeam_utils::CachePadded;
+
+use crate::sync::{AtomicBool, AtomicPtr, Ordering};
+
+/// The list.
+pub(crate) struct Registry<T> {
+    head: AtomicPtr<Entry<T>>,
+}
+
+/// One slot, alone in its cache lines.
+pub(crate) struct Entry<T> {
+    value: CachePadded<T>,
+    taken: AtomicBool,
+    next: *mut Entry<T>,
+}
+
+impl<T: Default> Registry<T> {
+    /// An empty list.
+    pub(crate) fn new() -> Self {
+        Self { head: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// Takes a free entry, or adds one.
+    ///
+    /// Acquires what the entry's previous owner did before [`release`](Self::release).
+    pub(crate) fn claim(&self) -> NonNull<Entry<T>> {
+        let free = self.entries().find(|entry| {
+            entry.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        });
+        match free {
+            Some(entry) => NonNull::from(entry),
+            None => self.add(),
+        }
+    }
+
+    fn add(&self) -> NonNull<Entry<T>> {
+        let mut head = self.head.load(Ordering::Relaxed);
+        let mut entry = Box::new(Entry {
+            value: CachePadded::new(T::default()),
+            taken: AtomicBool::new(true),
+            next: head,
+        });
+        loop {
+            // Until the exchange succeeds the entry is ours alone, so it can stay a box.
+            let raw = &raw mut *entry;
+            // Release: who sees the entry in the list sees it initialised. The orderings of successive
+            // additions chain, because each is a read-modify-write of the same head.
+            match self.head.compare_exchange(head, raw, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return NonNull::from(Box::leak(entry)),
+                Err(now) => {
+                    head = now;
+                    entry.next = now;
+                }
+            }
+        }
+    }
+
+    /// Gives an entry back.
+    ///
+    /// # Safety
+    /// `entry` came from [`claim`](Self::claim) of this registry and is released once.
+    pub(crate) unsafe fn release(&self, entry: NonNull<Entry<T>>) {
+        // SAFETY: entries live as long as the registry.
+        unsafe { entry.as_ref() }.taken.store(false, Ordering::Release);
+    }
+
+    /// All slots, claimed or not.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.entries().map(|entry| &*entry.value)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry<T>> {
+        let mut at = self.head.load(Ordering::Acquire);
+        std::iter::from_fn(move || {
+            // SAFETY: entries are published initialised and freed only with the registry, which is borrowed.
+            let entry = unsafe { at.as_ref() }?;
+            at = entry.next;
+            Some(entry)
+        })
+    }
+}
+
+impl<T> Entry<T> {
+    /// The slot.
+    pub(crate) fn value(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> Drop for Registry<T> {
+    fn drop(&mut self) {
+        let mut at = self.head.load(Ordering::Acquire);
+        while !at.is_null() {
+            // SAFETY: the registry is going, so nobody walks it or owns an entry; each came from a box.
+            at = unsafe { Box::from_raw(at) }.next;
+        }
+    }
+}
+
+// SAFETY: entries are shared by reference (`T: Sync`) and dropped with the registry (`T: Send`); `next` is
+// written before an entry is published and never again.
+unsafe impl<T: Send + Sync> Send for Registry<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Sync for Registry<T> {}

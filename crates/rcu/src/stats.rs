@@ -1,0 +1,167 @@
+//! What an operator sees: counters, grace-period latency, stalled readers.
+//!
+//! Nothing here orders anything, so all of it uses `std` atomics, relaxed.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
+
+/// A domain's state at a moment; the fields are read one after the other.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Grace periods that are over.
+    pub grace_periods: u64,
+    /// Callbacks queued and not yet run.
+    pub callbacks_waiting: usize,
+    /// Bytes those callbacks will free, as charged.
+    pub bytes_waiting: usize,
+    /// The limit of `bytes_waiting`.
+    pub bytes_limit: usize,
+    /// Callbacks that have run.
+    pub callbacks_run: u64,
+    /// Callbacks that panicked, of those that have run.
+    pub callbacks_panicked: u64,
+    /// Callbacks refused because of the limit.
+    pub callbacks_refused: u64,
+    /// Readers online: those that grace periods wait for.
+    pub readers: usize,
+    /// Stalls reported so far: a reader that kept a grace period waiting beyond the stall limit counts once.
+    pub stalls: u64,
+    /// Readers that keep a grace period waiting beyond the stall limit at this moment.
+    pub stalled: Vec<Stall>,
+    /// From the start of a grace period until somebody noticed its end.
+    pub latency: Latency,
+}
+
+/// A reader that keeps a grace period waiting for too long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stall {
+    /// The reader's name, or the place in the source where its guard was made.
+    pub reader: String,
+    /// For how long the grace period has waited.
+    pub waited: Duration,
+}
+
+/// A distribution of durations, in powers of two of a nanosecond.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Latency {
+    /// How many durations.
+    pub count: u64,
+    /// Their sum.
+    pub sum: Duration,
+    /// The longest.
+    pub max: Duration,
+    /// `buckets[i]` counts durations below `2^i` ns and not below `2^(i-1)` ns.
+    pub buckets: [u64; BUCKETS],
+}
+
+/// Durations are kept in 48 bits of nanoseconds (78 hours).
+const BUCKETS: usize = TIME_BITS as usize + 1;
+const TIME_BITS: u32 = 48;
+const TIME_MASK: u64 = (1 << TIME_BITS) - 1;
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self { count: 0, sum: Duration::ZERO, max: Duration::ZERO, buckets: [0; BUCKETS] }
+    }
+}
+
+impl Latency {
+    /// An upper bound of the `q`-quantile (`0.5` is the median), at most twice too large; zero if nothing was counted.
+    pub fn quantile(&self, q: f64) -> Duration {
+        let total: u64 = self.buckets.iter().sum();
+        let rank = ((total as f64 * q.clamp(0.0, 1.0)).ceil() as u64).max(1);
+        let mut below = 0;
+        for (log2, count) in self.buckets.iter().enumerate() {
+            below += count;
+            if below >= rank {
+                return Duration::from_nanos(1 << log2).min(self.max);
+            }
+        }
+        Duration::ZERO
+    }
+}
+
+/// The counters behind [`Stats`].
+#[derive(Default)]
+pub(crate) struct Metrics {
+    pub(crate) callbacks_run: AtomicU64,
+    pub(crate) callbacks_panicked: AtomicU64,
+    pub(crate) stalls: AtomicU64,
+    sum: AtomicU64,
+    max: AtomicU64,
+    buckets: Buckets,
+}
+
+struct Buckets([AtomicU64; BUCKETS]);
+
+impl Default for Buckets {
+    fn default() -> Self {
+        Self([const { AtomicU64::new(0) }; BUCKETS])
+    }
+}
+
+impl Metrics {
+    pub(crate) fn count_callback(&self, panicked: bool) {
+        self.callbacks_run.fetch_add(1, Relaxed);
+        self.callbacks_panicked.fetch_add(panicked.into(), Relaxed);
+    }
+
+    /// Counts a grace period that took `ns`.
+    pub(crate) fn count_period(&self, ns: u64) {
+        let log2 = (u64::BITS - ns.leading_zeros()) as usize;
+        self.buckets.0[log2.min(BUCKETS - 1)].fetch_add(1, Relaxed);
+        self.sum.fetch_add(ns, Relaxed);
+        self.max.fetch_max(ns, Relaxed);
+    }
+
+    pub(crate) fn latency(&self) -> Latency {
+        let buckets = std::array::from_fn(|i| self.buckets.0[i].load(Relaxed));
+        Latency {
+            count: buckets.iter().sum(),
+            sum: Duration::from_nanos(self.sum.load(Relaxed)),
+            max: Duration::from_nanos(self.max.load(Relaxed)),
+            buckets,
+        }
+    }
+}
+
+/// When the last few grace periods started.
+///
+/// Each entry carries the low bits of its epoch, so that one that is late or was overwritten is recognised.
+pub(crate) struct Starts([AtomicU64; 64]);
+
+impl Default for Starts {
+    fn default() -> Self {
+        Self([const { AtomicU64::new(0) }; 64])
+    }
+}
+
+impl Starts {
+    /// Notes that `epoch` started at `now` nanoseconds.
+    pub(crate) fn note(&self, epoch: u64, now: u64) {
+        self.entry(epoch).store(epoch << TIME_BITS | now & TIME_MASK, Relaxed);
+    }
+
+    /// Nanoseconds from the start of `epoch` until `now`, if it is known.
+    pub(crate) fn age(&self, epoch: u64, now: u64) -> Option<u64> {
+        let entry = self.entry(epoch).load(Relaxed);
+        (entry >> TIME_BITS == epoch << TIME_BITS >> TIME_BITS).then(|| now.wrapping_sub(entry) & TIME_MASK)
+    }
+
+    fn entry(&self, epoch: u64) -> &AtomicU64 {
+        &self.0[epoch as usize % 64]
+    }
+}
+
+/// A small number for this thread, to recognise a thread that waits for itself. Never 0.
+pub(crate) fn thread_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local!(static ID: u64 = NEXT.fetch_add(1, Relaxed));
+    // A thread that is ending has no number any more; it is nobody in particular.
+    ID.try_with(|id| *id).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,80 @@
+//! The primitives that order anything, in one place: the standard library's, or loom's under `cfg(loom)`.
+//!
+//! Counters that order nothing (metrics, requests to hurry) use `std` atomics everywhere, which keeps them
+//! out of the model checker's state space.
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{
+    Arc, Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, fence},
+};
+pub(crate) use std::sync::atomic::Ordering;
+#[cfg(not(loom))]
+pub(crate) use std::sync::{
+    Arc, Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, fence},
+};
+
+/// Runs one of the crate's protections, unless the build sets out to show that it is needed.
+///
+/// `RUSTFLAGS='--cfg rcu_mutant="NAME"'` removes protection `NAME`; `tests/mutants.sh` checks that a model or
+/// a stress test then fails.
+macro_rules! protect {
+    ($name:literal, $action:expr) => {
+        if !cfg!(rcu_mutant = $name) {
+            $action
+        }
+    };
+}
+
+/// An ordering that a mutant build weakens to `Relaxed`.
+macro_rules! ordering {
+    ($name:literal, $ordering:ident) => {
+        if cfg!(rcu_mutant = $name) {
+            $crate::sync::Ordering::Relaxed
+        } else {
+            $crate::sync::Ordering::$ordering
+        }
+    };
+}
+
+pub(crate) use {ordering, protect};
+
+/// Locks a mutex whose data stay consistent when a holder panics (each user says why).
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Waits between two looks at a grace period: spins, then yields, then sleeps from 50 µs up to 1 ms.
+///
+/// Readers wake nobody, because that would cost them a fence and a system call; so a waiter looks again.
+#[derive(Default)]
+pub(crate) struct Backoff {
+    step: u32,
+}
+
+impl Backoff {
+    /// Waits a little, and a little longer each time.
+    #[cfg(not(loom))]
+    pub(crate) fn snooze(&mut self) {
+        use std::time::Duration;
+        const SPINS: u32 = 6;
+        const YIELDS: u32 = 16;
+        match self.step {
+            0..SPINS => (0..1 << self.step).for_each(|_| std::hint::spin_loop()),
+            SPINS..YIELDS => std::thread::yield_now(),
+            _ => {
+                let doublings = (self.step - YIELDS).min(5);
+                std::thread::sleep(Duration::from_micros(50 << doublings).min(Duration::from_millis(1)));
+            }
+        }
+        self.step += 1;
+    }
+
+    /// Lets the model run another thread.
+    #[cfg(loom)]
+    pub(crate) fn snooze(&mut self) {
+        self.step += 1;
+        loom::thread::yield_now();
+    }
+}
