@@ -1,1 +1,37 @@
-//! Protocol headers as typed views over bytes, and checksums.
+//! Protocol headers as typed views over bytes, and Internet checksums.
+//!
+//! Each module describes one protocol: field views whose length is checked once and whose accessors then neither
+//! fail nor panic, functions that check what a router must check, constants, iterators over options. The crate
+//! does not know packets, buffers, annotations or elements: it is given bytes. It allocates nothing except to
+//! print. Known vectors are tested beside the code; `tests/` holds the randomised tests: checksums against a
+//! naive sum, and arbitrary bytes through every view.
+//!
+//! ```
+//! use wire::ipv4;
+//! # use clique_wire as wire;
+//! let mut bytes = [0u8; 28];
+//! let mut ip = ipv4::Header::new_checked_mut(&mut bytes)?;
+//! ip.set_version_and_header_len(20);
+//! ip.set_total_len(28);
+//! ip.set_ttl(64);
+//! ip.fill_checksum();
+//! ip.decrement_ttl();
+//! assert_eq!(ipv4::check(&bytes, true)?.header_len, 20);
+//! # Ok::<(), wire::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod error;
+mod field;
+
+pub mod checksum;
+pub mod ethernet;
+pub mod icmpv4;
+pub mod icmpv6;
+pub mod ip_proto;
+pub mod ipv4;
+pub mod ipv6;
+pub mod udp;
+
+pub use error::{Error, ParseError};
+pub use ethernet::MacAddr;

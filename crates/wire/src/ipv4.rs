@@ -1,0 +1,410 @@
+//! The IPv4 header (RFC 791).
+
+use crate::Error;
+use crate::checksum::{self, Sum};
+use crate::field::{get_array, get_u8, get_u16, set_array, set_u8, set_u16, view};
+use std::net::Ipv4Addr;
+use std::ops::{Deref, DerefMut};
+
+/// Octets in a header without options.
+pub const HEADER_LEN: usize = 20;
+/// Octets in the longest header.
+pub const MAX_HEADER_LEN: usize = 60;
+
+/// Don't-fragment bit of [`Header::fragment_field`].
+pub const FLAG_DF: u16 = 0x4000;
+/// More-fragments bit of [`Header::fragment_field`].
+pub const FLAG_MF: u16 = 0x2000;
+/// Reserved bit of [`Header::fragment_field`] (RFC 791 requires zero).
+pub const FLAG_RF: u16 = 0x8000;
+/// Offset bits of [`Header::fragment_field`], in units of eight octets.
+pub const OFFSET_MASK: u16 = 0x1fff;
+
+view! {
+    /// The fixed part of an IPv4 header.
+    Header, HEADER_LEN
+}
+
+impl<B: Deref<Target = [u8; HEADER_LEN]>> Header<B> {
+    /// Version; 4 in a valid packet.
+    #[inline]
+    pub fn version(&self) -> u8 {
+        get_u8::<0, _>(&self.0) >> 4
+    }
+
+    /// Header length in octets, options included, as the header says: 0 to 60.
+    #[inline]
+    pub fn header_len(&self) -> usize {
+        usize::from(get_u8::<0, _>(&self.0) & 0xf) * 4
+    }
+
+    /// The type-of-service octet: DSCP and ECN.
+    #[inline]
+    pub fn tos(&self) -> u8 {
+        get_u8::<1, _>(&self.0)
+    }
+
+    /// Differentiated services code point (RFC 2474).
+    #[inline]
+    pub fn dscp(&self) -> u8 {
+        self.tos() >> 2
+    }
+
+    /// Explicit congestion notification bits (RFC 3168).
+    #[inline]
+    pub fn ecn(&self) -> u8 {
+        self.tos() & 3
+    }
+
+    /// Total length in octets, header included.
+    #[inline]
+    pub fn total_len(&self) -> u16 {
+        get_u16::<2, _>(&self.0)
+    }
+
+    /// Identification, common to the fragments of a datagram.
+    #[inline]
+    pub fn id(&self) -> u16 {
+        get_u16::<4, _>(&self.0)
+    }
+
+    /// Flags and fragment offset as they stand in the header; see [`FLAG_DF`], [`FLAG_MF`], [`OFFSET_MASK`].
+    #[inline]
+    pub fn fragment_field(&self) -> u16 {
+        get_u16::<6, _>(&self.0)
+    }
+
+    /// Whether the datagram may not be fragmented.
+    #[inline]
+    pub fn dont_fragment(&self) -> bool {
+        self.fragment_field() & FLAG_DF != 0
+    }
+
+    /// Whether fragments follow this one.
+    #[inline]
+    pub fn more_fragments(&self) -> bool {
+        self.fragment_field() & FLAG_MF != 0
+    }
+
+    /// Offset of this fragment's payload in the datagram's, in octets.
+    #[inline]
+    pub fn fragment_offset(&self) -> usize {
+        usize::from(self.fragment_field() & OFFSET_MASK) * 8
+    }
+
+    /// Whether this is a fragment rather than a whole datagram.
+    #[inline]
+    pub fn is_fragment(&self) -> bool {
+        self.fragment_field() & (FLAG_MF | OFFSET_MASK) != 0
+    }
+
+    /// Whether the payload begins with the transport header: a whole datagram or its first fragment.
+    #[inline]
+    pub fn is_first_fragment(&self) -> bool {
+        self.fragment_field() & OFFSET_MASK == 0
+    }
+
+    /// Time to live, in hops.
+    #[inline]
+    pub fn ttl(&self) -> u8 {
+        get_u8::<8, _>(&self.0)
+    }
+
+    /// Protocol of the payload, see [`crate::ip_proto`].
+    #[inline]
+    pub fn protocol(&self) -> u8 {
+        get_u8::<9, _>(&self.0)
+    }
+
+    /// Header checksum.
+    #[inline]
+    pub fn checksum(&self) -> u16 {
+        get_u16::<10, _>(&self.0)
+    }
+
+    /// Source address.
+    #[inline]
+    pub fn src(&self) -> Ipv4Addr {
+        Ipv4Addr::from(get_array::<12, 4, _>(&self.0))
+    }
+
+    /// Destination address.
+    #[inline]
+    pub fn dst(&self) -> Ipv4Addr {
+        Ipv4Addr::from(get_array::<16, 4, _>(&self.0))
+    }
+}
+
+impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
+    /// Sets version 4 and a header of `header_len` octets: a multiple of four up to 60; other bits are lost.
+    #[inline]
+    pub fn set_version_and_header_len(&mut self, header_len: usize) {
+        set_u8::<0, _>(&mut self.0, 0x40 | ((header_len / 4) & 0xf) as u8);
+    }
+
+    /// Sets the type-of-service octet.
+    #[inline]
+    pub fn set_tos(&mut self, tos: u8) {
+        set_u8::<1, _>(&mut self.0, tos);
+    }
+
+    /// Sets the total length, in octets.
+    #[inline]
+    pub fn set_total_len(&mut self, len: u16) {
+        set_u16::<2, _>(&mut self.0, len);
+    }
+
+    /// Sets the identification.
+    #[inline]
+    pub fn set_id(&mut self, id: u16) {
+        set_u16::<4, _>(&mut self.0, id);
+    }
+
+    /// Sets flags and fragment offset together; see [`Header::fragment_field`].
+    #[inline]
+    pub fn set_fragment_field(&mut self, value: u16) {
+        set_u16::<6, _>(&mut self.0, value);
+    }
+
+    /// Sets the time to live and leaves the checksum alone; see [`Header::decrement_ttl`].
+    #[inline]
+    pub fn set_ttl(&mut self, ttl: u8) {
+        set_u8::<8, _>(&mut self.0, ttl);
+    }
+
+    /// Sets the protocol.
+    #[inline]
+    pub fn set_protocol(&mut self, protocol: u8) {
+        set_u8::<9, _>(&mut self.0, protocol);
+    }
+
+    /// Sets the header checksum.
+    #[inline]
+    pub fn set_checksum(&mut self, checksum: u16) {
+        set_u16::<10, _>(&mut self.0, checksum);
+    }
+
+    /// Sets the source address and leaves the checksum alone.
+    #[inline]
+    pub fn set_src(&mut self, addr: Ipv4Addr) {
+        set_array::<12, 4, _>(&mut self.0, addr.octets());
+    }
+
+    /// Sets the destination address and leaves the checksum alone.
+    #[inline]
+    pub fn set_dst(&mut self, addr: Ipv4Addr) {
+        set_array::<16, 4, _>(&mut self.0, addr.octets());
+    }
+
+    /// Computes and stores the checksum of a header without options; for others see [`fill_checksum`].
+    #[inline]
+    pub fn fill_checksum(&mut self) {
+        self.set_checksum(0);
+        let value = Sum::of_20(&self.0).checksum();
+        self.set_checksum(value);
+    }
+
+    /// Takes one from the time to live and updates the checksum incrementally (RFC 1624).
+    ///
+    /// A time to live of zero wraps to 255; callers test it first.
+    #[inline]
+    pub fn decrement_ttl(&mut self) {
+        let ttl = self.ttl();
+        let new = ttl.wrapping_sub(1);
+        let sum = checksum::update_u16(self.checksum(), u16::from(ttl) << 8, u16::from(new) << 8);
+        self.set_ttl(new);
+        self.set_checksum(sum);
+    }
+
+    /// Sets the source address and updates the checksum incrementally.
+    #[inline]
+    pub fn update_src(&mut self, addr: Ipv4Addr) {
+        let sum = checksum::update_u32(self.checksum(), self.src().into(), addr.into());
+        self.set_src(addr);
+        self.set_checksum(sum);
+    }
+
+    /// Sets the destination address and updates the checksum incrementally.
+    #[inline]
+    pub fn update_dst(&mut self, addr: Ipv4Addr) {
+        let sum = checksum::update_u32(self.checksum(), self.dst().into(), addr.into());
+        self.set_dst(addr);
+        self.set_checksum(sum);
+    }
+
+    /// Sets the type-of-service octet and updates the checksum incrementally.
+    #[inline]
+    pub fn update_tos(&mut self, tos: u8) {
+        let sum = checksum::update_u16(self.checksum(), u16::from(self.tos()), u16::from(tos));
+        self.set_tos(tos);
+        self.set_checksum(sum);
+    }
+}
+
+/// How far the header and the packet reach, in octets from the first of the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Header with its options: 20 to 60.
+    pub header_len: usize,
+    /// Header and payload; bytes beyond it are link-layer padding.
+    pub total_len: usize,
+}
+
+/// Checks a received header in the order in which Click's CheckIPHeader does: size, version, header length, total
+/// length, and, if `verify_checksum`, the checksum (RFC 1812, section 5.2.2).
+///
+/// # Errors
+/// [`Error::Truncated`], [`Error::BadVersion`], [`Error::BadHeaderLength`], [`Error::BadLength`] or
+/// [`Error::BadChecksum`], the first that applies.
+#[inline]
+pub fn check(bytes: &[u8], verify_checksum: bool) -> Result<Extent, Error> {
+    let header = Header::new_checked(bytes)?;
+    if header.version() != 4 {
+        return Err(Error::BadVersion);
+    }
+    let header_len = header.header_len();
+    if header_len < HEADER_LEN {
+        return Err(Error::BadHeaderLength);
+    }
+    let total_len = usize::from(header.total_len());
+    if total_len > bytes.len() || total_len < header_len {
+        return Err(Error::BadLength);
+    }
+    if verify_checksum {
+        let mut sum = Sum::of_20(header.as_bytes());
+        if header_len > HEADER_LEN {
+            sum = sum.add_bytes(&bytes[HEADER_LEN..header_len]);
+        }
+        if sum.fold() != 0xffff {
+            return Err(Error::BadChecksum);
+        }
+    }
+    Ok(Extent { header_len, total_len })
+}
+
+/// The header with its options, as long as its length field says.
+///
+/// # Errors
+/// [`Error::Truncated`] if `bytes` ends before the header does, [`Error::BadHeaderLength`] below 20 octets.
+#[inline]
+pub fn header_bytes(bytes: &[u8]) -> Result<&[u8], Error> {
+    let len = Header::new_checked(bytes)?.header_len();
+    if len < HEADER_LEN {
+        return Err(Error::BadHeaderLength);
+    }
+    bytes.get(..len).ok_or(Error::Truncated)
+}
+
+/// What follows the header, up to the total length; clipped to `bytes` if the packet was cut short.
+///
+/// # Errors
+/// As [`header_bytes`], and [`Error::BadLength`] if the total length is below the header length.
+#[inline]
+pub fn payload(bytes: &[u8]) -> Result<&[u8], Error> {
+    let header_len = header_bytes(bytes)?.len();
+    let total_len = usize::from(Header::new_checked(bytes)?.total_len());
+    bytes.get(header_len..total_len.min(bytes.len())).ok_or(Error::BadLength)
+}
+
+/// Computes and stores the checksum of a header with or without options.
+///
+/// # Errors
+/// As [`header_bytes`]; nothing is written then.
+#[inline]
+pub fn fill_checksum(bytes: &mut [u8]) -> Result<(), Error> {
+    let len = header_bytes(bytes)?.len();
+    Header::new_checked_mut(bytes)?.set_checksum(0);
+    let value = checksum::checksum(&bytes[..len]);
+    Header::new_checked_mut(bytes)?.set_checksum(value);
+    Ok(())
+}
+
+/// The options of the header that `bytes` begins with.
+///
+/// # Errors
+/// As [`header_bytes`].
+#[inline]
+pub fn options(bytes: &[u8]) -> Result<Options<'_>, Error> {
+    let header = header_bytes(bytes)?;
+    Ok(Options { area: &header[HEADER_LEN..], at: 0 })
+}
+
+/// Option types (RFC 791 section 3.1, RFC 2113), copied bit included.
+pub mod option {
+    /// End of the option list.
+    pub const END: u8 = 0;
+    /// No operation.
+    pub const NOP: u8 = 1;
+    /// Record route.
+    pub const RECORD_ROUTE: u8 = 7;
+    /// Timestamp.
+    pub const TIMESTAMP: u8 = 68;
+    /// Security (obsolete).
+    pub const SECURITY: u8 = 130;
+    /// Loose source and record route.
+    pub const LOOSE_SOURCE_ROUTE: u8 = 131;
+    /// Stream identifier (obsolete).
+    pub const STREAM_ID: u8 = 136;
+    /// Strict source and record route.
+    pub const STRICT_SOURCE_ROUTE: u8 = 137;
+    /// Router alert.
+    pub const ROUTER_ALERT: u8 = 148;
+}
+
+/// One option of an IPv4 header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpOption<'a> {
+    /// Type, see [`option`].
+    pub kind: u8,
+    /// Where it begins, in octets from the first of the header.
+    pub offset: usize,
+    /// The whole option: type, length, data. At least two octets.
+    pub bytes: &'a [u8],
+}
+
+impl IpOption<'_> {
+    /// Whether the option must be copied into every fragment.
+    #[inline]
+    pub fn copied(&self) -> bool {
+        self.kind & 0x80 != 0
+    }
+}
+
+/// An option whose length is below two octets or runs out of the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadOption {
+    /// Where it begins, in octets from the first of the header.
+    pub offset: usize,
+}
+
+/// Walks options; padding (no-operation) is skipped, the end-of-list option ends it, as does a malformed option
+/// after it was reported.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    area: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Iterator for Options<'a> {
+    type Item = Result<IpOption<'a>, BadOption>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.area.get(self.at) == Some(&option::NOP) {
+            self.at += 1;
+        }
+        let at = self.at;
+        let kind = *self.area.get(at).filter(|&&kind| kind != option::END)?;
+        let len = self.area.get(at + 1).map_or(0, |&len| usize::from(len));
+        match self.area.get(at..at + len) {
+            Some(bytes) if len >= 2 => {
+                self.at = at + len;
+                Some(Ok(IpOption { kind, offset: HEADER_LEN + at, bytes }))
+            }
+            _ => {
+                self.area = &[];
+                Some(Err(BadOption { offset: HEADER_LEN + at }))
+            }
+        }
+    }
+}
