@@ -15,7 +15,7 @@ use std::{
 use crate::{
     domain::{Period, Shared},
     registry::Entry,
-    sync::{Arc, AtomicPtr, Ordering, lock, protect},
+    sync::{Arc, AtomicPtr, Ordering, lock, ordering, protect},
 };
 
 /// Too much memory waits to be reclaimed; `T` is what could not be accepted.
@@ -106,7 +106,8 @@ impl Queue {
             // SAFETY: the node is ours until the exchange below succeeds.
             unsafe { (*node.as_ptr()).next = head };
             // Release: the reclaimer, whose `take` acquires, sees the node, and all that its updater unlinked.
-            match self.head.compare_exchange(head, node.as_ptr(), Ordering::Release, Ordering::Relaxed) {
+            let release = ordering!("push_release", Release);
+            match self.head.compare_exchange(head, node.as_ptr(), release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => head = now,
             }

@@ -79,6 +79,7 @@ pub(crate) struct Shared {
     pub(crate) reclaimer: Mutex<Reclaimer>,
     #[cfg(not(loom))]
     pub(crate) bell: CachePadded<crate::defer::thread::Bell>,
+    #[cfg(not(loom))]
     background: bool,
     stall_limit: unordered::AtomicU64,
     hook: StdMutex<Option<std::sync::Arc<Hook>>>,
@@ -115,6 +116,7 @@ impl Domain {
             reclaimer: Mutex::new(Reclaimer::default()),
             #[cfg(not(loom))]
             bell: CachePadded::default(),
+            #[cfg(not(loom))]
             background: config.background,
             stall_limit: nanos(config.stall_limit).into(),
             hook: StdMutex::new(None),
@@ -130,6 +132,14 @@ impl Domain {
         self.shared.clone()
     }
 
+    /// Starts the background thread if there is to be one. Costs a load when it runs already.
+    fn start_reclaimer(&self) {
+        #[cfg(not(loom))]
+        if self.shared.background {
+            crate::defer::thread::start(&self.shared);
+        }
+    }
+
     /// A new reader, offline until its first turn. `name` appears in stall reports.
     pub fn register(&self, name: &str) -> Reader {
         Reader::new(self.shared(), Name::Given(name.into()))
@@ -143,7 +153,7 @@ impl Domain {
 
     /// A new queue for updates; starts the reclaimer if it does not run yet.
     pub fn updater(&self) -> Updater {
-        self.shared.start_reclaimer();
+        self.start_reclaimer();
         Updater::new(self.shared())
     }
 
@@ -156,7 +166,7 @@ impl Domain {
         bytes: usize,
         callback: F,
     ) -> Result<(), Backpressure<F>> {
-        self.shared.start_reclaimer();
+        self.start_reclaimer();
         self.common.call(bytes, callback)
     }
 
@@ -165,7 +175,7 @@ impl Domain {
     /// # Errors
     /// As there.
     pub fn retire<T: Send + 'static>(&self, value: Box<T>) -> Result<(), Backpressure<Box<T>>> {
-        self.shared.start_reclaimer();
+        self.start_reclaimer();
         self.common.retire(value)
     }
 
@@ -275,9 +285,10 @@ impl Shared {
         let slots = self.readers.iter();
         // Acquire: the turns that these announcements ended are over (rule 1).
         let seen = slots.map(|slot| slot.seen.load(ordering!("scan_acquire", Acquire)));
-        let oldest = seen.filter(|seen| *seen != OFFLINE).fold(begun, u64::min);
+        let online = seen.filter(|seen| *seen != OFFLINE && !cfg!(rcu_mutant = "ignore_readers"));
+        let oldest = online.fold(begun, u64::min);
         // Release passes on what was acquired to those who only read `over`.
-        let before = self.over.fetch_max(oldest, Ordering::AcqRel);
+        let before = self.over.fetch_max(oldest, ordering!("over_release", AcqRel));
         self.count_periods(before, oldest);
         before.max(oldest)
     }
@@ -388,13 +399,6 @@ impl Shared {
         return nanos(self.birth.elapsed());
         #[cfg(loom)]
         0
-    }
-
-    fn start_reclaimer(self: &Arc<Self>) {
-        #[cfg(not(loom))]
-        if self.background {
-            crate::defer::thread::start(self);
-        }
     }
 
     /// Tells the reclaimer that something is queued.

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 use crossbeam_utils::CachePadded;
 
-use crate::sync::{AtomicBool, AtomicPtr, Ordering};
+use crate::sync::{AtomicBool, AtomicPtr, Ordering, ordering};
 
 /// The list.
 pub(crate) struct Registry<T> {
@@ -33,7 +33,8 @@ impl<T: Default> Registry<T> {
     /// Acquires what the entry's previous owner did before [`release`](Self::release).
     pub(crate) fn claim(&self) -> NonNull<Entry<T>> {
         let free = self.entries().find(|entry| {
-            entry.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
+            let acquire = ordering!("claim_acquire", Acquire);
+            entry.taken.compare_exchange(false, true, acquire, Ordering::Relaxed).is_ok()
         });
         match free {
             Some(entry) => NonNull::from(entry),

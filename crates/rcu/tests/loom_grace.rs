@@ -1,0 +1,304 @@
+//! Every interleaving (within a preemption bound) of small programs, under the C11 memory model.
+//!
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p clique-rcu --release --test 'loom_*'`. Freeing is modelled
+//! as a write to a loom cell, so that a read which is not ordered before it is reported as a race.
+#![cfg(loom)]
+
+use loom::{
+    cell::UnsafeCell,
+    model::Builder,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+use rcu::{Cell, Config, Domain, Reader};
+
+/// A pointer that readers follow (an index), and what it may point to.
+struct World {
+    domain: Domain,
+    place: AtomicUsize,
+    objects: [UnsafeCell<u32>; 3],
+}
+
+// SAFETY: access to the objects is what the model checks.
+unsafe impl Send for World {}
+// SAFETY: as above.
+unsafe impl Sync for World {}
+
+impl World {
+    fn new() -> Arc<Self> {
+        // SAFETY: one domain a model.
+        let domain = unsafe { Domain::isolated(Config::manual()) };
+        Arc::new(Self { domain, place: AtomicUsize::new(0), objects: [1, 1, 1].map(UnsafeCell::new) })
+    }
+
+    /// Follows the pointer within a turn, and says where it led.
+    fn read(&self, reader: &Reader) -> usize {
+        let _turn = reader.turn();
+        let at = self.place.load(Ordering::Acquire);
+        // SAFETY: checked by the model.
+        self.objects[at].with(|object| assert_eq!(unsafe { *object }, 1, "freed under a reader"));
+        at
+    }
+
+    fn unlink(&self, new: usize) -> usize {
+        self.place.swap(new, Ordering::AcqRel)
+    }
+
+    fn free(&self, at: usize) {
+        // SAFETY: checked by the model.
+        self.objects[at].with_mut(|object| unsafe { *object = 0 });
+    }
+}
+
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(model);
+}
+
+/// An online reader passes through a quiescent state while an updater replaces and frees.
+#[test]
+fn quiescent_against_synchronize() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        reader.online();
+        let theirs = world.clone();
+        let thread = thread::spawn(move || {
+            theirs.read(&reader);
+            reader.quiescent();
+            theirs.read(&reader);
+        });
+        let old = world.unlink(1);
+        world.domain.synchronize();
+        world.free(old);
+        thread.join().unwrap();
+    });
+}
+
+/// A reader registers, reads and leaves while an updater replaces and frees.
+#[test]
+fn register_and_drop_against_synchronize() {
+    check(|| {
+        let world = World::new();
+        let theirs = world.clone();
+        let thread = thread::spawn(move || {
+            theirs.read(&theirs.domain.register("newcomer"));
+        });
+        let old = world.unlink(1);
+        world.domain.synchronize();
+        world.free(old);
+        thread.join().unwrap();
+    });
+}
+
+/// A reader goes offline and comes back while an updater replaces and frees.
+#[test]
+fn offline_and_online_against_synchronize() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("sleeper");
+        reader.online();
+        let theirs = world.clone();
+        let thread = thread::spawn(move || {
+            theirs.read(&reader);
+            reader.offline();
+            theirs.read(&reader);
+        });
+        let old = world.unlink(1);
+        world.domain.synchronize();
+        world.free(old);
+        thread.join().unwrap();
+    });
+}
+
+/// A slot changes hands; its new owner's announcement must cover its former owner's reads.
+#[test]
+fn a_slot_changes_hands() {
+    check(|| {
+        let world = World::new();
+        let threads = [0, 1].map(|_| {
+            let world = world.clone();
+            thread::spawn(move || {
+                world.read(&world.domain.register("one of two"));
+            })
+        });
+        let old = world.unlink(1);
+        let token = world.domain.start();
+        if world.domain.poll(token) {
+            world.free(old);
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+/// Two updaters replace and free; each must free only what it unlinked, when it may.
+#[test]
+fn two_updaters() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        reader.online();
+        let update = |world: Arc<World>, new| {
+            move || {
+                let old = world.unlink(new);
+                let token = world.domain.start();
+                if world.domain.poll(token) {
+                    world.free(old);
+                }
+            }
+        };
+        let other = thread::spawn(update(world.clone(), 2));
+        let mine = thread::spawn(update(world.clone(), 1));
+        world.read(&reader);
+        reader.quiescent();
+        world.read(&reader);
+        other.join().unwrap();
+        mine.join().unwrap();
+    });
+}
+
+/// One thread unlinks and starts, another polls and frees; they meet through nothing but the token.
+#[test]
+fn a_token_is_polled_elsewhere() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        reader.online();
+        let old = world.unlink(1);
+        let token = world.domain.start();
+        let theirs = world.clone();
+        let poller = thread::spawn(move || {
+            if theirs.domain.poll(token) {
+                theirs.free(old);
+            }
+        });
+        // A second poller: one may learn the end from the other.
+        let also = world.domain.poll(token);
+        assert!(!also, "this thread's reader has not been quiescent");
+        world.read(&reader);
+        reader.quiescent();
+        world.read(&reader);
+        poller.join().unwrap();
+    });
+}
+
+/// The end of a grace period, noticed by one thread, is passed on to another that never looks at the slots.
+#[test]
+fn the_end_is_passed_on() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        reader.online();
+        let looker = {
+            let world = world.clone();
+            thread::spawn(move || world.domain.stats().grace_periods)
+        };
+        let updater = {
+            let world = world.clone();
+            thread::spawn(move || {
+                let old = world.unlink(1);
+                let token = world.domain.start();
+                if world.domain.poll(token) {
+                    world.free(old);
+                }
+            })
+        };
+        world.read(&reader);
+        reader.quiescent();
+        looker.join().unwrap();
+        updater.join().unwrap();
+    });
+}
+
+/// Two updaters queue, a control thread's barrier runs everything, a reader reads.
+#[test]
+fn callbacks_against_a_reader() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        reader.online();
+        let theirs = world.clone();
+        let thread = thread::spawn(move || {
+            theirs.read(&reader);
+            reader.quiescent();
+            theirs.read(&reader);
+        });
+        let old = world.unlink(1);
+        let target = world.clone();
+        world.domain.updater().call(0, move || target.free(old)).unwrap();
+        world.domain.barrier();
+        assert_eq!(world.domain.stats().callbacks_waiting, 0);
+        thread.join().unwrap();
+    });
+}
+
+/// Two threads queue and reclaim at the same time: each callback runs once, and none is lost.
+#[test]
+fn callbacks_of_two_updaters() {
+    check(|| {
+        let world = World::new();
+        let ran = Arc::new(AtomicUsize::new(0));
+        let queue = |world: &World, ran: &Arc<AtomicUsize>| {
+            let ran = ran.clone();
+            world.domain.call(0, move || _ = ran.fetch_add(1, Ordering::Relaxed)).unwrap();
+        };
+        let (theirs, count) = (world.clone(), ran.clone());
+        let thread = thread::spawn(move || {
+            queue(&theirs, &count);
+            theirs.domain.reclaim();
+        });
+        queue(&world, &ran);
+        world.domain.barrier();
+        assert!(ran.load(Ordering::Relaxed) >= 1);
+        thread.join().unwrap();
+        world.domain.barrier();
+        assert_eq!(ran.load(Ordering::Relaxed), 2);
+    });
+}
+
+/// A cell publishes its value initialised, and what it drops nobody reads.
+#[test]
+fn a_cell_publishes_and_retires() {
+    /// Its content, where loom sees every access.
+    struct Value(std::sync::Arc<UnsafeCell<u32>>);
+    // SAFETY: access is what the model checks.
+    unsafe impl Send for Value {}
+    // SAFETY: as above.
+    unsafe impl Sync for Value {}
+    impl Value {
+        fn new(content: u32) -> Self {
+            let value = Self(std::sync::Arc::new(UnsafeCell::new(0)));
+            // SAFETY: checked by the model.
+            value.0.with_mut(|at| unsafe { *at = content });
+            value
+        }
+        fn get(&self) -> u32 {
+            // SAFETY: checked by the model.
+            self.0.with(|at| unsafe { *at })
+        }
+    }
+    impl Drop for Value {
+        fn drop(&mut self) {
+            // SAFETY: checked by the model.
+            self.0.with_mut(|at| unsafe { *at = 0 });
+        }
+    }
+    check(|| {
+        // SAFETY: one domain a model.
+        let domain = Arc::new(unsafe { Domain::isolated(Config::manual()) });
+        let cell = Arc::new(Cell::new(Value::new(1)));
+        let (their_domain, their_cell) = (domain.clone(), cell.clone());
+        let thread = thread::spawn(move || {
+            let guard = their_domain.guard();
+            assert!((1..=2).contains(&their_cell.read(guard.turn()).get()));
+        });
+        let updater = domain.updater();
+        cell.replace(Box::new(Value::new(2)), &updater).unwrap();
+        domain.barrier();
+        thread.join().unwrap();
+    });
+}

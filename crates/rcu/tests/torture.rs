@@ -1,0 +1,196 @@
+//! A pipeline of aged elements, after Linux's rcutorture: an element has age 0 while it is published, 1 once it
+//! is unlinked, and one more after each grace period; at age 10 it is published again. A turn may meet ages 0
+//! and 1. An older one means that a grace period ended under a reader.
+#![cfg(not(loom))]
+
+use std::{
+    array,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::*},
+    },
+    thread,
+};
+
+use rcu::{Config, Domain, Reader, Turn};
+
+const OLD: u32 = 10;
+/// A run lasts for at least so many updates and so many reads.
+const UPDATES: usize = 3000;
+const READS: u64 = 100_000;
+
+struct Pipeline {
+    current: AtomicUsize,
+    ages: [AtomicU32; 64],
+    free: Mutex<Vec<usize>>,
+    /// How often readers met each age.
+    met: [AtomicU64; OLD as usize + 1],
+    stop: AtomicBool,
+}
+
+impl Pipeline {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            current: 0.into(),
+            ages: [const { AtomicU32::new(0) }; 64],
+            free: Mutex::new((1..64).collect()),
+            met: [const { AtomicU64::new(0) }; OLD as usize + 1],
+            stop: false.into(),
+        })
+    }
+
+    /// Meets an element, dawdles, and looks at its age.
+    fn read(&self, _turn: Turn<'_>, random: &mut Random) {
+        let at = self.current.load(Acquire);
+        match random.below(64) {
+            0 => thread::yield_now(),
+            n => (0..n * 8).for_each(|_| std::hint::spin_loop()),
+        }
+        let age = self.ages[at].load(Relaxed);
+        self.met[age as usize].fetch_add(1, Relaxed);
+    }
+
+    /// Publishes a free element. Returns the one that it replaces, which has age 1 then.
+    fn unlink(&self) -> Option<usize> {
+        let new = self.free.lock().unwrap().pop()?;
+        self.ages[new].store(0, Relaxed);
+        let old = self.current.swap(new, AcqRel);
+        self.ages[old].store(1, Relaxed);
+        Some(old)
+    }
+
+    /// Ages an element by one grace period. True if there is more to come.
+    fn age(&self, at: usize) -> bool {
+        let young = self.ages[at].fetch_add(1, Relaxed) + 1 < OLD;
+        if !young {
+            self.free.lock().unwrap().push(at);
+        }
+        young
+    }
+
+    fn met(&self) -> [u64; OLD as usize + 1] {
+        array::from_fn(|age| self.met[age].load(Relaxed))
+    }
+
+    /// True once `updates` and the reads so far are enough.
+    fn is_over(&self, updates: usize) -> bool {
+        updates >= UPDATES && self.met().iter().sum::<u64>() >= READS
+    }
+
+    fn verdict(&self) {
+        let met = self.met();
+        println!("ages met: {met:?}");
+        assert_eq!(met[2..].iter().sum::<u64>(), 0, "a grace period ended under a reader: {met:?}");
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// A worker: many turns, sometimes asleep.
+fn work(pipeline: &Pipeline, mut reader: Reader, mut random: Random) {
+    while !pipeline.stop.load(Relaxed) {
+        for _ in 0..random.below(8) {
+            pipeline.read(reader.turn(), &mut random);
+        }
+        match random.below(16) {
+            0 => reader.offline(),
+            _ => reader.quiescent(),
+        }
+    }
+}
+
+/// A control thread: guards that come and go.
+fn visit(pipeline: &Pipeline, domain: &Domain, mut random: Random) {
+    while !pipeline.stop.load(Relaxed) {
+        let guard = domain.guard();
+        pipeline.read(guard.turn(), &mut random);
+        drop(guard);
+        thread::yield_now();
+    }
+}
+
+/// Runs `update` against readers of all kinds.
+fn torture(config: Config, update: impl FnOnce(&Arc<Domain>, &Arc<Pipeline>)) {
+    // SAFETY: no cells; the pipeline is this domain's alone.
+    let domain = Arc::new(unsafe { Domain::isolated(config) });
+    let pipeline = Pipeline::new();
+    thread::scope(|scope| {
+        for seed in 0..2 {
+            let (reader, pipeline) = (domain.register("worker"), &pipeline);
+            scope.spawn(move || work(pipeline, reader, Random(seed)));
+        }
+        scope.spawn(|| visit(&pipeline, &domain, Random(7)));
+        update(&domain, &pipeline);
+        pipeline.stop.store(true, Relaxed);
+    });
+    pipeline.verdict();
+}
+
+/// Ages by a blocking or polling wait.
+fn by_waiting(mut wait: impl FnMut(&Domain)) {
+    torture(Config::manual(), |domain, pipeline| {
+        let (mut unlinked, mut updates) = (Vec::new(), 0);
+        while !pipeline.is_over(updates) {
+            updates += 1;
+            unlinked.extend(pipeline.unlink());
+            wait(domain);
+            unlinked.retain(|at| pipeline.age(*at));
+        }
+    });
+}
+
+#[test]
+fn synchronize() {
+    by_waiting(|domain| domain.synchronize());
+}
+
+#[test]
+fn start_and_poll() {
+    by_waiting(|domain| {
+        let token = domain.start();
+        while !domain.poll(token) {
+            thread::yield_now();
+        }
+    });
+}
+
+#[test]
+fn an_updater_that_reads() {
+    by_waiting(|domain| {
+        let mut reader = domain.register("updater");
+        reader.turn();
+        reader.synchronize();
+    });
+}
+
+#[test]
+fn callbacks() {
+    /// Ages by callbacks, each of which queues the next.
+    fn age_later(domain: &Arc<Domain>, pipeline: &Arc<Pipeline>, at: usize) {
+        let (d, p) = (domain.clone(), pipeline.clone());
+        let aged = move || {
+            if p.age(at) {
+                age_later(&d, &p, at);
+            }
+        };
+        domain.call(0, aged).expect("at most 64 callbacks");
+    }
+    torture(Config::default(), |domain, pipeline| {
+        let mut updates = 0;
+        while !pipeline.is_over(updates) {
+            match pipeline.unlink() {
+                Some(old) => age_later(domain, pipeline, old),
+                None => thread::yield_now(),
+            }
+            updates += 1;
+        }
+        (0..2 * OLD).for_each(|_| domain.barrier());
+    });
+}
