@@ -1,1 +1,51 @@
 //! Elements, the graph, workers, scheduling, handlers and hot swap.
+//!
+//! A configuration graph becomes a [`Layout`] (classes, push and pull, which worker runs what), and that a [`Router`]
+//! (instances, ready to run). Each worker owns its instances: [`Element`] methods take `&mut self`, run one at a time,
+//! and talk to the rest of the router through [`Cx`] alone. Packets travel as batches over a work-list, requests up pull
+//! paths likewise, so no element ever calls another; what spans elements is a [`control`] computation.
+//!
+//! The crate knows no concrete element and no device. Its tests are in `tests/`: toy elements for each of the cases that
+//! the traits were designed for, the order of effects among them.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod build;
+mod class;
+mod clock;
+mod config;
+pub mod control;
+mod cx;
+mod element;
+mod globals;
+mod handler;
+mod info;
+mod mailbox;
+mod names;
+mod plan;
+mod ports;
+mod router;
+mod sched;
+mod timers;
+mod work;
+mod worker;
+
+pub use args::{Args, Bytes, FromArg, Raw, Scope, parse_integer};
+pub use build::{Layout, Options, build, layout};
+pub use class::{Activity, Class, Classes, Pin, Residency};
+pub use clock::Clock;
+pub use config::{Config, ConfigError, Resources};
+pub use control::{Access, Answer, Call, Step};
+pub use cx::Cx;
+pub use element::{Element, PerPacket, Pull, Refused, Simple, Verdict};
+pub use globals::GLOBAL;
+pub use handler::{Handler, HandlerResult, Handlers, Merge, Outcome};
+pub use info::{Info, Log, Node, Port};
+pub use names::{Names, Value};
+pub use plan::Plan;
+pub use router::{Handle, Router};
+pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};
+
+/// Packets in a batch, at most, unless told otherwise.
+pub const DEFAULT_VECTOR: usize = 32;

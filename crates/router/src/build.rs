@@ -1,0 +1,366 @@
+//! From a configuration graph to a router that is ready to run.
+
+use crate::class::{Class, Classes};
+use crate::clock::Clock;
+use crate::config::{Config, ConfigError, Resources};
+use crate::cx::{Core, Link, NOWHERE};
+use crate::element::Element;
+use crate::handler::Handlers;
+use crate::info::{Info, Log, Node, Port};
+use crate::mailbox::Mailbox;
+use crate::names::Names;
+use crate::plan::{Plan, plan};
+use crate::router::Router;
+use crate::sched::Scheduler;
+use crate::timers::Timers;
+use crate::worker::Worker;
+use crate::{DEFAULT_VECTOR, ports};
+use lang::{Context, Diagnostic, Graph};
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::{Arc, OnceLock};
+
+/// How a router is to run.
+pub struct Options {
+    /// Number of workers, at least 1.
+    pub workers: usize,
+    /// Packets in a batch, at most; 1 makes the order of effects exactly Click's.
+    pub vector: usize,
+    /// The time.
+    pub clock: Clock,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// Where messages of elements go.
+    pub log: Log,
+    /// Whether each worker stays on one processor.
+    pub pin: bool,
+    /// What elements may use.
+    pub resources: Resources,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            workers: 1,
+            vector: DEFAULT_VECTOR,
+            clock: Clock::real(),
+            seed: 0,
+            log: Log::Stderr,
+            pin: false,
+            resources: Resources::default(),
+        }
+    }
+}
+
+/// A configuration whose classes, ports and placement are settled: everything but the elements themselves.
+pub struct Layout {
+    /// The graph.
+    pub graph: Graph,
+    /// Class of each element.
+    pub classes: Vec<&'static Class>,
+    /// Inputs and outputs of each element.
+    pub ports: Vec<[Vec<Port>; 2]>,
+    /// Which worker runs what.
+    pub plan: Plan,
+}
+
+/// Settles classes, ports, processing and placement.
+///
+/// # Errors
+/// Everything that is wrong.
+pub fn layout(graph: Graph, known: &Classes, workers: usize) -> Result<Layout, Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    let mut classes = Vec::with_capacity(graph.elements.len());
+    for element in &graph.elements {
+        match known.get(&element.class) {
+            Some(class) => classes.push(class),
+            None => {
+                let mut error = Diagnostic::error(format!("unknown element class '{}'", element.class))
+                    .at(element.landmark.clone(), element.span);
+                if let Some(similar) = lang::similar(&element.class, known.names()) {
+                    error = error.help(format!("did you mean '{similar}'?"));
+                }
+                errors.push(error);
+            }
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut all_ports = ports::connect(&graph, &classes, &mut errors);
+    if errors.is_empty() {
+        ports::resolve(&graph, &classes, &mut all_ports, &mut errors);
+        ports::check(&graph, &all_ports, &mut errors);
+    }
+    let pins = pins(&graph, &classes, &mut errors);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let plan = plan(&classes, &all_ports, &pins, workers.max(1));
+    Ok(Layout { graph, classes, ports: all_ports, plan })
+}
+
+/// The pins that information elements ask for.
+fn pins(graph: &Graph, classes: &[&'static Class], errors: &mut Vec<Diagnostic>) -> BTreeMap<usize, usize> {
+    let mut pins = BTreeMap::new();
+    for (element, class) in graph.elements.iter().zip(classes) {
+        let Some(read) = class.pins else { continue };
+        // Malformed arguments are reported when the element itself is configured.
+        for (name, worker) in read(&element.config).unwrap_or_default() {
+            match graph.find_in(&name, &element.name) {
+                Some(pinned) => {
+                    pins.insert(pinned, worker);
+                }
+                None => errors.push(
+                    Diagnostic::error(format!("no element named '{name}'"))
+                        .at(element.landmark.clone(), element.span)
+                        .within(Context::configuring(
+                            &element.name,
+                            &element.class,
+                            element.landmark.clone(),
+                        )),
+                ),
+            }
+        }
+    }
+    pins
+}
+
+/// Makes a router from a layout: configures and initialises every element.
+///
+/// # Errors
+/// Everything that is wrong; nothing was started then. Warnings come with the router.
+pub fn build(
+    layout: Layout,
+    source: String,
+    known: &Classes,
+    options: Options,
+) -> Result<(Router, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let order = order(&layout.classes);
+    let (info, resources, pin) = info(layout, source, known, options);
+    let info = Arc::new(info);
+    let mut warnings = Vec::new();
+    let (elements, shared) = configure(&info, &order, &resources, &mut warnings)?;
+    let _ = info.handlers.set(collect_handlers(&elements));
+    let _ = info.shared.set(shared);
+    let workers = elements.into_iter().enumerate().map(|(w, elements)| worker(&info, w, elements)).collect();
+    let mut router = Router::new(info, workers, pin);
+    initialize(&mut router, &order)?;
+    router.workers.iter_mut().for_each(listen);
+    Ok((router, warnings))
+}
+
+/// Elements in order of configuration.
+fn order(classes: &[&'static Class]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..classes.len()).collect();
+    order.sort_by_key(|&element| classes[element].phase); // stable
+    order
+}
+
+/// The information that all workers share, and the options that it does not keep.
+fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (Info, Resources, bool) {
+    let nodes: Vec<Node> = (layout.graph.elements.iter())
+        .zip(&layout.classes)
+        .zip(layout.ports)
+        .zip(layout.plan.workers)
+        .map(|(((element, class), [inputs, outputs]), workers)| Node {
+            name: element.name.clone(),
+            class,
+            config: element.config.clone(),
+            landmark: element.landmark.clone(),
+            span: element.span,
+            inputs,
+            outputs,
+            workers,
+        })
+        .collect();
+    let by_name = nodes.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
+    let workers = options.workers.max(1);
+    let info = Info {
+        nodes,
+        graph: layout.graph,
+        source,
+        class_names: known.names().collect(),
+        vector: options.vector.clamp(1, packet::BATCH_MAX),
+        seed: options.seed,
+        clock: options.clock,
+        log: options.log,
+        by_name,
+        handlers: OnceLock::new(),
+        shared: OnceLock::new(),
+        mailboxes: (0..workers).map(|_| Arc::new(Mailbox::default())).collect(),
+        run_count: AtomicI64::new(1),
+        halted: AtomicBool::new(false),
+        driver_manager: OnceLock::new(),
+    };
+    (info, options.resources, options.pin)
+}
+
+type Instances = Vec<Vec<Option<Box<dyn Element>>>>;
+type SharedParts = HashMap<usize, Arc<dyn Any + Send + Sync>>;
+
+fn diagnose(info: &Info, element: usize, context: Context, error: ConfigError) -> Vec<Diagnostic> {
+    let node = &info.nodes[element];
+    let at =
+        |message| Diagnostic::error(message).at(node.landmark.clone(), node.span).within(context.clone());
+    error.messages.into_iter().map(at).collect()
+}
+
+/// Makes all instances.
+fn configure(
+    info: &Info,
+    order: &[usize],
+    resources: &Resources,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<(Instances, SharedParts), Vec<Diagnostic>> {
+    let mut instances: Instances =
+        info.mailboxes.iter().map(|_| info.nodes.iter().map(|_| None).collect()).collect();
+    let (mut shared, mut names, mut errors) = (HashMap::new(), Names::default(), Vec::new());
+    for &element in order {
+        let node = &info.nodes[element];
+        let context = || Context::configuring(&node.name, node.class.name, node.landmark.clone());
+        let mut said = Vec::new();
+        for &worker in &node.workers {
+            let mut config = Config {
+                info,
+                element,
+                worker,
+                shared: &mut shared,
+                names: &mut names,
+                resources,
+                warnings: &mut said,
+            };
+            match (node.class.create)(&mut config) {
+                Ok(instance) => instances[worker][element] = Some(instance),
+                Err(error) => {
+                    errors.extend(diagnose(info, element, context(), error));
+                    break; // the other workers' instances would fail alike
+                }
+            }
+        }
+        warnings.extend(said.into_iter().map(|message| {
+            Diagnostic::warning(message).at(node.landmark.clone(), node.span).within(context())
+        }));
+    }
+    if errors.is_empty() { Ok((instances, shared)) } else { Err(errors) }
+}
+
+/// Every element's handlers, as its first instance declares them.
+fn collect_handlers(instances: &Instances) -> Vec<Handlers> {
+    let elements = instances.first().map_or(0, Vec::len);
+    (0..elements)
+        .map(|element| {
+            let mut handlers = Handlers::default();
+            if let Some(instance) = instances.iter().find_map(|worker| worker[element].as_ref()) {
+                instance.handlers(&mut handlers);
+            }
+            handlers
+        })
+        .collect()
+}
+
+/// Where ports of one kind lead, and where each element's start.
+fn links<'a>(lists: impl Iterator<Item = &'a Vec<Port>>, single: bool) -> (Vec<Link>, Vec<u32>) {
+    let (mut links, mut first) = (Vec::new(), vec![0]);
+    for ports in lists {
+        links.extend(ports.iter().map(|port| match port.peers.first() {
+            // A pull output or push input may have many peers, but nothing is ever sent that way.
+            Some(&(element, at)) if port.push == single => Link { element: element as u32, port: at as u16 },
+            _ => Link { element: NOWHERE, port: 0 },
+        }));
+        first.push(links.len() as u32);
+    }
+    (links, first)
+}
+
+fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>>>) -> Worker {
+    let (outputs, first_output) = links(info.nodes.iter().map(|node| &node.outputs), true);
+    let (inputs, first_input) = links(info.nodes.iter().map(|node| &node.inputs), false);
+    let count = info.nodes.len();
+    let core = Core {
+        info: info.clone(),
+        worker,
+        pool: packet::Pool::new(),
+        rng: fastrand::Rng::with_seed(info.seed ^ (worker as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        clock: info.clock.clone(),
+        now_ns: info.clock.now_ns(),
+        here: 0,
+        list: Vec::with_capacity(256),
+        upstream: vec![Vec::new(); inputs.len()],
+        outputs,
+        first_output,
+        inputs,
+        first_input,
+        scheduler: Scheduler::default(),
+        tasks: vec![None; count],
+        timers: Timers::default(),
+        signals: Vec::new(),
+        provides: vec![None; count],
+        wanted: Vec::new(),
+        drops: vec![Vec::new(); count],
+        lots: Vec::new(),
+        next_call: 0,
+        dispatches: 0,
+    };
+    Worker::new(core, elements, rcu::Domain::global().register(&format!("worker {worker}")))
+}
+
+/// Initialises all elements, in order of configuration.
+fn initialize(router: &mut Router, order: &[usize]) -> Result<(), Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    for &element in order {
+        let info = router.info.clone();
+        let node = &info.nodes[element];
+        for &worker in &node.workers {
+            let result = router.workers[worker].with(element, |instance, cx| instance.initialize(cx));
+            if let Some(Err(error)) = result {
+                let context = Context::initializing(&node.name, node.class.name, node.landmark.clone());
+                errors.extend(diagnose(&info, element, context, error));
+                break;
+            }
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Connects those that listen at pull inputs with the signals upstream.
+fn listen(worker: &mut Worker) {
+    let core = &mut worker.core;
+    for (element, port) in std::mem::take(&mut core.wanted) {
+        let signals = upstream_signals(core, element, port);
+        for &signal in &signals {
+            core.signals[signal as usize].listeners.push(element);
+        }
+        let at = core.first_input[element as usize] as usize + port as usize;
+        if let Some(place) = core.upstream.get_mut(at) {
+            *place = signals;
+        }
+    }
+}
+
+/// The signals that say, together, whether a pull input can yield packets; none if something upstream never says.
+fn upstream_signals(core: &Core, element: u32, port: u16) -> Vec<u32> {
+    let (mut signals, mut open, mut seen) = (Vec::new(), vec![core.uplink(element, port)], Vec::new());
+    while let Some(link) = open.pop() {
+        if link.element == NOWHERE || seen.contains(&(link.element, link.port)) {
+            continue;
+        }
+        seen.push((link.element, link.port));
+        if let Some(signal) = core.provides[link.element as usize] {
+            signals.push(signal);
+            continue;
+        }
+        let node = &core.info.nodes[link.element as usize];
+        let before = open.len();
+        for (input, pull) in node.inputs.iter().enumerate() {
+            if !pull.push && ports::flows(node.class, input, link.port as usize) {
+                open.push(core.uplink(link.element, input as u16));
+            }
+        }
+        if open.len() == before {
+            return Vec::new();
+        }
+    }
+    signals
+}

@@ -1,0 +1,155 @@
+//! Element classes: what is known of an element before one exists.
+
+use crate::config::{Config, ConfigError};
+use crate::element::Element;
+use std::collections::BTreeMap;
+
+/// How elements of a class live on several workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Residency {
+    /// An instance for each worker that reaches the element; they share nothing.
+    Replicated,
+    /// An instance for each worker that reaches it, around one shared part.
+    Shared,
+    /// One instance. Tasks that reach it run on one worker.
+    Exclusive,
+}
+
+/// Whether elements of a class start work by themselves: packets of their own, or requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// Only react.
+    Never,
+    /// Have a task or timers that emit or request packets.
+    Always,
+    /// Have a task where their first input is pull.
+    IfPullInput,
+    /// A multi-queue source: an instance, and a task, on each worker.
+    PerWorker,
+}
+
+type Create = fn(&mut Config<'_>) -> Result<Box<dyn Element>, ConfigError>;
+
+/// A pin of an element to a worker, as an information element says it.
+pub type Pin = (String, usize);
+
+/// An element class.
+///
+/// Built as a constant beside the element: `Class::new("Counter", create).ports("1/1").processing("a/a")`.
+#[derive(Clone, Copy, Debug)]
+pub struct Class {
+    /// Its name in configurations.
+    pub name: &'static str,
+    /// Port counts in Click's notation: inputs `/` outputs, each `n`, `n-m`, `n-`, `-` (any), or `=` (as many as inputs).
+    pub ports: &'static str,
+    /// Processing code in Click's notation: one letter a port, `h` push, `l` pull, `a` agnostic, inputs `/` outputs.
+    pub processing: &'static str,
+    /// Flow code in Click's notation: which inputs a packet at an output can have come from.
+    pub flow: &'static str,
+    /// How its elements live on several workers.
+    pub residency: Residency,
+    /// Whether its elements start work.
+    pub activity: Activity,
+    /// Order of configuration: lower first. Information elements, on which the arguments of others depend, are negative.
+    pub phase: i32,
+    /// Pins that an element's configuration string asks for (StaticThreadSched).
+    pub pins: Option<fn(&str) -> Result<Vec<Pin>, ConfigError>>,
+    /// The documentation: the element file's leading doc block.
+    pub doc: &'static str,
+    /// Makes an instance from its configuration.
+    pub create: Create,
+}
+
+impl Class {
+    /// A class with one push or pull input and output that only reacts and replicates: the most common kind.
+    pub const fn new(name: &'static str, create: Create) -> Class {
+        Class {
+            name,
+            ports: "1/1",
+            processing: "a/a",
+            flow: "x/x",
+            residency: Residency::Replicated,
+            activity: Activity::Never,
+            phase: 0,
+            pins: None,
+            doc: "",
+            create,
+        }
+    }
+
+    /// Sets the port counts.
+    pub const fn ports(mut self, ports: &'static str) -> Class {
+        self.ports = ports;
+        self
+    }
+
+    /// Sets the processing code.
+    pub const fn processing(mut self, code: &'static str) -> Class {
+        self.processing = code;
+        self
+    }
+
+    /// Sets the flow code.
+    pub const fn flow(mut self, code: &'static str) -> Class {
+        self.flow = code;
+        self
+    }
+
+    /// Sets the residency.
+    pub const fn residency(mut self, residency: Residency) -> Class {
+        self.residency = residency;
+        self
+    }
+
+    /// Sets the activity.
+    pub const fn activity(mut self, activity: Activity) -> Class {
+        self.activity = activity;
+        self
+    }
+
+    /// Sets the order of configuration.
+    pub const fn phase(mut self, phase: i32) -> Class {
+        self.phase = phase;
+        self
+    }
+
+    /// Says how the class pins elements to workers.
+    pub const fn pins(mut self, pins: fn(&str) -> Result<Vec<Pin>, ConfigError>) -> Class {
+        self.pins = Some(pins);
+        self
+    }
+
+    /// Sets the documentation.
+    pub const fn doc(mut self, doc: &'static str) -> Class {
+        self.doc = doc;
+        self
+    }
+}
+
+/// The classes that a program knows.
+#[derive(Clone, Debug, Default)]
+pub struct Classes {
+    by_name: BTreeMap<&'static str, &'static Class>,
+}
+
+impl Classes {
+    /// These classes.
+    pub fn new(classes: impl IntoIterator<Item = &'static Class>) -> Classes {
+        Classes { by_name: classes.into_iter().map(|class| (class.name, class)).collect() }
+    }
+
+    /// The class with a name.
+    pub fn get(&self, name: &str) -> Option<&'static Class> {
+        self.by_name.get(name).copied()
+    }
+
+    /// All names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.by_name.keys().copied()
+    }
+
+    /// All classes, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &'static Class> {
+        self.by_name.values().copied()
+    }
+}

@@ -1,0 +1,179 @@
+//! How an element is made from its configuration.
+
+use crate::args::{Args, Scope};
+use crate::info::Info;
+use crate::names::Names;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Why an element cannot be configured or initialised: one sentence or several, for the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The sentences, without place: the caller knows it.
+    pub messages: Vec<String>,
+}
+
+impl From<String> for ConfigError {
+    fn from(message: String) -> Self {
+        ConfigError { messages: vec![message] }
+    }
+}
+
+impl From<&str> for ConfigError {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.messages.join("\n"))
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Things from outside a configuration that its elements may use (interfaces in memory, for instance), by type. The
+/// program puts them in; elements look them up.
+#[derive(Default)]
+pub struct Resources {
+    by_type: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+}
+
+impl Resources {
+    /// Puts a thing in, in the place of one of the same type.
+    pub fn insert<T: Any + Send + Sync>(&mut self, thing: T) {
+        self.by_type.insert(TypeId::of::<T>(), Box::new(thing));
+    }
+
+    /// The thing of this type.
+    pub fn get<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.by_type.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+}
+
+/// All that the creation of one instance of an element may depend on.
+pub struct Config<'a> {
+    pub(crate) info: &'a Info,
+    pub(crate) element: usize,
+    pub(crate) worker: usize,
+    pub(crate) shared: &'a mut HashMap<usize, Arc<dyn Any + Send + Sync>>,
+    pub(crate) names: &'a mut Names,
+    pub(crate) resources: &'a Resources,
+    pub(crate) warnings: &'a mut Vec<String>,
+}
+
+impl Config<'_> {
+    /// The element's name.
+    pub fn name(&self) -> &str {
+        &self.info.nodes[self.element].name
+    }
+
+    /// The element's index in the configuration.
+    pub fn index(&self) -> usize {
+        self.element
+    }
+
+    /// The configuration string as written, variables expanded.
+    pub fn text(&self) -> &str {
+        &self.info.nodes[self.element].config
+    }
+
+    /// A reader for the comma-separated arguments.
+    pub fn args<'v>(&self) -> Args<'_, 'v> {
+        Args::new(lang::conf::split_args(self.text()), self.scope())
+    }
+
+    /// The names that arguments may use, seen from this element.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope { names: self.names, element: self.name() }
+    }
+
+    /// Defines an address name for all elements that are configured later (AddressInfo).
+    pub fn define(&mut self, name: &str, value: crate::names::Value) {
+        let element = self.info.nodes[self.element].name.clone();
+        self.names.define(&element, name, value);
+    }
+
+    /// Number of inputs in use.
+    pub fn inputs(&self) -> usize {
+        self.info.nodes[self.element].inputs.len()
+    }
+
+    /// Number of outputs in use.
+    pub fn outputs(&self) -> usize {
+        self.info.nodes[self.element].outputs.len()
+    }
+
+    /// Whether an input exists and is push.
+    pub fn input_is_push(&self, port: usize) -> bool {
+        self.info.nodes[self.element].inputs.get(port).is_some_and(|p| p.push)
+    }
+
+    /// Whether an output exists and is push.
+    pub fn output_is_push(&self, port: usize) -> bool {
+        self.info.nodes[self.element].outputs.get(port).is_some_and(|p| p.push)
+    }
+
+    /// The workers that have an instance of the element.
+    pub fn workers(&self) -> &[usize] {
+        &self.info.nodes[self.element].workers
+    }
+
+    /// The worker that this instance is for.
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// The shared part of the element: made by the first instance, found by the others.
+    ///
+    /// # Errors
+    /// What `make` returns.
+    pub fn shared<T: Any + Send + Sync>(
+        &mut self,
+        make: impl FnOnce() -> Result<T, ConfigError>,
+    ) -> Result<Arc<T>, ConfigError> {
+        if let Some(part) = self.shared.get(&self.element) {
+            return part.clone().downcast().map_err(|_| "shared part of another type".into());
+        }
+        let part = Arc::new(make()?);
+        self.shared.insert(self.element, part.clone());
+        Ok(part)
+    }
+
+    /// Something the program provides.
+    pub fn resource<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.resources.get()
+    }
+
+    /// Tells the user something that is no error.
+    pub fn warn(&mut self, message: impl Into<String>) {
+        if self.workers().first() == Some(&self.worker) {
+            self.warnings.push(message.into());
+        }
+    }
+
+    /// The seed that all randomness of this instance is to come from.
+    pub fn seed(&self) -> u64 {
+        // Two odd constants spread neighbouring elements and workers over the seed space.
+        self.info.seed
+            ^ (self.element as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ (self.worker as u64 + 1).wrapping_mul(0xd1b5_4a32_d192_ed03)
+    }
+
+    /// The most packets that a batch should have.
+    pub fn vector(&self) -> usize {
+        self.info.vector
+    }
+
+    /// The index of the element with this name, seen from this element's compound.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.info.find(name, Some(self.element))
+    }
+
+    /// The class of another element.
+    pub fn class_of(&self, element: usize) -> &'static str {
+        self.info.nodes[element].class.name
+    }
+}

@@ -1,0 +1,94 @@
+//! Computations that span elements: scripts, and whatever else calls handlers.
+//!
+//! An element cannot call a handler of another one while it is borrowed itself. Instead it starts a *control
+//! computation* ([`crate::Cx::start`]), which becomes a work item like any batch. When its turn comes the worker calls the
+//! owner's [`crate::Element::resume`], which runs up to the next handler call and returns it as a [`Step`]; the worker
+//! performs the call with nothing borrowed, here or on the worker that owns the target, and resumes the computation with
+//! the [`Answer`]. While an answer from another worker is awaited this worker serves its own mailbox, so that mutual
+//! calls cannot deadlock, and runs nothing else.
+
+use std::any::Any;
+
+/// What a control computation wants next.
+#[derive(Debug)]
+pub enum Step {
+    /// Call a handler; the computation goes on with the answer.
+    Call(Call),
+    /// The computation is over, with this result for whoever waits for it.
+    Done(Result<String, String>),
+}
+
+/// What a control computation is resumed with.
+#[derive(Debug)]
+pub enum Answer {
+    /// Nothing: the computation starts.
+    Start,
+    /// The result of the handler call that it asked for: the value read (empty for a write), or an error message.
+    Result(Result<String, String>),
+}
+
+/// A call of a handler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// `element.handler`, or `handler` alone for a global one.
+    pub path: String,
+    /// Read or write.
+    pub access: Access,
+    /// The parameter of a read, or the value to write.
+    pub argument: String,
+    /// The element in whose compound the path is looked up; `None` for the top level.
+    pub scope: Option<usize>,
+}
+
+/// Which of a handler's two sides is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read its value.
+    Read,
+    /// Write a value.
+    Write,
+}
+
+impl Call {
+    /// A read of `path` with a parameter.
+    pub fn read(path: impl Into<String>, argument: impl Into<String>) -> Call {
+        Call { path: path.into(), access: Access::Read, argument: argument.into(), scope: None }
+    }
+
+    /// A write of a value to `path`.
+    pub fn write(path: impl Into<String>, argument: impl Into<String>) -> Call {
+        Call { path: path.into(), access: Access::Write, argument: argument.into(), scope: None }
+    }
+
+    /// Looks the path up as this element would, unless another was named.
+    pub(crate) fn within_default(mut self, element: usize) -> Call {
+        self.scope = self.scope.or(Some(element));
+        self
+    }
+
+    /// Looks the path up as the element with this index would.
+    pub fn within(mut self, element: usize) -> Call {
+        self.scope = Some(element);
+        self
+    }
+}
+
+/// A computation on the work-list: who owns it, what the owner keeps for it, and who waits for its result.
+pub(crate) struct Frame {
+    pub(crate) owner: u32,
+    pub(crate) state: Box<dyn Any + Send>,
+    pub(crate) reply: Reply,
+}
+
+/// Who gets the result of a call.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// Nobody: the call was made for its effect, for instance by a packet.
+    Nobody,
+    /// The computation on this worker's work-list that awaits this call.
+    Frame { call: u64 },
+    /// Another worker's call, by its index and the call's number there.
+    Worker { worker: usize, call: u64 },
+    /// A thread that is no worker.
+    Thread(std::sync::mpsc::Sender<Result<String, String>>),
+}

@@ -1,0 +1,504 @@
+//! What an element can do: the context that its worker hands it.
+
+use crate::clock::Clock;
+use crate::control::{Call, Frame, Reply};
+use crate::element::Verdict;
+use crate::info::Info;
+use crate::mailbox::Message;
+use crate::sched::Scheduler;
+use crate::timers::Timers;
+use crate::work::{Control, Work};
+use packet::{Batch, Packet, Pool};
+use rcu::Turn;
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where an output leads.
+#[derive(Clone, Copy)]
+pub(crate) struct Link {
+    pub(crate) element: u32,
+    pub(crate) port: u16,
+}
+
+/// The element number of a link that leads nowhere.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// A notifier's state and the tasks that it wakes.
+#[derive(Default)]
+pub(crate) struct Signal {
+    pub(crate) active: bool,
+    pub(crate) listeners: Vec<u32>,
+}
+
+/// All that a worker has beside its elements. Nothing in it is shared with another worker but what `info` holds.
+pub(crate) struct Core {
+    pub(crate) info: Arc<Info>,
+    pub(crate) worker: usize,
+    pub(crate) pool: Pool,
+    pub(crate) rng: fastrand::Rng,
+    pub(crate) clock: Clock,
+    pub(crate) now_ns: i64,
+    /// The element that runs.
+    pub(crate) here: u32,
+    pub(crate) list: Vec<Work>,
+    /// Where each element's outputs lead: `outputs[first_output[e] + port]`.
+    pub(crate) outputs: Vec<Link>,
+    pub(crate) first_output: Vec<u32>,
+    /// Where each element's pull inputs lead.
+    pub(crate) inputs: Vec<Link>,
+    pub(crate) first_input: Vec<u32>,
+    pub(crate) scheduler: Scheduler,
+    /// Each element's task, if it has one.
+    pub(crate) tasks: Vec<Option<u32>>,
+    pub(crate) timers: Timers,
+    pub(crate) signals: Vec<Signal>,
+    /// The signal that each element provides.
+    pub(crate) provides: Vec<Option<u32>>,
+    /// The signals upstream of each pull input where somebody listens, placed like `inputs`.
+    pub(crate) upstream: Vec<Vec<u32>>,
+    /// Inputs where somebody asked to listen, before signals are resolved.
+    pub(crate) wanted: Vec<(u32, u16)>,
+    /// Packets dropped, by element and reason.
+    pub(crate) drops: Vec<Vec<(&'static str, u64)>>,
+    /// Scratch space of `scatter`: batches by output, in order of first use.
+    pub(crate) lots: Vec<(u16, Batch)>,
+    pub(crate) next_call: u64,
+    pub(crate) dispatches: u64,
+}
+
+/// The context in which an element runs: its worker's services, for the length of one call.
+///
+/// References read from RCU cells through [`Cx::turn`] live as long as the worker's turn, which outlasts the call, but
+/// nothing that an element stores.
+pub struct Cx<'t> {
+    pub(crate) core: &'t mut Core,
+    pub(crate) turn: Turn<'t>,
+}
+
+/// Sending packets on.
+impl<'t> Cx<'t> {
+    /// Emits a batch at an output. It leaves when the element returns; batches leave in the order in which they were
+    /// emitted, each followed to its end before the next. An empty batch goes nowhere; at an output that does not exist
+    /// packets are dropped and counted.
+    #[inline]
+    pub fn emit(&mut self, output: usize, batch: Batch) {
+        let core = &mut *self.core;
+        let first = core.first_output[core.here as usize] as usize;
+        let end = core.first_output[core.here as usize + 1] as usize;
+        if batch.is_empty() {
+            return core.pool.recycle(batch);
+        }
+        if output >= end - first {
+            return self.drop_batch(batch, "no such output");
+        }
+        let link = core.outputs[first + output];
+        if link.element == NOWHERE {
+            return self.drop_batch(batch, "output not connected");
+        }
+        core.list.push(Work::Push { element: link.element, port: link.port, batch });
+    }
+
+    /// Emits one packet at an output.
+    #[inline]
+    pub fn emit_packet(&mut self, output: usize, packet: Packet) {
+        let batch = self.core.pool.batch_of(packet);
+        self.emit(output, batch);
+    }
+
+    /// Sends each packet of a batch where `decide` says; packets for one output leave together, outputs in the order of
+    /// their first packets. When all packets go one way, the batch itself does.
+    #[inline]
+    pub fn scatter(&mut self, mut batch: Batch, mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict) {
+        let mut packets = batch.iter_mut();
+        let Some(packet) = packets.next() else { return self.core.pool.recycle(batch) };
+        let first = decide(self, packet);
+        let mut same = 1;
+        let odd = loop {
+            let Some(packet) = packets.next() else { break None };
+            let verdict = decide(self, packet);
+            if verdict != first {
+                break Some(verdict);
+            }
+            same += 1;
+        };
+        match odd {
+            None => self.settle(first, batch),
+            Some(odd) => self.scatter_mixed(batch, first, same, odd, decide),
+        }
+    }
+
+    /// Sends a whole batch where a verdict says.
+    #[inline]
+    fn settle(&mut self, verdict: Verdict, batch: Batch) {
+        match verdict {
+            Verdict::Pass => self.emit(0, batch),
+            Verdict::Output(output) => self.emit(output, batch),
+            Verdict::Drop(reason) => self.drop_batch(batch, reason),
+        }
+    }
+
+    /// The rest of `scatter` once packets part: `same` packets had the verdict `first`, the next one `odd`.
+    fn scatter_mixed(
+        &mut self,
+        mut batch: Batch,
+        first: Verdict,
+        same: usize,
+        odd: Verdict,
+        mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict,
+    ) {
+        let mut lots = std::mem::take(&mut self.core.lots);
+        let mut at = 0;
+        batch.drain(|mut packet| {
+            let verdict = match at {
+                i if i < same => first,
+                i if i == same => odd,
+                _ => decide(self, &mut packet),
+            };
+            at += 1;
+            match verdict {
+                Verdict::Pass => self.add_to_lot(&mut lots, 0, packet),
+                Verdict::Output(output) => self.add_to_lot(&mut lots, output, packet),
+                Verdict::Drop(reason) => self.drop(packet, reason),
+            }
+        });
+        self.core.pool.recycle(batch);
+        for (output, lot) in lots.drain(..) {
+            self.emit(output as usize, lot);
+        }
+        self.core.lots = lots;
+    }
+
+    #[inline]
+    fn add_to_lot(&mut self, lots: &mut Vec<(u16, Batch)>, output: usize, packet: Packet) {
+        let output = output.min(u16::MAX as usize) as u16;
+        match lots.iter_mut().find(|(known, _)| *known == output) {
+            Some((_, lot)) => lot.push(packet),
+            None => {
+                let lot = self.core.pool.batch_of(packet);
+                lots.push((output, lot));
+            }
+        }
+    }
+
+    /// Like [`Cx::scatter`], but returns the packets that pass instead of emitting them: for pull paths.
+    pub fn sift(
+        &mut self,
+        mut batch: Batch,
+        mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict,
+    ) -> Batch {
+        batch.filter_map(|mut packet| match decide(self, &mut packet) {
+            Verdict::Pass | Verdict::Output(0) => Some(packet),
+            Verdict::Output(output) => {
+                self.emit_packet(output, packet);
+                None
+            }
+            Verdict::Drop(reason) => {
+                self.drop(packet, reason);
+                None
+            }
+        });
+        batch
+    }
+
+    /// Asks for up to `want` packets at a pull input; [`crate::Element::pulled`] gets them, perhaps none.
+    #[inline]
+    pub fn ask(&mut self, input: usize, want: usize) {
+        let element = self.core.here;
+        let want = want.min(packet::BATCH_MAX) as u8;
+        self.core.list.push(Work::Ask { element, port: input as u16, want, own: true });
+    }
+
+    /// Drops a packet and counts it under a reason.
+    #[inline]
+    pub fn drop(&mut self, packet: Packet, reason: &'static str) {
+        self.count_drops(reason, 1);
+        self.core.pool.free(packet);
+    }
+
+    /// Drops all packets of a batch and counts them under a reason.
+    #[inline]
+    pub fn drop_batch(&mut self, batch: Batch, reason: &'static str) {
+        if !batch.is_empty() {
+            self.count_drops(reason, batch.len() as u64);
+        }
+        self.core.pool.recycle(batch);
+    }
+
+    /// Counts drops of packets that never were in a buffer.
+    pub fn count_drops(&mut self, reason: &'static str, packets: u64) {
+        let reasons = &mut self.core.drops[self.core.here as usize];
+        // The same text is the same pointer nearly always, so that the comparison is one of two words.
+        match reasons.iter_mut().find(|(known, _)| std::ptr::eq(*known, reason) || *known == reason) {
+            Some((_, count)) => *count += packets,
+            None => reasons.push((reason, packets)),
+        }
+    }
+
+    /// Gives back packets that have reached their destination: not counted as drops.
+    #[inline]
+    pub fn consume(&mut self, batch: Batch) {
+        self.core.pool.recycle(batch);
+    }
+}
+
+/// Packets, time, chance, the configuration.
+impl<'t> Cx<'t> {
+    /// The worker's buffers.
+    #[inline]
+    pub fn pool(&mut self) -> &mut Pool {
+        &mut self.core.pool
+    }
+
+    /// An empty batch.
+    #[inline]
+    pub fn batch(&mut self) -> Batch {
+        self.core.pool.batch()
+    }
+
+    /// The RCU read side: what cells are read with.
+    #[inline]
+    pub fn turn(&self) -> Turn<'t> {
+        self.turn
+    }
+
+    /// The time at which the worker's turn began, in nanoseconds since the epoch.
+    #[inline]
+    pub fn now_ns(&self) -> i64 {
+        self.core.now_ns
+    }
+
+    /// The worker's random numbers.
+    #[inline]
+    pub fn rng(&mut self) -> &mut fastrand::Rng {
+        &mut self.core.rng
+    }
+
+    /// The most packets that a batch should have.
+    #[inline]
+    pub fn vector(&self) -> usize {
+        self.core.info.vector
+    }
+
+    /// The worker that this is.
+    pub fn worker(&self) -> usize {
+        self.core.worker
+    }
+
+    /// The element that runs: its index in the configuration.
+    pub fn index(&self) -> usize {
+        self.core.here as usize
+    }
+
+    /// The element's name.
+    pub fn name(&self) -> &str {
+        &self.core.info.nodes[self.core.here as usize].name
+    }
+
+    /// The configuration, resolved.
+    pub fn info(&self) -> &Arc<Info> {
+        &self.core.info
+    }
+
+    /// The shared part of the element with a name, seen from this element's compound.
+    ///
+    /// # Errors
+    /// A sentence for the user: there is no such element, or it has no part of this type. `kind` names the class wanted.
+    pub fn shared_of<T: Any + Send + Sync>(&self, name: &str, kind: &str) -> Result<Arc<T>, String> {
+        let found = self.core.info.find(name, Some(self.core.here as usize));
+        let element = found.ok_or_else(|| format!("no element named '{name}'"))?;
+        self.core.info.shared(element).ok_or_else(|| format!("'{name}' is not a {kind} element"))
+    }
+
+    /// Writes a message for the user, as a line of its own.
+    pub fn log(&self, message: &str) {
+        self.core.info.log.line(message);
+    }
+
+    /// Packets that this element dropped on this worker, by reason.
+    pub fn drops(&self) -> &[(&'static str, u64)] {
+        &self.core.drops[self.core.here as usize]
+    }
+}
+
+/// Tasks, timers, notifiers.
+impl Cx<'_> {
+    /// Makes this element's task run (again), after what is scheduled already.
+    #[inline]
+    pub fn schedule(&mut self) {
+        let task = self.task();
+        self.core.scheduler.schedule(task);
+    }
+
+    /// Stops this element's task until it is scheduled again.
+    pub fn unschedule(&mut self) {
+        let task = self.task();
+        self.core.scheduler.unschedule(task);
+    }
+
+    /// Whether this element's task is scheduled.
+    pub fn is_scheduled(&self) -> bool {
+        let task = self.core.tasks[self.core.here as usize];
+        task.is_some_and(|task| self.core.scheduler.is_scheduled(task))
+    }
+
+    #[inline]
+    fn task(&mut self) -> u32 {
+        let here = self.core.here as usize;
+        match self.core.tasks[here] {
+            Some(task) => task,
+            None => {
+                let task = self.core.scheduler.add(here as u32);
+                self.core.tasks[here] = Some(task);
+                task
+            }
+        }
+    }
+
+    /// This element's task's share: its tickets.
+    pub fn tickets(&self) -> u32 {
+        let task = self.core.tasks[self.core.here as usize];
+        task.map_or(0, |task| self.core.scheduler.tickets(task))
+    }
+
+    /// Sets this element's task's share.
+    pub fn set_tickets(&mut self, tickets: u32) {
+        let task = self.task();
+        self.core.scheduler.set_tickets(task, tickets);
+    }
+
+    /// How often this element's task has run.
+    pub fn task_runs(&self) -> u64 {
+        let task = self.core.tasks[self.core.here as usize];
+        task.map_or(0, |task| self.core.scheduler.runs(task))
+    }
+
+    /// Calls [`crate::Element::timer`] with `key` at a time, in nanoseconds since the epoch. Setting a key again moves it.
+    pub fn timer_at(&mut self, key: u32, at_ns: i64) {
+        let here = self.core.here;
+        self.core.timers.set(here, key, at_ns);
+    }
+
+    /// The same, some time from now.
+    pub fn timer_after(&mut self, key: u32, delay: Duration) {
+        let delay = i64::try_from(delay.as_nanos()).unwrap_or(i64::MAX / 2);
+        self.timer_at(key, self.core.now_ns.saturating_add(delay));
+    }
+
+    /// Forgets a timer.
+    pub fn cancel_timer(&mut self, key: u32) {
+        let here = self.core.here;
+        self.core.timers.cancel(here, key);
+    }
+
+    /// Whether a timer is set.
+    pub fn timer_is_set(&self, key: u32) -> bool {
+        self.core.timers.is_set(self.core.here, key)
+    }
+
+    /// Declares, while initialising, that this element tells pullers downstream when it has packets. Initially active.
+    pub fn provide_signal(&mut self) {
+        let here = self.core.here as usize;
+        if self.core.provides[here].is_none() {
+            self.core.provides[here] = Some(self.core.signals.len() as u32);
+            self.core.signals.push(Signal { active: true, listeners: Vec::new() });
+        }
+    }
+
+    /// Says whether this element has packets for pullers downstream; wakes their tasks when that becomes true.
+    #[inline]
+    pub fn set_signal(&mut self, active: bool) {
+        if let Some(signal) = self.core.provides[self.core.here as usize] {
+            self.core.set_signal(signal, active);
+        }
+    }
+
+    /// Whether this element's signal is active.
+    #[inline]
+    pub fn signal(&self) -> bool {
+        self.core.provides[self.core.here as usize]
+            .is_none_or(|signal| self.core.signals[signal as usize].active)
+    }
+
+    /// Says, while initialising, that this element's task wants to be woken when packets are to be had at a pull input.
+    pub fn listen(&mut self, input: usize) {
+        let _ = self.task();
+        let here = self.core.here;
+        self.core.wanted.push((here, input as u16));
+    }
+
+    /// Whether asking at a pull input can yield packets: false only if everything upstream there has said that it has
+    /// none. Needs [`Cx::listen`] on the same input.
+    #[inline]
+    pub fn may_have(&self, input: usize) -> bool {
+        let at = self.core.first_input[self.core.here as usize] as usize + input;
+        match self.core.upstream.get(at) {
+            Some(signals) if !signals.is_empty() => {
+                signals.iter().any(|&signal| self.core.signals[signal as usize].active)
+            }
+            _ => true,
+        }
+    }
+
+    /// Activates the signal of this element's instance on another worker.
+    pub fn signal_worker(&self, worker: usize) {
+        if let Some(mailbox) = self.core.info.mailboxes.get(worker) {
+            mailbox.send(Message::Signal(self.core.here));
+        }
+    }
+
+    /// Schedules the task of this element's instance on another worker.
+    pub fn schedule_worker(&self, worker: usize) {
+        if let Some(mailbox) = self.core.info.mailboxes.get(worker) {
+            mailbox.send(Message::Schedule(self.core.here));
+        }
+    }
+}
+
+/// Handlers and the driver.
+impl Cx<'_> {
+    /// Calls a handler for its effect. It runs when this element returns, before batches that are emitted later.
+    pub fn call(&mut self, call: Call) {
+        let call = call.within_default(self.core.here as usize);
+        self.core.list.push(Work::Control(Box::new(Control::Call(call))));
+    }
+
+    /// Starts a control computation of this element: [`crate::Element::resume`] is called with `state` when this element
+    /// returns, before batches that are emitted later.
+    pub fn start(&mut self, state: Box<dyn Any + Send>) {
+        let frame = Frame { owner: self.core.here, state, reply: Reply::Nobody };
+        self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
+    }
+
+    /// Asks the driver to stop.
+    pub fn please_stop(&mut self) {
+        self.core.info.please_stop();
+    }
+
+    /// Says, while initialising, that this element is asked before the driver stops. The first one to say so wins.
+    pub fn steer_driver(&mut self) -> bool {
+        self.core.info.driver_manager.set(self.core.here as usize).is_ok()
+    }
+}
+
+impl Core {
+    pub(crate) fn set_signal(&mut self, signal: u32, active: bool) {
+        let signal = &mut self.signals[signal as usize];
+        if active && !signal.active {
+            for &element in &signal.listeners {
+                if let Some(task) = self.tasks[element as usize] {
+                    self.scheduler.schedule(task);
+                }
+            }
+        }
+        signal.active = active;
+    }
+
+    /// The output that a pull input leads to.
+    pub(crate) fn uplink(&self, element: u32, port: u16) -> Link {
+        let first = self.first_input[element as usize];
+        let end = self.first_input[element as usize + 1];
+        let at = first + u32::from(port);
+        if at < end { self.inputs[at as usize] } else { Link { element: NOWHERE, port: 0 } }
+    }
+}

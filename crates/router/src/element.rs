@@ -1,0 +1,224 @@
+//! What an element is.
+
+use crate::config::ConfigError;
+use crate::control::{Answer, Step};
+use crate::cx::Cx;
+use crate::handler::Handlers;
+use packet::{Batch, Packet};
+use std::any::Any;
+
+/// One instance of an element, owned by one worker.
+///
+/// A worker hands an element a batch, a request or a point in time; the element answers by emitting batches through
+/// [`Cx`]. It never calls its neighbours, and nobody else touches it meanwhile: `&mut self` is all the protection
+/// that its state needs. Implement [`Simple`] instead for elements that treat packets one at a time.
+///
+/// Every method has a default, so that an element says only what it does. Which of them are called follows from its
+/// class: `push` for push inputs, `pull` and `pulled` for pull outputs and inputs.
+pub trait Element: Any + Send {
+    /// Runs once, after every element of the router was configured: looks up shared parts of other elements, wakes
+    /// its task, sets timers.
+    ///
+    /// # Errors
+    /// A sentence for the user; the router does not start then.
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let _ = cx;
+        Ok(())
+    }
+
+    /// Takes a batch that arrived at push input `port`.
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        let _ = port;
+        cx.drop_batch(batch, "not a push input");
+    }
+
+    /// Answers a request for up to `want` packets at pull output `port`: at once, or by asking further up.
+    fn pull(&mut self, cx: &mut Cx<'_>, port: usize, want: usize) -> Pull {
+        let _ = (cx, port, want);
+        Pull::Nothing
+    }
+
+    /// Takes the packets, perhaps none, that answer this element's own earlier request at pull input `port`.
+    fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) -> Pull {
+        let _ = (cx, port);
+        Pull::Give(batch)
+    }
+
+    /// Runs the element's task. It runs again when [`Cx::schedule`] was called meanwhile.
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
+
+    /// A timer that was set with this `key` has expired.
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        let _ = (cx, key);
+    }
+
+    /// Goes on with a control computation that this element started (see [`crate::control`]). `state` is whatever the
+    /// element keeps for this one computation.
+    fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
+        let _ = (cx, state, answer);
+        Step::Done(Ok(String::new()))
+    }
+
+    /// All work of the router has stopped because somebody asked for it; the element that steers the driver
+    /// (DriverManager) decides whether it goes on. True: go on.
+    fn driver_stopped(&mut self, cx: &mut Cx<'_>) -> bool {
+        let _ = cx;
+        false
+    }
+
+    /// The element's last act, while the router is taken down: flushes files. No packets can be emitted.
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
+
+    /// Offers the element's state to a namesake of the same class in a new configuration that replaces this one. Called
+    /// on the worker that owns the element; afterwards the element is only finished and dropped.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        None
+    }
+
+    /// Takes over the state of its namesake in the old configuration. Called after `initialize`.
+    ///
+    /// # Errors
+    /// The state itself, untouched, and a sentence for the user when it does not fit; the swap fails then, and the old
+    /// router goes on with it.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let _ = (cx, state);
+        Ok(())
+    }
+
+    /// Declares the element's handlers.
+    fn handlers(&self, handlers: &mut Handlers) {
+        let _ = handlers;
+    }
+
+    /// What handlers work on: the element itself, or what it wraps.
+    fn target(&mut self) -> Option<&mut dyn Any> {
+        None
+    }
+}
+
+/// A state that an element refuses to take over: why, and the state.
+pub type Refused = (ConfigError, Box<dyn Any + Send>);
+
+/// The answer of an element that was asked for packets.
+#[derive(Debug)]
+pub enum Pull {
+    /// These, perhaps fewer than were asked for, perhaps none.
+    Give(Batch),
+    /// None.
+    Nothing,
+    /// Cannot say before asking for up to `want` packets at this pull input; [`Element::pulled`] gets them.
+    Ask {
+        /// The pull input.
+        input: usize,
+        /// Packets, at most.
+        want: usize,
+    },
+}
+
+/// What a [`Simple`] element decides about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Out of output 0: the common case.
+    Pass,
+    /// Out of this output.
+    Output(usize),
+    /// Drop it, counted under this reason.
+    Drop(&'static str),
+}
+
+/// An element that treats packets one at a time, without looking at the others of the batch.
+///
+/// Wrap it in [`PerPacket`] to make an [`Element`]. With one pull input and output it works in pull paths too.
+pub trait Simple: Any + Send {
+    /// Treats one packet. Inlined into the loop over the batch.
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict;
+
+    /// See [`Element::initialize`].
+    ///
+    /// # Errors
+    /// See [`Element::initialize`].
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let _ = cx;
+        Ok(())
+    }
+
+    /// See [`Element::timer`].
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        let _ = (cx, key);
+    }
+
+    /// See [`Element::finish`].
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
+
+    /// See [`Element::give_state`].
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        None
+    }
+
+    /// See [`Element::take_state`].
+    ///
+    /// # Errors
+    /// See [`Element::take_state`].
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let _ = (cx, state);
+        Ok(())
+    }
+
+    /// See [`Element::handlers`].
+    fn handlers(&self, handlers: &mut Handlers) {
+        let _ = handlers;
+    }
+}
+
+/// Makes an [`Element`] of a [`Simple`] one.
+#[derive(Debug)]
+pub struct PerPacket<S>(pub S);
+
+impl<S: Simple> Element for PerPacket<S> {
+    #[inline]
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        cx.scatter(batch, |cx, packet| self.0.process(cx, packet));
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        Pull::Give(cx.sift(batch, |cx, packet| self.0.process(cx, packet)))
+    }
+
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.0.initialize(cx)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        self.0.timer(cx, key);
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.0.finish(cx);
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.0.give_state()
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        self.0.take_state(cx, state)
+    }
+
+    fn handlers(&self, handlers: &mut Handlers) {
+        self.0.handlers(handlers);
+    }
+
+    fn target(&mut self) -> Option<&mut dyn Any> {
+        Some(&mut self.0)
+    }
+}

@@ -1,0 +1,211 @@
+//! Handlers: named values of elements that people and scripts read and write while the router runs.
+
+use crate::cx::Cx;
+use crate::element::Element;
+use std::any::Any;
+
+/// The value of a read, or what a write answers; or an error message.
+pub type HandlerResult = Result<String, String>;
+
+type Function = Box<dyn Fn(&mut dyn Any, &mut Cx<'_>, &str) -> Outcome + Send + Sync>;
+
+/// What a handler function comes to.
+pub enum Outcome {
+    /// A result.
+    Done(HandlerResult),
+    /// A control computation of the element, with this state, has the result.
+    Start(Box<dyn Any + Send>),
+}
+
+/// How the values that several instances of one element return become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Merge {
+    /// The first instance's.
+    #[default]
+    First,
+    /// The sum of numbers.
+    Sum,
+    /// One after the other.
+    Concatenate,
+}
+
+impl Merge {
+    /// Merges the values of all instances, in the order of workers. Values that are no numbers do not sum: the first
+    /// stands then.
+    pub fn apply(self, values: Vec<HandlerResult>) -> HandlerResult {
+        let mut values = values.into_iter();
+        let Some(first) = values.next() else { return Ok(String::new()) };
+        let mut merged = first?;
+        for value in values {
+            let value = value?;
+            match self {
+                Merge::First => {}
+                Merge::Concatenate => merged.push_str(&value),
+                Merge::Sum => {
+                    if let Some(sum) = add(&merged, &value) {
+                        merged = sum;
+                    }
+                }
+            }
+        }
+        Ok(merged)
+    }
+}
+
+fn add(a: &str, b: &str) -> Option<String> {
+    if let (Ok(a), Ok(b)) = (a.trim().parse::<i128>(), b.trim().parse::<i128>()) {
+        return Some((a + b).to_string());
+    }
+    let (a, b) = (a.trim().parse::<f64>().ok()?, b.trim().parse::<f64>().ok()?);
+    Some((a + b).to_string())
+}
+
+/// One handler: its sides and what is known about it.
+pub struct Handler {
+    /// Its name, without the element's.
+    pub name: String,
+    /// How values of several instances merge.
+    pub merge: Merge,
+    /// Whether a read takes a parameter.
+    pub parameter: bool,
+    /// Whether a write is a button: takes no value, is done for its effect.
+    pub button: bool,
+    pub(crate) read: Option<Function>,
+    pub(crate) write: Option<Function>,
+}
+
+impl Handler {
+    /// Whether it can be read.
+    pub fn readable(&self) -> bool {
+        self.read.is_some()
+    }
+
+    /// Whether it can be written.
+    pub fn writable(&self) -> bool {
+        self.write.is_some()
+    }
+}
+
+/// The handlers that an element declares.
+#[derive(Default)]
+pub struct Handlers {
+    list: Vec<Handler>,
+}
+
+impl Handlers {
+    /// The handler with this name, made if it is new.
+    fn entry(&mut self, name: &str) -> &mut Handler {
+        let at = self.list.iter().position(|h| h.name == name).unwrap_or_else(|| {
+            self.list.push(Handler {
+                name: name.to_owned(),
+                merge: Merge::First,
+                parameter: false,
+                button: false,
+                read: None,
+                write: None,
+            });
+            self.list.len() - 1
+        });
+        &mut self.list[at]
+    }
+
+    /// A value that can be read.
+    pub fn read<E: Any, T: std::fmt::Display>(
+        &mut self,
+        name: &str,
+        f: impl Fn(&mut E, &mut Cx<'_>) -> T + Send + Sync + 'static,
+    ) -> &mut Handler {
+        self.read_with(name, move |e: &mut E, cx, _| Ok(f(e, cx).to_string())).take_no_parameter()
+    }
+
+    /// A value that can be read with a parameter, which may be empty.
+    pub fn read_with<E: Any>(
+        &mut self,
+        name: &str,
+        f: impl Fn(&mut E, &mut Cx<'_>, &str) -> HandlerResult + Send + Sync + 'static,
+    ) -> &mut Handler {
+        self.read_outcome(name, move |e: &mut E, cx, text| Outcome::Done(f(e, cx, text)))
+    }
+
+    /// A value that can be read, perhaps by a control computation.
+    pub fn read_outcome<E: Any>(
+        &mut self,
+        name: &str,
+        f: impl Fn(&mut E, &mut Cx<'_>, &str) -> Outcome + Send + Sync + 'static,
+    ) -> &mut Handler {
+        let handler = self.entry(name);
+        handler.parameter = true;
+        handler.read = Some(function(f));
+        handler
+    }
+
+    /// A value that can be written.
+    pub fn write<E: Any>(
+        &mut self,
+        name: &str,
+        f: impl Fn(&mut E, &mut Cx<'_>, &str) -> Result<(), String> + Send + Sync + 'static,
+    ) -> &mut Handler {
+        self.write_outcome(name, move |e: &mut E, cx, text| {
+            Outcome::Done(f(e, cx, text).map(|()| String::new()))
+        })
+    }
+
+    /// A value that can be written, perhaps by a control computation.
+    pub fn write_outcome<E: Any>(
+        &mut self,
+        name: &str,
+        f: impl Fn(&mut E, &mut Cx<'_>, &str) -> Outcome + Send + Sync + 'static,
+    ) -> &mut Handler {
+        let handler = self.entry(name);
+        handler.write = Some(function(f));
+        handler
+    }
+
+    /// The handlers declared so far.
+    pub fn list(&self) -> &[Handler] {
+        &self.list
+    }
+
+    /// The handler with this name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.list.iter().position(|h| h.name == name)
+    }
+}
+
+impl Handler {
+    /// Says how values of several instances become one.
+    pub fn merged(&mut self, merge: Merge) -> &mut Handler {
+        self.merge = merge;
+        self
+    }
+
+    /// Says that a write takes no value.
+    pub fn as_button(&mut self) -> &mut Handler {
+        self.button = true;
+        self
+    }
+
+    fn take_no_parameter(&mut self) -> &mut Handler {
+        self.parameter = false;
+        self
+    }
+}
+
+fn function<E: Any>(f: impl Fn(&mut E, &mut Cx<'_>, &str) -> Outcome + Send + Sync + 'static) -> Function {
+    Box::new(move |target, cx, text| match target.downcast_mut::<E>() {
+        Some(element) => f(element, cx, text),
+        None => Outcome::Done(Err("handler declared for another element type".to_owned())),
+    })
+}
+
+/// What the handlers of an element work on.
+pub(crate) fn target(element: &mut dyn Element) -> &mut dyn Any {
+    // Asked twice because a borrow that is returned on one path only would last on the other, too.
+    if element.target().is_some() {
+        if let Some(inner) = element.target() {
+            return inner;
+        }
+        unreachable!("an element's target does not change between two calls");
+    }
+    element
+}

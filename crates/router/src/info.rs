@@ -1,0 +1,152 @@
+//! What all workers know about a running router: the configuration, resolved.
+
+use crate::class::Class;
+use crate::clock::Clock;
+use crate::handler::Handlers;
+use crate::mailbox::Mailbox;
+use lang::{Landmark, Span};
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// A port of an element.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Port {
+    /// Push, or pull.
+    pub push: bool,
+    /// The ports at the other end: element and port.
+    pub peers: Vec<(usize, usize)>,
+}
+
+/// An element of the configuration, before and beside its instances.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its full name.
+    pub name: String,
+    /// Its class.
+    pub class: &'static Class,
+    /// Its configuration string.
+    pub config: String,
+    /// Where it was declared.
+    pub landmark: Landmark,
+    /// Where it was declared, in bytes.
+    pub span: Span,
+    /// Its inputs in use.
+    pub inputs: Vec<Port>,
+    /// Its outputs in use.
+    pub outputs: Vec<Port>,
+    /// The workers that have an instance of it.
+    pub workers: Vec<usize>,
+}
+
+impl Node {
+    /// `name :: Class`, as messages say it.
+    pub fn declaration(&self) -> String {
+        format!("{} :: {}", self.name, self.class.name)
+    }
+}
+
+/// Where messages of elements go.
+#[derive(Debug, Default)]
+pub enum Log {
+    /// Standard error.
+    #[default]
+    Stderr,
+    /// A string, for tests.
+    Memory(Mutex<String>),
+}
+
+impl Log {
+    /// Writes a line.
+    pub fn line(&self, text: &str) {
+        match self {
+            Log::Stderr => eprintln!("{text}"),
+            Log::Memory(log) => {
+                let mut log = log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                log.push_str(text);
+                log.push('\n');
+            }
+        }
+    }
+
+    /// What was written to memory so far.
+    pub fn text(&self) -> String {
+        match self {
+            Log::Stderr => String::new(),
+            Log::Memory(log) => log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone(),
+        }
+    }
+}
+
+/// What all workers share about one configuration.
+pub struct Info {
+    /// The elements, in the order of the configuration.
+    pub nodes: Vec<Node>,
+    /// The configuration as a graph.
+    pub graph: lang::Graph,
+    /// The configuration's text as it was given.
+    pub source: String,
+    /// The names of all classes that the program knows.
+    pub class_names: Vec<&'static str>,
+    /// Packets that sources put into a batch, at most.
+    pub vector: usize,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// The time.
+    pub clock: Clock,
+    /// Where messages go.
+    pub log: Log,
+    pub(crate) by_name: HashMap<String, usize>,
+    pub(crate) handlers: OnceLock<Vec<Handlers>>,
+    pub(crate) shared: OnceLock<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
+    pub(crate) mailboxes: Vec<Arc<Mailbox>>,
+    /// How many times more the driver may be asked to stop before it does.
+    pub(crate) run_count: AtomicI64,
+    pub(crate) halted: AtomicBool,
+    /// The element that is asked before the driver stops.
+    pub(crate) driver_manager: OnceLock<usize>,
+}
+
+impl Info {
+    /// The element with a name, seen from another element's compound: that compound's names hide those further out.
+    pub fn find(&self, name: &str, from: Option<usize>) -> Option<usize> {
+        let mut scope = from.map_or("", |element| self.nodes[element].name.as_str());
+        while let Some(slash) = scope.rfind('/') {
+            scope = &scope[..slash];
+            if let Some(&found) = self.by_name.get(&format!("{scope}/{name}")) {
+                return Some(found);
+            }
+        }
+        self.by_name.get(name).copied()
+    }
+
+    /// The handlers of an element; none before the router is initialised.
+    pub fn handlers(&self, element: usize) -> Option<&Handlers> {
+        self.handlers.get().map(|all| &all[element])
+    }
+
+    /// Asks the driver to stop.
+    pub fn please_stop(&self) {
+        self.run_count.fetch_sub(1, Ordering::Relaxed);
+        if let Some(first) = self.mailboxes.first() {
+            first.wake();
+        }
+    }
+
+    /// Whether the driver has stopped for good.
+    pub fn halted(&self) -> bool {
+        self.halted.load(Ordering::Relaxed)
+    }
+
+    /// Stops all workers.
+    pub(crate) fn halt(&self) {
+        self.halted.store(true, Ordering::Relaxed);
+        self.mailboxes.iter().for_each(|mailbox| mailbox.wake());
+    }
+
+    /// The shared part of an element, if it has one of this type.
+    pub fn shared<T: Any + Send + Sync>(&self, element: usize) -> Option<Arc<T>> {
+        self.shared.get()?.get(&element)?.clone().downcast().ok()
+    }
+}

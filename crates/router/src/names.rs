@@ -1,0 +1,54 @@
+//! Names for addresses, as AddressInfo defines them: visible in the compound of the definition and inside it.
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use wire::ethernet::MacAddr;
+
+/// What one name stands for; a name may stand for an address of each family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// An IPv4 address.
+    Ip(Ipv4Addr),
+    /// An IPv4 prefix: address as written, and prefix length.
+    IpPrefix(Ipv4Addr, u8),
+    /// An IPv6 address.
+    Ip6(Ipv6Addr),
+    /// An IPv6 prefix: address as written, and prefix length.
+    Ip6Prefix(Ipv6Addr, u8),
+    /// An Ethernet address.
+    Ether(MacAddr),
+}
+
+/// All defined names.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    by_name: HashMap<String, Vec<Value>>,
+}
+
+/// The compound that an element lives in: its name up to and with the last slash.
+fn compound(element: &str) -> &str {
+    element.rfind('/').map_or("", |slash| &element[..=slash])
+}
+
+impl Names {
+    pub(crate) fn define(&mut self, element: &str, name: &str, value: Value) {
+        let values = self.by_name.entry(format!("{}{name}", compound(element))).or_default();
+        values.retain(|old| std::mem::discriminant(old) != std::mem::discriminant(&value));
+        values.push(value);
+    }
+
+    /// What `name` stands for in the eyes of an element: its own compound's names hide those further out.
+    pub fn lookup<T>(&self, element: &str, name: &str, pick: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        let mut scope = compound(element);
+        loop {
+            let found = self.by_name.get(&format!("{scope}{name}"));
+            if let Some(value) = found.and_then(|values| values.iter().find_map(&pick)) {
+                return Some(value);
+            }
+            if scope.is_empty() {
+                return None;
+            }
+            scope = compound(&scope[..scope.len() - 1]);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! A router: workers, and how they are driven.
+
+use crate::clock::Clock;
+use crate::config::ConfigError;
+use crate::control::{Call, Reply};
+use crate::handler::HandlerResult;
+use crate::info::Info;
+use crate::mailbox::Message;
+use crate::worker::{Turned, Worker};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// A configured router.
+pub struct Router {
+    pub(crate) info: Arc<Info>,
+    pub(crate) workers: Vec<Worker>,
+    pin: bool,
+}
+
+/// A way to talk to a running router from any thread.
+#[derive(Clone)]
+pub struct Handle {
+    info: Arc<Info>,
+}
+
+impl Handle {
+    /// Asks the driver to stop.
+    pub fn stop(&self) {
+        self.info.please_stop();
+    }
+
+    /// What is known about the configuration.
+    pub fn info(&self) -> &Arc<Info> {
+        &self.info
+    }
+
+    /// Calls a handler and waits for the result. Not for use on a worker.
+    ///
+    /// # Errors
+    /// The handler's message; or that the router stopped meanwhile.
+    pub fn call(&self, call: Call) -> HandlerResult {
+        let (sender, receiver) = mpsc::channel();
+        let worker = first_owner(&self.info, &call);
+        self.info.mailboxes[worker].send(Message::Request { call, reply: Reply::Thread(sender) });
+        loop {
+            match receiver.recv_timeout(Duration::from_millis(100)) {
+                Ok(result) => return result,
+                Err(mpsc::RecvTimeoutError::Timeout) if !self.info.halted() => {}
+                Err(_) => return Err("the router has stopped".to_owned()),
+            }
+        }
+    }
+}
+
+/// The worker that a call is best sent to.
+fn first_owner(info: &Info, call: &Call) -> usize {
+    let element = call.path.split_once('.').and_then(|(name, _)| info.find(name, call.scope));
+    element.and_then(|element| info.nodes[element].workers.first().copied()).unwrap_or(0)
+}
+
+impl Router {
+    pub(crate) fn new(info: Arc<Info>, workers: Vec<Worker>, pin: bool) -> Router {
+        Router { info, workers, pin }
+    }
+
+    /// What is known about the configuration.
+    pub fn info(&self) -> &Arc<Info> {
+        &self.info
+    }
+
+    /// A way to talk to the router from other threads while it runs.
+    pub fn handle(&self) -> Handle {
+        Handle { info: self.info.clone() }
+    }
+
+    /// Runs until the driver is stopped. With a simulated clock all workers take turns on this thread; otherwise each has
+    /// a thread, the first one this.
+    pub fn run(&mut self) {
+        if self.info.clock.is_simulated() {
+            return self.simulate();
+        }
+        let processors = if self.pin { processors() } else { Vec::new() };
+        let Some((first, others)) = self.workers.split_first_mut() else { return };
+        std::thread::scope(|scope| {
+            for worker in others {
+                let processor = processors.get(worker.core.worker % processors.len().max(1)).copied();
+                let thread = std::thread::Builder::new().name(format!("worker {}", worker.core.worker));
+                let spawned = thread.spawn_scoped(scope, move || {
+                    pin_to(processor);
+                    drive(worker);
+                });
+                if let Err(error) = spawned {
+                    self.info.log.line(&format!("cannot start a worker thread: {error}"));
+                    self.info.halt();
+                }
+            }
+            pin_to(processors.first().copied());
+            drive(first);
+        });
+    }
+
+    /// Runs all workers in turn on this thread; when all are idle, time jumps to the next timer.
+    fn simulate(&mut self) {
+        let info = self.info.clone();
+        let this = Some(std::thread::current());
+        info.mailboxes.iter().for_each(|mailbox| mailbox.attach(this.clone()));
+        while !info.halted() {
+            let (mut busy, mut next) = (false, None::<i64>);
+            for worker in &mut self.workers {
+                if info.halted() {
+                    break;
+                }
+                match worker.turn() {
+                    Turned::Busy => busy = true,
+                    Turned::Idle(Some(at)) => next = Some(next.map_or(at, |n| n.min(at))),
+                    Turned::Idle(None) | Turned::Blocked => {}
+                }
+            }
+            if busy || info.mailboxes.iter().any(|mailbox| !mailbox.is_empty()) {
+                continue;
+            }
+            match next {
+                Some(at) => info.clock.jump(at),
+                // Nothing will ever happen by itself; a message or a signal may come.
+                None if !info.halted() => std::thread::park(),
+                None => {}
+            }
+        }
+        info.mailboxes.iter().for_each(|mailbox| mailbox.attach(None));
+    }
+
+    /// Calls a handler of a router that does not run (yet, or any more).
+    ///
+    /// # Errors
+    /// The handler's message.
+    pub fn call(&mut self, call: Call) -> HandlerResult {
+        let (sender, receiver) = mpsc::channel();
+        let worker = first_owner(&self.info, &call);
+        self.info.mailboxes[worker].send(Message::Request { call, reply: Reply::Thread(sender) });
+        loop {
+            let mut busy = false;
+            for worker in &mut self.workers {
+                busy |= worker.serve() == Turned::Busy;
+            }
+            if let Ok(result) = receiver.try_recv() {
+                return result;
+            }
+            if !busy && self.info.mailboxes.iter().all(|mailbox| mailbox.is_empty()) {
+                return Err("the handler gave no answer".to_owned());
+            }
+        }
+    }
+
+    /// Takes over the state of the elements of `old` that have a namesake of the same class here.
+    ///
+    /// # Errors
+    /// Which element's state did not fit, and why. `old` has all its state back then.
+    pub fn take_over(&mut self, old: &mut Router) -> Result<(), ConfigError> {
+        let mut moved: Vec<(usize, usize, usize)> = Vec::new();
+        for (element, node) in self.info.clone().nodes.iter().enumerate() {
+            let Some(&former) = old.info.by_name.get(&node.name) else { continue };
+            if old.info.nodes[former].class.name != node.class.name {
+                continue;
+            }
+            for &worker in &node.workers {
+                let Some(source) = old.workers.get_mut(worker) else { continue };
+                let Some(state) = source.with(former, |e, _| e.give_state()).flatten() else { continue };
+                match self.workers[worker].with(element, |e, cx| e.take_state(cx, state)) {
+                    None | Some(Ok(())) => moved.push((worker, former, element)),
+                    Some(Err((error, state))) => {
+                        return_state(&mut old.workers[worker], former, state);
+                        self.give_back(old, &moved);
+                        return Err(format!("'{}' cannot take over its state: {error}", node.name).into());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self, old: &mut Router, moved: &[(usize, usize, usize)]) {
+        for &(worker, former, element) in moved {
+            if let Some(state) = self.workers[worker].with(element, |e, _| e.give_state()).flatten() {
+                return_state(&mut old.workers[worker], former, state);
+            }
+        }
+    }
+
+    /// Takes the router down: every element does its last act.
+    pub fn finish(&mut self) {
+        for worker in &mut self.workers {
+            for element in 0..worker.elements.len() {
+                worker.with(element, |instance, cx| instance.finish(cx));
+            }
+        }
+    }
+
+    /// Dispatches that the workers have made: hops of batches between elements.
+    pub fn dispatches(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.core.dispatches).sum()
+    }
+}
+
+fn return_state(worker: &mut Worker, element: usize, state: Box<dyn std::any::Any + Send>) {
+    // It was this element's a moment ago, so it fits.
+    worker.with(element, |e, cx| e.take_state(cx, state).is_ok());
+}
+
+/// Runs a worker on this thread until the router halts.
+fn drive(worker: &mut Worker) {
+    let info = worker.core.info.clone();
+    let mailbox = info.mailboxes[worker.core.worker].clone();
+    mailbox.attach(Some(std::thread::current()));
+    while !info.halted() {
+        match worker.turn() {
+            Turned::Busy => {}
+            _ if !mailbox.is_empty() => {}
+            Turned::Idle(next) => sleep(worker, next),
+            Turned::Blocked => sleep(worker, None),
+        }
+    }
+    mailbox.attach(None);
+}
+
+/// Sleeps until a time or a message. A worker that sleeps holds no references and no grace period up.
+fn sleep(worker: &mut Worker, until_ns: Option<i64>) {
+    if worker.core.info.halted() {
+        return;
+    }
+    worker.reader.offline();
+    match until_ns {
+        None => std::thread::park(),
+        Some(at) => {
+            let wait = at.saturating_sub(worker.core.clock.now_ns());
+            if let Ok(wait @ 1..) = u64::try_from(wait) {
+                std::thread::park_timeout(Duration::from_nanos(wait));
+            }
+        }
+    }
+    worker.reader.online();
+}
+
+/// The processors that this process may use.
+fn processors() -> Vec<usize> {
+    rustix::thread::sched_getaffinity(None)
+        .map(|set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+        .unwrap_or_default()
+}
+
+/// Binds this thread to a processor; without permission it stays unbound.
+fn pin_to(processor: Option<usize>) {
+    let Some(processor) = processor else { return };
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(processor);
+    let _ = rustix::thread::sched_setaffinity(None, &set);
+}
+
+/// The clock of a router.
+impl Router {
+    /// The time as this router sees it.
+    pub fn clock(&self) -> &Clock {
+        &self.info.clock
+    }
+}

@@ -1,0 +1,144 @@
+//! The stride scheduler: which task of a worker runs next.
+//!
+//! Each task has tickets; running advances its pass by a stride inversely proportional to them, and the task with the
+//! lowest pass runs next, the longest waiting among equals, as Click's driver does it.
+
+use std::collections::VecDeque;
+
+/// Stride of a task with one ticket.
+const STRIDE1: u64 = 1 << 16;
+/// Tickets of a task that nobody gave any.
+pub const DEFAULT_TICKETS: u32 = 1 << 10;
+/// Most tickets that a task can have.
+pub const MAX_TICKETS: u32 = 1 << 15;
+
+struct Task {
+    element: u32,
+    pass: u64,
+    tickets: u32,
+    stride: u64,
+    scheduled: bool,
+    queued: bool,
+    runs: u64,
+}
+
+/// The tasks of one worker.
+#[derive(Default)]
+pub(crate) struct Scheduler {
+    tasks: Vec<Task>,
+    /// Queued tasks by ascending pass; with equal tickets, additions go to the end.
+    queue: VecDeque<u32>,
+    pass: u64,
+}
+
+impl Scheduler {
+    pub(crate) fn add(&mut self, element: u32) -> u32 {
+        self.tasks.push(Task {
+            element,
+            pass: 0,
+            tickets: DEFAULT_TICKETS,
+            stride: STRIDE1 / u64::from(DEFAULT_TICKETS),
+            scheduled: false,
+            queued: false,
+            runs: 0,
+        });
+        self.tasks.len() as u32 - 1
+    }
+
+    #[inline]
+    fn enqueue(&mut self, id: u32) {
+        let pass = self.tasks[id as usize].pass;
+        self.tasks[id as usize].queued = true;
+        let mut at = self.queue.len();
+        while at > 0 && self.tasks[self.queue[at - 1] as usize].pass > pass {
+            at -= 1;
+        }
+        if at == self.queue.len() { self.queue.push_back(id) } else { self.queue.insert(at, id) }
+    }
+
+    /// Makes a task run; a sleeper does not catch up on what it missed.
+    #[inline]
+    pub(crate) fn schedule(&mut self, id: u32) {
+        let task = &mut self.tasks[id as usize];
+        task.scheduled = true;
+        if !task.queued {
+            task.pass = task.pass.max(self.pass);
+            self.enqueue(id);
+        }
+    }
+
+    /// Stops a task until it is scheduled again.
+    pub(crate) fn unschedule(&mut self, id: u32) {
+        self.tasks[id as usize].scheduled = false;
+    }
+
+    /// Takes the next task out: its element. It stays out unless scheduled again.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<u32> {
+        loop {
+            let id = self.queue.pop_front()?;
+            let task = &mut self.tasks[id as usize];
+            task.queued = false;
+            if std::mem::take(&mut task.scheduled) {
+                self.pass = task.pass;
+                task.pass += task.stride;
+                task.runs += 1;
+                return Some(task.element);
+            }
+        }
+    }
+
+    /// Whether nothing is scheduled.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.iter().all(|&id| !self.tasks[id as usize].scheduled)
+    }
+
+    pub(crate) fn is_scheduled(&self, id: u32) -> bool {
+        self.tasks[id as usize].scheduled
+    }
+
+    pub(crate) fn tickets(&self, id: u32) -> u32 {
+        self.tasks[id as usize].tickets
+    }
+
+    pub(crate) fn set_tickets(&mut self, id: u32, tickets: u32) {
+        let task = &mut self.tasks[id as usize];
+        task.tickets = tickets.clamp(1, MAX_TICKETS);
+        task.stride = STRIDE1 / u64::from(task.tickets);
+    }
+
+    pub(crate) fn runs(&self, id: u32) -> u64 {
+        self.tasks[id as usize].runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A task runs in proportion to its tickets, equals alternate in order of addition, sleepers do not catch up.
+    #[test]
+    fn strides() {
+        let mut s = Scheduler::default();
+        let (a, b) = (s.add(10), s.add(20));
+        s.set_tickets(a, 2048);
+        s.schedule(a);
+        s.schedule(b);
+        let mut runs = [0, 0];
+        for _ in 0..300 {
+            let element = s.next().expect("both are rescheduled below");
+            runs[(element / 10 - 1) as usize] += 1;
+            s.schedule(element / 10 - 1);
+        }
+        assert_eq!(runs, [200, 100]);
+        s.unschedule(b);
+        for _ in 0..1000 {
+            assert_eq!(s.next(), Some(10));
+            s.schedule(a);
+        }
+        s.schedule(b);
+        let order: Vec<u32> =
+            (0..6).map(|_| s.next().inspect(|e| s.schedule(e / 10 - 1)).unwrap_or(0)).collect();
+        assert!(order.iter().filter(|e| **e == 20).count() <= 3, "{order:?}");
+    }
+}

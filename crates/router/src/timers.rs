@@ -1,0 +1,71 @@
+//! Timers of one worker.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// Expiry times by element and key; setting a key again moves it.
+#[derive(Default)]
+pub(crate) struct Timers {
+    /// (time, sequence number, element, key); outdated entries are skipped when they come up.
+    heap: BinaryHeap<Reverse<(i64, u64, u32, u32)>>,
+    current: HashMap<(u32, u32), u64>,
+    sequence: u64,
+}
+
+impl Timers {
+    pub(crate) fn set(&mut self, element: u32, key: u32, at_ns: i64) {
+        self.sequence += 1;
+        self.current.insert((element, key), self.sequence);
+        self.heap.push(Reverse((at_ns, self.sequence, element, key)));
+    }
+
+    pub(crate) fn cancel(&mut self, element: u32, key: u32) {
+        self.current.remove(&(element, key));
+    }
+
+    pub(crate) fn is_set(&self, element: u32, key: u32) -> bool {
+        self.current.contains_key(&(element, key))
+    }
+
+    /// The time of the earliest timer.
+    pub(crate) fn next_ns(&mut self) -> Option<i64> {
+        while let Some(&Reverse((at, sequence, element, key))) = self.heap.peek() {
+            if self.current.get(&(element, key)) == Some(&sequence) {
+                return Some(at);
+            }
+            self.heap.pop();
+        }
+        None
+    }
+
+    /// Takes out a timer that is due: its element and key.
+    pub(crate) fn pop_due(&mut self, now_ns: i64) -> Option<(u32, u32)> {
+        if self.next_ns()? > now_ns {
+            return None;
+        }
+        let Reverse((_, _, element, key)) = self.heap.pop()?;
+        self.current.remove(&(element, key));
+        Some((element, key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Timers expire in order of time, then of setting; moving and cancelling hold.
+    #[test]
+    fn expiry() {
+        let mut t = Timers::default();
+        t.set(1, 0, 50);
+        t.set(2, 0, 10);
+        t.set(3, 0, 10);
+        t.set(1, 0, 5);
+        t.set(4, 0, 1);
+        t.cancel(4, 0);
+        assert_eq!(t.next_ns(), Some(5));
+        let due: Vec<_> = std::iter::from_fn(|| t.pop_due(20)).collect();
+        assert_eq!(due, [(1, 0), (2, 0), (3, 0)]);
+        assert_eq!(t.next_ns(), None);
+    }
+}

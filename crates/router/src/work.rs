@@ -1,0 +1,34 @@
+//! What a worker still has to do in this turn: a stack of work items.
+
+use crate::control::{Access, Call, Frame, Reply};
+use packet::Batch;
+
+/// A work item. Kept at 16 bytes: a dispatch moves one.
+pub(crate) enum Work {
+    /// A batch arrives at an input.
+    Push { element: u32, port: u16, batch: Batch },
+    /// An element asks for packets at its pull input: of its own accord (`own`), or because it was asked itself.
+    Ask { element: u32, port: u16, want: u8, own: bool },
+    /// An element's request at its pull input `port` is being answered further up.
+    Waiting { element: u32, port: u16, own: bool },
+    /// The packets for the waiting element below.
+    Answer { batch: Batch },
+    /// Something that spans elements.
+    Control(Box<Control>),
+}
+
+const _: () = assert!(size_of::<Work>() == 16);
+
+/// The rarer work items.
+pub(crate) enum Control {
+    /// A computation starts.
+    Start(Frame),
+    /// A computation goes on with an answer.
+    Resume(Frame, Result<String, String>),
+    /// A computation waits for the answer to this call; it is there or not.
+    Await(Frame, u64, Option<Result<String, String>>),
+    /// A call that an element made for its effect.
+    Call(Call),
+    /// Another worker's call of a handler here.
+    Part { element: usize, handler: usize, access: Access, argument: String, reply: Reply },
+}

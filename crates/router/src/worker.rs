@@ -1,0 +1,478 @@
+//! A worker: elements, a work-list, a scheduler, a mailbox.
+//!
+//! One turn of a worker runs tasks, the work they start, timers and messages; between turns lies the quiescent state
+//! for RCU. The work-list is a stack. An element never calls another: what it emits is put on the stack in reverse, so
+//! that the first emission and everything that follows from it comes before the second, as if each hop were a call.
+
+use crate::control::{Access, Answer, Call, Frame, Reply, Step};
+use crate::cx::{Core, Cx, NOWHERE};
+use crate::element::{Element, Pull};
+use crate::globals;
+use crate::handler::{HandlerResult, Merge, Outcome, target};
+use crate::mailbox::Message;
+use crate::work::{Control, Work};
+use packet::Batch;
+use rcu::{Reader, Turn};
+use std::collections::HashMap;
+
+/// Tasks that a turn runs at most.
+const TASKS_PER_TURN: usize = 128;
+/// Dispatches that a turn makes at most; a loop in the graph carries over to the next turn.
+const DISPATCHES_PER_TURN: usize = 16_384;
+
+/// What a turn came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turned {
+    /// There is more to do.
+    Busy,
+    /// Nothing to do before this time, if any, unless a message comes.
+    Idle(Option<i64>),
+    /// A computation waits for another worker; nothing to do but messages.
+    Blocked,
+}
+
+/// A call whose answers from other workers are awaited.
+struct Open {
+    merge: Merge,
+    /// Results by worker.
+    results: Vec<(usize, HandlerResult)>,
+    missing: usize,
+    reply: Reply,
+}
+
+pub(crate) struct Worker {
+    pub(crate) core: Core,
+    /// This worker's instance of each element.
+    pub(crate) elements: Vec<Option<Box<dyn Element>>>,
+    pub(crate) reader: Reader,
+    open: HashMap<u64, Open>,
+}
+
+/// The element's instance and the context to run it in.
+macro_rules! dispatch {
+    ($self:ident, $element:expr, |$instance:ident, $cx:ident| $run:expr) => {{
+        $self.core.here = $element as u32;
+        let mut cx = Cx { core: &mut $self.core, turn: $self.turn };
+        match &mut $self.elements[$element as usize] {
+            Some(instance) => {
+                let ($instance, $cx) = (&mut **instance, &mut cx);
+                Some($run)
+            }
+            None => None,
+        }
+    }};
+}
+
+/// A worker within a turn.
+struct Running<'w> {
+    core: &'w mut Core,
+    elements: &'w mut [Option<Box<dyn Element>>],
+    open: &'w mut HashMap<u64, Open>,
+    turn: Turn<'w>,
+}
+
+impl Worker {
+    pub(crate) fn new(core: Core, elements: Vec<Option<Box<dyn Element>>>, reader: Reader) -> Worker {
+        Worker { core, elements, reader, open: HashMap::new() }
+    }
+
+    fn running(&mut self) -> Running<'_> {
+        Running {
+            core: &mut self.core,
+            elements: &mut self.elements,
+            open: &mut self.open,
+            turn: self.reader.turn(),
+        }
+    }
+
+    /// Runs one turn, then announces the quiescent state.
+    pub(crate) fn turn(&mut self) -> Turned {
+        self.core.now_ns = self.core.clock.now_ns();
+        let turned = self.running().turn();
+        self.reader.quiescent();
+        turned
+    }
+
+    /// Serves messages and what follows from them, but runs no task and no timer.
+    pub(crate) fn serve(&mut self) -> Turned {
+        self.core.now_ns = self.core.clock.now_ns();
+        let turned = self.running().serve();
+        self.reader.quiescent();
+        turned
+    }
+
+    /// Runs one element outside any work, for initialisation and the end. What it emits runs with the next turn.
+    pub(crate) fn with<R>(
+        &mut self,
+        element: usize,
+        f: impl FnOnce(&mut dyn Element, &mut Cx<'_>) -> R,
+    ) -> Option<R> {
+        let mut running = self.running();
+        let base = running.core.list.len();
+        let result = {
+            let running = &mut running;
+            running.core.here = element as u32;
+            let mut cx = Cx { core: running.core, turn: running.turn };
+            running.elements[element].as_mut().map(|instance| f(&mut **instance, &mut cx))
+        };
+        running.core.list[base..].reverse();
+        result
+    }
+}
+
+impl Running<'_> {
+    fn turn(&mut self) -> Turned {
+        let mut budget = DISPATCHES_PER_TURN;
+        self.read_mail();
+        if let Some(turned) = self.run_list(&mut budget) {
+            return turned;
+        }
+        for _ in 0..TASKS_PER_TURN {
+            if self.core.info.run_count.load(std::sync::atomic::Ordering::Relaxed) <= 0 && !self.may_go_on() {
+                return Turned::Idle(None);
+            }
+            let Some(element) = self.core.scheduler.next() else { break };
+            dispatch!(self, element, |instance, cx| instance.run_task(cx));
+            self.settle(0);
+            if let Some(turned) = self.run_list(&mut budget) {
+                return turned;
+            }
+        }
+        while let Some((element, key)) = self.core.timers.pop_due(self.core.now_ns) {
+            dispatch!(self, element, |instance, cx| instance.timer(cx, key));
+            self.settle(0);
+            if let Some(turned) = self.run_list(&mut budget) {
+                return turned;
+            }
+        }
+        if !self.core.scheduler.is_idle() || !self.mailbox_is_empty() {
+            return Turned::Busy;
+        }
+        Turned::Idle(self.core.timers.next_ns())
+    }
+
+    fn serve(&mut self) -> Turned {
+        let mut budget = DISPATCHES_PER_TURN;
+        self.read_mail();
+        self.run_list(&mut budget).unwrap_or(Turned::Idle(None))
+    }
+
+    fn mailbox_is_empty(&self) -> bool {
+        self.core.info.mailboxes[self.core.worker].is_empty()
+    }
+
+    /// Somebody asked the driver to stop: the first worker asks the element that steers it, the others wait.
+    fn may_go_on(&mut self) -> bool {
+        use std::sync::atomic::Ordering::Relaxed;
+        let info = self.core.info.clone();
+        if info.halted() {
+            return false;
+        }
+        if self.core.worker != 0 {
+            info.mailboxes[0].wake();
+            return true;
+        }
+        let goes_on = match info.driver_manager.get() {
+            Some(&element) => {
+                dispatch!(self, element, |instance, cx| instance.driver_stopped(cx)).unwrap_or(false)
+            }
+            None => false,
+        };
+        self.settle(0);
+        if goes_on {
+            let _ = info.run_count.fetch_update(Relaxed, Relaxed, |n| (n <= 0).then_some(1));
+        } else {
+            info.halt();
+        }
+        goes_on
+    }
+
+    /// Puts what an element emitted since the list was `base` long into the order of emission.
+    #[inline]
+    fn settle(&mut self, base: usize) {
+        if self.core.list.len() > base + 1 {
+            self.core.list[base..].reverse();
+        }
+    }
+
+    /// Runs the work-list until it is empty (`None`), waits for another worker, or has used up the turn.
+    #[inline]
+    fn run_list(&mut self, budget: &mut usize) -> Option<Turned> {
+        while let Some(work) = self.core.list.pop() {
+            if *budget == 0 {
+                self.core.list.push(work);
+                return Some(Turned::Busy);
+            }
+            *budget -= 1;
+            match work {
+                Work::Push { element, port, batch } => self.push(element, port, batch),
+                Work::Ask { element, port, want, own } => self.ask(element, port, want, own),
+                Work::Waiting { .. } => {} // its answer was lost with a dropped batch: nothing to hand on
+                Work::Answer { batch } => self.answer(batch),
+                Work::Control(control) => {
+                    if !self.control(*control) {
+                        return Some(Turned::Blocked);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn push(&mut self, element: u32, port: u16, batch: Batch) {
+        let base = self.core.list.len();
+        self.core.here = element;
+        self.core.dispatches += 1;
+        let mut cx = Cx { core: self.core, turn: self.turn };
+        match &mut self.elements[element as usize] {
+            Some(instance) => instance.push(&mut cx, port as usize, batch),
+            None => cx.drop_batch(batch, "element not on this worker"),
+        }
+        self.settle(base);
+    }
+
+    /// An element asks upstream: finds out who answers, passing the request on as often as necessary.
+    fn ask(&mut self, element: u32, port: u16, want: u8, own: bool) {
+        self.core.list.push(Work::Waiting { element, port, own });
+        let link = self.core.uplink(element, port);
+        if link.element == NOWHERE {
+            return self.answer_empty();
+        }
+        let base = self.core.list.len();
+        let pull = dispatch!(self, link.element, |instance, cx| {
+            instance.pull(cx, link.port as usize, want as usize)
+        });
+        self.settle(base);
+        self.handle_pull(base, link.element, pull.unwrap_or(Pull::Nothing));
+    }
+
+    fn answer_empty(&mut self) {
+        let batch = self.core.pool.batch();
+        self.core.list.push(Work::Answer { batch });
+    }
+
+    /// Carries out what an element in a pull path wants, after whatever it emitted above `base`.
+    #[inline]
+    fn handle_pull(&mut self, base: usize, element: u32, pull: Pull) {
+        let work = match pull {
+            Pull::Give(batch) => Work::Answer { batch },
+            Pull::Nothing => Work::Answer { batch: self.core.pool.batch() },
+            Pull::Ask { input, want } => {
+                let want = want.min(packet::BATCH_MAX) as u8;
+                Work::Ask { element, port: input as u16, want, own: false }
+            }
+        };
+        self.core.list.insert(base, work);
+    }
+
+    /// Packets come down to the element that waits for them; unless it asked of its own accord, it hands them on.
+    fn answer(&mut self, batch: Batch) {
+        let Some(Work::Waiting { element, port, own }) = self.core.list.pop() else {
+            return self.core.pool.recycle(batch);
+        };
+        let base = self.core.list.len();
+        let pull = dispatch!(self, element, |instance, cx| instance.pulled(cx, port as usize, batch));
+        self.settle(base);
+        match pull.unwrap_or(Pull::Nothing) {
+            Pull::Give(rest) if own => self.core.pool.recycle(rest),
+            Pull::Nothing if own => {}
+            Pull::Ask { input, want } if own => {
+                let want = want.min(packet::BATCH_MAX) as u8;
+                self.core.list.insert(base, Work::Ask { element, port: input as u16, want, own });
+            }
+            pull => self.handle_pull(base, element, pull),
+        }
+    }
+}
+
+/// Control computations and handler calls.
+impl Running<'_> {
+    /// Runs a control item; false if the worker has to wait for another one.
+    fn control(&mut self, control: Control) -> bool {
+        match control {
+            Control::Start(frame) => self.resume(frame, Answer::Start),
+            Control::Resume(frame, result) => self.resume(frame, Answer::Result(result)),
+            Control::Await(frame, _, Some(result)) => self.resume(frame, Answer::Result(result)),
+            Control::Await(frame, call, None) => {
+                self.core.list.push(Work::Control(Box::new(Control::Await(frame, call, None))));
+                return false;
+            }
+            Control::Call(call) => self.perform(call, Reply::Nobody),
+            Control::Part { element, handler, access, argument, reply } => {
+                self.invoke(element, handler, access, &argument, reply);
+            }
+        }
+        true
+    }
+
+    /// Resumes a computation and does what it wants next.
+    fn resume(&mut self, mut frame: Frame, answer: Answer) {
+        let base = self.core.list.len();
+        let step = dispatch!(self, frame.owner, |instance, cx| instance.resume(cx, &mut frame.state, answer));
+        self.settle(base);
+        match step.unwrap_or(Step::Done(Err("element not on this worker".to_owned()))) {
+            Step::Done(result) => {
+                let emitted = self.core.list.split_off(base);
+                self.deliver(frame.reply, result);
+                self.core.list.extend(emitted);
+            }
+            Step::Call(call) => {
+                let emitted = self.core.list.split_off(base);
+                let id = self.core.next_call;
+                self.core.next_call += 1;
+                let scope = frame.owner as usize;
+                self.core.list.push(Work::Control(Box::new(Control::Await(frame, id, None))));
+                self.perform(call.within_default(scope), Reply::Frame { call: id });
+                self.core.list.extend(emitted);
+            }
+        }
+    }
+
+    /// Gives a result to whoever waits for it.
+    fn deliver(&mut self, reply: Reply, result: HandlerResult) {
+        match reply {
+            Reply::Nobody => {
+                if let Err(message) = result {
+                    self.core.info.log.line(&message);
+                }
+            }
+            Reply::Thread(sender) => drop(sender.send(result)), // nobody listens any more: fine
+            Reply::Worker { worker, call } => {
+                self.core.info.mailboxes[worker].send(Message::Answer {
+                    call,
+                    from: self.core.worker,
+                    result,
+                });
+            }
+            Reply::Frame { call } => {
+                for work in self.core.list.iter_mut().rev() {
+                    if let Work::Control(control) = work
+                        && let Control::Await(_, waiting, answer) = &mut **control
+                        && *waiting == call
+                    {
+                        *answer = Some(result);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Performs a call: here, on other workers, or both.
+    fn perform(&mut self, call: Call, reply: Reply) {
+        let info = self.core.info.clone();
+        let (element, handler) = match globals::resolve(&info, &call) {
+            Ok(globals::Target::Global(name)) => {
+                let result = globals::call(&info, name, &call);
+                return self.deliver(reply, result);
+            }
+            Ok(globals::Target::Common(element, name))
+                if !info.nodes[element].workers.contains(&self.core.worker) =>
+            {
+                // Facts about an element that any worker knows, but counters, which its owner has.
+                let owner = info.nodes[element].workers.first().copied().unwrap_or(0);
+                let _ = name;
+                return info.mailboxes[owner].send(Message::Request { call, reply });
+            }
+            Ok(globals::Target::Common(element, name)) => {
+                self.core.here = element as u32;
+                let mut cx = Cx { core: self.core, turn: self.turn };
+                let result = globals::call_common(&mut cx, element, name, &call);
+                return self.deliver(reply, result);
+            }
+            Ok(globals::Target::Element(element, handler)) => (element, handler),
+            Err(message) => return self.deliver(reply, Err(message)),
+        };
+        let workers = &info.nodes[element].workers;
+        if workers[..] == [self.core.worker] {
+            return self.invoke(element, handler, call.access, &call.argument, reply);
+        }
+        let id = self.core.next_call;
+        self.core.next_call += 1;
+        let merge = info.handlers(element).map_or(Merge::First, |all| all.list()[handler].merge);
+        self.open.insert(id, Open { merge, results: Vec::new(), missing: workers.len(), reply });
+        for &worker in workers {
+            let here = self.core.worker;
+            let part = Reply::Worker { worker: here, call: id };
+            let (access, argument) = (call.access, call.argument.clone());
+            if worker == here {
+                // As a work item, because it may take several steps; its answer comes by mail like the others'.
+                let control = Control::Part { element, handler, access, argument, reply: part };
+                self.core.list.push(Work::Control(Box::new(control)));
+            } else {
+                info.mailboxes[worker].send(Message::Part {
+                    element,
+                    handler,
+                    access,
+                    argument,
+                    reply: part,
+                });
+            }
+        }
+    }
+
+    /// Calls a handler of an instance on this worker.
+    fn invoke(&mut self, element: usize, handler: usize, access: Access, argument: &str, reply: Reply) {
+        let info = self.core.info.clone();
+        let base = self.core.list.len();
+        let outcome = info.handlers(element).and_then(|handlers| {
+            let handler = &handlers.list()[handler];
+            let function = match access {
+                Access::Read => handler.read.as_ref(),
+                Access::Write => handler.write.as_ref(),
+            }?;
+            self.core.here = element as u32;
+            let mut cx = Cx { core: self.core, turn: self.turn };
+            let instance = self.elements[element].as_mut()?;
+            Some(function(target(&mut **instance), &mut cx, argument))
+        });
+        self.settle(base);
+        let emitted = self.core.list.split_off(base);
+        match outcome {
+            Some(Outcome::Done(result)) => self.deliver(reply, result),
+            Some(Outcome::Start(state)) => {
+                let frame = Frame { owner: element as u32, state, reply };
+                self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
+            }
+            None => self.deliver(reply, Err("no such handler on this worker".to_owned())),
+        }
+        self.core.list.extend(emitted);
+    }
+
+    /// Reads all messages.
+    fn read_mail(&mut self) {
+        while let Some(message) = self.core.info.mailboxes[self.core.worker].take() {
+            match message {
+                Message::Request { call, reply } => self.perform(call, reply),
+                Message::Part { element, handler, access, argument, reply } => {
+                    self.invoke(element, handler, access, &argument, reply);
+                }
+                Message::Answer { call, from, result } => self.take_answer(call, from, result),
+                Message::Signal(element) => {
+                    if let Some(signal) = self.core.provides[element as usize] {
+                        self.core.set_signal(signal, true);
+                    }
+                }
+                Message::Schedule(element) => {
+                    if let Some(task) = self.core.tasks[element as usize] {
+                        self.core.scheduler.schedule(task);
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_answer(&mut self, call: u64, from: usize, result: HandlerResult) {
+        let Some(open) = self.open.get_mut(&call) else { return };
+        open.results.push((from, result));
+        if open.results.len() < open.missing {
+            return;
+        }
+        if let Some(mut open) = self.open.remove(&call) {
+            open.results.sort_by_key(|(worker, _)| *worker);
+            let values = open.results.into_iter().map(|(_, value)| value).collect();
+            self.deliver(open.reply, open.merge.apply(values));
+        }
+    }
+}
