@@ -1,11 +1,12 @@
 //! Connections: chains of element lists with ports, declarations included.
 
-use crate::classes::{ClassKind, TUNNEL};
+use crate::classes::{ClassKind, ERROR, TUNNEL};
 use crate::diag::{Diagnostic, Landmark, Span};
 use crate::graph::Port;
 use crate::parser::{Body, Frame, Parser};
 use crate::scope::{ClassId, Node, Wire, redeclaration};
 use crate::token::{Kind, Token};
+use std::sync::Arc;
 
 /// Ports in brackets.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +27,7 @@ struct Item {
     bare: bool,
     /// Whether it was left out and stands for `input` or `output`.
     implicit: bool,
-    config: String,
+    config: Arc<str>,
     landmark: Landmark,
     span: Span,
     inputs: Ports,
@@ -123,7 +124,7 @@ impl Parser<'_> {
             declared: None,
             bare: false,
             implicit: false,
-            config: String::new(),
+            config: Arc::from(""),
             landmark: token.landmark.clone(),
             span: token.span,
             inputs: inputs.clone(),
@@ -225,7 +226,7 @@ impl Parser<'_> {
                     let diagnostic = Diagnostic::error(message).expecting("an element class or '{'");
                     self.report(diagnostic.at(class.landmark.clone(), class.span));
                     self.lexer.unlex(class);
-                    self.classes.define("", ClassKind::Error)
+                    ERROR
                 }
             });
             token = self.next();
@@ -234,7 +235,7 @@ impl Parser<'_> {
             if self.scope().index.contains_key(&item.name) {
                 self.error_at(&token, "configuration string ignored on element reference");
             }
-            item.config = self.config().0;
+            item.config = self.config().0.into();
             item.bare = false;
             token = self.next();
         }
@@ -324,11 +325,12 @@ impl Parser<'_> {
             let scope = self.scope();
             let (ports, errors) =
                 scope.check_pseudo(nodes[1 + side], output, "<anonymous group>", first_wire);
+            let complete = errors.is_empty();
             for message in errors {
                 self.report(Diagnostic::error(message).at(item.landmark.clone(), item.span));
             }
             let implied = if output { &mut item.outputs } else { &mut item.inputs };
-            if implied.list.is_empty() {
+            if implied.list.is_empty() && complete {
                 implied.list = (0..ports).collect();
             }
         }
@@ -341,16 +343,12 @@ impl Parser<'_> {
     }
 
     /// Adds a node to the current scope and checks its name.
-    pub(crate) fn add_node(&mut self, node: Node) -> usize {
+    fn add_node(&mut self, node: Node) -> usize {
         if node.name.split('/').any(|part| part.bytes().all(|b| b.is_ascii_digit())) {
             let message = format!("element name '{}' has all-digit component", node.name);
             self.report(Diagnostic::error(message).at(node.landmark.clone(), node.span));
         }
-        let scope = self.scope();
-        let index = scope.nodes.len();
-        scope.index.insert(node.name.clone(), index);
-        scope.nodes.push(node);
-        index
+        self.scope().add(node)
     }
 
     /// Finds or makes the nodes of a list.
@@ -395,13 +393,12 @@ impl Parser<'_> {
                 class
             }
             (None, Some(class)) => class,
-            (None, None) => crate::classes::ERROR,
+            (None, None) => ERROR,
         };
-        let config = std::mem::take(&mut item.config);
         self.add_node(Node {
             name: item.name.clone(),
             class,
-            config,
+            config: item.config.clone(),
             landmark: item.landmark.clone(),
             span: item.span,
             ports: [0, 0],
@@ -428,7 +425,7 @@ impl Parser<'_> {
     }
 
     fn similar_element(&mut self, name: &str) -> Option<String> {
-        const MAX_NAMES: usize = 10_000;
+        const MAX_NAMES: usize = 2_000;
         let names = &self.scope().index;
         if names.len() > MAX_NAMES {
             return None;
@@ -461,7 +458,7 @@ impl Parser<'_> {
 impl Node {
     fn tunnel(name: String, item: &Item) -> Self {
         let (landmark, span) = (item.landmark.clone(), item.span);
-        Self { name, class: TUNNEL, config: String::new(), landmark, span, ports: [0, 0] }
+        Self { name, class: TUNNEL, config: Arc::from(""), landmark, span, ports: [0, 0] }
     }
 }
 

@@ -188,7 +188,7 @@ pub fn similar<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// Edit distance with transpositions, if it is at most `limit`.
 fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
-    const LONGEST: usize = 64;
+    const LONGEST: usize = 40;
     let a: Vec<char> = a.chars().take(LONGEST + 1).collect();
     let b: Vec<char> = b.chars().take(LONGEST + 1).collect();
     if a.len() > LONGEST || b.len() > LONGEST || a.len().abs_diff(b.len()) > limit {

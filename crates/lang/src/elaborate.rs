@@ -142,22 +142,17 @@ impl<'p, 'a> Expander<'p, 'a> {
 
     /// Expands node `i` with the variables of `environment`, inside `level` compound elements.
     fn expand(&mut self, i: usize, environment: usize, level: usize) {
-        let tries = self.scope_mut().settle_name(i);
-        let node = &mut self.scope_mut().nodes[i];
-        let place = (node.landmark.clone(), node.span);
-        if !self.spend(tries, &place) {
-            return;
-        }
-        let node = &mut self.scope_mut().nodes[i];
+        self.scope_mut().settle_name(i);
+        let node = &self.scope().nodes[i];
         if node.class == TUNNEL {
             return;
         }
         let (class, used) = (node.class, node.ports);
-        let config = std::mem::take(&mut node.config);
+        let (config, place) = (node.config.clone(), (node.landmark.clone(), node.span));
         let config = self.substitute(&config, environment, &place);
         if let ClassKind::Compound(_) = self.parser.classes.get(class).kind {
             let args = conf::split_args(&config);
-            match self.resolve(class, used, &args, &place) {
+            match self.resolve(class, used, &args, config.len(), &place) {
                 Resolved::Other(class) => self.scope_mut().nodes[i].class = class,
                 Resolved::Compound(found) => {
                     self.expand_compound(i, found, environment, level, &place);
@@ -165,15 +160,16 @@ impl<'p, 'a> Expander<'p, 'a> {
                 }
             }
         }
-        self.scope_mut().nodes[i].config = config;
+        self.scope_mut().nodes[i].config = config.into();
     }
 
-    /// Chooses the overloading that fits the ports and arguments.
+    /// Chooses the overloading that fits the ports and arguments; these have `size` bytes together.
     fn resolve(
         &mut self,
         class: ClassId,
         used: [u32; 2],
         args: &[String],
+        size: usize,
         place: &(Landmark, Span),
     ) -> Resolved {
         let mut closest: Option<Match> = None;
@@ -183,7 +179,7 @@ impl<'p, 'a> Expander<'p, 'a> {
             let ClassKind::Compound(i) = self.parser.classes.get(class).kind else {
                 return Resolved::Other(class);
             };
-            if !self.spend(1 + args.len(), place) {
+            if !self.spend(1 + args.len() + size, place) {
                 return Resolved::Other(ERROR);
             }
             candidates.push(i);
@@ -308,9 +304,9 @@ impl<'p, 'a> Expander<'p, 'a> {
                 let message = format!("'{name}' is an element class");
                 self.parser.report(Diagnostic::error(message).at(place.0.clone(), place.1));
             }
-            let config = self.substitute(&node.config, environment, place);
+            let config = self.substitute(&node.config, environment, place).into();
             let placed = Node { name, config, ports: [0, 0], ..node.clone() };
-            map.push(Some(self.parser.add_node(placed)));
+            map.push(Some(self.scope_mut().add(placed)));
             if k == INPUT + 1 {
                 self.pair_all(Some(i), map[INPUT], map[k]);
             } else if k > INPUT + 1 && is_group_output(&nodes, k) {
@@ -333,9 +329,11 @@ impl<'p, 'a> Expander<'p, 'a> {
         self.parser.compounds[compound].wires = wires;
     }
 
-    /// For each tunnel that packets enter, the one where they leave.
-    pub(crate) fn into_exits(self) -> HashMap<usize, usize> {
-        self.exits
+    /// For each tunnel that packets enter, the one where they leave, or nothing if a limit was
+    /// exceeded; and the steps taken.
+    pub(crate) fn finish(self) -> (Option<HashMap<usize, usize>>, usize) {
+        let steps = self.parser.limits().expansion - self.budget;
+        ((!self.stopped).then_some(self.exits), steps)
     }
 }
 

@@ -36,7 +36,7 @@ pub use classes::{ClassSet, similar};
 pub use diag::{Context, Diagnostic, Landmark, Note, Severity, Source, Span};
 pub use expand::expand;
 pub use graph::{Connection, Element, Graph, Port, Requirement};
-pub use print::flatten;
+pub use print::{flatten, pretty};
 pub use render::{render_click, render_fancy};
 
 use classes::TUNNEL;
@@ -97,12 +97,16 @@ pub struct Options<'a> {
 /// The outcome of a parse.
 #[derive(Debug, Clone, Default)]
 pub struct Parsed {
-    /// The graph: complete if there are no errors, and as far as it was understood otherwise.
+    /// The graph: complete if there are no errors, as far as it was understood otherwise, and empty if
+    /// a limit was exceeded.
     pub graph: Graph,
     /// All errors and warnings, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that were read: the configuration itself and then its libraries.
     pub sources: Vec<Source>,
+    /// What the parse cost: tokens, bytes and steps of expansion, and steps of resolving connections.
+    /// About proportional to the text and the graph, whatever the text.
+    pub work: usize,
 }
 
 impl Parsed {
@@ -143,9 +147,14 @@ pub fn parse_with(source: &str, filename: &str, options: &Options<'_>) -> Parsed
     let parsed_variables = parser.scope().variables.clone();
     let mut expander = elaborate::Expander::new(&mut parser);
     expander.run();
-    let exits = expander.into_exits();
-    let graph = build(&mut parser, &exits, parsed_variables);
-    Parsed { graph, diagnostics: parser.diagnostics, sources: parser.sources }
+    let (exits, steps) = expander.finish();
+    // Where expansion exceeded a limit, no graph is better than a huge one.
+    let (graph, further) = match exits {
+        Some(exits) => build(&mut parser, &exits, parsed_variables),
+        None => (Graph::default(), 0),
+    };
+    let work = parser.work + parser.scopes[0].tries + steps + further;
+    Parsed { graph, diagnostics: parser.diagnostics, sources: parser.sources, work }
 }
 
 /// Makes the graph from the expanded scope of the file.
@@ -153,7 +162,7 @@ fn build(
     parser: &mut parser::Parser<'_>,
     exits: &std::collections::HashMap<usize, usize>,
     defines: Vec<(String, String)>,
-) -> Graph {
+) -> (Graph, usize) {
     let scope = &parser.scopes[0];
     let is_tunnel = |i: usize| scope.nodes[i].class == TUNNEL;
     let resolution = tunnel::resolve(scope, exits, &is_tunnel, parser.limits().connections);
@@ -167,7 +176,7 @@ fn build(
         index[i] = graph.push(Element {
             name: node.name.clone(),
             class: parser.classes.get(node.class).name.clone(),
-            config: node.config.clone(),
+            config: node.config.to_string(),
             landmark: node.landmark.clone(),
             span: node.span,
         });
@@ -180,5 +189,5 @@ fn build(
     for error in resolution.errors {
         parser.report(error);
     }
-    graph
+    (graph, resolution.work)
 }

@@ -51,6 +51,8 @@ pub(crate) struct Parser<'a> {
     /// Set when the rest of the input is not worth looking at.
     pub(crate) stopped: bool,
     libraries: usize,
+    /// Tokens read and names tried.
+    pub(crate) work: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -69,6 +71,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             stopped: false,
             libraries: 0,
+            work: 0,
         }
     }
 
@@ -116,6 +119,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn next(&mut self) -> Token {
+        self.work += 1;
         let token = self.lexer.next();
         for (landmark, span) in std::mem::take(&mut self.lexer.bad_directives) {
             let diagnostic = Diagnostic::error("unknown preprocessor directive")
@@ -297,11 +301,10 @@ impl<'a> Parser<'a> {
         let depth = self.scopes.len();
         let mut scope = Scope::new(name.to_owned(), landmark.clone(), span, depth);
         for pseudo in ["input", "output"] {
-            scope.index.insert(pseudo.to_owned(), scope.nodes.len());
-            scope.nodes.push(Node {
+            scope.add(Node {
                 name: pseudo.to_owned(),
                 class: TUNNEL,
-                config: String::new(),
+                config: Arc::from(""),
                 landmark: landmark.clone(),
                 span,
                 ports: [0, 0],
@@ -319,6 +322,7 @@ impl<'a> Parser<'a> {
         self.classes.restore(mark);
         if let Some(mut scope) = self.scopes.pop() {
             self.finish(&mut scope);
+            self.work += scope.tries;
             self.compounds.push(scope);
         }
         end

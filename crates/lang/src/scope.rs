@@ -4,6 +4,7 @@ use crate::conf;
 use crate::diag::{Diagnostic, Landmark, Span};
 use crate::graph::Port;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Index of a class in [`Classes`](crate::classes::Classes).
 pub(crate) type ClassId = usize;
@@ -14,7 +15,8 @@ pub(crate) struct Node {
     /// Name; begins with ';' while it is generated and not yet final.
     pub(crate) name: String,
     pub(crate) class: ClassId,
-    pub(crate) config: String,
+    /// Shared, since a declaration of many names gives all of them the same.
+    pub(crate) config: Arc<str>,
     pub(crate) landmark: Landmark,
     pub(crate) span: Span,
     /// How many inputs and outputs connections use.
@@ -50,6 +52,10 @@ pub(crate) struct Scope {
     order_error: bool,
     pub(crate) nodes: Vec<Node>,
     pub(crate) index: HashMap<String, usize>,
+    /// For the part of a generated name before its number, a range of numbers known to be taken.
+    taken: HashMap<String, (u64, u64)>,
+    /// How many names were tried in vain.
+    pub(crate) tries: usize,
     /// How many nodes do not count for generated names.
     offset: usize,
     pub(crate) wires: Vec<Wire>,
@@ -73,6 +79,8 @@ impl Scope {
             order_error: false,
             nodes: Vec::new(),
             index: HashMap::new(),
+            taken: HashMap::new(),
+            tries: 0,
             offset: 0,
             wires: Vec::new(),
             overload: None,
@@ -138,25 +146,37 @@ impl Scope {
         format!(";{class}@{}", self.nodes.len() - self.offset + 1)
     }
 
-    /// Gives node `i` its final name; returns how many names were tried.
-    pub(crate) fn settle_name(&mut self, i: usize) -> usize {
-        let Some(base) = self.nodes[i].name.strip_prefix(';') else { return 1 };
+    /// Gives node `i` its final name: the generated one or, if that is taken, one with a higher number.
+    pub(crate) fn settle_name(&mut self, i: usize) {
+        let Some(base) = self.nodes[i].name.strip_prefix(';') else { return };
         let mut name = base.to_owned();
-        let mut tries = 1;
         if self.index.contains_key(&name) {
             let at = name.rfind('@').map_or(0, |at| at + 1);
             let digits = name[at..].bytes().take_while(u8::is_ascii_digit).count();
-            let mut number: u64 = name[at..at + digits].parse().unwrap_or(0);
+            let start: u64 = name[at..at + digits].parse().unwrap_or(0);
             let prefix = name[..at].to_owned();
+            // Numbers only grow, so what was found taken before need not be tried again.
+            let mut range = match self.taken.get(&prefix) {
+                Some(&(from, to)) if (from..=to).contains(&start) => (from, to),
+                _ => (start, start),
+            };
             while self.index.contains_key(&name) {
-                number += 1;
-                tries += 1;
-                name = format!("{prefix}{number}");
+                range.1 += 1;
+                self.tries += 1;
+                name = format!("{prefix}{}", range.1);
             }
+            self.taken.insert(prefix, range);
         }
         self.index.insert(name.clone(), i);
         self.nodes[i].name = name;
-        tries
+    }
+
+    /// Adds a node.
+    pub(crate) fn add(&mut self, node: Node) -> usize {
+        let index = self.nodes.len();
+        self.index.insert(node.name.clone(), index);
+        self.nodes.push(node);
+        index
     }
 
     /// Adds a connection.

@@ -9,7 +9,12 @@ use std::collections::{HashMap, HashSet};
 pub(crate) struct Resolution {
     pub(crate) connections: Vec<Connection>,
     pub(crate) errors: Vec<Diagnostic>,
+    /// Steps taken.
+    pub(crate) work: usize,
 }
+
+/// Steps that may be taken for each of the connections that there may be.
+const WORK_PER_CONNECTION: usize = 8;
 
 struct Resolver<'a> {
     scope: &'a Scope,
@@ -25,7 +30,8 @@ struct Resolver<'a> {
     targets: HashMap<Port, Vec<Port>>,
     is_tunnel: &'a dyn Fn(usize) -> bool,
     errors: Vec<Diagnostic>,
-    budget: usize,
+    work: usize,
+    max_work: usize,
 }
 
 /// Replaces connections to and from tunnels by connections between what they join.
@@ -58,14 +64,15 @@ pub(crate) fn resolve(
         targets: HashMap::new(),
         is_tunnel,
         errors: Vec::new(),
-        budget: max,
+        work: 0,
+        max_work: WORK_PER_CONNECTION * max,
     };
-    let connections = resolver.run();
-    Resolution { connections, errors: resolver.errors }
+    let connections = resolver.run(max);
+    Resolution { connections, errors: resolver.errors, work: resolver.work }
 }
 
 impl Resolver<'_> {
-    fn run(&mut self) -> Vec<Connection> {
+    fn run(&mut self, max: usize) -> Vec<Connection> {
         let mut found: Vec<Connection> = Vec::new();
         for wire in &self.scope.wires {
             let (from_tunnel, to_tunnel) =
@@ -80,11 +87,11 @@ impl Resolver<'_> {
                 continue;
             }
             let targets = if to_tunnel { self.targets(wire.to) } else { vec![wire.to] };
-            let Some(left) = self.budget.checked_sub(targets.len()) else {
+            self.work += 1 + targets.len();
+            if self.work > self.max_work || found.len() + targets.len() > max {
                 self.too_many(wire);
                 break;
-            };
-            self.budget = left;
+            }
             found.extend(targets.into_iter().map(|to| Connection {
                 from: wire.from,
                 to,
@@ -160,27 +167,38 @@ impl Resolver<'_> {
             Collect(Port),
         }
         let mut open: HashSet<Port> = HashSet::new();
+        let mut collected: Vec<Port> = Vec::new();
+        let mut cycle = false;
         let mut steps = vec![Step::Enter(start)];
         while let Some(step) = steps.pop() {
+            self.work += 1;
             match step {
                 Step::Enter(port) => {
-                    if self.targets.contains_key(&port) || !open.insert(port) {
+                    if self.targets.contains_key(&port) {
+                        continue;
+                    } else if !open.insert(port) {
+                        cycle = true;
                         continue;
                     }
                     steps.push(Step::Collect(port));
-                    for next in self.next(port) {
-                        if (self.is_tunnel)(next.element) {
-                            steps.push(Step::Enter(next));
-                        }
-                    }
+                    let tunnels = self.next(port).into_iter().filter(|p| (self.is_tunnel)(p.element));
+                    steps.extend(tunnels.map(Step::Enter));
                 }
                 Step::Collect(port) => {
-                    let collected = self.collect(port);
-                    self.targets.insert(port, collected);
+                    let all = self.collect(port);
+                    self.targets.insert(port, all);
+                    collected.push(port);
                 }
             }
         }
-        self.targets.get(&start).cloned().unwrap_or_default()
+        let result = self.targets.get(&start).cloned().unwrap_or_default();
+        if cycle {
+            // In a cycle, what was collected on the way lacks what comes after the way back.
+            for port in collected {
+                self.targets.remove(&port);
+            }
+        }
+        result
     }
 
     /// The ports one step after entering `port`.
@@ -193,17 +211,11 @@ impl Resolver<'_> {
     fn collect(&mut self, port: Port) -> Vec<Port> {
         let mut all = Vec::new();
         for next in self.next(port) {
-            if (self.is_tunnel)(next.element) {
-                let further = self.targets.get(&next).map_or(&[][..], Vec::as_slice);
-                // Memory is bounded like the result.
-                if further.len() > self.budget {
-                    self.budget = 0;
-                    return all;
-                }
-                self.budget -= further.len();
-                all.extend_from_slice(further);
-            } else {
+            if !(self.is_tunnel)(next.element) {
                 all.push(next);
+            } else if let Some(further) = self.targets.get(&next).filter(|_| self.work <= self.max_work) {
+                self.work += further.len();
+                all.extend_from_slice(further);
             }
         }
         all.sort_unstable();

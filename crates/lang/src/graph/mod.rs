@@ -1,5 +1,14 @@
 //! The flat configuration graph and its drawings.
 
+mod dot;
+mod json;
+mod layout;
+mod svg;
+
+pub use dot::dot;
+pub use json::json;
+pub use svg::svg;
+
 use crate::diag::{Landmark, Span};
 use std::collections::HashMap;
 
