@@ -24,6 +24,12 @@ pub(crate) fn get_u32<const OFF: usize, const N: usize>(b: &[u8; N]) -> u32 {
     u32::from_be_bytes(get_array::<OFF, 4, N>(b))
 }
 
+/// The 64-bit big-endian number at `OFF`.
+#[inline(always)]
+pub(crate) fn get_u64<const OFF: usize, const N: usize>(b: &[u8; N]) -> u64 {
+    u64::from_be_bytes(get_array::<OFF, 8, N>(b))
+}
+
 /// The `L` octets at `OFF`.
 #[inline(always)]
 pub(crate) fn get_array<const OFF: usize, const L: usize, const N: usize>(b: &[u8; N]) -> [u8; L] {

@@ -408,3 +408,102 @@ impl<'a> Iterator for Options<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A UDP packet's header; its checksum was added up by hand.
+    const SAMPLE: [u8; 20] =
+        [0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7];
+
+    fn sample() -> Vec<u8> {
+        let mut bytes = SAMPLE.to_vec();
+        bytes.resize(0x73, 0);
+        bytes
+    }
+
+    #[test]
+    fn fields_lie_where_rfc791_puts_them() {
+        let h = Header::new(&SAMPLE);
+        assert_eq!((h.version(), h.header_len(), h.tos(), h.total_len()), (4, 20, 0, 115));
+        assert_eq!((h.id(), h.fragment_field(), h.ttl(), h.protocol()), (0, FLAG_DF, 64, 17));
+        assert!(h.dont_fragment() && !h.more_fragments() && !h.is_fragment() && h.is_first_fragment());
+        assert_eq!(
+            (h.checksum(), h.src().to_string(), h.dst().to_string()),
+            (0xb861, "192.168.0.1".into(), "192.168.0.199".into())
+        );
+
+        let mut bytes = [0; HEADER_LEN];
+        let mut h = Header::new(&mut bytes);
+        h.set_version_and_header_len(60);
+        h.set_tos(0xb9);
+        h.set_total_len(0x0203);
+        h.set_id(0x0405);
+        h.set_fragment_field(FLAG_MF | 0x0107);
+        h.set_ttl(8);
+        h.set_protocol(9);
+        h.set_checksum(0x0a0b);
+        h.set_src(Ipv4Addr::new(12, 13, 14, 15));
+        h.set_dst(Ipv4Addr::new(16, 17, 18, 19));
+        assert_eq!((h.header_len(), h.dscp(), h.ecn(), h.fragment_offset()), (60, 0x2e, 1, 0x107 * 8));
+        assert!(h.is_fragment() && !h.is_first_fragment() && h.more_fragments());
+        assert_eq!(bytes, [0x4f, 0xb9, 2, 3, 4, 5, 0x21, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+    }
+
+    #[test]
+    fn check_reports_the_first_fault() {
+        let good = sample();
+        assert_eq!(check(&good, true), Ok(Extent { header_len: 20, total_len: 115 }));
+        let mut padded = good.clone();
+        padded.push(0);
+        assert_eq!(check(&padded, true).unwrap().total_len, 115);
+
+        let fault = |at: usize, value: u8| {
+            let mut bytes = good.clone();
+            bytes[at] = value;
+            (check(&bytes, true).err(), check(&bytes, false).err())
+        };
+        let both = |error| (Some(error), Some(error));
+        assert_eq!(fault(0, 0x65), both(Error::BadVersion));
+        assert_eq!(fault(0, 0x44), both(Error::BadHeaderLength));
+        assert_eq!(fault(3, 0x74), both(Error::BadLength));
+        assert_eq!(fault(3, 19), both(Error::BadLength));
+        assert_eq!(fault(8, 63), (Some(Error::BadChecksum), None));
+        assert_eq!(check(&good[..19], true), Err(Error::Truncated));
+        assert_eq!(check(&good[..114], true), Err(Error::BadLength));
+    }
+
+    #[test]
+    fn options_are_summed_and_walked() {
+        let mut bytes = sample();
+        let area = [1, option::ROUTER_ALERT, 4, 0, 0, 7, 3, 4, 0, 1, 1, 0];
+        bytes[20..32].copy_from_slice(&area);
+        Header::new_checked_mut(&mut bytes).unwrap().set_version_and_header_len(32);
+        assert_eq!(check(&bytes, true), Err(Error::BadChecksum));
+        fill_checksum(&mut bytes).unwrap();
+        assert_eq!(check(&bytes, true).map(|e| e.header_len), Ok(32));
+        assert_eq!(payload(&bytes).unwrap().len(), 115 - 32);
+        assert_eq!(payload(&bytes[..40]).unwrap().len(), 8);
+
+        let found: Vec<_> = options(&bytes).unwrap().map(Result::unwrap).collect();
+        let places: Vec<_> = found.iter().map(|o| (o.kind, o.offset, o.bytes.len(), o.copied())).collect();
+        assert_eq!(places, [(148, 21, 4, true), (7, 25, 3, false)]);
+        for (length, good) in [(0, false), (1, false), (2, true), (7, true), (8, false), (255, false)] {
+            bytes[26] = length;
+            let second = options(&bytes).unwrap().nth(1).unwrap();
+            assert_eq!(second.is_ok(), good, "{length}");
+            assert!(good || second == Err(BadOption { offset: 25 }));
+        }
+        assert_eq!(options(&bytes[..31]).unwrap_err(), Error::Truncated);
+    }
+
+    #[test]
+    fn an_option_cut_after_its_type() {
+        let mut bytes = [0u8; 24];
+        bytes[0] = 0x46;
+        bytes[20..].copy_from_slice(&[1, 1, 1, 7]);
+        let items: Vec<_> = options(&bytes).unwrap().collect();
+        assert_eq!(items, [Err(BadOption { offset: 23 })]);
+    }
+}

@@ -24,14 +24,20 @@
 mod error;
 mod field;
 
+pub mod arp;
 pub mod checksum;
+pub mod describe;
 pub mod ethernet;
 pub mod icmpv4;
 pub mod icmpv6;
 pub mod ip_proto;
 pub mod ipv4;
 pub mod ipv6;
+pub mod net;
+pub mod tcp;
 pub mod udp;
+pub mod vlan;
 
 pub use error::{Error, ParseError};
 pub use ethernet::MacAddr;
+pub use net::{Ipv4Net, Ipv6Net};

@@ -164,3 +164,73 @@ pub fn verify_checksum_v6(src: Ipv6Addr, dst: Ipv6Addr, datagram: &[u8]) -> Resu
     let sum = pseudo_v6(src, dst, ip_proto::UDP, u32::from(len)).add_bytes(datagram);
     if sum.fold() == 0xffff { Ok(()) } else { Err(Error::BadChecksum) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SRC: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+    const DST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
+    fn sample(data: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; HEADER_LEN];
+        bytes.extend_from_slice(data);
+        let mut h = Header::new_checked_mut(&mut bytes).unwrap();
+        h.set_src_port(1000);
+        h.set_dst_port(53);
+        h.set_len((HEADER_LEN + data.len()) as u16);
+        bytes
+    }
+
+    #[test]
+    fn fields_and_length() {
+        let bytes = sample(b"abc");
+        assert_eq!(bytes[..8], [0x03, 0xe8, 0, 53, 0, 11, 0, 0]);
+        let h = Header::new_checked(&bytes).unwrap();
+        assert_eq!((h.src_port(), h.dst_port(), h.len(), h.is_empty()), (1000, 53, 11, false));
+        let mut padded = bytes.clone();
+        padded.push(0);
+        assert_eq!(datagram(&padded), Ok(&bytes[..]));
+        assert_eq!(datagram(&bytes[..10]), Err(Error::BadLength));
+        padded[5] = 7;
+        assert_eq!(datagram(&padded), Err(Error::BadLength));
+    }
+
+    #[test]
+    fn checksum_by_hand() {
+        let mut bytes = sample(b"abc");
+        fill_checksum_v4(SRC, DST, &mut bytes).unwrap();
+        // 0a00+0001 + 0a00+0002 + 0011 + 000b + 03e8+0035+000b + 6162+6300 = dca8
+        assert_eq!(
+            Header::new_checked(&bytes).unwrap().checksum(),
+            !(0x0a00 + 1 + 0x0a00 + 2 + 0x11 + 0xb + 0x3e8 + 0x35 + 0xb + 0x6162 + 0x6300)
+        );
+        assert_eq!(verify_checksum_v4(SRC, DST, &bytes), Ok(()));
+        assert_eq!(verify_checksum_v4(SRC, SRC, &bytes), Err(Error::BadChecksum));
+        let (src, dst) = (SRC.to_ipv6_compatible(), DST.to_ipv6_compatible());
+        let v4 = bytes.clone();
+        fill_checksum_v6(src, dst, &mut bytes).unwrap();
+        assert_eq!(bytes, v4, "compatible addresses add up to the same pseudo-header");
+        assert_eq!(verify_checksum_v6(src, dst, &bytes), Ok(()));
+    }
+
+    #[test]
+    fn zero_is_sent_as_ones_and_none_stays_none() {
+        // The data make the sum all ones, so that its complement is zero.
+        let mut bytes = sample(&[0, 0]);
+        fill_checksum_v4(SRC, DST, &mut bytes).unwrap();
+        let sum = Header::new_checked(&bytes).unwrap().checksum();
+        bytes[8..].copy_from_slice(&sum.to_be_bytes());
+        fill_checksum_v4(SRC, DST, &mut bytes).unwrap();
+        let mut h = Header::new_checked_mut(&mut bytes).unwrap();
+        assert_eq!(h.checksum(), 0xffff);
+        h.update_checksum_u16(sum, sum);
+        assert_eq!(h.checksum(), 0xffff);
+        h.set_checksum(0);
+        h.update_checksum_u32(1, 2);
+        assert_eq!(h.checksum(), 0);
+        assert_eq!(verify_checksum_v4(SRC, SRC, &bytes), Ok(()));
+        let any = Ipv6Addr::UNSPECIFIED;
+        assert_eq!(verify_checksum_v6(any, any, &bytes), Err(Error::BadChecksum));
+    }
+}
