@@ -271,15 +271,20 @@ pub fn check(bytes: &[u8], verify_checksum: bool) -> Result<Extent, Error> {
         return Err(Error::BadLength);
     }
     if verify_checksum {
-        let mut sum = Sum::of_20(header.as_bytes());
-        if header_len > HEADER_LEN {
-            sum = sum.add_bytes(&bytes[HEADER_LEN..header_len]);
-        }
+        let sum = Sum::of_20(header.as_bytes());
+        let sum = if header_len == HEADER_LEN { sum } else { add_options(sum, &bytes[..header_len]) };
         if sum.fold() != 0xffff {
             return Err(Error::BadChecksum);
         }
     }
     Ok(Extent { header_len, total_len })
+}
+
+/// Options are rare; kept out of line, their loop does not swell every caller of [`check`].
+#[cold]
+#[inline(never)]
+fn add_options(sum: Sum, header: &[u8]) -> Sum {
+    sum.add_bytes(&header[HEADER_LEN..])
 }
 
 /// The header with its options, as long as its length field says.
