@@ -1,1 +1,49 @@
 //! The element library: one element, one file.
+//!
+//! Each file starts with a doc block, from which the manual is made: a summary sentence, the syntax, what the element does,
+//! its arguments and handlers, an example, related elements. Then come its [`Class`] and its type, and last its test. The
+//! families are modules; [`classes`] lists everything. Names, arguments, defaults and outputs are Click's; where an
+//! element differs, its doc block says so.
+//!
+//! The crate knows of the network what `wire` and `device` tell it, and nothing of programs or control planes.
+
+#![forbid(unsafe_code)]
+
+pub mod basic;
+pub mod capture;
+pub mod classify;
+pub mod ether;
+pub mod ip;
+pub mod ip6;
+pub mod queueing;
+pub mod route;
+pub mod script;
+pub mod sink;
+pub mod source;
+pub mod switching;
+#[cfg(test)]
+#[allow(dead_code)] // each test uses what it needs
+mod testing;
+
+use router::{Class, Classes};
+
+/// All classes, by family.
+const FAMILIES: &[&[&Class]] = &[
+    source::CLASSES,
+    sink::CLASSES,
+    basic::CLASSES,
+    switching::CLASSES,
+    queueing::CLASSES,
+    classify::CLASSES,
+    ether::CLASSES,
+    ip::CLASSES,
+    ip6::CLASSES,
+    route::CLASSES,
+    capture::CLASSES,
+    script::CLASSES,
+];
+
+/// Every element class of the library.
+pub fn classes() -> Classes {
+    Classes::new(FAMILIES.iter().flat_map(|family| family.iter().copied()))
+}

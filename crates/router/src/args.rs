@@ -308,3 +308,26 @@ impl FromArg for MacAddr {
         text.parse().ok().or_else(named).ok_or_else(|| format!("'{text}' is no Ethernet address"))
     }
 }
+
+/// A handler call as an argument: `ELEMENT.HANDLER [VALUE]`, or a global handler's name; a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallArg(pub crate::control::Call);
+
+impl FromArg for CallArg {
+    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
+        let mut rest = text.trim();
+        let path = lang::conf::pop_space(&mut rest);
+        if path.is_empty() {
+            return Err("handler name expected".to_owned());
+        }
+        Ok(CallArg(crate::control::Call::write(path, rest.trim())))
+    }
+}
+
+/// Reads a value that was written to a handler of the element that runs.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn value<T: FromArg>(cx: &crate::Cx<'_>, text: &str) -> Result<T, String> {
+    T::from_arg(text.trim(), Scope { names: cx.info().names(), element: cx.name() })
+}

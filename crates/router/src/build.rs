@@ -189,6 +189,7 @@ fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (I
         by_name,
         handlers: OnceLock::new(),
         shared: OnceLock::new(),
+        names: OnceLock::new(),
         mailboxes: (0..workers).map(|_| Arc::new(Mailbox::default())).collect(),
         run_count: AtomicI64::new(1),
         halted: AtomicBool::new(false),
@@ -243,6 +244,7 @@ fn configure(
             Diagnostic::warning(message).at(node.landmark.clone(), node.span).within(context())
         }));
     }
+    let _ = info.names.set(names);
     if errors.is_empty() { Ok((instances, shared)) } else { Err(errors) }
 }
 

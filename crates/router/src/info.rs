@@ -4,6 +4,7 @@ use crate::class::Class;
 use crate::clock::Clock;
 use crate::handler::Handlers;
 use crate::mailbox::Mailbox;
+use crate::names::Names;
 use lang::{Landmark, Span};
 use std::any::Any;
 use std::collections::HashMap;
@@ -100,6 +101,7 @@ pub struct Info {
     pub(crate) by_name: HashMap<String, usize>,
     pub(crate) handlers: OnceLock<Vec<Handlers>>,
     pub(crate) shared: OnceLock<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
+    pub(crate) names: OnceLock<Names>,
     pub(crate) mailboxes: Vec<Arc<Mailbox>>,
     /// How many times more the driver may be asked to stop before it does.
     pub(crate) run_count: AtomicI64,
@@ -124,6 +126,12 @@ impl Info {
     /// The handlers of an element; none before the router is initialised.
     pub fn handlers(&self, element: usize) -> Option<&Handlers> {
         self.handlers.get().map(|all| &all[element])
+    }
+
+    /// The address names that the configuration defines; none before the router is configured.
+    pub fn names(&self) -> &Names {
+        static NONE: OnceLock<Names> = OnceLock::new();
+        self.names.get().unwrap_or_else(|| NONE.get_or_init(Names::default))
     }
 
     /// Asks the driver to stop.

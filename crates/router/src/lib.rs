@@ -31,7 +31,7 @@ mod timers;
 mod work;
 mod worker;
 
-pub use args::{Args, Bytes, FromArg, Raw, Scope, parse_integer};
+pub use args::{Args, Bytes, CallArg, FromArg, Raw, Scope, parse_integer, value};
 pub use build::{Layout, Options, build, layout};
 pub use class::{Activity, Class, Classes, Pin, Residency};
 pub use clock::Clock;

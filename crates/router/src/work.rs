@@ -23,8 +23,6 @@ const _: () = assert!(size_of::<Work>() == 16);
 pub(crate) enum Control {
     /// A computation starts.
     Start(Frame),
-    /// A computation goes on with an answer.
-    Resume(Frame, Result<String, String>),
     /// A computation waits for the answer to this call; it is there or not.
     Await(Frame, u64, Option<Result<String, String>>),
     /// A call that an element made for its effect.

@@ -292,7 +292,6 @@ impl Running<'_> {
     fn control(&mut self, control: Control) -> bool {
         match control {
             Control::Start(frame) => self.resume(frame, Answer::Start),
-            Control::Resume(frame, result) => self.resume(frame, Answer::Result(result)),
             Control::Await(frame, _, Some(result)) => self.resume(frame, Answer::Result(result)),
             Control::Await(frame, call, None) => {
                 self.core.list.push(Work::Control(Box::new(Control::Await(frame, call, None))));

@@ -1,0 +1,6 @@
+//! Classifiers.
+
+use router::Class;
+
+/// The classes of this family.
+pub const CLASSES: &[&Class] = &[];

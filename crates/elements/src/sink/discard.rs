@@ -1,0 +1,120 @@
+//! Drops all packets.
+//!
+//! ```click
+//! Discard([ACTIVE, KEYWORDS])
+//! ```
+//!
+//! Takes packets at its input, push or pull, and gives their buffers back. On a pull input it asks for packets as fast as
+//! it can, up to BURST at a time, and sleeps while there are none. Packets that end here count as delivered, not as
+//! dropped.
+//!
+//! Ports: 1 input, no outputs. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `ACTIVE` (boolean, default true): on a pull input, whether packets are asked for.
+//! - `BURST` (integer, default 1): packets asked for at a time.
+//!
+//! # Handlers
+//! - `count` (read): packets discarded.
+//! - `byte_count` (read): their bytes.
+//! - `reset_counts` (write, button): sets both to zero.
+//! - `active` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Discard
+//! ```
+//!
+//! # See also
+//! Idle, Queue
+
+use packet::Batch;
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Discard", create)
+    .ports("1/0")
+    .activity(Activity::IfPullInput)
+    .doc(include_str!("discard.rs"));
+
+struct Discard {
+    pull: bool,
+    active: bool,
+    burst: usize,
+    packets: u64,
+    bytes: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = Discard { pull: !config.input_is_push(0), active: true, burst: 1, packets: 0, bytes: 0 };
+    config.args().positional("ACTIVE", &mut e.active).keyword("BURST", &mut e.burst).finish()?;
+    e.burst = e.burst.max(1);
+    Ok(Box::new(e))
+}
+
+impl Discard {
+    fn take(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        self.packets += batch.len() as u64;
+        self.bytes += batch.iter().map(|packet| packet.len() as u64).sum::<u64>();
+        cx.consume(batch);
+    }
+}
+
+impl Element for Discard {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if self.pull {
+            cx.listen(0);
+            if self.active {
+                cx.schedule();
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.take(cx, batch);
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        cx.ask(0, self.burst);
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        let got = !batch.is_empty();
+        self.take(cx, batch);
+        if self.active && (got || cx.may_have(0)) {
+            cx.schedule();
+        }
+        Pull::Nothing
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("count", |e: &mut Discard, _| e.packets).merged(Merge::Sum);
+        h.read("byte_count", |e: &mut Discard, _| e.bytes).merged(Merge::Sum);
+        h.write("reset_counts", |e: &mut Discard, _, _| {
+            (e.packets, e.bytes) = (0, 0);
+            Ok(())
+        })
+        .as_button();
+        h.read("active", |e: &mut Discard, _| e.active);
+        h.write("active", |e: &mut Discard, cx, text| {
+            e.active = router::value(cx, text)?;
+            if e.active && e.pull {
+                cx.schedule();
+            }
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::run_and_read;
+
+    /// Counts what a push source sends before the router stops.
+    #[test]
+    fn counts() {
+        let config = "InfiniteSource(LIMIT 7, LENGTH 60, STOP true) -> d :: Discard;";
+        assert_eq!(run_and_read(config, &["d.count", "d.byte_count"]), ["7", "420"]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Makes packets as fast as it can.
+//!
+//! ```click
+//! InfiniteSource([DATA, LIMIT, BURST, ACTIVE, KEYWORDS])
+//! ```
+//!
+//! Emits packets that all contain DATA: pushes BURST of them each time it is scheduled, or, on a pull output, makes one
+//! for each request. Stops after LIMIT packets.
+//!
+//! Ports: no inputs, 1 output. Processing: agnostic. Workers: replicated; starts on worker 0.
+//!
+//! # Arguments
+//! - `DATA` (string): contents of the packets. The default is a text of 69 bytes.
+//! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
+//! - `BURST` (integer, default 1): packets a scheduling.
+//! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `LENGTH` (integer): bytes of each packet: DATA cut off or repeated.
+//! - `TIMESTAMP` (boolean, default true): whether packets carry the time at which they were made.
+//! - `STOP` (boolean, default false): whether to stop the driver after LIMIT packets.
+//! - `END_CALL` (handler call): called once after LIMIT packets.
+//!
+//! # Handlers
+//! - `count` (read): packets made.
+//! - `reset` (write, button): sets the count to zero and starts again.
+//! - `data`, `limit`, `burst`, `active`, `length`, `stop` (read, write): the arguments.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(DATA \<00 01 02>, LIMIT 5, STOP true) -> Print -> Discard
+//! ```
+//!
+//! # See also
+//! RatedSource, Discard
+
+use packet::Batch;
+use router::{Activity, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("InfiniteSource", create)
+    .ports("0/1")
+    .activity(Activity::Always)
+    .doc(include_str!("infinite_source.rs"));
+
+const DEFAULT_DATA: &[u8] = b"Clique makes this packet without end: at least 64 bytes of it. Enough";
+
+struct InfiniteSource {
+    contents: Vec<u8>,
+    data: Vec<u8>,
+    length: Option<usize>,
+    limit: i64,
+    burst: usize,
+    active: bool,
+    timestamp: bool,
+    stop: bool,
+    end_call: Option<Call>,
+    count: u64,
+    push: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut data = Bytes(DEFAULT_DATA.to_vec());
+    let mut end_call = None::<router::CallArg>;
+    let mut e = InfiniteSource {
+        contents: Vec::new(),
+        data: Vec::new(),
+        length: None,
+        limit: -1,
+        burst: 1,
+        active: true,
+        timestamp: true,
+        stop: false,
+        end_call: None,
+        count: 0,
+        push: config.output_is_push(0),
+    };
+    config
+        .args()
+        .positional("DATA", &mut data)
+        .positional("LIMIT", &mut e.limit)
+        .positional("BURST", &mut e.burst)
+        .positional("ACTIVE", &mut e.active)
+        .keyword("LENGTH", &mut e.length)
+        .keyword("TIMESTAMP", &mut e.timestamp)
+        .keyword("STOP", &mut e.stop)
+        .keyword("END_CALL", &mut end_call)
+        .finish()?;
+    e.data = data.0;
+    e.end_call = end_call.map(|call| call.0);
+    e.fill();
+    Ok(Box::new(e))
+}
+
+impl InfiniteSource {
+    /// Makes the contents from the data and the length.
+    fn fill(&mut self) {
+        let length = self.length.unwrap_or(self.data.len());
+        self.contents = self.data.iter().copied().cycle().take(length).collect();
+        self.contents.resize(length, 0); // of no data there is nothing to repeat
+    }
+
+    /// Packets that may be made now, of `want`.
+    fn allowed(&self, want: usize) -> usize {
+        match u64::try_from(self.limit) {
+            Ok(limit) => want.min(usize::try_from(limit.saturating_sub(self.count)).unwrap_or(usize::MAX)),
+            Err(_) => want,
+        }
+    }
+
+    fn make(&mut self, cx: &mut Cx<'_>, packets: usize) -> Batch {
+        let mut batch = cx.batch();
+        let now = if self.timestamp { cx.now_ns() } else { 0 };
+        for _ in 0..packets {
+            let Some(mut packet) = cx.pool().packet(&self.contents) else { break };
+            packet.set_timestamp_ns(now);
+            batch.push(packet);
+        }
+        self.count += batch.len() as u64;
+        batch
+    }
+
+    /// Once the limit is reached: does what was asked for then.
+    fn check_end(&mut self, cx: &mut Cx<'_>) {
+        if self.allowed(1) > 0 {
+            return;
+        }
+        if let Some(call) = &self.end_call {
+            cx.call(call.clone());
+        }
+        if self.stop {
+            cx.please_stop();
+        }
+    }
+
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        if self.push {
+            cx.schedule();
+        } else {
+            cx.set_signal(self.active && self.allowed(1) > 0);
+        }
+    }
+}
+
+impl Element for InfiniteSource {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if !self.push {
+            cx.provide_signal();
+        }
+        if self.active {
+            self.wake(cx);
+        }
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if !self.active {
+            return;
+        }
+        let mut rest = self.allowed(self.burst);
+        let some = rest > 0;
+        while rest > 0 {
+            let batch = self.make(cx, rest.min(cx.vector()));
+            rest = if batch.is_empty() { 0 } else { rest - batch.len() };
+            cx.emit(0, batch);
+        }
+        if some {
+            cx.schedule();
+        } else {
+            self.check_end(cx);
+        }
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        if !self.active {
+            cx.set_signal(false);
+            return Pull::Nothing;
+        }
+        let n = self.allowed(want);
+        if n == 0 {
+            if cx.signal() {
+                cx.set_signal(false);
+                self.check_end(cx);
+            }
+            return Pull::Nothing;
+        }
+        Pull::Give(self.make(cx, n))
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type S = InfiniteSource;
+        h.read("count", |e: &mut S, _| e.count).merged(Merge::Sum);
+        h.write("reset", |e: &mut S, cx, _| {
+            e.count = 0;
+            e.wake(cx);
+            Ok(())
+        })
+        .as_button();
+        h.read("data", |e: &mut S, _| String::from_utf8_lossy(&e.data).into_owned());
+        h.write("data", |e: &mut S, cx, text| {
+            e.data = router::value::<Bytes>(cx, text)?.0;
+            e.fill();
+            Ok(())
+        });
+        h.read("limit", |e: &mut S, _| e.limit);
+        h.write("limit", |e: &mut S, cx, text| {
+            e.limit = router::value(cx, text)?;
+            e.wake(cx);
+            Ok(())
+        });
+        h.read("burst", |e: &mut S, _| e.burst);
+        h.write("burst", |e: &mut S, cx, text| {
+            e.burst = router::value(cx, text)?;
+            Ok(())
+        });
+        h.read("active", |e: &mut S, _| e.active);
+        h.write("active", |e: &mut S, cx, text| {
+            e.active = router::value(cx, text)?;
+            e.wake(cx);
+            Ok(())
+        });
+        h.read("length", |e: &mut S, _| e.contents.len());
+        h.write("length", |e: &mut S, cx, text| {
+            e.length = Some(router::value(cx, text)?);
+            e.fill();
+            Ok(())
+        });
+        h.read("stop", |e: &mut S, _| e.stop);
+        h.write("stop", |e: &mut S, cx, text| {
+            e.stop = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run_and_read};
+
+    /// The limit holds whatever the burst, and END_CALL sees all packets delivered.
+    #[test]
+    fn limit_and_end() {
+        let config = "s :: InfiniteSource(LIMIT 10, BURST 4, STOP true, END_CALL d.reset_counts)
+                      -> c :: Counter -> d :: Discard;";
+        assert_eq!(run_and_read(config, &["s.count", "c.count", "d.count"]), ["10", "10", "0"]);
+    }
+
+    #[test]
+    fn bad_arguments_are_all_reported() {
+        let text = errors("InfiniteSource(LIMIT x, LENGTH -1) -> Discard");
+        for part in ["LIMIT: ", "LENGTH: "] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}

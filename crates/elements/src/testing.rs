@@ -1,0 +1,58 @@
+//! Running small configurations in tests.
+
+use router::{Clock, Log, Options, Router};
+
+/// Builds a router from a configuration, with simulated time and its messages kept.
+pub(crate) fn build(config: &str, workers: usize, vector: usize) -> Result<Router, String> {
+    let parsed = lang::parse(config, "config", &[]);
+    if parsed.has_errors() {
+        return Err(parsed.render_click());
+    }
+    let known = crate::classes();
+    let layout = router::layout(parsed.graph, &known, workers).map_err(|e| lang::render_click(&e))?;
+    let options = Options {
+        workers,
+        vector,
+        clock: Clock::simulated(),
+        log: Log::Memory(Default::default()),
+        ..Options::default()
+    };
+    router::build(layout, config.to_owned(), &known, options)
+        .map(|(router, _)| router)
+        .map_err(|e| lang::render_click(&e))
+}
+
+/// Runs a configuration with batches of 1 and of 32 packets, checks that both print the same, and returns what elements
+/// printed (their standard error). The configuration must stop by itself.
+pub(crate) fn run(config: &str) -> String {
+    let [one, many] = [1, 32].map(|vector| {
+        let mut router = build(config, 1, vector).unwrap_or_else(|errors| panic!("{errors}"));
+        router.run();
+        router.finish();
+        router.info().log.text()
+    });
+    assert_eq!(one, many, "the vector size changes the output");
+    one
+}
+
+/// Runs a configuration as [`run`] does, then reads handlers.
+pub(crate) fn run_and_read(config: &str, handlers: &[&str]) -> Vec<String> {
+    let [one, many] = [1, 32].map(|vector| {
+        let mut router = build(config, 1, vector).unwrap_or_else(|errors| panic!("{errors}"));
+        router.run();
+        let read = |path: &&str| {
+            router.call(router::Call::read(*path, "")).unwrap_or_else(|error| format!("error: {error}"))
+        };
+        handlers.iter().map(read).collect::<Vec<_>>()
+    });
+    assert_eq!(one, many, "the vector size changes what handlers say");
+    one
+}
+
+/// The errors of a configuration that must not build, as Click prints them.
+pub(crate) fn errors(config: &str) -> String {
+    match build(config, 1, 1) {
+        Ok(_) => panic!("no error in: {config}"),
+        Err(errors) => errors,
+    }
+}
