@@ -265,9 +265,9 @@ impl Shared {
         // What was unlinked comes before the scans for this epoch, in the eyes of a reader that is coming
         // online (rule 3). Every scan that counts acquires the epoch, so the fence is before it.
         protect!("start_fence", fence(Ordering::SeqCst));
-        // Release: a reader that acquires this epoch, or a later one, sees what was unlinked (rule 2). Being a
-        // read-modify-write it prolongs the release sequences of earlier epochs.
-        let epoch = self.epoch.fetch_add(1, ordering!("start_release", AcqRel)) + 1;
+        // The fence also makes this a release: a reader that acquires this epoch, or a later one, sees what was
+        // unlinked (rule 2). Being a read-modify-write it prolongs the release sequences of earlier epochs.
+        let epoch = self.epoch.fetch_add(1, Ordering::Relaxed) + 1;
         let since = self.now();
         self.starts.note(epoch, since);
         Period { token: Token(epoch), since }

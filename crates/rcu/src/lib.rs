@@ -1,4 +1,135 @@
 //! Read-copy update for user space: grace periods and deferred reclamation.
+//!
+//! Readers follow pointers without locks, atomics of the expensive kind, or waiting. An updater makes a copy,
+//! changes it, publishes it with one store, and has the former version freed when no reader can hold it any
+//! more. This crate finds out when that is. It knows nothing of packets or routers. Its tests are in `tests/`:
+//! `basics` (what each call promises), `torture` (aged elements against many readers), `loom_grace` (every
+//! interleaving of small programs), and `mutants.sh`, which removes each protection below and expects one of
+//! them to fail. `examples/cost.rs` measures.
+//!
+//! ```
+//! use rcu::{Cell, Domain};
+//!
+//! let domain = Domain::global();
+//! let routes = Cell::new(vec!["0.0.0.0/0"]);
+//!
+//! // A worker reads for a whole turn of its loop, then says that it holds nothing.
+//! let mut worker = domain.register("worker 0");
+//! for _packet in 0..3 {
+//!     let turn = worker.turn();
+//!     assert!(routes.read(turn).contains(&"0.0.0.0/0"));
+//! }
+//! worker.quiescent();
+//! worker.offline(); // before it sleeps
+//!
+//! // A control thread updates, and goes on at once; what it replaced is freed later, elsewhere.
+//! let updater = domain.updater();
+//! routes.replace(Box::new(vec!["0.0.0.0/0", "192.0.2.0/24"]), &updater)?;
+//! # Ok::<(), rcu::Backpressure<Box<Vec<&str>>>>(())
+//! ```
+//!
+//! # Which call for what
+//!
+//! | who | wants | calls |
+//! |---|---|---|
+//! | worker | read | [`Reader::turn`] once a turn, [`Cell::read`], [`Reader::quiescent`] between turns |
+//! | worker | sleep | [`Reader::offline`] before |
+//! | control thread | read | [`Domain::guard`] |
+//! | updater | replace a value | [`Cell::replace`], [`Cell::update`] |
+//! | updater | free something else, later | [`Updater::retire`], [`Updater::call`] |
+//! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`] |
+//! | updater | wait | [`Domain::synchronize`]; if it reads, too, [`Reader::synchronize`] |
+//! | whoever stops things | everything reclaimed | [`Domain::barrier`] |
+//!
+//! # How it works
+//!
+//! An *epoch* is a 64-bit number that only grows. To start a grace period is to add one to it. Each reader has
+//! a *slot*, a padded word that says in which epoch the reader was last *quiescent* (held no reference), or
+//! that it is *offline* (holds none until further notice). The grace period that began epoch `t` is over when
+//! every slot says `t` or more, or offline. There is no thread that advances anything: whoever asks looks at
+//! the slots, and leaves what it found in `over` for others.
+//!
+//! ## Who touches what
+//!
+//! | state | written by | read by |
+//! |---|---|---|
+//! | `epoch` | who starts a grace period (`fetch_add`) | readers between turns, scans |
+//! | `over` | scans (`fetch_max`) | whoever asks |
+//! | `slot.seen` | its reader only | scans |
+//! | `entry.taken` | who registers (false to true), the owner (to false) | who registers |
+//! | list heads of slots and queues | who finds no free entry (prepend) | scans |
+//! | a queue's stack | its updaters (push), the reclaimer (take all) | |
+//! | the waiting batch | who holds the reclaimer's lock | the same |
+//!
+//! A slot is *free*, *offline* or *online*. Registering makes a free slot offline, the first turn makes it
+//! online; going offline and dropping the reader lead back. Scans do not tell free from offline.
+//!
+//! ## Which order pairs with which
+//!
+//! 1. **Turn ended → end noticed.** A reader announces a state by a *release* store to `seen`; a scan loads it
+//!    with *acquire*, and hands on what it found by a *release* write of `over`, which `poll` *acquires*. A
+//!    slot's owners follow each other by `taken` (*release* on leaving, *acquire* on claiming), so an
+//!    announcement covers all turns of its slot so far.
+//! 2. **Unlinked → not found again.** The updater unlinks, then writes `epoch` (a *release*, by the fence
+//!    between them that 3 needs); a reader between turns loads it with *acquire*, then stores what it loaded
+//!    to `seen`. All writes of `epoch` are read-modify-writes, so a later epoch carries the earlier ones'
+//!    updates along. This is why `quiescent` needs no fence: the number in the slot proves what its reader
+//!    has seen.
+//! 3. **Unlinked before looking ↔ online before reading.** A reader that comes online cannot be known by a
+//!    number, since nobody waits for it yet. It stores `seen`, *fences* (SeqCst), then reads; the updater
+//!    unlinks, *fences*, then starts the epoch whose scans load `seen`. One fence is first in their total
+//!    order: the reader's, and then those scans find it online; or the updater's, and then the reader finds
+//!    the update. (Fences, not SeqCst accesses: that is what the machine needs and what loom can check.)
+//! 4. **Written → read.** [`Cell`]s publish with *release* and read with *acquire*.
+//! 5. **Queued → taken.** A push *releases*, the reclaimer's take *acquires*, and only then starts a grace
+//!    period; so what an updater unlinked before queueing comes before that start.
+//!
+//! ## The grace-period guarantee
+//!
+//! *If an updater unlinks X, then starts `t`, and `poll(t)` says yes, then every read of X is over, and
+//! ordered before that answer.*
+//!
+//! Some scan S set `over` to `t` or more. S had loaded an `epoch` of at least `t`, so the start of `t`, and
+//! the unlinking of X, come before S (2). Take any reader, and the state that S found in its slot:
+//!
+//! - *An epoch below `t`:* impossible, S takes the minimum.
+//! - *An epoch of at least `t`:* turns before that announcement are over (1). The announcing reader had
+//!   acquired an epoch of at least `t`, so its later turns do not find X (2); or it came online and loaded,
+//!   before its fence, what was written after the updater's, so the updater's came first (3).
+//! - *Offline, or free:* turns before that announcement are over (1). A later turn begins with an
+//!   announcement that S did not see, so the updater's fence came before the reader's, and the turn does not
+//!   find X (3).
+//! - *No slot:* it was prepended, and announced, after S loaded the list's head; as in the last case.
+//!
+//! A reader that announces an epoch older than the present one is only waited for once more than necessary.
+//!
+//! ## The publication guarantee
+//!
+//! A read returns a value that was in the cell at some moment of the turn, complete as its updater left it
+//! (4); turns of one reader never go back to an older one (coherence). Reads of *different* cells may see
+//! updates in any order within a turn, unless the updater makes them one value.
+//!
+//! ## The memory bound
+//!
+//! A callback is charged before it is queued, in one atomic step that refuses to pass the limit, and credited
+//! after it has run. So the bytes that wait never exceed the limit, or one single callback if that is larger.
+//! Refusal ([`Backpressure`]) gives the value back and leaves the cell as it was. What waits, waits for at most
+//! two grace periods, and a grace period for the longest turn: a limit of twice the update rate times the
+//! longest turn (and the reclaimer's wake-up) is never felt.
+//!
+//! ## Why the borrow checker can police it
+//!
+//! [`Turn`] borrows its [`Reader`]; a reference read under it borrows it, too; [`Reader::quiescent`] wants the
+//! reader exclusively. Nothing rests on a destructor: a leaked guard or reader stalls grace periods (which is
+//! reported), but frees nothing early. One domain per process is what makes any turn good for any cell;
+//! [`Domain::isolated`] is unsafe for that reason.
+//!
+//! ## Late readers
+//!
+//! A grace period waits for its slowest reader; in user space nobody can be forced out of a turn, because
+//! being preempted does not let go of references. Instead whoever waits sets [`Reader::asked`] after a
+//! millisecond, or when memory is half used up, and past the stall limit names the reader in [`Stats`] and to
+//! a hook.
 
 mod cell;
 mod defer;

@@ -211,8 +211,9 @@ impl Reader {
 
     #[cold]
     fn go_online(&self) {
-        // An epoch that is already old here is harmless: this reader is then waited for once more than needed.
-        let now = self.shared.epoch.load(ordering!("online_acquire", Acquire));
+        // Relaxed: the fence below orders it, too. An epoch that is already old here is harmless: this reader
+        // is then waited for once more than needed.
+        let now = self.shared.epoch.load(Ordering::Relaxed);
         self.announce(now);
         // The store above comes before every read of the turn, in the eyes of any updater that unlinks, then
         // fences, then scans (rule 3): either its scan sees this reader online, or this reader sees its update.

@@ -236,6 +236,34 @@ fn callbacks_against_a_reader() {
     });
 }
 
+/// One thread unlinks and queues, another reclaims, a third reads.
+#[test]
+fn callbacks_are_reclaimed_elsewhere() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        reader.online();
+        let theirs = world.clone();
+        let updater = thread::spawn(move || {
+            let old = theirs.unlink(1);
+            let target = theirs.clone();
+            theirs.domain.call(0, move || target.free(old)).unwrap();
+        });
+        let theirs = world.clone();
+        let reclaimer = thread::spawn(move || {
+            theirs.domain.reclaim();
+            theirs.domain.reclaim();
+        });
+        world.read(&reader);
+        reader.quiescent();
+        world.read(&reader);
+        drop(reader);
+        updater.join().unwrap();
+        reclaimer.join().unwrap();
+        world.domain.barrier(); // the callback holds the world
+    });
+}
+
 /// Two threads queue and reclaim at the same time: each callback runs once, and none is lost.
 #[test]
 fn callbacks_of_two_updaters() {
