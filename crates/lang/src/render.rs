@@ -110,6 +110,15 @@ impl Cache<usize> for &mut SourceCache<'_> {
     }
 }
 
+/// The text at the caret, and the advice that it leaves to be said.
+fn caret_text(d: &Diagnostic) -> (String, Option<&String>) {
+    match (&d.expected, &d.help) {
+        (Some(expected), help) => (format!("expected {expected}"), help.as_ref()),
+        (None, Some(help)) => (help.clone(), None),
+        (None, None) => ("here".to_owned(), None),
+    }
+}
+
 fn fancy(out: &mut String, d: &Diagnostic, place: Place, cache: &mut SourceCache<'_>, color: bool) {
     let (kind, paint) = match d.severity {
         Severity::Error => (ReportKind::Error, Color::Red),
@@ -123,10 +132,8 @@ fn fancy(out: &mut String, d: &Diagnostic, place: Place, cache: &mut SourceCache
     if let Some(context) = &d.context {
         message = format!("{} {message}", context.message);
     }
-    let mut caret = Label::new(place.clone()).with_color(paint);
-    if let Some(expected) = &d.expected {
-        caret = caret.with_message(format!("expected {expected}"));
-    }
+    let (text, help) = caret_text(d);
+    let caret = Label::new(place.clone()).with_message(text).with_color(paint);
     let mut report =
         Report::build(kind, place.clone()).with_config(config).with_message(message).with_label(caret);
     for note in &d.notes {
@@ -138,7 +145,7 @@ fn fancy(out: &mut String, d: &Diagnostic, place: Place, cache: &mut SourceCache
     if let Some(landmark) = d.landmark.as_ref().filter(|l| *l.file != *cache.sources[place.0].name) {
         report.add_note(format!("this is {landmark}"));
     }
-    if let Some(help) = &d.help {
+    if let Some(help) = help {
         report.set_help(help);
     }
     let mut bytes = Vec::new();

@@ -199,13 +199,21 @@ fn mark_lines(pieces: &mut [Piece<'_>]) {
 /// Levels of indentation; deeper text cannot be parsed anyway.
 const MAX_INDENT: usize = 50;
 
+/// Braces or a group that were opened and not closed yet.
+struct Open {
+    several_lines: bool,
+    /// Indentation of the line that they began on.
+    indent: usize,
+}
+
 #[derive(Default)]
 struct Writer {
     out: String,
-    /// For each open brace or group, whether it spans several lines.
-    open: Vec<bool>,
-    /// How many of them do.
-    depth: usize,
+    open: Vec<Open>,
+    /// Indentation of the line on which the brace or group began that was closed last.
+    closed: usize,
+    /// Indentation of the line being written, in levels.
+    line_indent: usize,
     /// Whether the last piece ended the parameters of a compound element.
     after_parameters: bool,
     in_parameters: bool,
@@ -215,8 +223,8 @@ impl Writer {
     fn run(mut self, pieces: &[Piece<'_>]) -> String {
         for (i, piece) in pieces.iter().enumerate() {
             let before = i.checked_sub(1).map(|k| &pieces[k]);
-            if piece.closes() && self.open.pop() == Some(true) {
-                self.depth -= 1;
+            if piece.closes() {
+                self.closed = self.open.pop().map_or(0, |open| open.indent);
             }
             match before {
                 None => self.indent(pieces, i),
@@ -243,8 +251,7 @@ impl Writer {
     /// Updates what is known after `piece`.
     fn follow(&mut self, piece: &Piece<'_>) {
         if piece.opens() {
-            self.open.push(piece.several_lines);
-            self.depth += usize::from(piece.several_lines);
+            self.open.push(Open { several_lines: piece.several_lines, indent: self.line_indent });
         }
         self.after_parameters = self.in_parameters && piece.is('|');
         self.in_parameters = piece.is('{')
@@ -253,7 +260,7 @@ impl Writer {
     }
 
     fn several_lines(&self) -> bool {
-        self.open.last().copied().unwrap_or(true)
+        self.open.last().is_none_or(|open| open.several_lines)
     }
 
     /// Whether `piece` begins a line.
@@ -287,15 +294,20 @@ impl Writer {
         if piece.role == Role::Directive {
             return;
         }
-        let depth = self.depth.min(MAX_INDENT);
-        let back = usize::from(piece.is_kind(Kind::DoubleBar) && depth > 0);
+        let inside = self.open.last().map_or(0, |open| open.indent + 1).min(MAX_INDENT);
+        let bar = piece.is_kind(Kind::DoubleBar);
         let solid = |p: &&Piece<'_>| !p.is_comment() && p.role != Role::Directive;
         let before = pieces[..i].iter().rev().take(100).find(solid);
         let here = pieces[i..].iter().take(100).find(solid);
         let goes_on = before.is_some_and(Piece::joins) || here.is_some_and(Piece::joins);
-        let goes_on = goes_on && !before.is_some_and(|b| b.opens() || b.is(';'));
-        let goes_on = goes_on && !piece.closes() && !self.after_parameters;
-        self.out.push_str(&"    ".repeat(depth - back + usize::from(goes_on)));
+        let begins = before.is_some_and(|b| b.opens() || b.is(';') || b.is_kind(Kind::DoubleBar));
+        let goes_on = goes_on && !begins && !self.after_parameters;
+        self.line_indent = match () {
+            () if piece.closes() => self.closed,
+            () if bar => inside.saturating_sub(1),
+            () => inside + usize::from(goes_on),
+        };
+        self.out.push_str(&"    ".repeat(self.line_indent));
         // At the start of a line this would be a directive.
         if piece.is('#') && (self.out.is_empty() || self.out.ends_with('\n')) {
             self.out.push(' ');
