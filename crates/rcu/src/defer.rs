@@ -9,13 +9,13 @@ use std::{
     mem::size_of,
     panic::{AssertUnwindSafe, catch_unwind},
     ptr::{self, NonNull},
-    sync::atomic as unordered,
+    sync::{TryLockError, atomic as unordered},
 };
 
 use crate::{
     domain::{Period, Shared},
     registry::Entry,
-    sync::{Arc, AtomicPtr, Ordering, lock, ordering, protect},
+    sync::{Arc, AtomicPtr, Backoff, MutexGuard, Ordering, ordering, protect},
 };
 
 /// Too much memory waits to be reclaimed; `T` is what could not be accepted.
@@ -270,6 +270,22 @@ pub(crate) struct Reclaimer {
     batch: Option<(Period, Vec<Callback>)>,
 }
 
+/// Counts itself while it exists.
+struct Counted<'a>(&'a unordered::AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a unordered::AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Shared {
     /// Moves everything queued into a batch and starts its grace period, unless a batch is waiting already.
     /// Says which grace period the batch waits for, `None` if there is nothing to wait for.
@@ -297,22 +313,47 @@ impl Shared {
         }
     }
 
-    /// Gathers, waits and runs until what was queued before the call has run; with `all`, until nothing is left.
-    pub(crate) fn drain(&self, all: bool) {
-        let mut reclaimer = lock(&self.reclaimer);
-        // A batch that already waits may have been gathered before our caller's callbacks, which are then in the next.
-        let mut rounds = if reclaimer.batch.is_some() { 2 } else { 1 };
-        while all || rounds > 0 {
-            let Some(period) = self.gather(&mut reclaimer) else { return };
-            protect!("wait_before_free", self.wait_for(period));
-            self.run_batch(&mut reclaimer);
-            rounds -= u32::from(!all);
+    /// Gathers, waits and runs once. False if there was nothing.
+    fn run_round(&self, reclaimer: &mut Reclaimer) -> bool {
+        let Some(period) = self.gather(reclaimer) else { return false };
+        protect!("wait_before_free", self.wait_for(period));
+        self.run_batch(reclaimer);
+        true
+    }
+
+    /// Returns when everything that was queued before the call has run.
+    pub(crate) fn barrier(&self) {
+        let mut reclaimer = self.lock_reclaimer();
+        // A batch that waits already may be older than what our caller queued, which is then in the next.
+        let rounds = if reclaimer.batch.is_some() { 2 } else { 1 };
+        for _ in 0..rounds {
+            self.run_round(&mut reclaimer);
+        }
+    }
+
+    /// Waits for the lock by looking, because its holder may be waiting for this very thread's reader.
+    fn lock_reclaimer(&self) -> MutexGuard<'_, Reclaimer> {
+        let _served_first = Counted::new(&self.barriers);
+        let mut backoff = Backoff::default();
+        let period = self.latest();
+        loop {
+            match self.reclaimer.try_lock() {
+                Ok(guard) => return guard,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            self.check_not_waiting_for_myself(period);
+            backoff.snooze();
         }
     }
 
     /// Runs what is ready and starts what is not, without waiting. Says whether anything still waits.
     pub(crate) fn reclaim(&self) -> bool {
-        let Ok(mut reclaimer) = self.reclaimer.try_lock() else { return true };
+        let mut reclaimer = match self.reclaimer.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return true,
+        };
         // Twice: a batch that is ready makes room for the next.
         for _ in 0..2 {
             match self.gather(&mut reclaimer) {
@@ -329,7 +370,7 @@ impl Shared {
 
     /// Runs everything that is queued. For the last owner of the domain, when there are no readers left.
     pub(crate) fn run_leftovers(&self) {
-        let mut reclaimer = lock(&self.reclaimer);
+        let mut reclaimer = self.lock_reclaimer();
         while self.gather(&mut reclaimer).is_some() {
             self.run_batch(&mut reclaimer);
         }
@@ -344,7 +385,7 @@ pub(crate) mod thread {
         thread::Thread,
     };
 
-    use super::{Ordering, Shared};
+    use super::{Backoff, Ordering, Shared};
 
     /// How the thread is woken: by the first callback after it last looked.
     #[derive(Default)]
@@ -394,9 +435,23 @@ pub(crate) mod thread {
     fn run(domain: &Weak<Shared>) {
         while let Some(shared) = domain.upgrade() {
             shared.bell.rung.swap(false, Ordering::AcqRel);
-            shared.drain(true);
+            shared.run_until_idle();
             drop(shared);
             std::thread::park();
+        }
+    }
+
+    impl Shared {
+        /// Runs rounds until nothing is queued; between them a control thread's barrier goes first, which a
+        /// steady stream of updates would otherwise keep waiting.
+        fn run_until_idle(&self) {
+            let round = || self.run_round(&mut self.reclaimer.lock().unwrap_or_else(PoisonError::into_inner));
+            while round() {
+                let mut backoff = Backoff::default();
+                while self.barriers.load(Ordering::Relaxed) > 0 {
+                    backoff.snooze();
+                }
+            }
         }
     }
 }

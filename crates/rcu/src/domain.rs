@@ -77,6 +77,8 @@ pub(crate) struct Shared {
     pub(crate) queues: Registry<Queue>,
     pub(crate) budget: CachePadded<Budget>,
     pub(crate) reclaimer: Mutex<Reclaimer>,
+    /// How many threads wait for the reclaimer's lock to run a barrier.
+    pub(crate) barriers: unordered::AtomicUsize,
     #[cfg(not(loom))]
     pub(crate) bell: CachePadded<crate::defer::thread::Bell>,
     #[cfg(not(loom))]
@@ -90,7 +92,7 @@ pub(crate) struct Shared {
 }
 
 impl Domain {
-    /// The process's domain.
+    /// The process's domain. It is never dropped: call [`barrier`](Self::barrier) before exit if callbacks matter.
     #[cfg(not(loom))]
     pub fn global() -> &'static Self {
         static GLOBAL: std::sync::OnceLock<Domain> = std::sync::OnceLock::new();
@@ -114,6 +116,7 @@ impl Domain {
             queues: Registry::new(),
             budget: CachePadded::new(Budget::new(config.limit_bytes)),
             reclaimer: Mutex::new(Reclaimer::default()),
+            barriers: 0.into(),
             #[cfg(not(loom))]
             bell: CachePadded::default(),
             #[cfg(not(loom))]
@@ -218,7 +221,7 @@ impl Domain {
     /// # Panics
     /// As [`synchronize`](Self::synchronize).
     pub fn barrier(&self) {
-        self.shared.drain(false);
+        self.shared.barrier();
     }
 
     /// Runs the callbacks whose grace period is over and starts a grace period for the others, without
@@ -237,7 +240,8 @@ impl Domain {
         self.shared.stall_limit.store(nanos(limit), Ordering::Relaxed);
     }
 
-    /// Has `hook` called once for each stall, by the thread that waits. Replaces the former hook.
+    /// Has `hook` called once for each stall, by the thread that waits; it must not panic. Replaces
+    /// the former hook.
     pub fn on_stall(&self, hook: impl Fn(&Stall) + Send + Sync + 'static) {
         *self.shared.hook.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::sync::Arc::new(hook));
     }
@@ -271,6 +275,11 @@ impl Shared {
         let since = self.now();
         self.starts.note(epoch, since);
         Period { token: Token(epoch), since }
+    }
+
+    /// The newest grace period that began, as one to wait for from now on.
+    pub(crate) fn latest(&self) -> Period {
+        Period { token: Token(self.epoch.load(Ordering::Relaxed)), since: self.now() }
     }
 
     pub(crate) fn poll(&self, Token(epoch): Token) -> bool {
@@ -344,7 +353,7 @@ impl Shared {
     }
 
     /// A wait that cannot end is a bug of the caller; say so instead of hanging.
-    fn check_not_waiting_for_myself(&self, period: Period) {
+    pub(crate) fn check_not_waiting_for_myself(&self, period: Period) {
         if self.now().saturating_sub(period.since) <= self.stall_limit() {
             return;
         }

@@ -40,11 +40,6 @@ macro_rules! ordering {
 
 pub(crate) use {ordering, protect};
 
-/// Locks a mutex whose data stay consistent when a holder panics (each user says why).
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// Waits between two looks at a grace period: spins, then yields, then sleeps from 50 µs up to 1 ms.
 ///
 /// Readers wake nobody, because that would cost them a fence and a system call; so a waiter looks again.

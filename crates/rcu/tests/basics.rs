@@ -4,7 +4,7 @@
 use std::{
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
         mpsc,
     },
     thread,
@@ -233,6 +233,38 @@ fn a_late_reader_is_asked_then_named() {
     assert_eq!(*names.lock().unwrap(), ["slow"], "once, however long it takes");
     let stats = domain.stats();
     assert_eq!((stats.stalls, stats.stalled.len()), (1, 0));
+}
+
+#[test]
+fn a_barrier_is_not_starved_by_a_stream_of_updates() {
+    // SAFETY: no cells here.
+    let domain = Arc::new(unsafe { Domain::isolated(Config::default()) });
+    /// Keeps the queue from ever being empty, until told to stop.
+    fn again(domain: Arc<Domain>, stop: Arc<AtomicBool>) {
+        if !stop.load(Relaxed) {
+            let next = domain.clone();
+            domain.call(0, move || again(next, stop)).unwrap();
+        }
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    again(domain.clone(), stop.clone());
+    for _ in 0..10 {
+        domain.barrier();
+    }
+    stop.store(true, Relaxed);
+}
+
+#[test]
+#[should_panic(expected = "its own reader \"guard at")]
+fn a_barrier_behind_the_reclaimer_recognises_it_too() {
+    // SAFETY: no cells here.
+    let domain = unsafe { Domain::isolated(Config::default()) };
+    domain.set_stall_limit(Duration::from_millis(5));
+    let guard = domain.guard();
+    guard.turn();
+    domain.call(0, || ()).unwrap(); // the background thread takes it and waits, holding the lock
+    thread::sleep(Duration::from_millis(5)); // most likely
+    domain.barrier();
 }
 
 #[test]
