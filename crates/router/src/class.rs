@@ -33,6 +33,9 @@ type Create = fn(&mut Config<'_>) -> Result<Box<dyn Element>, ConfigError>;
 /// A pin of an element to a worker, as an information element says it.
 pub type Pin = (String, usize);
 
+/// Reads the pins that a configuration string asks for.
+pub type ReadPins = fn(&str) -> Result<Vec<Pin>, ConfigError>;
+
 /// An element class.
 ///
 /// Built as a constant beside the element: `Class::new("Counter", create).ports("1/1").processing("a/a")`.
@@ -53,7 +56,7 @@ pub struct Class {
     /// Order of configuration: lower first. Information elements, on which the arguments of others depend, are negative.
     pub phase: i32,
     /// Pins that an element's configuration string asks for (StaticThreadSched).
-    pub pins: Option<fn(&str) -> Result<Vec<Pin>, ConfigError>>,
+    pub pins: Option<ReadPins>,
     /// The documentation: the element file's leading doc block.
     pub doc: &'static str,
     /// Makes an instance from its configuration.
@@ -114,7 +117,7 @@ impl Class {
     }
 
     /// Says how the class pins elements to workers.
-    pub const fn pins(mut self, pins: fn(&str) -> Result<Vec<Pin>, ConfigError>) -> Class {
+    pub const fn pins(mut self, pins: ReadPins) -> Class {
         self.pins = Some(pins);
         self
     }

@@ -33,7 +33,7 @@ mod worker;
 
 pub use args::{Args, Bytes, CallArg, FromArg, Raw, Scope, parse_integer, value};
 pub use build::{Layout, Options, build, layout};
-pub use class::{Activity, Class, Classes, Pin, Residency};
+pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Resources};
 pub use control::{Access, Answer, Call, Step};

@@ -141,8 +141,8 @@ pub(crate) fn resolve(
                 .collect()
         };
         known.push([side(ins, 0), side(outs, 1)]);
-        for side in 0..2 {
-            let fixed = known[element][side].iter().enumerate().filter(|(_, p)| p.is_some());
+        for (side, list) in known[element].iter().enumerate() {
+            let fixed = list.iter().enumerate().filter(|(_, p)| p.is_some());
             open.extend(fixed.map(|(port, _)| (element, side, port)));
         }
     }
@@ -205,8 +205,8 @@ pub(crate) fn resolve(
         }
     }
     for (ports, known) in ports.iter_mut().zip(known) {
-        for side in 0..2 {
-            for (port, push) in ports[side].iter_mut().zip(&known[side]) {
+        for (ports, known) in ports.iter_mut().zip(&known) {
+            for (port, push) in ports.iter_mut().zip(known) {
                 port.push = *push != Some(false);
             }
         }
