@@ -1,0 +1,43 @@
+//! What a figure was measured on: goes with every figure.
+
+use serde::Serialize;
+use std::process::Command;
+
+/// Machine and commit.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Machine {
+    processor: String,
+    cores: usize,
+    kernel: String,
+    rustc: String,
+    commit: String,
+}
+
+fn first_line(command: &str, arguments: &[&str]) -> String {
+    let output = Command::new(command).args(arguments).output();
+    let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    text.lines().next().unwrap_or("unknown").to_owned()
+}
+
+impl Machine {
+    /// This one.
+    pub(crate) fn here() -> Machine {
+        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let field = |name: &str| {
+            let line = cpuinfo.lines().find(|line| line.starts_with(name));
+            line.and_then(|line| line.split_once(": ")).map_or("unknown", |(_, value)| value).to_owned()
+        };
+        Machine {
+            processor: format!("{}, family {} model {}, {} MHz", field("model name"), field("cpu family"), field("model\t"), field("cpu MHz")),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            kernel: first_line("uname", &["-sr"]),
+            rustc: first_line("rustc", &["--version"]),
+            commit: first_line("git", &["describe", "--always", "--dirty"]),
+        }
+    }
+
+    /// One line for people.
+    pub(crate) fn line(&self) -> String {
+        format!("{} ({} cores), {}, {}, commit {}", self.processor, self.cores, self.kernel, self.rustc, self.commit)
+    }
+}

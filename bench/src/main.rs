@@ -1,0 +1,39 @@
+//! The papers' experiments and comparisons, side by side.
+//!
+//! `clique-bench forward` measures nanoseconds a packet through small configurations, several runs each, interleaved, and
+//! prints the median and the spread. `--tiny` runs everything once with few packets: the tests do that, so that no
+//! benchmark rots.
+
+#![forbid(unsafe_code)]
+
+mod forward;
+mod machine;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Benchmarks of Clique.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Nanoseconds a packet through forwarding configurations.
+    Forward(forward::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().what {
+        What::Forward(arguments) => forward::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
