@@ -28,6 +28,7 @@ pub mod graph;
 mod parser;
 pub mod print;
 mod render;
+mod render_json;
 mod scope;
 mod token;
 mod tunnel;
@@ -38,6 +39,7 @@ pub use expand::expand;
 pub use graph::{Connection, Element, Graph, Port, Requirement};
 pub use print::{flatten, pretty};
 pub use render::{render_click, render_fancy};
+pub use render_json::render_json;
 
 use classes::TUNNEL;
 use std::sync::Arc;
@@ -118,6 +120,11 @@ impl Parsed {
     /// The diagnostics as Click prints them, a line each; see [`render_click`].
     pub fn render_click(&self) -> String {
         render_click(&self.diagnostics)
+    }
+
+    /// The diagnostics as JSON; see [`render_json`].
+    pub fn render_json(&self) -> String {
+        render_json(&self.diagnostics, &self.sources)
     }
 
     /// The diagnostics with the lines they point at; see [`render_fancy`].

@@ -124,6 +124,29 @@ fn an_unknown_name_is_reported_once_in_a_scope() {
 }
 
 #[test]
+fn diagnostics_as_json() {
+    let options = Options { classes: Some(CLASSES), ..Options::default() };
+    let text = "/* é */ q :: Queue;\n/* é */ q :: Disacrd(\"\t\"); q -> ;";
+    expect![[r#"
+        {
+          "diagnostics": [
+            {"severity": "error", "message": "unknown element class 'Disacrd'", "landmark": "f:2", "file": "f", "line": 2, "column": 14, "start": 35, "end": 42, "expected": null, "help": "did you mean 'Discard'?", "context": null, "notes": []},
+            {"severity": "error", "message": "configuration string ignored on element reference", "landmark": "f:2", "file": "f", "line": 2, "column": 21, "start": 42, "end": 43, "expected": null, "help": null, "context": null, "notes": []},
+            {"severity": "error", "message": "redeclaration of element 'q'", "landmark": "f:2", "file": "f", "line": 2, "column": 9, "start": 30, "end": 31, "expected": null, "help": null, "context": null, "notes": [{"landmark": "f:1", "message": "element 'q' previously declared here"}]},
+            {"severity": "error", "message": "syntax error near ';'", "landmark": "f:2", "file": "f", "line": 2, "column": 33, "start": 54, "end": 55, "expected": "an element", "help": null, "context": null, "notes": []}
+          ]
+        }
+    "#]].assert_eq(&lang::parse_with(text, "f", &options).render_json());
+    expect![[r#"
+        {
+          "diagnostics": [
+            {"severity": "error", "message": "\"", "landmark": null, "file": null, "line": null, "column": null, "start": null, "end": null, "expected": null, "help": null, "context": null, "notes": []}
+          ]
+        }
+    "#]].assert_eq(&lang::render_json(&[Diagnostic::error("\"")], &[]));
+}
+
+#[test]
 fn contexts() {
     let at = |line| Landmark::new("f", line);
     let configuring = || Context::configuring("x", "Foo", at(3));

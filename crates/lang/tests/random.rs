@@ -10,6 +10,7 @@ use proptest::prelude::*;
 fn everything(text: &str) {
     let parsed = lang::parse(text, "f", &[]);
     parsed.render_click();
+    parsed.render_json();
     parsed.render_fancy(false);
     lang::flatten(&parsed.graph);
     lang::graph::dot(&parsed.graph);

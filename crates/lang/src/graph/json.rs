@@ -4,7 +4,7 @@ use super::{Graph, Port};
 use std::fmt::Write;
 
 /// Text as a JSON string.
-fn string(text: &str) -> String {
+pub(crate) fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -23,7 +23,7 @@ fn string(text: &str) -> String {
 }
 
 /// A list of values, a line each.
-fn list(name: &str, values: Vec<String>) -> String {
+pub(crate) fn list(name: &str, values: Vec<String>) -> String {
     if values.is_empty() {
         return format!("  \"{name}\": []");
     }

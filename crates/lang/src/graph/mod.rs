@@ -1,12 +1,12 @@
 //! The flat configuration graph and its drawings.
 
 mod dot;
-mod json;
+pub(crate) mod json;
 mod layout;
 mod svg;
 
+pub use self::json::json;
 pub use dot::dot;
-pub use json::json;
 pub use svg::svg;
 
 use crate::diag::{Landmark, Span};

@@ -9,6 +9,14 @@ const BOX: f64 = 44.0;
 const ROW: f64 = 100.0;
 const MARGIN: f64 = 24.0;
 const PORT: f64 = 5.0;
+/// Places beside the drawing for connections that close a cycle, and their distance.
+const LANES: usize = 20;
+const LANE: f64 = 8.0;
+
+/// Whether a connection does not lead downwards, since it closes a cycle.
+fn goes_back(layout: &Layout, c: &super::Connection) -> bool {
+    layout.vertices[c.to.element].row <= layout.vertices[c.from.element].row
+}
 
 fn escape(text: &str) -> String {
     let mut out = String::new();
@@ -45,7 +53,9 @@ pub fn svg(graph: &Graph) -> String {
     };
     let widths: Vec<f64> = graph.elements.iter().zip(&ports).map(width).collect();
     let layout = layout(graph, &widths);
-    let (w, h) = (layout.width + MARGIN, top(layout.rows.max(1)) - ROW + BOX + MARGIN);
+    let back = graph.connections.iter().filter(|c| goes_back(&layout, c)).count().min(LANES);
+    let w = layout.width + MARGIN + back as f64 * LANE;
+    let h = top(layout.rows.max(1)) - ROW + BOX + MARGIN;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w:.0}\" height=\"{h:.0}\" \
          viewBox=\"0 0 {w:.0} {h:.0}\" font-family=\"monospace\" font-size=\"12\">\n\
@@ -60,16 +70,26 @@ pub fn svg(graph: &Graph) -> String {
 }
 
 fn connections(out: &mut String, graph: &Graph, layout: &Layout, ports: &[(u32, u32)]) {
+    let mut lane = 0;
     for (c, path) in graph.connections.iter().zip(&layout.paths) {
         let (from, to) = (&layout.vertices[c.from.element], &layout.vertices[c.to.element]);
         let mut x = port_x(from.x, from.width, c.from.port, ports[c.from.element].1);
         let mut y = top(from.row) + BOX + PORT;
         let end = (port_x(to.x, to.width, c.to.port, ports[c.to.element].0), top(to.row) - PORT);
         let _ = write!(out, "<path d=\"M{x:.1},{y:.1}");
+        if goes_back(layout, c) {
+            // Around everything on the right, each in a lane of its own while there are some.
+            lane = lane % LANES + 1;
+            let side = layout.width + lane as f64 * LANE;
+            let (low, high) = (y + 6.0 + lane as f64, end.1 - 6.0 - lane as f64);
+            let _ = write!(out, " V{low:.1} H{side:.1} V{high:.1} H{:.1} V{:.1}", end.0, end.1);
+            out.push_str("\" fill=\"none\" stroke=\"#888\" marker-end=\"url(#arrow)\"/>\n");
+            continue;
+        }
         let points =
             path.iter().map(|&i| &layout.vertices[i]).map(|p| (p.x + p.width / 2.0, top(p.row), true));
         for (to_x, to_y, through) in points.chain([(end.0, end.1, false)]) {
-            // Curves leave downwards and arrive from above, also where a cycle goes back up.
+            // Curves leave downwards and arrive from above.
             let bend = ((to_y - y).abs() / 2.0).clamp(20.0, 60.0);
             let (c1, c2) = (y + bend, to_y - bend);
             let _ = write!(out, " C{x:.1},{c1:.1} {to_x:.1},{c2:.1} {to_x:.1},{to_y:.1}");
