@@ -44,21 +44,17 @@ impl<T: Default> Registry<T> {
 
     fn add(&self) -> NonNull<Entry<T>> {
         let mut head = self.head.load(Ordering::Relaxed);
-        let mut entry = Box::new(Entry {
-            value: CachePadded::new(T::default()),
-            taken: AtomicBool::new(true),
-            next: head,
-        });
+        let fresh = Entry { value: CachePadded::new(T::default()), taken: AtomicBool::new(true), next: head };
+        let entry = NonNull::from(Box::leak(Box::new(fresh)));
         loop {
-            // Until the exchange succeeds the entry is ours alone, so it can stay a box.
-            let raw = &raw mut *entry;
             // Release: who sees the entry in the list sees it initialised. The orderings of successive
             // additions chain, because each is a read-modify-write of the same head.
-            match self.head.compare_exchange(head, raw, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return NonNull::from(Box::leak(entry)),
+            match self.head.compare_exchange(head, entry.as_ptr(), Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return entry,
                 Err(now) => {
                     head = now;
-                    entry.next = now;
+                    // SAFETY: not in the list yet, so ours alone.
+                    unsafe { (*entry.as_ptr()).next = now };
                 }
             }
         }
