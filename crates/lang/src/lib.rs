@@ -3,7 +3,7 @@
 //! [`parse`] reads a configuration in the language of Click 2.1, expands its compound elements and
 //! variables, and gives a flat [`Graph`] of elements and connections together with everything that is
 //! wrong with the text. Further modules take configuration strings apart ([`conf`]), replace variables
-//! and handler calls in them ([`expand`]), and print graphs and texts ([`print`], [`graph`]).
+//! and handler calls in them ([`mod@expand`]), and print graphs and texts ([`mod@print`], [`graph`]).
 //!
 //! The crate does not know which element classes exist, what their arguments mean, how many ports
 //! they have, or how files are found: callers supply that. Tests of the whole are in `tests/`; those
@@ -151,13 +151,12 @@ pub fn parse_with(source: &str, filename: &str, options: &Options<'_>) -> Parsed
     }
     let mut parser = parser::Parser::new(Source { name, text: Arc::from(source) }, options);
     parser.file();
-    let parsed_variables = parser.scope().variables.clone();
     let mut expander = elaborate::Expander::new(&mut parser);
     expander.run();
     let (exits, steps) = expander.finish();
     // Where expansion exceeded a limit, no graph is better than a huge one.
     let (graph, further) = match exits {
-        Some(exits) => build(&mut parser, &exits, parsed_variables),
+        Some(exits) => build(&mut parser, &exits),
         None => (Graph::default(), 0),
     };
     let work = parser.work + parser.scopes[0].tries + steps + further;
@@ -165,18 +164,14 @@ pub fn parse_with(source: &str, filename: &str, options: &Options<'_>) -> Parsed
 }
 
 /// Makes the graph from the expanded scope of the file.
-fn build(
-    parser: &mut parser::Parser<'_>,
-    exits: &std::collections::HashMap<usize, usize>,
-    defines: Vec<(String, String)>,
-) -> (Graph, usize) {
+fn build(parser: &mut parser::Parser<'_>, exits: &std::collections::HashMap<usize, usize>) -> (Graph, usize) {
     let scope = &parser.scopes[0];
     let is_tunnel = |i: usize| scope.nodes[i].class == TUNNEL;
     let resolution = tunnel::resolve(scope, exits, &is_tunnel, parser.limits().connections);
     let mut graph = Graph::default();
     graph.requirements = std::mem::take(&mut parser.requirements);
     graph.provides = std::mem::take(&mut parser.provides);
-    graph.defines = defines;
+    graph.defines = parser.scope().variables.clone();
     let scope = &parser.scopes[0];
     let mut index = vec![usize::MAX; scope.nodes.len()];
     for (i, node) in scope.nodes.iter().enumerate().filter(|(_, node)| node.class != TUNNEL) {

@@ -134,14 +134,17 @@ fn fancy(out: &mut String, d: &Diagnostic, place: Place, cache: &mut SourceCache
     }
     let (text, help) = caret_text(d);
     let caret = Label::new(place.clone()).with_message(text).with_color(paint);
-    let mut report =
-        Report::build(kind, place.clone()).with_config(config).with_message(message).with_label(caret);
+    let mut labels = vec![(place.clone(), caret)];
+    let mut report = Report::build(kind, place.clone()).with_config(config).with_message(message);
     for note in &d.notes {
         match note.span.and_then(|span| cache.place(span)).filter(|p| !cache.long_line(p)) {
-            Some(at) => report.add_label(Label::new(at).with_message(note.message.trim_start())),
+            Some(at) => labels.push((at.clone(), Label::new(at).with_message(note.message.trim_start()))),
             None => report.add_note(&note.message),
         }
     }
+    // Lines of a file are shown together only if they come in order.
+    labels.sort_by_key(|((source, range), _)| (*source, range.start));
+    report.add_labels(labels.into_iter().map(|(_, label)| label));
     if let Some(landmark) = d.landmark.as_ref().filter(|l| *l.file != *cache.sources[place.0].name) {
         report.add_note(format!("this is {landmark}"));
     }

@@ -86,15 +86,13 @@ fn places_and_expectations() {
             Error: redeclaration of element 'q'
                ,-[ conf/x.click:3:1 ]
                |
-             3 | q :: Queue(
-               | |  
-               | `-- here
-               |
-               |-[ conf/x.click:3:1 ]
-               |
              1 | /* é */ q :: Queue; q -> [x] ;
                |         |  
                |         `-- element 'q' previously declared here
+               | 
+             3 | q :: Queue(
+               | |  
+               | `-- here
                | 
                | Note: this is made.up:100
             ---'
@@ -194,6 +192,8 @@ fn variables_from_outside_win() {
     let params = [("a".to_owned(), "9".to_owned()), ("c".to_owned(), "$b".to_owned())];
     let parsed = lang::parse("define($a 1, $b 2); Foo($a, $b, $c)", "f", &params);
     assert_eq!(parsed.graph.elements[0].config, "9, 2, 2");
+    let define = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(parsed.graph.defines, [define("a", "9"), define("b", "2"), define("c", "$b")]);
     assert!(!parsed.has_errors());
 }
 

@@ -70,7 +70,7 @@ pub struct Graph {
     pub requirements: Vec<Requirement>,
     /// Arguments of `provide` statements.
     pub provides: Vec<String>,
-    /// Variables of the outermost scope with their unexpanded values.
+    /// Variables of the outermost scope, those set from outside included, with their unexpanded values.
     pub defines: Vec<(String, String)>,
     names: HashMap<String, usize>,
 }
