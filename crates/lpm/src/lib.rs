@@ -3,7 +3,7 @@
 //! [`Table`] maps prefixes to `u32` ids of the caller's choice. Packet workers look addresses up without locks,
 //! one at a time or in batches; one writer at a time changes routes, publishes each change by single atomic
 //! stores, and reuses memory after a grace period. [`Naive`] does the same slowly and obviously. [`Routes`]
-//! keeps the values (next hops) behind the ids. The crate knows nothing of next
+//! keeps the values (next hops) behind the ids; [`import`] reads route lists. The crate knows nothing of next
 //! hops, packets, or where routes come from. Its tests are beside the modules and in `tests/`:
 //! `conformance` holds the two tables against each other.
 //!
@@ -43,6 +43,7 @@
 
 mod arena;
 mod fib;
+pub mod import;
 mod naive;
 mod prefix;
 mod rib;
