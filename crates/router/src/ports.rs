@@ -128,7 +128,7 @@ pub(crate) fn resolve(
     errors: &mut Vec<Diagnostic>,
 ) {
     let mut known: Vec<[Vec<Option<bool>>; 2]> = Vec::with_capacity(ports.len());
-    let mut open = Vec::new();
+    let mut open = std::collections::VecDeque::new(); // first in, first out: errors appear where paths meet
     for (element, class) in classes.iter().enumerate() {
         let (ins, outs) = sides(class.processing);
         let side = |code: &str, side: usize| -> Vec<Option<bool>> {
@@ -147,7 +147,7 @@ pub(crate) fn resolve(
         }
     }
     let mut mixed: Vec<(Place, Place)> = Vec::new();
-    while let Some((element, side, port)) = open.pop() {
+    while let Some((element, side, port)) = open.pop_front() {
         let push = known[element][side][port];
         for neighbour in neighbours(classes[element], &ports[element], (element, side, port)) {
             let (e, s, p) = neighbour;
@@ -156,7 +156,7 @@ pub(crate) fn resolve(
             match known[e][s][p] {
                 None => {
                     known[e][s][p] = push;
-                    open.push(neighbour);
+                    open.push_back(neighbour);
                 }
                 Some(other) if Some(other) != push && e == element && agnostic => {
                     let pair = if s == 0 {

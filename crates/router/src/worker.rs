@@ -124,11 +124,15 @@ impl Running<'_> {
     fn turn(&mut self) -> Turned {
         let mut budget = DISPATCHES_PER_TURN;
         self.read_mail();
+        // Before the list, too: a loop in the graph would never let the driver stop.
+        if self.is_asked_to_stop() && !self.may_go_on() {
+            return Turned::Idle(None);
+        }
         if let Some(turned) = self.run_list(&mut budget) {
             return turned;
         }
         for _ in 0..TASKS_PER_TURN {
-            if self.core.info.run_count.load(std::sync::atomic::Ordering::Relaxed) <= 0 && !self.may_go_on() {
+            if self.is_asked_to_stop() && !self.may_go_on() {
                 return Turned::Idle(None);
             }
             let Some(element) = self.core.scheduler.next() else { break };
@@ -159,6 +163,11 @@ impl Running<'_> {
 
     fn mailbox_is_empty(&self) -> bool {
         self.core.info.mailboxes[self.core.worker].is_empty()
+    }
+
+    #[inline]
+    fn is_asked_to_stop(&self) -> bool {
+        self.core.info.run_count.load(std::sync::atomic::Ordering::Relaxed) <= 0
     }
 
     /// Somebody asked the driver to stop: the first worker asks the element that steers it, the others wait.

@@ -1,0 +1,604 @@
+//! The cases that the element traits were designed for, with toy elements: order of effects, loops, requests that climb
+//! pull paths, state shared between workers, mutual handler calls, state taken over, sleep.
+
+use clique_router as router;
+use packet::{Batch, Packet};
+use router::{
+    Activity, Answer, Call, CallArg, Class, Classes, Clock, Config, ConfigError, Cx, Element, Handlers, Log,
+    Merge, Options, Outcome, PerPacket, Pull, Refused, Residency, Router, Simple, Step, Verdict,
+};
+use std::any::Any;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+type Made = Result<Box<dyn Element>, ConfigError>;
+
+/// Source(N): emits packets whose only byte is 0, 1, ... N-1, one burst, then stops the driver if told to.
+struct Source {
+    packets: u8,
+    stop: bool,
+}
+
+fn source(config: &mut Config<'_>) -> Made {
+    let mut e = Source { packets: 1, stop: true };
+    config.args().positional("N", &mut e.packets).keyword("STOP", &mut e.stop).finish()?;
+    Ok(Box::new(e))
+}
+
+impl Element for Source {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.schedule();
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        let mut batch = cx.batch();
+        for i in 0..self.packets {
+            batch.push(cx.pool().packet(&[i]).expect("memory"));
+            if batch.len() == cx.vector() {
+                cx.emit(0, std::mem::take(&mut batch));
+            }
+        }
+        cx.emit(0, batch);
+        if self.stop {
+            cx.please_stop();
+        }
+    }
+}
+
+/// Say(LABEL): logs each packet's byte.
+struct Say(String);
+
+fn say(config: &mut Config<'_>) -> Made {
+    let mut label = String::new();
+    config.args().positional("LABEL", &mut label).finish()?;
+    Ok(Box::new(PerPacket(Say(label))))
+}
+
+impl Simple for Say {
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        cx.log(&format!("{}{}", self.0, packet.data()[0]));
+        Verdict::Pass
+    }
+}
+
+/// A tee that sends the copy out of output 1 *first*, as PaintTee does.
+struct BackTee;
+
+impl Element for BackTee {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        batch.drain(|packet| {
+            let copy = cx.pool().copy(&packet).expect("memory");
+            cx.emit_packet(1, copy);
+            cx.emit_packet(0, packet);
+        });
+        cx.consume(batch);
+    }
+}
+
+struct Sink(u64);
+
+impl Element for Sink {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.0 += batch.len() as u64;
+        cx.consume(batch);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("count", |e: &mut Sink, _| e.0).merged(Merge::Sum);
+    }
+}
+
+/// Counts; when it has counted N packets it calls a handler, before the packet goes on.
+struct Trigger {
+    at: u64,
+    call: Option<CallArg>,
+    count: u64,
+}
+
+fn trigger(config: &mut Config<'_>) -> Made {
+    let mut e = Trigger { at: u64::MAX, call: None, count: 0 };
+    config.args().positional("AT", &mut e.at).positional("CALL", &mut e.call).finish()?;
+    Ok(Box::new(e))
+}
+
+impl Element for Trigger {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        batch.drain(|packet| {
+            self.count += 1;
+            if let (true, Some(call)) = (self.count == self.at, &self.call) {
+                cx.call(call.0.clone());
+            }
+            cx.emit_packet(0, packet);
+        });
+        cx.consume(batch);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("count", |e: &mut Trigger, _| e.count).merged(Merge::Sum);
+        h.write("count", |e: &mut Trigger, cx, text| {
+            e.count = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.count))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let count = *state.downcast::<u64>().map_err(|state| ("not a count".into(), state as Box<_>))?;
+        if self.at == 0 {
+            return Err(("this one takes nothing over".into(), Box::new(count)));
+        }
+        self.count = count;
+        Ok(())
+    }
+}
+
+/// Sends everything to the output that its handler says.
+struct Valve(usize);
+
+impl Element for Valve {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        cx.emit(self.0, batch);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("switch", |e: &mut Valve, _| e.0);
+        h.write("switch", |e: &mut Valve, cx, text| {
+            e.0 = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}
+
+/// A queue local to its worker, with a signal.
+struct Store(VecDeque<Packet>);
+
+impl Element for Store {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.provide_signal();
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        batch.drain(|packet| self.0.push_back(packet));
+        cx.consume(batch);
+        cx.set_signal(true);
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        let mut batch = cx.batch();
+        batch.extend(self.0.drain(..want.min(self.0.len())));
+        if batch.is_empty() {
+            cx.set_signal(false);
+        }
+        Pull::Give(batch)
+    }
+}
+
+/// Takes one packet from each input in turn; asks the next when one has none.
+struct Turns {
+    next: usize,
+    inputs: usize,
+    tried: usize,
+    got: Option<Batch>,
+    want: usize,
+}
+
+impl Element for Turns {
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        (self.tried, self.want, self.got) = (0, want, Some(cx.batch()));
+        Pull::Ask { input: self.next, want: 1 }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) -> Pull {
+        let mut got = self.got.take().unwrap_or_default();
+        self.tried = if batch.is_empty() { self.tried + 1 } else { 0 };
+        batch.drain(|packet| got.push(packet));
+        cx.consume(batch);
+        self.next = (port + 1) % self.inputs;
+        if got.len() == self.want || self.tried == self.inputs {
+            return Pull::Give(got);
+        }
+        self.got = Some(got);
+        Pull::Ask { input: self.next, want: 1 }
+    }
+}
+
+/// Pulls BURST packets at a time and pushes them on.
+struct Pump(usize);
+
+fn pump(config: &mut Config<'_>) -> Made {
+    let mut e = Pump(1);
+    config.args().positional("BURST", &mut e.0).finish()?;
+    Ok(Box::new(e))
+}
+
+impl Element for Pump {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.listen(0);
+        cx.schedule();
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        cx.ask(0, self.0);
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        if !batch.is_empty() || cx.may_have(0) {
+            cx.schedule();
+        }
+        cx.emit(0, batch);
+        Pull::Nothing
+    }
+}
+
+/// A toy NAT: packets at input 0 get a port; replies at input 1 are sent back to whoever has that port. Both directions may
+/// live on different workers; the table between them is read without locks.
+struct Nat {
+    table: Arc<Table>,
+    updater: rcu::Updater,
+}
+
+struct Table(rcu::Cell<BTreeMap<u8, u8>>);
+
+fn nat(config: &mut Config<'_>) -> Made {
+    let table = config.shared(|| Ok(Table(rcu::Cell::new(BTreeMap::new()))))?;
+    Ok(Box::new(Nat { table, updater: rcu::Domain::global().updater() }))
+}
+
+impl Element for Nat {
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
+        if port == 0 {
+            for packet in batch.iter_mut() {
+                let inside = packet.data()[0];
+                let changed = self.table.0.update(cx.turn(), &self.updater, |old| {
+                    let mut new = old.clone();
+                    new.insert(inside + 100, inside);
+                    new
+                });
+                changed.expect("room");
+                packet.data_mut()[0] = inside + 100;
+            }
+            return cx.emit(0, batch);
+        }
+        let table = self.table.0.read(cx.turn());
+        let mut unknown = 0;
+        batch.filter_map(|mut packet| match table.get(&packet.data()[0]) {
+            Some(&inside) => {
+                packet.data_mut()[0] = inside;
+                Some(packet)
+            }
+            None => {
+                unknown += 1;
+                None
+            }
+        });
+        cx.count_drops("no mapping", unknown);
+        cx.emit(1, batch);
+    }
+}
+
+/// A ring between workers.
+struct Ring {
+    shared: Arc<Crossing>,
+    puller: usize,
+}
+
+struct Crossing(std::sync::Mutex<VecDeque<Packet>>);
+
+fn ring(config: &mut Config<'_>) -> Made {
+    let shared = config.shared(|| Ok(Crossing(Default::default())))?;
+    let puller = config.workers().last().copied().unwrap_or(0);
+    Ok(Box::new(Ring { shared, puller }))
+}
+
+impl Element for Ring {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.provide_signal();
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        batch.drain(|packet| self.shared.0.lock().expect("unpoisoned").push_back(packet));
+        cx.consume(batch);
+        cx.signal_worker(self.puller);
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        let mut batch = cx.batch();
+        let mut ring = self.shared.0.lock().expect("unpoisoned");
+        let n = want.min(ring.len());
+        batch.extend(ring.drain(..n));
+        cx.set_signal(!batch.is_empty());
+        Pull::Give(batch)
+    }
+}
+
+/// Caller(CALL): its `ask` handler reads that handler and adds 1; with no CALL the answer is 0. Its `hop` handler does it
+/// N times.
+struct Caller {
+    call: Option<String>,
+}
+
+fn caller(config: &mut Config<'_>) -> Made {
+    let mut e = Caller { call: None };
+    config.args().positional("CALL", &mut e.call).finish()?;
+    Ok(Box::new(e))
+}
+
+impl Element for Caller {
+    fn handlers(&self, h: &mut Handlers) {
+        h.read_outcome("ask", |e: &mut Caller, _, text| {
+            let depth: u32 = text.trim().parse().unwrap_or(0);
+            match &e.call {
+                Some(_) if depth > 0 => Outcome::Start(Box::new(depth)),
+                _ => Outcome::Done(Ok("0".to_owned())),
+            }
+        });
+    }
+
+    fn resume(&mut self, _cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
+        let depth = state.downcast_ref::<u32>().copied().unwrap_or(0);
+        match (answer, &self.call) {
+            (Answer::Start, Some(call)) => Step::Call(Call::read(call.as_str(), (depth - 1).to_string())),
+            (Answer::Result(Ok(value)), _) => {
+                Step::Done(Ok((value.parse::<u32>().unwrap_or(0) + 1).to_string()))
+            }
+            (Answer::Result(error), _) => Step::Done(error),
+            (Answer::Start, None) => Step::Done(Ok("0".to_owned())),
+        }
+    }
+}
+
+/// Pins: `ELEMENT WORKER, ...`.
+struct Pins;
+
+impl Element for Pins {}
+
+fn read_pins(text: &str) -> Result<Vec<router::Pin>, ConfigError> {
+    let pin = |word: String| {
+        let (name, worker) = word.split_once(' ').ok_or("ELEMENT WORKER expected")?;
+        Ok((name.to_owned(), worker.trim().parse().map_err(|_| "worker expected")?))
+    };
+    lang::conf::split_args(text).into_iter().map(pin).collect()
+}
+
+/// Emits a packet at every expiry of a timer, N times, then stops the driver.
+struct Tick {
+    left: u32,
+}
+
+impl Element for Tick {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.timer_after(0, Duration::from_millis(200));
+        Ok(())
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        let packet = cx.pool().packet(&[9]).expect("memory");
+        cx.emit_packet(0, packet);
+        self.left -= 1;
+        if self.left == 0 { cx.please_stop() } else { cx.timer_after(0, Duration::from_millis(200)) }
+    }
+}
+
+static CLASSES: &[Class] = &[
+    Class::new("Source", source).ports("0/1").processing("h/h").activity(Activity::Always),
+    Class::new("Say", say),
+    Class::new("BackTee", |_| Ok(Box::new(BackTee))).ports("1/2").processing("h/h"),
+    Class::new("Sink", |_| Ok(Box::new(Sink(0)))).ports("1/0").processing("h/h"),
+    Class::new("Trigger", trigger).processing("h/h"),
+    Class::new("Valve", |_| Ok(Box::new(Valve(0)))).ports("1/-").processing("h/h"),
+    Class::new("Merge", |_| Ok(Box::new(PerPacket(Say("m".into()))))).ports("-/1").processing("h/h"),
+    Class::new("Store", |_| Ok(Box::new(Store(VecDeque::new()))))
+        .processing("h/l")
+        .residency(Residency::Exclusive),
+    Class::new("Ring", ring).processing("h/l").residency(Residency::Shared),
+    Class::new("Turns", |config| {
+        Ok(Box::new(Turns { next: 0, inputs: config.inputs(), tried: 0, got: None, want: 0 }))
+    })
+    .ports("-/1")
+    .processing("l/l")
+    .residency(Residency::Exclusive),
+    Class::new("Pump", pump).processing("l/h").activity(Activity::Always),
+    Class::new("Nat", nat).ports("2/2").processing("h/h").flow("#/#").residency(Residency::Shared),
+    Class::new("Caller", caller).ports("0/0"),
+    Class::new("Pins", |_| Ok(Box::new(Pins))).ports("0/0").pins(read_pins),
+    Class::new("Tick", |_| Ok(Box::new(Tick { left: 2 })))
+        .ports("0/1")
+        .processing("h/h")
+        .activity(Activity::Always),
+];
+
+fn classes() -> Classes {
+    Classes::new(CLASSES)
+}
+
+fn build_with(config: &str, options: Options) -> Result<Router, String> {
+    let parsed = lang::parse(config, "config", &[]);
+    assert!(!parsed.has_errors(), "{}", parsed.render_click());
+    let layout =
+        router::layout(parsed.graph, &classes(), options.workers).map_err(|e| lang::render_click(&e))?;
+    let built = router::build(layout, config.to_owned(), &classes(), options);
+    built.map(|(router, _)| router).map_err(|e| lang::render_click(&e))
+}
+
+fn options(workers: usize, vector: usize) -> Options {
+    Options {
+        workers,
+        vector,
+        clock: Clock::simulated(),
+        log: Log::Memory(Default::default()),
+        ..Options::default()
+    }
+}
+
+fn run(config: &str, workers: usize, vector: usize) -> String {
+    let mut router = build_with(config, options(workers, vector)).expect("a good configuration");
+    router.run();
+    router.info().log.text().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Everything that follows from the first emission comes before the second, packet by packet in vectors of one.
+#[test]
+fn effects_come_in_the_order_of_nested_calls() {
+    let config = "Source(2) -> t :: BackTee -> Say(a) -> Say(b) -> Sink; t[1] -> Say(x) -> Say(y) -> Sink";
+    assert_eq!(run(config, 1, 1), "x0 y0 a0 b0 x1 y1 a1 b1");
+    // Larger vectors keep the order on each path.
+    let many = run(config, 1, 32);
+    for label in ["a", "b", "x", "y"] {
+        let path: Vec<_> = many.split(' ').filter(|word| word.starts_with(label)).collect();
+        assert_eq!(path, [format!("{label}0"), format!("{label}1")]);
+    }
+}
+
+/// A handler that a packet triggers takes effect on that packet and not on the one before, in any vector size.
+#[test]
+fn a_count_call_switches_the_path_of_its_own_packet() {
+    let config =
+        "Source(4) -> Trigger(3, v.switch 1) -> v :: Valve -> Say(a) -> Sink; v[1] -> Say(b) -> Sink";
+    for vector in [1, 2, 32] {
+        assert_eq!(run(config, 1, vector), "a0 a1 b2 b3");
+    }
+}
+
+/// Pulling n equals n single pulls: turns alternate packet by packet, through elements that say something on the way.
+#[test]
+fn a_burst_of_pulls_equals_single_pulls() {
+    let paths = |text: String| {
+        let of = |label: &str| text.split(' ').filter(|w| w.starts_with(label)).collect::<Vec<_>>().join(" ");
+        [of("o"), of("a"), of("b"), of("c")]
+    };
+    let whole = |burst: usize, vector| {
+        let config = format!(
+            "Source(3, STOP false) -> s0 :: Store; Source(5, STOP false) -> s1 :: Store;
+             s0 -> Say(a) -> [0]t :: Turns; s1 -> Say(b) -> Say(c) -> [1]t;
+             t -> Pump({burst}) -> Say(o) -> Trigger(8, stop) -> Sink"
+        );
+        paths(run(&config, 1, vector))
+    };
+    let single = whole(1, 1);
+    assert_eq!(single[0], "o0 o0 o1 o1 o2 o2 o3 o4");
+    for (burst, vector) in [(3, 1), (8, 32), (64, 64)] {
+        assert_eq!(whole(burst, vector), single);
+    }
+}
+
+/// A loop in the graph neither overflows a stack nor keeps the turn from ending: another task still runs and stops it.
+#[test]
+fn a_loop_ends_its_turn() {
+    let config = "Source(1, STOP false) -> m :: Merge -> t :: Trigger(50000, stop) -> [1]m";
+    let mut router = build_with(config, options(1, 1)).expect("a good configuration");
+    router.run();
+    let count: u64 = router.call(Call::read("t.count", "")).unwrap().parse().unwrap();
+    assert!((50_000..200_000).contains(&count), "{count}");
+}
+
+/// Both directions of a translation on two workers, with simulated and with real threads: replies find the mapping.
+#[test]
+fn a_translation_lives_on_two_workers() {
+    let config = "Pins(p 1);
+        Source(20, STOP false) -> [0]n :: Nat; n[0] -> r :: Ring -> p :: Pump(8) -> [1]n; n[1] -> Trigger(20, stop) -> s :: Sink";
+    for clock in [Clock::simulated(), Clock::real()] {
+        let mut router =
+            build_with(config, Options { clock, ..options(2, 8) }).expect("a good configuration");
+        assert_eq!(router.info().nodes[router.info().graph.find("n").unwrap()].workers, [0, 1]);
+        router.run();
+        assert_eq!(router.call(Call::read("s.count", "")).as_deref(), Ok("20"));
+        assert_eq!(router.call(Call::read("n.drops", "")).as_deref(), Ok(""));
+    }
+}
+
+/// Elements on two workers read each other's handlers, nested eleven deep, and nobody waits for ever; both at once.
+#[test]
+fn mutual_calls_between_workers_do_not_deadlock() {
+    let config =
+        "Pins(b 1, q 1); a :: Caller(b.ask); b :: Caller(a.ask); p :: Caller(q.ask); q :: Caller(p.ask)";
+    let mut stopped = build_with(config, options(2, 1)).expect("a good configuration");
+    assert_eq!(stopped.call(Call::read("a.ask", "11")).as_deref(), Ok("11"));
+    let mut running = build_with(config, Options { clock: Clock::real(), ..options(2, 1) }).expect("good");
+    let handle = running.handle();
+    std::thread::scope(|scope| {
+        scope.spawn(|| running.run());
+        let ask = |path: &'static str| {
+            let handle = handle.clone();
+            scope.spawn(move || (0..200).all(|_| handle.call(Call::read(path, "11")).as_deref() == Ok("11")))
+        };
+        let (a, b) = (ask("a.ask"), ask("b.ask"));
+        assert!(a.join().unwrap() && b.join().unwrap());
+        handle.stop();
+    });
+}
+
+/// A namesake of the same class takes the state over; another class does not; a refusal leaves the old one as it was.
+#[test]
+fn a_namesake_takes_the_state_over() {
+    let mut old = build_with("Source(5) -> t :: Trigger -> Sink", options(1, 1)).expect("good");
+    old.run();
+    let count = |router: &mut Router| router.call(Call::read("t.count", ""));
+    assert_eq!(count(&mut old).as_deref(), Ok("5"));
+    let mut refusing = build_with("Source(1) -> t :: Trigger(0) -> Sink", options(1, 1)).expect("good");
+    let error = refusing.take_over(&mut old).expect_err("refused");
+    assert!(error.to_string().contains("'t'"), "{error}");
+    assert_eq!(count(&mut old).as_deref(), Ok("5"));
+    let mut new = build_with("Source(2) -> Say(n) -> t :: Trigger -> Sink", options(1, 1)).expect("good");
+    new.take_over(&mut old).expect("taken over");
+    new.run();
+    assert_eq!(count(&mut new).as_deref(), Ok("7"));
+}
+
+/// A router that waits for a timer uses no processor; simulated time does not wait at all.
+#[test]
+fn idle_means_asleep() {
+    let config = "Tick -> Say(t) -> s :: Sink; Source(1, STOP false) -> q :: Store -> Pump -> s2 :: Sink";
+    let cpu = || {
+        let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        t.tv_sec as u128 * 1_000_000_000 + t.tv_nsec as u128
+    };
+    let mut router = build_with(config, Options { clock: Clock::real(), ..options(1, 1) }).expect("good");
+    let before = cpu();
+    router.run(); // 400 ms
+    assert!(cpu() - before < 200_000_000, "an idle router was busy for {} ns of 400 ms", cpu() - before);
+    assert_eq!(run(config, 1, 1), "t9 t9");
+}
+
+/// Errors of ports and processing name both ends, and all are reported.
+#[test]
+fn port_errors() {
+    let error = |config: &str| build_with(config, options(1, 1)).err().unwrap_or_default();
+    let mixed = error("Source -> Pump -> s :: Sink");
+    assert!(
+        mixed.contains("'Source@1 :: Source' push output 0 connected to 'Pump@2 :: Pump' pull input 0"),
+        "{mixed}"
+    );
+    let twice = error("s :: Source -> Sink; s -> Sink; Store -> Sink");
+    assert!(twice.contains("illegal reuse of 's :: Source' push output 0"), "{twice}");
+    assert!(twice.contains("'Store@4 :: Store' input 0 unused"), "{twice}");
+    let many = error("Source -> [3]s :: Sink");
+    assert!(many.contains("'s :: Sink' has no input 3"), "{many}");
+    let agnostic = error("Source -> m :: Say -> Pump -> Sink");
+    assert!(
+        agnostic.contains("agnostic 'm :: Say' in mixed context: push input 0, pull output 0"),
+        "{agnostic}"
+    );
+}
+
+/// Tasks that reach a common exclusive element share a worker, and the plan says why.
+#[test]
+fn exclusive_elements_pull_tasks_together() {
+    let parsed = lang::parse(
+        "Pins(a 1); a :: Source -> q :: Store; b :: Source -> q; q -> Pump -> Sink; c :: Source -> Sink",
+        "config",
+        &[],
+    );
+    let layout =
+        router::layout(parsed.graph, &classes(), 2).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+    let of = |name: &str| layout.plan.workers[layout.graph.find(name).unwrap()].clone();
+    assert_eq!((of("a"), of("b"), of("q"), of("c")), (vec![1], vec![1], vec![1], vec![0]));
+    assert!(!layout.plan.merged.is_empty());
+}
