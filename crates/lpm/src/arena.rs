@@ -11,7 +11,7 @@ pub(crate) const CHUNK_WORDS: usize = 1 << CHUNK_SHIFT;
 /// Most words a block can have: a bitmap and 64 entries of half a word.
 pub(crate) const MAX_BLOCK: usize = 33;
 
-type Chunk = [AtomicU64; CHUNK_WORDS];
+pub(crate) type Chunk = [AtomicU64; CHUNK_WORDS];
 
 /// The words. Anybody may read them; one writer at a time may store.
 pub(crate) struct Arena {
@@ -31,22 +31,23 @@ impl Arena {
         self.chunks.len() * CHUNK_WORDS * 8
     }
 
-    /// The word at `at`; 0 where there is none, which nothing reachable refers to.
-    ///
-    /// Relaxed, since whoever learnt of `at` did so by an acquire load after the words had been written.
-    /// Entries stored in place afterwards carry no such edge by themselves, so they are loaded with acquire.
+    /// The chunk that word `at` is in, and the word's place there; `None` where nothing reachable refers to.
+    /// Blocks do not cross chunks.
     #[inline(always)]
-    pub(crate) fn load(&self, at: u32, order: Ordering) -> u64 {
-        match self.chunks.get((at >> CHUNK_SHIFT) as usize).and_then(OnceLock::get) {
-            Some(chunk) => chunk[at as usize % CHUNK_WORDS].load(order),
-            None => 0,
-        }
+    pub(crate) fn chunk(&self, at: u32) -> Option<(&Chunk, usize)> {
+        let chunk = self.chunks.get((at >> CHUNK_SHIFT) as usize).and_then(OnceLock::get)?;
+        Some((chunk, at as usize % CHUNK_WORDS))
+    }
+
+    /// The word at `at`, for the writer.
+    pub(crate) fn load(&self, at: u32) -> u64 {
+        self.chunk(at).map_or(0, |(chunk, at)| chunk[at].load(Ordering::Relaxed))
     }
 
     /// Stores the word at `at`.
     pub(crate) fn store(&self, at: u32, word: u64, order: Ordering) {
-        if let Some(chunk) = self.chunks.get((at >> CHUNK_SHIFT) as usize).and_then(OnceLock::get) {
-            chunk[at as usize % CHUNK_WORDS].store(word, order);
+        if let Some((chunk, at)) = self.chunk(at) {
+            chunk[at].store(word, order);
         }
     }
 

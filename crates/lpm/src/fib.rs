@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::arena::{Arena, Block};
+use crate::arena::{Arena, Block, CHUNK_WORDS};
+use crate::dispatch::Processor;
 use crate::prefix::Key;
 
 /// Address bits that index the root.
@@ -23,6 +24,7 @@ pub(crate) fn leaf(id: u32) -> u32 {
 pub(crate) struct Fib {
     pub(crate) root: Box<[AtomicU32; 1 << ROOT_BITS]>,
     pub(crate) arena: Arena,
+    pub(crate) processor: Processor,
 }
 
 impl Fib {
@@ -30,17 +32,19 @@ impl Fib {
         let root: Box<[AtomicU32]> = (0..1 << ROOT_BITS).map(|_| AtomicU32::new(0)).collect();
         let root =
             root.try_into().unwrap_or_else(|_| unreachable!("collected as many entries as the root has"));
-        Self { root, arena: Arena::new(limit) }
+        Self { root, arena: Arena::new(limit), processor: Processor::detect() }
     }
 
     /// The entry of `slot` in the block that `entry` refers to.
     #[inline(always)]
-    fn step(&self, entry: u32, slot: usize) -> u32 {
-        let at = entry & !CHILD;
-        let bitmap = self.arena.load(at, Ordering::Relaxed);
+    pub(crate) fn step(&self, entry: u32, slot: usize) -> u32 {
+        let Some((chunk, at)) = self.arena.chunk(entry & !CHILD) else { return 0 };
+        // Relaxed: whoever found the block did so by an acquire load, after its words had been written.
+        let bitmap = chunk[at].load(Ordering::Relaxed);
         // Entries follow the bitmap by halves of words: run 1 is the low half of word 1.
-        let half = (bitmap & (u64::MAX >> (63 - slot))).count_ones() + 1;
-        let word = self.arena.load(at + half / 2, Ordering::Acquire);
+        let half = (bitmap & (u64::MAX >> (63 - slot))).count_ones() as usize + 1;
+        // Acquire: an entry may have been stored in place, and refer to a newer block.
+        let word = chunk[(at + half / 2) % CHUNK_WORDS].load(Ordering::Acquire);
         (word >> (32 * (half % 2))) as u32
     }
 
@@ -57,32 +61,58 @@ impl Fib {
         entry
     }
 
-    /// Finds up to [`LANES`] addresses level by level, so that their cache misses overlap.
+    /// Finds [`LANES`] addresses level by level, so that their cache misses overlap and no branch depends on
+    /// where one of them ends.
+    ///
+    /// Each level is two loops: one that misses the cache and stores at fixed places, and one that
+    /// picks out the unfinished. In one loop, the place of a store would wait for a miss, and, where processors
+    /// are told not to speculate past such stores, all later loads with it.
     #[inline(always)]
-    pub(crate) fn find_many<K: Key>(&self, addrs: &[K], out: &mut [u32]) {
-        let mut active = [0u8; LANES];
-        let mut count = 0;
-        for (lane, (&addr, out)) in addrs.iter().zip(out.iter_mut()).enumerate().take(LANES) {
-            let entry = self.root[addr.bits(0, ROOT_BITS)].load(Ordering::Acquire);
-            *out = entry.wrapping_sub(1);
-            active[count % LANES] = lane as u8;
-            count += (entry >> 31) as usize;
+    pub(crate) fn find_lanes<K: Key>(&self, addrs: &[K; LANES], out: &mut [u32; LANES]) {
+        let mut lanes: [u8; LANES] = std::array::from_fn(|lane| lane as u8);
+        let mut entries = [0u32; LANES];
+        for (entry, addr) in entries.iter_mut().zip(addrs) {
+            *entry = self.root[addr.bits(0, ROOT_BITS)].load(Ordering::Acquire);
         }
+        let mut count = LANES;
         let mut depth = ROOT_BITS;
-        while count > 0 && depth < K::BITS {
+        loop {
             let mut left = 0;
             for at in 0..count {
-                let lane = active[at % LANES];
-                let (Some(&addr), Some(out)) = (addrs.get(lane as usize), out.get_mut(lane as usize)) else {
-                    break;
-                };
-                let entry = self.step(out.wrapping_add(1), addr.bits(depth, 6));
-                *out = entry.wrapping_sub(1);
-                active[left % LANES] = lane;
+                let (lane, entry) = (lanes[at % LANES], entries[at % LANES]);
+                out[lane as usize % LANES] = entry.wrapping_sub(1);
+                lanes[left % LANES] = lane;
+                entries[left % LANES] = entry;
                 left += (entry >> 31) as usize;
             }
             count = left;
+            if count == 0 || depth >= K::BITS {
+                return;
+            }
+            for at in 0..count {
+                let addr = addrs[lanes[at % LANES] as usize % LANES];
+                let entry = &mut entries[at % LANES];
+                *entry = self.step(*entry, addr.bits(depth, 6));
+            }
             depth += 6;
+        }
+    }
+
+    /// Finds any number of addresses; `out` is as long as `addrs`.
+    #[inline(always)]
+    pub(crate) fn find_all<K: Key>(&self, addrs: &[K], out: &mut [u32]) {
+        let (addrs, rest) = addrs.as_chunks::<LANES>();
+        let (out, rest_out) = out.as_chunks_mut::<LANES>();
+        for (addrs, out) in addrs.iter().zip(out) {
+            self.find_lanes(addrs, out);
+        }
+        if let Some(&first) = rest.first() {
+            // Filled up by a copy of one of them, which costs no further cache miss.
+            let mut lanes = [first; LANES];
+            let mut found = [NONE; LANES];
+            lanes[..rest.len()].copy_from_slice(rest);
+            self.find_lanes(&lanes, &mut found);
+            rest_out.copy_from_slice(&found[..rest.len()]);
         }
     }
 
@@ -92,7 +122,7 @@ impl Fib {
             return None;
         }
         let at = entry & !CHILD;
-        let bitmap = self.arena.load(at, Ordering::Relaxed);
+        let bitmap = self.arena.load(at);
         Some((Block { at, words: 1 + bitmap.count_ones().div_ceil(2) }, bitmap))
     }
 
@@ -102,7 +132,7 @@ impl Fib {
         let mut half = 1;
         for (slot, out) in slots.iter_mut().enumerate() {
             half += (bitmap >> slot & 1) as u32;
-            *out = (self.arena.load(block.at + half / 2, Ordering::Relaxed) >> (32 * (half % 2))) as u32;
+            *out = (self.arena.load(block.at + half / 2) >> (32 * (half % 2))) as u32;
         }
     }
 }

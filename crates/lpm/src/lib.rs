@@ -5,7 +5,7 @@
 //! stores, and reuses memory after a grace period. [`Naive`] does the same slowly and obviously. [`Routes`]
 //! keeps the values (next hops) behind the ids; [`import`] reads route lists. The crate knows nothing of next
 //! hops, packets, or where routes come from. Its tests are beside the modules and in `tests/`:
-//! `conformance` holds the two tables against each other.
+//! `conformance` holds the two tables against each other, `concurrent` checks lookups during updates.
 //!
 //! # What a lookup walks
 //!
@@ -39,9 +39,10 @@
 //! An old block is reused after a grace period ([`rcu::Domain::start`]), and not before, because a reader
 //! may still be in it. Memory grows by chunks that never move. A change that does not fit into the memory limit
 //! is undone before any reader could see it.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod arena;
+mod dispatch;
 mod fib;
 pub mod import;
 mod naive;

@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard};
 use rcu::{Domain, Token, Turn};
 
 use crate::arena::Grace;
-use crate::fib::{Fib, LANES, MAX_ID};
+use crate::dispatch;
+use crate::fib::{Fib, MAX_ID};
 use crate::prefix::{Key, Prefix};
 use crate::update::{Full, Updater};
 
@@ -97,7 +98,7 @@ impl<K: Key> Table<K> {
     /// The id of the longest prefix that contains `addr`.
     #[inline]
     pub fn lookup(&self, addr: K, _turn: Turn<'_>) -> Option<u32> {
-        self.fib.find(addr).checked_sub(1)
+        dispatch::find(&self.fib, addr).checked_sub(1)
     }
 
     /// Looks up each of `addrs`; `out` receives the ids, [`NONE`](crate::NONE) where nothing matches. Cache misses of up to
@@ -106,10 +107,7 @@ impl<K: Key> Table<K> {
     /// # Panics
     /// If `out` is shorter than `addrs`.
     pub fn lookup_batch(&self, addrs: &[K], out: &mut [u32], _turn: Turn<'_>) {
-        let out = &mut out[..addrs.len()];
-        for (addrs, out) in addrs.chunks(LANES).zip(out.chunks_mut(LANES)) {
-            self.fib.find_many(addrs, out);
-        }
+        dispatch::find_all(&self.fib, addrs, &mut out[..addrs.len()]);
     }
 
     /// Sets the id of `prefix`, returning the one it had.

@@ -237,7 +237,7 @@ impl<K: Key, T: Copy> Updater<K, T> {
             && had == bitmap
         {
             for (at, &word) in (block.at + 1..).zip(words) {
-                if fib.arena.load(at, Ordering::Relaxed) != word {
+                if fib.arena.load(at) != word {
                     self.plan.words.push((at, word));
                 }
             }
@@ -264,5 +264,52 @@ impl<K: Key, T: Copy> Updater<K, T> {
             Some(id) => self.rib.insert(prefix, id),
             None => self.rib.remove(prefix),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Grace periods that are over at once, or never.
+    struct Over(bool);
+
+    impl Grace for Over {
+        type Token = ();
+
+        fn start(&self) {}
+
+        fn passed(&self, (): ()) -> bool {
+            self.0
+        }
+    }
+
+    /// What a reader finds that stopped between the root and the block below it, while others change routes
+    /// beside the one it is looking for.
+    fn stopped_reader_finds(over: bool) -> u32 {
+        let (fib, mut updater) = (Fib::new(1 << 20), Updater::<u32, ()>::new());
+        let mut set = |addr: u32, len, id| {
+            updater.change(Prefix::new(addr, len).unwrap(), Some(id));
+            updater.publish(&fib, &Over(over)).unwrap();
+        };
+        let addr = 0x0a01_0100;
+        set(addr, 24, 1);
+        let entry = fib.root[addr.bits(0, ROOT_BITS)].load(Ordering::Acquire);
+        for net in 2..60 {
+            set(0x0a01_0000 | net << 8, 24, net);
+            set(0x0b01_0000 | net << 14 | net << 8, 24, net);
+        }
+        fib.step(entry, addr.bits(ROOT_BITS, STRIDE))
+    }
+
+    #[test]
+    fn a_block_is_not_reused_before_its_grace_period() {
+        assert_eq!(stopped_reader_finds(false), leaf(1));
+    }
+
+    /// The test above would notice: without the wait, the reader's block is somebody else's.
+    #[test]
+    fn without_the_wait_a_reader_would_be_wrong() {
+        assert_ne!(stopped_reader_finds(true), leaf(1));
     }
 }

@@ -219,3 +219,29 @@ fn replacing_all_leaves_only_the_new() {
     pair.check_all();
     pair.check(&[0x0300_0003, 0x0400_0004, 0]);
 }
+
+/// The shipped table, against the golden one at the edges of a sample of its prefixes.
+#[test]
+fn the_full_table_looks_up_right() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/internet-prefixes.txt.xz");
+    let list = lpm::import::read_file(path.as_ref(), Default::default()).unwrap();
+    assert_eq!((list.v4.len(), list.v6.len()), (901_899, 160_147));
+    full(list.v4.iter().map(|&(prefix, _)| prefix));
+    full(list.v6.iter().map(|&(prefix, _)| prefix));
+}
+
+fn full<K: Key>(prefixes: impl Iterator<Item = Prefix<K>>) {
+    let mut pair = Pair::new();
+    let changes: Vec<_> = (0..).zip(prefixes).map(|(id, prefix)| (prefix, Some(id % 5000))).collect();
+    pair.apply(&changes);
+    for &(prefix, _) in changes.iter().step_by(29) {
+        pair.check_around(prefix);
+    }
+    // A session reset: everything out, and in again from another neighbour.
+    pair.apply(&changes.iter().map(|&(prefix, _)| (prefix, None)).collect::<Vec<_>>());
+    assert_eq!(pair.fast.stats().block_bytes, 0);
+    pair.apply(&changes.iter().rev().map(|&(prefix, id)| (prefix, id.map(|id| id / 2))).collect::<Vec<_>>());
+    for &(prefix, _) in changes.iter().step_by(97) {
+        pair.check_around(prefix);
+    }
+}

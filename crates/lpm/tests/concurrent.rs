@@ -1,0 +1,130 @@
+//! Lookups while the table changes: each must return the longest match of a version that was current meanwhile.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::thread;
+
+use lpm::{NONE, Prefix, Table};
+use rcu::Domain;
+
+/// Versions of the table; the id of each route says which version set it.
+const VERSIONS: u64 = 30_000;
+/// Prefixes that change: a /16 and /24s and /32s inside it, so that blocks on two levels are replaced all the time.
+const NETS: u32 = 48;
+
+/// The prefixes of address `net`, from the longest.
+fn nest(net: u32) -> [Prefix<u32>; 3] {
+    let addr = 10 << 24 | 1 << 16 | net << 8 | net;
+    [32, 24, 16].map(|len| Prefix::new(addr, len).unwrap())
+}
+
+/// The longest match of `net` in `version`. Version `v` re-announces the /16 with id `v`, and cycles each /24 and /32
+/// in and out with ids that name the version in which they came.
+fn id_at(net: u32, depth: usize, version: u64) -> Option<u32> {
+    let version = version as u32;
+    match depth {
+        2 => Some(version),
+        _ => {
+            // Present for `period` versions, absent for `period`.
+            let period = 1 + net % 5 + depth as u32;
+            let phase = version / period;
+            (phase % 2 == 1).then_some(phase * period)
+        }
+    }
+}
+
+fn longest_at(net: u32, version: u64) -> u32 {
+    (0..3).find_map(|depth| id_at(net, depth, version)).unwrap_or(NONE)
+}
+
+/// What leads from the version before to `version`.
+fn changes(version: u64) -> impl Iterator<Item = (Prefix<u32>, Option<u32>)> {
+    let all = (0..NETS).flat_map(|net| (0..3).map(move |depth| (net, depth)));
+    all.filter(move |&(net, depth)| id_at(net, depth, version) != id_at(net, depth, version - 1))
+        .map(move |(net, depth)| (nest(net)[depth], id_at(net, depth, version)))
+}
+
+fn check(table: &Table<u32>, started: &AtomicU64, finished: &AtomicU64, done: &AtomicBool) {
+    let mut reader = Domain::global().register("checker");
+    let addrs: Vec<u32> = (0..NETS).map(|net| nest(net)[0].addr()).collect();
+    let mut out = vec![0; addrs.len()];
+    let mut rounds = 0u64;
+    while !done.load(SeqCst) || rounds == 0 {
+        let turn = reader.turn();
+        let oldest = finished.load(SeqCst);
+        if rounds.is_multiple_of(2) {
+            table.lookup_batch(&addrs, &mut out, turn);
+        } else {
+            for (&addr, out) in addrs.iter().zip(&mut out) {
+                *out = table.lookup(addr, turn).unwrap_or(NONE);
+            }
+        }
+        let newest = started.load(SeqCst);
+        for (net, &id) in (0..).zip(&out) {
+            let valid = (oldest..=newest).any(|version| longest_at(net, version) == id);
+            assert!(valid, "net {net}: id {id} is of no version of {oldest}..={newest}");
+        }
+        rounds += 1;
+        reader.quiescent();
+    }
+}
+
+#[test]
+fn every_lookup_is_of_some_current_version() {
+    let table = Table::new(Domain::global());
+    let (started, finished, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    table.insert(nest(0)[2], 0).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| check(&table, &started, &finished, &done));
+        }
+        for version in 1..VERSIONS {
+            started.store(version, SeqCst);
+            // One application a version: then every address goes from version to version in one step.
+            table.apply(changes(version)).unwrap();
+            finished.store(version, SeqCst);
+        }
+        done.store(true, SeqCst);
+    });
+    // Quiet again, lookups return the newest.
+    let guard = Domain::global().guard();
+    for net in 0..NETS {
+        let found = table.lookup(nest(net)[0].addr(), guard.turn()).unwrap_or(NONE);
+        assert_eq!(found, longest_at(net, VERSIONS - 1));
+    }
+}
+
+/// Updaters that race end in some serial order: what they all agree on is there, and counts are right.
+#[test]
+fn concurrent_updaters_end_in_some_serial_order() {
+    let table = Table::new(Domain::global());
+    thread::scope(|scope| {
+        for writer in 0..3 {
+            let table = &table;
+            scope.spawn(move || {
+                for round in 0..300u32 {
+                    for low in 0..64u32 {
+                        let prefix = Prefix::new(20 << 24 | low << 10, 24).unwrap();
+                        match (round + low + writer) % 3 {
+                            0 => table.remove(prefix).unwrap(),
+                            _ => table.insert(prefix, writer).unwrap(),
+                        };
+                    }
+                }
+                for low in 0..64u32 {
+                    let own = Prefix::new(21 << 24 | writer << 16 | low, 32).unwrap();
+                    table.insert(own, low).unwrap();
+                }
+            });
+        }
+    });
+    let guard = Domain::global().guard();
+    let mut count = 0;
+    table.for_each(|prefix, id| {
+        count += 1;
+        assert_eq!(table.lookup(prefix.addr(), guard.turn()), Some(id), "{prefix}");
+    });
+    assert_eq!(count, table.len());
+    for (writer, low) in (0..3).flat_map(|writer| (0..64).map(move |low| (writer, low))) {
+        assert_eq!(table.lookup(21 << 24 | writer << 16 | low, guard.turn()), Some(low));
+    }
+}
