@@ -1,2 +1,91 @@
-//! The clique program.
-fn main() {}
+//! The clique program: runs, checks and prints Click configurations.
+//!
+//! Each subcommand is a module that takes its arguments and gives the exit status; this file puts them together with
+//! the element library and knows nothing else. Called under the name `click`, the program takes the options of the
+//! user-level driver of Click. Unit tests stand beside the code; `tests/` run the program as its users do.
+//!
+//! Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the router
+//! ran.
+
+#![forbid(unsafe_code)]
+
+mod check;
+mod click;
+mod console;
+mod drive;
+mod glob;
+mod input;
+mod job;
+mod library;
+mod load;
+mod manual;
+mod print;
+mod read;
+mod report;
+mod run;
+mod shell;
+mod status;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs routers that are programmed in the Click language, on several cores.
+#[derive(Parser, Debug)]
+#[command(name = "clique", version, after_help = EXIT_STATUS)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, \
+    3 failure while or after the router ran.";
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Run a configuration until it stops or is interrupted.
+    #[command(after_help = EXIT_STATUS)]
+    Run(run::Args),
+    /// Say what is wrong with a configuration, and which worker would run what.
+    Check(check::Args),
+    /// Print a configuration without compound elements and variables.
+    Flatten(print::Args),
+    /// Print a configuration, formatted.
+    Pretty(print::Args),
+    /// Draw a configuration.
+    Graph(print::GraphArgs),
+    /// List the element classes, or print the manual of one.
+    Elements(manual::Args),
+    /// Behave as Click's user-level driver, as when called under the name 'click'.
+    #[command(disable_help_flag = true)]
+    Click {
+        /// The driver's arguments; '--help' lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
+    /// Print a manual page.
+    Man(shell::ManArgs),
+    /// Print a script that completes command lines.
+    Completions(shell::CompletionsArgs),
+}
+
+fn main() -> ExitCode {
+    let known = elements::classes();
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    if Path::new(&name).file_name().is_some_and(|name| name == "click") {
+        return click::run(arguments, &known);
+    }
+    match Program::parse().command {
+        Command::Run(args) => run::run(args, &known),
+        Command::Check(args) => check::run(&args, &known).into(),
+        Command::Flatten(args) => print::flatten(&args).into(),
+        Command::Pretty(args) => print::pretty(&args).into(),
+        Command::Graph(args) => print::graph(&args).into(),
+        Command::Elements(args) => manual::run(&args, &known).into(),
+        Command::Click { arguments } => click::run(arguments, &known),
+        Command::Man(args) => shell::man(&args, Program::command()).into(),
+        Command::Completions(args) => shell::completions(&args, Program::command()).into(),
+    }
+}

@@ -151,6 +151,24 @@ pub fn build(
     Ok((router, warnings))
 }
 
+/// Configures every element of a layout and initialises none: finds what is wrong with arguments, and opens nothing. The
+/// result is the warnings.
+///
+/// # Errors
+/// Everything that is wrong.
+pub fn check(
+    layout: Layout,
+    source: String,
+    known: &Classes,
+    options: Options,
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let order = order(&layout.classes);
+    let (info, resources, _) = info(layout, source, known, options);
+    let mut warnings = Vec::new();
+    configure(&info, &order, &resources, &mut warnings)?;
+    Ok(warnings)
+}
+
 /// Elements in order of configuration.
 fn order(classes: &[&'static Class]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..classes.len()).collect();

@@ -32,7 +32,7 @@ mod work;
 mod worker;
 
 pub use args::{Args, Bytes, CallArg, FromArg, Raw, Scope, parse_integer, value};
-pub use build::{Layout, Options, build, layout};
+pub use build::{Layout, Options, build, check, layout};
 pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Resources};

@@ -7,6 +7,7 @@ use crate::handler::HandlerResult;
 use crate::info::Info;
 use crate::mailbox::Message;
 use crate::worker::{Turned, Worker};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -194,6 +195,24 @@ impl Router {
                 worker.with(element, |instance, cx| instance.finish(cx));
             }
         }
+    }
+
+    /// Number of workers.
+    pub fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// Packets dropped so far on all workers: element, reason and number, by element and reason.
+    pub fn drops(&self) -> Vec<(usize, &'static str, u64)> {
+        let mut sums = BTreeMap::new();
+        for worker in &self.workers {
+            for (element, drops) in worker.core.drops.iter().enumerate() {
+                for &(reason, count) in drops {
+                    *sums.entry((element, reason)).or_insert(0) += count;
+                }
+            }
+        }
+        sums.into_iter().map(|((element, reason), count)| (element, reason, count)).collect()
     }
 
     /// Dispatches that the workers have made: hops of batches between elements.

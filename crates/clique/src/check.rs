@@ -1,0 +1,194 @@
+//! `clique check`: what is wrong with a configuration, and which worker would run what. Opens nothing.
+
+use crate::input::InputArgs;
+use crate::report::{Reporter, Style};
+use crate::status::Status;
+use crate::{console, job, load, report};
+use router::{Class, Classes, Clock, Layout, Options, Port, Residency};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+
+/// Arguments of `clique check`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Show the placement on N workers.
+    #[arg(short = 'j', long, value_name = "N", default_value = "1")]
+    threads: NonZeroUsize,
+
+    /// Do not print warnings.
+    #[arg(short = 'w', long)]
+    no_warnings: bool,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `clique check`.
+pub(crate) fn run(args: &Args, known: &Classes) -> Status {
+    let style = if args.json { Style::Json } else { Style::Excerpts };
+    let mut reporter = Reporter::new(style, !args.no_warnings);
+    let (input, params) = match args.input.resolve() {
+        Ok(found) => found,
+        Err(message) => {
+            console::complain(&format!("clique check: {message}\n"));
+            return Status::Usage;
+        }
+    };
+    let checked = check(args, &input, &params, &mut reporter, known);
+    let status = if checked.is_some() { Status::Fine } else { Status::Configuration };
+    let printed = match &checked {
+        _ if args.json => {
+            let mut report = checked.as_ref().map_or_else(|| json!({}), Placement::json);
+            report["diagnostics"] = reporter.json();
+            report::print_json(&report)
+        }
+        Some(placement) => {
+            let verdict = verdict(input.name(), &reporter);
+            console::write_result(None, &format!("{verdict}\n{}", placement.table()))
+        }
+        None => console::write_result(None, &verdict(input.name(), &reporter)),
+    };
+    status.max(printed)
+}
+
+/// Finds all errors that can be found without opening anything; the placement if there are none.
+fn check(
+    args: &Args,
+    input: &crate::input::Input,
+    params: &[crate::input::Parameter],
+    reporter: &mut Reporter,
+    known: &Classes,
+) -> Option<Placement> {
+    let text = job::read(input, reporter).ok()?;
+    let parsed = load::parse(&text, params, &args.input.clickpath(), Some(known));
+    reporter.sources(parsed.sources);
+    if reporter.take(parsed.diagnostics) {
+        return None;
+    }
+    let workers = args.threads.get();
+    let layout = router::layout(parsed.graph, known, workers).map_err(|errors| reporter.take(errors)).ok()?;
+    let placement = Placement::new(&layout, workers);
+    let options = Options { workers, clock: Clock::simulated(), ..Options::default() };
+    let (Ok(found) | Err(found)) = router::check(layout, text.text, known, options);
+    (!reporter.take(found)).then_some(placement)
+}
+
+/// The sentence that sums a check up.
+fn verdict(name: &str, reporter: &Reporter) -> String {
+    let (errors, warnings) = reporter.counts();
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    match (errors, warnings) {
+        (0, 0) => format!("{name}: no errors\n"),
+        (0, _) => format!("{name}: no errors, {}\n", count(warnings, "warning")),
+        (_, 0) => format!("{name}: {}\n", count(errors, "error")),
+        _ => format!("{name}: {}, {}\n", count(errors, "error"), count(warnings, "warning")),
+    }
+}
+
+/// An element, as far as its placement is concerned.
+struct Row {
+    name: String,
+    class: &'static Class,
+    inputs: String,
+    outputs: String,
+    workers: Vec<usize>,
+}
+
+/// Which worker runs what, and why.
+struct Placement {
+    workers: usize,
+    rows: Vec<Row>,
+    /// (element that starts work, exclusive element that it shares with others, worker)
+    merged: Vec<(String, String, usize)>,
+}
+
+/// A letter for each port: `h` push, `l` pull, as in processing codes.
+fn code(ports: &[Port]) -> String {
+    ports.iter().map(|port| if port.push { 'h' } else { 'l' }).collect()
+}
+
+fn residency(class: &Class) -> &'static str {
+    match class.residency {
+        Residency::Replicated => "replicated",
+        Residency::Shared => "shared",
+        Residency::Exclusive => "exclusive",
+    }
+}
+
+impl Placement {
+    fn new(layout: &Layout, workers: usize) -> Placement {
+        let name = |element: usize| layout.graph.elements[element].name.clone();
+        let row = |element: usize| Row {
+            name: name(element),
+            class: layout.classes[element],
+            inputs: code(&layout.ports[element][0]),
+            outputs: code(&layout.ports[element][1]),
+            workers: layout.plan.workers[element].clone(),
+        };
+        let merged =
+            layout.plan.merged.iter().map(|&(root, shared, worker)| (name(root), name(shared), worker));
+        Placement {
+            workers,
+            rows: (0..layout.graph.elements.len()).map(row).collect(),
+            merged: merged.collect(),
+        }
+    }
+
+    fn on(&self, worker: usize) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(move |row| row.workers.contains(&worker))
+    }
+
+    /// A table for people: the elements of each worker, and which had to come together.
+    fn table(&self) -> String {
+        let mut text = String::new();
+        let width = |of: fn(&Row) -> usize| self.rows.iter().map(of).max().unwrap_or(0);
+        let (name, class) = (width(|row| row.name.len()), width(|row| row.class.name.len()));
+        let ports = width(|row| row.inputs.len() + 1 + row.outputs.len());
+        for worker in 0..self.workers {
+            let count = self.on(worker).count();
+            let plural = if count == 1 { "" } else { "s" };
+            let _ = writeln!(text, "worker {worker}: {count} element{plural}");
+            for row in self.on(worker) {
+                let code = format!("{}/{}", row.inputs, row.outputs);
+                let kind = residency(row.class);
+                let _ =
+                    writeln!(text, "  {:name$}  {:class$}  {code:ports$}  {kind}", row.name, row.class.name);
+            }
+        }
+        for (root, shared, worker) in &self.merged {
+            let _ = writeln!(
+                text,
+                "{root} runs on worker {worker} with all else that reaches {shared}, of which there is one instance"
+            );
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let element = |row: &Row| {
+            json!({
+                "name": row.name,
+                "class": row.class.name,
+                "inputs": row.inputs,
+                "outputs": row.outputs,
+                "residency": residency(row.class),
+                "workers": row.workers,
+            })
+        };
+        let worker = |worker: usize| {
+            let names: Vec<&str> = self.on(worker).map(|row| row.name.as_str()).collect();
+            json!({ "worker": worker, "elements": names })
+        };
+        let merged = |(root, shared, worker): &(String, String, usize)| json!({ "element": root, "exclusive": shared, "worker": worker });
+        json!({
+            "elements": self.rows.iter().map(element).collect::<Vec<_>>(),
+            "workers": (0..self.workers).map(worker).collect::<Vec<_>>(),
+            "merged": self.merged.iter().map(merged).collect::<Vec<_>>(),
+        })
+    }
+}

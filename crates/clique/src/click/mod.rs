@@ -1,0 +1,222 @@
+//! The program as Click's user-level driver: its options, its messages, its exit status.
+//!
+//! Packets are handled one at a time here, so that effects come in Click's order.
+
+mod options;
+
+use crate::console;
+use crate::input::{self, Input, Parameter};
+use crate::job::{Job, Outcome, Stage, simulated_clock};
+use crate::report::{Reporter, Style};
+use options::{Id, Item, Items};
+use router::{Classes, Clock, Options};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// The exit status of Click for whatever goes wrong.
+const FAILURE: u8 = 1;
+
+const SHORT_USAGE: &str = "Usage: click [OPTION]... [ROUTERFILE]\nTry 'click --help' for more information.\n";
+
+const HELP: &str = "\
+Usage: click [OPTION]... [ROUTERFILE] [PARAMETER=VALUE]...
+
+Reads the router configuration in ROUTERFILE, or standard input, and runs it until
+it stops or is interrupted.
+
+  -f, --file FILE               Read the configuration from FILE.
+  -e, --expression EXPR         Take EXPR itself as the configuration.
+  -j, --threads N               Run N threads (default 1).
+  -a, --affinity                Keep each thread on one processor.
+  -h, --handler ELEMENT.H       After the run, print the value of handler H of
+                                ELEMENT, which may be a pattern or a class.
+  -x, --exit-handler ELEMENT.H  Exit with the value of a handler.
+  -o, --output FILE             Write the flat configuration to FILE.
+  -q, --quit                    Do not run the configuration.
+  -t, --time                    Print how long the run took.
+  -w, --no-warnings             Do not warn of a configuration without elements.
+      --simtime[=START]         Simulate time, starting at START seconds.
+  -C, --clickpath PATH          Search PATH for libraries, not $CLICKPATH.
+      --help                    Print this help.
+  -v, --version                 Print the version.
+";
+
+/// What the command line asks for.
+struct Request {
+    input: Option<Input>,
+    params: Vec<Parameter>,
+    clickpath: String,
+    threads: usize,
+    affinity: bool,
+    start_s: Option<f64>,
+    handlers: Vec<String>,
+    exit_handler: Option<String>,
+    output: Option<String>,
+    quit: bool,
+    time: bool,
+    warnings: bool,
+}
+
+/// Runs the driver with these arguments, without the program's name.
+pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>, known: &Classes) -> ExitCode {
+    let arguments = arguments.into_iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let utf8 =
+        std::env::var("LANG").is_ok_and(|lang| ["UTF-8", "UTF8", "utf8"].iter().any(|u| lang.contains(u)));
+    match Request::read(Items::new(arguments, utf8)) {
+        Ok(request) => request.run(known),
+        Err(End::Printed(text)) => {
+            let _ = console::print(&text);
+            ExitCode::SUCCESS
+        }
+        Err(End::Bad(message)) => {
+            console::complain(&format!("{message}\n{SHORT_USAGE}"));
+            ExitCode::from(FAILURE)
+        }
+    }
+}
+
+/// Why nothing is run.
+enum End {
+    /// Only a text was asked for.
+    Printed(String),
+    /// The command line is wrong.
+    Bad(String),
+}
+
+/// Sets what may be set once.
+fn once<T>(place: &mut Option<T>, value: T, what: &str) -> Result<(), End> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(End::Bad(format!("{what} specified twice"))),
+    }
+}
+
+impl Request {
+    fn read(items: Items) -> Result<Request, End> {
+        let mut request = Request {
+            input: None,
+            params: Vec::new(),
+            clickpath: input::default_clickpath(),
+            threads: 1,
+            affinity: false,
+            start_s: None,
+            handlers: Vec::new(),
+            exit_handler: None,
+            output: None,
+            quit: false,
+            time: false,
+            warnings: true,
+        };
+        for item in items {
+            match item.map_err(|message| End::Bad(format!("click: {message}")))? {
+                Item::Word(word) => request.word(word)?,
+                Item::Option { id, negated, value } => {
+                    request.option(id, negated, value.unwrap_or_default())?;
+                }
+            }
+        }
+        Ok(request)
+    }
+
+    fn set_input(&mut self, input: Input) -> Result<(), End> {
+        once(&mut self.input, input, "router configuration")
+    }
+
+    fn word(&mut self, word: String) -> Result<(), End> {
+        let Some((name, value)) = input::parameter(&word) else { return self.set_input(Input::named(word)) };
+        if self.params.iter().any(|(known, _)| *known == name) {
+            // As in Click the first value stands, and the configuration runs.
+            console::complain(&format!("parameter '{name}' multiply defined\n"));
+        } else {
+            self.params.push((name, value));
+        }
+        Ok(())
+    }
+
+    fn option(&mut self, id: Id, negated: bool, value: String) -> Result<(), End> {
+        match id {
+            Id::File => self.set_input(Input::named(value))?,
+            Id::Expression => self.set_input(Input::Expression(value))?,
+            Id::Output => once(&mut self.output, value, "output file")?,
+            Id::ExitHandler => once(&mut self.exit_handler, value, "--exit-handler")?,
+            Id::Handler => self.handlers.push(value),
+            Id::Clickpath => self.clickpath = value,
+            Id::Quit => self.quit = true,
+            Id::Time => self.time = true,
+            Id::Affinity => self.affinity = true,
+            Id::Warnings => self.warnings = !negated,
+            Id::NoWarnings => self.warnings = false,
+            // Both were checked to be numbers; negative numbers of threads mean one, as in Click.
+            Id::Threads => {
+                let threads = router::parse_integer(&value).unwrap_or(1).max(1);
+                self.threads = usize::try_from(threads).unwrap_or(usize::MAX);
+            }
+            Id::SimulatedTime => self.start_s = Some(value.parse().unwrap_or(1e9)),
+            Id::Help => return Err(End::Printed(HELP.to_owned())),
+            Id::Version => {
+                let version = env!("CARGO_PKG_VERSION");
+                return Err(End::Printed(format!("click (Clique {version}, compatible with Click) 2.1\n")));
+            }
+            Id::Port | Id::UnixSocket | Id::Socket => {
+                return Err(End::Bad(
+                    "click: control sockets on the command line are not available".to_owned(),
+                ));
+            }
+            Id::Reconfigure if negated => {}
+            Id::Reconfigure => {
+                return Err(End::Bad("click: '--allow-reconfigure' is not available".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn run(self, known: &Classes) -> ExitCode {
+        let options = Options {
+            workers: self.threads,
+            vector: 1,
+            clock: self.start_s.map_or_else(Clock::real, simulated_clock),
+            seed: fastrand::u64(..),
+            pin: self.affinity,
+            ..Options::default()
+        };
+        let job = Job {
+            input: self.input.unwrap_or(Input::Stdin),
+            params: self.params,
+            clickpath: self.clickpath,
+            output: self.output,
+            quit: self.quit,
+            warn_empty: self.warnings,
+            handlers: self.handlers,
+            exit_handler: self.exit_handler,
+        };
+        let mut reporter = Reporter::new(Style::Click, true);
+        match job.prepare(&mut reporter, known, options) {
+            Ok(mut router) => finish(&job.run(&mut router), self.time),
+            Err(stage) => {
+                if stage == Stage::Router {
+                    console::complain("Router could not be initialized!\n");
+                }
+                ExitCode::from(FAILURE)
+            }
+        }
+    }
+}
+
+/// Prints what came of a run; the exit status.
+fn finish(outcome: &Outcome, time: bool) -> ExitCode {
+    let mut text = if time { outcome.took.line() } else { String::new() };
+    text.extend(outcome.readings.iter().map(|reading| reading.text()));
+    let _ = console::print(&text);
+    for message in &outcome.errors {
+        console::complain(&format!("{message}\n"));
+    }
+    match &outcome.exit {
+        Some(Ok(value)) => ExitCode::from((value & 0xff) as u8),
+        Some(Err(message)) => {
+            console::complain(&format!("{message}\n"));
+            ExitCode::from(u8::MAX) // Click's -1
+        }
+        None if outcome.errors.is_empty() => ExitCode::SUCCESS,
+        None => ExitCode::from(FAILURE),
+    }
+}

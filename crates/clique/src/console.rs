@@ -1,0 +1,50 @@
+//! Standard output and standard error.
+
+use crate::status::Status;
+use std::io::{self, IsTerminal, Write};
+
+/// Writes to standard output. A reader that went away is no error: it has seen enough.
+///
+/// # Errors
+/// Why the text could not be written, a full disk for instance.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Writes to standard error, as far as there is one.
+pub(crate) fn complain(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Writes a result to a file, or to standard output without a name or with the name `-`.
+pub(crate) fn write_result(file: Option<&str>, text: &str) -> Status {
+    let result = match file {
+        None | Some("-") => print(text).map_err(|error| format!("standard output: {}", reason(&error))),
+        Some(file) => std::fs::write(file, text).map_err(|error| format!("{file}: {}", reason(&error))),
+    };
+    match result {
+        Ok(()) => Status::Fine,
+        Err(message) => {
+            complain(&format!("{message}\n"));
+            Status::Failure
+        }
+    }
+}
+
+/// What an error says, without the number that Rust adds to the operating system's text.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error ") {
+        Some((reason, _)) => reason.to_owned(),
+        None => text,
+    }
+}
+
+/// Whether messages may be coloured: standard error is a terminal and `NO_COLOR` is not set.
+pub(crate) fn color() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}

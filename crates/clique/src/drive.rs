@@ -1,0 +1,105 @@
+//! Running a router until it stops by itself or a signal stops it.
+
+use router::Router;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Took {
+    /// Time that passed.
+    pub(crate) elapsed: Duration,
+    /// Processor time of the program's own code.
+    pub(crate) user: Duration,
+    /// Processor time of the kernel on behalf of the program.
+    pub(crate) system: Duration,
+}
+
+/// Runs a router. SIGINT and SIGTERM stop it in order, once; a second one ends the program at once, as does one that
+/// comes after the run.
+///
+/// # Errors
+/// That the signals cannot be caught; the router did not run then.
+pub(crate) fn run(router: &mut Router) -> io::Result<Took> {
+    let stopping = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // In this order: the first signal finds the flag clear and sets it, the second finds it set.
+        signal_hook::flag::register_conditional_default(signal, stopping.clone())?;
+        signal_hook::flag::register(signal, stopping.clone())?;
+    }
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let listener = signals.handle();
+    let handle = router.handle();
+    let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        if signals.forever().next().is_some() {
+            handle.stop();
+        }
+    })?;
+    let (start, before) = (Instant::now(), processor_time());
+    router.run();
+    let (elapsed, after) = (start.elapsed(), processor_time());
+    stopping.store(true, Ordering::Relaxed);
+    listener.close();
+    let _ = thread.join(); // the thread has nothing that could fail
+    Ok(Took { elapsed, user: after.0.saturating_sub(before.0), system: after.1.saturating_sub(before.1) })
+}
+
+/// Processor time of all threads of this process so far, user and system, from `/proc/self/stat` (proc(5)); zero where
+/// there is no such file.
+fn processor_time() -> (Duration, Duration) {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The command's name, in parentheses, may contain anything.
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    let second = rustix::param::clock_ticks_per_second().max(1) as f64;
+    // Fields 14 and 15 of the file; the list starts with field 3.
+    (Duration::from_secs_f64(ticks(11) / second), Duration::from_secs_f64(ticks(12) / second))
+}
+
+impl Took {
+    /// The line that Click's `-t` prints.
+    pub(crate) fn line(&self) -> String {
+        let hundredths = (self.elapsed.as_millis() + 5) / 10;
+        format!(
+            "{:.3}u {:.3}s {}:{:02}.{:02}\n",
+            self.user.as_secs_f64(),
+            self.system.as_secs_f64(),
+            hundredths / 6000,
+            hundredths / 100 % 60,
+            hundredths % 100
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hundredths carry over into seconds and minutes.
+    #[test]
+    fn time_line() {
+        let took = |ms: u64| Took {
+            elapsed: Duration::from_millis(ms),
+            user: Duration::from_millis(1230),
+            system: Duration::from_millis(10),
+        };
+        assert_eq!(took(59_994).line(), "1.230u 0.010s 0:59.99\n");
+        assert_eq!(took(59_996).line(), "1.230u 0.010s 1:00.00\n");
+        assert_eq!(took(754_321).line(), "1.230u 0.010s 12:34.32\n");
+    }
+
+    #[test]
+    fn processor_time_passes() {
+        let before = processor_time();
+        let start = Instant::now();
+        // Several ticks of work, whoever else needs the processor.
+        while processor_time() == before {
+            assert!(start.elapsed() < Duration::from_secs(60), "no processor time was counted");
+            std::hint::black_box((0..100_000).sum::<u64>());
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! One run of a configuration, from its text to its end: what `clique run` and the `click` driver have in common.
+
+use crate::console::{self, reason};
+use crate::drive::{self, Took};
+use crate::input::{Input, Parameter, Text};
+use crate::load;
+use crate::read::{self, Reading};
+use crate::report::Reporter;
+use router::{Call, Classes, Clock, Options, Router};
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+/// What is to be run, and what else is to be done.
+pub(crate) struct Job {
+    pub(crate) input: Input,
+    pub(crate) params: Vec<Parameter>,
+    /// Where required libraries are searched for.
+    pub(crate) clickpath: String,
+    /// The file that gets the flat configuration.
+    pub(crate) output: Option<String>,
+    /// Whether the router is only set up.
+    pub(crate) quit: bool,
+    /// Whether to warn of a configuration without elements, which does not run.
+    pub(crate) warn_empty: bool,
+    /// Handlers to read after the run.
+    pub(crate) handlers: Vec<String>,
+    /// The handler that has the exit status.
+    pub(crate) exit_handler: Option<String>,
+}
+
+/// Why there is no router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The text cannot be read or parsed.
+    Text,
+    /// The graph is no router: ports, placement, arguments.
+    Router,
+}
+
+/// What came of a job.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) took: Took,
+    pub(crate) readings: Vec<Reading>,
+    /// What went wrong, in order.
+    pub(crate) errors: Vec<String>,
+    /// What the exit handler says: a number, or why there is none.
+    pub(crate) exit: Option<Result<i32, String>>,
+}
+
+/// A clock that starts at a number of seconds since the epoch and stands still until it is told to jump.
+pub(crate) fn simulated_clock(start_s: f64) -> Clock {
+    Clock::Simulated(Arc::new(AtomicI64::new((start_s * 1e9) as i64)))
+}
+
+impl Job {
+    /// Reads, parses and builds, and tells what is wrong.
+    ///
+    /// # Errors
+    /// How far it came.
+    pub(crate) fn prepare(
+        &self,
+        reporter: &mut Reporter,
+        known: &Classes,
+        options: Options,
+    ) -> Result<Router, Stage> {
+        let text = read(&self.input, reporter)?;
+        let parsed = load::parse(&text, &self.params, &self.clickpath, Some(known));
+        reporter.sources(parsed.sources);
+        if reporter.take(parsed.diagnostics) {
+            return Err(Stage::Text);
+        }
+        match load::build(parsed.graph, &text, known, options) {
+            Ok((router, warnings)) => {
+                reporter.take(warnings);
+                Ok(router)
+            }
+            Err(errors) => {
+                reporter.take(errors);
+                Err(Stage::Router)
+            }
+        }
+    }
+
+    /// Runs the router and does what else is asked for.
+    pub(crate) fn run(&self, router: &mut Router) -> Outcome {
+        let mut outcome = Outcome::default();
+        if let Some(file) = &self.output
+            && let Err(message) = write_flat(file, router)
+        {
+            outcome.errors.push(message);
+        }
+        if !self.quit && router.info().nodes.is_empty() {
+            if self.warn_empty {
+                let name = self.input.name();
+                console::complain(&format!("warning: {name}: configuration has no elements, exiting\n"));
+            }
+        } else if !self.quit {
+            match drive::run(router) {
+                Ok(took) => outcome.took = took,
+                Err(error) => outcome.errors.push(format!("cannot catch signals: {}", reason(&error))),
+            }
+        }
+        for result in read::read_all(router, &self.handlers) {
+            match result {
+                Ok(reading) => outcome.readings.push(reading),
+                Err(message) => outcome.errors.push(message),
+            }
+        }
+        outcome.exit = self.exit_handler.as_ref().map(|handler| exit_value(router, handler));
+        router.finish();
+        outcome
+    }
+}
+
+/// Reads a configuration's text, and tells why it cannot.
+///
+/// # Errors
+/// That it cannot.
+pub(crate) fn read(input: &Input, reporter: &mut Reporter) -> Result<Text, Stage> {
+    input.read().map_err(|message| {
+        reporter.error(message);
+        Stage::Text
+    })
+}
+
+fn write_flat(file: &str, router: &Router) -> Result<(), String> {
+    let text = lang::flatten(&router.info().graph);
+    let result = if file == "-" { console::print(&text) } else { std::fs::write(file, text) };
+    result.map_err(|error| format!("{file}: {}", reason(&error)))
+}
+
+/// The number that a handler says, or 0 for true and 1 for false.
+fn exit_value(router: &mut Router, handler: &str) -> Result<i32, String> {
+    let value = router.call(Call::read(handler, ""))?;
+    let value = value.trim();
+    match value {
+        "true" | "yes" | "t" | "y" => Ok(0),
+        "false" | "no" | "f" | "n" => Ok(1),
+        _ => router::parse_integer(value)
+            .and_then(|value| i32::try_from(value).ok())
+            .ok_or_else(|| "exit handler value should be integer".to_owned()),
+    }
+}

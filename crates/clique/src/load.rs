@@ -1,0 +1,46 @@
+//! From a configuration's text to a graph, and on to a router.
+
+use crate::input::{Parameter, Text};
+use crate::library;
+use lang::{Diagnostic, Parsed};
+use router::{Classes, Options, Router};
+
+/// The program's element classes, for the language.
+struct Known<'a>(&'a Classes);
+
+impl lang::ClassSet for Known<'_> {
+    fn contains(&self, name: &str) -> bool {
+        self.0.get(name).is_some()
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.0.names().collect()
+    }
+}
+
+/// Parses a configuration. With `known` classes others are errors; without, every name may be a class.
+pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: Option<&Classes>) -> Parsed {
+    let known = known.map(Known);
+    let find = |name: &str, from: &str| library::find(clickpath, name, from);
+    let options = lang::Options {
+        params,
+        classes: known.as_ref().map(|known| known as &dyn lang::ClassSet),
+        library: Some(&find),
+        ..lang::Options::default()
+    };
+    lang::parse_with(&text.text, &text.name, &options)
+}
+
+/// Makes a router of a graph without errors.
+///
+/// # Errors
+/// Everything that is wrong.
+pub(crate) fn build(
+    graph: lang::Graph,
+    text: &Text,
+    known: &Classes,
+    options: Options,
+) -> Result<(Router, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let layout = router::layout(graph, known, options.workers)?;
+    router::build(layout, text.text.clone(), known, options)
+}

@@ -1,0 +1,81 @@
+//! Showing diagnostics, or keeping them for a report in JSON.
+
+use crate::console;
+use crate::status::Status;
+use lang::{Diagnostic, Source};
+use serde_json::Value;
+
+/// How diagnostics are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// As Click prints them: a line each.
+    Click,
+    /// With the lines that they point at.
+    Excerpts,
+    /// Not at once, but in the report.
+    Json,
+}
+
+/// Takes the diagnostics of one configuration, in the order in which they arise.
+pub(crate) struct Reporter {
+    style: Style,
+    warnings: bool,
+    sources: Vec<Source>,
+    all: Vec<Diagnostic>,
+}
+
+impl Reporter {
+    /// A reporter that shows warnings, too, if `warnings` says so.
+    pub(crate) fn new(style: Style, warnings: bool) -> Reporter {
+        Reporter { style, warnings, sources: Vec::new(), all: Vec::new() }
+    }
+
+    /// Sets the texts that diagnostics point into.
+    pub(crate) fn sources(&mut self, sources: Vec<Source>) {
+        self.sources = sources;
+    }
+
+    /// Shows or keeps diagnostics; says whether errors were among them.
+    pub(crate) fn take(&mut self, diagnostics: Vec<Diagnostic>) -> bool {
+        let failed = diagnostics.iter().any(Diagnostic::is_error);
+        let shown: Vec<Diagnostic> =
+            diagnostics.into_iter().filter(|d| self.warnings || d.is_error()).collect();
+        match self.style {
+            Style::Click => console::complain(&lang::render_click(&shown)),
+            Style::Excerpts => {
+                console::complain(&lang::render_fancy(&shown, &self.sources, console::color()));
+            }
+            Style::Json => {}
+        }
+        self.all.extend(shown);
+        failed
+    }
+
+    /// Takes an error without a place.
+    pub(crate) fn error(&mut self, message: impl Into<String>) {
+        let message = message.into();
+        if self.style == Style::Json {
+            self.all.push(Diagnostic::error(message));
+        } else {
+            console::complain(&format!("{message}\n"));
+        }
+    }
+
+    /// Number of errors and of warnings so far.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let errors = self.all.iter().filter(|d| d.is_error()).count();
+        (errors, self.all.len() - errors)
+    }
+
+    /// All diagnostics so far as a JSON list; see [`lang::render_json`].
+    pub(crate) fn json(&self) -> Value {
+        let text = lang::render_json(&self.all, &self.sources);
+        let mut report: Value = serde_json::from_str(&text).unwrap_or_default();
+        report["diagnostics"].take()
+    }
+}
+
+/// Prints a report in JSON on standard output.
+pub(crate) fn print_json(report: &Value) -> Status {
+    console::write_result(None, &format!("{report:#}\n"))
+}

@@ -1,0 +1,167 @@
+//! `clique run`: runs a configuration.
+
+use crate::input::InputArgs;
+use crate::job::{Job, Outcome, simulated_clock};
+use crate::report::{Reporter, Style};
+use crate::status::Status;
+use crate::{console, report};
+use router::{Classes, Clock, DEFAULT_VECTOR, Options, Router};
+use serde_json::{Value, json};
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+
+/// Arguments of `clique run`.
+#[derive(clap::Args, Debug)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Run N workers, each on a thread of its own.
+    #[arg(short = 'j', long, value_name = "N", default_value = "1")]
+    threads: NonZeroUsize,
+
+    /// Keep each of several workers on one processor.
+    #[arg(short = 'a', long, value_name = "BOOL", default_value = "true", num_args = 0..=1,
+          default_missing_value = "true", require_equals = true)]
+    affinity: bool,
+
+    /// After the run, read this handler and print its value. ELEMENT may be a pattern or a class; the option can be
+    /// given several times.
+    #[arg(short = 'h', long = "handler", value_name = "ELEMENT.HANDLER")]
+    handlers: Vec<String>,
+
+    /// Exit with the value of this handler, a number or a boolean.
+    #[arg(short = 'x', long, value_name = "ELEMENT.HANDLER")]
+    exit_handler: Option<String>,
+
+    /// Write the flat configuration to FILE ('-': standard output).
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<String>,
+
+    /// Set the router up, but do not run it.
+    #[arg(short = 'q', long)]
+    quit: bool,
+
+    /// Print how long the run took.
+    #[arg(short = 't', long)]
+    time: bool,
+
+    /// Do not print warnings.
+    #[arg(short = 'w', long)]
+    no_warnings: bool,
+
+    /// Simulate time, which starts at START seconds and jumps ahead whenever there is nothing to do.
+    #[arg(long, visible_alias = "simulation-time", value_name = "START", num_args = 0..=1,
+          default_missing_value = "1000000000", require_equals = true)]
+    simtime: Option<f64>,
+
+    /// Handle up to N packets at a time; with 1, effects come in exactly Click's order.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_VECTOR)]
+    vector: usize,
+
+    /// Draw all random numbers from this seed [default: a random one; 0 in simulated time].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Print diagnostics, handler values and statistics as one JSON object.
+    #[arg(long)]
+    json: bool,
+
+    /// Print help.
+    #[arg(long, action = clap::ArgAction::Help)]
+    help: Option<bool>,
+}
+
+/// Runs `clique run`.
+pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
+    let (input, params) = match args.input.resolve() {
+        Ok(found) => found,
+        Err(message) => {
+            console::complain(&format!("clique run: {message}\n"));
+            return Status::Usage.into();
+        }
+    };
+    let clock = args.simtime.map_or_else(Clock::real, simulated_clock);
+    let seed = if clock.is_simulated() { 0 } else { fastrand::u64(..) };
+    let options = Options {
+        workers: args.threads.get(),
+        vector: args.vector,
+        clock,
+        seed: args.seed.unwrap_or(seed),
+        pin: args.affinity && args.threads.get() > 1,
+        ..Options::default()
+    };
+    let job = Job {
+        input,
+        params,
+        clickpath: args.input.clickpath(),
+        output: args.output,
+        quit: args.quit,
+        warn_empty: !args.no_warnings && !args.json,
+        handlers: args.handlers,
+        exit_handler: args.exit_handler,
+    };
+    let style = if args.json { Style::Json } else { Style::Excerpts };
+    let mut reporter = Reporter::new(style, !args.no_warnings);
+    let Ok(mut router) = job.prepare(&mut reporter, known, options) else {
+        if args.json {
+            report::print_json(&json!({ "diagnostics": reporter.json() }));
+        }
+        return Status::Configuration.into();
+    };
+    let outcome = job.run(&mut router);
+    let printed = if args.json {
+        report::print_json(&statistics(&router, &outcome, &reporter))
+    } else {
+        print_text(&outcome, args.time)
+    };
+    exit_code(&outcome, printed)
+}
+
+/// Prints values, and what went wrong.
+fn print_text(outcome: &Outcome, time: bool) -> Status {
+    let mut text = if time { outcome.took.line() } else { String::new() };
+    text.extend(outcome.readings.iter().map(|reading| reading.text()));
+    let failed = outcome.exit.as_ref().and_then(|exit| exit.as_ref().err());
+    for message in outcome.errors.iter().chain(failed) {
+        console::complain(&format!("{message}\n"));
+    }
+    console::write_result(None, &text)
+}
+
+fn exit_code(outcome: &Outcome, printed: Status) -> ExitCode {
+    match &outcome.exit {
+        Some(Err(_)) => Status::Failure.into(),
+        _ if printed != Status::Fine || !outcome.errors.is_empty() => Status::Failure.into(),
+        Some(Ok(value)) => ExitCode::from((value & 0xff) as u8), // as every process: the low byte
+        None => Status::Fine.into(),
+    }
+}
+
+/// The report of `--json`.
+fn statistics(router: &Router, outcome: &Outcome, reporter: &Reporter) -> Value {
+    let info = router.info();
+    let drops: Vec<Value> = (router.drops().into_iter())
+        .map(|(element, reason, packets)| {
+            json!({ "element": info.nodes[element].name, "reason": reason, "packets": packets })
+        })
+        .collect();
+    let failed = outcome.exit.as_ref().and_then(|exit| exit.as_ref().err());
+    json!({
+        "diagnostics": reporter.json(),
+        "errors": outcome.errors.iter().chain(failed).collect::<Vec<_>>(),
+        "handlers": outcome.readings.iter()
+            .map(|reading| json!({ "name": reading.name, "value": reading.value }))
+            .collect::<Vec<_>>(),
+        "elements": info.nodes.len(),
+        "workers": router.workers(),
+        "vector": info.vector,
+        "seed": info.seed,
+        "elapsed_s": outcome.took.elapsed.as_secs_f64(),
+        "user_s": outcome.took.user.as_secs_f64(),
+        "system_s": outcome.took.system.as_secs_f64(),
+        "dispatches": router.dispatches(),
+        "drops": drops,
+    })
+}
