@@ -1,0 +1,147 @@
+//! Sorts packets by their contents.
+//!
+//! ```click
+//! Classifier(PATTERN1, ..., PATTERNN)
+//! ```
+//!
+//! Has one output for each pattern. A packet leaves by the output of the first pattern that matches it, and is dropped
+//! if none does.
+//!
+//! A pattern is a list of clauses, separated by spaces, that must all hold. A clause is `OFFSET/VALUE` or
+//! `OFFSET/VALUE%MASK`: the packet has the bytes VALUE from byte OFFSET on, at least in the bits that are set in MASK.
+//! VALUE and MASK are in hexadecimal, two digits a byte; the digit `?` in VALUE matches anything. A clause with a `!` in
+//! front holds for packets that do not have the bytes. The pattern `-` matches everything.
+//!
+//! A packet that ends before a clause's last significant byte does not have the bytes.
+//!
+//! Patterns are compiled into a program that looks at each word of a packet at most a few times; many patterns that
+//! compare the same bytes with different values cost one lookup. The order of patterns matters, their number hardly.
+//!
+//! Ports: 1 input, as many outputs as patterns. Processing: push. Workers: replicated.
+//!
+//! # Handlers
+//! - `program` (read): the program, a test a line.
+//!
+//! # Example
+//! ```click
+//! c :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
+//! ```
+//! sends ARP requests, ARP replies, IP packets and everything else in an Ethernet frame to four different outputs.
+//!
+//! # See also
+//! Switch
+
+use super::compiled::{Compiled, NOWHERE};
+use super::pattern::Pattern;
+use super::program::Program;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("Classifier", create).ports("1/-").processing("h/h").doc(include_str!("classifier.rs"));
+
+struct Classifier {
+    compiled: Compiled,
+    /// What the handler prints.
+    listing: String,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut words = lang::conf::split_args(config.text());
+    if words.len() == 1 && words[0].is_empty() && config.outputs() != 1 {
+        words.clear();
+    }
+    if words.len() != config.outputs() {
+        return Err(format!("need {} arguments, one per output port", config.outputs()).into());
+    }
+    let (mut patterns, mut errors) = (Vec::new(), Vec::new());
+    for (i, word) in words.iter().enumerate() {
+        match Pattern::parse(word) {
+            Ok(pattern) => patterns.push(pattern),
+            Err(error) => errors.push(format!("pattern {i}: {error}")),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(ConfigError { messages: errors });
+    }
+    let mut program = Program::new(&patterns);
+    program.optimise();
+    for (output, used) in program.used(config.outputs()).into_iter().enumerate() {
+        if !used {
+            config.warn(format!("output {output} matches no packets"));
+        }
+    }
+    Ok(Box::new(PerPacket(Classifier { compiled: Compiled::new(&program), listing: program.to_string() })))
+}
+
+impl Simple for Classifier {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match self.compiled.run(packet.data()) {
+            output if output < NOWHERE => Verdict::Output(output),
+            _ => Verdict::Drop("no pattern matches"),
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("program", |e: &mut Classifier, _| e.listing.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run_and_read};
+
+    fn program(patterns: &str) -> String {
+        let outputs = lang::conf::split_args(patterns).len();
+        let sinks: String = (0..outputs).map(|i| format!("c[{i}] -> Discard;")).collect();
+        let config = format!("InfiniteSource(LIMIT 1, STOP true) -> c :: Classifier({patterns}); {sinks}");
+        run_and_read(&config, &["c.program"]).remove(0)
+    }
+
+    /// The three outcomes of an ARP frame share one look at the type, and a word is not looked at twice.
+    #[test]
+    fn program_handler() {
+        let text = " 0  12/08060000%ffff0000  yes->step 1  no->step 3
+ 1  20/00000001%0000ffff  yes->[0]  no->step 2
+ 2  20/00000002%0000ffff  yes->[1]  no->[3]
+ 3  12/08000000%ffff0000  yes->[2]  no->[3]
+safe length 24
+alignment offset 0
+";
+        assert_eq!(program("12/0806 22/0001, 12/0806 22/0002, 12/0800, -"), text);
+        assert_eq!(program("-"), "all->[0]\nsafe length 0\nalignment offset 0\n");
+    }
+
+    /// Bytes of one word become one test, whatever the order in which they are given.
+    #[test]
+    fn one_word_one_test() {
+        let text = program("-, 0/00");
+        assert!(text.starts_with("all->[0]\n"), "{text}");
+        let text = program("8/11 13/00 12/08, -");
+        assert!(text.contains("12/08000000%ffff0000"), "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
+    }
+
+    #[test]
+    fn packets_go_where_patterns_say() {
+        let config =
+            "InfiniteSource(DATA \\<0102>, LIMIT 3, STOP true) -> c :: Classifier(0/02, !4/00 1/02, -);
+                      c[0] -> a :: Discard; c[1] -> b :: Discard; c[2] -> d :: Discard;";
+        assert_eq!(run_and_read(config, &["a.count", "b.count", "d.count"]), ["0", "3", "0"]);
+        let config = "InfiniteSource(DATA \\<0102>, LIMIT 3, STOP true) -> c :: Classifier(0/02) -> Discard;";
+        assert_eq!(run_and_read(config, &["c.drops"]), ["3\tno pattern matches\n"]);
+    }
+
+    #[test]
+    fn bad_patterns() {
+        let text = errors(
+            "InfiniteSource -> c :: Classifier(12/0, x/00, -); c[0] -> Discard; c[1] -> Discard; c[2] -> Discard;",
+        );
+        assert!(text.contains("pattern 0: value has less than 2 hex digits"), "{text}");
+        assert!(text.contains("pattern 1: expected a digit"), "{text}");
+        let text = errors("InfiniteSource -> Classifier(-, -) -> Discard;");
+        assert!(text.contains("need 1 arguments, one per output port"), "{text}");
+    }
+}
