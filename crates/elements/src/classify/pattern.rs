@@ -84,7 +84,7 @@ fn clause(rest: &mut &str) -> Result<Clause, String> {
     if value.len() < 2 {
         return Err("value has less than 2 hex digits".to_owned());
     }
-    if value.len() % 2 != 0 {
+    if !value.len().is_multiple_of(2) {
         return Err("value has odd number of hex digits".to_owned());
     }
     if let Some(mask) = mask
