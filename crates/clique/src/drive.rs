@@ -25,13 +25,14 @@ pub(crate) struct Took {
 /// # Errors
 /// That the signals cannot be caught; the router did not run then.
 pub(crate) fn run(router: &mut Router) -> io::Result<Took> {
+    // What is registered first acts first: a signal is never lost, and finds the flag clear before it sets it; the next
+    // one finds it set.
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let stopping = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds the flag clear and sets it, the second finds it set.
         signal_hook::flag::register_conditional_default(signal, stopping.clone())?;
         signal_hook::flag::register(signal, stopping.clone())?;
     }
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let listener = signals.handle();
     let handle = router.handle();
     let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {

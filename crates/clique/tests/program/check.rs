@@ -1,0 +1,108 @@
+//! `clique check`.
+
+use crate::{clique, program};
+use expect_test::expect;
+
+#[test]
+fn placement() {
+    let config = "s :: InfiniteSource -> c :: Counter -> d :: Discard; InfiniteSource -> [0]c";
+    expect![[r#"
+        exit status: 0
+        --- output
+        config: no errors
+
+        worker 0: 4 elements
+          s                 InfiniteSource  /h   replicated
+          c                 Counter         h/h  replicated
+          d                 Discard         h/   replicated
+          InfiniteSource@4  InfiniteSource  /h   replicated
+        worker 1: 0 elements
+    "#]]
+    .assert_eq(&clique(&["check", "-j", "2", "-e", config]));
+}
+
+/// Errors in the text and errors in the graph are found, and so are bad arguments; nothing runs.
+#[test]
+fn errors_of_each_stage() {
+    let text = "InfiniteSource -> Disacrd";
+    let graph = "InfiniteSource -> [1] Discard";
+    let arguments = "InfiniteSource(LIMIT five) -> Discard(BURST six)";
+    for (config, errors) in [(text, 1), (graph, 1), (arguments, 2)] {
+        let output = program(&["check", "--json", "-e", config]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{config}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = report["diagnostics"].as_array().map(Vec::len);
+        assert_eq!(found, Some(errors), "{report}");
+        assert!(report["diagnostics"].as_array().unwrap().iter().all(|error| error["line"] == 1), "{report}");
+    }
+    expect![[r#"
+        exit status: 1
+        --- output
+        config: 2 errors
+        --- messages
+        Error: While configuring 'InfiniteSource@1 :: InfiniteSource': LIMIT: 'five' is no integer
+           ,-[ config:1:1 ]
+           |
+         1 | InfiniteSource(LIMIT five) -> Discard(BURST six)
+           | ^^^^^^^|^^^^^^
+           |        `-------- here
+        ---'
+        Error: While configuring 'Discard@2 :: Discard': BURST: 'six' is no integer
+           ,-[ config:1:31 ]
+           |
+         1 | InfiniteSource(LIMIT five) -> Discard(BURST six)
+           |                               ^^^|^^^
+           |                                  `----- here
+        ---'
+    "#]]
+    .assert_eq(&clique(&["check", "-e", arguments]));
+}
+
+#[test]
+fn report_as_json() {
+    let config = "s :: InfiniteSource -> d :: Discard";
+    expect![[r#"
+        exit status: 0
+        --- output
+        {
+          "diagnostics": [],
+          "elements": [
+            {
+              "class": "InfiniteSource",
+              "inputs": "",
+              "name": "s",
+              "outputs": "h",
+              "residency": "replicated",
+              "workers": [
+                0
+              ]
+            },
+            {
+              "class": "Discard",
+              "inputs": "h",
+              "name": "d",
+              "outputs": "",
+              "residency": "replicated",
+              "workers": [
+                0
+              ]
+            }
+          ],
+          "merged": [],
+          "workers": [
+            {
+              "elements": [
+                "s",
+                "d"
+              ],
+              "worker": 0
+            },
+            {
+              "elements": [],
+              "worker": 1
+            }
+          ]
+        }
+    "#]]
+    .assert_eq(&clique(&["check", "--json", "-j2", "-e", config]));
+}

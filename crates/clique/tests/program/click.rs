@@ -1,0 +1,178 @@
+//! The program called as `click`.
+
+use crate::{clique, clique_with, text};
+use expect_test::{Expect, expect};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+/// Runs the program under the name `click`.
+fn click(arguments: &[&str]) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let link = dir.path().join("click");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_clique"), &link).unwrap();
+    let mut command = Command::new(link);
+    command.args(arguments).stdin(Stdio::null()).env("LANG", "C").env_remove("CLICKPATH");
+    text(command.output().unwrap())
+}
+
+fn check(found: String, expected: Expect) {
+    expected.assert_eq(&found);
+}
+
+const COUNTS: &str = "s :: InfiniteSource(LIMIT $N, STOP true) -> c :: Counter -> d :: Discard;";
+
+#[test]
+fn runs_and_reads() {
+    check(
+        click(&["-e", COUNTS, "N=4", "-h", "c.count", "--hand=*.byte_count"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        c.count:
+        4
+
+        c.byte_count:
+        276
+
+        d.byte_count:
+        276
+
+    "#]],
+    );
+    check(
+        click(&["-qe", COUNTS, "N=4", "-hc.count"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        0
+    "#]],
+    );
+    check(
+        click(&["-x", "c.count", "--expr", COUNTS, "N=4", "--simtime", "-j2", "-a"]),
+        expect![[r#"
+        exit status: 4
+    "#]],
+    );
+}
+
+/// Every name for the driver leads there.
+#[test]
+fn names() {
+    let expected = "exit status: 0\n--- output\n4\n";
+    assert_eq!(clique(&["click", "-e", COUNTS, "N=4", "-h", "c.count"]), expected);
+    assert_eq!(clique_with(COUNTS, &["click", "N=4", "-h", "c.count"]), expected);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clique"));
+    command.arg0("/usr/bin/click").args(["-e", COUNTS, "N=4", "-h", "c.count"]);
+    assert_eq!(text(command.output().unwrap()), expected);
+}
+
+/// The last line is said only if the text itself is good.
+#[test]
+fn errors() {
+    check(
+        click(&["-e", "InfiniteSource -> Disacrd(\n"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        config:2: expected ')'
+        config:1: undeclared element 'Disacrd'
+    "#]],
+    );
+    check(
+        click(&["-e", "InfiniteSource(LIMIT x, BURST y) -> Discard"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        config:1: While configuring 'InfiniteSource@1 :: InfiniteSource':
+          LIMIT: 'x' is no integer
+          BURST: 'y' is no integer
+        Router could not be initialized!
+    "#]],
+    );
+    check(
+        click(&["-e", "InfiniteSource -> [1] Discard"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        config:1: 'Discard@2 :: Discard' has no input 1
+        Router could not be initialized!
+    "#]],
+    );
+    check(
+        click(&["no/such.click"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        no/such.click: No such file or directory
+    "#]],
+    );
+    check(
+        click(&["-e", COUNTS, "N=1", "-h", "c.x", "-h", "c.count"]),
+        expect![[r#"
+        exit status: 1
+        --- output
+        c.count:
+        1
+
+        --- messages
+        no 'c.x' handler
+    "#]],
+    );
+    check(
+        click(&["-e", COUNTS, "N=1", "-x", "c.class"]),
+        expect![[r#"
+        exit status: 255
+        --- messages
+        exit handler value should be integer
+    "#]],
+    );
+}
+
+#[test]
+fn command_line() {
+    check(
+        click(&["--thr=x"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        click: '--threads' expects an integer, not 'x'
+        Usage: click [OPTION]... [ROUTERFILE]
+        Try 'click --help' for more information.
+    "#]],
+    );
+    check(
+        click(&["a.click", "-e", "b"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        router configuration specified twice
+        Usage: click [OPTION]... [ROUTERFILE]
+        Try 'click --help' for more information.
+    "#]],
+    );
+    // As in Click the first value stands, and the configuration runs.
+    check(
+        click(&["-e", COUNTS, "N=1", "N=2", "-x", "c.count"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        parameter 'N' multiply defined
+    "#]],
+    );
+    assert!(click(&["--help"]).starts_with("exit status: 0\n--- output\nUsage: click "));
+    assert!(click(&["--version"]).starts_with("exit status: 0\n--- output\nclick (Clique "));
+}
+
+#[test]
+fn nothing_to_run() {
+    check(
+        click(&["-e", ""]),
+        expect![[r#"
+        exit status: 0
+        --- messages
+        warning: config: configuration has no elements, exiting
+    "#]],
+    );
+    assert_eq!(click(&["-we", ""]), "exit status: 0\n");
+    assert_eq!(click(&["--no-w", "-e", ""]), "exit status: 0\n");
+}

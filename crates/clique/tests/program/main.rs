@@ -1,0 +1,62 @@
+//! Tests that run the program as its users do, and look at what it says.
+
+mod check;
+mod click;
+mod print;
+mod run;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// A command that runs the program with these arguments, in an environment without settings of the user.
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clique"));
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env_remove("CLICKPATH")
+        .env("LANG", "C")
+        .env("COLUMNS", "100");
+    command
+}
+
+/// Runs the program; its exit status, output and messages as one text.
+fn clique(arguments: &[&str]) -> String {
+    text(program(arguments).output().expect("the program can be started"))
+}
+
+/// Runs the program in a directory.
+fn clique_in(directory: &Path, arguments: &[&str]) -> String {
+    text(program(arguments).current_dir(directory).output().expect("the program can be started"))
+}
+
+/// Runs the program with a text on standard input.
+fn clique_with(input: &str, arguments: &[&str]) -> String {
+    let mut child = program(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let mut stdin = child.stdin.take().expect("it was piped");
+    // The program may end without reading all.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    text(child.wait_with_output().expect("the program can be awaited"))
+}
+
+/// What a run came to, for comparison with what is expected.
+fn text(output: Output) -> String {
+    let status = output.status.code().map_or_else(|| output.status.to_string(), |code| code.to_string());
+    let mut text = format!("exit status: {status}\n");
+    for (name, bytes) in [("output", output.stdout), ("messages", output.stderr)] {
+        if !bytes.is_empty() {
+            let lines = String::from_utf8(bytes).expect("all output is UTF-8");
+            // No editor keeps blanks at the ends of lines.
+            let lines: String = lines.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+            text.push_str(&format!("--- {name}\n{lines}"));
+        }
+    }
+    text
+}

@@ -1,0 +1,410 @@
+//! `clique run`.
+
+use crate::{clique, clique_in, clique_with, program, text};
+use expect_test::{Expect, expect};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::Read;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+const COUNTS: &str = "s :: InfiniteSource(LIMIT 5, STOP true) -> c :: Counter -> d :: Discard;";
+
+fn check(found: String, expected: Expect) {
+    expected.assert_eq(&found);
+}
+
+#[test]
+fn one_handler_is_printed_bare() {
+    check(
+        clique(&["run", "-e", COUNTS, "-h", "c.count"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        5
+    "#]],
+    );
+}
+
+#[test]
+fn several_handlers_are_printed_with_names() {
+    check(
+        clique(&["run", "-e", COUNTS, "-h", "c.count", "--handler=list"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        c.count:
+        5
+
+        list:
+        3
+        s
+        c
+        d
+
+    "#]],
+    );
+}
+
+/// A pattern stands for the elements that have the handler; so does a class.
+#[test]
+fn patterns_and_classes_stand_for_elements() {
+    check(
+        clique(&["run", "-e", COUNTS, "-h", "[cd].byte_count"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        c.byte_count:
+        345
+
+        d.byte_count:
+        345
+
+    "#]],
+    );
+    check(
+        clique(&["run", "-e", COUNTS, "-h", "*.limit"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        s.limit:
+        5
+
+    "#]],
+    );
+    check(
+        clique(&["run", "-e", COUNTS, "-h", "Counter.count"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        c.count:
+        5
+
+    "#]],
+    );
+}
+
+/// The run went well, so what can be read is printed.
+#[test]
+fn handlers_that_cannot_be_read() {
+    let handlers =
+        ["-h", "x.count", "-h", "y*.count", "-h", "c.cont", "-h", "c.reset", "-h", "stop", "-h", "c.count"];
+    check(
+        clique(&[&["run", "-e", COUNTS][..], &handlers].concat()),
+        expect![[r#"
+        exit status: 3
+        --- output
+        c.count:
+        5
+
+        --- messages
+        no element 'x'
+        no element matching 'y*'
+        no 'c.cont' handler
+        'c.reset' is a write handler
+        'stop' is a write handler
+    "#]],
+    );
+}
+
+#[test]
+fn standard_input() {
+    let expected = "exit status: 0\n--- output\n5\n";
+    assert_eq!(clique_with(COUNTS, &["run", "-h", "c.count"]), expected);
+    assert_eq!(clique_with(COUNTS, &["run", "-", "-h", "c.count"]), expected);
+    check(
+        clique_with("x", &["run"]),
+        expect![[r#"
+            exit status: 1
+            --- messages
+            Error: undeclared element 'x'
+               ,-[ <stdin>:1:1 ]
+               |
+             1 | x
+               | |
+               | `-- expected the name of an element declared before, or of an element class; declare it with 'x :: CLASS'
+            ---'
+        "#]],
+    );
+}
+
+#[test]
+fn missing_file() {
+    check(
+        clique(&["run", "no/such.click"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        no/such.click: No such file or directory
+    "#]],
+    );
+}
+
+/// Errors name file, line and column, show the line, and say what is similar; all of one stage are reported.
+#[test]
+fn errors_show_the_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = "// two errors\nInfiniteSource -> Disacrd;\na :: Counter -> b :: Countr;\n";
+    std::fs::write(dir.path().join("bad.click"), config).unwrap();
+    check(
+        clique_in(dir.path(), &["run", "bad.click"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        Error: undeclared element 'Disacrd'
+           ,-[ bad.click:2:19 ]
+           |
+         2 | InfiniteSource -> Disacrd;
+           |                   ^^^|^^^
+           |                      `----- unknown element class 'Disacrd'; did you mean 'Discard'?
+        ---'
+        Error: unknown element class 'Countr'
+           ,-[ bad.click:3:22 ]
+           |
+         3 | a :: Counter -> b :: Countr;
+           |                      ^^^|^^
+           |                         `---- did you mean 'Counter'?
+        ---'
+    "#]],
+    );
+    let config = "s :: InfiniteSource(LIMIT five,\n  BURST -) -> Discard(1, 2);\n";
+    std::fs::write(dir.path().join("bad.click"), config).unwrap();
+    check(
+        clique_in(dir.path(), &["run", "bad.click"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        Error: While configuring 's :: InfiniteSource': LIMIT: 'five' is no integer
+           ,-[ bad.click:1:1 ]
+           |
+         1 | s :: InfiniteSource(LIMIT five,
+           | |
+           | `-- here
+        ---'
+        Error: While configuring 's :: InfiniteSource': BURST: '-' is no integer
+           ,-[ bad.click:1:1 ]
+           |
+         1 | s :: InfiniteSource(LIMIT five,
+           | |
+           | `-- here
+        ---'
+        Error: While configuring 'Discard@2 :: Discard': unknown keyword '2'
+           ,-[ bad.click:2:15 ]
+           |
+         2 |   BURST -) -> Discard(1, 2);
+           |               ^^^|^^^
+           |                  `----- here
+        ---'
+    "#]],
+    );
+}
+
+#[test]
+fn parameters() {
+    let config = "define($LIMIT 3); InfiniteSource(LIMIT $LIMIT, STOP true) -> d :: Discard";
+    let run =
+        |parameters: &[&str]| clique(&[&["run", "-e", config, "-h", "d.count"][..], parameters].concat());
+    assert_eq!(run(&[]), "exit status: 0\n--- output\n3\n");
+    assert_eq!(run(&["LIMIT=8"]), "exit status: 0\n--- output\n8\n");
+    check(
+        run(&["LIMIT=8", "LIMIT=9"]),
+        expect![[r#"
+        exit status: 2
+        --- messages
+        clique run: parameter 'LIMIT' is given twice
+    "#]],
+    );
+}
+
+#[test]
+fn required_libraries() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("lib/conf")).unwrap();
+    std::fs::write(dir.path().join("lib/conf/end.click"), "elementclass End { input -> Discard }").unwrap();
+    let config = "require(library end.click); InfiniteSource(LIMIT 2, STOP true) -> e :: End";
+    let arguments = ["run", "-e", config, "-h", "e/Discard@1.count"];
+    let found = clique_in(dir.path(), &[&arguments[..], &["-C", "lib"]].concat());
+    assert_eq!(found, "exit status: 0\n--- output\n2\n");
+    let found = text(program(&arguments).current_dir(dir.path()).env("CLICKPATH", "x:lib").output().unwrap());
+    assert_eq!(found, "exit status: 0\n--- output\n2\n");
+    assert!(clique(&arguments).contains("library 'end.click' not found"));
+}
+
+#[test]
+fn bad_command_lines() {
+    for arguments in
+        [&["run", "-z"][..], &["run", "-j", "0"], &["run", "a", "b"], &["run", "-e", "", "a"], &["walk"], &[]]
+    {
+        let found = clique(arguments);
+        assert!(found.starts_with("exit status: 2\n--- messages\n"), "{arguments:?}: {found}");
+    }
+}
+
+#[test]
+fn flat_configuration() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = "elementclass E { input -> Counter -> Discard } InfiniteSource -> e :: E";
+    assert_eq!(clique_in(dir.path(), &["run", "-q", "-o", "flat", "-e", config]), "exit status: 0\n");
+    check(
+        std::fs::read_to_string(dir.path().join("flat")).unwrap_or_default(),
+        expect![[r#"
+        InfiniteSource@1 :: InfiniteSource;
+        e/Counter@1 :: Counter;
+        e/Discard@2 :: Discard;
+
+        InfiniteSource@1 -> e/Counter@1
+            -> e/Discard@2;
+    "#]],
+    );
+    check(
+        clique_in(dir.path(), &["run", "-q", "-o", "no/such/dir", "-e", config]),
+        expect![[r#"
+        exit status: 3
+        --- messages
+        no/such/dir: No such file or directory
+    "#]],
+    );
+}
+
+/// A number, a boolean, or neither.
+#[test]
+fn exit_handler() {
+    for (handler, status) in [("c.count", 5), ("c.class", 3), ("s.stop", 0), ("x.y", 3)] {
+        let found = clique(&["run", "-e", COUNTS, "-x", handler]);
+        assert!(found.starts_with(&format!("exit status: {status}\n")), "{handler}: {found}");
+    }
+}
+
+#[test]
+fn nothing_to_run() {
+    check(
+        clique(&["run", "-e", "// nothing"]),
+        expect![[r#"
+        exit status: 0
+        --- messages
+        warning: config: configuration has no elements, exiting
+    "#]],
+    );
+    assert_eq!(clique(&["run", "-w", "-e", "// nothing"]), "exit status: 0\n");
+    assert_eq!(clique(&["run", "-q", "-e", "// nothing"]), "exit status: 0\n");
+}
+
+#[test]
+fn time() {
+    check(
+        clique(&["run", "-t", "-e", COUNTS]).replace(char::is_numeric, "N"),
+        expect![[r#"
+        exit status: N
+        --- output
+        N.NNNu N.NNNs N:NN.NN
+    "#]],
+    );
+}
+
+/// Several workers, real and simulated time, whatever the number of packets at a time: the same counts.
+#[test]
+fn ways_to_run() {
+    for options in
+        [&["-j", "2"][..], &["-j2", "-a=false"], &["--simtime"], &["--simtime=5", "-j3"], &["--vector", "1"]]
+    {
+        let found = clique(&[&["run", "-e", COUNTS, "-h", "d.count"], options].concat());
+        assert_eq!(found, "exit status: 0\n--- output\n5\n", "{options:?}");
+    }
+}
+
+#[test]
+fn statistics_as_json() {
+    let output = program(&["run", "--json", "--simtime", "-e", COUNTS, "-h", "c.count", "-h", "c.x"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(output.stderr, b"");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["handlers"], serde_json::json!([{ "name": "c.count", "value": "5\n" }]));
+    assert_eq!(report["errors"], serde_json::json!(["no 'c.x' handler"]));
+    assert_eq!(report["diagnostics"], serde_json::json!([]));
+    assert_eq!((&report["elements"], &report["workers"], &report["seed"]), (&3.into(), &1.into(), &0.into()));
+    assert!(report["dispatches"].as_u64() >= Some(10), "{report}");
+}
+
+/// Tools find the place without parsing messages.
+#[test]
+fn diagnostics_as_json() {
+    let output = program(&["run", "--json", "-e", "InfiniteSource ->\n Disacrd"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let error = &report["diagnostics"][0];
+    assert_eq!((&error["file"], &error["line"], &error["column"]), (&"config".into(), &2.into(), &2.into()));
+    assert_eq!(error["help"], "unknown element class 'Disacrd'; did you mean 'Discard'?");
+}
+
+/// Output that cannot be written is an error; a reader that has seen enough is none.
+#[test]
+fn output_that_nobody_takes() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = program(&["run", "-e", COUNTS, "-h", "c.count"]).stdout(full).output().unwrap();
+    check(
+        text(output),
+        expect![[r#"
+        exit status: 3
+        --- messages
+        standard output: No space left on device
+    "#]],
+    );
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = program(&["run", "-e", COUNTS, "-h", "c.count"]).stdout(writer).output().unwrap();
+    assert_eq!(text(output), "exit status: 0\n");
+}
+
+/// A process that is ended should the test fail.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts the program and waits until it listens to signals.
+fn start(arguments: &[&str]) -> Running {
+    let child = program(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let running = Running(child);
+    let tasks = format!("/proc/{}/task", running.0.id());
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let listens = || {
+        let tasks = std::fs::read_dir(&tasks).into_iter().flatten().flatten();
+        tasks
+            .map(|task| std::fs::read_to_string(task.path().join("comm")))
+            .any(|name| name.is_ok_and(|name| name.trim() == "signals"))
+    };
+    while !listens() {
+        assert!(Instant::now() < deadline, "the router did not start");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running
+}
+
+fn signal(running: &Running, signal: Signal) {
+    let id = Pid::from_child(&running.0);
+    kill_process(id, signal).unwrap();
+}
+
+/// The router stops in order: handlers are read afterwards, and the status is that of a router that stopped by itself.
+#[test]
+fn signals_stop_the_router() {
+    let busy = "InfiniteSource -> c :: Counter -> Discard";
+    let idle = "InfiniteSource(ACTIVE false) -> c :: Counter -> Discard";
+    for config in [busy, idle] {
+        for (kind, options) in
+            [(Signal::INT, &["-j1"][..]), (Signal::TERM, &["-j2"]), (Signal::INT, &["--simtime"])]
+        {
+            let mut running = start(&[&["run", "-e", config, "-h", "c.class"], options].concat());
+            signal(&running, kind);
+            let status = running.0.wait().unwrap();
+            let mut output = String::new();
+            running.0.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+            assert_eq!((status.code(), output.as_str()), (Some(0), "Counter\n"), "{config} {options:?}");
+        }
+    }
+}
