@@ -1,0 +1,75 @@
+//! The crates import each other in one direction only, and are as safe as they say.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// Each crate of the workspace, with the crates of the workspace that it may use.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("rcu", &[]),
+    ("packet", &[]),
+    ("wire", &[]),
+    ("lang", &[]),
+    ("cluster", &[]),
+    ("lpm", &["rcu"]),
+    ("device", &["packet", "wire"]),
+    ("router", &["lang", "packet", "rcu", "wire"]),
+    ("elements", &["cluster", "device", "lang", "lpm", "packet", "rcu", "router", "wire"]),
+    ("control", &["device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"]),
+    ("clique", &["control", "device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"]),
+    (
+        "bench",
+        &["cluster", "control", "device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"],
+    ),
+];
+
+/// Crates without a line of unsafe code.
+const SAFE: &[&str] = &["wire", "lang", "cluster", "router", "elements", "control", "clique", "bench"];
+
+fn packages() -> Vec<serde_json::Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    let text = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
+    let metadata: serde_json::Value = serde_json::from_str(&text).expect("cargo prints JSON");
+    metadata["packages"].as_array().expect("a list of packages").clone()
+}
+
+fn short(name: &str) -> &str {
+    name.strip_prefix("clique-").unwrap_or(name)
+}
+
+#[test]
+fn imports_point_one_way() {
+    let may_use: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+    for package in packages() {
+        let name = short(package["name"].as_str().unwrap_or_default()).to_owned();
+        let allowed = may_use
+            .get(name.as_str())
+            .unwrap_or_else(|| panic!("crate '{name}' has no place in the architecture"));
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            // What lives in this workspace has a path; tests may use what they like.
+            if dependency["path"].is_null() || dependency["kind"] == "dev" {
+                continue;
+            }
+            let used = short(dependency["name"].as_str().unwrap_or_default());
+            assert!(allowed.contains(&used), "'{name}' must not use '{used}'");
+        }
+    }
+}
+
+#[test]
+fn safe_crates_forbid_unsafe_code() {
+    for package in packages() {
+        let name = short(package["name"].as_str().unwrap_or_default()).to_owned();
+        if !SAFE.contains(&name.as_str()) {
+            continue;
+        }
+        let folder = Path::new(package["manifest_path"].as_str().unwrap_or_default()).with_file_name("src");
+        let root = ["lib.rs", "main.rs"].map(|file| folder.join(file)).into_iter().find(|file| file.exists());
+        let text = std::fs::read_to_string(root.expect("a crate root")).expect("readable");
+        assert!(text.contains("#![forbid(unsafe_code)]"), "crate '{name}' does not forbid unsafe code");
+    }
+}
