@@ -42,6 +42,13 @@ pub(crate) struct Core {
     /// The element that runs.
     pub(crate) here: u32,
     pub(crate) list: Vec<Work>,
+    /// The first batch that the running element has emitted, unless something else came before it.
+    pub(crate) next: Option<(Link, Batch)>,
+    /// Length of the list when the running element was called: what lies above is its own.
+    pub(crate) base: usize,
+    /// The running element's outputs: `outputs[out_first..][..out_count]`.
+    pub(crate) out_first: u32,
+    pub(crate) out_count: u32,
     /// Where each element's outputs lead: `outputs[first_output[e] + port]`.
     pub(crate) outputs: Vec<Link>,
     pub(crate) first_output: Vec<u32>,
@@ -84,19 +91,24 @@ impl<'t> Cx<'t> {
     #[inline]
     pub fn emit(&mut self, output: usize, batch: Batch) {
         let core = &mut *self.core;
-        let first = core.first_output[core.here as usize] as usize;
-        let end = core.first_output[core.here as usize + 1] as usize;
-        if batch.is_empty() {
-            return core.pool.recycle(batch);
+        if output < core.out_count as usize
+            && let Some(&link) = core.outputs.get(core.out_first as usize + output)
+            && !batch.is_empty()
+        {
+            // The first and usually only emission of a call does not touch the list.
+            if core.next.is_none() && core.list.len() == core.base {
+                core.next = Some((link, batch));
+            } else {
+                core.list.push(Work::Push { element: link.element, port: link.port, batch });
+            }
+        } else {
+            self.emit_nowhere(batch);
         }
-        if output >= end - first {
-            return self.drop_batch(batch, "no such output");
-        }
-        let link = core.outputs[first + output];
-        if link.element == NOWHERE {
-            return self.drop_batch(batch, "output not connected");
-        }
-        core.list.push(Work::Push { element: link.element, port: link.port, batch });
+    }
+
+    #[cold]
+    fn emit_nowhere(&mut self, batch: Batch) {
+        self.drop_batch(batch, "no such output");
     }
 
     /// Emits one packet at an output.
@@ -482,6 +494,27 @@ impl Cx<'_> {
 }
 
 impl Core {
+    /// Makes an element the one that runs.
+    #[inline]
+    pub(crate) fn enter(&mut self, element: u32) {
+        self.here = element;
+        self.base = self.list.len();
+        let here = element as usize;
+        let range = self.first_output.get(here).zip(self.first_output.get(here + 1));
+        (self.out_first, self.out_count) = range.map_or((0, 0), |(&first, &end)| (first, end - first));
+    }
+
+    /// Puts what the element that ran emitted onto the list so that its first emission comes off first.
+    #[inline]
+    pub(crate) fn leave(&mut self) {
+        if self.list.len() > self.base + 1 {
+            self.list[self.base..].reverse();
+        }
+        if let Some((link, batch)) = self.next.take() {
+            self.list.push(Work::Push { element: link.element, port: link.port, batch });
+        }
+    }
+
     pub(crate) fn set_signal(&mut self, signal: u32, active: bool) {
         let signal = &mut self.signals[signal as usize];
         if active && !signal.active {

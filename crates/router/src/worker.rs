@@ -5,7 +5,7 @@
 //! that the first emission and everything that follows from it comes before the second, as if each hop were a call.
 
 use crate::control::{Access, Answer, Call, Frame, Reply, Step};
-use crate::cx::{Core, Cx, NOWHERE};
+use crate::cx::{Core, Cx, Link, NOWHERE};
 use crate::element::{Element, Pull};
 use crate::globals;
 use crate::handler::{HandlerResult, Merge, Outcome, target};
@@ -48,18 +48,21 @@ pub(crate) struct Worker {
     open: HashMap<u64, Open>,
 }
 
-/// The element's instance and the context to run it in.
+/// Runs something on an element's instance on this worker, if there is one, and puts what it emitted onto the list.
 macro_rules! dispatch {
     ($self:ident, $element:expr, |$instance:ident, $cx:ident| $run:expr) => {{
-        $self.core.here = $element as u32;
-        let mut cx = Cx { core: &mut $self.core, turn: $self.turn };
-        match &mut $self.elements[$element as usize] {
+        let element = $element as usize;
+        $self.core.enter(element as u32);
+        let mut cx = Cx { core: &mut *$self.core, turn: $self.turn };
+        let result = match &mut $self.elements[element] {
             Some(instance) => {
                 let ($instance, $cx) = (&mut **instance, &mut cx);
                 Some($run)
             }
             None => None,
-        }
+        };
+        $self.core.leave();
+        result
     }};
 }
 
@@ -107,16 +110,8 @@ impl Worker {
         element: usize,
         f: impl FnOnce(&mut dyn Element, &mut Cx<'_>) -> R,
     ) -> Option<R> {
-        let mut running = self.running();
-        let base = running.core.list.len();
-        let result = {
-            let running = &mut running;
-            running.core.here = element as u32;
-            let mut cx = Cx { core: running.core, turn: running.turn };
-            running.elements[element].as_mut().map(|instance| f(&mut **instance, &mut cx))
-        };
-        running.core.list[base..].reverse();
-        result
+        let running = self.running();
+        dispatch!(running, element, |instance, cx| f(instance, cx))
     }
 }
 
@@ -137,14 +132,12 @@ impl Running<'_> {
             }
             let Some(element) = self.core.scheduler.next() else { break };
             dispatch!(self, element, |instance, cx| instance.run_task(cx));
-            self.settle(0);
             if let Some(turned) = self.run_list(&mut budget) {
                 return turned;
             }
         }
         while let Some((element, key)) = self.core.timers.pop_due(self.core.now_ns) {
             dispatch!(self, element, |instance, cx| instance.timer(cx, key));
-            self.settle(0);
             if let Some(turned) = self.run_list(&mut budget) {
                 return turned;
             }
@@ -187,21 +180,12 @@ impl Running<'_> {
             }
             None => false,
         };
-        self.settle(0);
         if goes_on {
             let _ = info.run_count.fetch_update(Relaxed, Relaxed, |n| (n <= 0).then_some(1));
         } else {
             info.halt();
         }
         goes_on
-    }
-
-    /// Puts what an element emitted since the list was `base` long into the order of emission.
-    #[inline]
-    fn settle(&mut self, base: usize) {
-        if self.core.list.len() > base + 1 {
-            self.core.list[base..].reverse();
-        }
     }
 
     /// Runs the work-list until it is empty (`None`), waits for another worker, or has used up the turn.
@@ -214,7 +198,7 @@ impl Running<'_> {
             }
             *budget -= 1;
             match work {
-                Work::Push { element, port, batch } => self.push(element, port, batch),
+                Work::Push { element, port, batch } => self.push(element, port, batch, budget),
                 Work::Ask { element, port, want, own } => self.ask(element, port, want, own),
                 Work::Waiting { .. } => {} // its answer was lost with a dropped batch: nothing to hand on
                 Work::Answer { batch } => self.answer(batch),
@@ -228,17 +212,37 @@ impl Running<'_> {
         None
     }
 
+    /// Brings a batch to an element, and what that emits first to the next, and so on to the end of the path. Whatever else
+    /// is emitted on the way goes onto the list.
     #[inline]
-    fn push(&mut self, element: u32, port: u16, batch: Batch) {
-        let base = self.core.list.len();
-        self.core.here = element;
-        self.core.dispatches += 1;
-        let mut cx = Cx { core: self.core, turn: self.turn };
-        match &mut self.elements[element as usize] {
-            Some(instance) => instance.push(&mut cx, port as usize, batch),
-            None => cx.drop_batch(batch, "element not on this worker"),
+    fn push(&mut self, element: u32, port: u16, batch: Batch, budget: &mut usize) {
+        let (mut link, mut batch) = (Link { element, port }, batch);
+        loop {
+            if let Some(Some(instance)) = self.elements.get_mut(link.element as usize) {
+                self.core.enter(link.element);
+                let mut cx = Cx { core: self.core, turn: self.turn };
+                instance.push(&mut cx, link.port as usize, batch);
+            } else {
+                // Counted for the element that sent it there.
+                let mut cx = Cx { core: self.core, turn: self.turn };
+                cx.drop_batch(batch, "output leads nowhere on this worker");
+            }
+            self.core.dispatches += 1;
+            match self.core.next.take() {
+                // Nothing but this batch was emitted, or it was emitted first: it goes on without touching the list.
+                Some((next, rest)) if *budget > 0 => {
+                    if self.core.list.len() > self.core.base + 1 {
+                        self.core.list[self.core.base..].reverse();
+                    }
+                    *budget -= 1;
+                    (link, batch) = (next, rest);
+                }
+                next => {
+                    self.core.next = next;
+                    return self.core.leave();
+                }
+            }
         }
-        self.settle(base);
     }
 
     /// An element asks upstream: finds out who answers, passing the request on as often as necessary.
@@ -252,7 +256,6 @@ impl Running<'_> {
         let pull = dispatch!(self, link.element, |instance, cx| {
             instance.pull(cx, link.port as usize, want as usize)
         });
-        self.settle(base);
         self.handle_pull(base, link.element, pull.unwrap_or(Pull::Nothing));
     }
 
@@ -282,7 +285,6 @@ impl Running<'_> {
         };
         let base = self.core.list.len();
         let pull = dispatch!(self, element, |instance, cx| instance.pulled(cx, port as usize, batch));
-        self.settle(base);
         match pull.unwrap_or(Pull::Nothing) {
             Pull::Give(rest) if own => self.core.pool.recycle(rest),
             Pull::Nothing if own => {}
@@ -318,7 +320,6 @@ impl Running<'_> {
     fn resume(&mut self, mut frame: Frame, answer: Answer) {
         let base = self.core.list.len();
         let step = dispatch!(self, frame.owner, |instance, cx| instance.resume(cx, &mut frame.state, answer));
-        self.settle(base);
         match step.unwrap_or(Step::Done(Err("element not on this worker".to_owned()))) {
             Step::Done(result) => {
                 let emitted = self.core.list.split_off(base);
@@ -384,9 +385,9 @@ impl Running<'_> {
                 return info.mailboxes[owner].send(Message::Request { call, reply });
             }
             Ok(globals::Target::Common(element, name)) => {
-                self.core.here = element as u32;
-                let mut cx = Cx { core: self.core, turn: self.turn };
-                let result = globals::call_common(&mut cx, element, name, &call);
+                let result =
+                    dispatch!(self, element, |_instance, cx| globals::call_common(cx, element, name, &call));
+                let result = result.unwrap_or_else(|| Err("element not on this worker".to_owned()));
                 return self.deliver(reply, result);
             }
             Ok(globals::Target::Element(element, handler)) => (element, handler),
@@ -430,12 +431,8 @@ impl Running<'_> {
                 Access::Read => handler.read.as_ref(),
                 Access::Write => handler.write.as_ref(),
             }?;
-            self.core.here = element as u32;
-            let mut cx = Cx { core: self.core, turn: self.turn };
-            let instance = self.elements[element].as_mut()?;
-            Some(function(target(&mut **instance), &mut cx, argument))
+            dispatch!(self, element, |instance, cx| function(target(instance), cx, argument))
         });
-        self.settle(base);
         let emitted = self.core.list.split_off(base);
         match outcome {
             Some(Outcome::Done(result)) => self.deliver(reply, result),
