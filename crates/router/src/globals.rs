@@ -1,8 +1,9 @@
 //! Handlers that belong to no element, and those that every element has.
 
+use crate::class::Residency;
 use crate::control::{Access, Call};
 use crate::cx::Cx;
-use crate::handler::HandlerResult;
+use crate::handler::{HandlerResult, Merge};
 use crate::info::Info;
 use std::fmt::Write;
 
@@ -20,7 +21,7 @@ pub const GLOBAL: &[(&str, bool, bool)] = &[
 ];
 
 /// The handlers that every element has, unless it has its own of the same name.
-const COMMON: &[&str] = &["class", "name", "config", "ports", "handlers", "workers", "drops"];
+const COMMON: &[&str] = &["class", "name", "config", "ports", "handlers", "workers", "drop_reasons"];
 /// Those that elements with a task have in addition: (name, writable).
 const TASK: &[(&str, bool)] =
     &[("scheduled", true), ("tickets", true), ("runs", false), ("home_thread", false)];
@@ -28,10 +29,44 @@ const TASK: &[(&str, bool)] =
 /// What a path leads to.
 pub(crate) enum Target<'a> {
     Global(&'a str),
-    /// A handler that every element has.
-    Common(usize, &'a str),
-    /// An element's own handler.
-    Element(usize, usize),
+    /// A handler of an element.
+    Element(usize, Of),
+}
+
+/// A handler of some element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// Its own: the place in its list.
+    Own(usize),
+    /// One that every element has.
+    Common(&'static str),
+}
+
+impl Of {
+    /// The workers whose instances a call is for.
+    pub(crate) fn workers(self, info: &Info, element: usize, access: Access) -> &[usize] {
+        let node = &info.nodes[element];
+        let one = match (access, self) {
+            // A value that the first instance decides is read from that one alone.
+            (Access::Read, _) => self.merge(info, element) == Merge::First,
+            (Access::Write, Of::Own(at)) => {
+                let everywhere = info.handlers(element).is_some_and(|all| all.list()[at].everywhere);
+                node.class.residency == Residency::Shared && !everywhere
+            }
+            (Access::Write, Of::Common(_)) => false,
+        };
+        if one { &node.workers[..node.workers.len().min(1)] } else { &node.workers }
+    }
+
+    /// How the values of several instances become one.
+    pub(crate) fn merge(self, info: &Info, element: usize) -> Merge {
+        match self {
+            Of::Own(at) => info.handlers(element).map_or(Merge::First, |all| all.list()[at].merge),
+            Of::Common("drop_reasons") => Merge::Tally,
+            Of::Common("runs") => Merge::Sum,
+            Of::Common(_) => Merge::First,
+        }
+    }
 }
 
 /// Finds what a call is meant for.
@@ -52,12 +87,13 @@ pub(crate) fn resolve<'a>(info: &Info, call: &'a Call) -> Result<Target<'a>, Str
     {
         let own = &handlers.list()[at];
         let fits = if call.access == Access::Read { own.readable() } else { own.writable() };
-        return if fits { Ok(Target::Element(element, at)) } else { Err(missing()) };
+        return if fits { Ok(Target::Element(element, Of::Own(at))) } else { Err(missing()) };
     }
-    let common = COMMON.contains(&handler) && call.access == Access::Read;
+    let common = COMMON.iter().filter(|_| call.access == Access::Read).copied();
     let task =
-        TASK.iter().any(|(name, writable)| *name == handler && (call.access == Access::Read || *writable));
-    if common || task { Ok(Target::Common(element, handler)) } else { Err(missing()) }
+        TASK.iter().filter(|(_, writable)| call.access == Access::Read || *writable).map(|(name, _)| *name);
+    let found = common.chain(task).find(|name| *name == handler).ok_or_else(missing)?;
+    Ok(Target::Element(element, Of::Common(found)))
 }
 
 fn resolve_global(name: &str, access: Access) -> Option<Target<'_>> {
@@ -96,10 +132,16 @@ fn line(name: &str, read: bool, write: bool) -> String {
 }
 
 /// Performs a call of a handler that every element has, on a worker that owns the element; `cx` is that element's.
-pub(crate) fn call_common(cx: &mut Cx<'_>, element: usize, name: &str, call: &Call) -> HandlerResult {
+pub(crate) fn call_common(
+    cx: &mut Cx<'_>,
+    element: usize,
+    name: &str,
+    access: Access,
+    argument: &str,
+) -> HandlerResult {
     let info = cx.info().clone();
     let node = &info.nodes[element];
-    match (call.access, name) {
+    match (access, name) {
         (Access::Read, "class") => Ok(node.class.name.to_owned()),
         (Access::Read, "name") => Ok(node.name.clone()),
         (Access::Read, "config") => Ok(node.config.clone()),
@@ -108,14 +150,14 @@ pub(crate) fn call_common(cx: &mut Cx<'_>, element: usize, name: &str, call: &Ca
         (Access::Read, "workers") => {
             Ok(node.workers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
         }
-        (Access::Read, "drops") => {
+        (Access::Read, "drop_reasons") => {
             Ok(cx.drops().iter().map(|(reason, count)| format!("{count}\t{reason}\n")).collect())
         }
         (Access::Read, "scheduled") => Ok(cx.is_scheduled().to_string()),
         (Access::Read, "tickets") => Ok(cx.tickets().to_string()),
         (Access::Read, "runs") => Ok(cx.task_runs().to_string()),
         (Access::Read, "home_thread") => Ok(cx.worker().to_string()),
-        (Access::Write, "scheduled") => match call.argument.trim() {
+        (Access::Write, "scheduled") => match argument.trim() {
             "true" | "1" => {
                 cx.schedule();
                 Ok(String::new())
@@ -126,14 +168,14 @@ pub(crate) fn call_common(cx: &mut Cx<'_>, element: usize, name: &str, call: &Ca
             }
             other => Err(format!("'{other}' is no boolean")),
         },
-        (Access::Write, "tickets") => match call.argument.trim().parse::<u32>() {
+        (Access::Write, "tickets") => match argument.trim().parse::<u32>() {
             Ok(tickets) if (1..=crate::sched::MAX_TICKETS).contains(&tickets) => {
                 cx.set_tickets(tickets);
                 Ok(String::new())
             }
             _ => Err(format!("tickets must lie between 1 and {}", crate::sched::MAX_TICKETS)),
         },
-        _ => Err(format!("no '{}' handler", call.path)),
+        _ => Err(format!("no '{name}' handler")),
     }
 }
 

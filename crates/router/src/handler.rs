@@ -27,6 +27,8 @@ pub enum Merge {
     Sum,
     /// One after the other.
     Concatenate,
+    /// Lines of a number, a tab and a label: the numbers of each label added up, labels in order of appearance.
+    Tally,
 }
 
 impl Merge {
@@ -35,11 +37,14 @@ impl Merge {
     pub fn apply(self, values: Vec<HandlerResult>) -> HandlerResult {
         let mut values = values.into_iter();
         let Some(first) = values.next() else { return Ok(String::new()) };
+        if self == Merge::Tally {
+            return std::iter::once(first).chain(values).collect::<Result<Vec<_>, _>>().map(|v| tally(&v));
+        }
         let mut merged = first?;
         for value in values {
             let value = value?;
             match self {
-                Merge::First => {}
+                Merge::First | Merge::Tally => {}
                 Merge::Concatenate => merged.push_str(&value),
                 Merge::Sum => {
                     if let Some(sum) = add(&merged, &value) {
@@ -50,6 +55,19 @@ impl Merge {
         }
         Ok(merged)
     }
+}
+
+fn tally(values: &[String]) -> String {
+    let mut sums: Vec<(&str, u64)> = Vec::new();
+    for line in values.iter().flat_map(|value| value.lines()) {
+        let Some((number, label)) = line.split_once('\t') else { continue };
+        let number: u64 = number.parse().unwrap_or(0);
+        match sums.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, sum)) => *sum += number,
+            None => sums.push((label, number)),
+        }
+    }
+    sums.iter().map(|(label, sum)| format!("{sum}\t{label}\n")).collect()
 }
 
 fn add(a: &str, b: &str) -> Option<String> {
@@ -70,6 +88,8 @@ pub struct Handler {
     pub parameter: bool,
     /// Whether a write is a button: takes no value, is done for its effect.
     pub button: bool,
+    /// Whether a write concerns every instance although they have a shared part.
+    pub everywhere: bool,
     pub(crate) read: Option<Function>,
     pub(crate) write: Option<Function>,
 }
@@ -101,6 +121,7 @@ impl Handlers {
                 merge: Merge::First,
                 parameter: false,
                 button: false,
+                everywhere: false,
                 read: None,
                 write: None,
             });
@@ -185,6 +206,13 @@ impl Handler {
         self
     }
 
+    /// Says that a write is for every instance. It is anyway where instances share nothing; where they have a shared part,
+    /// the first instance alone performs a write unless this is said.
+    pub fn to_everywhere(&mut self) -> &mut Handler {
+        self.everywhere = true;
+        self
+    }
+
     fn take_no_parameter(&mut self) -> &mut Handler {
         self.parameter = false;
         self
@@ -208,4 +236,22 @@ pub(crate) fn target(element: &mut dyn Element) -> &mut dyn Any {
         unreachable!("an element's target does not change between two calls");
     }
     element
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_merge_as_declared() {
+        let merge =
+            |how: Merge, values: &[&str]| how.apply(values.iter().map(|v| Ok((*v).to_owned())).collect());
+        assert_eq!(merge(Merge::Sum, &["1", "41"]).as_deref(), Ok("42"));
+        assert_eq!(merge(Merge::Sum, &["0.5", "1"]).as_deref(), Ok("1.5"));
+        assert_eq!(merge(Merge::First, &["a", "b"]).as_deref(), Ok("a"));
+        assert_eq!(merge(Merge::Concatenate, &["a\n", "b\n"]).as_deref(), Ok("a\nb\n"));
+        let tallied = merge(Merge::Tally, &["1\tx\n2\ty\n", "", "3\ty\n4\tz\n"]);
+        assert_eq!(tallied.as_deref(), Ok("1\tx\n5\ty\n4\tz\n"));
+        assert_eq!(Merge::Sum.apply(vec![Ok("1".into()), Err("no".into())]), Err("no".into()));
+    }
 }

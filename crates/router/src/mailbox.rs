@@ -1,6 +1,7 @@
 //! Messages to workers.
 
 use crate::control::{Access, Call, Reply};
+use crate::globals::Of;
 use crossbeam_queue::SegQueue;
 use std::sync::{Mutex, PoisonError};
 use std::thread::Thread;
@@ -10,7 +11,7 @@ pub(crate) enum Message {
     /// A call from outside: resolve it, perform it wherever its target lives, answer.
     Request { call: Call, reply: Reply },
     /// The part of another worker's call that concerns this worker's instance.
-    Part { element: usize, handler: usize, access: Access, argument: String, reply: Reply },
+    Part { element: usize, handler: Of, access: Access, argument: String, reply: Reply },
     /// The answer of worker `from` to such a part.
     Answer { call: u64, from: usize, result: Result<String, String> },
     /// A signal of this worker became active.

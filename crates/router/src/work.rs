@@ -1,6 +1,7 @@
 //! What a worker still has to do in this turn: a stack of work items.
 
 use crate::control::{Access, Call, Frame, Reply};
+use crate::globals::Of;
 use packet::Batch;
 
 /// A work item. Kept at 16 bytes: a dispatch moves one.
@@ -28,5 +29,5 @@ pub(crate) enum Control {
     /// A call that an element made for its effect.
     Call(Call),
     /// Another worker's call of a handler here.
-    Part { element: usize, handler: usize, access: Access, argument: String, reply: Reply },
+    Part { element: usize, handler: Of, access: Access, argument: String, reply: Reply },
 }

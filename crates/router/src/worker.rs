@@ -7,7 +7,7 @@
 use crate::control::{Access, Answer, Call, Frame, Reply, Step};
 use crate::cx::{Core, Cx, Link, NOWHERE};
 use crate::element::{Element, Pull};
-use crate::globals;
+use crate::globals::{self, Of};
 use crate::handler::{HandlerResult, Merge, Outcome, target};
 use crate::mailbox::Message;
 use crate::work::{Control, Work};
@@ -376,30 +376,16 @@ impl Running<'_> {
                 let result = globals::call(&info, name, &call);
                 return self.deliver(reply, result);
             }
-            Ok(globals::Target::Common(element, name))
-                if !info.nodes[element].workers.contains(&self.core.worker) =>
-            {
-                // Facts about an element that any worker knows, but counters, which its owner has.
-                let owner = info.nodes[element].workers.first().copied().unwrap_or(0);
-                let _ = name;
-                return info.mailboxes[owner].send(Message::Request { call, reply });
-            }
-            Ok(globals::Target::Common(element, name)) => {
-                let result =
-                    dispatch!(self, element, |_instance, cx| globals::call_common(cx, element, name, &call));
-                let result = result.unwrap_or_else(|| Err("element not on this worker".to_owned()));
-                return self.deliver(reply, result);
-            }
             Ok(globals::Target::Element(element, handler)) => (element, handler),
             Err(message) => return self.deliver(reply, Err(message)),
         };
-        let workers = &info.nodes[element].workers;
+        let merge = handler.merge(&info, element);
+        let workers = handler.workers(&info, element, call.access);
         if workers[..] == [self.core.worker] {
             return self.invoke(element, handler, call.access, &call.argument, reply);
         }
         let id = self.core.next_call;
         self.core.next_call += 1;
-        let merge = info.handlers(element).map_or(Merge::First, |all| all.list()[handler].merge);
         self.open.insert(id, Open { merge, results: Vec::new(), missing: workers.len(), reply });
         for &worker in workers {
             let here = self.core.worker;
@@ -422,11 +408,18 @@ impl Running<'_> {
     }
 
     /// Calls a handler of an instance on this worker.
-    fn invoke(&mut self, element: usize, handler: usize, access: Access, argument: &str, reply: Reply) {
+    fn invoke(&mut self, element: usize, handler: Of, access: Access, argument: &str, reply: Reply) {
         let info = self.core.info.clone();
         let base = self.core.list.len();
         let outcome = info.handlers(element).and_then(|handlers| {
-            let handler = &handlers.list()[handler];
+            let handler = match handler {
+                Of::Own(at) => &handlers.list()[at],
+                Of::Common(name) => {
+                    return dispatch!(self, element, |_instance, cx| {
+                        Outcome::Done(globals::call_common(cx, element, name, access, argument))
+                    });
+                }
+            };
             let function = match access {
                 Access::Read => handler.read.as_ref(),
                 Access::Write => handler.write.as_ref(),

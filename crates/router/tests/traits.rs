@@ -510,7 +510,7 @@ fn a_translation_lives_on_two_workers() {
         assert_eq!(router.info().nodes[router.info().graph.find("n").unwrap()].workers, [0, 1]);
         router.run();
         assert_eq!(router.call(Call::read("s.count", "")).as_deref(), Ok("20"));
-        assert_eq!(router.call(Call::read("n.drops", "")).as_deref(), Ok(""));
+        assert_eq!(router.call(Call::read("n.drop_reasons", "")).as_deref(), Ok(""));
     }
 }
 

@@ -131,7 +131,7 @@ alignment offset 0
                       c[0] -> a :: Discard; c[1] -> b :: Discard; c[2] -> d :: Discard;";
         assert_eq!(run_and_read(config, &["a.count", "b.count", "d.count"]), ["0", "3", "0"]);
         let config = "InfiniteSource(DATA \\<0102>, LIMIT 3, STOP true) -> c :: Classifier(0/02) -> Discard;";
-        assert_eq!(run_and_read(config, &["c.drops"]), ["3\tno pattern matches\n"]);
+        assert_eq!(run_and_read(config, &["c.drop_reasons"]), ["3\tno pattern matches\n"]);
     }
 
     #[test]
