@@ -1,22 +1,35 @@
 //! Reading an element's arguments, by position and by keyword, with all errors at once.
+//!
+//! The rules are those of Click's `Args`; the types of arguments are in [`crate::values`].
 
 use crate::config::ConfigError;
+use crate::info::Info;
 use crate::names::{Names, Value};
-use std::net::{Ipv4Addr, Ipv6Addr};
-use std::time::Duration;
-use wire::ethernet::MacAddr;
 
 /// Where an argument is read: names mean something there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Scope<'a> {
     pub(crate) names: &'a Names,
     pub(crate) element: &'a str,
+    pub(crate) info: &'a Info,
+    pub(crate) index: usize,
+}
+
+impl std::fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Scope").field(&self.element).finish()
+    }
 }
 
 impl Scope<'_> {
     /// What a name stands for here, as far as `pick` accepts it.
     pub fn lookup<T>(&self, name: &str, pick: impl Fn(&Value) -> Option<T>) -> Option<T> {
         self.names.lookup(self.element, name, pick)
+    }
+
+    /// The index of the element that is meant by a name here.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.info.find(name, Some(self.index))
     }
 }
 
@@ -27,6 +40,11 @@ pub trait FromArg: Sized {
     /// # Errors
     /// What is wrong, as a phrase that follows the argument's name and a colon.
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String>;
+}
+
+/// The error for a text that is not of the expected form, in Click's words and some more.
+pub(crate) fn parse_error<T>(expected: &str, text: &str) -> Result<T, String> {
+    Err(format!("parse error: {expected} expected, not '{text}'"))
 }
 
 type Assign<'v> = Box<dyn FnMut(&str, Scope<'_>) -> Result<(), String> + 'v>;
@@ -42,8 +60,9 @@ struct Slot<'v> {
 
 /// Reads arguments into variables: `args.positional("LIMIT", &mut limit).keyword("STOP", &mut stop).finish()?`.
 ///
-/// An argument that starts with the name of a known keyword and a space belongs to it (also for positional ones);
-/// the others are taken by position, in the order of the calls.
+/// An argument of the form `NAME VALUE`, where the slot NAME exists, belongs to that slot, also to a positional one; the
+/// last such argument counts. Arguments without a name are taken by position, in the order of the calls, and come
+/// before those with a name. A mandatory positional slot takes also an argument that merely looks like `NAME VALUE`.
 pub struct Args<'s, 'v> {
     words: Vec<String>,
     scope: Scope<'s>,
@@ -113,215 +132,95 @@ impl<'s, 'v> Args<'s, 'v> {
     /// # Errors
     /// Every argument that is missing, malformed, unknown or too many.
     pub fn finish(self) -> Result<(), ConfigError> {
-        let Args { mut words, scope, mut slots, rest } = self;
-        // One trailing empty argument (`Element()`, `Element(a,)`) is none.
-        if words.last().is_some_and(|word| word.is_empty()) {
-            words.pop();
-        }
+        let Args { words, scope, slots, rest } = self;
+        let mut given: Vec<Given> = words.iter().map(|word| Given::new(word)).collect();
         let mut errors = Vec::new();
-        let mut given: Vec<Vec<String>> = vec![Vec::new(); slots.len()];
-        let mut unclaimed = Vec::new();
-        for word in words {
-            match lang::conf::keyword(&word)
-                .and_then(|(key, value)| Some((slots.iter().position(|s| s.name == key)?, value)))
-            {
-                Some((at, value)) => given[at].push(value.to_owned()),
-                None => unclaimed.push(word),
+        for mut slot in slots {
+            let texts = take(&slot, &mut given);
+            if texts.is_empty() && slot.mandatory {
+                errors.push(format!("{}: required argument missing", slot.name));
             }
-        }
-        let mut unclaimed = unclaimed.into_iter().peekable();
-        for (slot, given) in slots.iter().zip(&mut given) {
-            if slot.positional
-                && given.is_empty()
-                && let Some(word) = unclaimed.next()
-            {
-                given.push(word);
-            }
-        }
-        let positions = slots.iter().filter(|slot| slot.positional).count();
-        match rest {
-            Some(rest) => rest.extend(unclaimed),
-            None if unclaimed.peek().is_some() => errors.push(too_many(unclaimed.collect(), positions)),
-            None => {}
-        }
-        for (slot, given) in slots.iter_mut().zip(given) {
-            if given.is_empty() && slot.mandatory {
-                let what = if slot.positional { "argument" } else { "keyword" };
-                errors.push(format!("missing mandatory {} {what}", slot.name));
-            }
-            let first = if slot.repeated { 0 } else { given.len().saturating_sub(1) };
-            for text in &given[first..] {
+            for text in texts {
                 if let Err(error) = (slot.assign)(text, scope) {
                     errors.push(format!("{}: {error}", slot.name));
                 }
             }
         }
+        let left: Vec<&Given> = given.iter().filter(|given| given.state == State::Free).collect();
+        match rest {
+            Some(rest) => rest.extend(left.iter().map(|given| given.word.to_owned())),
+            None => errors.extend(surplus(&left)),
+        }
         if errors.is_empty() { Ok(()) } else { Err(ConfigError { messages: errors }) }
     }
 }
 
-fn too_many(words: Vec<String>, positions: usize) -> String {
-    match lang::conf::keyword(&words[0]) {
-        Some((key, _)) => format!("unknown keyword '{key}'"),
-        None if positions == 0 => "too many arguments; none expected".to_owned(),
-        None => format!("too many arguments; at most {positions} expected"),
+/// What has become of an argument.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    /// Taken by its keyword.
+    Named,
+    /// Taken by position.
+    Positioned,
+}
+
+/// An argument as it was given.
+struct Given<'w> {
+    word: &'w str,
+    /// Its keyword and value, if it looks like that.
+    named: Option<(&'w str, &'w str)>,
+    state: State,
+}
+
+impl<'w> Given<'w> {
+    fn new(word: &'w str) -> Given<'w> {
+        Given { word, named: keyword(word), state: State::Free }
     }
 }
 
-impl FromArg for String {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        Ok(lang::conf::unquote(text))
-    }
+/// Splits `NAME VALUE`: a letter or underscore, then letters, digits and `_:.?!`, then space and something more.
+fn keyword(word: &str) -> Option<(&str, &str)> {
+    let starts = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let (name, value) = lang::conf::keyword(word)?;
+    (starts && !value.is_empty()).then_some((name, value))
 }
 
-/// An argument kept as written: neither unquoted nor interpreted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Raw(pub String);
-
-impl FromArg for Raw {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        Ok(Raw(text.to_owned()))
-    }
-}
-
-/// Bytes, from a string with Click's quoting (`"..."`, `\<0a 0b>`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bytes(pub Vec<u8>);
-
-impl FromArg for Bytes {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        Ok(Bytes(lang::conf::unquote_bytes(text)))
-    }
-}
-
-impl<T: FromArg> FromArg for Option<T> {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        T::from_arg(text, scope).map(Some)
-    }
-}
-
-impl FromArg for bool {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        match text {
-            "1" | "true" | "t" | "yes" | "y" => Ok(true),
-            "0" | "false" | "f" | "no" | "n" => Ok(false),
-            _ => Err(format!("'{text}' is no boolean (true or false)")),
+/// The texts that a slot takes: the last one under its name, or all if it may be repeated, or else the next position.
+fn take<'w>(slot: &Slot<'_>, given: &mut [Given<'w>]) -> Vec<&'w str> {
+    // A keyword ends the positional arguments.
+    let position = given.iter().position(|given| given.state != State::Positioned);
+    let position = position.filter(|&at| given[at].state == State::Free);
+    let mut texts: Vec<(usize, &str)> = Vec::new();
+    for (at, given) in given.iter_mut().enumerate() {
+        if let (State::Free, Some((name, value))) = (given.state, given.named)
+            && name == slot.name
+        {
+            given.state = State::Named;
+            texts.push((at, value));
         }
     }
-}
-
-/// Reads an integer as C does: decimal, `0x` hexadecimal or `0` octal.
-pub fn parse_integer(text: &str) -> Option<i128> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let (radix, digits) = match digits.as_bytes() {
-        [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
-        [b'0', _, ..] => (8, &digits[1..]),
-        _ => (10, digits),
-    };
-    if !digits.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        return None;
+    if slot.positional
+        && let Some(at) = position
+        && given[at].state == State::Free
+        && (given[at].named.is_none() || (texts.is_empty() && slot.mandatory))
+    {
+        given[at].state = State::Positioned;
+        texts.push((at, given[at].word));
+        texts.sort_unstable_by_key(|&(at, _)| at);
     }
-    let value = i128::from_str_radix(digits, radix).ok()?;
-    Some(if negative { -value } else { value })
+    let first = if slot.repeated { 0 } else { texts.len().saturating_sub(1) };
+    texts[first..].iter().map(|&(_, text)| text).collect()
 }
 
-macro_rules! integer {
-    ($($type:ty),*) => {$(
-        impl FromArg for $type {
-            fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-                let value = parse_integer(text).ok_or_else(|| format!("'{text}' is no integer"))?;
-                <$type>::try_from(value).map_err(|_| {
-                    format!("{value} is out of range; between {} and {} expected", <$type>::MIN, <$type>::MAX)
-                })
-            }
-        }
-    )*};
-}
-integer!(i8, i16, i32, i64, u8, u16, u32, u64, usize);
-
-impl FromArg for f64 {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
-            _ => Err(format!("'{text}' is no number")),
-        }
+/// The errors for arguments that no slot takes.
+fn surplus(left: &[&Given<'_>]) -> Vec<String> {
+    let named = left.iter().filter_map(|given| given.named);
+    let mut errors: Vec<String> = named.map(|(name, _)| format!("{name}: unknown argument")).collect();
+    if left.iter().any(|given| given.named.is_none()) {
+        errors.push("too many arguments".to_owned());
     }
-}
-
-/// A time span: a number with an optional unit (`s`, `sec`, `ms`, `us`, `ns`, `m`, `min`, `h`), seconds without one.
-impl FromArg for Duration {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        let text = text.trim();
-        let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-        let (number, unit) = (text[..unit_at].trim(), &text[unit_at..]);
-        let scale = match unit {
-            "" | "s" | "sec" => 1.0,
-            "ms" | "msec" => 1e-3,
-            "us" | "usec" => 1e-6,
-            "ns" | "nsec" => 1e-9,
-            "m" | "min" => 60.0,
-            "h" | "hr" => 3600.0,
-            "d" | "day" => 86_400.0,
-            _ => return Err(format!("'{unit}' is no unit of time")),
-        };
-        let seconds = number.parse::<f64>().map_err(|_| format!("'{text}' is no time"))? * scale;
-        Duration::try_from_secs_f64((seconds * 1e9).round() / 1e9)
-            .map_err(|_| format!("'{text}' is no time that can pass"))
-    }
-}
-
-impl FromArg for Ipv4Addr {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        let named = || {
-            scope.lookup(text, |v| match v {
-                Value::Ip(a) | Value::IpPrefix(a, _) => Some(*a),
-                _ => None,
-            })
-        };
-        text.parse().ok().or_else(named).ok_or_else(|| format!("'{text}' is no IP address"))
-    }
-}
-
-impl FromArg for Ipv6Addr {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        let named = || {
-            scope.lookup(text, |v| match v {
-                Value::Ip6(a) | Value::Ip6Prefix(a, _) => Some(*a),
-                _ => None,
-            })
-        };
-        text.parse().ok().or_else(named).ok_or_else(|| format!("'{text}' is no IPv6 address"))
-    }
-}
-
-impl FromArg for MacAddr {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        let named = || {
-            scope.lookup(text, |v| match v {
-                Value::Ether(a) => Some(*a),
-                _ => None,
-            })
-        };
-        text.parse().ok().or_else(named).ok_or_else(|| format!("'{text}' is no Ethernet address"))
-    }
-}
-
-/// A handler call as an argument: `ELEMENT.HANDLER [VALUE]`, or a global handler's name; a write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallArg(pub crate::control::Call);
-
-impl FromArg for CallArg {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        let mut rest = text.trim();
-        let path = lang::conf::pop_space(&mut rest);
-        if path.is_empty() {
-            return Err("handler name expected".to_owned());
-        }
-        Ok(CallArg(crate::control::Call::write(path, rest.trim())))
-    }
+    errors
 }
 
 /// Reads a value that was written to a handler of the element that runs.
@@ -329,5 +228,7 @@ impl FromArg for CallArg {
 /// # Errors
 /// What is wrong with it.
 pub fn value<T: FromArg>(cx: &crate::Cx<'_>, text: &str) -> Result<T, String> {
-    T::from_arg(text.trim(), Scope { names: cx.info().names(), element: cx.name() })
+    let info = cx.info();
+    let text = lang::conf::uncomment(text);
+    T::from_arg(&text, Scope { names: info.names(), element: cx.name(), info, index: cx.index() })
 }

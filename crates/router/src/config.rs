@@ -87,7 +87,7 @@ impl Config<'_> {
 
     /// The names that arguments may use, seen from this element.
     pub fn scope(&self) -> Scope<'_> {
-        Scope { names: self.names, element: self.name() }
+        Scope { names: self.names, element: self.name(), info: self.info, index: self.element }
     }
 
     /// Defines an address name for all elements that are configured later (AddressInfo).

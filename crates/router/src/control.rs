@@ -60,6 +60,14 @@ impl Call {
         Call { path: path.into(), access: Access::Write, argument: argument.into(), scope: None }
     }
 
+    /// The full name of the handler that is called.
+    ///
+    /// # Errors
+    /// Why the call cannot be made, in Click's words: no such element or handler, or a parameter where none is taken.
+    pub fn check(&self, info: &crate::Info) -> Result<String, String> {
+        crate::globals::check(info, self)
+    }
+
     /// Looks the path up as this element would, unless another was named.
     pub(crate) fn within_default(mut self, element: usize) -> Call {
         self.scope = self.scope.or(Some(element));

@@ -487,6 +487,11 @@ impl Cx<'_> {
         self.core.info.please_stop();
     }
 
+    /// Changes how often the driver may still be asked to stop before it does.
+    pub fn adjust_run_count(&mut self, by: i64) {
+        self.core.info.adjust_run_count(by);
+    }
+
     /// Says, while initialising, that this element is asked before the driver stops. The first one to say so wins.
     pub fn steer_driver(&mut self) -> bool {
         self.core.info.driver_manager.set(self.core.here as usize).is_ok()

@@ -10,27 +10,29 @@ use std::fmt::Write;
 /// The names of the global handlers: (name, readable, writable).
 pub const GLOBAL: &[(&str, bool, bool)] = &[
     ("version", true, false),
-    ("list", true, false),
-    ("classes", true, false),
+    ("driver", true, false),
     ("config", true, false),
     ("flatconfig", true, false),
     ("requirements", true, false),
     ("handlers", true, false),
+    ("list", true, false),
+    ("classes", true, false),
     ("workers", true, false),
     ("stop", false, true),
 ];
 
 /// The handlers that every element has, unless it has its own of the same name.
-const COMMON: &[&str] = &["class", "name", "config", "ports", "handlers", "workers", "drop_reasons"];
+const COMMON: &[&str] = &["drop_reasons", "workers", "handlers", "ports", "config", "class", "name"];
 /// Those that elements with a task have in addition: (name, writable).
 const TASK: &[(&str, bool)] =
-    &[("scheduled", true), ("tickets", true), ("runs", false), ("home_thread", false)];
+    &[("home_thread", false), ("runs", false), ("tickets", true), ("scheduled", true)];
 
 /// What a path leads to.
+#[derive(Clone, Copy)]
 pub(crate) enum Target<'a> {
     Global(&'a str),
-    /// A handler of an element.
-    Element(usize, Of),
+    /// A handler of an element; with the name that was asked for if it answers to all names.
+    Element(usize, Of, Option<&'a str>),
 }
 
 /// A handler of some element.
@@ -69,43 +71,99 @@ impl Of {
     }
 }
 
-/// Finds what a call is meant for.
-pub(crate) fn resolve<'a>(info: &Info, call: &'a Call) -> Result<Target<'a>, String> {
-    let word = if call.access == Access::Read { "read" } else { "write" };
-    let missing = || format!("no '{}' {word} handler", call.path);
-    let Some((name, handler)) = call.path.split_once('.') else {
-        let known = GLOBAL.iter().find(|(name, ..)| *name == call.path).ok_or_else(missing)?;
-        let fits = if call.access == Access::Read { known.1 } else { known.2 };
-        return if fits { Ok(Target::Global(&call.path)) } else { Err(missing()) };
-    };
-    if name.is_empty() {
-        return resolve_global(&call.path[1..], call.access).ok_or_else(missing);
+/// Splits a path into element and handler name: `ELEMENT.HANDLER`, `.HANDLER` for a global one, and `HANDLER` for one of
+/// the element that asks or else a global one.
+fn locate<'a>(info: &Info, call: &'a Call) -> Result<(Option<usize>, &'a str), String> {
+    let path = call.path.as_str();
+    let dot = path.find('.');
+    if path.is_empty() || dot.is_some_and(|dot| dot > 0 && dot + 1 == path.len()) {
+        return Err("syntax error".to_owned());
     }
-    let element = info.find(name, call.scope).ok_or_else(|| format!("no element named '{name}'"))?;
-    if let Some(handlers) = info.handlers(element)
-        && let Some(at) = handlers.find(handler)
+    if dot == Some(0) {
+        return Ok((None, &path[1..]));
+    }
+    if let Some(dot) = dot
+        && let Some(element) = info.find(&path[..dot], call.scope)
     {
-        let own = &handlers.list()[at];
-        let fits = if call.access == Access::Read { own.readable() } else { own.writable() };
-        return if fits { Ok(Target::Element(element, Of::Own(at))) } else { Err(missing()) };
+        return Ok((Some(element), &path[dot + 1..]));
     }
-    let common = COMMON.iter().filter(|_| call.access == Access::Read).copied();
-    let task =
-        TASK.iter().filter(|(_, writable)| call.access == Access::Read || *writable).map(|(name, _)| *name);
-    let found = common.chain(task).find(|name| *name == handler).ok_or_else(missing)?;
-    Ok(Target::Element(element, Of::Common(found)))
+    let is_own = |element: &usize| known(info, *element, path).is_some();
+    if let Some(element) = call.scope.filter(is_own) {
+        return Ok((Some(element), path));
+    }
+    match dot {
+        Some(dot) if !GLOBAL.iter().any(|(name, ..)| *name == path) => {
+            Err(format!("no element named '{}'", &path[..dot]))
+        }
+        _ => Ok((None, path)),
+    }
 }
 
-fn resolve_global(name: &str, access: Access) -> Option<Target<'_>> {
-    let known = GLOBAL.iter().find(|(known, ..)| *known == name)?;
-    let fits = if access == Access::Read { known.1 } else { known.2 };
-    fits.then_some(Target::Global(name))
+/// An element's handler with this name, if it has one.
+fn known(info: &Info, element: usize, name: &str) -> Option<Of> {
+    let own = info.handlers(element).and_then(|handlers| handlers.find(name));
+    let mut others = COMMON.iter().chain(TASK.iter().map(|(name, _)| name));
+    own.map(Of::Own).or_else(|| others.find(|known| **known == name).map(|name| Of::Common(name)))
+}
+
+/// Finds what a call is meant for.
+pub(crate) fn resolve<'a>(info: &Info, call: &'a Call) -> Result<Target<'a>, String> {
+    let (element, name) = locate(info, call)?;
+    let reads = call.access == Access::Read;
+    let full = || full_name(info, element, name);
+    let target = match element {
+        None => GLOBAL.iter().find(|(known, ..)| *known == name).map(|_| Target::Global(name)),
+        Some(element) => {
+            known(info, element, name).map(|of| Target::Element(element, of, None)).or_else(|| {
+                let any = info.handlers(element)?.find(crate::handler::ANY)?;
+                Some(Target::Element(element, Of::Own(any), Some(name)))
+            })
+        }
+    };
+    let (fits, parameter) = target.map_or((false, false), |target| able(info, target, reads));
+    match target {
+        Some(_) if fits && reads && !parameter && !call.argument.is_empty() => {
+            Err(format!("read handler '{}' does not take parameters", full()))
+        }
+        Some(target) if fits => Ok(target),
+        _ => Err(format!("no '{}' {} handler", full(), if reads { "read" } else { "write" })),
+    }
+}
+
+/// Whether a handler can be read, or else written, and whether a read takes a parameter.
+fn able(info: &Info, target: Target<'_>, reads: bool) -> (bool, bool) {
+    match target {
+        Target::Global(name) => {
+            (GLOBAL.iter().any(|&(known, r, w)| known == name && if reads { r } else { w }), false)
+        }
+        Target::Element(_, Of::Common(name), _) => {
+            (reads || TASK.iter().any(|&(known, write)| known == name && write), false)
+        }
+        Target::Element(element, Of::Own(at), _) => info.handlers(element).map_or((false, false), |all| {
+            let own = &all.list()[at];
+            (if reads { own.readable() } else { own.writable() }, own.parameter)
+        }),
+    }
+}
+
+fn full_name(info: &Info, element: Option<usize>, name: &str) -> String {
+    match element {
+        Some(element) => format!("{}.{name}", info.nodes[element].name),
+        None => name.to_owned(),
+    }
+}
+
+/// The full name of the handler that a call is meant for.
+pub(crate) fn check(info: &Info, call: &Call) -> Result<String, String> {
+    resolve(info, call)?;
+    locate(info, call).map(|(element, name)| full_name(info, element, name))
 }
 
 /// Performs a global call.
 pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
     match (call.access, name) {
         (Access::Read, "version") => Ok(env!("CARGO_PKG_VERSION").to_owned()),
+        (Access::Read, "driver") => Ok("userlevel".to_owned()),
         (Access::Read, "list") => {
             let mut text = format!("{}\n", info.nodes.len());
             info.nodes.iter().for_each(|node| text.extend([node.name.as_str(), "\n"]));
@@ -117,18 +175,20 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
         (Access::Read, "requirements") => {
             Ok(info.graph.requirements.iter().map(|r| format!("{}\n", r.value)).collect())
         }
-        (Access::Read, "handlers") => Ok(GLOBAL.iter().map(|&(name, r, w)| line(name, r, w)).collect()),
+        (Access::Read, "handlers") => Ok(GLOBAL.iter().map(|&(name, r, w)| line(name, r, w, "")).collect()),
         (Access::Read, "workers") => Ok(format!("{}\n", info.mailboxes.len())),
         (Access::Write, "stop") => {
-            info.please_stop();
+            let times = crate::parse_integer(call.argument.trim()).and_then(|n| i64::try_from(n).ok());
+            info.adjust_run_count(-times.unwrap_or(1));
             Ok(String::new())
         }
         _ => Err(format!("no '{name}' handler")),
     }
 }
 
-fn line(name: &str, read: bool, write: bool) -> String {
-    format!("{name}\t{}{}\n", if read { "r" } else { "" }, if write { "w" } else { "" })
+/// A line of a list of handlers: name and, after a tab, what it can do.
+fn line(name: &str, read: bool, write: bool, flags: &str) -> String {
+    format!("{name}\t{}{}{flags}\n", if read { "r" } else { "" }, if write { "w" } else { "" })
 }
 
 /// Performs a call of a handler that every element has, on a worker that owns the element; `cx` is that element's.
@@ -157,17 +217,14 @@ pub(crate) fn call_common(
         (Access::Read, "tickets") => Ok(cx.tickets().to_string()),
         (Access::Read, "runs") => Ok(cx.task_runs().to_string()),
         (Access::Read, "home_thread") => Ok(cx.worker().to_string()),
-        (Access::Write, "scheduled") => match argument.trim() {
-            "true" | "1" => {
-                cx.schedule();
-                Ok(String::new())
+        (Access::Write, "scheduled") => {
+            match crate::parse_boolean(argument.trim()) {
+                Some(true) => cx.schedule(),
+                Some(false) => cx.unschedule(),
+                None => return Err("syntax error".to_owned()),
             }
-            "false" | "0" => {
-                cx.unschedule();
-                Ok(String::new())
-            }
-            other => Err(format!("'{other}' is no boolean")),
-        },
+            Ok(String::new())
+        }
         (Access::Write, "tickets") => match argument.trim().parse::<u32>() {
             Ok(tickets) if (1..=crate::sched::MAX_TICKETS).contains(&tickets) => {
                 cx.set_tickets(tickets);
@@ -186,8 +243,9 @@ fn ports(info: &Info, element: usize) -> String {
     for (ports, word, input) in [(&node.inputs, "input", true), (&node.outputs, "output", false)] {
         let plural = if ports.len() == 1 { "" } else { "s" };
         let _ = writeln!(text, "{} {word}{plural}", ports.len());
-        for port in ports {
+        for (number, port) in ports.iter().enumerate() {
             let kind = if port.push { "push" } else { "pull" };
+            let agnostic = if crate::ports::is_agnostic(node.class, input, number) { "~" } else { "" };
             let peers: Vec<String> = port
                 .peers
                 .iter()
@@ -196,27 +254,31 @@ fn ports(info: &Info, element: usize) -> String {
                     if input { format!("{name} [{at}]") } else { format!("[{at}] {name}") }
                 })
                 .collect();
-            let _ = writeln!(text, "{kind}\t-\t{}", peers.join(", "));
+            let _ = writeln!(text, "{kind}{agnostic}\t-\t{}", peers.join(", "));
         }
     }
     text
 }
 
-/// The `handlers` handler's text.
+/// The `handlers` handler's text: last declared first, as Click has it.
 fn list(info: &Info, element: usize, has_task: bool) -> String {
     let mut text = String::new();
     let own = info.handlers(element).map_or(&[][..], |handlers| handlers.list());
-    for handler in own {
-        text.push_str(&line(&handler.name, handler.readable(), handler.writable()));
+    for handler in own.iter().rev() {
+        let parameter = if handler.readable() && handler.parameter { "+" } else { "" };
+        let button = if handler.button { "b" } else { "" };
+        let flags = format!("{parameter}{button}");
+        text.push_str(&line(&handler.name, handler.readable(), handler.writable(), &flags));
     }
-    let mut add = |name: &str, write: bool| {
+    let mut add = |name: &str, write: bool, flags: &str| {
         if !own.iter().any(|handler| handler.name == name) {
-            text.push_str(&line(name, true, write));
+            text.push_str(&line(name, true, write, flags));
         }
     };
-    COMMON.iter().for_each(|name| add(name, false));
     if has_task {
-        TASK.iter().for_each(|&(name, write)| add(name, write));
+        TASK.iter().for_each(|&(name, write)| add(name, write, ""));
     }
+    // Calm: their values hardly ever change.
+    COMMON.iter().for_each(|name| add(name, false, if *name == "drop_reasons" { "" } else { "." }));
     text
 }

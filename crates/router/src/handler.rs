@@ -7,6 +7,10 @@ use std::any::Any;
 /// The value of a read, or what a write answers; or an error message.
 pub type HandlerResult = Result<String, String>;
 
+/// The name of a handler that answers to every name that nothing else has. The text that its functions get is the name, a
+/// space, and the parameter or value.
+pub const ANY: &str = "*";
+
 type Function = Box<dyn Fn(&mut dyn Any, &mut Cx<'_>, &str) -> Outcome + Send + Sync>;
 
 /// What a handler function comes to.

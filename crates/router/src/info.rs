@@ -8,6 +8,7 @@ use crate::names::Names;
 use lang::{Landmark, Span};
 use std::any::Any;
 use std::collections::HashMap;
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -62,11 +63,25 @@ impl Log {
     /// Writes a line.
     pub fn line(&self, text: &str) {
         match self {
-            Log::Stderr => eprintln!("{text}"),
+            // A closed standard error is no reason to stop forwarding.
+            Log::Stderr => drop(writeln!(std::io::stderr().lock(), "{text}")),
             Log::Memory(log) => {
                 let mut log = log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 log.push_str(text);
                 log.push('\n');
+            }
+        }
+    }
+
+    /// Writes to the standard output, as is; in memory it goes where messages go.
+    pub fn print(&self, text: &str) {
+        match self {
+            Log::Stderr => {
+                let mut out = std::io::stdout().lock();
+                drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+            }
+            Log::Memory(log) => {
+                log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push_str(text);
             }
         }
     }
@@ -136,10 +151,24 @@ impl Info {
 
     /// Asks the driver to stop.
     pub fn please_stop(&self) {
-        self.run_count.fetch_sub(1, Ordering::Relaxed);
-        if let Some(first) = self.mailboxes.first() {
+        self.adjust_run_count(-1);
+    }
+
+    /// Changes how often the driver may still be asked to stop before it does; when none are left, it stops, unless an
+    /// element steers it.
+    pub fn adjust_run_count(&self, by: i64) {
+        let old =
+            self.run_count.update(Ordering::Relaxed, Ordering::Relaxed, |count| count.saturating_add(by));
+        if let Some(first) = self.mailboxes.first()
+            && old.saturating_add(by) <= 0
+        {
             first.wake();
         }
+    }
+
+    /// How often the driver may still be asked to stop.
+    pub fn run_count(&self) -> i64 {
+        self.run_count.load(Ordering::Relaxed)
     }
 
     /// Whether the driver has stopped for good.

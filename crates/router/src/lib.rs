@@ -28,10 +28,11 @@ mod ports;
 mod router;
 mod sched;
 mod timers;
+mod values;
 mod work;
 mod worker;
 
-pub use args::{Args, Bytes, CallArg, FromArg, Raw, Scope, parse_integer, value};
+pub use args::{Args, FromArg, Scope, value};
 pub use build::{Layout, Options, build, check, layout};
 pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
 pub use clock::Clock;
@@ -40,12 +41,16 @@ pub use control::{Access, Answer, Call, Step};
 pub use cx::Cx;
 pub use element::{Element, PerPacket, Pull, Refused, Simple, Verdict};
 pub use globals::GLOBAL;
-pub use handler::{Handler, HandlerResult, Handlers, Merge, Outcome};
+pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
 pub use info::{Info, Log, Node, Port};
 pub use names::{Names, Value};
 pub use plan::Plan;
 pub use router::{Handle, Router};
 pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};
+pub use values::{
+    AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, parse_boolean,
+    parse_integer,
+};
 
 /// Packets in a batch, at most, unless told otherwise.
 pub const DEFAULT_VECTOR: usize = 32;

@@ -371,18 +371,22 @@ impl Running<'_> {
     /// Performs a call: here, on other workers, or both.
     fn perform(&mut self, call: Call, reply: Reply) {
         let info = self.core.info.clone();
-        let (element, handler) = match globals::resolve(&info, &call) {
+        let (element, handler, argument) = match globals::resolve(&info, &call) {
             Ok(globals::Target::Global(name)) => {
                 let result = globals::call(&info, name, &call);
                 return self.deliver(reply, result);
             }
-            Ok(globals::Target::Element(element, handler)) => (element, handler),
+            Ok(globals::Target::Element(element, handler, any)) => (
+                element,
+                handler,
+                any.map_or_else(|| call.argument.clone(), |name| format!("{name} {}", call.argument)),
+            ),
             Err(message) => return self.deliver(reply, Err(message)),
         };
         let merge = handler.merge(&info, element);
         let workers = handler.workers(&info, element, call.access);
         if workers[..] == [self.core.worker] {
-            return self.invoke(element, handler, call.access, &call.argument, reply);
+            return self.invoke(element, handler, call.access, &argument, reply);
         }
         let id = self.core.next_call;
         self.core.next_call += 1;
@@ -390,7 +394,7 @@ impl Running<'_> {
         for &worker in workers {
             let here = self.core.worker;
             let part = Reply::Worker { worker: here, call: id };
-            let (access, argument) = (call.access, call.argument.clone());
+            let (access, argument) = (call.access, argument.clone());
             if worker == here {
                 // As a work item, because it may take several steps; its answer comes by mail like the others'.
                 let control = Control::Part { element, handler, access, argument, reply: part };

@@ -1,0 +1,150 @@
+//! How arguments are assigned and read, seen through a toy element that only reports what it got.
+
+use clique_router as router;
+use packet::Anno;
+use router::{
+    AnnoOf, Bandwidth, Bytes, Class, Classes, Config, ConfigError, Element, FromArg, IpMask, IpPort,
+    NetOrHost, Options, Value,
+};
+use std::fmt::Debug;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+use wire::{Ipv4Net, Ipv6Net, MacAddr};
+
+type Made = Result<Box<dyn Element>, ConfigError>;
+
+/// Reports the arguments A (mandatory), B, C (keyword only).
+fn slots(config: &mut Config<'_>) -> Made {
+    let (mut a, mut b, mut c) = (0_i32, None::<String>, false);
+    config.args().required("A", &mut a).positional("B", &mut b).keyword("C", &mut c).finish()?;
+    Err(format!("{a} {b:?} {c}").into())
+}
+
+fn many(config: &mut Config<'_>) -> Made {
+    let (mut keys, mut rest) = (Vec::<u8>::new(), Vec::new());
+    config.args().keywords("K", &mut keys).rest(&mut rest).finish()?;
+    Err(format!("{keys:?} {rest:?}").into())
+}
+
+/// Typed(TYPE, TEXT): what TEXT is as a TYPE, with some names defined.
+fn typed(config: &mut Config<'_>) -> Made {
+    let address = Ipv4Addr::new(10, 1, 2, 3);
+    for value in [Value::Ip(address), Value::IpPrefix(address, 16), Value::Ether(MacAddr([1; 6]))] {
+        config.define("gate", value);
+    }
+    fn show<T: FromArg + Debug>(config: &Config<'_>) -> Made {
+        let (mut kind, mut value) = (String::new(), None::<T>);
+        config.args().required("TYPE", &mut kind).required("TEXT", &mut value).finish()?;
+        Err(value.map_or(String::new(), |value| format!("{value:?}")).into())
+    }
+    let kind = config.text().split(',').next().unwrap_or("");
+    match kind {
+        "u8" => show::<u8>(config),
+        "i32" => show::<i32>(config),
+        "bool" => show::<bool>(config),
+        "string" => show::<String>(config),
+        "bytes" => show::<Bytes>(config),
+        "ip" => show::<Ipv4Addr>(config),
+        "ip6" => show::<Ipv6Addr>(config),
+        "ether" => show::<MacAddr>(config),
+        "net" => show::<Ipv4Net>(config),
+        "net6" => show::<Ipv6Net>(config),
+        "mask" => show::<IpMask>(config),
+        "host" => show::<NetOrHost<Ipv4Net>>(config),
+        "time" => show::<Duration>(config),
+        "rate" => show::<Bandwidth>(config),
+        "port" => show::<IpPort>(config),
+        "anno" => show::<Anno>(config),
+        "anno4" => show::<AnnoOf<4>>(config),
+        "call" => show::<router::CallArg>(config),
+        _ => Err("no such type".into()),
+    }
+}
+
+static CLASSES: [Class; 3] =
+    [Class::new("Slots", slots), Class::new("Many", many), Class::new("Typed", typed)];
+
+/// What the element said.
+fn said(config: &str) -> String {
+    let known = Classes::new(CLASSES.iter().map(|class| class as &'static Class));
+    let parsed = lang::parse(&format!("x :: {config}"), "config", &[]);
+    assert!(!parsed.has_errors(), "{}", parsed.render_click());
+    static PORTLESS: &str = "0/0";
+    let known = Classes::new(known.iter().map(|class| &*Box::leak(Box::new(class.ports(PORTLESS)))));
+    let layout = router::layout(parsed.graph, &known, 1).expect("no ports, nothing to connect");
+    match router::build(layout, config.to_owned(), &known, Options::default()) {
+        Ok(_) => panic!("these elements never come into being"),
+        Err(errors) => errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("; "),
+    }
+}
+
+#[test]
+fn positions_and_keywords() {
+    for (config, expected) in [
+        ("Slots(1)", "1 None false"),
+        ("Slots(1, x, C true)", "1 Some(\"x\") true"),
+        ("Slots(B y, A 2)", "2 Some(\"y\") false"),
+        ("Slots(1, A 2)", "2 None false"),
+        ("Slots(C true, 1)", "A: parse error: integer expected, not 'C true'"),
+        ("Slots(1, C true, x)", "too many arguments"),
+        ("Slots()", "A: required argument missing"),
+        ("Slots(1, x, true)", "too many arguments"),
+        ("Slots(1, D 2)", "D: unknown argument"),
+        ("Slots(x 1)", "A: parse error: integer expected, not 'x 1'"),
+        ("Slots(1, C maybe)", "C: parse error: boolean expected, not 'maybe'"),
+        ("Many(K 1, a, K 2, b c)", "[1, 2] [\"a\", \"b c\"]"),
+    ] {
+        assert_eq!(said(config), expected, "{config}");
+    }
+}
+
+#[test]
+fn types() {
+    for (text, expected) in [
+        ("u8, 0xFf", "255"),
+        ("u8, 0b11", "3"),
+        ("u8, 017", "15"),
+        ("u8, 1_0", "10"),
+        ("u8, 256", "TEXT: out of range, bound 255"),
+        ("u8, -1", "TEXT: parse error: unsigned integer expected, not '-1'"),
+        ("i32, 09", "TEXT: parse error: integer expected, not '09'"),
+        ("i32, -99999999999999999999999999999999999999999", "TEXT: out of range, bound -2147483648"),
+        ("bool, t", "true"),
+        ("string, \"a b\"c", "\"a bc\""),
+        ("string, a b", "TEXT: parse error: string expected, not 'a b'"),
+        ("bytes, \\<00 ff>", "Bytes([0, 255])"),
+        ("ip, 1.2.3.04", "1.2.3.4"),
+        ("ip, gate", "10.1.2.3"),
+        ("ip, gate:ip", "10.1.2.3"),
+        ("ip, gate:bcast", "10.1.255.255"),
+        ("ip, gate:gw", "10.1.0.1"),
+        ("ip, gate:eth", "TEXT: parse error: IP address expected, not 'gate:eth'"),
+        ("ether, gate:ETH", "01-01-01-01-01-01"),
+        ("ether, 0:1:2:a:b:c", "00-01-02-0A-0B-0C"),
+        ("net, 18.26/16", "18.26.0.0/16"),
+        ("net, gate:ipnet", "10.1.0.0/16"),
+        ("net, gate/24", "10.1.2.0/24"),
+        ("net, 1.2.3.4", "TEXT: parse error: IP prefix expected, not '1.2.3.4'"),
+        ("host, 1.2.3.4", "NetOrHost(1.2.3.4/32)"),
+        ("host, gate", "NetOrHost(10.1.2.3/32)"),
+        ("mask, 1.2.3.4/255.0.0.255", "IpMask { addr: 1.2.3.4, mask: 255.0.0.255 }"),
+        ("net6, 2001:db8::1/32", "2001:db8::/32"),
+        ("ip6, ::1", "::1"),
+        ("time, 1.5", "1.5s"),
+        ("time, 20 ms", "20ms"),
+        ("time, 1e3us", "1ms"),
+        ("time, 2hr", "7200s"),
+        ("rate, 10Mbps", "Bandwidth { bytes_per_second: 1250000 }"),
+        ("rate, 2 kB/s", "Bandwidth { bytes_per_second: 2000 }"),
+        ("rate, 7", "Bandwidth { bytes_per_second: 7 }"),
+        ("rate, 1 mile", "TEXT: parse error: bandwidth expected, not '1 mile'"),
+        ("port, domain", "IpPort(53)"),
+        ("anno, PAINT", "Anno { offset: 16, size: 1 }"),
+        ("anno4, 20", "AnnoOf(Anno { offset: 20, size: 4 })"),
+        ("anno4, PAINT", "TEXT: parse error: annotation expected, not 'PAINT'"),
+        ("anno4, 45", "TEXT: parse error: annotation expected, not '45'"),
+        ("call, y.reset", "TEXT: no element named 'y'"),
+    ] {
+        assert_eq!(said(&format!("Typed({text})")), expected, "{text}");
+    }
+}
