@@ -461,7 +461,7 @@ fn effects_come_in_the_order_of_nested_calls() {
 #[test]
 fn a_count_call_switches_the_path_of_its_own_packet() {
     let config =
-        "Source(4) -> Trigger(3, v.switch 1) -> v :: Valve -> Say(a) -> Sink; v[1] -> Say(b) -> Sink";
+        "Source(4) -> Trigger(3, CALL v.switch 1) -> v :: Valve -> Say(a) -> Sink; v[1] -> Say(b) -> Sink";
     for vector in [1, 2, 32] {
         assert_eq!(run(config, 1, vector), "a0 a1 b2 b3");
     }
