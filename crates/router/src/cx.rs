@@ -239,6 +239,9 @@ impl<'t> Cx<'t> {
 
     /// Counts drops of packets that never were in a buffer.
     pub fn count_drops(&mut self, reason: &'static str, packets: u64) {
+        if packets == 0 {
+            return; // a reason for nothing is none
+        }
         let reasons = &mut self.core.drops[self.core.here as usize];
         // The same text is the same pointer nearly always, so that the comparison is one of two words.
         match reasons.iter_mut().find(|(known, _)| std::ptr::eq(*known, reason) || *known == reason) {
