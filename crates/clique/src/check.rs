@@ -7,7 +7,6 @@ use crate::{console, job, load, report};
 use router::{Class, Classes, Clock, Layout, Options, Port, Residency};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::num::NonZeroUsize;
 
 /// Arguments of `clique check`.
 #[derive(clap::Args, Debug)]
@@ -16,8 +15,9 @@ pub(crate) struct Args {
     input: InputArgs,
 
     /// Show the placement on N workers.
-    #[arg(short = 'j', long, value_name = "N", default_value = "1")]
-    threads: NonZeroUsize,
+    #[arg(short = 'j', long, value_name = "N", default_value = "1",
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(job::WORKERS_MAX)))]
+    threads: u16,
 
     /// Do not print warnings.
     #[arg(short = 'w', long)]
@@ -70,7 +70,7 @@ fn check(
     if reporter.take(parsed.diagnostics) {
         return None;
     }
-    let workers = args.threads.get();
+    let workers = usize::from(args.threads);
     let layout = router::layout(parsed.graph, known, workers).map_err(|errors| reporter.take(errors)).ok()?;
     let placement = Placement::new(&layout, workers);
     let options = Options { workers, clock: Clock::simulated(), ..Options::default() };

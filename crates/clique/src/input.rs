@@ -1,6 +1,7 @@
 //! Which configuration is meant, and its text.
 
 use crate::console::reason;
+use clap::ValueHint;
 use std::io::Read;
 
 /// A configuration, as the command line names it.
@@ -76,7 +77,7 @@ pub(crate) fn default_clickpath() -> String {
 #[derive(clap::Args, Debug)]
 pub(crate) struct InputArgs {
     /// Configuration file ('-' or none: standard input), and parameters of the configuration.
-    #[arg(value_name = "FILE | KEY=VALUE")]
+    #[arg(value_name = "FILE | KEY=VALUE", value_hint = ValueHint::FilePath)]
     words: Vec<String>,
 
     /// Take CONFIG itself as the configuration.
@@ -84,7 +85,7 @@ pub(crate) struct InputArgs {
     expression: Option<String>,
 
     /// Read the configuration from FILE.
-    #[arg(short = 'f', long, value_name = "FILE")]
+    #[arg(short = 'f', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: Option<String>,
 
     /// Search these directories, separated by colons, for required libraries [default: $CLICKPATH].

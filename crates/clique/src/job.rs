@@ -48,6 +48,23 @@ pub(crate) struct Outcome {
     pub(crate) exit: Option<Result<i32, String>>,
 }
 
+/// Workers, at most: as many as the kernel's sets of processors have places.
+pub(crate) const WORKERS_MAX: u16 = 1024;
+
+/// Seconds since the epoch at which simulated time may start, at most: nanoseconds fit 64 bits with centuries to spare.
+const START_MAX_S: f64 = 4e9;
+
+/// Reads the number of seconds since the epoch at which simulated time is to start.
+///
+/// # Errors
+/// What is expected instead.
+pub(crate) fn start_s(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(start) if (0.0..=START_MAX_S).contains(&start) => Ok(start),
+        _ => Err(format!("a number of seconds between 0 and {START_MAX_S} is expected")),
+    }
+}
+
 /// A clock that starts at a number of seconds since the epoch and stands still until it is told to jump.
 pub(crate) fn simulated_clock(start_s: f64) -> Clock {
     Clock::Simulated(Arc::new(AtomicI64::new((start_s * 1e9) as i64)))

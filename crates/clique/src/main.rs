@@ -45,9 +45,17 @@ const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable configurat
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Run a configuration until it stops or is interrupted.
+    ///
+    /// The configuration is a text in the Click language; a parameter KEY=VALUE replaces the value that the
+    /// configuration defines for $KEY. SIGINT and SIGTERM stop the router in order: handlers are read, files are
+    /// completed. A second signal ends the program at once.
     #[command(after_help = EXIT_STATUS)]
     Run(run::Args),
     /// Say what is wrong with a configuration, and which worker would run what.
+    ///
+    /// All arguments of elements are checked, but no file or interface is opened. The table shows for each worker the
+    /// elements that have an instance there, their inputs and outputs ('h' push, 'l' pull), and whether other workers
+    /// have an instance, too.
     Check(check::Args),
     /// Print a configuration without compound elements and variables.
     Flatten(print::Args),

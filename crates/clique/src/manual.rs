@@ -10,13 +10,21 @@ pub(crate) struct Args {
     /// Print the manual of this class; without it, list all classes.
     #[arg(value_name = "CLASS")]
     class: Option<String>,
+
+    /// Print the manual of this class, or of all, in Markdown.
+    #[arg(long)]
+    markdown: bool,
 }
 
 /// Runs `clique elements`.
 pub(crate) fn run(args: &Args, known: &Classes) -> Status {
-    let Some(name) = &args.class else { return console::write_result(None, &list(known)) };
+    let form = if args.markdown { markdown } else { page };
+    let Some(name) = &args.class else {
+        let text = if args.markdown { known.iter().map(markdown).collect() } else { list(known) };
+        return console::write_result(None, &text);
+    };
     if let Some(class) = known.get(name) {
-        return console::write_result(None, &page(class));
+        return console::write_result(None, &form(class));
     }
     let similar = lang::similar(name, known.names());
     let advice = similar.map(|similar| format!("; did you mean '{similar}'?")).unwrap_or_default();
@@ -58,4 +66,18 @@ fn page(class: &Class) -> String {
         }
     }
     text
+}
+
+/// The manual page as a section of a document: the class is a heading, its parts are headings below it.
+fn markdown(class: &Class) -> String {
+    let mut text = format!("## {}\n\n", class.name);
+    let mut code = false;
+    for line in lines(class) {
+        code ^= line.starts_with("```");
+        if line.starts_with('#') && !code {
+            text.push_str("##");
+        }
+        text.extend([line, "\n"]);
+    }
+    text + "\n"
 }

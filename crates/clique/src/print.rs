@@ -15,7 +15,7 @@ pub(crate) struct Args {
     input: InputArgs,
 
     /// Write to FILE instead of standard output.
-    #[arg(short = 'o', long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<String>,
 }
 

@@ -1,13 +1,13 @@
 //! `clique run`: runs a configuration.
 
 use crate::input::InputArgs;
-use crate::job::{Job, Outcome, simulated_clock};
+use crate::job::{Job, Outcome, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::{console, report};
+use clap::ValueHint;
 use router::{Classes, Clock, DEFAULT_VECTOR, Options, Router};
 use serde_json::{Value, json};
-use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 /// Arguments of `clique run`.
@@ -18,8 +18,9 @@ pub(crate) struct Args {
     input: InputArgs,
 
     /// Run N workers, each on a thread of its own.
-    #[arg(short = 'j', long, value_name = "N", default_value = "1")]
-    threads: NonZeroUsize,
+    #[arg(short = 'j', long, value_name = "N", default_value = "1",
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(WORKERS_MAX)))]
+    threads: u16,
 
     /// Keep each of several workers on one processor.
     #[arg(short = 'a', long, value_name = "BOOL", default_value = "true", num_args = 0..=1,
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     exit_handler: Option<String>,
 
     /// Write the flat configuration to FILE ('-': standard output).
-    #[arg(short = 'o', long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<String>,
 
     /// Set the router up, but do not run it.
@@ -53,12 +54,13 @@ pub(crate) struct Args {
 
     /// Simulate time, which starts at START seconds and jumps ahead whenever there is nothing to do.
     #[arg(long, visible_alias = "simulation-time", value_name = "START", num_args = 0..=1,
-          default_missing_value = "1000000000", require_equals = true)]
+          default_missing_value = "1000000000", require_equals = true, value_parser = start_s)]
     simtime: Option<f64>,
 
     /// Handle up to N packets at a time; with 1, effects come in exactly Click's order.
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_VECTOR)]
-    vector: usize,
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_VECTOR as u8,
+          value_parser = clap::value_parser!(u8).range(1..=packet::BATCH_MAX as i64))]
+    vector: u8,
 
     /// Draw all random numbers from this seed [default: a random one; 0 in simulated time].
     #[arg(long, value_name = "N")]
@@ -82,14 +84,18 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
             return Status::Usage.into();
         }
     };
+    if args.json && args.output.as_deref() == Some("-") {
+        console::complain("clique run: with --json the flat configuration has to go to a file\n");
+        return Status::Usage.into();
+    }
     let clock = args.simtime.map_or_else(Clock::real, simulated_clock);
     let seed = if clock.is_simulated() { 0 } else { fastrand::u64(..) };
     let options = Options {
-        workers: args.threads.get(),
-        vector: args.vector,
+        workers: args.threads.into(),
+        vector: args.vector.into(),
         clock,
         seed: args.seed.unwrap_or(seed),
-        pin: args.affinity && args.threads.get() > 1,
+        pin: args.affinity && args.threads > 1,
         ..Options::default()
     };
     let job = Job {

@@ -33,9 +33,13 @@ pub(crate) fn man(args: &ManArgs, mut program: Command) -> Status {
         console::complain(&format!("clique man: there is no command '{name}'\n"));
         return Status::Usage;
     };
-    let title = command.get_display_name().unwrap_or(command.get_name()).to_owned();
+    let title = command.get_display_name().unwrap_or(command.get_name()).to_uppercase();
+    let page_of = clap_mangen::Man::new(command.clone())
+        .title(title)
+        .source(concat!("Clique ", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands");
     let mut page = Vec::new();
-    match clap_mangen::Man::new(command.clone()).title(title).render(&mut page) {
+    match page_of.render(&mut page) {
         Ok(()) => console::write_result(None, &String::from_utf8_lossy(&page)),
         Err(error) => {
             console::complain(&format!("clique man: {error}\n"));

@@ -6,7 +6,7 @@ mod options;
 
 use crate::console;
 use crate::input::{self, Input, Parameter};
-use crate::job::{Job, Outcome, Stage, simulated_clock};
+use crate::job::{Job, Outcome, Stage, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use options::{Id, Item, Items};
 use router::{Classes, Clock, Options};
@@ -15,6 +15,9 @@ use std::process::ExitCode;
 
 /// The exit status of Click for whatever goes wrong.
 const FAILURE: u8 = 1;
+
+/// Seconds since the epoch at which simulated time starts unless said otherwise.
+const SIMULATION_START_S: f64 = 1e9;
 
 const SHORT_USAGE: &str = "Usage: click [OPTION]... [ROUTERFILE]\nTry 'click --help' for more information.\n";
 
@@ -146,12 +149,20 @@ impl Request {
             Id::Affinity => self.affinity = true,
             Id::Warnings => self.warnings = !negated,
             Id::NoWarnings => self.warnings = false,
-            // Both were checked to be numbers; negative numbers of threads mean one, as in Click.
+            // It was checked to be a number; a negative one means one thread, as in Click.
             Id::Threads => {
                 let threads = router::parse_integer(&value).unwrap_or(1).max(1);
-                self.threads = usize::try_from(threads).unwrap_or(usize::MAX);
+                if threads > i128::from(WORKERS_MAX) {
+                    return Err(End::Bad(format!("click: there can be {WORKERS_MAX} threads at most")));
+                }
+                self.threads = usize::try_from(threads).unwrap_or(1);
             }
-            Id::SimulatedTime => self.start_s = Some(value.parse().unwrap_or(1e9)),
+            Id::SimulatedTime if value.is_empty() => self.start_s = Some(SIMULATION_START_S),
+            Id::SimulatedTime => {
+                let start =
+                    start_s(&value).map_err(|error| End::Bad(format!("click: '--simtime': {error}")))?;
+                self.start_s = Some(start);
+            }
             Id::Help => return Err(End::Printed(HELP.to_owned())),
             Id::Version => {
                 let version = env!("CARGO_PKG_VERSION");
@@ -164,7 +175,9 @@ impl Request {
             }
             Id::Reconfigure if negated => {}
             Id::Reconfigure => {
-                return Err(End::Bad("click: '--allow-reconfigure' is not available".to_owned()));
+                console::complain(
+                    "warning: '--allow-reconfigure' has no effect: there is no 'hotconfig' handler\n",
+                );
             }
         }
         Ok(())
