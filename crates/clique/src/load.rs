@@ -26,6 +26,8 @@ pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: O
         params,
         classes: known.as_ref().map(|known| known as &dyn lang::ClassSet),
         library: Some(&find),
+        // All element classes are in the program; there are no packages to load.
+        package: if known.is_some() { Some(&|_: &str| false) } else { None },
         ..lang::Options::default()
     };
     lang::parse_with(&text.text, &text.name, &options)

@@ -54,8 +54,8 @@ enum Command {
     /// Say what is wrong with a configuration, and which worker would run what.
     ///
     /// All arguments of elements are checked, but no file or interface is opened. The table shows for each worker the
-    /// elements that have an instance there, their inputs and outputs ('h' push, 'l' pull), and whether other workers
-    /// have an instance, too.
+    /// elements that have an instance there, their inputs and outputs ('h' push, 'l' pull), and how elements of their
+    /// class live on several workers.
     Check(check::Args),
     /// Print a configuration without compound elements and variables.
     Flatten(print::Args),

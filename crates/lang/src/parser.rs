@@ -447,10 +447,10 @@ impl<'a> Parser<'a> {
             match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
                 [] => {}
                 ["compact_config"] => self.requirements.push(requirement("compact_config", "")),
-                ["package", name] => self.requirements.push(requirement("package", name)),
+                ["package", name] => self.package(name, &place),
                 ["library", name] => self.library(name, &place),
                 [name] if conf::is_word(name) && name != "package" && name != "library" => {
-                    self.requirements.push(requirement("package", name));
+                    self.package(name, &place);
                 }
                 _ => {
                     let diagnostic = Diagnostic::error("syntax error at requirement")
@@ -459,6 +459,13 @@ impl<'a> Parser<'a> {
                 }
             }
         }
+    }
+
+    fn package(&mut self, name: &str, place: &Token) {
+        if self.options.package.is_some_and(|there| !there(name)) {
+            self.error_at(place, format!("requirement '{name}' not available"));
+        }
+        self.requirements.push(Requirement { kind: "package".into(), value: name.into() });
     }
 
     /// Reads a library file at this place, unless it was read before.

@@ -106,3 +106,17 @@ fn report_as_json() {
     "#]]
     .assert_eq(&clique(&["check", "--json", "-j2", "-e", config]));
 }
+
+/// There are no packages, but a configuration that requires one can be printed.
+#[test]
+fn packages() {
+    let config = "require(package fancy);";
+    let found = clique(&["check", "-e", config]);
+    assert!(
+        found.starts_with("exit status: 1\n") && found.contains("requirement 'fancy' not available"),
+        "{found}"
+    );
+    assert!(
+        clique(&["flatten", "-e", config]).starts_with("exit status: 0\n--- output\nrequire(package \"fancy\");")
+    );
+}
