@@ -1,0 +1,221 @@
+//! Processes the options of forwarded packets that a router must process.
+//!
+//! ```click
+//! IPGWOptions(MYADDR [, OTHERADDRS])
+//! ```
+//!
+//! Expects packets with a marked IP header. Fills in record-route and timestamp options (RFC 791, RFC 1812 section 5.2.4)
+//! and corrects the checksum. A packet with a malformed option leaves at output 1 if it is in use, with the parameter
+//! problem annotation at the offending octet, and is dropped otherwise.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
+//!
+//! # Arguments
+//! - `MYADDR` (address): the address to record.
+//! - `OTHERADDRS` (addresses separated by spaces): more addresses of this router, for prespecified timestamps.
+//!
+//! # Handlers
+//! - `drops` (read): packets with malformed options.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Strip(14) -> CheckIPHeader -> o :: IPGWOptions(1.0.0.1) -> Discard;
+//! o[1] -> ICMPError(1.0.0.1, parameterproblem) -> Discard
+//! ```
+//!
+//! # See also
+//! ICMPError
+
+use packet::{Anno, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, PerPacket, Simple, Verdict};
+use std::net::Ipv4Addr;
+use wire::ipv4::{self, option};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("IPGWOptions", create).ports("1/1-2").processing("a/ah").doc(include_str!("ip_gw_options.rs"));
+
+struct IpGwOptions {
+    mine: Ipv4Addr,
+    all: Vec<Ipv4Addr>,
+    outputs: usize,
+    drops: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e =
+        IpGwOptions { mine: Ipv4Addr::UNSPECIFIED, all: Vec::new(), outputs: config.outputs(), drops: 0 };
+    let mut others = router::Raw::default();
+    config.args().required("MYADDR", &mut e.mine).positional("OTHERADDRS", &mut others).finish()?;
+    let scope = config.scope();
+    let others = lang::conf::split_spaces(&others.0);
+    let others: Result<Vec<_>, _> = others.iter().map(|word| Ipv4Addr::from_arg(word, scope)).collect();
+    e.all = others.map_err(|error| format!("OTHERADDRS: {error}"))?;
+    e.all.push(e.mine);
+    Ok(Box::new(PerPacket(e)))
+}
+
+/// Milliseconds since midnight, universal time, as the timestamp option has them.
+fn time_of_day_ms(now_ns: i64) -> [u8; 4] {
+    ((now_ns / 1_000_000).rem_euclid(86_400_000) as u32).to_be_bytes()
+}
+
+impl IpGwOptions {
+    /// Fills the options in. The error is the offset of the offending octet in the header.
+    fn fill(&self, header: &mut [u8], now_ns: i64) -> Result<(), u8> {
+        // The walk borrows the header, so the places come first; ten options at most fit into a header.
+        let mut found = [(0u8, 0usize, 0usize); 20];
+        let mut count = 0;
+        for item in ipv4::options(header).map_err(|_| 0u8)? {
+            // A bad length is reported at the length octet.
+            let item = item.map_err(|bad| bad.offset as u8 + 1)?;
+            if let Some(place) = found.get_mut(count) {
+                *place = (item.kind, item.offset, item.bytes.len());
+                count += 1;
+            }
+        }
+        for &(kind, at, len) in &found[..count] {
+            let bytes = &mut header[at..at + len];
+            match kind {
+                option::RECORD_ROUTE => self.record_route(bytes).map_err(|octet| at as u8 + octet)?,
+                option::TIMESTAMP => self.timestamp(bytes, now_ns).map_err(|octet| at as u8 + octet)?,
+                _ => {}
+            }
+        }
+        ipv4::fill_checksum(header).map_err(|_| 0)
+    }
+
+    /// RFC 791: the third octet points, counting from 1, to the next free slot.
+    fn record_route(&self, bytes: &mut [u8]) -> Result<(), u8> {
+        let at = usize::from(*bytes.get(2).ok_or(2u8)?).wrapping_sub(1);
+        if at >= 3 && at + 4 <= bytes.len() {
+            bytes[at..at + 4].copy_from_slice(&self.mine.octets());
+            bytes[2] += 4;
+            Ok(())
+        } else if at == bytes.len() {
+            Ok(()) // full
+        } else {
+            Err(2)
+        }
+    }
+
+    fn timestamp(&self, bytes: &mut [u8], now_ns: i64) -> Result<(), u8> {
+        let (&pointer, &control) = bytes.get(2).zip(bytes.get(3)).ok_or(2u8)?;
+        let (at, overflow, flag) = (usize::from(pointer).wrapping_sub(1), control >> 4, control & 0x0f);
+        if !(4..=bytes.len()).contains(&at) {
+            return Err(2);
+        }
+        let (now, len) = (time_of_day_ms(now_ns), bytes.len());
+        match flag {
+            0 if at + 4 <= len => {
+                bytes[at..at + 4].copy_from_slice(&now);
+                bytes[2] += 4;
+            }
+            1 if at + 8 <= len => {
+                bytes[at..at + 4].copy_from_slice(&self.mine.octets());
+                bytes[at + 4..at + 8].copy_from_slice(&now);
+                bytes[2] += 8;
+            }
+            // Prespecified: only where the next address is one of ours.
+            3 if at + 8 <= len => {
+                if self.all.iter().any(|address| address.octets() == bytes[at..at + 4]) {
+                    bytes[at + 4..at + 8].copy_from_slice(&now);
+                    bytes[2] += 8;
+                }
+            }
+            0 | 1 if overflow < 15 => bytes[3] = (overflow + 1) << 4 | flag,
+            _ => return Err(3),
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn process_options(&mut self, cx: &mut Cx<'_>, packet: &mut Packet, header_len: usize) -> Verdict {
+        let now_ns = cx.now_ns();
+        let filled = match packet.network_mut().and_then(|bytes| bytes.get_mut(..header_len)) {
+            Some(header) => self.fill(header, now_ns),
+            None => Err(0),
+        };
+        match filled {
+            Ok(()) => Verdict::Pass,
+            Err(octet) => {
+                self.drops += 1;
+                packet.set_anno(Anno::ICMP_PARAMPROB, u64::from(octet));
+                super::fail(self.outputs, "malformed IP option")
+            }
+        }
+    }
+}
+
+impl Simple for IpGwOptions {
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match packet.network_header_len() {
+            Some(len) if len > ipv4::HEADER_LEN => self.process_options(cx, packet, len),
+            Some(_) => Verdict::Pass,
+            None => Verdict::Drop("no IP header"),
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("drops", |e: &mut IpGwOptions, _| e.drops).merged(Merge::Sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn element() -> IpGwOptions {
+        let mine = Ipv4Addr::new(9, 8, 7, 6);
+        IpGwOptions { mine, all: vec![mine], outputs: 2, drops: 0 }
+    }
+
+    fn header(options: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0u8; 20];
+        bytes.extend_from_slice(options);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes[0] = 0x40 | (bytes.len() / 4) as u8;
+        bytes
+    }
+
+    #[test]
+    fn records_the_route() {
+        let mut bytes = header(&[1, 7, 11, 8, 1, 1, 1, 1, 0, 0, 0, 0]);
+        element().fill(&mut bytes, 0).expect("a good option");
+        assert_eq!(bytes[20..32], [1, 7, 11, 12, 1, 1, 1, 1, 9, 8, 7, 6]);
+        assert!(wire::checksum::verify(&bytes));
+        element().fill(&mut bytes, 0).expect("a full option is left alone");
+        let mut bad = header(&[7, 7, 3, 0, 0, 0, 0]);
+        assert_eq!(element().fill(&mut bad, 0), Err(22)); // the pointer points before the data
+        let mut long = header(&[7, 40, 4]);
+        assert_eq!(element().fill(&mut long, 0), Err(21)); // the length runs out of the header
+    }
+
+    #[test]
+    fn stamps_the_time() {
+        let now_ns = 86_400_000_000_000 * 3 + 5_000_000; // 5 ms after midnight
+        let mut plain = header(&[68, 8, 5, 0, 0, 0, 0, 0]);
+        element().fill(&mut plain, now_ns).expect("good");
+        assert_eq!(plain[20..28], [68, 8, 9, 0, 0, 0, 0, 5]);
+        element().fill(&mut plain, now_ns).expect("overflow counts");
+        assert_eq!(plain[23], 0x10);
+        let mut addressed = header(&[68, 12, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+        element().fill(&mut addressed, now_ns).expect("good");
+        assert_eq!(addressed[22..32], [13, 1, 9, 8, 7, 6, 0, 0, 0, 5]);
+        let mut other = header(&[68, 12, 5, 3, 1, 2, 3, 4, 0, 0, 0, 0]);
+        element().fill(&mut other, now_ns).expect("not ours");
+        assert_eq!(other[22], 5);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_options_never_panic(options in prop::collection::vec(any::<u8>(), 0..=40), now in any::<i64>()) {
+            let mut bytes = header(&options);
+            if element().fill(&mut bytes, now).is_ok() {
+                prop_assert!(wire::checksum::verify(&bytes));
+            }
+        }
+    }
+}
