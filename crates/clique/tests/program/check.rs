@@ -117,6 +117,7 @@ fn packages() {
         "{found}"
     );
     assert!(
-        clique(&["flatten", "-e", config]).starts_with("exit status: 0\n--- output\nrequire(package \"fancy\");")
+        clique(&["flatten", "-e", config])
+            .starts_with("exit status: 0\n--- output\nrequire(package \"fancy\");")
     );
 }
