@@ -1,8 +1,9 @@
 //! Which configuration is meant, and its text.
 
-use crate::console::reason;
+use crate::archive;
+use crate::console::{self, reason};
 use clap::ValueHint;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 
 /// A configuration, as the command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl Input {
         }
     }
 
-    /// Reads the text. Bytes that are not UTF-8 can stand in comments only; they are replaced.
+    /// Reads the text; of an archive, the configuration in it. Bytes that are not UTF-8 can stand in comments only; they are replaced.
     ///
     /// # Errors
     /// Why it cannot be read, with the name.
@@ -51,10 +52,14 @@ impl Input {
             }
         };
         let name = self.name().to_owned();
-        match bytes {
-            Ok(bytes) => Ok(Text { name, text: String::from_utf8_lossy(&bytes).into_owned() }),
-            Err(error) => Err(format!("{name}: {}", reason(&error))),
-        }
+        let bytes = bytes.map_err(|error| format!("{name}: {}", reason(&error)))?;
+        let text = match &bytes[..] {
+            archive if archive::is_archive(archive) => {
+                archive::config(archive).map_err(|error| format!("{name}: {error}"))?
+            }
+            text => text,
+        };
+        Ok(Text { name, text: String::from_utf8_lossy(text).into_owned() })
     }
 }
 
@@ -118,7 +123,12 @@ impl InputArgs {
             }
         }
         match inputs.len() {
-            0 => Ok((Input::Stdin, parameters)),
+            0 => {
+                if std::io::stdin().is_terminal() {
+                    console::complain("Reading the configuration from the terminal; '--help' tells more.\n");
+                }
+                Ok((Input::Stdin, parameters))
+            }
             1 => Ok((inputs.remove(0), parameters)),
             _ => Err(format!(
                 "more than one configuration is given: {}",

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod archive;
 mod check;
 mod click;
 mod console;

@@ -1,6 +1,6 @@
 //! The program called as `click`.
 
-use crate::{clique, clique_with, text};
+use crate::{clique, clique_with, text, without_reasons};
 use expect_test::{Expect, expect};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -79,15 +79,15 @@ fn errors() {
     "#]],
     );
     check(
-        click(&["-e", "InfiniteSource(LIMIT x, BURST y) -> Discard"]),
+        without_reasons(click(&["-e", "InfiniteSource(LIMIT x, BURST y) -> Discard"])),
         expect![[r#"
-        exit status: 1
-        --- messages
-        config:1: While configuring 'InfiniteSource@1 :: InfiniteSource':
-          LIMIT: 'x' is no integer
-          BURST: 'y' is no integer
-        Router could not be initialized!
-    "#]],
+            exit status: 1
+            --- messages
+            config:1: While configuring 'InfiniteSource@1 :: InfiniteSource':
+              LIMIT: ...
+              BURST: ...
+            Router could not be initialized!
+        "#]],
     );
     check(
         click(&["-e", "InfiniteSource -> [1] Discard"]),

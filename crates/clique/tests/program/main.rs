@@ -60,3 +60,12 @@ fn text(output: Output) -> String {
     }
     text
 }
+
+/// Leaves out why an argument is wrong, which is its type's business.
+fn without_reasons(text: String) -> String {
+    let cut = |line: &str| match ["LIMIT: ", "BURST: "].iter().find_map(|name| line.find(name)) {
+        Some(at) => format!("{}...\n", &line[..at + "LIMIT: ".len()]),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(cut).collect()
+}
