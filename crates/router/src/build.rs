@@ -325,6 +325,7 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         drops: vec![Vec::new(); count],
         lots: Vec::new(),
         next_call: 0,
+        asked: None,
         dispatches: 0,
     };
     Worker::new(core, elements, rcu::Domain::global().register(&format!("worker {worker}")))

@@ -93,6 +93,8 @@ pub(crate) struct Frame {
 pub(crate) enum Reply {
     /// Nobody: the call was made for its effect, for instance by a packet.
     Nobody,
+    /// The driver, which was asked to stop.
+    Driver,
     /// The computation on this worker's work-list that awaits this call.
     Frame { call: u64 },
     /// Another worker's call, by its index and the call's number there.

@@ -71,6 +71,8 @@ pub(crate) struct Core {
     /// Scratch space of `scatter`: batches by output, in order of first use.
     pub(crate) lots: Vec<(u16, Batch)>,
     pub(crate) next_call: u64,
+    /// The run count at which the element that steers the driver was asked whether to stop, until it has decided.
+    pub(crate) asked: Option<i64>,
     pub(crate) dispatches: u64,
 }
 
@@ -219,6 +221,11 @@ impl<'t> Cx<'t> {
         let element = self.core.here;
         let want = want.min(packet::BATCH_MAX) as u8;
         self.core.list.push(Work::Ask { element, port: input as u16, want, own: true });
+    }
+
+    /// Answers a request with the packets that pass, after [`crate::Pull::Later`].
+    pub fn answer(&mut self, batch: Batch) {
+        self.core.list.push(Work::Answer { batch });
     }
 
     /// Drops a packet and counts it under a reason.
@@ -495,7 +502,9 @@ impl Cx<'_> {
         self.core.info.adjust_run_count(by);
     }
 
-    /// Says, while initialising, that this element is asked before the driver stops. The first one to say so wins.
+    /// Says, while initialising, that this element is asked before the driver stops: `router` is written to its handler
+    /// `step`, and when that has come to its end the driver stops if the run count has not grown meanwhile, goes on if it
+    /// is positive, and asks again otherwise. The first element to say so wins.
     pub fn steer_driver(&mut self) -> bool {
         self.core.info.driver_manager.set(self.core.here as usize).is_ok()
     }

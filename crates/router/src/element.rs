@@ -61,13 +61,6 @@ pub trait Element: Any + Send {
         Step::Done(Ok(String::new()))
     }
 
-    /// All work of the router has stopped because somebody asked for it; the element that steers the driver
-    /// (DriverManager) decides whether it goes on. True: go on.
-    fn driver_stopped(&mut self, cx: &mut Cx<'_>) -> bool {
-        let _ = cx;
-        false
-    }
-
     /// The element's last act, while the router is taken down: flushes files. No packets can be emitted.
     fn finish(&mut self, cx: &mut Cx<'_>) {
         let _ = cx;
@@ -110,6 +103,8 @@ pub enum Pull {
     Give(Batch),
     /// None.
     Nothing,
+    /// Not known yet: a control computation that the element has started answers with [`Cx::answer`].
+    Later,
     /// Cannot say before asking for up to `want` packets at this pull input; [`Element::pulled`] gets them.
     Ask {
         /// The pull input.

@@ -92,6 +92,8 @@ pub struct Handler {
     pub parameter: bool,
     /// Whether a write is a button: takes no value, is done for its effect.
     pub button: bool,
+    /// Whether it is for this program alone: not to be offered to others over the network.
+    pub private: bool,
     /// Whether a write concerns every instance although they have a shared part.
     pub everywhere: bool,
     pub(crate) read: Option<Function>,
@@ -125,6 +127,7 @@ impl Handlers {
                 merge: Merge::First,
                 parameter: false,
                 button: false,
+                private: false,
                 everywhere: false,
                 read: None,
                 write: None,
@@ -207,6 +210,12 @@ impl Handler {
     /// Says that a write takes no value.
     pub fn as_button(&mut self) -> &mut Handler {
         self.button = true;
+        self
+    }
+
+    /// Says that the handler is not to be offered over the network.
+    pub fn as_private(&mut self) -> &mut Handler {
+        self.private = true;
         self
     }
 

@@ -120,15 +120,19 @@ impl Running<'_> {
         let mut budget = DISPATCHES_PER_TURN;
         self.read_mail();
         // Before the list, too: a loop in the graph would never let the driver stop.
-        if self.is_asked_to_stop() && !self.may_go_on() {
-            return Turned::Idle(None);
+        if self.is_asked_to_stop()
+            && let Some(turned) = self.consider_stopping(&mut budget)
+        {
+            return turned;
         }
         if let Some(turned) = self.run_list(&mut budget) {
             return turned;
         }
         for _ in 0..TASKS_PER_TURN {
-            if self.is_asked_to_stop() && !self.may_go_on() {
-                return Turned::Idle(None);
+            if self.is_asked_to_stop()
+                && let Some(turned) = self.consider_stopping(&mut budget)
+            {
+                return turned;
             }
             let Some(element) = self.core.scheduler.next() else { break };
             dispatch!(self, element, |instance, cx| instance.run_task(cx));
@@ -142,7 +146,9 @@ impl Running<'_> {
                 return turned;
             }
         }
-        if !self.core.scheduler.is_idle() || !self.mailbox_is_empty() {
+        // Whether to stop is decided before time passes.
+        let stops = self.core.worker == 0 && self.is_asked_to_stop();
+        if stops || !self.core.scheduler.is_idle() || !self.mailbox_is_empty() {
             return Turned::Busy;
         }
         Turned::Idle(self.core.timers.next_ns())
@@ -163,29 +169,46 @@ impl Running<'_> {
         self.core.info.run_count.load(std::sync::atomic::Ordering::Relaxed) <= 0
     }
 
-    /// Somebody asked the driver to stop: the first worker asks the element that steers it, the others wait.
-    fn may_go_on(&mut self) -> bool {
-        use std::sync::atomic::Ordering::Relaxed;
+    /// Somebody asked the driver to stop: the first worker asks the element that steers it, if there is one, the others go
+    /// on until it has decided. `None` if work goes on.
+    fn consider_stopping(&mut self, budget: &mut usize) -> Option<Turned> {
         let info = self.core.info.clone();
-        if info.halted() {
-            return false;
-        }
-        if self.core.worker != 0 {
+        if self.core.worker != 0 && !info.halted() {
             info.mailboxes[0].wake();
-            return true;
+            return None;
         }
-        let goes_on = match info.driver_manager.get() {
-            Some(&element) => {
-                dispatch!(self, element, |instance, cx| instance.driver_stopped(cx)).unwrap_or(false)
+        loop {
+            if info.halted() {
+                return Some(Turned::Idle(None));
             }
-            None => false,
-        };
-        if goes_on {
-            let _ = info.run_count.fetch_update(Relaxed, Relaxed, |n| (n <= 0).then_some(1));
-        } else {
-            info.halt();
+            if info.run_count() > 0 {
+                return None;
+            }
+            let Some(&element) = info.driver_manager.get() else {
+                info.halt();
+                return Some(Turned::Idle(None));
+            };
+            if self.core.asked.is_none() {
+                self.core.asked = Some(info.run_count());
+                let call = Call::write(format!("{}.step", info.nodes[element].name), "router");
+                self.perform(call, Reply::Driver);
+            }
+            if let Some(turned) = self.run_list(budget) {
+                return Some(turned);
+            }
+            if self.core.asked.is_some() {
+                return Some(Turned::Blocked); // the element lives on another worker
+            }
         }
-        goes_on
+    }
+
+    /// The element that steers the driver has done a step: unless it has granted something, the driver stops.
+    fn decide(&mut self) {
+        let asked = self.core.asked.take().unwrap_or(0);
+        let granted = self.core.info.run_count();
+        if granted <= 0 && granted <= asked {
+            self.core.info.halt();
+        }
     }
 
     /// Runs the work-list until it is empty (`None`), waits for another worker, or has used up the turn.
@@ -268,6 +291,7 @@ impl Running<'_> {
     #[inline]
     fn handle_pull(&mut self, base: usize, element: u32, pull: Pull) {
         let work = match pull {
+            Pull::Later => return,
             Pull::Give(batch) => Work::Answer { batch },
             Pull::Nothing => Work::Answer { batch: self.core.pool.batch() },
             Pull::Ask { input, want } => {
@@ -287,7 +311,7 @@ impl Running<'_> {
         let pull = dispatch!(self, element, |instance, cx| instance.pulled(cx, port as usize, batch));
         match pull.unwrap_or(Pull::Nothing) {
             Pull::Give(rest) if own => self.core.pool.recycle(rest),
-            Pull::Nothing if own => {}
+            Pull::Nothing | Pull::Later if own => {}
             Pull::Ask { input, want } if own => {
                 let want = want.min(packet::BATCH_MAX) as u8;
                 self.core.list.insert(base, Work::Ask { element, port: input as u16, want, own });
@@ -345,6 +369,14 @@ impl Running<'_> {
                 if let Err(message) = result {
                     self.core.info.log.line(&message);
                 }
+            }
+            Reply::Driver => {
+                if let Err(message) = result
+                    && !message.is_empty()
+                {
+                    self.core.info.log.line(&message);
+                }
+                self.decide();
             }
             Reply::Thread(sender) => drop(sender.send(result)), // nobody listens any more: fine
             Reply::Worker { worker, call } => {
