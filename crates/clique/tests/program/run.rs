@@ -4,6 +4,7 @@ use crate::{clique, clique_in, clique_with, program, text, without_reasons};
 use expect_test::{Expect, expect};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -326,6 +327,16 @@ fn statistics_as_json() {
     assert!(report["dispatches"].as_u64() >= Some(10), "{report}");
 }
 
+/// Packets that come to nothing are counted where it happens, on all workers.
+#[test]
+fn drops_as_json() {
+    let config = "InfiniteSource(LIMIT 5, STOP true) -> c :: Classifier(0/0123) -> Discard";
+    let output = program(&["run", "--json", "-e", config]).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let drop = &report["drops"][0];
+    assert_eq!((&drop["element"], &drop["packets"]), (&"c".into(), &5.into()), "{report}");
+}
+
 /// Tools find the place without parsing messages.
 #[test]
 fn diagnostics_as_json() {
@@ -407,4 +418,20 @@ fn signals_stop_the_router() {
             assert_eq!((status.code(), output.as_str()), (Some(0), "Counter\n"), "{config} {options:?}");
         }
     }
+}
+
+/// A second signal does not wait for the router. It is stopped while both are sent, lest it end in between.
+#[test]
+fn second_signal_ends_at_once() {
+    let mut running = start(&["run", "-e", "InfiniteSource -> Discard"]);
+    signal(&running, Signal::STOP);
+    let state = format!("/proc/{}/stat", running.0.id());
+    while !std::fs::read_to_string(&state).unwrap().contains(") T ") {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for kind in [Signal::INT, Signal::TERM, Signal::CONT] {
+        signal(&running, kind);
+    }
+    let status = running.0.wait().unwrap();
+    assert!(matches!(status.signal(), Some(2 | 15)), "{status}");
 }
