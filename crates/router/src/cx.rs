@@ -471,8 +471,14 @@ impl Cx<'_> {
 
     /// Schedules the task of this element's instance on another worker.
     pub fn schedule_worker(&self, worker: usize) {
+        self.schedule_element(self.index(), worker);
+    }
+
+    /// Schedules the task of an element's instance on a worker, if it has one: for elements that wait for something
+    /// that others do to a part they share.
+    pub fn schedule_element(&self, element: usize, worker: usize) {
         if let Some(mailbox) = self.core.info.mailboxes.get(worker) {
-            mailbox.send(Message::Schedule(self.core.here));
+            mailbox.send(Message::Schedule(element as u32));
         }
     }
 }

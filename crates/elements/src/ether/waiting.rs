@@ -1,0 +1,74 @@
+//! Packets that wait for an address, on one worker.
+
+use packet::Packet;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::net::Ipv4Addr;
+
+/// The packets that wait for one address.
+struct Queue {
+    packets: VecDeque<Packet>,
+    /// When the table is to be asked about the address again.
+    again_ns: i64,
+    arrival: u64,
+}
+
+/// Packets that wait, by the address that they wait for.
+#[derive(Default)]
+pub(super) struct Waiting {
+    queues: HashMap<Ipv4Addr, Queue>,
+    /// Addresses in the order in which they were first wanted.
+    order: BTreeMap<u64, Ipv4Addr>,
+    arrivals: u64,
+}
+
+impl Waiting {
+    /// Whether nothing is waited for.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// Packets that wait for an address, and when to ask again; `None` if it is not waited for.
+    pub(super) fn state(&self, ip: Ipv4Addr) -> Option<(usize, i64)> {
+        self.queues.get(&ip).map(|queue| (queue.packets.len(), queue.again_ns))
+    }
+
+    /// Waits for an address, to be asked for again at `again_ns`.
+    pub(super) fn expect(&mut self, ip: Ipv4Addr, again_ns: i64) {
+        let (order, arrivals) = (&mut self.order, &mut self.arrivals);
+        let queue = self.queues.entry(ip).or_insert_with(|| {
+            *arrivals += 1;
+            order.insert(*arrivals, ip);
+            Queue { packets: VecDeque::new(), again_ns, arrival: *arrivals }
+        });
+        queue.again_ns = again_ns;
+    }
+
+    /// Adds a packet that waits for an address that is waited for; the packet back if it is not.
+    pub(super) fn push(&mut self, ip: Ipv4Addr, packet: Packet) -> Option<Packet> {
+        match self.queues.get_mut(&ip) {
+            Some(queue) => {
+                queue.packets.push_back(packet);
+                None
+            }
+            None => Some(packet),
+        }
+    }
+
+    /// Stops waiting for an address and returns the packets.
+    pub(super) fn take(&mut self, ip: Ipv4Addr) -> VecDeque<Packet> {
+        let Some(queue) = self.queues.remove(&ip) else { return VecDeque::new() };
+        self.order.remove(&queue.arrival);
+        queue.packets
+    }
+
+    /// Takes the oldest packet of the address that was wanted first and has packets.
+    pub(super) fn pop_oldest(&mut self) -> Option<Packet> {
+        self.order.values().find_map(|ip| self.queues.get_mut(ip)?.packets.pop_front())
+    }
+
+    /// The addresses that are waited for, in the order in which they were first wanted.
+    pub(super) fn addresses(&self) -> Vec<Ipv4Addr> {
+        self.order.values().copied().collect()
+    }
+}
