@@ -45,11 +45,8 @@ impl Input {
     pub(crate) fn read(&self) -> Result<Text, String> {
         let bytes = match self {
             Input::Expression(text) => Ok(text.clone().into_bytes()),
-            Input::File(file) => std::fs::read(file),
-            Input::Stdin => {
-                let mut bytes = Vec::new();
-                std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-            }
+            Input::File(file) => std::fs::File::open(file).and_then(read_bounded),
+            Input::Stdin => read_bounded(std::io::stdin().lock()),
         };
         let name = self.name().to_owned();
         let bytes = bytes.map_err(|error| format!("{name}: {}", reason(&error)))?;
@@ -61,6 +58,14 @@ impl Input {
         };
         Ok(Text { name, text: String::from_utf8_lossy(text).into_owned() })
     }
+}
+
+/// Reads all, but not much more than a configuration may have: what is too long is then refused as any other text.
+pub(crate) fn read_bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
+    let limit = lang::Limits::default().source as u64 + 1;
+    let mut bytes = Vec::new();
+    source.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A parameter of the configuration: its name and its value.

@@ -4,12 +4,13 @@
 //! `D/conf` and D itself. An empty directory in the path stands for the directory of the file that requires the
 //! library, and so does an empty path.
 
+use crate::input::read_bounded;
 use std::path::{Path, PathBuf};
 
 /// The name and text of a library that the file `from` requires.
 pub(crate) fn find(path: &str, name: &str, from: &str) -> Option<(String, String)> {
     let file = locate(path, name, from)?;
-    let bytes = std::fs::read(&file).ok()?;
+    let bytes = std::fs::File::open(&file).and_then(read_bounded).ok()?;
     Some((file.to_string_lossy().into_owned(), String::from_utf8_lossy(&bytes).into_owned()))
 }
 

@@ -33,6 +33,11 @@ impl Reporter {
     /// Sets the texts that diagnostics point into.
     pub(crate) fn sources(&mut self, sources: Vec<Source>) {
         self.sources = sources;
+        for source in &mut self.sources {
+            if source.text.contains(is_harmful) {
+                source.text = source.text.chars().map(printable).collect::<String>().into();
+            }
+        }
     }
 
     /// Shows or keeps diagnostics; says whether errors were among them.
@@ -75,7 +80,36 @@ impl Reporter {
     }
 }
 
+/// Whether a character could make a terminal do something when a line is shown.
+fn is_harmful(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+}
+
+/// The character, or one as long in its place, since diagnostics point at bytes.
+fn printable(c: char) -> char {
+    match (is_harmful(c), c.len_utf8()) {
+        (false, _) => c,
+        (true, 1) => '?',
+        (true, _) => '\u{bf}', // all control characters of two bytes
+    }
+}
+
 /// Prints a report in JSON on standard output.
 pub(crate) fn print_json(report: &Value) -> Status {
     console::write_result(None, &format!("{report:#}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing moves, and only what is harmful changes.
+    #[test]
+    fn replacements_are_as_long() {
+        for c in (0..=0x10_ffff).filter_map(char::from_u32) {
+            assert_eq!(printable(c).len_utf8(), c.len_utf8(), "{c:?}");
+            assert!(!is_harmful(printable(c)), "{c:?}");
+            assert!(is_harmful(c) || printable(c) == c, "{c:?}");
+        }
+    }
 }

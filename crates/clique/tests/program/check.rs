@@ -121,3 +121,23 @@ fn packages() {
             .starts_with("exit status: 0\n--- output\nrequire(package \"fancy\");")
     );
 }
+
+/// Whatever a file has in it: errors, in bounded time and memory, and nothing that a terminal would obey.
+#[test]
+fn absurd_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = (0..20_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    std::fs::write(dir.path().join("noise"), bytes).unwrap();
+    std::fs::write(dir.path().join("deep"), "(".repeat(100_000)).unwrap();
+    for file in ["noise", "deep", "."] {
+        let output = program(&["check", file]).current_dir(dir.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{file}");
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert!(!messages.is_empty() && !messages.contains('\u{1b}'), "{file}: {messages}");
+    }
+    let found = clique(&["check", "/dev/zero"]);
+    assert!(
+        found.starts_with("exit status: 1\n") && found.contains("configuration is longer than"),
+        "{found}"
+    );
+}
