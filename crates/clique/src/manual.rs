@@ -47,7 +47,11 @@ fn lines(class: &Class) -> impl Iterator<Item = &'static str> {
 /// The first sentence of the documentation.
 fn summary(class: &Class) -> String {
     let paragraph: Vec<&str> = lines(class).take_while(|line| !line.is_empty()).collect();
-    paragraph.join(" ")
+    let mut text = paragraph.join(" ");
+    if let Some(end) = text.find(". ") {
+        text.truncate(end + 1);
+    }
+    text
 }
 
 /// The manual page: headings in capitals, code indented.
