@@ -59,11 +59,10 @@ impl Reporter {
     /// Takes an error without a place.
     pub(crate) fn error(&mut self, message: impl Into<String>) {
         let message = message.into();
-        if self.style == Style::Json {
-            self.all.push(Diagnostic::error(message));
-        } else {
+        if self.style != Style::Json {
             console::complain(&format!("{message}\n"));
         }
+        self.all.push(Diagnostic::error(message));
     }
 
     /// Number of errors and of warnings so far.

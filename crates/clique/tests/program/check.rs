@@ -141,3 +141,15 @@ fn absurd_files() {
         "{found}"
     );
 }
+
+#[test]
+fn missing_file() {
+    expect![[r#"
+        exit status: 1
+        --- output
+        no/such.click: 1 error
+        --- messages
+        no/such.click: No such file or directory
+    "#]]
+    .assert_eq(&clique(&["check", "no/such.click"]));
+}
