@@ -84,7 +84,9 @@ fn main() -> ExitCode {
     let known = elements::classes();
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
-    if Path::new(&name).file_name().is_some_and(|name| name == "click") {
+    let is_click = Path::new(&name).file_name().is_some_and(|name| name == "click");
+    // `clique click` is seen to before clap looks at what follows, lest it take a `--` that is meant for the driver.
+    if is_click || arguments.next().is_some_and(|command| command == "click") {
         return click::run(arguments, &known);
     }
     match Program::parse().command {

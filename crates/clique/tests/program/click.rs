@@ -159,6 +159,9 @@ fn command_line() {
         parameter 'N' multiply defined
     "#]],
     );
+    for found in [click(&["--", "-q"]), clique(&["click", "--", "-q"])] {
+        assert_eq!(found, "exit status: 1\n--- messages\n-q: No such file or directory\n");
+    }
     assert!(click(&["--help"]).starts_with("exit status: 0\n--- output\nUsage: click "));
     assert!(click(&["--version"]).starts_with("exit status: 0\n--- output\nclick (Clique "));
 }
