@@ -1,6 +1,7 @@
 //! `clique check`: what is wrong with a configuration, and which worker would run what. Opens nothing.
 
 use crate::input::InputArgs;
+use crate::pinpoint::Arguments;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::{console, job, load, report};
@@ -66,6 +67,7 @@ fn check(
 ) -> Option<Placement> {
     let text = job::read(input, reporter).ok()?;
     let parsed = load::parse(&text, params, &args.input.clickpath(), Some(known));
+    let arguments = Arguments::new(&parsed.graph, &parsed.sources);
     reporter.sources(parsed.sources);
     if reporter.take(parsed.diagnostics) {
         return None;
@@ -74,7 +76,8 @@ fn check(
     let layout = router::layout(parsed.graph, known, workers).map_err(|errors| reporter.take(errors)).ok()?;
     let placement = Placement::new(&layout, workers);
     let options = Options { workers, clock: Clock::simulated(), ..Options::default() };
-    let (Ok(found) | Err(found)) = router::check(layout, text.text, known, options);
+    let (Ok(mut found) | Err(mut found)) = router::check(layout, text.text, known, options);
+    arguments.pinpoint(&mut found);
     (!reporter.take(found)).then_some(placement)
 }
 

@@ -83,11 +83,11 @@ impl Job {
     ) -> Result<Router, Stage> {
         let text = read(&self.input, reporter)?;
         let parsed = load::parse(&text, &self.params, &self.clickpath, Some(known));
-        reporter.sources(parsed.sources);
+        reporter.sources(parsed.sources.clone());
         if reporter.take(parsed.diagnostics) {
             return Err(Stage::Text);
         }
-        match load::build(parsed.graph, &text, known, options) {
+        match load::build(parsed.graph, &parsed.sources, &text, known, options) {
             Ok((router, warnings)) => {
                 reporter.take(warnings);
                 Ok(router)

@@ -2,7 +2,8 @@
 
 use crate::input::{Parameter, Text};
 use crate::library;
-use lang::{Diagnostic, Parsed};
+use crate::pinpoint::Arguments;
+use lang::{Diagnostic, Parsed, Source};
 use router::{Classes, Options, Router};
 
 /// The program's element classes, for the language.
@@ -39,10 +40,16 @@ pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: O
 /// Everything that is wrong.
 pub(crate) fn build(
     graph: lang::Graph,
+    sources: &[Source],
     text: &Text,
     known: &Classes,
     options: Options,
 ) -> Result<(Router, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let arguments = Arguments::new(&graph, sources);
     let layout = router::layout(graph, known, options.workers)?;
-    router::build(layout, text.text.clone(), known, options)
+    let mut built = router::build(layout, text.text.clone(), known, options);
+    match &mut built {
+        Ok((_, found)) | Err(found) => arguments.pinpoint(found),
+    }
+    built
 }

@@ -20,6 +20,7 @@ mod job;
 mod library;
 mod load;
 mod manual;
+mod pinpoint;
 mod print;
 mod read;
 mod report;

@@ -41,18 +41,18 @@ fn errors_of_each_stage() {
         config: 2 errors
         --- messages
         Error: While configuring 'InfiniteSource@1 :: InfiniteSource': LIMIT: ...
-           ,-[ config:1:1 ]
+           ,-[ config:1:22 ]
            |
          1 | InfiniteSource(LIMIT five) -> Discard(BURST six)
-           | ^^^^^^^|^^^^^^
-           |        `-------- here
+           |                      ^^|^
+           |                        `--- here
         ---'
         Error: While configuring 'Discard@2 :: Discard': BURST: ...
-           ,-[ config:1:31 ]
+           ,-[ config:1:45 ]
            |
          1 | InfiniteSource(LIMIT five) -> Discard(BURST six)
-           |                               ^^^|^^^
-           |                                  `----- here
+           |                                             ^|^
+           |                                              `--- here
         ---'
     "#]]
     .assert_eq(&without_reasons(clique(&["check", "-e", arguments])));

@@ -175,25 +175,25 @@ fn errors_show_the_place() {
             exit status: 1
             --- messages
             Error: While configuring 's :: InfiniteSource': LIMIT: ...
-               ,-[ bad.click:1:1 ]
+               ,-[ bad.click:1:27 ]
                |
              1 | s :: InfiniteSource(LIMIT five,
-               | |
-               | `-- here
+               |                           ^^|^
+               |                             `--- here
             ---'
             Error: While configuring 's :: InfiniteSource': BURST: ...
-               ,-[ bad.click:1:1 ]
-               |
-             1 | s :: InfiniteSource(LIMIT five,
-               | |
-               | `-- here
-            ---'
-            Error: While configuring 'Discard@2 :: Discard': BURST: ...
-               ,-[ bad.click:2:15 ]
+               ,-[ bad.click:2:9 ]
                |
              2 |   BURST -) -> Discard(BURST x);
-               |               ^^^|^^^
-               |                  `----- here
+               |         |
+               |         `-- here
+            ---'
+            Error: While configuring 'Discard@2 :: Discard': BURST: ...
+               ,-[ bad.click:2:29 ]
+               |
+             2 |   BURST -) -> Discard(BURST x);
+               |                             |
+               |                             `-- here
             ---'
         "#]],
     );
