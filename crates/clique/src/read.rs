@@ -11,16 +11,18 @@ use router::{Call, GLOBAL, Router};
 pub(crate) struct Reading {
     /// `element.handler`, or the name of a global handler.
     pub(crate) name: String,
-    /// What it says; ends in a newline unless empty.
+    /// What it says.
     pub(crate) value: String,
     /// Whether the name has to be printed, too, because more than one value was asked for.
     pub(crate) named: bool,
 }
 
 impl Reading {
-    /// The value as it is printed.
+    /// The value as it is printed: lines, and between its name and an empty line if there are several.
     pub(crate) fn text(&self) -> String {
-        if self.named { format!("{}:\n{}\n", self.name, self.value) } else { self.value.clone() }
+        let Reading { name, value, named } = self;
+        let end = if value.is_empty() || value.ends_with('\n') { "" } else { "\n" };
+        if *named { format!("{name}:\n{value}{end}\n") } else { format!("{value}{end}") }
     }
 }
 
@@ -46,10 +48,7 @@ fn read(router: &mut Router, name: String, named: bool) -> Result<Reading, Strin
         Some((false, _)) => return Err(format!("'{name}' is a write handler")),
         Some((true, _)) => {}
     }
-    let mut value = router.call(Call::read(name.as_str(), ""))?;
-    if !value.is_empty() && !value.ends_with('\n') {
-        value.push('\n');
-    }
+    let value = router.call(Call::read(name.as_str(), ""))?;
     Ok(Reading { name, value, named })
 }
 

@@ -320,7 +320,7 @@ fn statistics_as_json() {
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(output.stderr, b"");
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["handlers"], serde_json::json!([{ "name": "c.count", "value": "5\n" }]));
+    assert_eq!(report["handlers"], serde_json::json!([{ "name": "c.count", "value": "5" }]));
     assert_eq!(report["errors"], serde_json::json!(["no 'c.x' handler"]));
     assert_eq!(report["diagnostics"], serde_json::json!([]));
     assert_eq!((&report["elements"], &report["workers"], &report["seed"]), (&3.into(), &1.into(), &0.into()));
