@@ -16,8 +16,10 @@
 //! # Handlers
 //! - `count`, `byte_count` (read): packets and bytes so far.
 //! - `rate`, `byte_rate`, `bit_rate` (read): packets, bytes and bits a second, recently.
-//! - `reset`, `reset_counts` (write, button): set counts and rates to zero.
-//! - `count_call`, `byte_count_call` (write): replace the argument.
+//! - `reset`, `reset_counts` (write, button): set counts to zero; calls can be made again.
+//! - `count_call` (read, write): reads N of the argument; writing replaces the argument, or cancels it if no handler is
+//!   given.
+//! - `byte_count_call` (write): replaces the argument.
 //!
 //! # Example
 //! ```click
@@ -27,71 +29,42 @@
 //! # See also
 //! AverageCounter
 
+use super::rate_average::RateAverage;
 use packet::Batch;
 use router::{Call, CallArg, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Pull, Scope};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Counter", create).doc(include_str!("counter.rs"));
 
-/// A call to be made when a count reaches a threshold.
+/// A call to be made when a count reaches a threshold, once until the next reset.
 #[derive(Clone, Debug)]
 struct Trigger {
     at: u64,
     call: Call,
+    made: bool,
 }
 
 impl FromArg for Trigger {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         let mut rest = text;
         let at = u64::from_arg(lang::conf::pop_space(&mut rest), scope)?;
-        Ok(Trigger { at, call: CallArg::from_arg(rest, scope)?.0 })
+        Ok(Trigger { at, call: CallArg::from_arg(rest, scope)?.0, made: false })
     }
 }
 
-/// Seconds over which a rate is averaged, roughly.
-const RATE_SPAN_S: f64 = 2.0;
-
-/// An exponentially weighted moving average of a count's growth.
-#[derive(Default)]
-struct Rate {
-    per_second: f64,
-    since_ns: i64,
-    pending: u64,
-}
-
-impl Rate {
-    #[inline]
-    fn add(&mut self, now_ns: i64, n: u64) {
-        if now_ns != self.since_ns {
-            self.advance(now_ns);
-        }
-        self.pending += n;
-    }
-
-    fn advance(&mut self, now_ns: i64) {
-        let seconds = (now_ns - self.since_ns) as f64 / 1e9;
-        if self.since_ns != 0 && seconds > 0.0 {
-            let weight = 1.0 - (-seconds / RATE_SPAN_S).exp();
-            self.per_second += weight * (self.pending as f64 / seconds - self.per_second);
-            self.pending = 0;
-        }
-        self.since_ns = now_ns;
-    }
-
-    fn read(&mut self, now_ns: i64) -> f64 {
-        self.add(now_ns, 0);
-        self.per_second
-    }
-}
+/// No packet is longer.
+const LONGEST_PACKET: u64 = 1 << 17;
 
 #[derive(Default)]
 struct Counter {
     packets: u64,
     bytes: u64,
-    rate: Rate,
-    byte_rate: Rate,
+    rate: RateAverage<10>,
+    /// With fewer bits of fraction, as the numbers are larger.
+    byte_rate: RateAverage<4>,
     count_call: Option<Trigger>,
     byte_count_call: Option<Trigger>,
+    has_calls: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -101,13 +74,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("COUNT_CALL", &mut e.count_call)
         .keyword("BYTE_COUNT_CALL", &mut e.byte_count_call)
         .finish()?;
+    e.check_calls();
     Ok(Box::new(e))
 }
 
 impl Counter {
-    #[inline]
-    fn awaits_call(&self) -> bool {
-        self.count_call.is_some() || self.byte_count_call.is_some()
+    /// Notes whether any call is still to be made.
+    fn check_calls(&mut self) {
+        let awaits = |trigger: &Option<Trigger>| trigger.as_ref().is_some_and(|trigger| !trigger.made);
+        self.has_calls = awaits(&self.count_call) || awaits(&self.byte_count_call);
     }
 
     #[inline]
@@ -144,43 +119,84 @@ impl Counter {
         batch
     }
 
-    /// The calls whose thresholds were reached just now; each is made once.
-    fn due(&mut self) -> Vec<Call> {
-        let packets = self.count_call.take_if(|trigger| self.packets >= trigger.at);
-        let bytes = self.byte_count_call.take_if(|trigger| self.bytes >= trigger.at);
-        packets.into_iter().chain(bytes).map(|trigger| trigger.call).collect()
+    /// Packets that can be counted together because none of them triggers a call.
+    #[inline]
+    fn quiet(&self) -> usize {
+        if !self.has_calls {
+            return usize::MAX;
+        }
+        let left = |trigger: &Option<Trigger>, count: u64| match trigger {
+            Some(trigger) if !trigger.made && trigger.at > count => trigger.at - count - 1,
+            Some(trigger) if !trigger.made => 0,
+            _ => u64::MAX,
+        };
+        let by_bytes = left(&self.byte_count_call, self.bytes) / LONGEST_PACKET;
+        usize::try_from(left(&self.count_call, self.packets).min(by_bytes)).unwrap_or(usize::MAX)
     }
 
+    /// The calls whose thresholds were reached just now. Packets count one by one while calls are due, so that their
+    /// number is hit exactly; a threshold that lies behind is never reached.
+    fn due(&mut self) -> Vec<Call> {
+        let mut calls = Vec::new();
+        let (packets, bytes) = (self.packets, self.bytes);
+        let reached = [
+            self.count_call.as_mut().filter(|trigger| packets == trigger.at),
+            self.byte_count_call.as_mut().filter(|trigger| bytes >= trigger.at),
+        ];
+        for trigger in reached.into_iter().flatten().filter(|trigger| !trigger.made) {
+            trigger.made = true;
+            calls.push(trigger.call.clone());
+        }
+        if !calls.is_empty() {
+            self.check_calls();
+        }
+        calls
+    }
+
+    /// Counts and calls start again; the rates go on.
     fn reset(&mut self) {
-        let calls = (self.count_call.take(), self.byte_count_call.take());
-        *self = Counter { count_call: calls.0, byte_count_call: calls.1, ..Counter::default() };
+        (self.packets, self.bytes) = (0, 0);
+        [&mut self.count_call, &mut self.byte_count_call].into_iter().flatten().for_each(|t| t.made = false);
+        self.check_calls();
+    }
+
+    /// Reads the value of a call handler; without a handler, the call is cancelled.
+    fn trigger(cx: &Cx<'_>, text: &str, name: &str) -> Result<Option<Trigger>, String> {
+        let mut rest = text.trim();
+        let number = lang::conf::pop_space(&mut rest);
+        if router::value::<u64>(cx, number).is_err() {
+            return Err(format!("'{name}' first word should be unsigned (count)"));
+        }
+        if rest.trim().is_empty() { Ok(None) } else { router::value(cx, text).map(Some) }
     }
 }
 
 impl Element for Counter {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        let counted =
-            if self.awaits_call() { self.count_with_calls(cx, batch) } else { self.count(cx, batch) };
+        let quiet = batch.len() <= self.quiet();
+        let counted = if quiet { self.count(cx, batch) } else { self.count_with_calls(cx, batch) };
         cx.emit(0, counted);
     }
 
     fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
-        // One at a time while a call is due, so that it comes before its packet and after the one before.
-        Pull::Ask { input: 0, want: if self.awaits_call() { 1 } else { want } }
+        // The packet that triggers a call comes alone, so that the call comes before it and after the one before.
+        Pull::Ask { input: 0, want: want.min(self.quiet().max(1)) }
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         let counted = self.count(cx, batch);
-        self.due().into_iter().for_each(|call| cx.call(call));
+        if self.has_calls {
+            self.due().into_iter().for_each(|call| cx.call(call));
+        }
         Pull::Give(counted)
     }
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("count", |e: &mut Counter, _| e.packets).merged(Merge::Sum);
         h.read("byte_count", |e: &mut Counter, _| e.bytes).merged(Merge::Sum);
-        h.read("rate", |e: &mut Counter, cx| e.rate.read(cx.now_ns())).merged(Merge::Sum);
-        h.read("byte_rate", |e: &mut Counter, cx| e.byte_rate.read(cx.now_ns())).merged(Merge::Sum);
-        h.read("bit_rate", |e: &mut Counter, cx| 8.0 * e.byte_rate.read(cx.now_ns())).merged(Merge::Sum);
+        h.read("rate", |e: &mut Counter, cx| e.rate.read(cx.now_ns(), 1)).merged(Merge::Sum);
+        h.read("byte_rate", |e: &mut Counter, cx| e.byte_rate.read(cx.now_ns(), 1)).merged(Merge::Sum);
+        h.read("bit_rate", |e: &mut Counter, cx| e.byte_rate.read(cx.now_ns(), 8)).merged(Merge::Sum);
         for name in ["reset", "reset_counts"] {
             h.write(name, |e: &mut Counter, _, _| {
                 e.reset();
@@ -188,12 +204,17 @@ impl Element for Counter {
             })
             .as_button();
         }
+        h.read("count_call", |e: &mut Counter, _| {
+            e.count_call.as_ref().map_or(String::new(), |t| t.at.to_string())
+        });
         h.write("count_call", |e: &mut Counter, cx, text| {
-            e.count_call = Some(router::value(cx, text)?);
+            e.count_call = Counter::trigger(cx, text, "count_call")?;
+            e.check_calls();
             Ok(())
         });
         h.write("byte_count_call", |e: &mut Counter, cx, text| {
-            e.byte_count_call = Some(router::value(cx, text)?);
+            e.byte_count_call = Counter::trigger(cx, text, "byte_count_call")?;
+            e.check_calls();
             Ok(())
         });
     }
@@ -209,5 +230,24 @@ mod tests {
         let config = "InfiniteSource(LIMIT 10, BURST 10, LENGTH 10, STOP true)
                       -> c :: Counter(COUNT_CALL 3 d.reset_counts) -> d :: Discard;";
         assert_eq!(run_and_read(config, &["c.count", "c.byte_count", "d.count"]), ["10", "100", "8"]);
+    }
+    /// A call is made once, again after a reset, and can be replaced.
+    #[test]
+    fn calls_are_made_once() {
+        let config = "InfiniteSource(LIMIT 10, BURST 10, STOP true) -> c :: Counter(COUNT_CALL 3 c.reset)
+                      -> e :: Counter(BYTE_COUNT_CALL 70 c.count_call 9) -> d :: Discard;";
+        assert_eq!(run_and_read(config, &["c.count_call", "e.count"])[1], "10");
+    }
+
+    /// Rates are read as Click prints them.
+    #[test]
+    fn rates() {
+        let config = "RatedSource(RATE 1000, LENGTH 100, LIMIT 2000, STOP true) -> c :: Counter -> Discard";
+        for (value, expected) in
+            run_and_read(config, &["c.rate", "c.byte_rate", "c.bit_rate"]).iter().zip([1e3, 1e5, 8e5])
+        {
+            let rate: f64 = value.parse().expect("a number");
+            assert!((rate - expected).abs() < expected / 10.0, "{value}");
+        }
     }
 }

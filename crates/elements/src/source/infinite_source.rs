@@ -14,15 +14,17 @@
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
 //! - `BURST` (integer, default 1): packets a scheduling.
 //! - `ACTIVE` (boolean, default true): whether packets are made.
-//! - `LENGTH` (integer): bytes of each packet: DATA cut off or repeated.
+//! - `LENGTH` (integer, default -1): bytes of each packet: DATA cut off or repeated; negative means DATA as it is.
+//!   `DATASIZE` is an older name.
 //! - `TIMESTAMP` (boolean, default true): whether packets carry the time at which they were made.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT packets.
-//! - `END_CALL` (handler call): called once after LIMIT packets.
+//! - `END_CALL` (handler call): called after LIMIT packets, instead of stopping the driver.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
 //! - `reset` (write, button): sets the count to zero and starts again.
-//! - `data`, `limit`, `burst`, `active`, `length`, `stop` (read, write): the arguments.
+//! - `data`, `limit`, `burst`, `active`, `length` (read, write): the arguments. What is written to `data` is taken as it is,
+//!   without quotes. `burstsize` and `datasize` are older names of `burst` and `length`.
 //!
 //! # Example
 //! ```click
@@ -32,6 +34,7 @@
 //! # See also
 //! RatedSource, Discard
 
+use super::contents::{Contents, DEFAULT_DATA};
 use packet::Batch;
 use router::{Activity, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
 
@@ -41,12 +44,8 @@ pub(crate) const CLASS: Class = Class::new("InfiniteSource", create)
     .activity(Activity::Always)
     .doc(include_str!("infinite_source.rs"));
 
-const DEFAULT_DATA: &[u8] = b"Clique makes this packet without end: at least 64 bytes of it. Enough";
-
 struct InfiniteSource {
-    contents: Vec<u8>,
-    data: Vec<u8>,
-    length: Option<usize>,
+    contents: Contents,
     limit: i64,
     burst: usize,
     active: bool,
@@ -59,11 +58,10 @@ struct InfiniteSource {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut data = Bytes(DEFAULT_DATA.to_vec());
+    let (mut length, mut datasize) = (-1, None);
     let mut end_call = None::<router::CallArg>;
     let mut e = InfiniteSource {
-        contents: Vec::new(),
-        data: Vec::new(),
-        length: None,
+        contents: Contents::default(),
         limit: -1,
         burst: 1,
         active: true,
@@ -79,25 +77,24 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .positional("LIMIT", &mut e.limit)
         .positional("BURST", &mut e.burst)
         .positional("ACTIVE", &mut e.active)
-        .keyword("LENGTH", &mut e.length)
+        .keyword("LENGTH", &mut length)
+        .keyword("DATASIZE", &mut datasize)
         .keyword("TIMESTAMP", &mut e.timestamp)
         .keyword("STOP", &mut e.stop)
         .keyword("END_CALL", &mut end_call)
         .finish()?;
-    e.data = data.0;
+    if e.burst < 1 {
+        return Err("burst size must be >= 1".into());
+    }
+    if e.stop && end_call.is_some() {
+        return Err("END_CALL and STOP are mutually exclusive".into());
+    }
+    e.contents = Contents::new(data.0, datasize.unwrap_or(length));
     e.end_call = end_call.map(|call| call.0);
-    e.fill();
     Ok(Box::new(e))
 }
 
 impl InfiniteSource {
-    /// Makes the contents from the data and the length.
-    fn fill(&mut self) {
-        let length = self.length.unwrap_or(self.data.len());
-        self.contents = self.data.iter().copied().cycle().take(length).collect();
-        self.contents.resize(length, 0); // of no data there is nothing to repeat
-    }
-
     /// Packets that may be made now, of `want`.
     fn allowed(&self, want: usize) -> usize {
         match u64::try_from(self.limit) {
@@ -107,13 +104,8 @@ impl InfiniteSource {
     }
 
     fn make(&mut self, cx: &mut Cx<'_>, packets: usize) -> Batch {
-        let mut batch = cx.batch();
-        let now = if self.timestamp { cx.now_ns() } else { 0 };
-        for _ in 0..packets {
-            let Some(mut packet) = cx.pool().packet(&self.contents) else { break };
-            packet.set_timestamp_ns(now);
-            batch.push(packet);
-        }
+        let timestamp_ns = if self.timestamp { cx.now_ns() } else { 0 };
+        let batch = self.contents.make(cx, packets, timestamp_ns);
         self.count += batch.len() as u64;
         batch
     }
@@ -132,11 +124,10 @@ impl InfiniteSource {
     }
 
     fn wake(&mut self, cx: &mut Cx<'_>) {
-        if self.push {
-            cx.schedule();
-        } else {
-            cx.set_signal(self.active && self.allowed(1) > 0);
+        if !self.active || self.allowed(1) == 0 {
+            return;
         }
+        if self.push { cx.schedule() } else { cx.set_signal(true) }
     }
 }
 
@@ -145,8 +136,8 @@ impl Element for InfiniteSource {
         if !self.push {
             cx.provide_signal();
         }
-        if self.active {
-            self.wake(cx);
+        if self.push && self.active {
+            cx.schedule(); // also with nothing to make: the end is announced then
         }
         Ok(())
     }
@@ -194,10 +185,11 @@ impl Element for InfiniteSource {
             Ok(())
         })
         .as_button();
-        h.read("data", |e: &mut S, _| String::from_utf8_lossy(&e.data).into_owned());
+        h.read("data", |e: &mut S, _| String::from_utf8_lossy(&e.contents.data).into_owned());
         h.write("data", |e: &mut S, cx, text| {
-            e.data = router::value::<Bytes>(cx, text)?.0;
-            e.fill();
+            e.contents.data = text.as_bytes().to_vec();
+            e.contents.fill();
+            e.wake(cx);
             Ok(())
         });
         h.read("limit", |e: &mut S, _| e.limit);
@@ -206,28 +198,32 @@ impl Element for InfiniteSource {
             e.wake(cx);
             Ok(())
         });
-        h.read("burst", |e: &mut S, _| e.burst);
-        h.write("burst", |e: &mut S, cx, text| {
-            e.burst = router::value(cx, text)?;
-            Ok(())
-        });
+        for name in ["burst", "burstsize"] {
+            h.read(name, |e: &mut S, _| e.burst);
+            h.write(name, |e: &mut S, cx, text| {
+                e.burst = match router::value(cx, text) {
+                    Ok(burst @ 1..) => burst,
+                    _ => return Err("burstsize parameter must be integer >= 1".to_owned()),
+                };
+                e.wake(cx);
+                Ok(())
+            });
+        }
         h.read("active", |e: &mut S, _| e.active);
         h.write("active", |e: &mut S, cx, text| {
             e.active = router::value(cx, text)?;
             e.wake(cx);
             Ok(())
         });
-        h.read("length", |e: &mut S, _| e.contents.len());
-        h.write("length", |e: &mut S, cx, text| {
-            e.length = Some(router::value(cx, text)?);
-            e.fill();
-            Ok(())
-        });
-        h.read("stop", |e: &mut S, _| e.stop);
-        h.write("stop", |e: &mut S, cx, text| {
-            e.stop = router::value(cx, text)?;
-            Ok(())
-        });
+        for name in ["length", "datasize"] {
+            h.read(name, |e: &mut S, _| e.contents.length);
+            h.write(name, |e: &mut S, cx, text| {
+                e.contents.length = router::value(cx, text)?;
+                e.contents.fill();
+                e.wake(cx);
+                Ok(())
+            });
+        }
     }
 }
 
@@ -238,16 +234,27 @@ mod tests {
     /// The limit holds whatever the burst, and END_CALL sees all packets delivered.
     #[test]
     fn limit_and_end() {
-        let config = "s :: InfiniteSource(LIMIT 10, BURST 4, STOP true, END_CALL d.reset_counts)
-                      -> c :: Counter -> d :: Discard;";
-        assert_eq!(run_and_read(config, &["s.count", "c.count", "d.count"]), ["10", "10", "0"]);
+        let config = "s :: InfiniteSource(LIMIT 10, BURST 4, END_CALL c.count_call 10 stop)
+                      -> c :: Counter -> d :: Discard; InfiniteSource(LIMIT 20, STOP true) -> Discard";
+        assert_eq!(run_and_read(config, &["s.count", "c.count", "c.count_call"]), ["10", "10", "10"]);
+        let config = "s :: InfiniteSource(LIMIT 10, BURST 4, STOP true) -> d :: Discard";
+        assert_eq!(run_and_read(config, &["s.count", "d.byte_count", "s.length"]), ["10", "690", "-1"]);
+    }
+
+    /// While pulled, the end comes after the last packet.
+    #[test]
+    fn pulled() {
+        let config = "s :: InfiniteSource(LIMIT 10, STOP true) -> d :: Discard(BURST 4)";
+        assert_eq!(run_and_read(config, &["s.count", "d.count"]), ["10", "10"]);
     }
 
     #[test]
     fn bad_arguments_are_all_reported() {
-        let text = errors("InfiniteSource(LIMIT x, LENGTH -1) -> Discard");
+        let text = errors("InfiniteSource(LIMIT x, LENGTH y) -> Discard");
         for part in ["LIMIT: ", "LENGTH: "] {
             assert!(text.contains(part), "{text}");
         }
+        assert!(errors("InfiniteSource(BURST 0) -> Discard").contains("burst size must be >= 1"));
+        assert!(errors("InfiniteSource(STOP true, END_CALL stop) -> Discard").contains("mutually exclusive"));
     }
 }

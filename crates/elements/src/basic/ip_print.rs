@@ -1,0 +1,312 @@
+//! Prints IPv4 packets in a readable form.
+//!
+//! ```click
+//! IPPrint([LABEL, KEYWORDS])
+//! ```
+//!
+//! Writes a line like tcpdump's for each packet to standard error. Packets whose network header position is not set pass
+//! unprinted: put IPPrint behind CheckIPHeader or MarkIPHeader.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `LABEL` (string): the beginning of the line.
+//! - `CONTENTS` (`NONE`, `HEX` or `ASCII`, or a boolean, default `NONE`): how to print the packet's data.
+//! - `PAYLOAD` (`NO`, `HEX` or `ASCII`, or a boolean, default `NO`): how to print the packet's payload, instead of CONTENTS.
+//! - `MAXLENGTH` (integer, default 1500): bytes of data to print; negative means all. `NBYTES` is an older name.
+//! - `ID`, `TTL`, `TOS`, `LENGTH` (booleans, default false): whether to print these header fields.
+//! - `TIMESTAMP` (boolean, default true): whether to print the packet's timestamp.
+//! - `AGGREGATE`, `PAINT` (booleans, default false): whether to print these annotations.
+//! - `SWAP` (boolean, default true): whether ICMP echo identifiers and sequence numbers are in network order.
+//! - `OUTFILE` (file name): where to write, instead of standard error.
+//! - `CHANNEL` (word): accepted for compatibility, without effect.
+//! - `ACTIVE` (boolean, default true): whether to print at all.
+//!
+//! # Handlers
+//! - `active` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! FastUDPSource(10, 5, 60, 2:0:0:0:0:1, 1.0.0.1, 1234, 2:0:0:0:0:2, 2.0.0.2, domain)
+//!     -> IPPrint(dns, ID true) -> Discard
+//! ```
+//!
+//! # See also
+//! Print, CheckIPHeader
+
+use super::ip_text;
+use super::print::{Contents, write_time};
+use packet::{Anno, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard};
+use wire::ipv4;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IPPrint", create).doc(include_str!("ip_print.rs"));
+
+/// The file that all instances write to, once it is open.
+#[derive(Default)]
+struct Output(Mutex<Option<BufWriter<File>>>);
+
+impl Output {
+    fn file(&self) -> MutexGuard<'_, Option<BufWriter<File>>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// How to print the payload: `NO` instead of `NONE`.
+struct Payload(Contents);
+
+impl FromArg for Payload {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        match Contents::from_arg(text, scope) {
+            Ok(contents) if !text.eq_ignore_ascii_case("NONE") => Ok(Payload(contents)),
+            _ if text.eq_ignore_ascii_case("NO") => Ok(Payload(Contents::None)),
+            _ => Err(format!("bad payload value '{text}'; should be 'false', 'hex', or 'ascii'")),
+        }
+    }
+}
+
+struct IpPrint {
+    label: String,
+    contents: Contents,
+    /// Whether contents means the payload only.
+    payload: bool,
+    length: i64,
+    id: bool,
+    ttl: bool,
+    tos: bool,
+    ip_length: bool,
+    timestamp: bool,
+    aggregate: bool,
+    paint: bool,
+    swap: bool,
+    active: bool,
+    path: Option<String>,
+    output: Option<Arc<Output>>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = IpPrint {
+        label: String::new(),
+        contents: Contents::None,
+        payload: false,
+        length: 1500,
+        id: false,
+        ttl: false,
+        tos: false,
+        ip_length: false,
+        timestamp: true,
+        aggregate: false,
+        paint: false,
+        swap: true,
+        active: true,
+        path: None,
+        output: None,
+    };
+    let (mut payload, mut nbytes, mut channel) = (Payload(Contents::None), None, String::new());
+    config
+        .args()
+        .positional("LABEL", &mut e.label)
+        .keyword("CONTENTS", &mut e.contents)
+        .keyword("PAYLOAD", &mut payload)
+        .keyword("MAXLENGTH", &mut e.length)
+        .keyword("NBYTES", &mut nbytes)
+        .keyword("ID", &mut e.id)
+        .keyword("TIMESTAMP", &mut e.timestamp)
+        .keyword("PAINT", &mut e.paint)
+        .keyword("TOS", &mut e.tos)
+        .keyword("TTL", &mut e.ttl)
+        .keyword("SWAP", &mut e.swap)
+        .keyword("LENGTH", &mut e.ip_length)
+        .keyword("AGGREGATE", &mut e.aggregate)
+        .keyword("ACTIVE", &mut e.active)
+        .keyword("OUTFILE", &mut e.path)
+        .keyword("CHANNEL", &mut channel)
+        .finish()?;
+    e.length = nbytes.unwrap_or(e.length);
+    if payload.0 != Contents::None {
+        if e.contents != Contents::None {
+            return Err("specify at most one of PAYLOAD and CONTENTS".into());
+        }
+        (e.contents, e.payload) = (payload.0, true);
+    }
+    if e.path.is_some() {
+        e.output = Some(config.shared(|| Ok(Output::default()))?);
+    }
+    Ok(Box::new(PerPacket(e)))
+}
+
+impl IpPrint {
+    /// The text for a packet whose network header and all that follows is `network`.
+    fn text(&self, packet: &Packet, network: &[u8]) -> String {
+        let mut text = String::new();
+        self.write_marks(&mut text, packet);
+        let Ok(ip) = ipv4::Header::new_checked(network) else {
+            text.push_str("truncated-ip");
+            return text;
+        };
+        for (wanted, name, value) in [
+            (self.id, "id", ip.id()),
+            (self.ttl, "ttl", ip.ttl().into()),
+            (self.tos, "tos", ip.tos().into()),
+            (self.ip_length, "length", ip.total_len()),
+        ] {
+            if wanted {
+                let _ = write!(text, "{name} {value} "); // writing to a string does not fail
+            }
+        }
+        let transport = packet.transport().unwrap_or_default();
+        ip_text::write(&mut text, &ip, transport, packet.len(), self.swap);
+        if self.contents != Contents::None {
+            let data = if self.payload { ip_text::payload(&ip, transport) } else { packet.data() };
+            self.write_data(&mut text, data);
+        }
+        text
+    }
+
+    /// Label, time and annotations.
+    fn write_marks(&self, text: &mut String, packet: &Packet) {
+        if !self.label.is_empty() {
+            text.push_str(&self.label);
+            text.push_str(": ");
+        }
+        if self.timestamp {
+            write_time(text, packet.timestamp_ns());
+            text.push_str(": ");
+        }
+        let (aggregate, paint) = (packet.anno(Anno::AGGREGATE), packet.paint());
+        let _ = match (self.aggregate, self.paint) {
+            (false, false) => Ok(()),
+            (true, false) => write!(text, "#{aggregate}: "),
+            (false, true) => write!(text, "paint {paint}: "),
+            (true, true) => write!(text, "#{aggregate}.{paint}: "),
+        };
+    }
+
+    /// Bytes on lines of their own, in groups.
+    fn write_data(&self, text: &mut String, data: &[u8]) {
+        let (line, group) = if self.contents == Contents::Hex { (24, 4) } else { (48, 8) };
+        let length = usize::try_from(self.length).unwrap_or(usize::MAX).min(data.len());
+        for (i, &byte) in data[..length].iter().enumerate() {
+            if i % line == 0 {
+                text.push_str("\n  ");
+            } else if i % group == 0 {
+                text.push(' ');
+            }
+            self.contents.write_byte(text, byte);
+        }
+    }
+
+    fn print(&self, cx: &Cx<'_>, text: &str) {
+        match &self.output {
+            None => cx.log(text),
+            Some(output) => {
+                if let Some(file) = &mut *output.file()
+                    && let Err(error) = writeln!(file, "{text}")
+                {
+                    cx.log(&format!("{}: {error}", cx.name()));
+                }
+            }
+        }
+    }
+}
+
+impl Simple for IpPrint {
+    fn initialize(&mut self, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if let (Some(path), Some(output)) = (&self.path, &self.output) {
+            let mut file = output.file();
+            if file.is_none() {
+                *file = Some(BufWriter::new(File::create(path).map_err(|error| format!("{path}: {error}"))?));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if self.active
+            && let Some(network) = packet.network()
+        {
+            self.print(cx, &self.text(packet, network));
+        }
+        Verdict::Pass
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        if let Some(output) = &self.output
+            && let Some(file) = &mut *output.file()
+            && let Err(error) = file.flush()
+        {
+            cx.log(&format!("{}: {error}", cx.name()));
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("active", |e: &mut IpPrint, _| e.active);
+        h.write("active", |e: &mut IpPrint, cx, text| {
+            e.active = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, errors, run};
+
+    const SOURCE: &str = "FastUDPSource(0, 1, 60, 0:0:0:0:0:1, 1.0.0.1, 9, 1:1:1:1:1:2, 2.0.0.2, 80)";
+    const STOP: &str = "RatedSource(LIMIT 4, STOP true) -> Discard";
+
+    fn printed(arguments: &str) -> String {
+        run(&format!("{SOURCE} -> Strip(38) -> Paint(7) -> IPPrint({arguments}) -> Discard; {STOP}"))
+    }
+
+    /// Every keyword's part of the line, in Click's order.
+    #[test]
+    fn format() {
+        let line = "1.0.0.1.9 > 2.0.0.2.80: udp 26\n";
+        assert_eq!(printed(""), format!("0.000000: {line}"));
+        assert_eq!(printed("l, TIMESTAMP false"), format!("l: {line}"));
+        assert_eq!(
+            printed("l, PAINT true, LENGTH true, TOS true, TTL true, ID true"),
+            format!("l: 0.000000: paint 7: id 0 ttl 250 tos 0 length 46 {line}")
+        );
+        assert_eq!(
+            printed("TIMESTAMP false, AGGREGATE true, PAINT true, CONTENTS hex, MAXLENGTH 6"),
+            format!("#0.7: {}\n  001a{} 0000\n", line.trim_end(), &printed("CONTENTS HEX")[47..51])
+        );
+        assert_eq!(
+            printed("TIMESTAMP false, PAYLOAD ASCII"),
+            format!("{}\n  ........ ........ ..\n", line.trim_end())
+        );
+        assert_eq!(printed("ACTIVE false"), "");
+    }
+
+    #[test]
+    fn not_ip_passes() {
+        assert_eq!(run("InfiniteSource(LIMIT 1, STOP true) -> IPPrint -> Discard"), "");
+    }
+
+    #[test]
+    fn to_a_file() {
+        let path = std::env::temp_dir().join(format!("ip_print-{}", std::process::id()));
+        let config = format!("{SOURCE} -> IPPrint(OUTFILE {}) -> Discard; {STOP}", path.display());
+        let mut router = build(&config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
+        router.run();
+        router.finish();
+        let text = std::fs::read_to_string(&path).expect("the file was written");
+        std::fs::remove_file(&path).expect("and can be removed");
+        assert_eq!(text, "0.000000: 1.0.0.1.9 > 2.0.0.2.80: udp 26\n");
+    }
+
+    #[test]
+    fn bad_arguments() {
+        assert!(errors("Idle -> IPPrint(PAYLOAD maybe) -> Discard").contains("bad payload value 'maybe'"));
+        assert!(errors("Idle -> IPPrint(PAYLOAD 1, CONTENTS 1) -> Discard").contains("at most one of"));
+        assert!(errors("Idle -> IPPrint(OUTFILE /no/such/file) -> Discard").contains("/no/such/file: "));
+    }
+}

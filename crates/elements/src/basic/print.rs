@@ -1,0 +1,231 @@
+//! Prints packets.
+//!
+//! ```click
+//! Print([LABEL, MAXLENGTH, KEYWORDS])
+//! ```
+//!
+//! Writes a line for each packet to standard error: the label, the packet's length, and the first bytes of its data.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `LABEL` (string): the beginning of the line.
+//! - `MAXLENGTH` (integer, default 24): bytes of data to print; negative means all. `LENGTH` and `NBYTES` are older names.
+//! - `CONTENTS` (`NONE`, `HEX` or `ASCII`, or a boolean, default `HEX`): how to print the data.
+//! - `TIMESTAMP` (boolean, default false): whether to print the packet's timestamp.
+//! - `PRINTANNO` (boolean, default false): whether to print the annotations, in hexadecimal.
+//! - `HEADROOM` (boolean, default false): whether to print the bytes free before and behind the data.
+//! - `ACTIVE` (boolean, default true): whether to print at all.
+//!
+//! # Handlers
+//! - `active` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(LIMIT 5) -> Print(p, TIMESTAMP true) -> Discard
+//! ```
+//!
+//! # See also
+//! IPPrint
+
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
+use std::fmt::Write;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Print", create).doc(include_str!("print.rs"));
+
+/// How to print bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contents {
+    None,
+    Hex,
+    Ascii,
+}
+
+impl FromArg for Contents {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        match (bool::from_arg(text, scope), text.to_ascii_uppercase().as_str()) {
+            (Ok(true), _) | (_, "HEX") => Ok(Contents::Hex),
+            (Ok(false), _) | (_, "NONE") => Ok(Contents::None),
+            (_, "ASCII") => Ok(Contents::Ascii),
+            _ => Err(format!("bad contents value '{text}'; should be 'NONE', 'HEX', or 'ASCII'")),
+        }
+    }
+}
+
+impl Contents {
+    /// Appends a byte.
+    pub(crate) fn write_byte(self, line: &mut String, byte: u8) {
+        match self {
+            Contents::None => {}
+            Contents::Hex => {
+                let digit = |value: u8| char::from(if value < 10 { b'0' + value } else { b'a' + value - 10 });
+                line.push(digit(byte >> 4));
+                line.push(digit(byte & 15));
+            }
+            Contents::Ascii => line.push(if (32..=126).contains(&byte) { char::from(byte) } else { '.' }),
+        }
+    }
+}
+
+/// Appends a time as seconds since the epoch, with six digits behind the point, nine if it is not a whole number of
+/// microseconds.
+pub(crate) fn write_time(line: &mut String, time_ns: i64) {
+    const NS_PER_S: u64 = 1_000_000_000;
+    let sign = if time_ns < 0 { "-" } else { "" };
+    let (s, ns) = (time_ns.unsigned_abs() / NS_PER_S, time_ns.unsigned_abs() % NS_PER_S);
+    // Writing to a string does not fail.
+    let _ = match ns % 1000 {
+        0 => write!(line, "{sign}{s}.{:06}", ns / 1000),
+        _ => write!(line, "{sign}{s}.{ns:09}"),
+    };
+}
+
+struct Print {
+    label: String,
+    length: i64,
+    contents: Contents,
+    timestamp: bool,
+    annotations: bool,
+    headroom: bool,
+    active: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = Print {
+        label: String::new(),
+        length: 24,
+        contents: Contents::Hex,
+        timestamp: false,
+        annotations: false,
+        headroom: false,
+        active: true,
+    };
+    let (mut length, mut nbytes) = (None, None);
+    config
+        .args()
+        .positional("LABEL", &mut e.label)
+        .positional("MAXLENGTH", &mut e.length)
+        .keyword("LENGTH", &mut length)
+        .keyword("NBYTES", &mut nbytes)
+        .keyword("CONTENTS", &mut e.contents)
+        .keyword("TIMESTAMP", &mut e.timestamp)
+        .keyword("PRINTANNO", &mut e.annotations)
+        .keyword("ACTIVE", &mut e.active)
+        .keyword("HEADROOM", &mut e.headroom)
+        .finish()?;
+    e.length = length.or(nbytes).unwrap_or(e.length);
+    Ok(Box::new(PerPacket(e)))
+}
+
+impl Print {
+    fn line(&self, packet: &Packet) -> String {
+        let mut line = self.label.clone();
+        let mut separator = if self.label.is_empty() { "" } else { ": " };
+        if self.timestamp {
+            line.push_str(separator);
+            write_time(&mut line, packet.timestamp_ns());
+            separator = ": ";
+        }
+        let _ = write!(line, "{separator}{:4}", packet.len());
+        if self.headroom {
+            let _ = write!(line, " (h{} t{})", packet.headroom(), packet.tailroom());
+        }
+        if self.annotations {
+            line.push_str(" | ");
+            packet.annotations().iter().for_each(|&byte| Contents::Hex.write_byte(&mut line, byte));
+        }
+        self.write_data(&mut line, packet.data());
+        line
+    }
+
+    fn write_data(&self, line: &mut String, data: &[u8]) {
+        let length = usize::try_from(self.length).unwrap_or(usize::MAX).min(data.len());
+        if self.contents == Contents::None || length == 0 {
+            return;
+        }
+        line.push_str(" | ");
+        for (i, &byte) in data[..length].iter().enumerate() {
+            let gap = match self.contents {
+                Contents::Hex => i > 0 && i % 4 == 0,
+                _ => i % 8 == 0,
+            };
+            if gap {
+                line.push(' ');
+            }
+            self.contents.write_byte(line, byte);
+        }
+    }
+}
+
+impl Simple for Print {
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if self.active {
+            cx.log(&self.line(packet));
+        }
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("active", |e: &mut Print, _| e.active);
+        h.write("active", |e: &mut Print, cx, text| {
+            e.active = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run};
+
+    fn printed(data: &str, arguments: &str) -> String {
+        run(&format!("InfiniteSource(DATA {data}, LIMIT 1, STOP true) -> Print({arguments}) -> Discard"))
+    }
+
+    /// Every keyword's part of the line, to the blank.
+    #[test]
+    fn format() {
+        let data = "\\<00 01 02 03 04 05 06 07 08 09>";
+        assert_eq!(printed(data, ""), "  10 | 00010203 04050607 0809\n");
+        assert_eq!(printed(data, "x y, 5"), "x y:   10 | 00010203 04\n");
+        assert_eq!(printed(data, "\"a\", NBYTES 2"), "a:   10 | 0001\n");
+        assert_eq!(printed(data, "MAXLENGTH 0, TIMESTAMP true"), "1000000000.000000:   10\n");
+        assert_eq!(printed(data, "l, CONTENTS false, TIMESTAMP 1"), "l: 1000000000.000000:   10\n");
+        assert_eq!(printed("\"hello world\"", "CONTENTS ascii"), "  11 |  hello wo rld\n");
+        assert_eq!(printed(data, "CONTENTS ASCII, MAXLENGTH -1"), "  10 |  ........ ..\n");
+        let annotations = "00".repeat(48);
+        assert_eq!(printed("a", "PRINTANNO true"), format!("   1 | {annotations} | 61\n"));
+        assert_eq!(printed(data, "ACTIVE false"), "");
+        assert!(printed("a", "HEADROOM true").starts_with("   1 (h128 t"));
+    }
+
+    #[test]
+    fn times() {
+        let text = |ns| {
+            let mut line = String::new();
+            super::write_time(&mut line, ns);
+            line
+        };
+        assert_eq!(
+            [text(1_500_000_001), text(0), text(-1_500_000_000)],
+            ["1.500000001", "0.000000", "-1.500000"]
+        );
+    }
+
+    #[test]
+    fn long_data_is_cut() {
+        let line = printed("\"0123456789012345678901234567890123456789\"", "");
+        assert_eq!(line, "  40 | 30313233 34353637 38393031 32333435 36373839 30313233\n");
+    }
+
+    #[test]
+    fn bad_contents() {
+        assert!(
+            errors("Idle -> Print(CONTENTS octal) -> Discard")
+                .contains("should be 'NONE', 'HEX', or 'ASCII'")
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! Lets bytes be pulled at a limited rate.
+//!
+//! ```click
+//! BandwidthShaper(RATE)
+//! ```
+//!
+//! Answers pulls with packets so long as no more than RATE bytes a second have gone; the others get none. A packet goes as
+//! a whole as soon as any byte may; the following ones wait for longer then. Pullers downstream sleep meanwhile.
+//!
+//! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
+//!
+//! # Arguments
+//! - `RATE` (bandwidth): bytes a second; units such as `kBps` or `Mbps` are understood.
+//!
+//! # Handlers
+//! - `rate` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Queue -> BandwidthShaper(10Mbps) -> Discard
+//! ```
+//!
+//! # See also
+//! Shaper, RatedSource
+
+use super::rate::{Bandwidth, GapRate};
+use super::shaper::{checked, sleep};
+use packet::Batch;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("BandwidthShaper", create)
+    .processing("l/l")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("bandwidth_shaper.rs"));
+
+struct BandwidthShaper {
+    rate: GapRate,
+    /// Packets for the request that is being answered: lengths are known only one after the other.
+    got: Option<Batch>,
+    want: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut rate = Bandwidth::default();
+    config.args().required("RATE", &mut rate).finish()?;
+    Ok(Box::new(BandwidthShaper { rate: GapRate::new(checked(rate.0)?), got: None, want: 0 }))
+}
+
+impl Element for BandwidthShaper {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.provide_signal();
+        cx.listen(0);
+        Ok(())
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        if self.rate.allowance(cx.now_ns()) == 0 {
+            sleep(cx, &self.rate);
+            return Pull::Nothing;
+        }
+        self.want = want;
+        self.got = Some(cx.batch());
+        Pull::Ask { input: 0, want: 1 }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
+        let mut got = self.got.take().unwrap_or_default();
+        let Some(packet) = batch.pop() else {
+            cx.consume(batch);
+            if got.is_empty() && !cx.may_have(0) {
+                cx.set_signal(false);
+            }
+            return Pull::Give(got);
+        };
+        cx.consume(batch);
+        self.rate.spend(packet.len());
+        got.push(packet);
+        if got.len() == self.want || self.rate.allowance(cx.now_ns()) == 0 {
+            return Pull::Give(got);
+        }
+        self.got = Some(got);
+        Pull::Ask { input: 0, want: 1 }
+    }
+
+    /// There is something upstream again.
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        cx.set_signal(true);
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.set_signal(true);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("rate", |e: &mut BandwidthShaper, _| Bandwidth(e.rate.rate()));
+        h.write("rate", |e: &mut BandwidthShaper, cx, text| {
+            let rate = router::value::<Bandwidth>(cx, text)?;
+            e.rate.set(checked(rate.0)?, cx.now_ns());
+            cx.set_signal(true);
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::run_and_read;
+
+    /// Ten packets of 100 bytes at 500 bytes a second take two seconds, in which the other source makes its two packets.
+    #[test]
+    fn keeps_the_rate() {
+        let config = "InfiniteSource(LIMIT 30, BURST 30, LENGTH 100) -> Queue -> s :: BandwidthShaper(4kbps)
+                      -> c :: Counter(COUNT_CALL 11 stop) -> Discard(BURST 4);
+                      InfiniteSource(LIMIT 30, BURST 30) -> Queue -> t :: Shaper(10) -> d :: Discard;";
+        let values = run_and_read(config, &["c.byte_count", "s.rate", "d.count"]);
+        assert_eq!(values[..2], ["1100", "4kbps"]);
+        let meanwhile: usize = values[2].parse().expect("a number");
+        assert!((19..=22).contains(&meanwhile), "{meanwhile}");
+    }
+}

@@ -1,0 +1,348 @@
+//! Stores packets, first in, first out.
+//!
+//! ```click
+//! Queue([CAPACITY])
+//! ```
+//!
+//! Stores packets that are pushed until they are pulled. Packets that come while CAPACITY packets are stored leave at
+//! output 1, if it is connected, and are dropped otherwise; the first such packet is announced by a message. Pullers
+//! downstream sleep while the queue is empty.
+//!
+//! Between pushers and pullers of one worker the queue is a plain one. Where it crosses workers it is a ring without
+//! locks, whose size is fixed: CAPACITY cannot grow beyond the larger of its first value and 1024 then.
+//!
+//! SimpleQueue and ThreadSafeQueue are other names for it.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: push input, pull output 0, push output 1. Workers: shared.
+//!
+//! # Arguments
+//! - `CAPACITY` (integer, default 1000): packets stored, at most.
+//!
+//! # Handlers
+//! - `length` (read): packets stored.
+//! - `highwater_length` (read): most packets ever stored.
+//! - `capacity` (read, write): the argument. When it shrinks, the packets that came last are dropped.
+//! - `drops` (read): packets that did not fit.
+//! - `reset_counts` (write, button): sets `drops` to zero and `highwater_length` to `length`.
+//! - `reset` (write, button): drops all packets, or sends them to output 1.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Queue(64) -> Unqueue -> Discard
+//! ```
+//!
+//! # See also
+//! Unqueue, RoundRobinSched, Shaper
+
+use crossbeam_queue::ArrayQueue;
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Queue", create)
+    .ports("1/1-2")
+    .processing("h/lh")
+    .residency(Residency::Shared)
+    .doc(include_str!("queue.rs"));
+
+/// Another name.
+pub(crate) const SIMPLE: Class = Class { name: "SimpleQueue", ..CLASS };
+
+/// Another name.
+pub(crate) const THREAD_SAFE: Class = Class { name: "ThreadSafeQueue", ..CLASS };
+
+/// Pulls in vain after which pullers are told to sleep: a queue that is filled now and then wakes nobody needlessly.
+const SLEEPINESS: u8 = 9;
+/// The least size of a ring, so that its capacity can be raised somewhat.
+const LEAST_RING: usize = 1024;
+
+/// What the instances share.
+struct Common {
+    /// Between workers; on one worker its instance has the packets.
+    ring: Option<ArrayQueue<Packet>>,
+    capacity: AtomicUsize,
+    highwater: AtomicUsize,
+    drops: AtomicU64,
+    /// Workers whose pullers sleep.
+    asleep: Vec<(usize, AtomicBool)>,
+}
+
+struct Queue {
+    common: Arc<Common>,
+    local: VecDeque<Packet>,
+    overflow_output: bool,
+    in_vain: u8,
+    class: &'static str,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut capacity = 1000u32;
+    config.args().positional("CAPACITY", &mut capacity).finish()?;
+    let capacity = capacity as usize;
+    let workers = config.workers().to_vec();
+    let crosses = workers.len() > 1;
+    let common = config.shared(|| {
+        Ok(Common {
+            ring: crosses.then(|| ArrayQueue::new(capacity.max(LEAST_RING))),
+            capacity: AtomicUsize::new(capacity),
+            highwater: AtomicUsize::new(0),
+            drops: AtomicU64::new(0),
+            asleep: workers.iter().map(|&worker| (worker, AtomicBool::new(false))).collect(),
+        })
+    })?;
+    let local = if crosses { VecDeque::new() } else { VecDeque::with_capacity(capacity.min(LEAST_RING)) };
+    let overflow_output = config.outputs() > 1;
+    let class = config.class_of(config.index());
+    Ok(Box::new(Queue { common, local, overflow_output, in_vain: 0, class }))
+}
+
+impl Queue {
+    fn len(&self) -> usize {
+        self.common.ring.as_ref().map_or(self.local.len(), ArrayQueue::len)
+    }
+
+    /// Stores a packet that should fit; it comes back if others were faster.
+    #[inline]
+    fn store(&mut self, packet: Packet) -> Result<(), Packet> {
+        match &self.common.ring {
+            Some(ring) => ring.push(packet),
+            None => {
+                self.local.push_back(packet);
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    fn fetch(&mut self) -> Option<Packet> {
+        match &self.common.ring {
+            Some(ring) => ring.pop(),
+            None => self.local.pop_front(),
+        }
+    }
+
+    /// Takes in what fits: the rest, in order.
+    #[inline]
+    fn store_all(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Batch {
+        let room = self.common.capacity.load(Relaxed).saturating_sub(self.len());
+        let mut rest = cx.batch();
+        let mut seen = 0;
+        batch.drain(|packet| {
+            seen += 1;
+            if seen > room {
+                rest.push(packet);
+            } else if let Err(packet) = self.store(packet) {
+                rest.push(packet);
+            }
+        });
+        cx.consume(batch);
+        self.common.highwater.fetch_max(self.len(), Relaxed);
+        rest
+    }
+
+    /// Tells the user about the first overflow, and gets rid of packets that did not fit.
+    #[cold]
+    fn overflow(&mut self, cx: &mut Cx<'_>, rest: Batch) {
+        let before = self.common.drops.fetch_add(rest.len() as u64, Relaxed);
+        if before == 0 && self.common.capacity.load(Relaxed) > 0 {
+            cx.log(&format!("{} :: {}: overflow", cx.name(), self.class));
+        }
+        self.expel(cx, rest, "queue full");
+    }
+
+    fn expel(&mut self, cx: &mut Cx<'_>, batch: Batch, reason: &'static str) {
+        if self.overflow_output { cx.emit(1, batch) } else { cx.drop_batch(batch, reason) }
+    }
+
+    /// Wakes pullers, here and elsewhere.
+    #[inline]
+    fn notify(&mut self, cx: &mut Cx<'_>) {
+        if self.common.ring.is_none() {
+            return cx.set_signal(true);
+        }
+        // Pairs with the fence of a puller that falls asleep: it sees our packets, or we see that it sleeps.
+        fence(SeqCst);
+        for (worker, asleep) in &self.common.asleep {
+            if asleep.load(Relaxed) && asleep.swap(false, Relaxed) {
+                if *worker == cx.worker() { cx.set_signal(true) } else { cx.signal_worker(*worker) }
+            }
+        }
+    }
+
+    /// A pull was in vain: sends pullers to sleep, if that was not the first.
+    fn fail(&mut self, cx: &mut Cx<'_>) {
+        if self.in_vain < SLEEPINESS {
+            self.in_vain += 1;
+            return;
+        }
+        let here = self.common.asleep.iter().find(|(worker, _)| *worker == cx.worker());
+        if let (Some(ring), Some((_, asleep))) = (&self.common.ring, here) {
+            asleep.store(true, Relaxed);
+            fence(SeqCst);
+            if !ring.is_empty() {
+                asleep.store(false, Relaxed);
+                return;
+            }
+        }
+        cx.set_signal(false);
+    }
+
+    /// Sends packets away until at most `keep` are left, the last ones first out of the door.
+    fn shrink(&mut self, cx: &mut Cx<'_>, keep: usize) {
+        let mut kept: VecDeque<Packet> = std::iter::from_fn(|| self.fetch()).collect();
+        let surplus = kept.split_off(keep.min(kept.len()));
+        for packet in kept {
+            // Others may have pushed meanwhile; then there is no room any more for the last of these.
+            if let Err(packet) = self.store(packet) {
+                cx.drop(packet, "queue full");
+            }
+        }
+        for packet in surplus {
+            cx.drop(packet, "queue shrank");
+        }
+    }
+}
+
+impl Element for Queue {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.provide_signal();
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        let rest = self.store_all(cx, batch);
+        self.notify(cx);
+        if rest.is_empty() {
+            return cx.consume(rest);
+        }
+        self.overflow(cx, rest);
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        let mut batch = cx.batch();
+        while batch.len() < want {
+            match self.fetch() {
+                Some(packet) => batch.push(packet),
+                None => break,
+            }
+        }
+        if !batch.is_empty() {
+            self.in_vain = 0;
+        }
+        if batch.len() < want {
+            self.fail(cx);
+        }
+        Pull::Give(batch)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(std::iter::from_fn(|| self.fetch()).collect::<VecDeque<Packet>>()))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let packets =
+            *state.downcast::<VecDeque<Packet>>().map_err(|s| ("no packets".into(), s as Box<_>))?;
+        let (old, capacity) = (packets.len(), self.common.capacity.load(Relaxed));
+        if self.len() + old > capacity {
+            cx.log(&format!("some packets lost (old length {old}, new capacity {capacity})"));
+        }
+        for packet in packets {
+            if self.len() >= capacity {
+                cx.drop(packet, "queue full");
+            } else if let Err(packet) = self.store(packet) {
+                cx.drop(packet, "queue full");
+            }
+        }
+        self.common.highwater.fetch_max(self.len(), Relaxed);
+        self.notify(cx);
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type Q = Queue;
+        h.read("length", |e: &mut Q, _| e.len());
+        h.read("highwater_length", |e: &mut Q, _| e.common.highwater.load(Relaxed));
+        h.read("capacity", |e: &mut Q, _| e.common.capacity.load(Relaxed));
+        h.read("drops", |e: &mut Q, _| e.common.drops.load(Relaxed));
+        h.write("capacity", |e: &mut Q, cx, text| {
+            let capacity = router::value::<u32>(cx, text)? as usize;
+            match &e.common.ring {
+                Some(ring) if capacity > ring.capacity() => {
+                    return Err(format!("between workers, the capacity can be {} at most", ring.capacity()));
+                }
+                _ => e.common.capacity.store(capacity, Relaxed),
+            }
+            if e.len() > capacity {
+                e.shrink(cx, capacity);
+            }
+            Ok(())
+        });
+        h.write("reset_counts", |e: &mut Q, _, _| {
+            e.common.drops.store(0, Relaxed);
+            e.common.highwater.store(e.len(), Relaxed);
+            Ok(())
+        })
+        .as_button();
+        h.write("reset", |e: &mut Q, cx, _| {
+            loop {
+                let mut batch = cx.batch();
+                batch.extend(std::iter::from_fn(|| e.fetch()).take(packet::BATCH_MAX));
+                if batch.is_empty() {
+                    cx.consume(batch);
+                    return Ok(());
+                }
+                e.expel(cx, batch, "queue reset");
+            }
+        })
+        .as_button();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, run, run_and_read};
+    use router::Call;
+
+    /// What does not fit is counted, announced once, and leaves at output 1; the rest keeps its order.
+    #[test]
+    fn overflow() {
+        let config = "InfiniteSource(LIMIT 10, BURST 10, LENGTH 1, STOP true) -> q :: Queue(4) -> Idle;
+                      q [1] -> d :: Discard;";
+        let handlers = ["q.length", "q.highwater_length", "q.capacity", "q.drops", "d.count"];
+        assert_eq!(run_and_read(config, &handlers), ["4", "4", "4", "6", "6"]);
+        assert_eq!(run(config), "q :: Queue: overflow\n");
+    }
+
+    #[test]
+    fn handlers() {
+        let config =
+            "InfiniteSource(LIMIT 10, BURST 10, STOP true) -> q :: Queue -> Idle; q [1] -> d :: Discard;";
+        let mut router = build(config, 1, 32).unwrap_or_else(|errors| panic!("{errors}"));
+        router.run();
+        let mut call = |call| router.call(call).unwrap_or_else(|error| panic!("{error}"));
+        call(Call::write("q.capacity", "3"));
+        assert_eq!(call(Call::read("q.length", "")), "3");
+        call(Call::write("q.reset_counts", ""));
+        assert_eq!(call(Call::read("q.highwater_length", "")), "3");
+        call(Call::write("q.reset", ""));
+        assert_eq!(call(Call::read("q.length", "")), "0");
+    }
+
+    /// Nothing is lost or left behind between two workers, and the sleeping puller is woken.
+    #[test]
+    fn between_workers() {
+        let config = "InfiniteSource(LIMIT 5000, BURST 8) -> q :: Queue(100000) -> u :: Unqueue(4)
+                      -> Counter(COUNT_CALL 5000 stop) -> d :: Discard; StaticThreadSched(u 1);";
+        for vector in [1, 32] {
+            let mut router = build(config, 2, vector).unwrap_or_else(|errors| panic!("{errors}"));
+            router.run();
+            let mut read = |path| router.call(Call::read(path, "")).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((read("d.count").as_str(), read("q.drops").as_str()), ("5000", "0"));
+        }
+    }
+}

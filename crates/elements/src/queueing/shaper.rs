@@ -1,0 +1,127 @@
+//! Lets packets be pulled at a limited rate.
+//!
+//! ```click
+//! Shaper(RATE)
+//! ```
+//!
+//! Answers at most RATE pulls a second with a packet, evenly spaced within each second; the others get none. Pullers
+//! downstream sleep until the next packet may go.
+//!
+//! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
+//!
+//! # Arguments
+//! - `RATE` (integer): packets a second.
+//!
+//! # Handlers
+//! - `rate` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Queue -> Shaper(1000) -> Discard
+//! ```
+//!
+//! # See also
+//! BandwidthShaper, Queue, RatedSource
+
+use super::rate::GapRate;
+use packet::Batch;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Shaper", create)
+    .processing("l/l")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("shaper.rs"));
+
+struct Shaper {
+    rate: GapRate,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut rate = 0;
+    config.args().required("RATE", &mut rate).finish()?;
+    Ok(Box::new(Shaper { rate: GapRate::new(checked(rate)?) }))
+}
+
+/// A rate in packets a second, unless it is out of range.
+pub(crate) fn checked(rate: u32) -> Result<u32, String> {
+    if rate > GapRate::MAX { Err(format!("rate too large; max is {}", GapRate::MAX)) } else { Ok(rate) }
+}
+
+/// Sends pullers to sleep until the next packet may go.
+pub(crate) fn sleep(cx: &mut Cx<'_>, rate: &GapRate) {
+    cx.set_signal(false);
+    if let Some(at) = rate.next_ns(cx.now_ns()) {
+        cx.timer_at(0, at);
+    }
+}
+
+impl Element for Shaper {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.provide_signal();
+        cx.listen(0);
+        Ok(())
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        let want = want.min(self.rate.allowance(cx.now_ns()));
+        if want == 0 {
+            sleep(cx, &self.rate);
+            return Pull::Nothing;
+        }
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        self.rate.spend(batch.len());
+        if batch.is_empty() && !cx.may_have(0) {
+            cx.set_signal(false);
+        }
+        Pull::Give(batch)
+    }
+
+    /// There is something upstream again.
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        cx.set_signal(true);
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.set_signal(true);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("rate", |e: &mut Shaper, _| e.rate.rate());
+        h.write("rate", |e: &mut Shaper, cx, text| {
+            e.rate.set(checked(router::value(cx, text)?)?, cx.now_ns());
+            cx.set_signal(true);
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run_and_read};
+
+    /// In 0.95 s, ten a second leave: the first at once, the others evenly spaced.
+    #[test]
+    fn keeps_the_rate() {
+        let config = "InfiniteSource(LIMIT 25, BURST 25) -> Queue -> s :: Shaper(10)
+                      -> c :: Counter(COUNT_CALL 20 stop) -> d :: Discard(BURST 8);";
+        assert_eq!(run_and_read(config, &["c.count", "s.rate"]), ["20", "10"]);
+    }
+
+    /// Upstream signals reach sleeping pullers through it.
+    #[test]
+    fn wakes_pullers() {
+        let config = "RatedSource(RATE 50, LIMIT 9) -> Queue -> Shaper(1000) -> d :: Discard;
+                      RatedSource(RATE 1, LIMIT 4, STOP true) -> Discard";
+        assert_eq!(run_and_read(config, &["d.count"]), ["9"]);
+    }
+
+    #[test]
+    fn wants_a_rate() {
+        assert!(errors("Idle -> Shaper(5000000000) -> Discard").contains("RATE"));
+        assert!(errors("Idle -> Shaper -> Discard").contains("missing mandatory RATE"));
+    }
+}

@@ -1,0 +1,87 @@
+//! Pins elements' tasks to workers.
+//!
+//! ```click
+//! StaticThreadSched(ELEMENT WORKER, ...)
+//! ```
+//!
+//! Each argument names an element and the number of the worker that its task is to run on. What the element reaches,
+//! pushing downstream and pulling upstream as far as the next queue, runs there as well. Numbers beyond the last worker
+//! start again at 0; -1 stands for no preference.
+//!
+//! Ports: none.
+//!
+//! # Arguments
+//! - `ELEMENT WORKER`, any number of times: an element's name and a worker's number.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! s :: InfiniteSource -> Queue -> u :: Unqueue -> Discard;
+//! StaticThreadSched(s 0, u 1);
+//! ```
+//!
+//! # See also
+//! Queue
+
+use router::{Class, Config, ConfigError, Element, Pin};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("StaticThreadSched", create)
+    .ports("0/0")
+    .pins(pins)
+    .doc(include_str!("static_thread_sched.rs"));
+
+struct StaticThreadSched;
+
+impl Element for StaticThreadSched {}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    pins(config.text())?;
+    Ok(Box::new(StaticThreadSched))
+}
+
+/// Reads the arguments.
+fn pins(text: &str) -> Result<Vec<Pin>, ConfigError> {
+    let mut pins = Vec::new();
+    let mut error = ConfigError::default();
+    for arg in lang::conf::split_args(text) {
+        match lang::conf::split_spaces(&arg).as_slice() {
+            [] => {}
+            [element, worker] => match router::parse_integer(worker).map(usize::try_from) {
+                Some(Ok(worker)) => pins.push((element.clone(), worker)),
+                Some(Err(_)) => {} // no preference
+                None => error.messages.push(format!("THREAD: '{worker}' is no integer")),
+            },
+            _ => error.messages.push(format!("expected 'ELEMENT WORKER', got '{arg}'")),
+        }
+    }
+    if error.messages.is_empty() { Ok(pins) } else { Err(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, errors};
+
+    #[test]
+    fn pins_move_tasks() {
+        let config =
+            "s :: InfiniteSource -> Queue -> u :: Unqueue -> d :: Discard; StaticThreadSched(u 1, s -1);";
+        let router = build(config, 2, 1).unwrap_or_else(|errors| panic!("{errors}"));
+        let worker_of = |name: &str| {
+            let info = router.info();
+            info.find(name, None).map(|element| info.nodes[element].workers.clone()).unwrap_or_default()
+        };
+        assert_eq!((worker_of("s"), worker_of("u"), worker_of("d")), (vec![0], vec![1], vec![1]));
+    }
+
+    #[test]
+    fn bad_pins() {
+        assert!(errors("StaticThreadSched(x 1)").contains("x"));
+        assert!(
+            errors("s :: InfiniteSource -> Discard; StaticThreadSched(s one)")
+                .contains("'one' is no integer")
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! What sources put into their packets.
+
+use packet::Batch;
+use router::Cx;
+
+/// What packets contain unless the user says otherwise: as long as Click's default, which scripts depend on.
+pub(super) const DEFAULT_DATA: &[u8] =
+    b"Clique makes this packet. It has sixty-nine bytes, as many as needed.";
+
+/// Data, repeated or cut off to a length.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// The data.
+    pub(super) data: Vec<u8>,
+    /// Bytes of a packet; negative: as many as the data.
+    pub(super) length: i32,
+    bytes: Vec<u8>,
+}
+
+impl Contents {
+    pub(super) fn new(data: Vec<u8>, length: i32) -> Contents {
+        let mut contents = Contents { data, length, bytes: Vec::new() };
+        contents.fill();
+        contents
+    }
+
+    /// Makes packets' bytes anew after data or length changed.
+    pub(super) fn fill(&mut self) {
+        let length = usize::try_from(self.length).unwrap_or(self.data.len());
+        self.bytes = self.data.iter().copied().cycle().take(length).collect();
+        self.bytes.resize(length, 0); // of no data there is nothing to repeat
+    }
+
+    /// Bytes of a packet.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Makes packets, fewer if memory is short.
+    #[inline]
+    pub(super) fn make(&self, cx: &mut Cx<'_>, packets: usize, timestamp_ns: i64) -> Batch {
+        let mut batch = cx.batch();
+        for _ in 0..packets.min(packet::BATCH_MAX) {
+            let Some(mut packet) = cx.pool().packet(&self.bytes) else { break };
+            packet.set_timestamp_ns(timestamp_ns);
+            batch.push(packet);
+        }
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths() {
+        assert_eq!(DEFAULT_DATA.len(), 69);
+        let bytes = |length| Contents::new(b"abc".to_vec(), length).bytes;
+        assert_eq!([bytes(-1), bytes(2), bytes(7)], [&b"abc"[..], b"ab", b"abcabca"]);
+        assert_eq!(Contents::new(Vec::new(), 2).bytes, [0, 0]);
+    }
+}

@@ -1,0 +1,307 @@
+//! Makes UDP packets in Ethernet frames at a rate.
+//!
+//! ```click
+//! FastUDPSource(RATE, LIMIT, LENGTH, SRCETH, SRCIP, SPORT, DSTETH, DSTIP, DPORT
+//!               [, CHECKSUM, INTERVAL, ACTIVE])
+//! ```
+//!
+//! Answers pulls with copies of one frame: a UDP packet over IPv4 (TTL 250), at most RATE of them a second and LIMIT in
+//! all. The destination address annotation and the network header position are set.
+//!
+//! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
+//!
+//! # Arguments
+//! - `RATE` (integer): packets a second; 0 means as many as are pulled.
+//! - `LIMIT` (integer): packets to make; negative means no limit.
+//! - `LENGTH` (integer): bytes of a frame, at least 60.
+//! - `SRCETH`, `SRCIP`, `SPORT`, `DSTETH`, `DSTIP`, `DPORT`: addresses and ports.
+//! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum; 0 is sent otherwise.
+//! - `INTERVAL` (integer, default 0): after so many packets both ports grow by 1; 0 means never.
+//! - `ACTIVE` (boolean, default true): whether packets are made.
+//!
+//! # Handlers
+//! - `count` (read): packets made.
+//! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
+//! - `rate` (write): the argument.
+//! - `reset` (write, button): starts again.
+//! - `active` (write): the argument; true starts again.
+//! - `limit` (write): the argument.
+//!
+//! # Example
+//! ```click
+//! FastUDPSource(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1234, 1:1:1:1:1:1, 2.0.0.2, 1234)
+//!     -> Discard
+//! ```
+//!
+//! # See also
+//! InfiniteSource, RatedSource
+
+use crate::queueing::rate::GapRate;
+use packet::Batch;
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Residency, Scope};
+use std::net::Ipv4Addr;
+use wire::ethernet::{self, MacAddr};
+use wire::{ip_proto, ipv4, udp};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FastUDPSource", create)
+    .ports("0/1")
+    .processing("l/l")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("fast_udp_source.rs"));
+
+const LEAST_LENGTH: u32 = 60;
+const TTL: u8 = 250;
+const UDP_AT: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN;
+
+/// A UDP port: a number or the name of a service.
+#[derive(Clone, Copy, Default)]
+struct UdpPort(u16);
+
+impl FromArg for UdpPort {
+    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
+        wire::describe::port(text).map(UdpPort).ok_or_else(|| format!("'{text}' is no UDP port"))
+    }
+}
+
+struct FastUdpSource {
+    frame: Vec<u8>,
+    src: Ipv4Addr,
+    dst: Ipv4Addr,
+    ports: (u16, u16),
+    checksum: bool,
+    interval: u32,
+    increment: u16,
+    /// Unlimited if missing.
+    rate: Option<GapRate>,
+    limit: i32,
+    active: bool,
+    count: u64,
+    first_ns: i64,
+    last_ns: i64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut rate, mut limit, mut length) = (0u32, 0i32, 0u32);
+    let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
+    let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
+    let (mut sport, mut dport) = (UdpPort::default(), UdpPort::default());
+    let (mut checksum, mut interval, mut active) = (true, 0, true);
+    config
+        .args()
+        .required("RATE", &mut rate)
+        .required("LIMIT", &mut limit)
+        .required("LENGTH", &mut length)
+        .required("SRCETH", &mut src_mac)
+        .required("SRCIP", &mut src)
+        .required("SPORT", &mut sport)
+        .required("DSTETH", &mut dst_mac)
+        .required("DSTIP", &mut dst)
+        .required("DPORT", &mut dport)
+        .positional("CHECKSUM", &mut checksum)
+        .positional("INTERVAL", &mut interval)
+        .positional("ACTIVE", &mut active)
+        .finish()?;
+    if length < LEAST_LENGTH {
+        config.warn("packet length < 60, defaulting to 60");
+    }
+    let length = length.max(LEAST_LENGTH) as usize;
+    if length > ethernet::HEADER_LEN + usize::from(u16::MAX) {
+        return Err("LENGTH: more than an IP packet can have".into());
+    }
+    let rate = match rate {
+        0 => None,
+        rate => Some(GapRate::new(crate::queueing::shaper::checked(rate)?)),
+    };
+    let ports = (sport.0, dport.0);
+    let mut e = FastUdpSource {
+        frame: headers(length, (src_mac, dst_mac), (src, dst)),
+        src,
+        dst,
+        ports,
+        checksum,
+        interval,
+        increment: 0,
+        rate,
+        limit,
+        active,
+        count: 0,
+        first_ns: 0,
+        last_ns: 0,
+    };
+    e.set_ports();
+    Ok(Box::new(e))
+}
+
+/// The frame, but for what depends on ports.
+fn headers(length: usize, macs: (MacAddr, MacAddr), (src, dst): (Ipv4Addr, Ipv4Addr)) -> Vec<u8> {
+    let mut frame = vec![0; length];
+    let header = ethernet::header(macs.1, macs.0, ethernet::ether_type::IPV4);
+    frame[..ethernet::HEADER_LEN].copy_from_slice(&header);
+    let ip_len = length - ethernet::HEADER_LEN;
+    if let Ok(mut ip) = ipv4::Header::new_checked_mut(&mut frame[ethernet::HEADER_LEN..]) {
+        ip.set_version_and_header_len(ipv4::HEADER_LEN);
+        ip.set_total_len(ip_len as u16);
+        ip.set_ttl(TTL);
+        ip.set_protocol(ip_proto::UDP);
+        ip.set_src(src);
+        ip.set_dst(dst);
+        ip.fill_checksum();
+    }
+    if let Ok(mut udp) = udp::Header::new_checked_mut(&mut frame[UDP_AT..]) {
+        udp.set_len((ip_len - ipv4::HEADER_LEN) as u16);
+    }
+    frame
+}
+
+impl FastUdpSource {
+    fn set_ports(&mut self) {
+        let datagram = &mut self.frame[UDP_AT..];
+        if let Ok(mut udp) = udp::Header::new_checked_mut(datagram) {
+            udp.set_src_port(self.ports.0.wrapping_add(self.increment));
+            udp.set_dst_port(self.ports.1.wrapping_add(self.increment));
+            udp.set_checksum(0);
+        }
+        if self.checksum {
+            // The frame was made large enough, so this cannot fail.
+            let _ = udp::fill_checksum_v4(self.src, self.dst, datagram);
+        }
+    }
+
+    fn allowed(&self) -> usize {
+        u64::try_from(self.limit).map_or(usize::MAX, |limit| limit.saturating_sub(self.count) as usize)
+    }
+
+    fn add_packet(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
+        let Some(mut packet) = cx.pool().packet(&self.frame) else { return false };
+        packet.set_network(ethernet::HEADER_LEN as isize, ipv4::HEADER_LEN);
+        packet.set_dst_ip(self.dst);
+        batch.push(packet);
+        self.count += 1;
+        if self.count == 1 {
+            self.first_ns = cx.now_ns();
+        }
+        if self.allowed() == 0 {
+            self.last_ns = cx.now_ns();
+        }
+        if self.interval > 0 && self.count.is_multiple_of(u64::from(self.interval)) {
+            self.increment = self.increment.wrapping_add(1);
+            self.set_ports();
+        }
+        true
+    }
+
+    fn reset(&mut self, cx: &mut Cx<'_>) {
+        (self.count, self.first_ns, self.last_ns, self.increment) = (0, 0, 0, 0);
+        cx.set_signal(true);
+    }
+
+    /// The average rate, once it is over.
+    fn average(&self) -> u64 {
+        let ms = u64::try_from((self.last_ns - self.first_ns) / 1_000_000).unwrap_or(0).max(1);
+        if self.last_ns == 0 { 0 } else { self.count * 1000 / ms }
+    }
+}
+
+impl Element for FastUdpSource {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.provide_signal();
+        Ok(())
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        let due = self.rate.as_mut().map_or(usize::MAX, |rate| rate.allowance(cx.now_ns()));
+        if !self.active || self.allowed() == 0 || due == 0 {
+            cx.set_signal(false);
+            let next = self.rate.as_ref().and_then(|rate| rate.next_ns(cx.now_ns()));
+            if let (0, Some(at)) = (due, next) {
+                cx.timer_at(0, at);
+            }
+            return Pull::Nothing;
+        }
+        let mut batch = cx.batch();
+        let packets = want.min(due).min(self.allowed()).min(packet::BATCH_MAX);
+        for _ in 0..packets {
+            if !self.add_packet(cx, &mut batch) {
+                break;
+            }
+        }
+        if let Some(rate) = &mut self.rate {
+            rate.spend(batch.len());
+        }
+        Pull::Give(batch)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.set_signal(true);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type S = FastUdpSource;
+        h.read("count", |e: &mut S, _| e.count);
+        h.read("rate", |e: &mut S, _| e.average());
+        h.write("rate", |e: &mut S, cx, text| {
+            let rate = crate::queueing::shaper::checked(router::value(cx, text)?)?;
+            let now = cx.now_ns();
+            e.rate.get_or_insert_with(|| GapRate::new(rate)).set(rate, now);
+            cx.set_signal(true);
+            Ok(())
+        });
+        h.write("reset", |e: &mut S, cx, _| {
+            e.reset(cx);
+            Ok(())
+        })
+        .as_button();
+        h.write("active", |e: &mut S, cx, text| {
+            e.active = router::value(cx, text)?;
+            if e.active {
+                e.reset(cx);
+            }
+            Ok(())
+        });
+        h.write("limit", |e: &mut S, cx, text| {
+            e.limit = router::value(cx, text)?;
+            cx.set_signal(true);
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run, run_and_read};
+
+    /// The whole frame; after two packets the ports grow, and the checksum with them.
+    #[test]
+    fn frames() {
+        let lines =
+            run("FastUDPSource(0, 3, 60, 0:0:0:0:0:1, 1.0.0.1, 1234, 1:1:1:1:1:2, 2.0.0.2, 80, true, 2)
+                         -> Print(MAXLENGTH 42) -> IPPrint(TIMESTAMP false) -> Discard;
+                         RatedSource(LIMIT 4, STOP true) -> Discard");
+        let lines: Vec<_> = lines.lines().collect();
+        let frame = |rest| {
+            format!("  60 | 01010101 01020000 00000001 08004500 002e0000 0000fa11 bdbc0100 00010200 {rest}")
+        };
+        assert_eq!(lines[0], frame("000204d2 0050001a f795"));
+        assert_eq!(lines[4], frame("000204d3 0051001a f793"));
+        assert_eq!(
+            (lines[1], lines[5]),
+            ("1.0.0.1.1234 > 2.0.0.2.80: udp 26", "1.0.0.1.1235 > 2.0.0.2.81: udp 26")
+        );
+    }
+
+    #[test]
+    fn rate_and_limit() {
+        let config = "s :: FastUDPSource(100, 201, 60, 0:0:0:0:0:1, 1.0.0.1, 1, 1:1:1:1:1:2, 2.0.0.2, 2) -> c :: Counter(
+                      COUNT_CALL 201 stop) -> d :: Discard";
+        assert_eq!(run_and_read(config, &["s.count", "s.rate", "d.byte_count"]), ["201", "100", "12060"]);
+    }
+
+    #[test]
+    fn arguments_are_checked() {
+        let text = errors("FastUDPSource(1, 2, 70000, x, 1.0.0.1, 99999) -> Discard");
+        for part in ["SRCETH: ", "SPORT: ", "missing mandatory DSTIP"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
