@@ -13,6 +13,7 @@ mod archive;
 mod check;
 mod click;
 mod console;
+mod demo;
 mod drive;
 mod glob;
 mod input;
@@ -53,6 +54,9 @@ enum Command {
     /// completed. A second signal ends the program at once.
     #[command(after_help = EXIT_STATUS)]
     Run(run::Args),
+    /// Forward packets through the full Internet table, on all cores, while routes change.
+    #[command(after_help = EXIT_STATUS)]
+    Demo(demo::Args),
     /// Say what is wrong with a configuration, and which worker would run what.
     ///
     /// All arguments of elements are checked, but no file or interface is opened; what shows only then, 'clique run
