@@ -96,6 +96,7 @@ fn main() -> ExitCode {
     }
     match Program::parse().command {
         Command::Run(args) => run::run(args, &known),
+        Command::Demo(args) => demo::run(&args, &known),
         Command::Check(args) => check::run(&args, &known).into(),
         Command::Flatten(args) => print::flatten(&args).into(),
         Command::Pretty(args) => print::pretty(&args).into(),

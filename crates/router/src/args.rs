@@ -223,12 +223,16 @@ fn surplus(left: &[&Given<'_>]) -> Vec<String> {
     errors
 }
 
+/// Where a value that was written to a handler of the element that runs is read.
+pub fn scope<'a>(cx: &'a crate::Cx<'_>) -> Scope<'a> {
+    let info = cx.info();
+    Scope { names: info.names(), element: cx.name(), info, index: cx.index() }
+}
+
 /// Reads a value that was written to a handler of the element that runs.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn value<T: FromArg>(cx: &crate::Cx<'_>, text: &str) -> Result<T, String> {
-    let info = cx.info();
-    let text = lang::conf::uncomment(text);
-    T::from_arg(&text, Scope { names: info.names(), element: cx.name(), info, index: cx.index() })
+    T::from_arg(&lang::conf::uncomment(text), scope(cx))
 }

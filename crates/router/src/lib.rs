@@ -32,7 +32,7 @@ mod values;
 mod work;
 mod worker;
 
-pub use args::{Args, FromArg, Scope, value};
+pub use args::{Args, FromArg, Scope, scope, value};
 pub use build::{Layout, Options, build, check, layout};
 pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
 pub use clock::Clock;

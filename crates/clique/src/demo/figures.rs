@@ -23,14 +23,14 @@ pub(super) struct Sample {
 
 impl Sample {
     /// The heading of the lines.
-    pub(super) const HEADING: &str =
-        "  time      in     out     out  ns a packet   route changes  grace periods  waiting for\n\
+    pub(super) const HEADING: &str = "  time      in     out     out  ns a packet   route changes  grace periods  waiting for\n\
          \x20    s    Mpps    Mpps  Gbit/s    and worker        a second       a second   reclaim, B";
 
     /// Reads all counters; none of it stops a worker.
     pub(super) fn take(handle: &Handle, interfaces: &[Arc<Interface>], changes: u64, at: Duration) -> Sample {
         let _ = handle;
-        let sum = |f: fn(&Interface) -> Stats| interfaces.iter().map(|i| f(i)).fold(Stats::default(), |a, b| a + b);
+        let sum =
+            |f: fn(&Interface) -> Stats| interfaces.iter().map(|i| f(i)).fold(Stats::default(), |a, b| a + b);
         let (received, sent) = (sum(Interface::rx_stats), sum(Interface::tx_stats));
         let rcu = rcu::Domain::global().stats();
         Sample {

@@ -10,7 +10,7 @@ mod figures;
 mod table;
 mod traffic;
 
-use crate::{console, load};
+use crate::console;
 use changes::Changes;
 use check::Checker;
 use device::memory::{Config, Interface, Interfaces, TapConfig};
@@ -100,7 +100,11 @@ fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
     let installed = started.elapsed();
     if !args.json {
         println!("{}", table.summary(installed));
-        println!("{} frames of traffic, {workers} workers, {} route changes a second wanted", frames.len(), args.updates);
+        println!(
+            "{} frames of traffic, {workers} workers, {} route changes a second wanted",
+            frames.len(),
+            args.updates
+        );
     }
     let checker = Checker::new(&table, &frames, args.pcap.is_none());
     let figures = forward(args, &mut router, &table, &interfaces, checker, workers)?;
@@ -113,7 +117,9 @@ fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
 fn build(known: &Classes, workers: usize, interfaces: &[Arc<Interface>]) -> Result<Router, String> {
     let registry = Interfaces::new();
     for interface in interfaces {
-        registry.add(interface.clone()).map_err(|taken| format!("two interfaces are called '{}'", taken.0))?;
+        registry
+            .add(interface.clone())
+            .map_err(|taken| format!("two interfaces are called '{}'", taken.0))?;
     }
     let mut resources = Resources::default();
     resources.insert(registry);
@@ -122,7 +128,8 @@ fn build(known: &Classes, workers: usize, interfaces: &[Arc<Interface>]) -> Resu
         return Err(parsed.render_click());
     }
     let options = Options { workers, pin: true, resources, ..Options::default() };
-    let built = load::build(parsed.graph, CONFIG, known, options);
+    let layout = router::layout(parsed.graph, known, workers).map_err(|errors| lang::render_click(&errors))?;
+    let built = router::build(layout, CONFIG.to_owned(), known, options);
     built.map(|(router, _)| router).map_err(|errors| lang::render_click(&errors))
 }
 
@@ -156,7 +163,9 @@ fn forward(
             println!("{}", Sample::HEADING);
         }
         for second in 1..=args.seconds.max(1) {
-            std::thread::sleep((start + Duration::from_secs(second)).saturating_duration_since(Instant::now()));
+            std::thread::sleep(
+                (start + Duration::from_secs(second)).saturating_duration_since(Instant::now()),
+            );
             let sample = Sample::take(&handle, interfaces, changes.made(), start.elapsed());
             let line = figures.add(sample);
             if !args.json {

@@ -67,8 +67,7 @@ impl Table {
         let reading = start.elapsed();
         let v4: Vec<_> = list.v4.into_iter().map(|(prefix, _)| prefix).collect();
         let v6: Vec<_> = list.v6.into_iter().map(|(prefix, _)| prefix).collect();
-        let mut table =
-            Table { naive4: Naive::new(), naive6: Naive::new(), v4, v6, reading };
+        let mut table = Table { naive4: Naive::new(), naive6: Naive::new(), v4, v6, reading };
         for &prefix in &table.v4 {
             table.naive4.insert(prefix, Hop::of(u128::from(prefix.addr()), prefix.len(), 0).id());
         }

@@ -29,7 +29,7 @@ pub(super) enum Size {
 /// The frames to replay.
 pub(super) fn frames(args: &Args, table: &Table) -> Result<FrameSet, String> {
     if let Some(file) = &args.pcap {
-        let mut reader = Reader::open(file).map_err(|e| e.to_string())?;
+        let mut reader = Reader::open(&file.to_string_lossy()).map_err(|e| e.to_string())?;
         let replay = replay(&mut reader, args.frames, CAPTURE_BYTES_MAX, None);
         return match (replay.error, replay.frames.is_empty()) {
             (Some(error), _) => Err(error.to_string()),
@@ -42,12 +42,22 @@ pub(super) fn frames(args: &Args, table: &Table) -> Result<FrameSet, String> {
         seed: args.seed,
         frames: args.frames.max(1),
         ipv4: Addresses {
-            destinations: destinations(&table.v4, args.frames, |prefix, rng| inside(prefix, u128::from(rng.u32(..))), &mut rng),
+            destinations: destinations(
+                &table.v4,
+                args.frames,
+                |prefix, rng| inside(prefix, rng.u128(..)),
+                &mut rng,
+            ),
             unrouted: unrouted(&table.naive4, || 0xf000_0000 | rng.u32(..0x1000_0000)),
             ..Addresses::default()
         },
         ipv6: Addresses {
-            destinations: destinations(&table.v6, args.frames, |prefix, rng| inside(prefix, rng.u128(..)), &mut Rng::with_seed(args.seed + 1)),
+            destinations: destinations(
+                &table.v6,
+                args.frames,
+                |prefix, rng| inside(prefix, rng.u128(..)),
+                &mut Rng::with_seed(args.seed + 1),
+            ),
             unrouted: unrouted(&table.naive6, {
                 let mut rng = Rng::with_seed(args.seed + 2);
                 move || (0x3fff << 112) | (rng.u128(..) >> 16)
@@ -67,10 +77,10 @@ pub(super) fn frames(args: &Args, table: &Table) -> Result<FrameSet, String> {
     traffic.build().map_err(|e| e.to_string())
 }
 
-/// An address inside a prefix, the host part from random bits.
+/// An address inside a prefix, the host part from random bits (addresses are left-aligned 128-bit numbers here).
 fn inside<K: Key>(prefix: Prefix<K>, random: u128) -> K {
-    let (first, last) = (prefix.addr().to_u128(), prefix.last().to_u128());
-    K::from_u128(first | (random & (last ^ first)))
+    let (first, last) = (prefix.addr().to_left(), prefix.last().to_left());
+    K::from_left(first | (random & (last ^ first)))
 }
 
 /// As many addresses as frames, each inside a prefix drawn at random: as many destinations as a busy router sees.
@@ -88,5 +98,9 @@ fn destinations<K: Key>(
 
 /// Addresses that no prefix contains.
 fn unrouted<K: Key>(naive: &Naive<K>, mut draw: impl FnMut() -> K) -> Vec<K> {
-    (0..UNROUTED * 4).map(|_| draw()).filter(|&address| naive.lookup(address).is_none()).take(UNROUTED).collect()
+    (0..UNROUTED * 4)
+        .map(|_| draw())
+        .filter(|&address| naive.lookup(address).is_none())
+        .take(UNROUTED)
+        .collect()
 }

@@ -74,3 +74,15 @@ impl Simple for GetIpAddress {
         Verdict::Pass
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::run_and_read;
+
+    #[test]
+    fn address_becomes_annotation() {
+        let config = "InfiniteSource(DATA \\<00 0a000102 ff>, LIMIT 1, STOP true) -> GetIPAddress(1)
+            -> r :: StaticIPLookup(10.0.1.2/32 0, 0/0 1); r[0] -> a :: Discard; r[1] -> b :: Discard;";
+        assert_eq!(run_and_read(config, &["a.count", "b.count"]), ["1", "0"]);
+    }
+}

@@ -1,6 +1,30 @@
 //! Route lookup.
+//!
+//! All classes share one implementation: [`element`] is the element, [`table`] the routes behind it, [`family`] what
+//! differs between IPv4 and IPv6. The files named after classes have their documentation and say how they differ.
+
+mod direct_ip_lookup;
+mod element;
+mod family;
+mod ip6_lookup;
+mod ip_lookup;
+mod linear_ip_lookup;
+mod lookup_ip6_route;
+mod radix_ip_lookup;
+mod range_ip_lookup;
+mod static_ip_lookup;
+mod table;
 
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[];
+pub const CLASSES: &[&Class] = &[
+    &direct_ip_lookup::CLASS,
+    &ip6_lookup::CLASS,
+    &ip_lookup::CLASS,
+    &linear_ip_lookup::CLASS,
+    &lookup_ip6_route::CLASS,
+    &radix_ip_lookup::CLASS,
+    &range_ip_lookup::CLASS,
+    &static_ip_lookup::CLASS,
+];

@@ -1,0 +1,45 @@
+//! Looks up IPv4 routes.
+//!
+//! ```click
+//! DirectIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
+//! ```
+//!
+//! The same as IPLookup, under the name that existing configurations use.
+//!
+//! Routes are read without locks while they change; on several workers all instances share one table.
+//!
+//! Ports: 1 input, any number of outputs. Processing: push. Workers: one shared table.
+//!
+//! # Arguments
+//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation lies in the prefix leaves at
+//!   OUTPUT, the longest prefix deciding; with a GATEWAY (other than `-`) the annotation becomes that. Packets without a
+//!   route are dropped, the first few of them reported.
+//!
+//! # Handlers
+//! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one.
+//! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove one.
+//! - `ctrl` (write): a command (`add`, `set`, `remove`) a line; if one fails, none is carried out.
+//! - `load` (write, `FILE [OUTPUT]`): set all routes of a file, one a line, perhaps compressed by gzip or xz; routes without
+//!   an output go to OUTPUT, 0 by default. If anything is wrong with the file, nothing changes.
+//! - `flush` (write, button): remove all routes.
+//! - `table` (read): all routes. `length` (read): how many.
+//! - `lookup` (read, with an address): the output and gateway for it, -1 if there is no route.
+//!
+//! # Example
+//! ```click
+//! Idle -> r :: DirectIPLookup(18.26.4.0/24 0, 0/0 18.26.4.1 1); r[0] -> Discard; r[1] -> Discard
+//! ```
+//!
+//! # See also
+//! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
+
+use super::element::create;
+use super::family::V4;
+use router::{Class, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("DirectIPLookup", |config| create::<V4>(config, true))
+    .ports("1/-")
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .doc(include_str!("direct_ip_lookup.rs"));

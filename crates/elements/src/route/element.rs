@@ -1,0 +1,432 @@
+//! The lookup element behind all classes.
+
+use super::family::Family;
+use super::table::{Hop, Refusal, Route, RouteTable};
+use lpm::import;
+use packet::{BATCH_MAX, Batch};
+use router::{Config, ConfigError, Cx, Element, FromArg, Handlers, Refused, Scope, Verdict};
+use std::any::Any;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Packets without a route that are reported, each instance.
+const COMPLAINTS: u32 = 5;
+
+/// A lookup element for one family.
+pub(super) struct Lookup<F: Family> {
+    table: Arc<RouteTable<F>>,
+    outputs: usize,
+    /// Whether routes can change.
+    dynamic: bool,
+    complaints: u32,
+}
+
+/// Makes an element whose arguments are its first routes.
+pub(super) fn create<F: Family>(
+    config: &mut Config<'_>,
+    dynamic: bool,
+) -> Result<Box<dyn Element>, ConfigError> {
+    let outputs = config.outputs();
+    let (words, mut errors, mut routes) = (lang::conf::split_args(config.text()), Vec::new(), Vec::new());
+    for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
+        match parse::<F>(word, config.scope(), outputs) {
+            Some((prefix, Some(hop))) => routes.push(Route { prefix, hop }),
+            _ => errors.push(format!("argument {} should be 'ADDR/MASK [GATEWAY] OUTPUT'", number + 1)),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(ConfigError { messages: errors });
+    }
+    let table = config.shared(|| {
+        let table = RouteTable::<F>::new();
+        for route in routes {
+            table.add(route).map_err(|refusal| ConfigError::from(explain(refusal, &route.words())))?;
+        }
+        Ok(table)
+    })?;
+    Ok(Box::new(Lookup { table, outputs, dynamic, complaints: 0 }))
+}
+
+/// A prefix, and where it leads if that is said.
+type Words<F> = (lpm::Prefix<<F as Family>::Key>, Option<Hop<<F as Family>::Address>>);
+
+/// Reads `ADDR/MASK [GATEWAY|-] [OUTPUT]`; without an output there is no hop.
+fn parse<F: Family>(text: &str, scope: Scope<'_>, outputs: usize) -> Option<Words<F>> {
+    let words = lang::conf::split_spaces(text);
+    let (first, rest) = words.split_first()?;
+    let prefix = F::prefix(first, scope)?;
+    let (gateway, port) = match rest {
+        [] => return Some((prefix, None)),
+        [port] => (F::NONE, port),
+        [gateway, port] if gateway == "-" => (F::NONE, port),
+        [gateway, port] => (F::Address::from_arg(gateway, scope).ok()?, port),
+        _ => return None,
+    };
+    let port = u32::from_arg(port, scope).ok().filter(|&port| (port as usize) < outputs)?;
+    Some((prefix, Some(Hop { gateway, port })))
+}
+
+fn explain<F: Family>(refusal: Refusal<F>, route: &str) -> String {
+    match refusal {
+        Refusal::Exists(old) => format!("conflict with existing route '{}'", old.words()),
+        Refusal::Missing => format!("route '{route}' not found"),
+        Refusal::Full(why) => why,
+    }
+}
+
+/// What was done, to take it back.
+enum Undo<F: Family> {
+    Remove(lpm::Prefix<F::Key>),
+    Put(Route<F>),
+}
+
+impl<F: Family> Lookup<F> {
+    /// Carries out `add`, `set` or `remove`.
+    fn command(&self, command: &str, text: &str, scope: Scope<'_>) -> Result<Undo<F>, String> {
+        let removes = command == "remove";
+        let parsed = parse::<F>(text, scope, self.outputs);
+        let expected =
+            || format!("expected 'ADDR/MASK [GATEWAY{}'", if removes { " OUTPUT]" } else { "] OUTPUT" });
+        let (prefix, hop) = parsed.ok_or_else(expected)?;
+        if !self.dynamic {
+            let (verb, way) = if removes { ("delete", "from") } else { ("add", "to") };
+            return Err(format!("cannot {verb} routes {way} this routing table"));
+        }
+        let failed = |refusal| explain::<F>(refusal, text.trim());
+        match (command, hop) {
+            ("remove", hop) => self.table.remove(prefix, hop).map(Undo::Put).map_err(failed),
+            (_, None) => Err(expected()),
+            ("add", Some(hop)) => {
+                self.table.add(Route { prefix, hop }).map(|()| Undo::Remove(prefix)).map_err(failed)
+            }
+            (_, Some(hop)) => {
+                let old = self.table.set(Route { prefix, hop }).map_err(failed)?;
+                Ok(old.map_or(Undo::Remove(prefix), Undo::Put))
+            }
+        }
+    }
+
+    /// Carries out a command a line: all, or none.
+    fn control(&self, text: &str, scope: Scope<'_>) -> Result<(), String> {
+        let mut undo = Vec::new();
+        for line in text.lines() {
+            let mut rest = line.trim();
+            let command = lang::conf::pop_space(&mut rest);
+            let done = match command {
+                "" => continue,
+                "add" | "set" | "remove" => self.command(command, rest, scope),
+                other => Err(format!("bad command '{other}'")),
+            };
+            match done {
+                Ok(step) => undo.push(step),
+                Err(error) => {
+                    self.take_back(undo);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_back(&self, undo: Vec<Undo<F>>) {
+        for step in undo.into_iter().rev() {
+            // Only the memory limit could refuse, and what is restored was there a moment ago.
+            let _ = match step {
+                Undo::Remove(prefix) => self.table.remove(prefix, None).map(drop),
+                Undo::Put(route) => self.table.set(route).map(drop),
+            };
+        }
+    }
+
+    /// Reads a whole file, then sets all its routes at once.
+    fn load(&self, text: &str) -> Result<(), String> {
+        if !self.dynamic {
+            return Err("cannot add routes to this routing table".to_owned());
+        }
+        let words = lang::conf::split_spaces(text);
+        let (file, default_port) = match &words[..] {
+            [file] => (file, 0),
+            [file, port] => (file, port.parse().map_err(|_| format!("bad output '{port}'"))?),
+            _ => return Err("expected 'FILE [OUTPUT]'".to_owned()),
+        };
+        let file = lang::conf::unquote(file);
+        let list = import::read_file(Path::new(&file), import::Options::default())
+            .map_err(|e| format!("{file}: {e}"))?;
+        let route = |(prefix, hop): (lpm::Prefix<F::Key>, import::Hop)| {
+            let gateway = hop.gateway.and_then(F::gateway).unwrap_or(F::NONE);
+            let port = hop.port.unwrap_or(default_port);
+            if port as usize >= self.outputs {
+                return Err(format!(
+                    "{file}: output {port} of {prefix} does not exist; there are {}",
+                    self.outputs
+                ));
+            }
+            Ok(Route { prefix, hop: Hop { gateway, port } })
+        };
+        let routes: Vec<Route<F>> = F::routes(list).into_iter().map(route).collect::<Result<_, _>>()?;
+        self.table.set_all(&routes).map(drop).map_err(|refusal| explain(refusal, &file))
+    }
+
+    /// The answer of the `lookup` handler.
+    fn look_up(&self, cx: &Cx<'_>, address: F::Address) -> String {
+        let mut id = [lpm::NONE];
+        self.table.lookup(&[F::key(address)], &mut id, cx.turn());
+        match self.table.hop(id[0], cx.turn()) {
+            Some(hop) if hop.gateway != F::NONE => format!("{} {}", hop.port, hop.gateway),
+            Some(hop) => hop.port.to_string(),
+            None => "-1".to_owned(),
+        }
+    }
+
+    #[cold]
+    fn no_route(&mut self, cx: &Cx<'_>, address: F::Key) -> Verdict {
+        if self.complaints < COMPLAINTS {
+            self.complaints += 1;
+            cx.log(&format!("{}: no route for {}", cx.name(), F::address(address)));
+        }
+        Verdict::Drop("no route")
+    }
+}
+
+impl<F: Family> Element for Lookup<F> {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        let (mut addresses, mut ids) = ([F::Key::default(); BATCH_MAX], [lpm::NONE; BATCH_MAX]);
+        for (address, packet) in addresses.iter_mut().zip(batch.iter()) {
+            *address = F::destination(packet);
+        }
+        let n = batch.len();
+        self.table.lookup(&addresses[..n], &mut ids[..n], cx.turn());
+        let mut at = 0;
+        cx.scatter(batch, |cx, packet| {
+            let i = at;
+            at += 1;
+            match self.table.hop(ids[i], cx.turn()) {
+                Some(hop) => {
+                    if hop.gateway != F::NONE {
+                        F::set_destination(packet, hop.gateway);
+                    }
+                    Verdict::Output(hop.port as usize)
+                }
+                None => self.no_route(cx, addresses[i]),
+            }
+        });
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        for name in ["add", "set", "remove"] {
+            h.write(name, move |e: &mut Lookup<F>, cx, text| {
+                e.command(name, &lang::conf::uncomment(text), router::scope(cx)).map(drop)
+            });
+        }
+        h.write("ctrl", |e: &mut Lookup<F>, cx, text| {
+            e.control(&lang::conf::uncomment(text), router::scope(cx))
+        });
+        h.write("flush", |e: &mut Lookup<F>, _, _| match e.dynamic {
+            true => e.table.flush().map_err(|refusal| explain(refusal, "")),
+            false => Err("cannot delete routes from this routing table".to_owned()),
+        })
+        .as_button();
+        h.write("load", |e: &mut Lookup<F>, _, text| e.load(text));
+        h.read("table", |e: &mut Lookup<F>, _| e.table.text());
+        h.read("length", |e: &mut Lookup<F>, _| e.table.len());
+        h.read_with("lookup", |e: &mut Lookup<F>, cx, text| {
+            let address = router::value::<F::Address>(cx, text);
+            address.map(|a| e.look_up(cx, a)).map_err(|_| format!("expected IP address, not '{text}'"))
+        });
+    }
+
+    /// The table as a whole: the new element reads it through the shared part, so its routes are copied over.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.dynamic.then(|| Box::new(self.table.clone()) as Box<dyn Any + Send>)
+    }
+
+    /// Routes that the new configuration names stay as it says; all others are taken over.
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let old = state
+            .downcast::<Arc<RouteTable<F>>>()
+            .map_err(|state| ("its routes are of another family".into(), state as Box<dyn Any + Send>))?;
+        if Arc::ptr_eq(&old, &self.table) {
+            return Ok(());
+        }
+        let mine: Vec<Route<F>> = self.table.routes();
+        let routes: Vec<Route<F>> =
+            old.routes().into_iter().filter(|r| (r.hop.port as usize) < self.outputs).collect();
+        let taken = self.table.set_all(&routes).and_then(|_| self.table.set_all(&mine));
+        match taken {
+            Ok(_) => Ok(()),
+            Err(refusal) => Err((explain(refusal, "").into(), old as Box<dyn Any + Send>)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, errors, run_and_read};
+    use proptest::prelude::*;
+    use router::{Call, HandlerResult, Router};
+
+    const THREE: &str = "r[0] -> a :: Discard; r[1] -> b :: Discard; r[2] -> c :: Discard;";
+
+    fn write(router: &mut Router, path: &str, value: &str) -> HandlerResult {
+        router.call(Call::write(path, value))
+    }
+
+    fn lookup(router: &mut Router, address: &str) -> String {
+        router.call(Call::read("r.lookup", address)).expect("an address")
+    }
+
+    #[test]
+    fn packets_take_the_longest_match_and_its_gateway() {
+        let config = format!(
+            "InfiniteSource(DATA \\<0a010203>, LIMIT 3, STOP true) -> GetIPAddress(0)
+             -> r :: IPLookup(10.0.0.0/8 0, 10.1.0.0/16 192.0.2.1 1, 0/0 2); {THREE}"
+        );
+        let read = run_and_read(&config, &["a.count", "b.count", "c.count", "r.table", "r.length"]);
+        let table = "10.0.0.0/8\t\t-\t\t0\n10.1.0.0/16\t\t192.0.2.1\t1\n0.0.0.0/0\t\t-\t\t2\n";
+        assert_eq!(read, ["0", "3", "0", table, "3"]);
+    }
+
+    #[test]
+    fn packets_without_route_are_counted() {
+        let config = "InfiniteSource(DATA \\<0a010203>, LIMIT 3, STOP true) -> GetIPAddress(0)
+             -> r :: StaticIPLookup(11.0.0.0/8 0) -> a :: Discard;";
+        assert_eq!(run_and_read(config, &["a.count", "r.drop_reasons"]), ["0", "3\tno route\n"]);
+    }
+
+    #[test]
+    fn routes_change_as_told() {
+        let config = format!("InfiniteSource(ACTIVE false) -> r :: RadixIPLookup(10.0.0.0/8 0); {THREE}");
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        let r = &mut router;
+        assert_eq!(lookup(r, "10.9.9.9"), "0");
+        assert_eq!(write(r, "r.add", "10.9.0.0/16 1.2.3.4 1"), Ok(String::new()));
+        assert_eq!(lookup(r, "10.9.9.9"), "1 1.2.3.4");
+        assert_eq!(
+            write(r, "r.add", "10.9.0.0/16 2"),
+            Err("conflict with existing route '10.9.0.0/16 1.2.3.4 1'".into())
+        );
+        assert_eq!(write(r, "r.set", "10.9.0.0/16 2"), Ok(String::new()));
+        assert_eq!(lookup(r, "10.9.9.9"), "2");
+        assert_eq!(write(r, "r.remove", "10.9.0.0/16 1"), Err("route '10.9.0.0/16 1' not found".into()));
+        assert!(write(r, "r.add", "10.9.0.0/16 3").unwrap_err().contains("expected 'ADDR/MASK"));
+        let failing = "add 0/0 1\nremove 10.9.0.0/16\nset 10.0.0.0/8 2\nadd 10.0.0.0/8 1";
+        assert!(write(r, "r.ctrl", failing).is_err());
+        assert_eq!(
+            (lookup(r, "10.9.9.9"), lookup(r, "9.9.9.9"), lookup(r, "10.1.1.1")),
+            ("2".into(), "-1".into(), "0".into())
+        );
+        assert_eq!(
+            write(r, "r.ctrl", "add 0/0 1\nremove 10.9.0.0/16\n\nset 10.0.0.0/8 2"),
+            Ok(String::new())
+        );
+        assert_eq!((lookup(r, "10.9.9.9"), lookup(r, "9.9.9.9")), ("2".into(), "1".into()));
+        assert_eq!(write(r, "r.flush", ""), Ok(String::new()));
+        assert_eq!(lookup(r, "10.9.9.9"), "-1");
+    }
+
+    #[test]
+    fn fixed_tables_and_bad_arguments() {
+        let config = format!("InfiniteSource(ACTIVE false) -> r :: StaticIPLookup(10.0.0.0/8 0); {THREE}");
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        assert_eq!(
+            write(&mut router, "r.add", "1.0.0.0/8 1"),
+            Err("cannot add routes to this routing table".into())
+        );
+        let text = errors("InfiniteSource -> r :: IPLookup(10.0.0.0/8 1, x 0, 1.2.3.4) -> Discard");
+        for argument in ["argument 1", "argument 2", "argument 3"] {
+            assert!(text.contains(argument), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_loaded_as_a_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (good, bad) = (folder.path().join("good"), folder.path().join("bad"));
+        std::fs::write(&good, "# routes\n10.0.0.0/8 192.0.2.9 1\n11.0.0.0/8\n2001:db8::/32 1\n")
+            .expect("writable");
+        std::fs::write(&bad, "12.0.0.0/8 1\n13.0.0.0/8 7\n").expect("writable");
+        let config = format!("InfiniteSource(ACTIVE false) -> r :: IPLookup; {THREE}");
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        assert_eq!(write(&mut router, "r.load", &format!("{} 2", good.display())), Ok(String::new()));
+        assert_eq!(
+            (lookup(&mut router, "10.1.1.1"), lookup(&mut router, "11.1.1.1")),
+            ("1 192.0.2.9".into(), "2".into())
+        );
+        let error = write(&mut router, "r.load", &bad.display().to_string()).unwrap_err();
+        assert!(error.contains("output 7 of 13.0.0.0/8"), "{error}");
+        assert_eq!(lookup(&mut router, "12.1.1.1"), "-1");
+        assert!(write(&mut router, "r.load", "/nowhere/at/all").unwrap_err().contains("/nowhere/at/all"));
+    }
+
+    #[test]
+    fn thousands_of_next_hops() {
+        let config = format!("InfiniteSource(ACTIVE false) -> r :: RadixIPLookup; {THREE}");
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        let hops = 5_000u32;
+        let lines: String = (0..hops)
+            .map(|i| format!("add 10.{}.{}.0/24 1.0.{}.{} 1\n", i / 256, i % 256, i / 256, i % 256))
+            .collect();
+        write(&mut router, "r.ctrl", &lines).expect("room");
+        assert_eq!(lookup(&mut router, "10.19.135.1"), "1 1.0.19.135");
+    }
+
+    #[test]
+    fn ipv6() {
+        let config = format!(
+            "InfiniteSource(ACTIVE false) -> r :: LookupIP6Route(2001:db8::/32 0, ::/0 fe80::1 1); {THREE}"
+        );
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        assert_eq!(
+            (lookup(&mut router, "2001:db8::9"), lookup(&mut router, "2002::")),
+            ("0".into(), "1 fe80::1".into())
+        );
+        let table = router.call(Call::read("r.table", "")).expect("readable");
+        assert_eq!(table, "2001:db8::/32\t\t-\t\t0\n::/0\t\tfe80::1\t\t1\n");
+    }
+
+    /// A namesake takes the routes over; those that its own configuration names win.
+    #[test]
+    fn hot_swap_keeps_routes() {
+        let config =
+            |routes: &str| format!("InfiniteSource(ACTIVE false) -> r :: IPLookup({routes}); {THREE}");
+        let mut old = build(&config("10.0.0.0/8 0"), 1, 1).expect("good");
+        write(&mut old, "r.add", "11.0.0.0/8 2").expect("added");
+        let mut new = build(&config("10.0.0.0/8 1"), 1, 1).expect("good");
+        new.take_over(&mut old).expect("taken over");
+        assert_eq!((lookup(&mut new, "10.1.1.1"), lookup(&mut new, "11.1.1.1")), ("1".into(), "2".into()));
+    }
+
+    proptest! {
+        /// Random commands against a plain map of prefixes.
+        #[test]
+        fn handlers_agree_with_a_naive_table(
+            steps in prop::collection::vec((0usize..3, any::<u32>(), 0u8..=32, 0u32..3), 1..80)
+        ) {
+            let config = format!("InfiniteSource(ACTIVE false) -> r :: IPLookup; {THREE}");
+            let mut router = build(&config, 1, 1).expect("good");
+            let mut naive = lpm::Naive::<u32>::new();
+            for (command, address, len, port) in steps {
+                // Few enough prefixes that they meet.
+                let prefix = lpm::Prefix::new(address & 0xc0c0_0003, len).expect("a length");
+                let name = ["add", "set", "remove"][command];
+                let done = write(&mut router, &format!("r.{name}"), &match name {
+                    "remove" => prefix.to_string(),
+                    _ => format!("{prefix} {port}"),
+                });
+                let known = naive.get(prefix).is_some();
+                let expected = match name { "add" => !known, "set" => true, _ => known };
+                prop_assert_eq!(done.is_ok(), expected, "{} {}", name, prefix);
+                match (name, expected) {
+                    ("remove", true) => { naive.remove(prefix); }
+                    (_, true) => { naive.insert(prefix, port); }
+                    _ => {}
+                }
+                for probe in [address, address & 0xc0c0_0003, !address] {
+                    let text = std::net::Ipv4Addr::from(probe).to_string();
+                    let want = naive.lookup(probe).map_or("-1".to_owned(), |port| port.to_string());
+                    prop_assert_eq!(lookup(&mut router, &text), want);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What differs between IPv4 and IPv6 routes.
+
+use lpm::import::List;
+use lpm::{Key, Prefix};
+use packet::Packet;
+use router::{FromArg, IpMask, Scope};
+use std::fmt::{Debug, Display};
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wire::Ipv6Net;
+
+/// IPv4 or IPv6.
+pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
+    /// Addresses as the tables see them.
+    type Key: Key;
+    /// Addresses as people see them.
+    type Address: Copy + Eq + Hash + Debug + Display + FromArg + Send + Sync + 'static;
+    /// No gateway.
+    const NONE: Self::Address;
+
+    /// The destination annotation.
+    fn destination(packet: &Packet) -> Self::Key;
+    /// Sets the destination annotation.
+    fn set_destination(packet: &mut Packet, address: Self::Address);
+    fn key(address: Self::Address) -> Self::Key;
+    fn address(key: Self::Key) -> Self::Address;
+    /// A gateway from a list of either family.
+    fn gateway(address: IpAddr) -> Option<Self::Address>;
+    /// The part of a list that is of this family.
+    fn routes(list: List) -> Vec<(Prefix<Self::Key>, lpm::import::Hop)>;
+    /// Reads `ADDR/MASK`.
+    fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<Self::Key>>;
+}
+
+/// IPv4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct V4;
+/// IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct V6;
+
+impl Family for V4 {
+    type Key = u32;
+    type Address = Ipv4Addr;
+    const NONE: Ipv4Addr = Ipv4Addr::UNSPECIFIED;
+
+    #[inline]
+    fn destination(packet: &Packet) -> u32 {
+        packet.dst_ip().into()
+    }
+
+    #[inline]
+    fn set_destination(packet: &mut Packet, address: Ipv4Addr) {
+        packet.set_dst_ip(address);
+    }
+
+    fn key(address: Ipv4Addr) -> u32 {
+        address.into()
+    }
+
+    fn address(key: u32) -> Ipv4Addr {
+        key.into()
+    }
+
+    fn gateway(address: IpAddr) -> Option<Ipv4Addr> {
+        match address {
+            IpAddr::V4(address) => Some(address),
+            IpAddr::V6(_) => None,
+        }
+    }
+
+    fn routes(list: List) -> Vec<(Prefix<u32>, lpm::import::Hop)> {
+        list.v4
+    }
+
+    fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<u32>> {
+        let whole = || Ipv4Addr::from_arg(text, scope).ok().map(|address| (address, 32));
+        let masked = IpMask::from_arg(text, scope)
+            .ok()
+            .and_then(|net| Some((net.addr, wire::net::mask_len_v4(net.mask)?)));
+        let (address, len) = masked.or_else(whole)?;
+        Prefix::new(address.into(), len).ok()
+    }
+}
+
+impl Family for V6 {
+    type Key = u128;
+    type Address = Ipv6Addr;
+    const NONE: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
+
+    #[inline]
+    fn destination(packet: &Packet) -> u128 {
+        packet.dst_ip6().into()
+    }
+
+    #[inline]
+    fn set_destination(packet: &mut Packet, address: Ipv6Addr) {
+        packet.set_dst_ip6(address);
+    }
+
+    fn key(address: Ipv6Addr) -> u128 {
+        address.into()
+    }
+
+    fn address(key: u128) -> Ipv6Addr {
+        key.into()
+    }
+
+    fn gateway(address: IpAddr) -> Option<Ipv6Addr> {
+        match address {
+            IpAddr::V6(address) => Some(address),
+            IpAddr::V4(_) => None,
+        }
+    }
+
+    fn routes(list: List) -> Vec<(Prefix<u128>, lpm::import::Hop)> {
+        list.v6
+    }
+
+    fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<u128>> {
+        let whole = || Ipv6Addr::from_arg(text, scope).ok().map(|address| (address, 128));
+        let net = Ipv6Net::from_arg(text, scope).ok().map(|net| (net.addr(), net.len()));
+        let (address, len) = net.or_else(whole)?;
+        Prefix::new(address.into(), len).ok()
+    }
+}

@@ -1,0 +1,39 @@
+//! Looks up IPv4 routes that never change.
+//!
+//! ```click
+//! StaticIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
+//! ```
+//!
+//! As IPLookup, but the routes are those of the configuration: writes to the handlers that change routes are refused.
+//!
+//! Routes are read without locks while they change; on several workers all instances share one table.
+//!
+//! Ports: 1 input, any number of outputs. Processing: push. Workers: one shared table.
+//!
+//! # Arguments
+//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation lies in the prefix leaves at
+//!   OUTPUT, the longest prefix deciding; with a GATEWAY (other than `-`) the annotation becomes that. Packets without a
+//!   route are dropped, the first few of them reported.
+//!
+//! # Handlers
+//! - `table` (read): all routes. `length` (read): how many.
+//! - `lookup` (read, with an address): the output and gateway for it, -1 if there is no route.
+//!
+//! # Example
+//! ```click
+//! Idle -> r :: StaticIPLookup(18.26.4.0/24 0, 0/0 18.26.4.1 1); r[0] -> Discard; r[1] -> Discard
+//! ```
+//!
+//! # See also
+//! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
+
+use super::element::create;
+use super::family::V4;
+use router::{Class, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("StaticIPLookup", |config| create::<V4>(config, false))
+    .ports("1/-")
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .doc(include_str!("static_ip_lookup.rs"));
