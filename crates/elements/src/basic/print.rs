@@ -190,7 +190,7 @@ mod tests {
     fn format() {
         let data = "\\<00 01 02 03 04 05 06 07 08 09>";
         assert_eq!(printed(data, ""), "  10 | 00010203 04050607 0809\n");
-        assert_eq!(printed(data, "x y, 5"), "x y:   10 | 00010203 04\n");
+        assert_eq!(printed(data, "\"x y\", 5"), "x y:   10 | 00010203 04\n");
         assert_eq!(printed(data, "\"a\", NBYTES 2"), "a:   10 | 0001\n");
         assert_eq!(printed(data, "MAXLENGTH 0, TIMESTAMP true"), "1000000000.000000:   10\n");
         assert_eq!(printed(data, "l, CONTENTS false, TIMESTAMP 1"), "l: 1000000000.000000:   10\n");

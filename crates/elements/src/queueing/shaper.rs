@@ -122,6 +122,6 @@ mod tests {
     #[test]
     fn wants_a_rate() {
         assert!(errors("Idle -> Shaper(5000000000) -> Discard").contains("RATE"));
-        assert!(errors("Idle -> Shaper -> Discard").contains("missing mandatory RATE"));
+        assert!(errors("Idle -> Shaper -> Discard").contains("RATE: required argument missing"));
     }
 }

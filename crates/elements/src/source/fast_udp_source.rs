@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn arguments_are_checked() {
         let text = errors("FastUDPSource(1, 2, 70000, x, 1.0.0.1, 99999) -> Discard");
-        for part in ["SRCETH: ", "SPORT: ", "missing mandatory DSTIP"] {
+        for part in ["SRCETH: ", "SPORT: ", "DSTIP: required"] {
             assert!(text.contains(part), "{text}");
         }
     }
