@@ -1,9 +1,19 @@
 //! Running small configurations in tests.
 
-use router::{Clock, Log, Options, Router};
+use router::{Clock, Log, Options, Resources, Router};
 
 /// Builds a router from a configuration, with simulated time and its messages kept.
 pub(crate) fn build(config: &str, workers: usize, vector: usize) -> Result<Router, String> {
+    build_with(config, workers, vector, Resources::default())
+}
+
+/// Builds a router as [`build`] does, with things from outside.
+pub(crate) fn build_with(
+    config: &str,
+    workers: usize,
+    vector: usize,
+    resources: Resources,
+) -> Result<Router, String> {
     let parsed = lang::parse(config, "config", &[]);
     if parsed.has_errors() {
         return Err(parsed.render_click());
@@ -15,6 +25,7 @@ pub(crate) fn build(config: &str, workers: usize, vector: usize) -> Result<Route
         vector,
         clock: Clock::simulated(),
         log: Log::Memory(Default::default()),
+        resources,
         ..Options::default()
     };
     router::build(layout, config.to_owned(), &known, options)

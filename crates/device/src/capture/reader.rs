@@ -84,6 +84,16 @@ impl Reader {
         self.records
     }
 
+    /// Where the next record begins: bytes read so far, after decompression.
+    pub fn offset(&self) -> u64 {
+        self.source.offset()
+    }
+
+    /// Whether the capture is compressed.
+    pub fn is_compressed(&self) -> bool {
+        self.source.is_compressed()
+    }
+
     /// Name of the capture: the path, `<stdin>`, or what was given to [`Reader::from_read`].
     pub fn name(&self) -> &str {
         &self.name

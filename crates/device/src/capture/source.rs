@@ -69,6 +69,11 @@ impl Source {
         self.mark
     }
 
+    /// Bytes read so far, after decompression.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
     pub(super) fn is_compressed(&self) -> bool {
         self.compressed
     }

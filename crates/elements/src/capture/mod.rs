@@ -1,6 +1,13 @@
 //! Packets from and to files and interfaces in memory.
 
+mod encap;
+mod from_dump;
+mod from_memory;
+mod range;
+mod to_dump;
+mod to_memory;
+
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[];
+pub const CLASSES: &[&Class] = &[&from_dump::CLASS, &from_memory::CLASS, &to_dump::CLASS, &to_memory::CLASS];

@@ -1,0 +1,82 @@
+//! Click's names for link types.
+
+use device::capture::LinkType;
+use packet::Packet;
+use wire::{ipv4, ipv6};
+
+/// Names and the numbers that stand for them in files; where a number has several names the first is printed.
+const NAMES: &[(&str, u32)] = &[
+    ("NULL", 0),
+    ("IP", 101),
+    ("ETHER", 1),
+    ("FDDI", 10),
+    ("ATM", 11),
+    ("RFC1483", 11),
+    ("ATM_RFC1483", 11),
+    ("802_11", 105),
+    ("802.11", 105),
+    ("802_11_RADIO", 127),
+    ("802.11_RADIO", 127),
+    ("SLL", 113),
+    ("AIRONET", 120),
+    ("HDLC", 104),
+    ("PPP_HDLC", 50),
+    ("PPP", 9),
+    ("SUNATM", 123),
+    ("PRISM", 119),
+];
+
+/// The link type that a name, or `#` and a number, stands for.
+pub(super) fn parse(name: &str) -> Option<LinkType> {
+    let code = match name.strip_prefix('#') {
+        Some(number) => router::parse_integer(number).and_then(|n| u32::try_from(n).ok())?,
+        None => NAMES.iter().find(|(known, _)| *known == name)?.1,
+    };
+    Some(LinkType::from_code(code))
+}
+
+/// The name of a link type.
+pub(super) fn name(linktype: LinkType) -> String {
+    let code = linktype.code();
+    let known = NAMES.iter().find(|(_, known)| *known == code);
+    known.map_or_else(|| format!("#{code}"), |(name, _)| (*name).to_owned())
+}
+
+/// The link type of the packets that an element emits: a shared part, by which ToDump finds it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Encap(pub(super) LinkType);
+
+/// Finds the IP packet in a captured frame and sets header positions and, for IPv4, the destination annotation. False
+/// if there is none.
+pub(super) fn mark_ip(packet: &mut Packet, linktype: LinkType) -> bool {
+    let Some(offset) = linktype.ip_offset(packet.data()) else { return false };
+    let header = &packet.data()[offset..];
+    if header[0] >> 4 == 4 {
+        let Ok(ip) = ipv4::Header::new_checked(header) else { return false };
+        let (header_len, dst) = (ip.header_len(), ip.dst());
+        if header_len < ipv4::HEADER_LEN || header_len > header.len() {
+            return false;
+        }
+        packet.set_network(offset as isize, header_len);
+        packet.set_dst_ip(dst);
+    } else {
+        if header.len() < ipv6::HEADER_LEN {
+            return false;
+        }
+        packet.set_network(offset as isize, ipv6::HEADER_LEN);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for (text, printed) in [("ETHER", "ETHER"), ("802.11", "802_11"), ("#147", "#147"), ("#1", "ETHER")] {
+            assert_eq!(name(parse(text).unwrap()), printed);
+        }
+        assert_eq!((parse("ETHERNET"), parse("#-1")), (None, None));
+    }
+}

@@ -1,0 +1,626 @@
+//! Reads packets from a capture file.
+//!
+//! ```click
+//! FromDump(FILENAME [, TIMING, KEYWORDS])
+//! ```
+//!
+//! Emits the packets of a pcap or pcapng file as fast as it can, or with TIMING at the pace at which they were captured.
+//! Files may be compressed with gzip or xz, and their times may have nanoseconds. FILENAME can be `-` for standard
+//! input.
+//!
+//! Packets carry the time of their capture, an annotation of the length by which they were cut, and where the
+//! link-layer header starts. With FORCE_IP only IP packets are emitted, with their header positions and destination
+//! annotations; others leave by output 1 or, if there is none, are dropped. A file of packets without link-layer headers
+//! forces that by itself.
+//!
+//! A file that ends too early, or that is damaged, ends there with a message. Reading from a pipe that has nothing to
+//! offer makes the whole worker wait.
+//!
+//! Ports: no inputs, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `FILENAME`: the file.
+//! - `TIMING` (boolean, default false): whether the pace of the capture is kept.
+//! - `STOP` (boolean, default false): whether to stop the driver at the end.
+//! - `END_CALL` (handler call): called at the end.
+//! - `ACTIVE` (boolean, default true): whether packets are emitted.
+//! - `SAMPLE` (number, default 1): probability with which a packet is emitted.
+//! - `FORCE_IP` (boolean, default false): whether to emit IP packets only.
+//! - `START`, `END` (time): only packets from START on and before END, in seconds since the epoch.
+//! - `START_AFTER`, `END_AFTER` (time span): the same, counted from the first packet of the file.
+//! - `INTERVAL` (time span): the end, counted from the beginning of the range.
+//! - `FILEPOS` (integer): starts with the first packet at or behind this byte of the (decompressed) file.
+//! - `MMAP` (boolean): accepted for compatibility, without effect.
+//!
+//! At the end of the range STOP and END_CALL take effect as at the end of the file; without them the element becomes
+//! inactive there. If END_CALL leaves it active, the packets behind the end follow.
+//!
+//! # Handlers
+//! - `count` (read): packets emitted. `reset_counts` (write, button): sets it to zero.
+//! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
+//! - `filename`, `filesize`, `filepos`, `packet_filepos`, `encap`, `sampling_prob` (read): the file's name, its bytes (`-`
+//!   if unknown), how far it has been read, where the last packet begins, its link type, the sampling probability.
+//!   Unlike in Click `filepos` cannot be written.
+//! - `extend_interval` (write, time span): moves the end of the range.
+//! - `reset_timing` (write, button): takes the next packet for the first of the file.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap.gz, STOP true, FORCE_IP true) -> IPPrint -> Discard
+//! ```
+//!
+//! # See also
+//! ToDump, FromMemory
+
+use super::encap::{self, Encap, mark_ip};
+use super::range::{Nanos, Place, Range, RangeArgs};
+use device::capture::{LinkType, Reader, Record};
+use packet::{Anno, Batch, Packet};
+use router::{
+    Activity, Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused,
+    Residency,
+};
+use std::any::Any;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FromDump", create)
+    .ports("0/1-2")
+    .processing("a/ah")
+    .residency(Residency::Exclusive)
+    .activity(Activity::Always)
+    .doc(include_str!("from_dump.rs"));
+
+/// Sampling probabilities are multiples of 2^-28, as in Click.
+const SAMPLE_ONE: u32 = 1 << 28;
+/// Records passed over in one go before others get their turn.
+const SKIPS_PER_RUN: usize = 16;
+
+/// What happens at the end.
+enum AtEnd {
+    Nothing,
+    /// The end of a range: no more packets.
+    Pause,
+    Stop,
+    Call(Call),
+}
+
+/// How far a record that was read has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    New,
+    /// It is in the range and in the sample.
+    Chosen,
+}
+
+/// The file, and what has been read of it.
+struct Source {
+    /// `None` once a new configuration has it.
+    reader: Option<Reader>,
+    /// The bytes of the record that was read last.
+    bytes: Vec<u8>,
+    held: Option<(Record, Stage)>,
+    /// Where the last record begins.
+    position: u64,
+    range: Range,
+    /// What to add to a capture time to have the time at which to emit.
+    pace_ns: Option<i64>,
+    /// The end of the range was met, but nothing done about it yet.
+    range_ended: bool,
+    ended: bool,
+}
+
+struct FromDump {
+    filename: String,
+    filesize: Option<u64>,
+    linktype: LinkType,
+    source: Source,
+    timing: bool,
+    active: bool,
+    force_ip: bool,
+    sample: u32,
+    at_end: AtEnd,
+    outputs: usize,
+    push: bool,
+    count: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut filename = FileName::default();
+    let (mut timing, mut stop, mut active, mut force_ip) = (false, false, true, false);
+    let (mut sample, mut end_call, mut filepos, mut mmap) = (1.0, None::<CallArg>, 0u64, false);
+    let mut times = RangeArgs::default();
+    config
+        .args()
+        .required("FILENAME", &mut filename)
+        .positional("TIMING", &mut timing)
+        .keyword("STOP", &mut stop)
+        .keyword("ACTIVE", &mut active)
+        .keyword("SAMPLE", &mut sample)
+        .keyword("FORCE_IP", &mut force_ip)
+        .keyword("START", &mut times.start)
+        .keyword("START_AFTER", &mut times.start_after)
+        .keyword("END", &mut times.end)
+        .keyword("END_AFTER", &mut times.end_after)
+        .keyword("INTERVAL", &mut times.interval)
+        .keyword("END_CALL", &mut end_call)
+        .keyword("FILEPOS", &mut filepos)
+        .keyword("MMAP", &mut mmap)
+        .finish()?;
+    let range = Range::new(times)?;
+    let at_end = match end_call {
+        Some(_) if stop => return Err("END_CALL and STOP are mutually exclusive".into()),
+        Some(call) => AtEnd::Call(call.0),
+        None if stop => AtEnd::Stop,
+        None if range.ends() => AtEnd::Pause,
+        None => AtEnd::Nothing,
+    };
+    let sample = probability(config, sample)?;
+    let source = Source::open(&filename.0, range, filepos)?;
+    let linktype = source.reader.as_ref().map_or(LinkType::Ethernet, Reader::linktype);
+    if force_ip && matches!(linktype, LinkType::Other(_)) {
+        let (name, code) = (&filename.0, linktype.code());
+        return Err(format!("{name}: unknown linktype {code}; can't force IP packets").into());
+    }
+    let headerless = matches!(linktype, LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6);
+    config.shared(|| Ok(Encap(linktype)))?;
+    Ok(Box::new(FromDump {
+        filesize: source.reader.as_ref().and_then(|reader| file_size(reader, &filename.0)),
+        filename: if filename.0 == "-" { "<stdin>".to_owned() } else { filename.0 },
+        linktype,
+        source,
+        timing,
+        active,
+        force_ip: force_ip || headerless,
+        sample,
+        at_end,
+        outputs: config.outputs(),
+        push: config.output_is_push(0),
+        count: 0,
+    }))
+}
+
+fn probability(config: &mut Config<'_>, sample: f64) -> Result<u32, ConfigError> {
+    if sample < 0.0 {
+        return Err("SAMPLE: probability between 0 and 1 expected".into());
+    }
+    if sample > 1.0 {
+        config.warn("SAMPLE probability reduced to 1");
+    }
+    let fixed = (sample.min(1.0) * f64::from(SAMPLE_ONE)).round() as u32;
+    if fixed == 0 {
+        config.warn("SAMPLE probability is 0; emitting no packets");
+    }
+    Ok(fixed)
+}
+
+/// The bytes of a file, if it is one and its positions are those that are read.
+fn file_size(reader: &Reader, path: &str) -> Option<u64> {
+    let known = path != "-" && !reader.is_compressed();
+    let data = if known { std::fs::metadata(path).ok()? } else { return None };
+    data.is_file().then_some(data.len())
+}
+
+impl Source {
+    fn open(path: &str, range: Range, filepos: u64) -> Result<Source, ConfigError> {
+        let mut reader = Reader::open(path).map_err(|error| error.to_string())?;
+        let mut bytes = Vec::new();
+        while reader.offset() < filepos {
+            let more = reader.next(&mut bytes).map_err(|error| error.to_string())?;
+            if more.is_none() {
+                break;
+            }
+        }
+        Ok(Source {
+            position: reader.offset(),
+            reader: Some(reader),
+            bytes,
+            held: None,
+            range,
+            pace_ns: None,
+            range_ended: false,
+            ended: false,
+        })
+    }
+
+    /// How far the file has been read.
+    fn offset(&self) -> u64 {
+        self.reader.as_ref().map_or(0, Reader::offset)
+    }
+
+    /// Reads a record unless one is held. `None` at the end; an error is an end with a message.
+    fn read(&mut self, cx: &Cx<'_>) -> Option<(Record, Stage)> {
+        if self.held.is_none() && !self.ended {
+            self.position = self.offset();
+            match self.reader.as_mut()?.next(&mut self.bytes) {
+                Ok(record) => self.held = record.map(|record| (record, Stage::New)),
+                Err(error) => cx.log(&format!("{} :: FromDump: {error}", cx.name())),
+            }
+            self.ended = self.held.is_none();
+        }
+        self.held
+    }
+}
+
+/// What comes next.
+enum Next {
+    Packet(Packet),
+    /// A record was passed over.
+    Skipped,
+    /// Nothing before this time.
+    Later(i64),
+    /// The record that is held lies behind the range.
+    RangeEnd,
+    /// No more packets.
+    FileEnd,
+}
+
+impl FromDump {
+    fn next(&mut self, cx: &mut Cx<'_>) -> Next {
+        let Some((record, stage)) = self.source.read(cx) else { return Next::FileEnd };
+        let pace_ns = *self.source.pace_ns.get_or_insert(cx.now_ns().saturating_sub(record.time_ns));
+        if self.source.range_ended {
+            return Next::RangeEnd;
+        }
+        if stage == Stage::New {
+            match self.source.range.place(record.time_ns) {
+                Place::End => {
+                    self.source.range_ended = true;
+                    return Next::RangeEnd;
+                }
+                Place::Inside if self.sample(cx) => self.source.held = Some((record, Stage::Chosen)),
+                Place::Inside | Place::Before => {
+                    self.source.held = None;
+                    return Next::Skipped;
+                }
+            }
+        }
+        let at_ns = record.time_ns.saturating_add(pace_ns);
+        if self.timing && cx.now_ns() < at_ns {
+            return Next::Later(at_ns);
+        }
+        self.source.held = None;
+        self.make(cx, &record)
+    }
+
+    fn sample(&self, cx: &mut Cx<'_>) -> bool {
+        self.sample == SAMPLE_ONE || cx.rng().u32(..SAMPLE_ONE) < self.sample
+    }
+
+    /// Makes the packet of a record whose bytes were read.
+    fn make(&mut self, cx: &mut Cx<'_>, record: &Record) -> Next {
+        let bytes = &self.source.bytes;
+        let Some(mut packet) = cx.pool().packet(bytes) else {
+            cx.count_drops("no buffer for a captured packet", 1);
+            return Next::Skipped;
+        };
+        packet.set_timestamp_ns(record.time_ns);
+        packet.set_mac_offset(0);
+        let cut = u64::from(record.orig_len).saturating_sub(bytes.len() as u64);
+        packet.set_anno(Anno::EXTRA_LENGTH, cut);
+        if !self.force_ip || mark_ip(&mut packet, record.linktype) {
+            return Next::Packet(packet);
+        }
+        if self.outputs > 1 {
+            cx.emit_packet(1, packet);
+        } else {
+            cx.drop(packet, "no IP packet");
+        }
+        Next::Skipped
+    }
+
+    /// Fills a batch with at most `want` packets; returns what it met then, if that was not the last packet.
+    fn fill(&mut self, cx: &mut Cx<'_>, batch: &mut Batch, want: usize) -> Option<Next> {
+        let mut skips = 0;
+        while batch.len() < want && skips < SKIPS_PER_RUN {
+            match self.next(cx) {
+                Next::Packet(packet) => batch.push(packet),
+                Next::Skipped => skips += 1,
+                other => {
+                    self.count += batch.len() as u64;
+                    return Some(other);
+                }
+            }
+        }
+        self.count += batch.len() as u64;
+        None
+    }
+
+    /// Does what was asked for at the end of the file or of the range. True if there may be more packets.
+    fn finish_range(&mut self, cx: &mut Cx<'_>, file_ended: bool) -> bool {
+        let held = std::mem::take(&mut self.source.range_ended);
+        match &self.at_end {
+            AtEnd::Call(call) => {
+                cx.call(call.clone());
+                return held && !file_ended;
+            }
+            AtEnd::Stop => {
+                self.active = false;
+                cx.please_stop();
+            }
+            AtEnd::Pause => self.active = false,
+            AtEnd::Nothing => {}
+        }
+        self.source.held = None;
+        false
+    }
+
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        if self.push {
+            cx.schedule();
+        } else {
+            cx.set_signal(true);
+        }
+    }
+
+    fn set_active(&mut self, cx: &mut Cx<'_>, active: bool) {
+        self.active = active;
+        if active {
+            self.wake(cx);
+        }
+    }
+}
+
+impl Element for FromDump {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if !self.push {
+            cx.provide_signal();
+        } else if self.active {
+            cx.schedule();
+        }
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if !self.active {
+            return;
+        }
+        let mut batch = cx.batch();
+        let want = cx.vector();
+        let met = self.fill(cx, &mut batch, want);
+        cx.emit(0, batch);
+        let more = match met {
+            None => true,
+            Some(Next::Later(at_ns)) => {
+                cx.timer_at(0, at_ns);
+                false
+            }
+            Some(met) => self.finish_range(cx, matches!(met, Next::FileEnd)),
+        };
+        if more {
+            cx.schedule();
+        }
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        if !self.active {
+            cx.set_signal(false);
+            return Pull::Nothing;
+        }
+        let mut batch = cx.batch();
+        match self.fill(cx, &mut batch, want) {
+            // Whatever was met is met again by the next request.
+            Some(_) if !batch.is_empty() => {}
+            None => {}
+            Some(Next::Later(at_ns)) => {
+                cx.timer_at(0, at_ns);
+                cx.set_signal(false);
+            }
+            Some(met) => {
+                let more = self.finish_range(cx, matches!(met, Next::FileEnd));
+                cx.set_signal(more);
+            }
+        }
+        Pull::Give(batch)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        if self.active {
+            self.wake(cx);
+        }
+    }
+
+    /// The file that is being read goes on to a namesake that reads the same file.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let empty =
+            Source { reader: None, bytes: Vec::new(), range: self.source.range.clone(), ..self.source };
+        let source = std::mem::replace(&mut self.source, empty);
+        Some(Box::new((self.filename.clone(), source)))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(kept) = state.downcast::<(String, Source)>()
+            && kept.0 == self.filename
+        {
+            let range = std::mem::take(&mut self.source.range);
+            self.source = Source { range, ..kept.1 };
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type D = FromDump;
+        h.read("filename", |e: &mut D, _| e.filename.clone());
+        h.read("filesize", |e: &mut D, _| e.filesize.map_or("-".to_owned(), |size| size.to_string()));
+        h.read("filepos", |e: &mut D, _| e.source.offset());
+        h.read("packet_filepos", |e: &mut D, _| e.source.position);
+        h.read("encap", |e: &mut D, _| encap::name(e.linktype));
+        h.read("sampling_prob", |e: &mut D, _| {
+            let text = format!("{:.8}", f64::from(e.sample) / f64::from(SAMPLE_ONE));
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        });
+        h.read("count", |e: &mut D, _| e.count);
+        h.write("reset_counts", |e: &mut D, _, _| {
+            e.count = 0;
+            Ok(())
+        })
+        .as_button();
+        h.read("active", |e: &mut D, _| e.active);
+        h.write("active", |e: &mut D, cx, text| {
+            let active = router::value(cx, text)?;
+            e.set_active(cx, active);
+            Ok(())
+        });
+        h.write("stop", |e: &mut D, cx, _| {
+            e.active = false;
+            cx.please_stop();
+            Ok(())
+        })
+        .as_button();
+        h.write("extend_interval", |e: &mut D, cx, text| {
+            let by =
+                router::value::<Nanos>(cx, text).map_err(|_| "'extend_interval' takes a time interval")?;
+            e.source.range.extend(by);
+            if !matches!(e.at_end, AtEnd::Nothing) {
+                e.set_active(cx, true);
+            }
+            Ok(())
+        });
+        h.write("reset_timing", |e: &mut D, _, _| {
+            e.source.range.reset();
+            e.source.pace_ns = None;
+            Ok(())
+        })
+        .as_button();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, errors, run, run_and_read};
+    use device::capture::{Format, LinkType, Options, Writer};
+    use router::Call;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    /// A capture of packets of 60, 61, ... bytes, a second apart, in a file of its own folder.
+    fn capture(name: &str, packets: usize, options: Options) -> (tempfile::TempDir, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        let mut writer = Writer::create(&path, options).unwrap();
+        for i in 0..packets {
+            let mut bytes = vec![i as u8; 60 + i];
+            // An IPv4 packet for 10.0.0.i; the packet with the odd number is none.
+            bytes[12..14].copy_from_slice(if i == 1 { &[8, 6] } else { &[8, 0] });
+            bytes[14] = 0x45;
+            bytes[30..34].copy_from_slice(&[10, 0, 0, i as u8]);
+            writer.write(1_000 * SECOND + i as i64 * SECOND, 100 + i as u32, &bytes).unwrap();
+        }
+        writer.close().unwrap();
+        (folder, path)
+    }
+
+    /// All of a file, whatever its format, and what handlers say about it.
+    #[test]
+    fn whole_files() {
+        for (name, format) in
+            [("a.pcap", Format::Pcap), ("a.pcap.gz", Format::Pcap), ("a.ng", Format::PcapNg)]
+        {
+            let (_folder, path) = capture(name, 5, Options { format, ..Options::default() });
+            let config = format!("d :: FromDump({path}, STOP true) -> c :: Counter -> Discard");
+            let read =
+                run_and_read(&config, &["d.count", "c.byte_count", "d.encap", "d.active", "d.filename"]);
+            assert_eq!(read, ["5", "310", "ETHER", "false", path.as_str()]);
+            let size = if name.ends_with("gz") {
+                "-".to_owned()
+            } else {
+                std::fs::metadata(&path).unwrap().len().to_string()
+            };
+            assert_eq!(run_and_read(&config, &["d.filesize"]), [size]);
+        }
+    }
+
+    /// Only what lies in the range; the end of the range is an end.
+    #[test]
+    fn ranges() {
+        let (_folder, path) = capture("a.pcap", 8, Options::default());
+        for (arguments, packets) in [
+            ("START 1002", "6"),
+            ("START_AFTER 2", "6"),
+            ("END 1002", "2"),
+            ("END_AFTER 2.5", "3"),
+            ("START 1001, INTERVAL 2", "2"),
+            ("START 2000", "0"),
+            ("SAMPLE 0", "0"),
+            ("FILEPOS 25", "7"),
+        ] {
+            let config = format!("d :: FromDump({path}, STOP true, {arguments}) -> Discard");
+            assert_eq!(run_and_read(&config, &["d.count"]), [packets], "{arguments}");
+        }
+        // A call that leaves the element active lets the rest follow; it comes before them.
+        let config = format!(
+            "FromDump({path}, END 1003, END_CALL c.reset) -> c :: Counter -> Discard;
+             InfiniteSource(LIMIT 1000, STOP true) -> Discard;"
+        );
+        assert_eq!(
+            run_and_read(&config, &["c.count"]),
+            ["0"],
+            "the call is made at the end of the file, too"
+        );
+    }
+
+    /// The pace of the capture is kept.
+    #[test]
+    fn timing() {
+        let (_folder, path) = capture("a.pcap", 4, Options::default());
+        let config = format!("FromDump({path}, TIMING true, STOP true) -> Discard");
+        let mut router = build(&config, 1, 32).unwrap();
+        let start = router.clock().now_ns();
+        router.run();
+        assert_eq!(router.clock().now_ns() - start, 3 * SECOND);
+    }
+
+    /// IP packets are marked, others part; packets without link header are IP packets by nature.
+    #[test]
+    fn forced_ip() {
+        let (_folder, path) = capture("a.pcap", 4, Options::default());
+        let config =
+            format!("d :: FromDump({path}, FORCE_IP true, STOP true) -> a :: Discard; d[1] -> b :: Discard");
+        assert_eq!(run_and_read(&config, &["a.count", "b.byte_count", "d.count"]), ["3", "61", "3"]);
+        let config = format!("d :: FromDump({path}, FORCE_IP true, STOP true) -> a :: Discard");
+        assert_eq!(run_and_read(&config, &["d.drop_reasons"]), ["1\tno IP packet\n"]);
+        let (_folder, path) =
+            capture("b.pcap", 4, Options { linktype: LinkType::RawIp, ..Options::default() });
+        let config = format!("d :: FromDump({path}, STOP true) -> a :: Discard");
+        let read = run_and_read(&config, &["a.count", "d.encap", "d.drop_reasons"]);
+        assert_eq!(read, ["0", "IP", "4\tno IP packet\n"], "none of them begins with an IP version");
+        let (_folder, path) =
+            capture("c.pcap", 1, Options { linktype: LinkType::Other(147), ..Options::default() });
+        let text = errors(&format!("FromDump({path}, FORCE_IP true) -> Discard"));
+        assert!(text.contains("unknown linktype 147; can't force IP packets"), "{text}");
+    }
+
+    /// A damaged file ends with a message, after what was good.
+    #[test]
+    fn truncated_file() {
+        let (_folder, path) = capture("a.pcap", 4, Options::default());
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        let config = format!("d :: FromDump({path}, STOP true) -> Discard");
+        assert_eq!(run_and_read(&config, &["d.count"]), ["3"]);
+        let said = run(&config);
+        assert!(said.contains(&path) && said.starts_with("d :: FromDump: "), "{said}");
+        let text = errors("FromDump(/nonexistent/file.pcap) -> Discard");
+        assert!(text.contains("/nonexistent/file.pcap"), "{text}");
+    }
+
+    /// A pull output gives what is asked for.
+    #[test]
+    fn pulled() {
+        let (_folder, path) = capture("a.pcap", 5, Options::default());
+        let config = format!("d :: FromDump({path}, STOP true) -> c :: Discard(BURST 3)");
+        assert_eq!(run_and_read(&config, &["c.count", "d.count"]), ["5", "5"]);
+    }
+
+    /// A namesake in a new configuration goes on where the old one stopped.
+    #[test]
+    fn taken_over() {
+        let (_folder, path) = capture("a.pcap", 9, Options::default());
+        let mut old =
+            build(&format!("d :: FromDump({path}, END_AFTER 4, STOP true) -> Discard"), 1, 1).unwrap();
+        old.run();
+        let mut new = build(&format!("d :: FromDump({path}, STOP true) -> Discard"), 1, 1).unwrap();
+        new.take_over(&mut old).unwrap();
+        new.run();
+        assert_eq!(new.call(Call::read("d.count", "")), Ok("4".to_owned())); // the fifth was read and dropped
+    }
+}

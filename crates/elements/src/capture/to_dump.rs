@@ -1,0 +1,378 @@
+//! Writes packets to a capture file.
+//!
+//! ```click
+//! ToDump(FILENAME [, SNAPLEN, ENCAP, KEYWORDS])
+//! ```
+//!
+//! Writes a pcap file that tcpdump and FromDump read. FILENAME can be `-` for standard output; a name that ends in `.gz`
+//! asks for gzip compression. Packets without a time get the present one.
+//!
+//! With an output packets pass through. On a pull input without output packets are asked for as fast as possible.
+//!
+//! The file is replaced when the first packet is written or the router ends, so that the old contents are still there if
+//! the configuration fails to start.
+//!
+//! Ports: 1 input, at most 1 output. Processing: agnostic. Workers: exclusive.
+//!
+//! # Arguments
+//! - `FILENAME`: the file.
+//! - `SNAPLEN` (integer, default 2000): bytes of each packet that are written at most; 0 for no limit.
+//! - `ENCAP` (name, default `ETHER`): what the packets begin with: `IP`, `ETHER`, `NULL`, `SLL`, `802_11`, ..., or `#` and
+//!   the number of a link type.
+//! - `USE_ENCAP_FROM` (element names): takes the link type of these elements (FromDump), which must agree.
+//! - `EXTRA_LENGTH` (boolean, default true): whether the length that packets had before they were cut, as annotated, is
+//!   written.
+//! - `UNBUFFERED` (boolean, default false): whether packets are handed to the system at once.
+//! - `NANO` (boolean, default false): whether times have nanoseconds instead of microseconds.
+//!
+//! # Handlers
+//! - `count` (read): packets written. `reset_counts` (write, button): sets it to zero.
+//! - `filename` (read): the file.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> ToDump(eth0.pcap, UNBUFFERED true)
+//! ```
+//!
+//! # See also
+//! FromDump
+
+use super::encap::{self, Encap};
+use device::capture::{ErrorKind, LinkType, Options, Writer};
+use packet::{Anno, Batch, Packet};
+use router::{
+    Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Merge, Pull, Refused, Residency,
+};
+use std::any::Any;
+use std::fs::File;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ToDump", create)
+    .ports("1/0-1")
+    .residency(Residency::Exclusive)
+    .activity(Activity::IfPullInput)
+    .doc(include_str!("to_dump.rs"));
+
+/// Packets asked for at a time.
+const BURST: usize = 32;
+
+enum Output {
+    /// Not opened yet.
+    Waiting,
+    Open(Box<Writer>),
+    /// A write failed, or somebody else has the file now.
+    Closed,
+}
+
+struct ToDump {
+    filename: String,
+    options: Options,
+    encap_from: Vec<String>,
+    extra_length: bool,
+    unbuffered: bool,
+    /// Whether it asks for packets by itself.
+    pulls: bool,
+    passes: bool,
+    output: Output,
+    count: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut filename = FileName::default();
+    let (mut snaplen, mut encap, mut encap_from) = (2000u32, None::<String>, None::<router::Raw>);
+    let (mut extra_length, mut unbuffered, mut nanoseconds) = (true, false, false);
+    config
+        .args()
+        .required("FILENAME", &mut filename)
+        .positional("SNAPLEN", &mut snaplen)
+        .positional("ENCAP", &mut encap)
+        .keyword("USE_ENCAP_FROM", &mut encap_from)
+        .keyword("EXTRA_LENGTH", &mut extra_length)
+        .keyword("UNBUFFERED", &mut unbuffered)
+        .keyword("NANO", &mut nanoseconds)
+        .finish()?;
+    let linktype = match (&encap, &encap_from) {
+        (Some(_), Some(_)) => return Err("specify at most one of 'ENCAP' and 'USE_ENCAP_FROM'".into()),
+        (Some(name), None) => encap::parse(name).ok_or("bad encapsulation type")?,
+        _ => LinkType::Ethernet,
+    };
+    let encap_from = encap_from.map(|names| lang::conf::split_spaces(&names.0));
+    if encap_from.as_ref().is_some_and(Vec::is_empty) {
+        return Err("element names missing after 'USE_ENCAP_FROM'".into());
+    }
+    let snaplen = if snaplen == 0 { u32::MAX } else { snaplen };
+    let passes = config.outputs() > 0;
+    Ok(Box::new(ToDump {
+        filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
+        options: Options { linktype, snaplen, nanoseconds, ..Options::default() },
+        encap_from: encap_from.unwrap_or_default(),
+        extra_length,
+        unbuffered,
+        pulls: !config.input_is_push(0) && !passes,
+        passes,
+        output: Output::Waiting,
+        count: 0,
+    }))
+}
+
+impl ToDump {
+    /// The link type that other elements say their packets have.
+    fn find_encap(&mut self, cx: &Cx<'_>) -> Result<(), ConfigError> {
+        let mut found: Vec<(&str, LinkType)> = Vec::new();
+        for name in &self.encap_from {
+            let element = cx.shared_of::<Encap>(name, "FromDump");
+            found.push((name, element.map_err(|_| format!("'{name}' has no encapsulation type"))?.0));
+        }
+        let Some(&(_, first)) = found.first() else { return Ok(()) };
+        if found.iter().any(|(_, linktype)| *linktype != first) {
+            let mut messages = vec!["source encapsulation types disagree:".to_owned()];
+            messages.extend(
+                found.iter().map(|(name, linktype)| format!("  {name} has {}", encap::name(*linktype))),
+            );
+            return Err(ConfigError { messages });
+        }
+        self.options.linktype = first;
+        Ok(())
+    }
+
+    /// Checks that the file can be written, and leaves its contents alone.
+    fn check_file(&self) -> Result<(), ConfigError> {
+        let name = &self.filename;
+        if name == "<stdout>" {
+            return Ok(());
+        }
+        for suffix in [".xz", ".zst", ".bz2"] {
+            if name.ends_with(suffix) {
+                return Err(format!("{name}: cannot write {suffix} files; write .gz instead").into());
+            }
+        }
+        match File::options().write(true).create(true).truncate(false).open(name) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("{name}: {error}").into()),
+        }
+    }
+
+    /// The writer, opened at its first use.
+    fn writer(&mut self, cx: &Cx<'_>) -> Option<&mut Writer> {
+        if matches!(self.output, Output::Waiting) {
+            let path = if self.filename == "<stdout>" { "-" } else { &self.filename };
+            self.output = match Writer::create(path, self.options) {
+                Ok(writer) => Output::Open(Box::new(writer)),
+                Err(error) => {
+                    cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+                    Output::Closed
+                }
+            };
+        }
+        match &mut self.output {
+            Output::Open(writer) => Some(writer),
+            _ => None,
+        }
+    }
+
+    fn write_batch(&mut self, cx: &mut Cx<'_>, batch: &Batch) {
+        for packet in batch.iter() {
+            self.write(cx, packet);
+        }
+        if self.unbuffered && !batch.is_empty() {
+            let flushed = self.writer(cx).map_or(Ok(()), Writer::flush);
+            self.settle(cx, flushed);
+        }
+    }
+
+    fn write(&mut self, cx: &Cx<'_>, packet: &Packet) {
+        let time_ns = if packet.timestamp_ns() == 0 { cx.now_ns() } else { packet.timestamp_ns() };
+        let extra = if self.extra_length { packet.anno(Anno::EXTRA_LENGTH) as u32 } else { 0 };
+        let orig_len = (packet.len() as u32).saturating_add(extra);
+        let Some(writer) = self.writer(cx) else { return };
+        let written = writer.write(time_ns, orig_len, packet.data());
+        self.count += u64::from(written.is_ok());
+        self.settle(cx, written);
+    }
+
+    /// An error that concerns more than one packet ends the capture.
+    fn settle(&mut self, cx: &Cx<'_>, result: device::capture::Result<()>) {
+        if let Err(error) = result
+            && !matches!(error.kind(), ErrorKind::Time { .. })
+        {
+            cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+            self.output = Output::Closed;
+        }
+    }
+
+    fn pass(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        if self.passes {
+            cx.emit(0, batch);
+        } else {
+            cx.consume(batch);
+        }
+    }
+}
+
+impl Element for ToDump {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.find_encap(cx)?;
+        self.check_file()?;
+        if self.pulls {
+            cx.listen(0);
+            cx.schedule();
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.write_batch(cx, &batch);
+        self.pass(cx, batch);
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if !matches!(self.output, Output::Closed) {
+            cx.ask(0, BURST.min(cx.vector()));
+        }
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        self.write_batch(cx, &batch);
+        if !self.pulls {
+            return Pull::Give(batch);
+        }
+        if !batch.is_empty() || cx.may_have(0) {
+            cx.schedule();
+        }
+        cx.consume(batch);
+        Pull::Nothing
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.writer(cx); // a capture of nothing is still a capture
+        if let Output::Open(writer) = std::mem::replace(&mut self.output, Output::Closed)
+            && let Err(error) = writer.close()
+        {
+            cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+        }
+    }
+
+    /// The file goes on with a namesake that writes the same file in the same way.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        match std::mem::replace(&mut self.output, Output::Closed) {
+            Output::Open(writer) => Some(Box::new((self.filename.clone(), self.options, *writer))),
+            other => {
+                self.output = other;
+                None
+            }
+        }
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let Ok(kept) = state.downcast::<(String, Options, Writer)>() else { return Ok(()) };
+        let (filename, options, writer) = *kept;
+        if (&filename, options) == (&self.filename, self.options) {
+            self.output = Output::Open(Box::new(writer));
+        } else if let Err(error) = writer.close() {
+            cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("filename", |e: &mut ToDump, _| e.filename.clone());
+        h.read("count", |e: &mut ToDump, _| e.count).merged(Merge::Sum);
+        h.write("reset_counts", |e: &mut ToDump, _, _| {
+            e.count = 0;
+            Ok(())
+        })
+        .as_button();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, errors};
+    use device::capture::{LinkType, Reader, Record};
+    use router::Call;
+
+    fn run(config: &str) -> router::Router {
+        let mut router = build(config, 1, 32).unwrap_or_else(|error| panic!("{error}"));
+        router.run();
+        router.finish();
+        router
+    }
+
+    fn records(path: &str) -> Vec<(Record, Vec<u8>)> {
+        let mut reader = Reader::open(path).unwrap();
+        let mut bytes = Vec::new();
+        let next = || Some((reader.next(&mut bytes).unwrap()?, bytes.clone()));
+        std::iter::from_fn(next).collect()
+    }
+
+    /// Packets arrive in the file as they are, cut where they should be, and come back the same.
+    #[test]
+    fn writes_and_reads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (a, b) = (path("a.pcap.gz"), path("b.pcap"));
+        let mut router = run(&format!(
+            "InfiniteSource(DATA \\<0102030405>, LIMIT 40, BURST 7, STOP true) -> d :: ToDump({a}, 3) -> Discard"
+        ));
+        assert_eq!(router.call(Call::read("d.count", "")), Ok("40".to_owned()));
+        let first = records(&a);
+        assert_eq!(first.len(), 40);
+        assert_eq!((first[0].1.as_slice(), first[0].0.orig_len), (&[1, 2, 3][..], 5));
+        assert_eq!(first[0].0.time_ns, 1_000_000_000_000_000_000);
+        // Through a pull path, with the length before the cut.
+        run(&format!("f :: FromDump({a}, STOP true) -> ToDump({b}, ENCAP ETHER)"));
+        assert_eq!(records(&b), first);
+        run(&format!("FromDump({a}, STOP true) -> ToDump({b}, EXTRA_LENGTH false)"));
+        assert_eq!(records(&b)[0].0.orig_len, 3);
+    }
+
+    #[test]
+    fn encapsulation() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (ip, ether, out) = (path("ip"), path("ether"), path("out"));
+        run(&format!("InfiniteSource(LIMIT 0, STOP true) -> ToDump({ip}, ENCAP IP)"));
+        run(&format!("InfiniteSource(LIMIT 0, STOP true) -> ToDump({ether})"));
+        run(&format!("f :: FromDump({ip}, STOP true) -> ToDump({out}, USE_ENCAP_FROM f)"));
+        assert_eq!(Reader::open(&out).unwrap().linktype(), LinkType::RawIp);
+        let text = errors(&format!(
+            "f :: FromDump({ip}) -> ToDump({out}, USE_ENCAP_FROM f g); g :: FromDump({ether}) -> Discard"
+        ));
+        assert!(text.contains("source encapsulation types disagree"), "{text}");
+        assert!(text.contains("f has IP") && text.contains("g has ETHER"), "{text}");
+    }
+
+    /// Nothing that fails to start touches the file.
+    #[test]
+    fn failures_leave_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        std::fs::write(&path, "precious").unwrap();
+        errors(&format!("InfiniteSource -> ToDump({path}); InfiniteSource -> ToDump(/nonexistent/a)"));
+        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        let text = errors("InfiniteSource -> ToDump(/nonexistent/a)");
+        assert!(text.contains("/nonexistent/a: No such file"), "{text}");
+        let text = errors("InfiniteSource -> ToDump(a.xz, ENCAP IP)");
+        assert!(text.contains("write .gz instead"), "{text}");
+    }
+
+    /// A namesake in a new configuration appends to the file.
+    #[test]
+    fn taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        let config = format!("InfiniteSource(LIMIT 3, STOP true) -> d :: ToDump({path})");
+        let mut old = build(&config, 1, 1).unwrap();
+        old.run();
+        let mut new = build(&config, 1, 1).unwrap();
+        new.take_over(&mut old).unwrap();
+        old.finish();
+        new.run();
+        new.finish();
+        assert_eq!(records(&path).len(), 6);
+    }
+}
