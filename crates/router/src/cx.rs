@@ -498,6 +498,11 @@ impl Cx<'_> {
         self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
     }
 
+    /// A way to talk to the router from other threads.
+    pub fn handle(&self) -> crate::Handle {
+        crate::Handle::new(self.core.info.clone())
+    }
+
     /// Asks the driver to stop.
     pub fn please_stop(&mut self) {
         self.core.info.please_stop();

@@ -26,6 +26,10 @@ pub struct Handle {
 }
 
 impl Handle {
+    pub(crate) fn new(info: Arc<Info>) -> Handle {
+        Handle { info }
+    }
+
     /// Asks the driver to stop.
     pub fn stop(&self) {
         self.info.please_stop();

@@ -1,6 +1,18 @@
 //! Scripts, and elements that give information to others.
+//!
+//! A script is compiled ([`program`], [`text`]) and then executed as control computations ([`run`]).
+
+mod address_info;
+mod driver_manager;
+mod functions;
+mod program;
+mod run;
+mod script;
+mod signals;
+mod sprintf;
+mod text;
 
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[];
+pub const CLASSES: &[&Class] = &[&address_info::CLASS, &driver_manager::CLASS, &script::CLASS];

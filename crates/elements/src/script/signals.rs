@@ -1,0 +1,113 @@
+//! Signals that scripts serve.
+
+use router::{Call, ConfigError, Cx, Handle, HandlerResult, parse_integer};
+use signal_hook::consts as c;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Names that configurations use.
+const NAMES: &[(&str, i32)] = &[
+    ("ABRT", c::SIGABRT),
+    ("ALRM", c::SIGALRM),
+    ("HUP", c::SIGHUP),
+    ("INT", c::SIGINT),
+    ("IO", c::SIGIO),
+    ("PIPE", c::SIGPIPE),
+    ("QUIT", c::SIGQUIT),
+    ("TERM", c::SIGTERM),
+    ("TSTP", c::SIGTSTP),
+    ("USR1", c::SIGUSR1),
+    ("USR2", c::SIGUSR2),
+];
+
+/// A signal by name or number.
+fn number(word: &str) -> Option<i32> {
+    let named = NAMES.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
+    let numbered = || parse_integer(word).and_then(|n| i32::try_from(n).ok()).filter(|n| (0..32).contains(n));
+    named.or_else(numbered)
+}
+
+/// The signals of one script, and the thread that waits for them.
+pub(super) struct Signals {
+    numbers: Vec<i32>,
+    waiter: Option<signal_hook::iterator::Handle>,
+    /// Whether the script serves the next signal; otherwise that has its usual effect.
+    armed: Arc<AtomicBool>,
+}
+
+impl Signals {
+    pub(super) fn new(numbers: Vec<i32>) -> Signals {
+        Signals { numbers, waiter: None, armed: Arc::default() }
+    }
+
+    /// Reads a list of signals; it must not be empty.
+    pub(super) fn parse(text: &str) -> Option<Vec<i32>> {
+        let numbers: Option<Vec<i32>> =
+            lang::conf::split_spaces(text).iter().map(|word| number(word)).collect();
+        // Some cannot be waited for.
+        numbers.filter(|numbers| !numbers.is_empty() && !numbers.iter().any(|n| c::FORBIDDEN.contains(n)))
+    }
+
+    /// Starts to wait: each signal becomes a call of the script's `run` handler.
+    pub(super) fn arm(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if self.numbers.is_empty() {
+            return Ok(());
+        }
+        let mut signals = signal_hook::iterator::Signals::new(&self.numbers)
+            .map_err(|error| format!("cannot wait for signals: {error}"))?;
+        self.waiter = Some(signals.handle());
+        self.armed.store(true, Ordering::Relaxed);
+        let (armed, handle) = (self.armed.clone(), cx.handle());
+        let call = Call::write(format!("{}.run", cx.name()), "");
+        let wait = move || {
+            for signal in signals.forever() {
+                if armed.swap(false, Ordering::Relaxed) {
+                    serve(&handle, &call);
+                } else {
+                    // Nothing to be done if even that fails.
+                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
+        thread.map(drop).map_err(|error| format!("cannot wait for signals: {error}").into())
+    }
+
+    /// The script has run; whether it serves further signals.
+    pub(super) fn served(&mut self, again: bool) {
+        self.armed.store(again, Ordering::Relaxed);
+    }
+
+    /// Ends the thread.
+    pub(super) fn disarm(&mut self) {
+        if let Some(waiter) = self.waiter.take() {
+            waiter.close();
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.disarm();
+    }
+}
+
+fn serve(handle: &Handle, call: &Call) {
+    // Errors in the script were reported by the script.
+    drop(handle.call(call.clone()));
+}
+
+/// `SIGNAL PID...`: sends a signal to processes.
+pub(super) fn kill(mut text: &str) -> HandlerResult {
+    let signal = number(lang::conf::pop_space(&mut text)).filter(|n| *n > 0);
+    let signal = signal.and_then(rustix::process::Signal::from_named_raw).ok_or("bad SIGNO")?;
+    while !text.is_empty() {
+        let pid = parse_integer(lang::conf::pop_space(&mut text)).and_then(|n| i32::try_from(n).ok());
+        let pid = pid.and_then(rustix::process::Pid::from_raw).ok_or("bad PID")?;
+        rustix::process::kill_process(pid, signal).map_err(|error| {
+            let error = super::run::plain(&error.into());
+            format!("kill({}, {}): {error}", pid.as_raw_nonzero(), signal.as_raw())
+        })?;
+    }
+    Ok(String::new())
+}
