@@ -31,7 +31,7 @@
 //! # See also
 //! Script
 
-use super::script::{Kind, create_as};
+use super::element::{Kind, create_as};
 use router::{Class, Config, ConfigError, Element, Residency};
 
 /// The class.

@@ -4,10 +4,10 @@
 
 mod address_info;
 mod driver_manager;
+mod element;
 mod functions;
 mod program;
 mod run;
-mod script;
 mod signals;
 mod sprintf;
 mod text;
@@ -15,4 +15,4 @@ mod text;
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[&address_info::CLASS, &driver_manager::CLASS, &script::CLASS];
+pub const CLASSES: &[&Class] = &[&address_info::CLASS, &driver_manager::CLASS, &element::CLASS];

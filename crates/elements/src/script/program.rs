@@ -10,7 +10,7 @@ pub(super) enum End {
     /// `exit`.
     Exit,
     /// `end`, also at the end of the text.
-    End,
+    Normal,
     /// `stop`: asks the driver to stop, too.
     Stop,
     /// `error`.
@@ -122,7 +122,7 @@ pub(super) fn find_label(program: &[Insn], label: &str) -> Option<Goal> {
     let at = program.iter().position(|insn| matches!(insn, Insn::Label(name) if name == label));
     at.map(Goal::To).or(match label {
         "exit" => Some(Goal::End(End::Exit)),
-        "end" => Some(Goal::End(End::End)),
+        "end" => Some(Goal::End(End::Normal)),
         "stop" => Some(Goal::End(End::Stop)),
         "error" | "errorq" => Some(Goal::End(End::Error)),
         "begin" | "loop" => Some(Goal::To(0)),
@@ -175,7 +175,7 @@ fn instruction(name: &str, text: &str) -> Option<Insn> {
         ("error", _) => Insn::Error(value(text)),
         ("loop" | "end" | "exit" | "stop", false) if !text.is_empty() => return None,
         ("loop", false) => Insn::Goto { goal: Goal::To(0), condition: Text::default() },
-        ("end", false) => Insn::Finish(End::End),
+        ("end", false) => Insn::Finish(End::Normal),
         ("exit", false) => Insn::Finish(End::Exit),
         ("stop", false) => Insn::Finish(End::Stop),
         _ => return None,
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     fn errors(text: &str) -> Vec<String> {
-        compile(&lang::conf::split_args(text), End::End).err().unwrap_or_default()
+        compile(&lang::conf::split_args(text), End::Normal).err().unwrap_or_default()
     }
 
     #[test]
@@ -239,9 +239,9 @@ mod tests {
     #[test]
     fn beginnings() {
         let first = |text: &str, last| compile(&lang::conf::split_args(text), last).expect("good")[0].clone();
-        assert!(matches!(first("pause 2", End::End), Insn::Pause(2)));
-        assert!(matches!(first("wait 1s", End::End), Insn::Wait(_)));
-        assert!(matches!(first("stop", End::End), Insn::Initial));
+        assert!(matches!(first("pause 2", End::Normal), Insn::Pause(2)));
+        assert!(matches!(first("wait 1s", End::Normal), Insn::Wait(_)));
+        assert!(matches!(first("stop", End::Normal), Insn::Initial));
         assert!(matches!(first("", End::Stop), Insn::Pause(1)));
     }
 }

@@ -5,8 +5,8 @@
 //! answer. One run at a time works at the script's main place; further ones, of scripts that call themselves or are called
 //! from several sides at once, have places of their own.
 
+use super::element::{Kind, Place, Script};
 use super::program::{End, Goal, Insn, Value};
-use super::script::{Kind, Place, Script};
 use super::text::{Expanded, Expansion, Text};
 use packet::Packet;
 use router::{Access, Answer, Call, Cx, Step, parse_boolean, parse_integer};
@@ -240,10 +240,7 @@ impl Script {
                 run.request = Request::Boot(at);
                 self.expand(cx, run, at, Expansion::new(false), None)
             }
-            None if self.starts() && matches!(self.program[0], Insn::Wait(_)) => {
-                run.request = Request::Timer;
-                Flow::Next
-            }
+            None if self.starts() && matches!(self.program[0], Insn::Wait(_)) => Flow::Next,
             None => Flow::Over,
         }
     }
@@ -519,7 +516,7 @@ impl Script {
         } else {
             self.places.retain(|place| place.id != run.place);
         }
-        run.reached_end = matches!(run.ended, Some(Ended::Finished(End::End)));
+        run.reached_end = matches!(run.ended, Some(Ended::Finished(End::Normal)));
         let (result, failed) = match run.ended.take() {
             Some(Ended::Returned(value)) => (value, None),
             // What a write returns when it makes the driver stop.
@@ -528,7 +525,7 @@ impl Script {
             }
             Some(Ended::Finished(End::Error)) => (String::new(), Some(String::new())),
             Some(Ended::Failed(message)) => (String::new(), Some(message)),
-            Some(Ended::Finished(End::End)) if matches!(run.request, Request::Packet { .. }) => {
+            Some(Ended::Finished(End::Normal)) if matches!(run.request, Request::Packet { .. }) => {
                 ("0".to_owned(), None)
             }
             _ => (String::new(), None),

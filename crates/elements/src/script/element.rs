@@ -100,7 +100,7 @@ pub(crate) const CLASS: Class = Class::new("Script", create)
     .ports("-/-")
     .processing("ah/ah")
     .residency(Residency::Exclusive)
-    .doc(include_str!("script.rs"));
+    .doc(include_str!("element.rs"));
 
 /// When a script runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +180,7 @@ pub(super) fn create_as(config: &mut Config<'_>, default: Kind) -> Result<Box<dy
     if kind != Kind::Packet && config.inputs() + config.outputs() > 0 {
         return Err("ports allowed only on PACKET scripts".into());
     }
-    let last = if kind == Kind::Driver { End::Stop } else { End::End };
+    let last = if kind == Kind::Driver { End::Stop } else { End::Normal };
     let program: Arc<[Insn]> =
         compile(&instructions, last).map_err(|messages| ConfigError { messages })?.into();
     let mut script = Script {
@@ -475,5 +475,5 @@ impl Element for Script {
 }
 
 #[cfg(test)]
-#[path = "script_tests.rs"]
+#[path = "element_tests.rs"]
 mod tests;

@@ -110,7 +110,7 @@ fn files() {
         "print >{file} $(c.count)a, print >>{file} \"b\", append c.count {file}, print cat {file}, save s.class {file}, \
          print catq {file}, print length $(cat {file})"
     );
-    assert_eq!(says(&script), "0a\nb\n0\n\"Script\\n\"\n6\n");
+    assert_eq!(says(&script), "0a\nb\n0\n\"Script\\n\"\n7\n");
 }
 
 /// Handlers of elements on another worker, also when scripts of two workers call each other.
@@ -128,4 +128,28 @@ fn workers() {
     router.run();
     assert_eq!(router.info().log.text(), "100\n654321.\n54321.\n0\n");
     assert_eq!(router.call(Call::read("p.run", "4")).as_deref(), Ok("4321."));
+}
+
+/// A packet's script switches the path that the packet takes, and reads what elements before it have counted.
+#[test]
+fn packets_read_and_write_the_elements_around_them() {
+    let config = "InfiniteSource(LIMIT 5, STOP true) -> before :: Counter
+                  -> Script(TYPE PACKET, write sw.switch $(mod $(after.count) 2)) -> after :: Counter
+                  -> sw :: Switch -> a :: Counter -> Discard; sw[1] -> b :: Counter -> Discard";
+    assert_eq!(run_and_read(config, &["after.count", "a.count", "b.count"]), ["5", "3", "2"]);
+    let config = "InfiniteSource(LIMIT 3, STOP true) -> before :: Counter
+                  -> Script(TYPE PACKET, print before.count, end) -> Discard";
+    let mut router = build(config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
+    router.run();
+    assert_eq!(router.info().log.text(), "1\n2\n3\n");
+}
+
+/// In a pull path a packet waits for its script; what the script sends elsewhere is pushed there.
+#[test]
+fn packets_in_pull_paths() {
+    let config =
+        "InfiniteSource(LIMIT 6) -> q :: Queue -> s :: Script(TYPE PACKET, return $(mod $(n.count) 2))
+                  -> u :: Unqueue -> n :: Counter -> Discard; s[1] -> o :: Counter -> Discard;
+                  Script(wait 1, write n.reset, wait 1, stop)";
+    assert_eq!(run_and_read(config, &["n.count", "o.count", "q.length"]), ["0", "5", "0"]);
 }
