@@ -1,8 +1,8 @@
 //! Address arguments.
 
-use router::{FromArg, Scope, Value};
+use router::{FromArg, IpMask, Scope};
 use std::net::Ipv4Addr;
-use wire::net::{mask_v4, parse_ipv4_and_mask};
+use wire::net::mask_v4;
 
 /// An IPv4 address with a mask: a prefix, or a single address, whose mask has all bits set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,23 +37,13 @@ impl Prefix {
 }
 
 impl FromArg for Prefix {
-    /// Names stand for an address first, for a prefix second.
+    /// A name that stands for both an address and a prefix means the address.
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        if let Ok((address, mask)) = parse_ipv4_and_mask(text) {
-            return Ok(Prefix { address, mask });
+        if !text.contains('/')
+            && let Ok(address) = Ipv4Addr::from_arg(text, scope)
+        {
+            return Ok(Prefix { address, mask: mask_v4(32) });
         }
-        let prefix = |value: &Value| match *value {
-            Value::IpPrefix(address, length) => Some(Prefix { address, mask: mask_v4(length) }),
-            _ => None,
-        };
-        let address = |value: &Value| match *value {
-            Value::Ip(address) => Some(address),
-            _ => None,
-        };
-        let single = text.parse().ok().or_else(|| scope.lookup(text, address));
-        match single {
-            Some(address) => Ok(Prefix { address, mask: mask_v4(32) }),
-            None => scope.lookup(text, prefix).ok_or_else(|| format!("'{text}' is no IP address or prefix")),
-        }
+        IpMask::from_arg(text, scope).map(|prefix| Prefix { address: prefix.addr, mask: prefix.mask })
     }
 }

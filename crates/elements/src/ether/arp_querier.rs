@@ -566,6 +566,51 @@ mod tests {
         handle.call(Call::read("a.queries", "")) != Ok("0".to_owned())
     }
 
+    /// Packets that wait on one worker leave there when another ARPQuerier, on another worker, learns the address.
+    #[test]
+    fn two_workers() {
+        let reply = "\\<ffffffffffff 020202020202 0806 0001080006040002 020202020202 0a000002 010101010101 0a000001>";
+        let config = format!(
+            "t :: ARPTable; {QUERIER}, TABLE t); b :: ARPQuerier(10.0.0.1, 1:1:1:1:1:1, TABLE t); {}
+             InfiniteSource(ACTIVE false) -> [1]a; InfiniteSource(ACTIVE false) -> [0]b;
+             s2 :: InfiniteSource(DATA {reply}, LIMIT 1, ACTIVE false) -> [1]b;
+             a[0] -> d :: Counter(COUNT_CALL 7 stop) -> Discard; a[1] -> Discard; b -> Discard;
+             StaticThreadSched(s2 1);",
+            source("s", 2, "LIMIT 7, END_CALL s2.active true")
+        );
+        let mut router = build(&config, 2, 32).unwrap_or_else(|error| panic!("{error}"));
+        let workers = |router: &mut router::Router, path: &str| router.call(Call::read(path, "")).unwrap();
+        assert_ne!(workers(&mut router, "s.workers"), workers(&mut router, "s2.workers"));
+        router.run();
+        assert_eq!(router.call(Call::read("d.count", "")), Ok("7".to_owned()));
+        assert_eq!(router.call(Call::read("t.length", "")), Ok("0".to_owned()));
+    }
+
+    /// A namesake in a new configuration knows what the old one knew, and has the packets that waited.
+    #[test]
+    fn taken_over() {
+        let config = |rest: &str| {
+            format!(
+                "{QUERIER}); {} {} InfiniteSource(ACTIVE false) -> [1]a;
+                 a[0] -> d :: Counter(COUNT_CALL 6 stop) -> Discard; a[1] -> Discard; {rest}",
+                source("s", 2, "LIMIT 4"),
+                source("s3", 3, "LIMIT 2"),
+            )
+        };
+        let stop = "InfiniteSource(LIMIT 500, STOP true) -> Discard;";
+        let mut old = build(&config(stop), 1, 1).unwrap();
+        old.call(Call::write("a.insert", "10.0.0.3 3:3:3:3:3:3")).unwrap();
+        old.run();
+        let read = |router: &mut router::Router, path: &str| router.call(Call::read(path, "")).unwrap();
+        assert_eq!([read(&mut old, "a.length"), read(&mut old, "d.count")], ["4", "2"]);
+        let mut new = build(&config("").replace("LIMIT 4", "LIMIT 0"), 1, 1).unwrap();
+        new.take_over(&mut old).unwrap();
+        assert_eq!([read(&mut new, "a.length"), read(&mut new, "a.count")], ["4", "2"]);
+        new.call(Call::write("a.insert", "10.0.0.2 2:2:2:2:2:2")).unwrap();
+        new.run(); // stops with the sixth packet: two new ones, four that waited
+        assert_eq!(read(&mut new, "a.length"), "0");
+    }
+
     #[test]
     fn arguments() {
         let text = errors(

@@ -387,7 +387,7 @@ impl Neighbours {
         let mut text = String::new();
         for (ip, record) in directory.order.values().filter_map(|ip| directory.records.get_key_value(ip)) {
             let known = record.known && !self.expired(record.live_ns, now_ns);
-            let age_ms = (now_ns - record.live_ns) / MS;
+            let age_ms = (now_ns - record.live_ns).max(0) / MS;
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
@@ -588,5 +588,42 @@ mod tests {
         table.insert(turn, ip(2), MacAddr::ZERO, 4).unwrap();
         table.insert(turn, ip(4), MacAddr::ZERO, 5).unwrap();
         assert!(table.lookup(turn, ip(3), 5, 0).is_none() && table.lookup(turn, ip(2), 5, 0).is_some());
+    }
+
+    /// While one thread changes the table others never see a wrong address, nor miss one that is always there.
+    #[test]
+    fn readers_beside_a_writer() {
+        let table = Neighbours::new(Limits::default());
+        // The last byte tells the neighbours apart; the second one changes.
+        let mac = |last: u8, version: u8| MacAddr([2, version, 0, 0, 0, last]);
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let mut reader = Domain::global().register("writer");
+        for last in 0..8 {
+            table.insert(reader.turn(), address(last), mac(last, 0), SECOND).unwrap();
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut reader = Domain::global().register("reader");
+                    while !done.load(Relaxed) {
+                        for last in 0..8 {
+                            let found = table.lookup(reader.turn(), address(last), SECOND, 0);
+                            assert!(found.is_none_or(|(mac, _)| mac.0[5] == last));
+                            assert!(last >= 4 || found.is_some(), "only the others are ever removed");
+                        }
+                        reader.quiescent();
+                    }
+                });
+            }
+            for round in 0..3000u32 {
+                let last = (round % 8) as u8;
+                let new = if last >= 4 && round % 3 == 0 { MacAddr::BROADCAST } else { mac(last, round as u8) };
+                while table.insert(reader.turn(), address(last), new, SECOND).is_err() {
+                    reader.synchronize();
+                }
+                reader.quiescent();
+            }
+            done.store(true, Relaxed);
+        });
     }
 }
