@@ -569,7 +569,8 @@ mod tests {
     /// Packets that wait on one worker leave there when another ARPQuerier, on another worker, learns the address.
     #[test]
     fn two_workers() {
-        let reply = "\\<ffffffffffff 020202020202 0806 0001080006040002 020202020202 0a000002 010101010101 0a000001>";
+        let reply =
+            "\\<ffffffffffff 020202020202 0806 0001080006040002 020202020202 0a000002 010101010101 0a000001>";
         let config = format!(
             "t :: ARPTable; {QUERIER}, TABLE t); b :: ARPQuerier(10.0.0.1, 1:1:1:1:1:1, TABLE t); {}
              InfiniteSource(ACTIVE false) -> [1]a; InfiniteSource(ACTIVE false) -> [0]b;

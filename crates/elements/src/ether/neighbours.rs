@@ -617,7 +617,8 @@ mod tests {
             }
             for round in 0..3000u32 {
                 let last = (round % 8) as u8;
-                let new = if last >= 4 && round % 3 == 0 { MacAddr::BROADCAST } else { mac(last, round as u8) };
+                let new =
+                    if last >= 4 && round % 3 == 0 { MacAddr::BROADCAST } else { mac(last, round as u8) };
                 while table.insert(reader.turn(), address(last), new, SECOND).is_err() {
                     reader.synchronize();
                 }
