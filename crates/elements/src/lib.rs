@@ -13,6 +13,8 @@ pub mod basic;
 pub mod capture;
 pub mod classify;
 pub mod ether;
+#[cfg(test)]
+mod inject;
 pub mod ip;
 pub mod ip6;
 pub mod queueing;

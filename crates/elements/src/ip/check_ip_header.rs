@@ -1,7 +1,8 @@
 //! Checks IP headers.
 //!
 //! ```click
-//! CheckIPHeader([BADSRC, KEYWORDS])
+//! CheckIPHeader([OFFSET, KEYWORDS])
+//! CheckIPHeader(BADSRC [, OFFSET, KEYWORDS])
 //! ```
 //!
 //! Expects IP packets. Passes those whose header is right: version 4, header and total length consistent with each other
@@ -12,8 +13,8 @@
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `BADSRC` (addresses separated by spaces): source addresses that no packet may have. By position, 0.0.0.0 and
-//!   255.255.255.255 are always among them; by keyword, just these, none by default.
+//! - `BADSRC` (addresses separated by spaces): source addresses that no packet may have. By position, the older form,
+//!   0.0.0.0 and 255.255.255.255 are always among them; by keyword, just these, none by default.
 //! - `INTERFACES` (`ADDR/MASK` separated by spaces): makes the broadcast addresses of these networks, 0.0.0.0 and
 //!   255.255.255.255 bad sources, and their addresses good destinations.
 //! - `GOODDST` (addresses separated by spaces): packets to these addresses may have any source.
@@ -34,10 +35,11 @@
 //! # See also
 //! MarkIPHeader, CheckIP6Header, SetIPChecksum
 
+use super::arguments::{Addresses, Prefixes};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, FromArg, Handlers, Merge, PerPacket, Scope, Simple, Verdict};
+use router::{Args, Class, Config, ConfigError, Cx, Handlers, Merge, PerPacket, Simple, Verdict};
 use std::net::Ipv4Addr;
-use wire::{Error, Ipv4Net, ipv4};
+use wire::{Error, ipv4};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("CheckIPHeader", create)
@@ -54,33 +56,6 @@ const REASONS: [&str; 6] = [
     "bad source address",
 ];
 
-/// Addresses separated by spaces.
-#[derive(Clone, Debug, Default)]
-struct Addresses(Vec<Ipv4Addr>);
-
-impl FromArg for Addresses {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        let words = lang::conf::split_spaces(text);
-        words.iter().map(|word| Ipv4Addr::from_arg(word, scope)).collect::<Result<_, _>>().map(Addresses)
-    }
-}
-
-/// Interface addresses with their networks.
-struct Interfaces(Vec<(Ipv4Addr, Ipv4Net)>);
-
-impl FromArg for Interfaces {
-    fn from_arg(text: &str, _scope: Scope<'_>) -> Result<Self, String> {
-        let interface = |word: &String| {
-            let (address, mask) = wire::net::parse_ipv4_and_mask(word)
-                .map_err(|_| format!("'{word}' is no address with prefix length or mask"))?;
-            let len =
-                wire::net::mask_len_v4(mask).ok_or_else(|| format!("the mask of '{word}' has holes"))?;
-            Ok((address, Ipv4Net::new(address, len).ok_or_else(|| format!("'{word}' is no network"))?))
-        };
-        lang::conf::split_spaces(text).iter().map(interface).collect::<Result<_, String>>().map(Interfaces)
-    }
-}
-
 struct CheckIpHeader {
     bad_sources: Vec<Ipv4Addr>,
     good_destinations: Vec<Ipv4Addr>,
@@ -93,8 +68,8 @@ struct CheckIpHeader {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn router::Element>, ConfigError> {
-    let (mut positional, mut bad, mut good) = (None::<Addresses>, None::<Addresses>, None::<Addresses>);
-    let mut interfaces = None::<Interfaces>;
+    let (mut bad, mut good) = (Addresses::default(), Addresses::default());
+    let (mut interfaces, mut words) = (Prefixes::default(), Vec::new());
     let mut e = CheckIpHeader {
         bad_sources: Vec::new(),
         good_destinations: Vec::new(),
@@ -107,24 +82,32 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn router::Element>, ConfigErr
     };
     config
         .args()
-        .positional("BADADDRS", &mut positional)
-        .positional("OFFSET", &mut e.offset)
+        .keyword("INTERFACES", &mut interfaces)
         .keyword("BADSRC", &mut bad)
         .keyword("GOODDST", &mut good)
-        .keyword("INTERFACES", &mut interfaces)
-        .keyword("CHECKSUM", &mut e.checksum)
+        .keyword("OFFSET", &mut e.offset)
         .keyword("VERBOSE", &mut e.verbose)
         .keyword("DETAILS", &mut e.details)
+        .keyword("CHECKSUM", &mut e.checksum)
+        .rest(&mut words)
         .finish()?;
-    if positional.is_some() || interfaces.is_some() {
-        e.bad_sources = vec![Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST];
+    let illegal = [Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST];
+    e.bad_sources = bad.0;
+    e.good_destinations = good.0;
+    if !interfaces.0.is_empty() {
+        e.bad_sources.extend(interfaces.0.iter().map(|prefix| prefix.broadcast()).chain(illegal));
+        e.good_destinations.extend(interfaces.0.iter().map(|prefix| prefix.address));
     }
-    for (address, net) in interfaces.map(|list| list.0).unwrap_or_default() {
-        e.bad_sources.push(net.last());
-        e.good_destinations.push(address);
+    // A single number is an offset; other arguments without keywords are of the older form.
+    let old_form = words.len() > 1 || words.iter().any(|word| router::parse_integer(word).is_none());
+    let args = Args::new(words, config.scope());
+    if old_form {
+        let mut bad = Addresses::default();
+        args.positional("BADSRC", &mut bad).positional("OFFSET", &mut e.offset).finish()?;
+        e.bad_sources.extend(bad.0.into_iter().chain(illegal));
+    } else {
+        args.positional("OFFSET", &mut e.offset).finish()?;
     }
-    e.bad_sources.extend(positional.into_iter().chain(bad).flat_map(|list| list.0));
-    e.good_destinations.extend(good.into_iter().flat_map(|list| list.0));
     Ok(Box::new(PerPacket(e)))
 }
 
@@ -185,52 +168,96 @@ impl Simple for CheckIpHeader {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{errors, run_and_read};
+    use super::super::samples::{self, udp};
+    use super::*;
+    use crate::inject::{send, send_one};
+    use crate::testing::errors;
+    use proptest::prelude::*;
 
-    /// A right header of 20 bytes for 28 bytes of packet, then 4 bytes of padding.
-    const GOOD: &str = "4500001c 00000000 40113cc6 0a000001 0a000102 0001000200080000 ffffffff";
+    const BOTH: &str = "Inject -> c :: CheckIPHeader(DETAILS true) -> Collect(0); c[1] -> Collect(1);";
 
-    fn counts(data: &str, arguments: &str) -> Vec<String> {
-        let config = format!(
-            "InfiniteSource(DATA \\<{data}>, LIMIT 2, STOP true) -> c :: CheckIPHeader({arguments})
-             -> good :: Discard; c[1] -> bad :: Discard;"
-        );
-        run_and_read(&config, &["good.count", "bad.count", "good.byte_count"])
+    /// Padding goes, the rest stays; headers and destination are annotated.
+    #[test]
+    fn correct_packets_pass() {
+        let mut data = vec![0xee; 14];
+        data.extend(udp(30));
+        let whole = data.clone();
+        data.extend([0; 9]);
+        let flow = send_one("Inject -> CheckIPHeader(14) -> Collect(0)", data);
+        let packet = flow.only(0);
+        assert_eq!(packet.data(), whole);
+        assert_eq!((packet.network_offset(), packet.transport_offset()), (Some(14), Some(34)));
+        assert_eq!(packet.dst_ip(), samples::DST);
+        assert_eq!(flow.log(), "");
+    }
+
+    /// Every fault is found, goes to the second output and is counted under its name; only the first is reported.
+    #[test]
+    fn faults_by_kind() {
+        let edit = |at: usize, value: u8| {
+            let mut data = udp(10);
+            data[at] = value;
+            data
+        };
+        let bad =
+            [udp(10)[..19].to_vec(), edit(0, 0x65), edit(0, 0x44), edit(3, 0xff), edit(3, 19), edit(8, 1)];
+        let mut flow = send(BOTH, bad.clone());
+        assert_eq!(flow.data(1), bad);
+        assert!(flow.data(0).is_empty());
+        let details = "1\ttiny packet\n1\tbad IP version\n1\tbad IP header length\n2\tbad IP length\n\
+                       1\tbad IP checksum\n0\tbad source address\n";
+        assert_eq!(flow.read("c.drop_details"), details);
+        assert_eq!(flow.read("c.drops"), "6");
+        assert_eq!(flow.log(), "c: IP header check failed: tiny packet\n");
+
+        let flow =
+            send("Inject -> c :: CheckIPHeader(VERBOSE true, CHECKSUM false) -> Collect(0)", bad.clone());
+        assert_eq!(flow.data(0), bad[5..]);
+        assert_eq!(flow.log().lines().count(), 5);
+        assert_eq!(flow.drops().iter().map(|(_, n)| n).sum::<u64>(), 5);
     }
 
     #[test]
-    fn good_packets_lose_their_padding() {
-        let sum = wire::checksum::checksum(&[
-            0x45, 0, 0, 0x1c, 0, 0, 0, 0, 0x40, 0x11, 0, 0, 10, 0, 0, 1, 10, 0, 1, 2,
-        ]);
-        let good = GOOD.replace("3cc6", &format!("{sum:04x}"));
-        assert_eq!(counts(&good, ""), ["2", "0", "56"]);
-        assert_eq!(counts(&good, "INTERFACES 10.0.0.9/24"), ["2", "0", "56"]);
-        assert_eq!(counts(&good, "BADSRC 10.0.0.1"), ["0", "2", "0"]);
-        assert_eq!(counts(&good, "10.0.0.1"), ["0", "2", "0"]);
-        assert_eq!(counts(&good, "BADSRC 10.0.0.1, GOODDST 10.0.1.2"), ["2", "0", "56"]);
-        assert_eq!(counts(&format!("0000 {good}"), "OFFSET 2"), ["2", "0", "60"]);
-    }
-
-    #[test]
-    fn each_fault_has_its_reason() {
-        for (data, reason) in [
-            ("45000014", "tiny packet"),
-            (&GOOD.replacen("45", "55", 1), "bad IP version"),
-            (&GOOD.replacen("45", "44", 1), "bad IP header length"),
-            (&GOOD.replacen("001c", "0021", 1), "bad IP length"),
-            (&GOOD.replacen("001c", "0013", 1), "bad IP length"),
-            (&GOOD.replacen("40113cc6", "40110000", 1), "bad IP checksum"),
-        ] {
-            let config = format!(
-                "InfiniteSource(DATA \\<{data}>, LIMIT 2, STOP true) -> c :: CheckIPHeader(DETAILS true) -> Discard"
-            );
-            let read = run_and_read(&config, &["c.drops", "c.drop_reasons", "c.drop_details"]);
-            assert_eq!(read[..2], ["2".to_owned(), format!("2\t{reason}\n")]);
-            assert!(read[2].contains(&format!("2\t{reason}\n")), "{}", read[2]);
+    fn sources_by_interface() {
+        let config =
+            "Inject -> CheckIPHeader(INTERFACES 18.26.4.9/24 18.32.9.44/28, BADSRC 7.7.7.7, GOODDST 8.8.8.8)
+                      -> Collect(0)";
+        let passes = |src: &str, dst: &str| {
+            let data = samples::with_addresses(udp(0), src.parse().unwrap(), dst.parse().unwrap());
+            send_one(config, data).seen.len() == 1
+        };
+        for bad in ["18.26.4.255", "18.32.9.47", "0.0.0.0", "255.255.255.255", "7.7.7.7"] {
+            assert!(!passes(bad, "1.1.1.1"), "{bad}");
+            assert!(["8.8.8.8", "18.26.4.9", "18.32.9.44"].iter().all(|good| passes(bad, good)), "{bad}");
         }
+        assert!(passes("18.26.4.254", "1.1.1.1"));
+    }
+
+    #[test]
+    fn the_older_form() {
+        let data = samples::with_addresses(udp(0), Ipv4Addr::UNSPECIFIED, samples::DST);
         assert!(
-            errors("InfiniteSource -> CheckIPHeader(INTERFACES 1.2.3) -> Discard").contains("INTERFACES: ")
+            send_one("Inject -> CheckIPHeader(1.2.3.4 5.6.7.8, 0) -> Collect(0)", data.clone())
+                .seen
+                .is_empty()
         );
+        assert_eq!(send_one("Inject -> CheckIPHeader(0) -> Collect(0)", data).seen.len(), 1);
+        assert!(errors("Idle -> CheckIPHeader(1.2.3) -> Discard").contains("BADSRC"));
+        assert!(errors("Idle -> CheckIPHeader(1.2.3.4, 0, 1) -> Discard").contains("too many arguments"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn whatever_comes(packets in samples::hostile()) {
+            let n = packets.len();
+            let flow = send(BOTH, packets);
+            prop_assert_eq!(flow.seen.len(), n);
+            for (at, packet) in &flow.seen {
+                let correct = ipv4::check(packet.data(), true);
+                prop_assert_eq!(*at == 0, correct.is_ok());
+                prop_assert!(*at == 1 || correct.unwrap().total_len == packet.len());
+            }
+        }
     }
 }

@@ -25,9 +25,9 @@
 //! # See also
 //! ICMPError, CheckIPHeader, DecIP6HLIM
 
+use super::header::{NO_HEADER, header_mut};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
-use wire::ipv4;
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -52,8 +52,7 @@ impl Simple for DecIpTtl {
         if !self.active {
             return Verdict::Pass;
         }
-        let header = packet.network_mut().and_then(|bytes| ipv4::Header::new_checked_mut(bytes).ok());
-        let Some(mut header) = header else { return Verdict::Drop("no IP header") };
+        let Some(mut header) = header_mut(packet) else { return Verdict::Drop(NO_HEADER) };
         if !self.multicast && header.dst().is_multicast() {
             return Verdict::Pass;
         }
@@ -77,18 +76,65 @@ impl Simple for DecIpTtl {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run_and_read;
+    use super::super::samples::{DST, SRC, edited, hostile, udp, with_addresses};
+    use crate::inject::{send, send_one};
+    use proptest::prelude::*;
+    use wire::ipv4::{self, Header};
 
-    /// TTL 3 passes twice with a right checksum, then comes out at output 1.
+    const BOTH: &str = "Inject -> MarkIPHeader -> t :: DecIPTTL -> Collect(0); t[1] -> Collect(1);";
+
     #[test]
-    fn counts_down_with_right_checksums() {
-        let data = "4500001c 00000000 03110000 0a000001 0a000102 0001000200080000";
-        let config = format!(
-            "InfiniteSource(DATA \\<{data}>, LIMIT 2, STOP true) -> MarkIPHeader -> SetIPChecksum
-             -> DecIPTTL -> a :: CheckIPHeader -> DecIPTTL -> b :: CheckIPHeader -> d :: DecIPTTL -> pass :: Discard;
-             d[1] -> expired :: Discard;"
-        );
-        let read = run_and_read(&config, &["a.drops", "b.drops", "pass.count", "expired.count", "d.drops"]);
-        assert_eq!(read, ["0", "0", "0", "2", "2"]);
+    fn expired_packets_leave_unchanged() {
+        let old = [0, 1].map(|ttl| edited(udp(4), |ip| ip.set_ttl(ttl)));
+        let mut flow = send(BOTH, old.clone());
+        assert_eq!(flow.data(1), old);
+        assert_eq!(flow.read("t.drops"), "2");
+        let flow = send("Inject -> MarkIPHeader -> DecIPTTL -> Collect(0)", old);
+        assert_eq!((flow.seen.len(), flow.drops()), (0, vec![("time to live expired", 2)]));
+    }
+
+    #[test]
+    fn inactive_or_multicast() {
+        let group = with_addresses(udp(4), SRC, [224, 0, 0, 9].into());
+        for (arguments, ttls) in [("MULTICAST false", [64, 63]), ("ACTIVE false", [64, 64]), ("", [63, 63])] {
+            let config = format!("Inject -> MarkIPHeader -> DecIPTTL({arguments}) -> Collect(0)");
+            let data = send(&config, [group.clone(), udp(4)]).data(0);
+            assert_eq!([data[0][8], data[1][8]], ttls, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn needs_a_header() {
+        assert_eq!(send_one("Inject -> DecIPTTL -> Collect(0)", udp(4)).drops(), [("no IP header", 1)]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// The adjusted checksum is the one that a recomputation gives, and nothing else changes.
+        #[test]
+        fn checksum_stays_right(headers in prop::collection::vec(any::<[u8; 20]>(), 40)) {
+            let sent: Vec<Vec<u8>> = headers.iter().map(|header| edited(udp(0), |ip| {
+                let random = Header::new(header);
+                ip.set_tos(random.tos());
+                ip.set_id(random.id());
+                ip.set_fragment_field(random.fragment_field());
+                ip.set_ttl(random.ttl().max(2));
+                ip.set_protocol(random.protocol());
+                ip.set_src(random.src());
+                ip.set_dst(DST);
+            })).collect();
+            let flow = send(BOTH, sent.clone());
+            let expected: Vec<_> = sent.into_iter().map(|data| edited(data, |ip| ip.set_ttl(ip.ttl() - 1))).collect();
+            prop_assert_eq!(flow.data(0), expected);
+        }
+
+        #[test]
+        fn whatever_comes(packets in hostile()) {
+            let n = packets.len() as u64;
+            let flow = send(BOTH, packets);
+            prop_assert_eq!(flow.seen.len() as u64 + flow.drops().iter().map(|(_, n)| n).sum::<u64>(), n);
+            prop_assert!(flow.data(1).iter().all(|data| data[8] <= 1));
+            prop_assert!(flow.data(0).iter().all(|data| data.len() >= ipv4::HEADER_LEN));
+        }
     }
 }

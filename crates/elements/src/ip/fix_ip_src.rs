@@ -61,3 +61,24 @@ impl Simple for FixIpSrc {
         Verdict::Pass
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{DST, udp, with_addresses};
+    use crate::inject::{Sent, send};
+    use packet::Anno;
+
+    /// Only the annotated packet changes, and only once.
+    #[test]
+    fn on_request() {
+        let sent = [0, 1].map(|fix| Sent {
+            data: udp(5),
+            annotations: vec![(Anno::FIX_IP_SRC, fix)],
+            ..Sent::default()
+        });
+        let config = "Inject -> MarkIPHeader -> FixIPSrc(1.2.3.4) -> FixIPSrc(5.6.7.8) -> Collect(0)";
+        let flow = send(config, sent);
+        assert_eq!(flow.data(0), [udp(5), with_addresses(udp(5), [1, 2, 3, 4].into(), DST)]);
+        assert!(flow.seen.iter().all(|(_, packet)| packet.anno(Anno::FIX_IP_SRC) == 0));
+    }
+}

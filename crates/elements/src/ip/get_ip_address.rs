@@ -2,7 +2,7 @@
 //!
 //! ```click
 //! GetIPAddress(OFFSET [, ANNO])
-//! GetIPAddress(ip src | ip dst)
+//! GetIPAddress(IP src|dst [, KEYWORDS])
 //! ```
 //!
 //! Packets without data there are passed on unchanged.
@@ -11,7 +11,7 @@
 //!
 //! # Arguments
 //! - `OFFSET` (integer): where the address is, from the start of the data; usually 16, the destination in an IP header.
-//!   `ip src` and `ip dst` mean the fields of a marked IP header.
+//! - `IP` (`src` or `dst`): the field of a marked IP header to take instead.
 //! - `ANNO` (annotation of four bytes, default DST_IP): where the address goes.
 //!
 //! # Example
@@ -23,7 +23,7 @@
 //! CheckIPHeader, SetIPAddress
 
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, PerPacket, Scope, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::net::Ipv4Addr;
 
 /// The class.
@@ -36,24 +36,27 @@ enum At {
     Network(usize),
 }
 
-impl FromArg for At {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        match text {
-            "ip src" => Ok(At::Network(12)),
-            "ip dst" => Ok(At::Network(16)),
-            _ => u32::from_arg(text, scope).map(|offset| At::Data(offset as usize)),
-        }
-    }
-}
-
 struct GetIpAddress {
     at: At,
     anno: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut at, mut anno) = (At::Data(0), router::AnnoOf::<4>(packet::Anno::DST_IP));
-    config.args().required("OFFSET", &mut at).positional("ANNO", &mut anno).finish()?;
+    let (mut offset, mut anno) = (-1_i32, router::AnnoOf::<4>(packet::Anno::DST_IP));
+    let mut word = String::new();
+    config
+        .args()
+        .positional("OFFSET", &mut offset)
+        .positional("ANNO", &mut anno)
+        .keyword("IP", &mut word)
+        .finish()?;
+    let at = match (usize::try_from(offset), word.as_str()) {
+        (Ok(offset), "") => At::Data(offset),
+        (Err(_), "src") => At::Network(12),
+        (Err(_), "dst") => At::Network(16),
+        (Ok(_), _) | (_, "") => return Err("set one of OFFSET, IP".into()),
+        _ => return Err("bad IP".into()),
+    };
     Ok(Box::new(PerPacket(GetIpAddress { at, anno: anno.0.offset })))
 }
 
@@ -77,12 +80,41 @@ impl Simple for GetIpAddress {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run_and_read;
+    use super::super::samples::{DST, SRC, udp};
+    use crate::inject::send;
+    use crate::testing::errors;
+    use packet::Anno;
 
     #[test]
-    fn address_becomes_annotation() {
-        let config = "InfiniteSource(DATA \\<00 0a000102 ff>, LIMIT 1, STOP true) -> GetIPAddress(1)
-            -> r :: StaticIPLookup(10.0.1.2/32 0, 0/0 1); r[0] -> a :: Discard; r[1] -> b :: Discard;";
-        assert_eq!(run_and_read(config, &["a.count", "b.count"]), ["1", "0"]);
+    fn by_offset_and_by_name() {
+        for (arguments, address) in [("16", DST), ("12", SRC), ("IP dst", DST), ("IP src", SRC)] {
+            let config = format!("Inject -> MarkIPHeader -> GetIPAddress({arguments}) -> Collect(0)");
+            let flow = send(&config, [udp(0), udp(0)[..15].to_vec()]);
+            let found: Vec<_> = flow.seen.iter().map(|(_, packet)| packet.dst_ip()).collect();
+            assert_eq!(found, [address, [0; 4].into()], "{arguments}");
+        }
+    }
+
+    #[test]
+    fn to_another_annotation() {
+        for anno in ["MISC_IP", "20"] {
+            let flow = send(&format!("Inject -> GetIPAddress(12, {anno}) -> Collect(0)"), [udp(0)]);
+            let value = flow.only(0).anno(Anno::MISC_IP) as u32;
+            assert_eq!((value.to_ne_bytes(), flow.only(0).dst_ip()), (SRC.octets(), [0; 4].into()));
+        }
+    }
+
+    #[test]
+    fn arguments_that_contradict() {
+        for (arguments, message) in [
+            ("", "set one of OFFSET, IP"),
+            ("16, IP dst", "set one of OFFSET, IP"),
+            ("IP via", "bad IP"),
+            ("16, PAINT", "ANNO: "),
+            ("16, 45", "ANNO: "),
+        ] {
+            let text = errors(&format!("Idle -> GetIPAddress({arguments}) -> Discard"));
+            assert!(text.contains(message), "{arguments}: {text}");
+        }
     }
 }

@@ -26,8 +26,10 @@
 //! # See also
 //! ICMPError
 
+use super::arguments::Addresses;
+use super::header::{NO_HEADER, header};
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
 use std::net::Ipv4Addr;
 use wire::ipv4::{self, option};
 
@@ -45,12 +47,9 @@ struct IpGwOptions {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut e =
         IpGwOptions { mine: Ipv4Addr::UNSPECIFIED, all: Vec::new(), outputs: config.outputs(), drops: 0 };
-    let mut others = router::Raw::default();
+    let mut others = Addresses::default();
     config.args().required("MYADDR", &mut e.mine).positional("OTHERADDRS", &mut others).finish()?;
-    let scope = config.scope();
-    let others = lang::conf::split_spaces(&others.0);
-    let others: Result<Vec<_>, _> = others.iter().map(|word| Ipv4Addr::from_arg(word, scope)).collect();
-    e.all = others.map_err(|error| format!("OTHERADDRS: {error}"))?;
+    e.all = others.0;
     e.all.push(e.mine);
     Ok(Box::new(PerPacket(e)))
 }
@@ -61,8 +60,15 @@ fn time_of_day_ms(now_ns: i64) -> [u8; 4] {
 }
 
 impl IpGwOptions {
-    /// Fills the options in. The error is the offset of the offending octet in the header.
+    /// Fills the options in and corrects the checksum, up to the first malformed option. The error is the offset of the
+    /// offending octet in the header.
     fn fill(&self, header: &mut [u8], now_ns: i64) -> Result<(), u8> {
+        let filled = self.fill_options(header, now_ns);
+        ipv4::fill_checksum(header).map_err(|_| 0)?;
+        filled
+    }
+
+    fn fill_options(&self, header: &mut [u8], now_ns: i64) -> Result<(), u8> {
         // The walk borrows the header, so the places come first; ten options at most fit into a header.
         let mut found = [(0u8, 0usize, 0usize); 20];
         let mut count = 0;
@@ -82,7 +88,7 @@ impl IpGwOptions {
                 _ => {}
             }
         }
-        ipv4::fill_checksum(header).map_err(|_| 0)
+        Ok(())
     }
 
     /// RFC 791: the third octet points, counting from 1, to the next free slot.
@@ -134,7 +140,7 @@ impl IpGwOptions {
         let now_ns = cx.now_ns();
         let filled = match packet.network_mut().and_then(|bytes| bytes.get_mut(..header_len)) {
             Some(header) => self.fill(header, now_ns),
-            None => Err(0),
+            None => return Verdict::Drop(NO_HEADER),
         };
         match filled {
             Ok(()) => Verdict::Pass,
@@ -150,10 +156,10 @@ impl IpGwOptions {
 impl Simple for IpGwOptions {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match packet.network_header_len() {
-            Some(len) if len > ipv4::HEADER_LEN => self.process_options(cx, packet, len),
-            Some(_) => Verdict::Pass,
-            None => Verdict::Drop("no IP header"),
+        match header(packet).map(|ip| ip.header_len()) {
+            Some(..=ipv4::HEADER_LEN) => Verdict::Pass,
+            Some(len) => self.process_options(cx, packet, len),
+            None => Verdict::Drop(NO_HEADER),
         }
     }
 
@@ -164,7 +170,9 @@ impl Simple for IpGwOptions {
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::{hostile, udp, with_options};
     use super::*;
+    use crate::inject::send;
     use proptest::prelude::*;
 
     fn element() -> IpGwOptions {
@@ -209,12 +217,58 @@ mod tests {
         assert_eq!(other[22], 5);
     }
 
+    const BOTH: &str =
+        "Inject -> MarkIPHeader -> o :: IPGWOptions(1.2.3.4, 5.6.7.8) -> Collect(0); o[1] -> Collect(1);";
+
+    /// What becomes of options: the option area, or the byte that is wrong.
+    fn outcome(options: &[u8]) -> Result<Vec<u8>, u64> {
+        let mut padded = options.to_vec();
+        padded.resize(options.len().next_multiple_of(4), 0);
+        let flow = send(BOTH, [with_options(&padded, 2)]);
+        let (at, packet) = &flow.seen[0];
+        let header = ipv4::header_bytes(packet.data()).unwrap();
+        assert!(wire::checksum::verify(header));
+        if *at == 0 {
+            Ok(header[20..20 + options.len()].to_vec())
+        } else {
+            Err(packet.anno(Anno::ICMP_PARAMPROB))
+        }
+    }
+
+    /// Other options stay; the problem is where ICMPError expects it, and the checksum is right in spite of it.
+    #[test]
+    fn results_and_problems() {
+        assert_eq!(send(BOTH, [udp(2)]).data(0), [udp(2)]);
+        assert_eq!(outcome(&[1, 148, 4, 0, 0, 1]), Ok(vec![1, 148, 4, 0, 0, 1]));
+        assert_eq!(outcome(&[1, 7, 7, 6, 0, 0, 0, 0]), Err(23));
+        assert_eq!(outcome(&[7, 7, 4, 0, 0, 0, 0, 7, 7, 3, 0, 0, 0, 0]), Err(29));
+        assert_eq!(outcome(&[1, 1, 1, 7]), Err(24));
+        assert_eq!(outcome(&[68, 8, 9, 0xf0, 1, 1, 1, 1]), Err(23));
+        assert_eq!(outcome(&[68, 8, 4, 0, 1, 1, 1, 1]), Err(22));
+        assert_eq!(outcome(&[68, 8, 5, 2, 1, 1, 1, 1]), Err(23));
+    }
+
     proptest! {
         #[test]
         fn arbitrary_options_never_panic(options in prop::collection::vec(any::<u8>(), 0..=40), now in any::<i64>()) {
             let mut bytes = header(&options);
             if element().fill(&mut bytes, now).is_ok() {
                 prop_assert!(wire::checksum::verify(&bytes));
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn whatever_comes(packets in hostile()) {
+            let n = packets.len() as u64;
+            let mut flow = send(BOTH, packets);
+            prop_assert_eq!(flow.seen.len() as u64 + flow.drops().iter().map(|(_, n)| n).sum::<u64>(), n);
+            prop_assert_eq!(flow.read("o.drops"), flow.data(1).len().to_string());
+            for (at, packet) in &flow.seen {
+                let pointer = packet.anno(Anno::ICMP_PARAMPROB);
+                prop_assert!(*at == 0 || (21..=60).contains(&pointer), "{pointer}");
             }
         }
     }

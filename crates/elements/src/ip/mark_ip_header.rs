@@ -43,21 +43,24 @@ impl Simple for MarkIpHeader {
                 packet.set_network(self.0 as isize, header_len);
                 Verdict::Pass
             }
-            None => Verdict::Drop("no IP header"),
+            None => Verdict::Drop(super::header::NO_HEADER),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run_and_read;
+    use super::super::samples::with_options;
+    use crate::inject::send;
 
-    /// What follows can rely on the mark: the TTL is found behind an Ethernet header.
     #[test]
-    fn marks() {
-        let config =
-            "InfiniteSource(DATA \\<0000 4500001c 00000000 01110000 0a000001 0a000102>, LIMIT 1, STOP true)
-            -> MarkIPHeader(2) -> d :: DecIPTTL -> Discard; d[1] -> x :: Discard;";
-        assert_eq!(run_and_read(config, &["x.count"]), ["1"]);
+    fn marks_both_headers() {
+        let mut data = vec![0; 4];
+        data.extend(with_options(&[1, 1, 1, 0], 3));
+        let flow = send("Inject -> MarkIPHeader(4) -> Collect(0)", [data, vec![0x45; 4]]);
+        let marks: Vec<_> =
+            flow.seen.iter().map(|(_, p)| (p.network_offset(), p.transport_offset())).collect();
+        assert_eq!(marks, [(Some(4), Some(28))]);
+        assert_eq!(flow.drops(), [("no IP header", 1)]);
     }
 }

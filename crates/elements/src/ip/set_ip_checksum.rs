@@ -36,9 +36,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for SetIpChecksum {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match packet.network_mut().map(ipv4::fill_checksum) {
-            Some(Ok(())) => Verdict::Pass,
-            _ => {
+        let marked = packet.network_offset().is_some();
+        let header = if marked { packet.network_mut().unwrap_or_default() } else { packet.data_mut() };
+        match ipv4::fill_checksum(header) {
+            Ok(()) => Verdict::Pass,
+            Err(_) => {
                 if self.0 == 0 {
                     cx.log("SetIPChecksum: bad input packet");
                 }
@@ -55,15 +57,35 @@ impl Simple for SetIpChecksum {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run_and_read;
+    use super::super::samples::{hostile, udp, with_options};
+    use crate::inject::send;
+    use proptest::prelude::*;
 
     #[test]
-    fn sets_a_checksum_that_checks() {
-        let data = "4500001c 00000000 40110000 0a000001 0a000102 0001000200080000";
-        let config = format!(
-            "InfiniteSource(DATA \\<{data}>, LIMIT 1, STOP true) -> MarkIPHeader -> SetIPChecksum -> c :: CheckIPHeader
-             -> d :: Discard; InfiniteSource(DATA \\<43>, LIMIT 1) -> MarkIPHeader -> s :: SetIPChecksum -> Discard"
-        );
-        assert_eq!(run_and_read(&config, &["d.count", "s.drops"])[0], "1");
+    fn with_and_without_options_and_marks() {
+        let good = [udp(3), with_options(&[7, 7, 4, 0, 0, 0, 0, 0], 3)];
+        let spoilt = good.clone().map(|mut data| {
+            (data[10], data[11]) = (0xab, 0xcd);
+            data
+        });
+        assert_eq!(send("Inject -> SetIPChecksum -> Collect(0)", spoilt.clone()).data(0), good);
+        let marked = "Inject -> MarkIPHeader(14) -> SetIPChecksum -> Collect(0)";
+        let framed =
+            |packets: &[Vec<u8>]| packets.iter().map(|p| [&[9; 14], &p[..]].concat()).collect::<Vec<_>>();
+        assert_eq!(send(marked, framed(&spoilt)).data(0), framed(&good));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn whatever_comes(packets in hostile()) {
+            let n = packets.len();
+            let mut flow = send("Inject -> s :: SetIPChecksum -> Collect(0)", packets);
+            let correct = |data: &Vec<u8>| wire::checksum::verify(wire::ipv4::header_bytes(data).unwrap());
+            prop_assert!(flow.data(0).iter().all(correct));
+            prop_assert_eq!(flow.read("s.drops"), (n - flow.seen.len()).to_string());
+            let message = if n > flow.seen.len() { "SetIPChecksum: bad input packet\n" } else { "" };
+            prop_assert_eq!(flow.log(), message);
+        }
     }
 }

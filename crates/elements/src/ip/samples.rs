@@ -1,0 +1,71 @@
+//! Packets for the tests of the family.
+
+use proptest::prelude::*;
+use std::net::Ipv4Addr;
+use wire::ipv4::{self, Header};
+
+pub(super) const SRC: Ipv4Addr = Ipv4Addr::new(18, 26, 4, 1);
+pub(super) const DST: Ipv4Addr = Ipv4Addr::new(10, 9, 8, 7);
+
+/// A correct UDP packet with `payload` bytes of data.
+pub(super) fn udp(payload: usize) -> Vec<u8> {
+    with_options(&[], payload)
+}
+
+/// The same with options, whose length must be a multiple of four.
+pub(super) fn with_options(options: &[u8], payload: usize) -> Vec<u8> {
+    let header_len = ipv4::HEADER_LEN + options.len();
+    let mut data = vec![0; header_len];
+    data[ipv4::HEADER_LEN..].copy_from_slice(options);
+    data.extend([0x13, 0x88, 0x13, 0x89, 0, 0, 0, 0]);
+    data.extend((0..payload).map(|i| (i * 7 + i / 256) as u8));
+    let len = data.len() as u16;
+    data[header_len + 4..][..2].copy_from_slice(&(len - header_len as u16).to_be_bytes());
+    let mut ip = Header::new_checked_mut(&mut data).unwrap();
+    ip.set_version_and_header_len(header_len);
+    ip.set_total_len(len);
+    ip.set_id(0x4321);
+    ip.set_ttl(64);
+    ip.set_protocol(17);
+    ip.set_src(SRC);
+    ip.set_dst(DST);
+    ipv4::fill_checksum(&mut data).unwrap();
+    data
+}
+
+/// The packet after a change to its header, checksum corrected.
+pub(super) fn edited(
+    mut data: Vec<u8>,
+    edit: impl FnOnce(&mut Header<&mut [u8; ipv4::HEADER_LEN]>),
+) -> Vec<u8> {
+    edit(&mut Header::new_checked_mut(&mut data).unwrap());
+    ipv4::fill_checksum(&mut data).unwrap();
+    data
+}
+
+pub(super) fn with_addresses(data: Vec<u8>, src: Ipv4Addr, dst: Ipv4Addr) -> Vec<u8> {
+    edited(data, |ip| {
+        ip.set_src(src);
+        ip.set_dst(dst);
+    })
+}
+
+/// Random bytes, and IP packets with some of them overwritten or cut off.
+pub(super) fn hostile() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let noise = prop::collection::vec(any::<u8>(), 0..120);
+    let options = prop::collection::vec(prop_oneof![any::<u8>(), 0u8..12, Just(7), Just(68), Just(131)], 40);
+    let damage = prop::collection::vec((0usize..70, any::<u8>()), 0..3);
+    let damaged = (options, 0usize..11, 0usize..60, damage, 0usize..40).prop_map(
+        |(options, words, payload, damage, cut)| {
+            let mut data = with_options(&options[..words.min(10) * 4], payload);
+            data.truncate(data.len() - cut.saturating_sub(20));
+            for (at, value) in damage {
+                if let Some(byte) = data.get_mut(at) {
+                    *byte = value;
+                }
+            }
+            data
+        },
+    );
+    prop::collection::vec(prop_oneof![1 => noise, 3 => damaged], 1..40)
+}
