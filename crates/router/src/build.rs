@@ -326,6 +326,7 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         lots: Vec::new(),
         next_call: 0,
         asked: None,
+        asks: 0,
         dispatches: 0,
     };
     Worker::new(core, elements, rcu::Domain::global().register(&format!("worker {worker}")))

@@ -73,6 +73,8 @@ pub(crate) struct Core {
     pub(crate) next_call: u64,
     /// The run count at which the element that steers the driver was asked whether to stop, until it has decided.
     pub(crate) asked: Option<i64>,
+    /// How often it was asked in a row.
+    pub(crate) asks: u32,
     pub(crate) dispatches: u64,
 }
 

@@ -173,7 +173,7 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
         (Access::Read, "config") => Ok(info.source.clone()),
         (Access::Read, "flatconfig") => Ok(lang::flatten(&info.graph)),
         (Access::Read, "requirements") => {
-            Ok(info.graph.requirements.iter().map(|r| format!("{}\n", r.value)).collect())
+            Ok(info.graph.requirements.iter().map(|r| format!("{}\n{}\n", r.kind, r.value)).collect())
         }
         (Access::Read, "handlers") => Ok(GLOBAL.iter().map(|&(name, r, w)| line(name, r, w, "")).collect()),
         (Access::Read, "workers") => Ok(format!("{}\n", info.mailboxes.len())),

@@ -20,6 +20,9 @@ const TASKS_PER_TURN: usize = 128;
 /// Dispatches that a turn makes at most; a loop in the graph carries over to the next turn.
 const DISPATCHES_PER_TURN: usize = 16_384;
 
+/// How often in a row the element that steers the driver is asked, when the driver was asked to stop many times over.
+const ASKS_MAX: u32 = 1_000;
+
 /// What a turn came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turned {
@@ -206,7 +209,8 @@ impl Running<'_> {
     fn decide(&mut self) {
         let asked = self.core.asked.take().unwrap_or(0);
         let granted = self.core.info.run_count();
-        if granted <= 0 && granted <= asked {
+        self.core.asks = if granted > 0 { 0 } else { self.core.asks + 1 };
+        if granted <= 0 && (granted <= asked || self.core.asks > ASKS_MAX) {
             self.core.info.halt();
         }
     }

@@ -76,7 +76,8 @@
 //!
 //! # Differences from Click
 //! A passive, proxy or packet script that is called while it runs runs a second time, with arguments of its own, instead of
-//! starting over. Errors in a script that was started by a handler name that script. `nand` is the negation of `and`.
+//! starting over. Errors in a script that was started by a handler name that script. `nand` is the negation of `and`. A script
+//! that serves `INT` or `TERM` does not keep them from stopping the driver.
 //!
 //! # See also
 //! DriverManager, Counter

@@ -121,9 +121,6 @@ fn workers() {
                   p :: Script(TYPE PASSIVE, goto last $(eq $1 0), return $1$(q.run $(sub $1 1)), label last, return .);
                   q :: Script(TYPE PASSIVE, return $1$(p.run $(sub $1 1)));
                   Script(wait 1, print c.count, print p.run 6, print $(q.run 5), write c.reset, print c.count, stop)";
-    if !crate::classes().names().any(|name| name == "StaticThreadSched") {
-        return;
-    }
     let mut router = build(config, 2, 32).unwrap_or_else(|errors| panic!("{errors}"));
     router.run();
     assert_eq!(router.info().log.text(), "100\n654321.\n54321.\n0\n");
@@ -152,4 +149,72 @@ fn packets_in_pull_paths() {
                   -> u :: Unqueue -> n :: Counter -> Discard; s[1] -> o :: Counter -> Discard;
                   Script(wait 1, write n.reset, wait 1, stop)";
     assert_eq!(run_and_read(config, &["n.count", "o.count", "q.length"]), ["0", "5", "0"]);
+}
+
+/// A router on two threads, in real time.
+fn build_threads(config: &str) -> router::Router {
+    let parsed = lang::parse(config, "config", &[]);
+    let known = crate::classes();
+    let layout =
+        router::layout(parsed.graph, &known, 2).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+    let log = router::Log::Memory(Default::default());
+    let options = router::Options { workers: 2, log, ..router::Options::default() };
+    match router::build(layout, config.to_owned(), &known, options) {
+        Ok((router, _)) => router,
+        Err(errors) => panic!("{}", lang::render_click(&errors)),
+    }
+}
+
+/// Scripts on two threads call each other at the same time, some levels deep, and nobody waits for ever.
+#[test]
+fn mutual_calls_on_threads() {
+    let config = "StaticThreadSched(q 1, b 1, r 1);
+                  p :: Script(TYPE PASSIVE, goto last $(eq $1 0), return $1$(q.run $(sub $1 1)), label last, return .);
+                  q :: Script(TYPE PASSIVE, goto last $(eq $1 0), return $1$(p.run $(sub $1 1)), label last, return .);
+                  a :: Script(set i 0, label next, set x $(q.run 5), set i $(add $i 1), goto next $(lt $i 200),
+                              print \"a$x\", write r.run);
+                  b :: Script(set i 0, label next, set x $(p.run 4), set i $(add $i 1), goto next $(lt $i 200),
+                              print \"b$x\", write r.run);
+                  r :: Script(TYPE PASSIVE, init n 0, set n $(add $n 1), goto end $(lt $n 2), stop)";
+    let mut router = build_threads(config);
+    router.run();
+    let text = router.info().log.text();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["a54321.", "b4321."]);
+}
+
+/// The driver waits for a script on another worker, which calls back, to decide whether it stops.
+#[test]
+fn the_driver_is_steered_from_another_worker() {
+    let config = "StaticThreadSched(d 1);
+                  InfiniteSource(LIMIT 10, STOP true) -> c :: Counter -> Discard;
+                  d :: DriverManager(pause, print c.count, write c.reset, pause, print c.count, stop);
+                  Script(wait 0.01, stop)";
+    for mut router in
+        [build(config, 2, 32).unwrap_or_else(|errors| panic!("{errors}")), build_threads(config)]
+    {
+        router.run();
+        assert_eq!(router.info().log.text(), "10\n0\n");
+    }
+}
+
+#[test]
+fn signals() {
+    let config = "Script(TYPE SIGNAL USR1, print \"got it\", write main.step);
+                  main :: Script(printn $(kill USR1 $$), pause, printn $(kill USR1 $$), pause, print \"done\", stop)";
+    assert_eq!(run(config), "got it\ngot it\ndone\n");
+    assert!(errors("Script(TYPE SIGNAL)").contains("bad signal number"));
+    assert!(errors("Script(TYPE SIGNAL USR1 KILLER)").contains("bad signal number"));
+    assert!(errors("Script(TYPE SIGNAL 9)").contains("bad signal number"));
+}
+
+/// However often the driver is asked to stop at once, it does.
+#[test]
+fn a_driver_script_that_never_stops() {
+    let config = "d :: DriverManager(label again, pause, goto again)";
+    let mut router = build(config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
+    router.info().adjust_run_count(i64::from(i32::MIN));
+    router.run();
+    assert_eq!(router.info().log.text(), "");
 }
