@@ -14,6 +14,17 @@ pub(crate) fn build_with(
     vector: usize,
     resources: Resources,
 ) -> Result<Router, String> {
+    build_at(config, workers, vector, Clock::simulated(), resources)
+}
+
+/// The same, with a clock: with a real one, workers are threads.
+pub(crate) fn build_at(
+    config: &str,
+    workers: usize,
+    vector: usize,
+    clock: Clock,
+    resources: Resources,
+) -> Result<Router, String> {
     let parsed = lang::parse(config, "config", &[]);
     if parsed.has_errors() {
         return Err(parsed.render_click());
@@ -23,7 +34,7 @@ pub(crate) fn build_with(
     let options = Options {
         workers,
         vector,
-        clock: Clock::simulated(),
+        clock,
         log: Log::Memory(Default::default()),
         resources,
         ..Options::default()

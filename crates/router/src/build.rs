@@ -3,7 +3,7 @@
 use crate::class::{Class, Classes};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Resources};
-use crate::cx::{Core, Link, NOWHERE};
+use crate::cx::{Core, Link, NOWHERE, Wanted};
 use crate::element::Element;
 use crate::handler::Handlers;
 use crate::info::{Info, Log, Node, Port};
@@ -312,6 +312,8 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         out_first: 0,
         out_count: 0,
         upstream: vec![Vec::new(); inputs.len()],
+        downstream: vec![Vec::new(); outputs.len()],
+        rooms: vec![None; count],
         outputs,
         first_output,
         inputs,
@@ -353,13 +355,28 @@ fn initialize(router: &mut Router, order: &[usize]) -> Result<(), Vec<Diagnostic
 /// Connects those that listen at pull inputs with the signals upstream.
 fn listen(worker: &mut Worker) {
     let core = &mut worker.core;
-    for (element, port) in std::mem::take(&mut core.wanted) {
-        let signals = upstream_signals(core, element, port);
+    for (element, wanted) in std::mem::take(&mut core.wanted) {
+        let signals = match wanted {
+            Wanted::Input(port) | Wanted::Relay(port) => upstream_signals(core, element, port),
+            Wanted::Output(port) => downstream_rooms(core, element, port),
+        };
         for &signal in &signals {
-            core.signals[signal as usize].listeners.push(element);
+            let signal = &mut core.signals[signal as usize];
+            match (wanted, core.provides[element as usize]) {
+                (Wanted::Relay(_), Some(own)) => signal.relays.push(own),
+                (Wanted::Relay(_), None) => {}
+                _ => signal.listeners.push(element),
+            }
         }
-        let at = core.first_input[element as usize] as usize + port as usize;
-        if let Some(place) = core.upstream.get_mut(at) {
+        let place = match wanted {
+            Wanted::Input(port) | Wanted::Relay(port) => {
+                core.upstream.get_mut(core.first_input[element as usize] as usize + port as usize)
+            }
+            Wanted::Output(port) => {
+                core.downstream.get_mut(core.first_output[element as usize] as usize + port as usize)
+            }
+        };
+        if let Some(place) = place {
             *place = signals;
         }
     }
@@ -389,4 +406,31 @@ fn upstream_signals(core: &Core, element: u32, port: u16) -> Vec<u32> {
         }
     }
     signals
+}
+
+/// The signals that say, together, whether there is room downstream of a push output; none if something there never says.
+fn downstream_rooms(core: &Core, element: u32, port: u16) -> Vec<u32> {
+    let link = |element: u32, port: usize| core.outputs[core.first_output[element as usize] as usize + port];
+    let (mut rooms, mut open, mut seen) = (Vec::new(), vec![link(element, port as usize)], Vec::new());
+    while let Some(to) = open.pop() {
+        if to.element == NOWHERE || seen.contains(&(to.element, to.port)) {
+            continue;
+        }
+        seen.push((to.element, to.port));
+        if let Some(room) = core.rooms[to.element as usize] {
+            rooms.push(room);
+            continue;
+        }
+        let node = &core.info.nodes[to.element as usize];
+        let before = open.len();
+        for (output, push) in node.outputs.iter().enumerate() {
+            if push.push && ports::flows(node.class, to.port as usize, output) {
+                open.push(link(to.element, output));
+            }
+        }
+        if open.len() == before {
+            return Vec::new();
+        }
+    }
+    rooms
 }

@@ -29,6 +29,25 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 pub(crate) struct Signal {
     pub(crate) active: bool,
     pub(crate) listeners: Vec<u32>,
+    /// Signals that become active with this one.
+    pub(crate) relays: Vec<u32>,
+}
+
+impl Signal {
+    fn active() -> Signal {
+        Signal { active: true, ..Signal::default() }
+    }
+}
+
+/// A port where an element wants to know of signals.
+#[derive(Clone, Copy)]
+pub(crate) enum Wanted {
+    /// Packets upstream of a pull input wake the task.
+    Input(u16),
+    /// Packets upstream of a pull input activate the element's own signal.
+    Relay(u16),
+    /// Room downstream of a push output wakes the task.
+    Output(u16),
 }
 
 /// All that a worker has beside its elements. Nothing in it is shared with another worker but what `info` holds.
@@ -64,8 +83,12 @@ pub(crate) struct Core {
     pub(crate) provides: Vec<Option<u32>>,
     /// The signals upstream of each pull input where somebody listens, placed like `inputs`.
     pub(crate) upstream: Vec<Vec<u32>>,
-    /// Inputs where somebody asked to listen, before signals are resolved.
-    pub(crate) wanted: Vec<(u32, u16)>,
+    /// The signal by which each element says that it has room.
+    pub(crate) rooms: Vec<Option<u32>>,
+    /// The signals of room downstream of each push output where somebody listens, placed like `outputs`.
+    pub(crate) downstream: Vec<Vec<u32>>,
+    /// Ports where somebody asked to listen, before signals are resolved.
+    pub(crate) wanted: Vec<(u32, Wanted)>,
     /// Packets dropped, by element and reason.
     pub(crate) drops: Vec<Vec<(&'static str, u64)>>,
     /// Scratch space of `scatter`: batches by output, in order of first use.
@@ -425,7 +448,7 @@ impl Cx<'_> {
         let here = self.core.here as usize;
         if self.core.provides[here].is_none() {
             self.core.provides[here] = Some(self.core.signals.len() as u32);
-            self.core.signals.push(Signal { active: true, listeners: Vec::new() });
+            self.core.signals.push(Signal::active());
         }
     }
 
@@ -448,20 +471,53 @@ impl Cx<'_> {
     pub fn listen(&mut self, input: usize) {
         let _ = self.task();
         let here = self.core.here;
-        self.core.wanted.push((here, input as u16));
+        self.core.wanted.push((here, Wanted::Input(input as u16)));
+    }
+
+    /// Says, while initialising, that this element's signal becomes active whenever packets are to be had at a pull input.
+    pub fn relay(&mut self, input: usize) {
+        let here = self.core.here;
+        self.core.wanted.push((here, Wanted::Relay(input as u16)));
     }
 
     /// Whether asking at a pull input can yield packets: false only if everything upstream there has said that it has
-    /// none. Needs [`Cx::listen`] on the same input.
+    /// none. Needs [`Cx::listen`] or [`Cx::relay`] on the same input.
     #[inline]
     pub fn may_have(&self, input: usize) -> bool {
         let at = self.core.first_input[self.core.here as usize] as usize + input;
-        match self.core.upstream.get(at) {
-            Some(signals) if !signals.is_empty() => {
-                signals.iter().any(|&signal| self.core.signals[signal as usize].active)
-            }
-            _ => true,
+        self.core.any_active(self.core.upstream.get(at))
+    }
+
+    /// Declares, while initialising, that this element tells sources upstream when it is full. Initially it has room.
+    pub fn provide_room(&mut self) {
+        let here = self.core.here as usize;
+        if self.core.rooms[here].is_none() {
+            self.core.rooms[here] = Some(self.core.signals.len() as u32);
+            self.core.signals.push(Signal::active());
         }
+    }
+
+    /// Says whether this element has room for packets; wakes the tasks of sources upstream when that becomes true.
+    #[inline]
+    pub fn set_room(&mut self, room: bool) {
+        if let Some(signal) = self.core.rooms[self.core.here as usize] {
+            self.core.set_signal(signal, room);
+        }
+    }
+
+    /// Says, while initialising, that this element's task wants to be woken when there is room downstream of a push output.
+    pub fn listen_room(&mut self, output: usize) {
+        let _ = self.task();
+        let here = self.core.here;
+        self.core.wanted.push((here, Wanted::Output(output as u16)));
+    }
+
+    /// Whether packets emitted at an output can be kept: false only if they would all end at elements that are full. Needs
+    /// [`Cx::listen_room`] on the same output.
+    #[inline]
+    pub fn has_room(&self, output: usize) -> bool {
+        let at = self.core.first_output[self.core.here as usize] as usize + output;
+        self.core.any_active(self.core.downstream.get(at))
     }
 
     /// Activates the signal of this element's instance on another worker.
@@ -545,16 +601,35 @@ impl Core {
         }
     }
 
+    #[inline]
     pub(crate) fn set_signal(&mut self, signal: u32, active: bool) {
-        let signal = &mut self.signals[signal as usize];
-        if active && !signal.active {
-            for &element in &signal.listeners {
-                if let Some(task) = self.tasks[element as usize] {
-                    self.scheduler.schedule(task);
-                }
+        let was = std::mem::replace(&mut self.signals[signal as usize].active, active);
+        if active && !was {
+            self.wake(signal);
+        }
+    }
+
+    /// A signal has become active: wakes tasks, and what relays it.
+    fn wake(&mut self, signal: u32) {
+        for i in 0..self.signals[signal as usize].listeners.len() {
+            let element = self.signals[signal as usize].listeners[i];
+            if let Some(task) = self.tasks[element as usize] {
+                self.scheduler.schedule(task);
             }
         }
-        signal.active = active;
+        // Ends because a signal that is active already goes no further.
+        for i in 0..self.signals[signal as usize].relays.len() {
+            self.set_signal(self.signals[signal as usize].relays[i], true);
+        }
+    }
+
+    /// Whether any of these signals is active; if there is none, nobody would say.
+    #[inline]
+    fn any_active(&self, signals: Option<&Vec<u32>>) -> bool {
+        match signals {
+            Some(signals) if !signals.is_empty() => signals.iter().any(|&s| self.signals[s as usize].active),
+            _ => true,
+        }
     }
 
     /// The output that a pull input leads to.

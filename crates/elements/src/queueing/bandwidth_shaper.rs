@@ -50,7 +50,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Element for BandwidthShaper {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
-        cx.listen(0);
+        cx.relay(0);
         Ok(())
     }
 
@@ -81,11 +81,6 @@ impl Element for BandwidthShaper {
         }
         self.got = Some(got);
         Pull::Ask { input: 0, want: 1 }
-    }
-
-    /// There is something upstream again.
-    fn run_task(&mut self, cx: &mut Cx<'_>) {
-        cx.set_signal(true);
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {

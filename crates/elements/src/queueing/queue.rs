@@ -6,7 +6,7 @@
 //!
 //! Stores packets that are pushed until they are pulled. Packets that come while CAPACITY packets are stored leave at
 //! output 1, if it is connected, and are dropped otherwise; the first such packet is announced by a message. Pullers
-//! downstream sleep while the queue is empty.
+//! downstream sleep while the queue is empty, sources upstream that can wait (InfiniteSource) while it is full.
 //!
 //! Between pushers and pullers of one worker the queue is a plain one. Where it crosses workers it is a ring without
 //! locks, whose size is fixed: CAPACITY cannot grow beyond the larger of its first value and 1024 then.
@@ -68,8 +68,17 @@ struct Common {
     capacity: AtomicUsize,
     highwater: AtomicUsize,
     drops: AtomicU64,
-    /// Workers whose pullers sleep.
-    asleep: Vec<(usize, AtomicBool)>,
+    /// The workers that have an instance.
+    workers: Vec<Sleepers>,
+}
+
+/// Who waits on a worker, where the queue crosses workers.
+struct Sleepers {
+    worker: usize,
+    /// Pullers, for packets.
+    pullers: AtomicBool,
+    /// Sources, for room.
+    sources: AtomicBool,
 }
 
 struct Queue {
@@ -92,7 +101,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
             capacity: AtomicUsize::new(capacity),
             highwater: AtomicUsize::new(0),
             drops: AtomicU64::new(0),
-            asleep: workers.iter().map(|&worker| (worker, AtomicBool::new(false))).collect(),
+            workers: workers
+                .iter()
+                .map(|&worker| Sleepers {
+                    worker,
+                    pullers: AtomicBool::new(false),
+                    sources: AtomicBool::new(false),
+                })
+                .collect(),
         })
     })?;
     let local = if crosses { VecDeque::new() } else { VecDeque::with_capacity(capacity.min(LEAST_RING)) };
@@ -167,9 +183,48 @@ impl Queue {
         }
         // Pairs with the fence of a puller that falls asleep: it sees our packets, or we see that it sleeps.
         fence(SeqCst);
-        for (worker, asleep) in &self.common.asleep {
-            if asleep.load(Relaxed) && asleep.swap(false, Relaxed) {
-                if *worker == cx.worker() { cx.set_signal(true) } else { cx.signal_worker(*worker) }
+        for sleepers in &self.common.workers {
+            if sleepers.pullers.load(Relaxed) && sleepers.pullers.swap(false, Relaxed) {
+                match sleepers.worker {
+                    here if here == cx.worker() => cx.set_signal(true),
+                    elsewhere => cx.signal_worker(elsewhere),
+                }
+            }
+        }
+    }
+
+    /// Lets sources run again, here and elsewhere.
+    #[inline]
+    fn admit(&mut self, cx: &mut Cx<'_>) {
+        if self.common.ring.is_none() {
+            return cx.set_room(true);
+        }
+        fence(SeqCst); // pairs with that of `hold_up`
+        for sleepers in &self.common.workers {
+            if sleepers.sources.load(Relaxed) && sleepers.sources.swap(false, Relaxed) {
+                match sleepers.worker {
+                    here if here == cx.worker() => cx.set_room(true),
+                    elsewhere => cx.schedule_worker(elsewhere),
+                }
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.len() >= self.common.capacity.load(Relaxed)
+    }
+
+    /// The queue is full: sends sources to sleep.
+    fn hold_up(&mut self, cx: &mut Cx<'_>) {
+        cx.set_room(false);
+        if let Some(sleepers) = self.common.workers.iter().find(|sleepers| sleepers.worker == cx.worker())
+            && self.common.ring.is_some()
+        {
+            sleepers.sources.store(true, Relaxed);
+            fence(SeqCst);
+            if !self.is_full() {
+                sleepers.sources.store(false, Relaxed);
+                cx.set_room(true);
             }
         }
     }
@@ -180,12 +235,12 @@ impl Queue {
             self.in_vain += 1;
             return;
         }
-        let here = self.common.asleep.iter().find(|(worker, _)| *worker == cx.worker());
-        if let (Some(ring), Some((_, asleep))) = (&self.common.ring, here) {
-            asleep.store(true, Relaxed);
+        let here = self.common.workers.iter().find(|sleepers| sleepers.worker == cx.worker());
+        if let (Some(ring), Some(sleepers)) = (&self.common.ring, here) {
+            sleepers.pullers.store(true, Relaxed);
             fence(SeqCst);
             if !ring.is_empty() {
-                asleep.store(false, Relaxed);
+                sleepers.pullers.store(false, Relaxed);
                 return;
             }
         }
@@ -211,12 +266,24 @@ impl Queue {
 impl Element for Queue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
+        cx.provide_room();
+        if self.common.ring.is_some() {
+            cx.unschedule(); // there is a task from now on, for pullers elsewhere to wake
+        }
         Ok(())
+    }
+
+    /// A puller on another worker made room; by now it may be filled again.
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if self.is_full() { self.hold_up(cx) } else { cx.set_room(true) }
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         let rest = self.store_all(cx, batch);
         self.notify(cx);
+        if self.is_full() {
+            self.hold_up(cx);
+        }
         if rest.is_empty() {
             return cx.consume(rest);
         }
@@ -233,6 +300,7 @@ impl Element for Queue {
         }
         if !batch.is_empty() {
             self.in_vain = 0;
+            self.admit(cx);
         }
         if batch.len() < want {
             self.fail(cx);
@@ -280,6 +348,9 @@ impl Element for Queue {
             if e.len() > capacity {
                 e.shrink(cx, capacity);
             }
+            if !e.is_full() {
+                e.admit(cx);
+            }
             Ok(())
         });
         h.write("reset_counts", |e: &mut Q, _, _| {
@@ -294,6 +365,7 @@ impl Element for Queue {
                 batch.extend(std::iter::from_fn(|| e.fetch()).take(packet::BATCH_MAX));
                 if batch.is_empty() {
                     cx.consume(batch);
+                    e.admit(cx);
                     return Ok(());
                 }
                 e.expel(cx, batch, "queue reset");
@@ -305,17 +377,41 @@ impl Element for Queue {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{build, run, run_and_read};
-    use router::Call;
+    use crate::testing::{build, build_at, run, run_and_read};
+    use router::{Call, Clock, Resources};
 
     /// What does not fit is counted, announced once, and leaves at output 1; the rest keeps its order.
     #[test]
     fn overflow() {
-        let config = "InfiniteSource(LIMIT 10, BURST 10, LENGTH 1, STOP true) -> q :: Queue(4) -> Idle;
-                      q [1] -> d :: Discard;";
+        let config = "InfiniteSource(LIMIT 10, BURST 10, LENGTH 1) -> q :: Queue(4) -> Idle;
+                      q [1] -> d :: Discard; RatedSource(LIMIT 4, STOP true) -> Discard";
         let handlers = ["q.length", "q.highwater_length", "q.capacity", "q.drops", "d.count"];
         assert_eq!(run_and_read(config, &handlers), ["4", "4", "4", "6", "6"]);
         assert_eq!(run(config), "q :: Queue: overflow\n");
+    }
+
+    /// A source that can wait does, so that a slow puller loses nothing.
+    #[test]
+    fn sources_wait() {
+        let config = "s :: InfiniteSource(LIMIT 100) -> q :: Queue(4) -> Shaper(50) -> d :: Discard;
+                      RatedSource(RATE 1, LIMIT 4, STOP true) -> Discard";
+        let values = run_and_read(config, &["q.drops", "q.highwater_length", "d.count", "s.count"]);
+        assert_eq!(values[..2], ["0", "4"]);
+        assert!(values[2].parse::<i32>().unwrap_or(0) > 90, "{values:?}");
+    }
+
+    /// The same between workers, in turn on one thread and as threads: nobody sleeps for ever.
+    #[test]
+    fn sources_wait_across_workers() {
+        let config = "InfiniteSource(LIMIT 30000) -> q :: Queue(8) -> u :: Unqueue(4)
+                      -> Counter(COUNT_CALL 30000 stop) -> d :: Discard; StaticThreadSched(u 1);";
+        for (vector, clock) in [(1, Clock::simulated()), (1, Clock::real()), (32, Clock::real())] {
+            let mut router = build_at(config, 2, vector, clock, Resources::default())
+                .unwrap_or_else(|errors| panic!("{errors}"));
+            router.run();
+            let mut read = |path| router.call(Call::read(path, "")).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((read("d.count").as_str(), read("q.drops").as_str()), ("30000", "0"));
+        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(crate) fn sleep(cx: &mut Cx<'_>, rate: &GapRate) {
 impl Element for Shaper {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
-        cx.listen(0);
+        cx.relay(0);
         Ok(())
     }
 
@@ -78,11 +78,6 @@ impl Element for Shaper {
             cx.set_signal(false);
         }
         Pull::Give(batch)
-    }
-
-    /// There is something upstream again.
-    fn run_task(&mut self, cx: &mut Cx<'_>) {
-        cx.set_signal(true);
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {

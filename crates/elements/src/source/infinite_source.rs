@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Emits packets that all contain DATA: pushes BURST of them each time it is scheduled, or, on a pull output, makes one
-//! for each request. Stops after LIMIT packets.
+//! for each request. Stops after LIMIT packets, and waits while all queues downstream are full.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: replicated; starts on worker 0.
 //!
@@ -136,14 +136,17 @@ impl Element for InfiniteSource {
         if !self.push {
             cx.provide_signal();
         }
-        if self.push && self.active {
-            cx.schedule(); // also with nothing to make: the end is announced then
+        if self.push {
+            cx.listen_room(0);
+            if self.active {
+                cx.schedule(); // also with nothing to make: the end is announced then
+            }
         }
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if !self.active {
+        if !self.active || !cx.has_room(0) {
             return;
         }
         let mut rest = self.allowed(self.burst);
