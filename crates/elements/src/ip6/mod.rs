@@ -1,6 +1,23 @@
 //! IPv6 and ICMPv6.
 
+mod check_ip6_header;
+mod dec_ip6_hlim;
+mod get_ip6_address;
+mod header;
+mod icmp6_error;
+mod mark_ip6_header;
+#[cfg(test)]
+mod samples;
+mod set_ip6_address;
+
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[];
+pub const CLASSES: &[&Class] = &[
+    &check_ip6_header::CLASS,
+    &dec_ip6_hlim::CLASS,
+    &get_ip6_address::CLASS,
+    &icmp6_error::CLASS,
+    &mark_ip6_header::CLASS,
+    &set_ip6_address::CLASS,
+];

@@ -1,0 +1,179 @@
+//! Checks IPv6 headers.
+//!
+//! ```click
+//! CheckIP6Header([BADADDRS, OFFSET])
+//! ```
+//!
+//! Expects an IPv6 header OFFSET bytes into each packet. Passes packets that hold a whole header of version 6 and the
+//! payload that it announces, and whose source address may send. Marks the header and cuts off link-layer padding behind
+//! the packet. Other packets leave at output 1 if it is in use and are dropped otherwise; the first one is reported.
+//! Extension headers are not looked at, and the destination annotation is left to GetIP6Address.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; counts add up.
+//!
+//! # Arguments
+//! - `BADADDRS` (IPv6 addresses separated by spaces): source addresses that no packet may have, beside `::` and the address
+//!   that is all ones.
+//! - `OFFSET` (integer, default 0): where the header starts.
+//!
+//! # Handlers
+//! - `drops` (read): bad packets.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> Discard
+//! ```
+//!
+//! # See also
+//! MarkIP6Header, GetIP6Address, DecIP6HLIM, CheckIPHeader
+
+use crate::ip::fail;
+use packet::Packet;
+use router::{
+    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, PerPacket, Scope, Simple, Verdict,
+};
+use std::net::Ipv6Addr;
+use wire::Error;
+use wire::ipv6::{self, HEADER_LEN, Header};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("CheckIP6Header", create)
+    .ports("1/1-2")
+    .processing("a/ah")
+    .doc(include_str!("check_ip6_header.rs"));
+
+/// Addresses separated by spaces.
+#[derive(Default)]
+struct Addresses(Vec<Ipv6Addr>);
+
+impl FromArg for Addresses {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        let words = lang::conf::split_spaces(&lang::conf::unquote(text));
+        words.iter().map(|word| Ipv6Addr::from_arg(word, scope)).collect::<Result<_, _>>().map(Addresses)
+    }
+}
+
+struct CheckIp6Header {
+    offset: usize,
+    bad_sources: Vec<Ipv6Addr>,
+    outputs: usize,
+    drops: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut bad, mut offset) = (Addresses::default(), 0_u32);
+    config.args().positional("BADADDRS", &mut bad).positional("OFFSET", &mut offset).finish()?;
+    let mut bad_sources = bad.0;
+    bad_sources.extend([Ipv6Addr::UNSPECIFIED, Ipv6Addr::from_bits(u128::MAX)]);
+    let outputs = config.outputs();
+    Ok(Box::new(PerPacket(CheckIp6Header { offset: offset as usize, bad_sources, outputs, drops: 0 })))
+}
+
+impl CheckIp6Header {
+    #[cold]
+    fn bad(&mut self, cx: &mut Cx<'_>, reason: &'static str) -> Verdict {
+        if self.drops == 0 {
+            cx.log("IP6 header check failed");
+        }
+        self.drops += 1;
+        fail(self.outputs, reason)
+    }
+
+    #[cold]
+    fn malformed(&mut self, cx: &mut Cx<'_>, error: Error) -> Verdict {
+        let reason = match error {
+            Error::BadVersion => "bad IPv6 version",
+            Error::BadLength => "bad IPv6 length",
+            _ => "tiny packet",
+        };
+        self.bad(cx, reason)
+    }
+}
+
+impl Simple for CheckIp6Header {
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let bytes = packet.data().get(self.offset..).unwrap_or_default();
+        let checked =
+            ipv6::check(bytes).and_then(|len| Header::new_checked(bytes).map(|header| (len, header)));
+        let (len, header) = match checked {
+            Ok(checked) => checked,
+            Err(error) => return self.malformed(cx, error),
+        };
+        if self.bad_sources.contains(&header.src()) {
+            return self.bad(cx, "bad source address");
+        }
+        let padding = bytes.len() - len;
+        packet.set_network(self.offset as isize, HEADER_LEN);
+        // The announced length is at most what is there, so there is as much padding to take.
+        let _ = packet.take(padding);
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("drops", |e: &mut CheckIp6Header, _| e.drops).merged(Merge::Sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{hostile, udp, with_addresses};
+    use super::*;
+    use crate::inject::{send, send_one};
+    use crate::testing::errors;
+    use proptest::prelude::*;
+
+    const BOTH: &str =
+        "Inject -> c :: CheckIP6Header(2001:db8::bad fe80::1) -> Collect(0); c[1] -> Collect(1);";
+
+    #[test]
+    fn right_packets_pass_without_padding() {
+        let framed = |padding: usize| [&[0xee; 14], &udp(30)[..], &vec![0; padding]].concat();
+        for arguments in ["OFFSET 14", "\"\", 14"] {
+            let config = format!("Inject -> CheckIP6Header({arguments}) -> Collect(0)");
+            let flow = send_one(&config, framed(9));
+            let packet = flow.only(0);
+            assert_eq!(packet.data(), framed(0));
+            assert_eq!((packet.network_offset(), packet.transport_offset()), (Some(14), Some(54)));
+        }
+    }
+
+    #[test]
+    fn faults() {
+        let edit = |at: usize, value: u8| {
+            let mut data = udp(10);
+            data[at] = value;
+            data
+        };
+        let from = |src: &str| with_addresses(udp(10), src, "2001:db8::2");
+        let bad = vec![
+            udp(10)[..39].to_vec(),
+            edit(0, 0x45),
+            edit(5, 19),
+            from("::"),
+            from("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+            from("2001:db8::bad"),
+            from("fe80::1"),
+        ];
+        let mut flow = send(BOTH, bad.clone().into_iter().chain([from("fe80::2")]));
+        assert_eq!((flow.data(1), flow.data(0)), (bad.clone(), vec![from("fe80::2")]));
+        assert_eq!((flow.read("c.drops"), flow.log()), ("7".into(), "IP6 header check failed\n".into()));
+        let flow = send("Inject -> CheckIP6Header -> Collect(0)", bad);
+        let reasons =
+            [("bad IPv6 length", 1), ("bad IPv6 version", 1), ("bad source address", 2), ("tiny packet", 1)];
+        assert_eq!(flow.drops(), reasons);
+        assert!(errors("Idle -> CheckIP6Header(1.2.3.4) -> Discard").contains("BADADDRS"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn whatever_comes(packets in hostile()) {
+            let n = packets.len();
+            let flow = send(BOTH, packets);
+            prop_assert_eq!(flow.seen.len(), n);
+            prop_assert!(flow.data(0).iter().all(|data| ipv6::check(data) == Ok(data.len())));
+            prop_assert!(flow.data(1).iter().all(|data| ipv6::check(data).is_err()));
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Answers IPv6 packets with ICMPv6 errors.
+//!
+//! ```click
+//! ICMP6Error(SRC, TYPE, CODE)
+//! ```
+//!
+//! Expects packets with a marked IPv6 header, and emits an ICMPv6 error message (RFC 4443) or redirect (RFC 4861, section
+//! 4.5) about each of them, addressed to its sender, that holds up to 568 bytes of it. The message's destination
+//! annotation is set, as is the "fix IP source" annotation; others are cleared.
+//!
+//! No message is sent, and the packet is dropped, where RFC 4443, section 2.4 forbids it: in answer to an ICMPv6 error or
+//! redirect, to a fragment other than the first, to multicasts of the IP or broadcasts and multicasts of the link layer,
+//! or to a source that is not a single host. Click sends some of these.
+//!
+//! A packet too big tells an MTU of 1500; the pointer of a parameter problem comes from the parameter problem annotation,
+//! the target of a redirect from the destination annotation.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `SRC` (IPv6 address): source of the messages.
+//! - `TYPE` (integer): 1 unreachable, 2 packet too big, 3 time exceeded, 4 parameter problem, 137 redirect.
+//! - `CODE` (integer): the code.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> CheckIP6Header -> h :: DecIP6HLIM -> Discard;
+//! h[1] -> ICMP6Error(2001:db8::1, 3, 0) -> Discard
+//! ```
+//!
+//! # See also
+//! DecIP6HLIM, ICMPError
+
+use super::header::{NO_HEADER, header};
+use packet::{ANNO_BYTES, Anno, Kind, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use std::net::Ipv6Addr;
+use wire::icmpv6::{self, kind};
+use wire::ip_proto;
+use wire::ipv6::{self, HEADER_LEN, Header};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ICMP6Error", create).doc(include_str!("icmp6_error.rs"));
+
+/// Bytes of the packet that a message holds, at most.
+const QUOTE_MAX: usize = 568;
+/// The MTU that packet too big tells.
+const MTU: u32 = 1500;
+/// Bytes between the ICMPv6 header of a redirect and what it quotes: target and destination.
+const REDIRECT_ADDRESSES: usize = 32;
+/// Room for the longest headers, those of a redirect.
+const HEAD_MAX: usize = HEADER_LEN + icmpv6::HEADER_LEN + REDIRECT_ADDRESSES;
+
+struct Icmp6Error {
+    source: Ipv6Addr,
+    kind: u8,
+    code: u8,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = Icmp6Error { source: Ipv6Addr::UNSPECIFIED, kind: 0, code: 0 };
+    config
+        .args()
+        .required("SRC", &mut e.source)
+        .required("TYPE", &mut e.kind)
+        .required("CODE", &mut e.code)
+        .finish()?;
+    if e.source.is_unspecified() {
+        return Err("SRC: an address that a router can have expected".into());
+    }
+    if !matches!(e.kind, 1..=4 | kind::REDIRECT) {
+        return Err(format!("ICMP6 type {} is not an error or redirect type", e.kind).into());
+    }
+    Ok(Box::new(PerPacket(e)))
+}
+
+impl Icmp6Error {
+    /// Makes the packet an error message about itself, or says why not.
+    fn answer(&self, now_ns: i64, packet: &mut Packet) -> Result<(), &'static str> {
+        allowed(packet)?;
+        let old = header(packet).ok_or(NO_HEADER)?;
+        let (sender, destination) = (old.src(), old.dst());
+        let mut head = [0; HEAD_MAX];
+        let head_len = self.write_icmp(packet, destination, &mut head);
+        reduce_to_network(packet)?;
+        let _ = packet.take(packet.len().saturating_sub(QUOTE_MAX));
+        let payload_len = head_len - HEADER_LEN + packet.len();
+        if let Ok(mut ip) = Header::new_checked_mut(&mut head) {
+            ip.set_version_class_flow(0, 0);
+            ip.set_payload_len(payload_len as u16);
+            ip.set_next_header(ip_proto::ICMPV6);
+            ip.set_hop_limit(255);
+            ip.set_src(self.source);
+            ip.set_dst(sender);
+        }
+        if !packet.push(head_len) {
+            return Err("no room for an ICMPv6 error");
+        }
+        let data = packet.data_mut();
+        data[..head_len].copy_from_slice(&head[..head_len]);
+        // Cannot fail: the message has a header and is short.
+        let _ = icmpv6::fill_checksum(self.source, sender, &mut data[HEADER_LEN..]);
+        *packet.annotations_mut() = [0; ANNO_BYTES];
+        packet.set_dst_ip6(sender);
+        packet.set_anno(Anno::FIX_IP_SRC, 1);
+        packet.set_timestamp_ns(now_ns);
+        packet.set_kind(Kind::Host);
+        packet.set_device(0);
+        packet.clear_mac();
+        packet.set_network(0, HEADER_LEN);
+        Ok(())
+    }
+
+    /// Writes what follows the IPv6 header and precedes the quoted packet; returns the length of both headers.
+    fn write_icmp(&self, packet: &Packet, destination: Ipv6Addr, head: &mut [u8; HEAD_MAX]) -> usize {
+        let (message, addresses) = head[HEADER_LEN..].split_at_mut(icmpv6::HEADER_LEN);
+        if let Ok(mut icmp) = icmpv6::Header::new_checked_mut(message) {
+            icmp.set_kind(self.kind);
+            icmp.set_code(self.code);
+            match (self.kind, self.code) {
+                (kind::PACKET_TOO_BIG, 0) => icmp.set_rest(MTU),
+                (kind::PARAMETER_PROBLEM, 0) => icmp.set_rest(packet.anno(Anno::ICMP_PARAMPROB) as u32),
+                _ => {}
+            }
+        }
+        if self.kind != kind::REDIRECT {
+            return HEADER_LEN + icmpv6::HEADER_LEN;
+        }
+        let (target, to) = addresses.split_at_mut(16);
+        target.copy_from_slice(&packet.dst_ip6().octets());
+        to.copy_from_slice(&destination.octets());
+        HEAD_MAX
+    }
+}
+
+/// Whether a message may be sent about a packet (RFC 4443, section 2.4 e).
+fn allowed(packet: &Packet) -> Result<(), &'static str> {
+    let bytes = packet.network().ok_or(NO_HEADER)?;
+    let ip = Header::new_checked(bytes).map_err(|_| NO_HEADER)?;
+    if matches!(packet.kind(), Kind::Broadcast | Kind::Multicast) || ip.dst().is_multicast() {
+        return Err("no ICMPv6 error about a broadcast or multicast");
+    }
+    let source = ip.src();
+    if source.is_multicast() || source.is_unspecified() || source.is_loopback() {
+        return Err("no ICMPv6 error to an invalid source");
+    }
+    let Ok(upper) = ipv6::upper_layer(bytes) else {
+        // What cannot be read may be an ICMPv6 error.
+        return Err("no ICMPv6 error about unreadable headers");
+    };
+    if !upper.first_fragment {
+        return Err("no ICMPv6 error about a later fragment");
+    }
+    if upper.protocol == ip_proto::ICMPV6
+        && bytes.get(upper.offset).is_none_or(|&found| found < 128 || found == kind::REDIRECT)
+    {
+        return Err("no ICMPv6 error about an ICMPv6 error");
+    }
+    Ok(())
+}
+
+/// Cuts off what lies in front of the network header, or brings it back where it was stripped.
+fn reduce_to_network(packet: &mut Packet) -> Result<(), &'static str> {
+    let offset = packet.network_offset().ok_or(NO_HEADER)?;
+    let done =
+        if offset < 0 { packet.push(offset.unsigned_abs()) } else { packet.pull(offset.unsigned_abs()) };
+    if done { Ok(()) } else { Err(NO_HEADER) }
+}
+
+impl Simple for Icmp6Error {
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match self.answer(cx.now_ns(), packet) {
+            Ok(()) => Verdict::Pass,
+            Err(reason) => Verdict::Drop(reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{DST, SRC, hostile, udp, with_addresses, with_body};
+    use super::*;
+    use crate::inject::{Sent, send, send_one};
+    use crate::testing::errors;
+    use proptest::prelude::*;
+
+    const ME: &str = "2001:db8::1";
+
+    fn config(kind: u8, code: u8) -> String {
+        format!("Inject -> MarkIP6Header -> ICMP6Error({ME}, {kind}, {code}) -> Collect(0)")
+    }
+
+    /// Checks what every message must be; returns type, code and rest, and what follows.
+    fn parse(packet: &Packet) -> ((u8, u8, u32), Vec<u8>) {
+        let data = packet.data();
+        assert_eq!(ipv6::check(data), Ok(data.len()));
+        let ip = Header::new_checked(data).unwrap();
+        assert_eq!((ip.src().to_string(), ip.next_header(), ip.hop_limit()), (ME.to_owned(), 58, 255));
+        assert_eq!((packet.dst_ip6(), packet.anno(Anno::FIX_IP_SRC)), (ip.dst(), 1));
+        assert_eq!((packet.network_offset(), packet.transport_offset()), (Some(0), Some(40)));
+        let message = &data[HEADER_LEN..];
+        icmpv6::verify_checksum(ip.src(), ip.dst(), message).unwrap();
+        let icmp = icmpv6::Header::new_checked(message).unwrap();
+        ((icmp.kind(), icmp.code(), icmp.rest()), message[8..].to_vec())
+    }
+
+    #[test]
+    fn types() {
+        let sent = Sent { data: udp(9), annotations: vec![(Anno::ICMP_PARAMPROB, 41)], ..Sent::default() };
+        for (kind, code, rest) in [(1, 3, 0), (2, 0, 1500), (3, 0, 0), (4, 0, 41), (4, 1, 0)] {
+            let flow = send_one(&config(kind, code), sent.clone());
+            assert_eq!(parse(flow.only(0)), ((kind, code, rest), udp(9)));
+            assert_eq!(flow.only(0).dst_ip6().to_string(), SRC);
+        }
+        let (_, quoted) = parse(send_one(&config(1, 0), udp(900)).only(0));
+        assert_eq!(quoted, udp(900)[..568]);
+    }
+
+    #[test]
+    fn redirect() {
+        let config = format!(
+            "Inject -> MarkIP6Header -> SetIP6Address(fe80::9) -> ICMP6Error({ME}, 137, 0) -> Collect(0)"
+        );
+        let (message, rest) = parse(send_one(&config, udp(9)).only(0));
+        assert_eq!(message, (137, 0, 0));
+        let address = |text: &str| text.parse::<Ipv6Addr>().unwrap().octets();
+        assert_eq!(
+            (&rest[..16], &rest[16..32], &rest[32..]),
+            (&address("fe80::9")[..], &address(DST)[..], &udp(9)[..])
+        );
+    }
+
+    #[test]
+    fn no_errors_where_forbidden() {
+        let reason = |sent: Sent| send_one(&config(1, 0), sent).drops().first().map(|(reason, _)| *reason);
+        let from_to = |src, dst| reason(with_addresses(udp(9), src, dst).into());
+        assert_eq!(from_to(SRC, "ff02::1"), Some("no ICMPv6 error about a broadcast or multicast"));
+        for source in ["::", "::1", "ff02::1"] {
+            assert_eq!(from_to(source, DST), Some("no ICMPv6 error to an invalid source"));
+        }
+        for kind in [Kind::Broadcast, Kind::Multicast] {
+            assert!(reason(Sent { data: udp(9), kind, ..Sent::default() }).is_some());
+        }
+        let icmp = |kind: u8| reason(with_body(58, &[kind, 0, 0, 0, 0, 0, 0, 0]).into());
+        for kind in [0, 1, 4, 127, 137] {
+            assert_eq!(icmp(kind), Some("no ICMPv6 error about an ICMPv6 error"), "{kind}");
+        }
+        assert_eq!((icmp(128), icmp(135)), (None, None));
+        // Behind a hop-by-hop header, and in fragments.
+        let hidden = |kind: u8| reason(with_body(0, &[58, 0, 1, 4, 0, 0, 0, 0, kind, 0, 0, 0]).into());
+        assert_eq!((hidden(3).is_some(), hidden(128)), (true, None));
+        let fragment = |offset: u8| reason(with_body(44, &[17, 0, 0, offset, 0, 0, 0, 1, 9, 9]).into());
+        assert_eq!((fragment(1), fragment(9)), (None, Some("no ICMPv6 error about a later fragment")));
+    }
+
+    #[test]
+    fn arguments() {
+        for (arguments, message) in [
+            ("2001:db8::1, 128, 0", "ICMP6 type 128 is not an error or redirect type"),
+            ("2001:db8::1, 1", "CODE"),
+            ("::, 1, 0", "SRC"),
+        ] {
+            assert!(
+                errors(&format!("Idle -> ICMP6Error({arguments}) -> Discard")).contains(message),
+                "{arguments}"
+            );
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn whatever_comes(packets in hostile(), kind in prop::sample::select(vec![1, 2, 3, 4, 137])) {
+            let n = packets.len() as u64;
+            let flow = send(&config(kind, 0), packets);
+            prop_assert_eq!(flow.seen.len() as u64 + flow.drops().iter().map(|(_, n)| n).sum::<u64>(), n);
+            for (_, packet) in &flow.seen {
+                prop_assert_eq!(parse(packet).0.0, kind);
+            }
+        }
+    }
+}
