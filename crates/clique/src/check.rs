@@ -1,4 +1,5 @@
-//! `clique check`: what is wrong with a configuration, and which worker would run what. Opens nothing.
+//! `clique check`: what is wrong with a configuration, and which worker would run what. Initialises nothing, so
+//! that no interface is opened and no file written.
 
 use crate::input::InputArgs;
 use crate::pinpoint::Arguments;

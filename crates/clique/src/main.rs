@@ -59,10 +59,9 @@ enum Command {
     Demo(demo::Args),
     /// Say what is wrong with a configuration, and which worker would run what.
     ///
-    /// All arguments of elements are checked, but no file or interface is opened; what shows only then, 'clique run
-    /// --quit' tells. The table shows for each worker the
-    /// elements that have an instance there, their inputs and outputs ('h' push, 'l' pull), and how elements of their
-    /// class live on several workers.
+    /// All arguments of elements are checked, but no interface is opened and no file written; what shows only then,
+    /// 'clique run --quit' tells. The table shows for each worker the elements that have an instance there, their inputs
+    /// and outputs ('h' push, 'l' pull), and how elements of their class live on several workers.
     Check(check::Args),
     /// Print a configuration without compound elements and variables.
     Flatten(print::Args),

@@ -128,7 +128,8 @@ fn build(known: &Classes, workers: usize, interfaces: &[Arc<Interface>]) -> Resu
         return Err(parsed.render_click());
     }
     let options = Options { workers, pin: true, resources, ..Options::default() };
-    let layout = router::layout(parsed.graph, known, workers).map_err(|errors| lang::render_click(&errors))?;
+    let layout =
+        router::layout(parsed.graph, known, workers).map_err(|errors| lang::render_click(&errors))?;
     let built = router::build(layout, CONFIG.to_owned(), known, options);
     built.map(|(router, _)| router).map_err(|errors| lang::render_click(&errors))
 }

@@ -153,3 +153,31 @@ fn missing_file() {
     "#]]
     .assert_eq(&clique(&["check", "no/such.click"]));
 }
+
+/// The source that is not pinned joins the one that is, because both reach the one switch.
+#[test]
+fn what_has_to_come_together() {
+    let config = "a :: InfiniteSource -> s :: RoundRobinSwitch -> Discard; b :: InfiniteSource -> s;
+                  s[1] -> Discard; StaticThreadSched(b 1)";
+    let found = clique(&["check", "-j2", "-e", config]);
+    let reason = "a runs on worker 1 with all else that reaches s, of which there is one instance\n";
+    assert!(found.ends_with(reason), "{found}");
+    let output = program(&["check", "-j2", "--json", "-e", config]).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["merged"], serde_json::json!([{ "element": "a", "exclusive": "s", "worker": 1 }]));
+}
+
+/// A check creates no files. A router that is set up does.
+#[test]
+fn nothing_is_created() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = "InfiniteSource -> ToDump(new.pcap)";
+    let run = |command: &str, options: &[&str]| {
+        let arguments = [&[command, "-e", config][..], options].concat();
+        program(&arguments).current_dir(dir.path()).status().unwrap().code()
+    };
+    assert_eq!(run("check", &[]), Some(0));
+    assert!(!dir.path().join("new.pcap").exists());
+    assert_eq!(run("run", &["--quit"]), Some(0));
+    assert!(dir.path().join("new.pcap").exists());
+}

@@ -269,7 +269,7 @@ fn flat_configuration() {
 /// A number, a boolean, or neither.
 #[test]
 fn exit_handler() {
-    for (handler, status) in [("c.count", 5), ("c.class", 3), ("s.stop", 0), ("x.y", 3)] {
+    for (handler, status) in [("c.count", 5), ("c.class", 3), ("d.active", 0), ("x.y", 3)] {
         let found = clique(&["run", "-e", COUNTS, "-x", handler]);
         assert!(found.starts_with(&format!("exit status: {status}\n")), "{handler}: {found}");
     }
@@ -434,4 +434,16 @@ fn second_signal_ends_at_once() {
     }
     let status = running.0.wait().unwrap();
     assert!(matches!(status.signal(), Some(2 | 15)), "{status}");
+}
+
+/// A script that steers the driver comes to its end at one signal, however many stops it waits for.
+#[test]
+fn a_signal_reaches_the_end_of_a_script() {
+    let script = "DriverManager(pause, print 1, pause, print 2, pause, print 3)";
+    let mut running = start(&["run", "-e", &format!("InfiniteSource -> Discard; {script}")]);
+    signal(&running, Signal::INT);
+    let status = running.0.wait().unwrap();
+    let mut output = String::new();
+    running.0.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+    assert_eq!((status.code(), output.as_str()), (Some(0), "1\n2\n3\n"));
 }
