@@ -216,13 +216,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Few offsets, values and masks, so that patterns overlap, imply and contradict each other.
+    /// Few offsets, values and masks, so that patterns overlap, imply and contradict each other; many tests of one bit,
+    /// which are treated specially.
     fn clause() -> impl Strategy<Value = Clause> {
         let mask = prop::sample::select(vec![0xffu8, 0xf0, 0x01, 0x03, 0x80, 0x00]);
         let byte =
             (mask, 0u8..4).prop_map(|(mask, value)| ByteTest { mask, value: (value | value << 6) & mask });
-        (any::<bool>(), 0usize..7, prop::collection::vec(byte, 1..6))
-            .prop_map(|(negated, offset, bytes)| Clause { negated, offset, bytes })
+        let bit = prop::sample::select(vec![(1u8, 0u8), (1, 1), (2, 0), (2, 2)])
+            .prop_map(|(mask, value)| ByteTest { mask, value });
+        let bytes = prop_oneof![prop::collection::vec(byte, 1..6), prop::collection::vec(bit, 1)];
+        (any::<bool>(), 0usize..7, bytes).prop_map(|(negated, offset, bytes)| Clause {
+            negated,
+            offset,
+            bytes,
+        })
     }
 
     fn patterns() -> impl Strategy<Value = Vec<Pattern>> {

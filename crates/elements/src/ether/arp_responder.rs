@@ -196,8 +196,38 @@ impl Simple for ARPResponder {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::testing::{build, errors, run_and_read};
+    use proptest::prelude::*;
     use router::Call;
+
+    proptest! {
+        /// Whatever arrives: an answer has the right form and goes to who asked, all else stays as it was.
+        #[test]
+        fn arbitrary_frames(
+            mut frame in prop::collection::vec(any::<u8>(), 0..80),
+            good in any::<bool>(),
+            wanted in 0u8..4,
+        ) {
+            if good && frame.len() >= FRAME_LEN {
+                frame[12..22].copy_from_slice(&[8, 6, 0, 1, 8, 0, 6, 4, 0, 1]);
+                frame[38..42].copy_from_slice(&[10, 0, 0, wanted]);
+            }
+            let prefix = Prefix { address: Ipv4Addr::new(10, 0, 0, 2), mask: wire::net::mask_v4(31) };
+            let responder = ARPResponder { entries: vec![Entry { prefix, mac: MacAddr::ZERO }], outputs: 1 };
+            let mut packet = packet::Pool::new().packet(&frame).unwrap();
+            if responder.answer(&mut packet).is_none() {
+                prop_assert_eq!(packet.data(), &frame[..]);
+                prop_assert!(!good || frame.len() < FRAME_LEN || wanted < 2);
+            } else {
+                let reply = arp::check(&packet.data()[HEADER_LEN..]).unwrap();
+                prop_assert_eq!((packet.len(), reply.operation()), (FRAME_LEN, arp::REPLY));
+                prop_assert_eq!(&packet.data()[..6], &frame[22..28]);
+                prop_assert_eq!(reply.sender_ip(), Ipv4Addr::new(10, 0, 0, frame[41]));
+                prop_assert_eq!(&packet.data()[32..42], &frame[22..32]);
+            }
+        }
+    }
 
     /// A padded query for 10.0.0.9 from 1-2-3-4-5-6, 10.0.0.1.
     const QUERY: &str = "\\<ffffffffffff 010203040506 0806 0001 0800 06 04 0001
