@@ -5,7 +5,7 @@ use crate::input::InputArgs;
 use crate::pinpoint::Arguments;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
-use crate::{console, job, load, report};
+use crate::{console, job, load, memory, report};
 use router::{Class, Classes, Clock, Layout, Options, Port, Residency};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -74,9 +74,11 @@ fn check(
         return None;
     }
     let workers = usize::from(args.threads);
+    let interfaces = memory::interfaces(&parsed.graph, workers);
     let layout = router::layout(parsed.graph, known, workers).map_err(|errors| reporter.take(errors)).ok()?;
     let placement = Placement::new(&layout, workers);
-    let options = Options { workers, clock: Clock::simulated(), ..Options::default() };
+    let mut options = Options { workers, clock: Clock::simulated(), ..Options::default() };
+    options.resources.insert(interfaces);
     let (Ok(mut found) | Err(mut found)) = router::check(layout, text.text, known, options);
     arguments.pinpoint(&mut found);
     (!reporter.take(found)).then_some(placement)

@@ -4,6 +4,7 @@ use crate::console::{self, reason};
 use crate::drive::{self, Took};
 use crate::input::{Input, Parameter, Text};
 use crate::load;
+use crate::memory;
 use crate::read::{self, Reading};
 use crate::report::Reporter;
 use router::{Call, Classes, Clock, Options, Router};
@@ -79,7 +80,7 @@ impl Job {
         &self,
         reporter: &mut Reporter,
         known: &Classes,
-        options: Options,
+        mut options: Options,
     ) -> Result<Router, Stage> {
         let text = read(&self.input, reporter)?;
         let parsed = load::parse(&text, &self.params, &self.clickpath, Some(known));
@@ -87,6 +88,9 @@ impl Job {
         if reporter.take(parsed.diagnostics) {
             return Err(Stage::Text);
         }
+        let interfaces = memory::interfaces(&parsed.graph, options.workers);
+        reporter.take(memory::warning(&interfaces).into_iter().collect());
+        options.resources.insert(interfaces);
         match load::build(parsed.graph, &parsed.sources, &text, known, options) {
             Ok((router, warnings)) => {
                 reporter.take(warnings);

@@ -21,6 +21,7 @@ mod job;
 mod library;
 mod load;
 mod manual;
+mod memory;
 mod pinpoint;
 mod print;
 mod read;

@@ -181,3 +181,19 @@ fn nothing_is_created() {
     assert_eq!(run("run", &["--quit"]), Some(0));
     assert!(dir.path().join("new.pcap").exists());
 }
+
+/// The configurations that come with the program are good.
+#[test]
+fn examples() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conf");
+    let mut files = 0;
+    for file in std::fs::read_dir(directory).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "click") {
+            let found = clique(&["check", "-j2", path.to_str().unwrap()]);
+            assert!(found.starts_with("exit status: 0\n") && !found.contains("--- messages"), "{found}");
+            files += 1;
+        }
+    }
+    assert!(files > 0, "{directory}");
+}

@@ -447,3 +447,19 @@ fn a_signal_reaches_the_end_of_a_script() {
     running.0.stdout.take().unwrap().read_to_string(&mut output).unwrap();
     assert_eq!((status.code(), output.as_str()), (Some(0), "1\n2\n3\n"));
 }
+
+/// Configurations that want interfaces in memory can be set up and looked at.
+#[test]
+fn interfaces_in_memory() {
+    let config = "FromMemory(eth0) -> c :: Counter -> ToMemory(DEVNAME \"eth1\")";
+    check(
+        clique(&["run", "-q", "-j2", "-e", config, "-h", "c.count"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        0
+        --- messages
+        Warning: nothing arrives at the interfaces in memory: 'eth0', 'eth1'
+    "#]],
+    );
+}
