@@ -1,7 +1,7 @@
 //! Drops all packets.
 //!
 //! ```click
-//! Discard([ACTIVE, KEYWORDS])
+//! Discard([KEYWORDS])
 //! ```
 //!
 //! Takes packets at its input, push or pull, and gives their buffers back. On a pull input it asks for packets as fast as
@@ -12,13 +12,13 @@
 //!
 //! # Arguments
 //! - `ACTIVE` (boolean, default true): on a pull input, whether packets are asked for.
-//! - `BURST` (integer, default 1): packets asked for at a time.
+//! - `BURST` (integer, default 1): packets asked for at a time; 0 means as many as there are.
 //!
 //! # Handlers
 //! - `count` (read): packets discarded.
 //! - `byte_count` (read): their bytes.
 //! - `reset_counts` (write, button): sets both to zero.
-//! - `active` (read, write): the argument.
+//! - `active` (read, write): the argument; on a pull input only.
 //!
 //! # Example
 //! ```click
@@ -28,7 +28,7 @@
 //! # See also
 //! Idle, Queue
 
-use packet::Batch;
+use packet::{BATCH_MAX, Batch};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
 
 /// The class.
@@ -40,15 +40,25 @@ pub(crate) const CLASS: Class = Class::new("Discard", create)
 struct Discard {
     pull: bool,
     active: bool,
-    burst: usize,
+    burst: u32,
+    /// Packets that this scheduling may still ask for, those asked for included.
+    left: usize,
+    /// Packets asked for.
+    asked: usize,
     packets: u64,
     bytes: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut e = Discard { pull: !config.input_is_push(0), active: true, burst: 1, packets: 0, bytes: 0 };
-    config.args().positional("ACTIVE", &mut e.active).keyword("BURST", &mut e.burst).finish()?;
-    e.burst = e.burst.max(1);
+    let pull = !config.input_is_push(0);
+    let mut e = Discard { pull, active: true, burst: 1, left: 0, asked: 0, packets: 0, bytes: 0 };
+    config.args().keyword("ACTIVE", &mut e.active).keyword("BURST", &mut e.burst).finish()?;
+    if !e.active && !pull {
+        return Err("ACTIVE is meaningless in push context".into());
+    }
+    if e.burst == 0 {
+        e.burst = u32::MAX;
+    }
     Ok(Box::new(e))
 }
 
@@ -76,13 +86,21 @@ impl Element for Discard {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        cx.ask(0, self.burst);
+        self.left = self.burst as usize;
+        self.asked = self.left.min(BATCH_MAX);
+        cx.ask(0, self.asked);
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        let got = !batch.is_empty();
+        let got = batch.len();
         self.take(cx, batch);
-        if self.active && (got || cx.may_have(0)) {
+        self.left -= got;
+        if got == self.asked && self.left > 0 {
+            self.asked = self.left.min(BATCH_MAX);
+            return Pull::Ask { input: 0, want: self.asked };
+        }
+        let some = got > 0 || self.left + got < self.burst as usize;
+        if self.active && (some || cx.may_have(0)) {
             cx.schedule();
         }
         Pull::Nothing
@@ -96,11 +114,16 @@ impl Element for Discard {
             Ok(())
         })
         .as_button();
+        if !self.pull {
+            return;
+        }
         h.read("active", |e: &mut Discard, _| e.active);
         h.write("active", |e: &mut Discard, cx, text| {
             e.active = router::value(cx, text)?;
-            if e.active && e.pull {
-                cx.schedule();
+            if e.active {
+                cx.schedule()
+            } else {
+                cx.unschedule()
             }
             Ok(())
         });
@@ -109,12 +132,30 @@ impl Element for Discard {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run_and_read;
+    use crate::testing::{errors, run_and_read};
 
     /// Counts what a push source sends before the router stops.
     #[test]
     fn counts() {
         let config = "InfiniteSource(LIMIT 7, LENGTH 60, STOP true) -> d :: Discard;";
         assert_eq!(run_and_read(config, &["d.count", "d.byte_count"]), ["7", "420"]);
+    }
+    /// A burst may be larger than a batch; inactive, it leaves everything where it is.
+    #[test]
+    fn pulls() {
+        let config = "InfiniteSource(LIMIT 200, BURST 200) -> Queue -> d :: Discard(BURST 0);
+                      InfiniteSource(LIMIT 200, BURST 200) -> q :: Queue -> e :: Discard(ACTIVE false);
+                      InfiniteSource(LIMIT 200, BURST 200) -> Queue -> f :: Discard(BURST 70);
+                      RatedSource(LIMIT 4, STOP true) -> Discard";
+        let handlers = ["d.count", "q.length", "e.active", "f.count"];
+        assert_eq!(run_and_read(config, &handlers), ["200", "200", "false", "200"]);
+    }
+
+    #[test]
+    fn active_is_for_pulling() {
+        assert!(
+            errors("InfiniteSource -> Discard(ACTIVE false)")
+                .contains("ACTIVE is meaningless in push context")
+        );
     }
 }
