@@ -106,7 +106,11 @@ impl Fib {
         for (addrs, out) in addrs.iter().zip(out) {
             self.find_lanes(addrs, out);
         }
-        if let Some(&first) = rest.first() {
+        if rest.len() <= FEW {
+            for (out, &addr) in rest_out.iter_mut().zip(rest) {
+                *out = self.find(addr).wrapping_sub(1);
+            }
+        } else if let Some(&first) = rest.first() {
             // Filled up by a copy of one of them, which costs no further cache miss.
             let mut lanes = [first; LANES];
             let mut found = [NONE; LANES];
@@ -139,6 +143,8 @@ impl Fib {
 
 /// Addresses that are looked up together.
 pub(crate) const LANES: usize = 32;
+/// So few are looked up one by one: filling up the lanes would cost more than the misses that overlap.
+const FEW: usize = 8;
 
 /// The bitmap and the words of a block for these slots: a bit where a run of equal entries begins, and
 /// the entries of the runs. Returns the number of words behind the bitmap.
