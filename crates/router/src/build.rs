@@ -315,7 +315,7 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         downstream: vec![Vec::new(); outputs.len()],
         rooms: vec![None; count],
         outputs,
-        first_output,
+        output_ranges: first_output.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect(),
         inputs,
         first_input,
         scheduler: Scheduler::default(),

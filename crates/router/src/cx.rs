@@ -68,9 +68,9 @@ pub(crate) struct Core {
     /// The running element's outputs: `outputs[out_first..][..out_count]`.
     pub(crate) out_first: u32,
     pub(crate) out_count: u32,
-    /// Where each element's outputs lead: `outputs[first_output[e] + port]`.
+    /// Where outputs lead: those of element `e` are `outputs[first..][..count]` with `(first, count) = output_ranges[e]`.
     pub(crate) outputs: Vec<Link>,
-    pub(crate) first_output: Vec<u32>,
+    pub(crate) output_ranges: Vec<(u32, u32)>,
     /// Where each element's pull inputs lead.
     pub(crate) inputs: Vec<Link>,
     pub(crate) first_input: Vec<u32>,
@@ -149,22 +149,43 @@ impl<'t> Cx<'t> {
     /// their first packets. When all packets go one way, the batch itself does.
     #[inline]
     pub fn scatter(&mut self, mut batch: Batch, mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict) {
-        let mut packets = batch.iter_mut();
-        let Some(packet) = packets.next() else { return self.core.pool.recycle(batch) };
-        let first = decide(self, packet);
-        let mut same = 1;
-        let odd = loop {
-            let Some(packet) = packets.next() else { break None };
-            let verdict = decide(self, packet);
-            if verdict != first {
-                break Some(verdict);
+        let mut passed = 0;
+        let mut odd = None;
+        // Nearly always everything passes: one comparison of a tag for each packet.
+        for packet in batch.iter_mut() {
+            match decide(self, packet) {
+                Verdict::Pass => passed += 1,
+                verdict => {
+                    odd = Some(verdict);
+                    break;
+                }
             }
-            same += 1;
-        };
-        match odd {
-            None => self.settle(first, batch),
-            Some(odd) => self.scatter_mixed(batch, first, same, odd, decide),
         }
+        match odd {
+            None => self.emit(0, batch),
+            Some(odd) => self.scatter_from(batch, passed, odd, decide),
+        }
+    }
+
+    /// The rest of `scatter` from the first packet that does not pass: `passed` packets did, the next one has the verdict
+    /// `odd`.
+    fn scatter_from(
+        &mut self,
+        mut batch: Batch,
+        passed: usize,
+        odd: Verdict,
+        mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict,
+    ) {
+        if passed > 0 {
+            return self.scatter_mixed(batch, Verdict::Pass, passed, odd, decide);
+        }
+        for same in 1..batch.len() {
+            let verdict = decide(self, &mut batch.packets_mut()[same]);
+            if verdict != odd {
+                return self.scatter_mixed(batch, odd, same, verdict, decide);
+            }
+        }
+        self.settle(odd, batch);
     }
 
     /// Sends a whole batch where a verdict says.
@@ -585,9 +606,8 @@ impl Core {
     pub(crate) fn enter(&mut self, element: u32) {
         self.here = element;
         self.base = self.list.len();
-        let here = element as usize;
-        let range = self.first_output.get(here).zip(self.first_output.get(here + 1));
-        (self.out_first, self.out_count) = range.map_or((0, 0), |(&first, &end)| (first, end - first));
+        (self.out_first, self.out_count) =
+            self.output_ranges.get(element as usize).copied().unwrap_or_default();
     }
 
     /// Puts what the element that ran emitted onto the list so that its first emission comes off first.

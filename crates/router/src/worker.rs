@@ -94,7 +94,9 @@ impl Worker {
     /// Runs one turn, then announces the quiescent state.
     pub(crate) fn turn(&mut self) -> Turned {
         self.core.now_ns = self.core.clock.now_ns();
-        let turned = self.running().turn();
+        let mut budget = DISPATCHES_PER_TURN;
+        let turned = self.running().turn(&mut budget);
+        self.core.dispatches += (DISPATCHES_PER_TURN - budget) as u64;
         self.reader.quiescent();
         turned
     }
@@ -119,33 +121,32 @@ impl Worker {
 }
 
 impl Running<'_> {
-    fn turn(&mut self) -> Turned {
-        let mut budget = DISPATCHES_PER_TURN;
+    fn turn(&mut self, budget: &mut usize) -> Turned {
         self.read_mail();
         // Before the list, too: a loop in the graph would never let the driver stop.
         if self.is_asked_to_stop()
-            && let Some(turned) = self.consider_stopping(&mut budget)
+            && let Some(turned) = self.consider_stopping(budget)
         {
             return turned;
         }
-        if let Some(turned) = self.run_list(&mut budget) {
+        if let Some(turned) = self.run_list(budget) {
             return turned;
         }
         for _ in 0..TASKS_PER_TURN {
             if self.is_asked_to_stop()
-                && let Some(turned) = self.consider_stopping(&mut budget)
+                && let Some(turned) = self.consider_stopping(budget)
             {
                 return turned;
             }
             let Some(element) = self.core.scheduler.next() else { break };
             dispatch!(self, element, |instance, cx| instance.run_task(cx));
-            if let Some(turned) = self.run_list(&mut budget) {
+            if let Some(turned) = self.run_list(budget) {
                 return turned;
             }
         }
         while let Some((element, key)) = self.core.timers.pop_due(self.core.now_ns) {
             dispatch!(self, element, |instance, cx| instance.timer(cx, key));
-            if let Some(turned) = self.run_list(&mut budget) {
+            if let Some(turned) = self.run_list(budget) {
                 return turned;
             }
         }
@@ -254,7 +255,6 @@ impl Running<'_> {
                 let mut cx = Cx { core: self.core, turn: self.turn };
                 cx.drop_batch(batch, "output leads nowhere on this worker");
             }
-            self.core.dispatches += 1;
             match self.core.next.take() {
                 // Nothing but this batch was emitted, or it was emitted first: it goes on without touching the list.
                 Some((next, rest)) if *budget > 0 => {
