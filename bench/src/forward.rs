@@ -37,17 +37,25 @@ struct Case {
 }
 
 fn cases(packets: u64) -> Vec<Case> {
-    let sosp = |burst: usize| {
-        format!("define($BURST {burst}, $LIMIT {packets});\n{FAKE_IPROUTER}")
-    };
+    let sosp = |burst: usize| format!("define($BURST {burst}, $LIMIT {packets});\n{FAKE_IPROUTER}");
     let counter = |burst: usize| {
         format!("InfiniteSource(BURST {burst}, LENGTH 64, LIMIT {packets}, STOP true) -> Counter -> Discard;")
     };
     vec![
         Case { name: "fake-iprouter, burst 32", config: sosp(32), vector: 32, peers: (242.0, 127.0) },
         Case { name: "fake-iprouter, burst 1", config: sosp(1), vector: 32, peers: (252.0, 178.0) },
-        Case { name: "source-counter-discard, burst 32", config: counter(32), vector: 32, peers: (101.0, 47.0) },
-        Case { name: "source-counter-discard, burst 1", config: counter(1), vector: 32, peers: (f64::NAN, f64::NAN) },
+        Case {
+            name: "source-counter-discard, burst 32",
+            config: counter(32),
+            vector: 32,
+            peers: (101.0, 47.0),
+        },
+        Case {
+            name: "source-counter-discard, burst 1",
+            config: counter(1),
+            vector: 32,
+            peers: (f64::NAN, f64::NAN),
+        },
     ]
 }
 
@@ -93,8 +101,10 @@ fn time(case: &Case) -> Result<(f64, u64), String> {
 
 /// Measures all cases, interleaved, and prints them.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
-    let (runs, packets) = if arguments.tiny { (1, 10_000) } else { (arguments.runs.max(1), arguments.packets) };
-    let cases: Vec<Case> = cases(packets).into_iter().filter(|case| case.name.contains(&arguments.only)).collect();
+    let (runs, packets) =
+        if arguments.tiny { (1, 10_000) } else { (arguments.runs.max(1), arguments.packets) };
+    let cases: Vec<Case> =
+        cases(packets).into_iter().filter(|case| case.name.contains(&arguments.only)).collect();
     let mut times = vec![Vec::new(); cases.len()];
     let mut dispatches = vec![0; cases.len()];
     for _ in 0..runs {
@@ -128,13 +138,24 @@ fn print(report: &Report, json: bool) {
         return;
     }
     println!("{}", report.machine.line());
-    println!("{:34} {:>8} {:>8} {:>8} {:>8}  {:>8} {:>9}", "ns a packet", "median", "min", "max", "disp/pkt", "Click", "FastClick");
+    println!(
+        "{:34} {:>8} {:>8} {:>8} {:>8}  {:>8} {:>9}",
+        "ns a packet", "median", "min", "max", "disp/pkt", "Click", "FastClick"
+    );
     let or_dash = |ns: Option<f64>| ns.map_or("-".to_owned(), |ns| format!("{ns:.0}"));
     for f in &report.figures {
         println!(
             "{:34} {:8.1} {:8.1} {:8.1} {:8.2}  {:>8} {:>9}",
-            f.name, f.ns_median, f.ns_min, f.ns_max, f.dispatches_per_packet, or_dash(f.click_reference_ns), or_dash(f.fastclick_reference_ns)
+            f.name,
+            f.ns_median,
+            f.ns_min,
+            f.ns_max,
+            f.dispatches_per_packet,
+            or_dash(f.click_reference_ns),
+            or_dash(f.fastclick_reference_ns)
         );
     }
-    println!("Click and FastClick: reference figures from another machine of the kind, not measured in this run.");
+    println!(
+        "Click and FastClick: reference figures from another machine of the kind, not measured in this run."
+    );
 }

@@ -28,7 +28,13 @@ impl Machine {
             line.and_then(|line| line.split_once(": ")).map_or("unknown", |(_, value)| value).to_owned()
         };
         Machine {
-            processor: format!("{}, family {} model {}, {} MHz", field("model name"), field("cpu family"), field("model\t"), field("cpu MHz")),
+            processor: format!(
+                "{}, family {} model {}, {} MHz",
+                field("model name"),
+                field("cpu family"),
+                field("model\t"),
+                field("cpu MHz")
+            ),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             kernel: first_line("uname", &["-sr"]),
             rustc: first_line("rustc", &["--version"]),
@@ -38,6 +44,9 @@ impl Machine {
 
     /// One line for people.
     pub(crate) fn line(&self) -> String {
-        format!("{} ({} cores), {}, {}, commit {}", self.processor, self.cores, self.kernel, self.rustc, self.commit)
+        format!(
+            "{} ({} cores), {}, {}, commit {}",
+            self.processor, self.cores, self.kernel, self.rustc, self.commit
+        )
     }
 }

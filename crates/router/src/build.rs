@@ -373,7 +373,7 @@ fn listen(worker: &mut Worker) {
                 core.upstream.get_mut(core.first_input[element as usize] as usize + port as usize)
             }
             Wanted::Output(port) => {
-                core.downstream.get_mut(core.first_output[element as usize] as usize + port as usize)
+                core.downstream.get_mut(core.output_ranges[element as usize].0 as usize + port as usize)
             }
         };
         if let Some(place) = place {
@@ -410,7 +410,8 @@ fn upstream_signals(core: &Core, element: u32, port: u16) -> Vec<u32> {
 
 /// The signals that say, together, whether there is room downstream of a push output; none if something there never says.
 fn downstream_rooms(core: &Core, element: u32, port: u16) -> Vec<u32> {
-    let link = |element: u32, port: usize| core.outputs[core.first_output[element as usize] as usize + port];
+    let link =
+        |element: u32, port: usize| core.outputs[core.output_ranges[element as usize].0 as usize + port];
     let (mut rooms, mut open, mut seen) = (Vec::new(), vec![link(element, port as usize)], Vec::new());
     while let Some(to) = open.pop() {
         if to.element == NOWHERE || seen.contains(&(to.element, to.port)) {

@@ -537,7 +537,7 @@ impl Cx<'_> {
     /// [`Cx::listen_room`] on the same output.
     #[inline]
     pub fn has_room(&self, output: usize) -> bool {
-        let at = self.core.first_output[self.core.here as usize] as usize + output;
+        let at = self.core.output_ranges[self.core.here as usize].0 as usize + output;
         self.core.any_active(self.core.downstream.get(at))
     }
 
