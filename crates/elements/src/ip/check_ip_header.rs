@@ -35,6 +35,7 @@
 //! # See also
 //! MarkIPHeader, CheckIP6Header, SetIPChecksum
 
+use super::address_set::AddressSet;
 use super::arguments::{Addresses, Prefixes};
 use packet::Packet;
 use router::{Args, Class, Config, ConfigError, Cx, Handlers, Merge, PerPacket, Simple, Verdict};
@@ -57,7 +58,7 @@ const REASONS: [&str; 6] = [
 ];
 
 struct CheckIpHeader {
-    bad_sources: Vec<Ipv4Addr>,
+    bad_sources: AddressSet,
     good_destinations: Vec<Ipv4Addr>,
     offset: usize,
     checksum: bool,
@@ -71,7 +72,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn router::Element>, ConfigErr
     let (mut bad, mut good) = (Addresses::default(), Addresses::default());
     let (mut interfaces, mut words) = (Prefixes::default(), Vec::new());
     let mut e = CheckIpHeader {
-        bad_sources: Vec::new(),
+        bad_sources: AddressSet::new(Vec::new()),
         good_destinations: Vec::new(),
         offset: 0,
         checksum: true,
@@ -92,22 +93,23 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn router::Element>, ConfigErr
         .rest(&mut words)
         .finish()?;
     let illegal = [Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST];
-    e.bad_sources = bad.0;
+    let mut bad = bad.0;
     e.good_destinations = good.0;
     if !interfaces.0.is_empty() {
-        e.bad_sources.extend(interfaces.0.iter().map(|prefix| prefix.broadcast()).chain(illegal));
+        bad.extend(interfaces.0.iter().map(|prefix| prefix.broadcast()).chain(illegal));
         e.good_destinations.extend(interfaces.0.iter().map(|prefix| prefix.address));
     }
     // A single number is an offset; other arguments without keywords are of the older form.
     let old_form = words.len() > 1 || words.iter().any(|word| router::parse_integer(word).is_none());
     let args = Args::new(words, config.scope());
     if old_form {
-        let mut bad = Addresses::default();
-        args.positional("BADSRC", &mut bad).positional("OFFSET", &mut e.offset).finish()?;
-        e.bad_sources.extend(bad.0.into_iter().chain(illegal));
+        let mut positional = Addresses::default();
+        args.positional("BADSRC", &mut positional).positional("OFFSET", &mut e.offset).finish()?;
+        bad.extend(positional.0.into_iter().chain(illegal));
     } else {
         args.positional("OFFSET", &mut e.offset).finish()?;
     }
+    e.bad_sources = AddressSet::new(bad);
     Ok(Box::new(PerPacket(e)))
 }
 
@@ -145,7 +147,7 @@ impl Simple for CheckIpHeader {
         // The check found a whole header.
         let Ok(header) = ipv4::Header::new_checked(bytes) else { return self.bad(cx, 0) };
         let (source, destination, len) = (header.src(), header.dst(), bytes.len());
-        if self.bad_sources.contains(&source) && !self.good_destinations.contains(&destination) {
+        if self.bad_sources.contains(source) && !self.good_destinations.contains(&destination) {
             return self.bad(cx, 5);
         }
         packet.set_network(self.offset as isize, extent.header_len);

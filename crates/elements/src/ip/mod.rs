@@ -1,5 +1,6 @@
 //! IPv4 and ICMP.
 
+mod address_set;
 mod arguments;
 mod check_ip_header;
 mod dec_ip_ttl;
