@@ -136,6 +136,8 @@ pub(super) struct Script {
     /// The main place, and those of runs inside of runs.
     pub(super) places: Vec<Place>,
     pub(super) next_place: u64,
+    /// Jumps, and runs inside of it, since the run at the main place began.
+    pub(super) jumps: u32,
     /// Whether a run works at the main place.
     pub(super) stepping: bool,
     /// Steps that were asked for meanwhile.
@@ -192,6 +194,7 @@ pub(super) fn create_as(config: &mut Config<'_>, default: Kind) -> Result<Box<dy
         vars: Vec::new(),
         places: vec![Place::default()],
         next_place: 0,
+        jumps: 0,
         stepping: false,
         extra: 0,
         steps: 0,

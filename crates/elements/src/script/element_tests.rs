@@ -1,6 +1,7 @@
 //! Scripts, seen from outside: what they print.
 
 use crate::testing::{build, errors, run, run_and_read};
+use proptest::prelude::*;
 use router::Call;
 
 /// What a script prints, beside a counter `c`; it is stopped after ten seconds.
@@ -217,4 +218,63 @@ fn a_driver_script_that_never_stops() {
     router.info().adjust_run_count(i64::from(i32::MIN));
     router.run();
     assert_eq!(router.info().log.text(), "");
+}
+
+/// Names are those of the compound that a script lives in.
+#[test]
+fn scripts_in_compounds() {
+    let config = "x :: { input -> c :: Counter -> output; s :: Script(TYPE PASSIVE, return $(c.count)$1) };
+                  InfiniteSource(LIMIT 4, STOP true) -> x -> Discard";
+    assert_eq!(run_and_read(config, &["x/s.run", "s.run"]), ["4", "error: no element named 's'"]);
+}
+
+/// A script that calls itself without end is given up, also when its calls multiply.
+#[test]
+fn endless_recursion() {
+    let config = "p :: Script(TYPE PASSIVE, set x $(p.run)$(p.run)); Script(print p.run, stop)";
+    assert!(run(config).contains("too many runs inside each other, giving up"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Whatever scripts do to themselves and each other, they come to an end.
+    #[test]
+    fn scripts_end(first in program(), second in program()) {
+                let config = format!("s :: Script({first}); p :: Script(TYPE PASSIVE, {second}); Script(wait 100, stop)");
+        let mut router = build(&config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
+        router.run();
+    }
+}
+
+/// Some instructions in some order.
+fn program() -> impl Strategy<Value = String> {
+    let instructions = [
+        "set x $(add $x 1)",
+        "goto a",
+        "goto b $(lt $x 3)",
+        "pause",
+        "pause 2",
+        "wait 0.1",
+        "write s.goto a",
+        "write p.goto b",
+        "write s.run",
+        "write p.run",
+        "write s.step",
+        "write s.step 2",
+        "write p.step",
+        "set x $(p.run $x)",
+        "return $x",
+        "returnq $(s.run)",
+        "loop",
+        "end",
+        "exit",
+        "error e",
+        "label c",
+        "read x",
+        "write stop 0",
+        "init y $(p.run)",
+    ];
+    prop::collection::vec(prop::sample::select(instructions.to_vec()), 0..8)
+        .prop_map(|list| format!("label a, {}, label b", list.join(", ")))
 }

@@ -13,10 +13,12 @@ use router::{Access, Answer, Call, Cx, Step, parse_boolean, parse_integer};
 use std::io::Write;
 use std::time::Duration;
 
-/// Jumps that a script may make without blocking.
+/// Jumps that a script may make without blocking, runs inside of runs included.
 const JUMPS_MAX: u32 = 1000;
 /// Runs of one script inside each other.
 const PLACES_MAX: usize = 200;
+/// The place of a run that works nowhere.
+const NOWHERE: u64 = u64::MAX;
 /// The key of the one timer.
 pub(super) const TIMER: u32 = 0;
 
@@ -69,7 +71,6 @@ pub(super) struct Run {
     place: u64,
     /// The step count at which it blocks.
     limit: i64,
-    jumps: u32,
     ended: Option<Ended>,
     /// Whether the context of messages was printed.
     told: bool,
@@ -93,7 +94,6 @@ impl Run {
             phase: Phase::Begin,
             place: 0,
             limit: 0,
-            jumps: 0,
             ended: None,
             told: false,
             failed: false,
@@ -185,7 +185,7 @@ impl Script {
                     self.extra += steps;
                     // The driver goes on; if the step turns out to be a `stop`, that takes this back.
                     cx.adjust_run_count(i64::from(router));
-                    run.place = u64::MAX;
+                    run.place = NOWHERE;
                     return Flow::Over;
                 }
                 run.limit += steps;
@@ -200,7 +200,7 @@ impl Script {
                 if main || matches!(self.kind, Kind::Active | Kind::Driver) {
                     self.places[0] = place;
                     if !main {
-                        run.place = u64::MAX;
+                        run.place = NOWHERE;
                         return Flow::Over;
                     }
                 } else if let Some(over) = self.open_place(run, place) {
@@ -216,13 +216,17 @@ impl Script {
                 }
             }
         }
-        self.stepping = true;
+        if main {
+            self.stepping = true;
+            self.jumps = 0;
+        }
         Flow::Next
     }
 
     fn open_place(&mut self, run: &mut Run, place: Place) -> Option<Flow> {
-        if self.places.len() >= PLACES_MAX {
-            run.place = u64::MAX;
+        self.jumps += 1; // calls that multiply come to an end, too
+        if self.places.len() >= PLACES_MAX || self.jumps >= JUMPS_MAX {
+            run.place = NOWHERE;
             run.ended = Some(Ended::Failed("too many runs inside each other, giving up".to_owned()));
             return Some(Flow::Over);
         }
@@ -259,7 +263,7 @@ impl Script {
     /// Executes the instruction at the run's place, as far as it goes.
     fn instruction(&mut self, cx: &mut Cx<'_>, run: &mut Run) -> Flow {
         let at = self.place(run.place).at;
-        let Some(insn) = self.program.get(at).filter(|_| self.steps <= run.limit && run.jumps < JUMPS_MAX)
+        let Some(insn) = self.program.get(at).filter(|_| self.steps <= run.limit && self.jumps < JUMPS_MAX)
         else {
             return self.block(cx, run);
         };
@@ -311,14 +315,14 @@ impl Script {
         if advance {
             place.at = at + 1;
         } else if place.at != at + 1 {
-            run.jumps += 1;
+            self.jumps += 1;
         }
         Flow::Next
     }
 
     /// The run blocks here.
     fn block(&mut self, cx: &mut Cx<'_>, run: &mut Run) -> Flow {
-        if run.jumps >= JUMPS_MAX {
+        if self.jumps >= JUMPS_MAX {
             cx.log(&format!("{}: too many jumps, giving up", self.declaration(cx)));
             let end = self.program.len();
             self.place(run.place).at = end;
