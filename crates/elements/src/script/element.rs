@@ -84,7 +84,8 @@
 
 use super::functions::FUNCTIONS;
 use super::program::{End, Goal, Insn, compile, find_label};
-use super::run::{Request, Run, TIMER, plain, step_request};
+use super::request::{Request, plain, step_request};
+use super::run::{Run, TIMER};
 use super::signals::Signals;
 use super::text::{Expanded, Expansion};
 use lang::conf::pop_space;

@@ -7,6 +7,7 @@ mod driver_manager;
 mod element;
 mod functions;
 mod program;
+mod request;
 mod run;
 mod signals;
 mod sprintf;

@@ -7,10 +7,9 @@
 
 use super::element::{Kind, Place, Script};
 use super::program::{End, Goal, Insn, Value};
+use super::request::{Request, emit, handler_call, plain, print};
 use super::text::{Expanded, Expansion, Text};
-use packet::Packet;
 use router::{Access, Answer, Call, Cx, Step, parse_boolean, parse_integer};
-use std::io::Write;
 use std::time::Duration;
 
 /// Jumps that a script may make without blocking, runs inside of runs included.
@@ -21,22 +20,6 @@ const PLACES_MAX: usize = 200;
 const NOWHERE: u64 = u64::MAX;
 /// The key of the one timer.
 pub(super) const TIMER: u32 = 0;
-
-/// What a script is asked for.
-pub(super) enum Request {
-    /// The initial values from the instruction with this index on, then the first wait.
-    Boot(usize),
-    /// Pass so many blocking instructions; for the driver, which wants to stop, or not.
-    Step { steps: i64, router: bool },
-    /// The time that was waited for has come.
-    Timer,
-    /// Go on elsewhere.
-    Goto(usize),
-    /// Start from the beginning, in the name of a handler.
-    Run { handler: String, args: String, write: bool },
-    /// Treat a packet that came in, by push or pull.
-    Packet { port: usize, packet: Option<Packet>, pull: bool },
-}
 
 /// How a run ended.
 enum Ended {
@@ -577,59 +560,5 @@ impl Script {
 
     fn declaration(&self, cx: &Cx<'_>) -> String {
         cx.info().nodes[cx.index()].declaration()
-    }
-}
-
-/// A call as scripts write them: a path, and the rest.
-fn handler_call(cx: &Cx<'_>, access: Access, text: &str, unquote: bool) -> Call {
-    let mut rest = text;
-    let path = lang::conf::unquote(lang::conf::pop_space(&mut rest));
-    let argument = if unquote { lang::conf::unquote(rest) } else { rest.to_owned() };
-    Call { path, access, argument, scope: Some(cx.index()) }
-}
-
-fn print(cx: &Cx<'_>, file: Option<std::fs::File>, mut text: String, newline: bool) {
-    if newline && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    match file {
-        None => cx.info().log.print(&text),
-        // As in Click, a full disk goes unnoticed.
-        Some(mut file) => drop(file.write_all(text.as_bytes())),
-    }
-}
-
-/// An error of the operating system in its own words.
-pub(super) fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
-}
-
-/// Sends a packet where its script wants it; without a place to go it is dropped.
-fn emit(cx: &mut Cx<'_>, packet: Option<Packet>, output: Option<usize>, pull: bool) {
-    let mut answer = cx.batch();
-    match (packet, output) {
-        (Some(packet), Some(0)) if pull => answer.push(packet),
-        (Some(packet), Some(output)) => cx.emit_packet(output, packet),
-        (Some(packet), None) => cx.drop(packet, "script"),
-        (None, _) => {}
-    }
-    if pull {
-        cx.answer(answer);
-    } else {
-        cx.consume(answer);
-    }
-}
-
-/// Reads a step count.
-pub(super) fn step_request(text: &str) -> Result<Request, String> {
-    let text = lang::conf::uncomment(text);
-    match text.as_str() {
-        "" => Ok(Request::Step { steps: 1, router: false }),
-        "router" => Ok(Request::Step { steps: 1, router: true }),
-        text => match parse_integer(text).and_then(|n| i32::try_from(n).ok()) {
-            Some(steps) => Ok(Request::Step { steps: i64::from(steps), router: false }),
-            None => Err("syntax error".to_owned()),
-        },
     }
 }
