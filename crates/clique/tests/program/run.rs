@@ -269,7 +269,7 @@ fn flat_configuration() {
 /// A number, a boolean, or neither.
 #[test]
 fn exit_handler() {
-    for (handler, status) in [("c.count", 5), ("c.class", 3), ("d.active", 0), ("x.y", 3)] {
+    for (handler, status) in [("c.count", 5), ("c.class", 3), ("s.active", 0), ("x.y", 3)] {
         let found = clique(&["run", "-e", COUNTS, "-x", handler]);
         assert!(found.starts_with(&format!("exit status: {status}\n")), "{handler}: {found}");
     }
