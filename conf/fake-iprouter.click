@@ -51,7 +51,7 @@ rt[1]
   -> fr :: IPFragmenter(300)
   -> EtherEncap(0x0800, 00:00:c0:ae:67:ef, 00:00:c0:4f:71:ef)
   -> q :: Queue
-  -> d :: Discard;
+  -> d :: Discard(BURST $BURST);
 
 cp[1] -> Discard;
 gio[1] -> ICMPError(1.0.0.1, parameterproblem) -> Discard;

@@ -12,7 +12,7 @@ elementclass Receive { $device, $colour |
     -> Paint($colour)
     -> class :: Classifier(12/0800, 12/86dd, -);
   class[0] -> Strip(14) -> CheckIPHeader(INTERFACES $IPV4_INTERFACES) -> [0]output;
-  class[1] -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [1]output;
+  class[1] -> Strip(14) -> CheckIP6Header(ff02::1) -> GetIP6Address(24) -> [1]output;
   class[2] -> Discard;
 }
 
@@ -45,8 +45,9 @@ elementclass Send { $device, $colour, $address, $address6, $mac |
 
 define($IPV4_INTERFACES 198.18.0.1/24 198.18.1.1/24 198.18.2.1/24 198.18.3.1/24);
 
-routes4 :: IPLookup();
-routes6 :: IP6Lookup();
+// The hosts that send the traffic are behind eth0; all other routes are loaded through the handlers.
+routes4 :: IPLookup(198.18.0.0/15 0);
+routes6 :: IP6Lookup(2001:2::/48 0);
 
 in0 :: Receive(eth0, 1); in0[0] -> routes4; in0[1] -> routes6;
 in1 :: Receive(eth1, 2); in1[0] -> routes4; in1[1] -> routes6;

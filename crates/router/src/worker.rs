@@ -138,6 +138,13 @@ impl Running<'_> {
             {
                 return turned;
             }
+            // Between tasks, so that handler calls wait for one task and not for a turn.
+            if !self.mailbox_is_empty() {
+                self.read_mail();
+                if let Some(turned) = self.run_list(budget) {
+                    return turned;
+                }
+            }
             let Some(element) = self.core.scheduler.next() else { break };
             dispatch!(self, element, |instance, cx| instance.run_task(cx));
             if let Some(turned) = self.run_list(budget) {

@@ -15,7 +15,7 @@ use changes::Changes;
 use check::Checker;
 use device::memory::{Config, Interface, Interfaces, TapConfig};
 use figures::{Figures, Sample};
-use router::{Call, Classes, Options, Resources, Router};
+use router::{Call, Classes, Log, Options, Resources, Router};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -127,7 +127,9 @@ fn build(known: &Classes, workers: usize, interfaces: &[Arc<Interface>]) -> Resu
     if parsed.has_errors() {
         return Err(parsed.render_click());
     }
-    let options = Options { workers, pin: true, resources, ..Options::default() };
+    // What elements say about bad packets is in the table of drops.
+    let log = Log::Memory(Default::default());
+    let options = Options { workers, pin: true, log, resources, ..Options::default() };
     let layout =
         router::layout(parsed.graph, known, workers).map_err(|errors| lang::render_click(&errors))?;
     let built = router::build(layout, CONFIG.to_owned(), known, options);

@@ -74,6 +74,12 @@ impl Table {
         for &prefix in &table.v6 {
             table.naive6.insert(prefix, Hop::of(prefix.addr(), prefix.len(), 0).id());
         }
+        // The routes that the configuration itself has: the hosts that send the traffic.
+        let hosts = ("198.18.0.0/15".parse(), "2001:2::/48".parse());
+        if let (Ok(hosts4), Ok(hosts6)) = hosts {
+            table.naive4.insert(hosts4, 0);
+            table.naive6.insert(hosts6, 0);
+        }
         Ok(table)
     }
 
