@@ -130,21 +130,19 @@ impl Pool {
 
     #[cold]
     fn grow(&mut self, mut packet: Packet, head: usize, tail: usize) -> Result<Packet, Packet> {
-        let len = packet.len();
-        if head + len + tail <= packet.room() {
-            let spare = packet.room() - head - len - tail;
-            packet.realign(head + spare.min(DEFAULT_HEADROOM));
-            return Ok(packet);
-        }
-        let Some(mut larger) = self.alloc(packet.headroom(), len + tail) else { return Err(packet) };
-        if !larger.copy_from(&packet) || head + len + tail > larger.room() {
-            self.free(larger);
+        let Some(need) = packet.len().checked_add(head).and_then(|n| n.checked_add(tail)) else {
             return Err(packet);
+        };
+        if need > packet.room() {
+            // A buffer that holds so much is of a larger class than this one, so what is here fits there as it lies.
+            let Some(mut larger) = self.alloc(0, need) else { return Err(packet) };
+            let copied = larger.copy_from(&packet);
+            debug_assert!(copied);
+            self.free(std::mem::replace(&mut packet, larger));
         }
-        self.free(packet);
-        let spare = larger.room() - head - len - tail;
-        larger.realign(head + spare.min(DEFAULT_HEADROOM));
-        Ok(larger)
+        let spare = packet.room() - need;
+        packet.realign(head + spare.min(DEFAULT_HEADROOM));
+        Ok(packet)
     }
 
     /// Takes a packet's buffer back.

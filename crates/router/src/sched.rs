@@ -28,7 +28,10 @@ pub(crate) struct Scheduler {
     tasks: Vec<Task>,
     /// Queued tasks by ascending pass; with equal tickets, additions go to the end.
     queue: VecDeque<u32>,
+    /// Pass of the task that runs, or ran last: where the whole thread is.
     pass: u64,
+    /// The task that runs, or ran last.
+    running: Option<u32>,
 }
 
 impl Scheduler {
@@ -56,13 +59,16 @@ impl Scheduler {
         if at == self.queue.len() { self.queue.push_back(id) } else { self.queue.insert(at, id) }
     }
 
-    /// Makes a task run; a sleeper does not catch up on what it missed.
+    /// Makes a task run. The running task goes to where its stride takes it; one that slept comes in where the thread is,
+    /// as in Click: it neither catches up on what it missed nor pays for having run in vain.
     #[inline]
     pub(crate) fn schedule(&mut self, id: u32) {
         let task = &mut self.tasks[id as usize];
         task.scheduled = true;
         if !task.queued {
-            task.pass = task.pass.max(self.pass);
+            if self.running != Some(id) {
+                task.pass = self.pass;
+            }
             self.enqueue(id);
         }
     }
@@ -81,6 +87,7 @@ impl Scheduler {
             task.queued = false;
             if std::mem::take(&mut task.scheduled) {
                 self.pass = task.pass;
+                self.running = Some(id);
                 task.pass += task.stride;
                 task.runs += 1;
                 return Some(task.element);
