@@ -79,7 +79,8 @@ impl Compiled {
     #[inline]
     pub(super) fn run(&self, data: &[u8]) -> usize {
         let mut at = self.start;
-        while let Some(node) = usize::try_from(at).ok().and_then(|at| self.nodes.get(at)) {
+        // An output is a complement, so as an unsigned number it lies beyond all nodes: one comparison tells.
+        while let Some(node) = self.nodes.get(at as u32 as usize) {
             at = match word(data, node) {
                 None => node.short,
                 Some(word) if node.lookup == 0 => {

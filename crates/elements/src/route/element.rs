@@ -190,24 +190,29 @@ impl<F: Family> Lookup<F> {
 
 impl<F: Family> Element for Lookup<F> {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        // Packets of one flow often come in a row: each run of equal addresses is looked up once.
         let (mut addresses, mut ids) = ([F::Key::default(); BATCH_MAX], [lpm::NONE; BATCH_MAX]);
-        for (address, packet) in addresses.iter_mut().zip(batch.iter()) {
-            *address = F::destination(packet);
+        let (mut run, mut runs) = ([0u8; BATCH_MAX], 0usize);
+        for (run, packet) in run.iter_mut().zip(batch.iter()) {
+            let address = F::destination(packet);
+            if runs == 0 || addresses[runs - 1] != address {
+                addresses[runs] = address;
+                runs += 1;
+            }
+            *run = runs as u8 - 1;
         }
-        let n = batch.len();
-        self.table.lookup(&addresses[..n], &mut ids[..n], cx.turn());
-        let mut at = 0;
+        self.table.lookup(&addresses[..runs], &mut ids[..runs], cx.turn());
+        let mut packets = run.iter().map(|&run| run as usize % BATCH_MAX);
         cx.scatter(batch, |cx, packet| {
-            let i = at;
-            at += 1;
-            match self.table.hop(ids[i], cx.turn()) {
+            let run = packets.next().unwrap_or(0); // there is one for each packet of the batch
+            match self.table.hop(ids[run], cx.turn()) {
                 Some(hop) => {
                     if hop.gateway != F::NONE {
                         F::set_destination(packet, hop.gateway);
                     }
                     Verdict::Output(hop.port as usize)
                 }
-                None => self.no_route(cx, addresses[i]),
+                None => self.no_route(cx, addresses[run]),
             }
         });
     }
