@@ -190,7 +190,7 @@ impl<'t> Cx<'t> {
 
     /// Sends a whole batch where a verdict says.
     #[inline]
-    fn settle(&mut self, verdict: Verdict, batch: Batch) {
+    pub fn settle(&mut self, verdict: Verdict, batch: Batch) {
         match verdict {
             Verdict::Pass => self.emit(0, batch),
             Verdict::Output(output) => self.emit(output, batch),

@@ -142,10 +142,26 @@ impl Queue {
         }
     }
 
-    /// Takes in what fits: the rest, in order.
+    /// Takes in what fits: the rest, in order, if there is one.
     #[inline]
-    fn store_all(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Batch {
+    fn store_all(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Option<Batch> {
         let room = self.common.capacity.load(Relaxed).saturating_sub(self.len());
+        let rest = if self.common.ring.is_none() && batch.len() <= room {
+            batch.drain(|packet| self.local.push_back(packet));
+            None
+        } else {
+            Some(self.store_some(cx, &mut batch, room))
+        };
+        cx.consume(batch);
+        // Nearly always it was higher before: a load, and no exchange.
+        if self.len() > self.common.highwater.load(Relaxed) {
+            self.common.highwater.fetch_max(self.len(), Relaxed);
+        }
+        rest.filter(|rest| !rest.is_empty())
+    }
+
+    /// Takes in the first `room` packets, or fewer if others are faster.
+    fn store_some(&mut self, cx: &mut Cx<'_>, batch: &mut Batch, room: usize) -> Batch {
         let mut rest = cx.batch();
         let mut seen = 0;
         batch.drain(|packet| {
@@ -156,8 +172,6 @@ impl Queue {
                 rest.push(packet);
             }
         });
-        cx.consume(batch);
-        self.common.highwater.fetch_max(self.len(), Relaxed);
         rest
     }
 
@@ -284,10 +298,9 @@ impl Element for Queue {
         if self.is_full() {
             self.hold_up(cx);
         }
-        if rest.is_empty() {
-            return cx.consume(rest);
+        if let Some(rest) = rest {
+            self.overflow(cx, rest);
         }
-        self.overflow(cx, rest);
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {

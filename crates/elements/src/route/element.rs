@@ -3,7 +3,7 @@
 use super::family::Family;
 use super::table::{Hop, Refusal, Route, RouteTable};
 use lpm::import;
-use packet::{BATCH_MAX, Batch};
+use packet::{BATCH_MAX, Batch, Packet};
 use router::{Config, ConfigError, Cx, Element, FromArg, Handlers, Refused, Scope, Verdict};
 use std::any::Any;
 use std::path::Path;
@@ -178,6 +178,28 @@ impl<F: Family> Lookup<F> {
         }
     }
 
+    /// A packet on its own.
+    #[inline]
+    fn route_one(&mut self, cx: &Cx<'_>, packet: &mut Packet) -> Verdict {
+        let (address, mut id) = (F::destination(packet), [lpm::NONE]);
+        self.table.lookup(&[address], &mut id, cx.turn());
+        self.direct(cx, packet, address, id[0])
+    }
+
+    /// Sends a packet where the next hop with this id says.
+    #[inline]
+    fn direct(&mut self, cx: &Cx<'_>, packet: &mut Packet, address: F::Key, id: u32) -> Verdict {
+        match self.table.hop(id, cx.turn()) {
+            Some(hop) => {
+                if hop.gateway != F::NONE {
+                    F::set_destination(packet, hop.gateway);
+                }
+                Verdict::Output(hop.port as usize)
+            }
+            None => self.no_route(cx, address),
+        }
+    }
+
     #[cold]
     fn no_route(&mut self, cx: &Cx<'_>, address: F::Key) -> Verdict {
         if self.complaints < COMPLAINTS {
@@ -189,7 +211,11 @@ impl<F: Family> Lookup<F> {
 }
 
 impl<F: Family> Element for Lookup<F> {
-    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        if let [packet] = batch.packets_mut() {
+            let verdict = self.route_one(cx, packet);
+            return cx.settle(verdict, batch);
+        }
         // Packets of one flow often come in a row: each run of equal addresses is looked up once.
         let (mut addresses, mut ids) = ([F::Key::default(); BATCH_MAX], [lpm::NONE; BATCH_MAX]);
         let (mut run, mut runs) = ([0u8; BATCH_MAX], 0usize);
@@ -205,15 +231,7 @@ impl<F: Family> Element for Lookup<F> {
         let mut packets = run.iter().map(|&run| run as usize % BATCH_MAX);
         cx.scatter(batch, |cx, packet| {
             let run = packets.next().unwrap_or(0); // there is one for each packet of the batch
-            match self.table.hop(ids[run], cx.turn()) {
-                Some(hop) => {
-                    if hop.gateway != F::NONE {
-                        F::set_destination(packet, hop.gateway);
-                    }
-                    Verdict::Output(hop.port as usize)
-                }
-                None => self.no_route(cx, addresses[run]),
-            }
+            self.direct(cx, packet, addresses[run], ids[run])
         });
     }
 

@@ -47,6 +47,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl PaintTee {
     #[inline]
     fn copy(&self, cx: &mut Cx<'_>, batch: &Batch) {
+        if !batch.iter().any(|packet| self.anno.of(packet) == self.color) {
+            return;
+        }
         let mut copies = cx.batch();
         for packet in batch.iter().filter(|packet| self.anno.of(packet) == self.color) {
             match cx.pool().copy(packet) {
