@@ -1,0 +1,16 @@
+//! Every benchmark runs, with few packets, so that none rots.
+
+use std::process::Command;
+
+#[test]
+fn forward() {
+    let output = Command::new(env!("CARGO_BIN_EXE_clique-bench"))
+        .args(["forward", "--tiny", "--json"])
+        .output()
+        .expect("the benchmark starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let figures = report["figures"].as_array().expect("figures");
+    assert_eq!(figures.len(), 4);
+    assert!(figures.iter().all(|figure| figure["ns_median"].as_f64() > Some(0.0)));
+}

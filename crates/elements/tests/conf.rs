@@ -1,0 +1,121 @@
+//! Every example configuration builds; those that end by themselves run.
+
+use clique_elements as elements;
+use device::frames::FrameSet;
+use device::memory::{Config, Feed, Interface, Interfaces};
+use device::traffic::{Addresses, BadShares, Traffic};
+use router::{Call, Clock, Log, Options, Resources, Router};
+use std::path::Path;
+use std::sync::Arc;
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conf"))
+}
+
+fn build(name: &str, params: &[(&str, &str)], workers: usize, interfaces: &[Arc<Interface>]) -> Router {
+    let text = std::fs::read_to_string(folder().join(name)).expect("readable");
+    let params: Vec<_> =
+        params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let parsed = lang::parse(&text, name, &params);
+    assert!(!parsed.has_errors(), "{}", parsed.render_click());
+    let known = elements::classes();
+    let layout = router::layout(parsed.graph, &known, workers)
+        .unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+    let registry = Interfaces::new();
+    for interface in interfaces {
+        registry.add(interface.clone()).expect("names differ");
+    }
+    let mut resources = Resources::default();
+    resources.insert(registry);
+    let log = Log::Memory(Default::default());
+    let options = Options { workers, clock: Clock::simulated(), log, resources, ..Options::default() };
+    router::build(layout, text, &known, options).unwrap_or_else(|e| panic!("{}", lang::render_click(&e))).0
+}
+
+fn interfaces(set: &Arc<FrameSet>, queues: usize, limit: u64) -> Vec<Arc<Interface>> {
+    let interface = |name: &str| {
+        let feed = Feed::Frames { set: set.clone(), start: 0, limit: Some(limit) };
+        Interface::new(name, Config { rx: vec![feed; queues], tx_queues: queues, tap: None })
+    };
+    ["eth0", "eth1", "eth2", "eth3"].map(interface).into()
+}
+
+fn traffic() -> Arc<FrameSet> {
+    let traffic = Traffic {
+        frames: 512,
+        ipv4: Addresses {
+            destinations: vec![0xc612_0005, 0x0808_0808],
+            unrouted: vec![0xf000_0001],
+            ..Addresses::default()
+        },
+        ipv6: Addresses {
+            destinations: vec![(0x2001_0002 << 96) + 7],
+            unrouted: vec![1 << 100],
+            ..Addresses::default()
+        },
+        bad: BadShares { expired: 0.1, checksum: 0.1, martian: 0.1, no_route: 0.1 },
+        ..Traffic::default()
+    };
+    Arc::new(traffic.build().expect("a good description"))
+}
+
+#[test]
+fn all_build_on_one_and_two_workers() {
+    let frames = traffic();
+    for entry in std::fs::read_dir(folder()).expect("a folder") {
+        let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
+        for workers in [1, 2] {
+            build(&name, &[], workers, &interfaces(&frames, workers, 0));
+        }
+    }
+}
+
+#[test]
+fn fake_iprouter_delivers_everything() {
+    for burst in ["1", "32"] {
+        let mut router = build("fake-iprouter.click", &[("BURST", burst), ("LIMIT", "1000")], 1, &[]);
+        router.run();
+        let waiting: u64 =
+            router.call(Call::read("q.length", "")).expect("readable").parse().expect("a number");
+        let delivered: u64 =
+            router.call(Call::read("d.count", "")).expect("readable").parse().expect("a number");
+        assert_eq!(delivered + waiting, 1000, "burst {burst}");
+    }
+}
+
+/// Every frame that arrives is sent on, turned into an ICMP error, or counted as dropped with a reason.
+#[test]
+fn ip_router_accounts_for_every_frame() {
+    const FRAMES: u64 = 2_000;
+    let frames = traffic();
+    let interfaces = interfaces(&frames, 1, FRAMES);
+    let mut router = build("ip-router.click", &[], 1, &interfaces);
+    router.call(Call::write("routes4.add", "8.0.0.0/8 198.18.1.9 1")).expect("added");
+    let handle = router.handle();
+    std::thread::scope(|scope| {
+        scope.spawn(|| router.run());
+        let received = || interfaces.iter().map(|i| i.rx_stats().packets).sum::<u64>();
+        for _ in 0..2_000 {
+            if received() == 4 * FRAMES {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert_eq!(received(), 4 * FRAMES);
+        handle.stop();
+    });
+    let names: Vec<String> = router.info().nodes.iter().map(|node| node.name.clone()).collect();
+    let mut dropped = 0;
+    for name in &names {
+        let text = router.call(Call::read(format!("{name}.drop_reasons"), "")).expect("readable");
+        dropped += text.lines().filter_map(|line| line.split('\t').next()?.parse::<u64>().ok()).sum::<u64>();
+    }
+    // What arrives and is neither IPv4 nor IPv6; the other sinks get copies, for redirects that nobody wants.
+    for name in names.iter().filter(|name| name.starts_with("in") && name.contains("Discard")) {
+        let path = format!("{name}.count");
+        dropped += router.call(Call::read(path, "")).expect("readable").parse::<u64>().expect("a number");
+    }
+    let sent: u64 = interfaces.iter().map(|i| i.tx_stats().packets).sum();
+    assert!(sent > 0 && dropped > 0);
+    assert_eq!(sent + dropped, 4 * FRAMES);
+}
