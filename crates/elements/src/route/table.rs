@@ -6,8 +6,8 @@
 
 use super::family::Family;
 use lpm::{Prefix, Routes, Table};
-use rcu::{Domain, Turn};
-use std::collections::HashMap;
+use rcu::{Domain, Token, Turn};
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -47,18 +47,37 @@ pub(super) struct RouteTable<F: Family> {
 
 /// What only writers need.
 struct Books<F: Family> {
-    /// Id of each next hop, and how many prefixes lead to it.
-    ids: HashMap<Hop<F::Address>, (u32, usize)>,
+    ids: HashMap<Hop<F::Address>, Entry>,
     by_id: HashMap<u32, Hop<F::Address>>,
     /// Order of the routes that were added one by one, for printing.
     order: HashMap<Prefix<F::Key>, u64>,
     next: u64,
+    /// Next hops that no prefix leads to any more: a worker may have looked one up in its current turn, so each stays
+    /// until a grace period has passed. Token, id, and which release of that id this was.
+    waiting: VecDeque<(Token, u32, u64)>,
+    releases: u64,
+}
+
+/// What is known of a next hop.
+struct Entry {
+    id: u32,
+    /// Prefixes that lead to it.
+    uses: usize,
+    /// Its latest release, by number.
+    release: u64,
 }
 
 impl<F: Family> RouteTable<F> {
     pub(super) fn new() -> Self {
         let domain = Domain::global();
-        let books = Books { ids: HashMap::new(), by_id: HashMap::new(), order: HashMap::new(), next: 0 };
+        let books = Books {
+            ids: HashMap::new(),
+            by_id: HashMap::new(),
+            order: HashMap::new(),
+            next: 0,
+            waiting: VecDeque::new(),
+            releases: 0,
+        };
         RouteTable { prefixes: Table::new(domain), hops: Routes::new(domain), books: Mutex::new(books) }
     }
 
@@ -149,15 +168,7 @@ impl<F: Family> RouteTable<F> {
         let mut books = self.books();
         self.prefixes.clear().map_err(|error| Refusal::Full(error.to_string()))?;
         books.order.clear();
-        let ids: Vec<u32> = books.by_id.keys().copied().collect();
-        for id in ids {
-            if let Some(hop) = books.by_id.get(&id).copied()
-                && let Some(entry) = books.ids.get_mut(&hop)
-            {
-                entry.1 = 1;
-            }
-            self.release(&mut books, id);
-        }
+        self.recount(&mut books);
         Ok(())
     }
 
@@ -177,28 +188,25 @@ impl<F: Family> RouteTable<F> {
                 }
             }
         }
-        let replaced: Vec<u32> = if self.prefixes.is_empty() {
-            Vec::new()
-        } else {
-            routes.iter().filter_map(|route| self.prefixes.get(route.prefix)).collect()
-        };
         let changes = routes.iter().zip(&ids).map(|(route, &id)| (route.prefix, Some(id)));
         if let Err(error) = self.prefixes.apply(changes) {
             self.release_all(&mut books, ids);
             return Err(Refusal::Full(error.to_string()));
         }
-        self.release_all(&mut books, replaced);
+        // A list may name a prefix twice, and replace routes: counting anew is simpler than following it.
+        self.recount(&mut books);
         Ok(routes.len())
     }
 
     /// The id of a next hop, with one more prefix that leads to it.
     fn intern(&self, books: &mut Books<F>, hop: Hop<F::Address>) -> Result<u32, Refusal<F>> {
-        if let Some((id, uses)) = books.ids.get_mut(&hop) {
-            *uses += 1;
-            return Ok(*id);
+        if let Some(entry) = books.ids.get_mut(&hop) {
+            entry.uses += 1;
+            return Ok(entry.id);
         }
+        self.reclaim(books);
         let id = self.hops.insert(hop).map_err(|error| Refusal::Full(error.to_string()))?;
-        books.ids.insert(hop, (id, 1));
+        books.ids.insert(hop, Entry { id, uses: 1, release: 0 });
         books.by_id.insert(id, hop);
         Ok(id)
     }
@@ -206,15 +214,49 @@ impl<F: Family> RouteTable<F> {
     /// One prefix less leads to an id; its next hop.
     fn release(&self, books: &mut Books<F>, id: u32) -> Option<Hop<F::Address>> {
         let hop = *books.by_id.get(&id)?;
-        if let Some((_, uses)) = books.ids.get_mut(&hop) {
-            *uses -= 1;
+        if let Some(entry) = books.ids.get_mut(&hop) {
+            entry.uses = entry.uses.saturating_sub(1);
+            if entry.uses == 0 {
+                books.releases += 1;
+                entry.release = books.releases;
+                books.waiting.push_back((Domain::global().start(), id, entry.release));
+            }
+        }
+        self.reclaim(books);
+        Some(hop)
+    }
+
+    /// Removes the next hops whose grace period has passed and that did not come back meanwhile.
+    fn reclaim(&self, books: &mut Books<F>) {
+        while let Some(&(token, id, release)) = books.waiting.front()
+            && Domain::global().poll(token)
+        {
+            books.waiting.pop_front();
+            let Some(&hop) = books.by_id.get(&id) else { continue };
+            let unused = books.ids.get(&hop).is_some_and(|entry| entry.uses == 0 && entry.release == release);
             // Under back-pressure the id stays, unused, and is found again when the same next hop comes back.
-            if *uses == 0 && self.hops.remove(id).is_ok() {
+            if unused && self.hops.remove(id).is_ok() {
                 books.ids.remove(&hop);
                 books.by_id.remove(&id);
             }
         }
-        Some(hop)
+    }
+
+    /// Counts anew how many prefixes lead to each next hop.
+    fn recount(&self, books: &mut Books<F>) {
+        let mut uses: HashMap<u32, usize> = HashMap::with_capacity(books.by_id.len());
+        self.prefixes.for_each(|_, id| *uses.entry(id).or_default() += 1);
+        let mut released = Vec::new();
+        for entry in books.ids.values_mut() {
+            let now = uses.get(&entry.id).copied().unwrap_or(0);
+            if now == 0 && entry.uses > 0 {
+                entry.uses = 1;
+                released.push(entry.id);
+            } else {
+                entry.uses = now;
+            }
+        }
+        self.release_all(books, released);
     }
 
     fn release_all(&self, books: &mut Books<F>, ids: Vec<u32>) {
@@ -280,5 +322,57 @@ impl<F: Family> Route<F> {
         }
         let _ = write!(line, "{}", self.hop.port);
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::family::V4;
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn route(addr: u32, len: u8, gateway: u32, port: u32) -> Route<V4> {
+        let prefix = Prefix::new(addr, len).expect("a length");
+        Route { prefix, hop: Hop { gateway: Ipv4Addr::from(gateway), port } }
+    }
+
+    fn hop_of(table: &RouteTable<V4>, address: u32, turn: Turn<'_>) -> Option<Hop<Ipv4Addr>> {
+        let mut id = [lpm::NONE];
+        table.lookup(&[address], &mut id, turn);
+        table.hop(id[0], turn).copied()
+    }
+
+    /// A worker may hold an id while the last route that leads to it changes: that is no reason to drop its packet.
+    #[test]
+    fn an_id_that_was_looked_up_leads_somewhere_for_the_rest_of_the_turn() {
+        let table = RouteTable::<V4>::new();
+        let (old, new) = (route(10 << 24, 8, 1, 0), route(10 << 24, 8, 2, 1));
+        table.add(old).expect("room");
+        let guard = Domain::global().guard();
+        let mut id = [lpm::NONE];
+        table.lookup(&[10 << 24], &mut id, guard.turn());
+        table.set(new).expect("room");
+        assert_eq!(table.hop(id[0], guard.turn()), Some(&old.hop));
+        assert_eq!(hop_of(&table, 10 << 24, guard.turn()), Some(new.hop));
+        drop(guard);
+    }
+
+    /// A prefix that a list names twice counts once: the next hops of others must survive its change and its removal.
+    #[test]
+    fn a_list_may_name_a_prefix_twice() {
+        for first in [None, Some(route(10 << 24, 8, 1, 0))] {
+            let table = RouteTable::<V4>::new();
+            let other = route(11 << 24, 8, 1, 0);
+            table.add(other).expect("room");
+            if let Some(first) = first {
+                table.add(first).expect("room");
+            }
+            let list = [route(10 << 24, 8, 2, 1), route(10 << 24, 8, 3, 1)];
+            table.set_all(&list).expect("room");
+            Domain::global().synchronize();
+            table.set(route(12 << 24, 8, 9, 1)).expect("room");
+            assert_eq!(hop_of(&table, 10 << 24, Domain::global().guard().turn()), Some(list[1].hop));
+            assert_eq!(hop_of(&table, 11 << 24, Domain::global().guard().turn()), Some(other.hop));
+        }
     }
 }
