@@ -23,11 +23,13 @@ impl Sum {
         Sum(sum_bytes(bytes))
     }
 
-    /// The sum of 20 bytes, an IPv4 or TCP header without options: five loads and no loop.
+    /// The sum of 20 bytes, an IPv4 or TCP header without options: three loads and no loop.
     #[inline]
     pub fn of_20(bytes: &[u8; 20]) -> Sum {
-        let (words, _) = bytes.as_chunks::<4>();
-        Sum(words.iter().map(|&w| u64::from(u32::from_ne_bytes(w))).sum())
+        let (words, rest) = bytes.as_chunks::<8>();
+        let (rest, _) = rest.as_chunks::<4>();
+        let long = words.iter().fold(Sum::ZERO, |sum, &w| sum.add(Sum(u64::from_ne_bytes(w))));
+        rest.iter().fold(long, |sum, &w| sum.add(Sum(u64::from(u32::from_ne_bytes(w)))))
     }
 
     /// Adds `bytes`. Pieces before the last must have an even length, because an odd last byte is padded.
@@ -66,6 +68,14 @@ impl Sum {
         let s = (s >> 16) + (s & 0xffff);
         let s = (s >> 16) + (s & 0xffff);
         u16::from_be(s as u16)
+    }
+
+    /// Whether the sum is all ones when folded: what bytes that include their right checksum sum to.
+    #[inline]
+    #[must_use]
+    pub fn is_all_ones(self) -> bool {
+        // Folding keeps the remainder by 65,535, and only a sum of nothing but zeros folds to zero.
+        self.0 != 0 && self.0.is_multiple_of(0xffff)
     }
 
     /// The checksum field's value, in host order: the complement of the folded sum.
@@ -112,7 +122,7 @@ pub fn checksum(bytes: &[u8]) -> u16 {
 #[inline]
 #[must_use]
 pub fn verify(bytes: &[u8]) -> bool {
-    Sum::of(bytes).fold() == 0xffff
+    Sum::of(bytes).is_all_ones()
 }
 
 /// The checksum after one 16-bit word changed from `old` to `new` (RFC 1624, equation 3); all in host order.
@@ -182,6 +192,16 @@ mod tests {
         assert_eq!(checksum(&[0xff; 65_535]), 0x00ff);
         assert_eq!(Sum(u64::MAX).fold(), 0xffff);
         assert_eq!(Sum(u64::MAX).add(Sum(u64::MAX)).fold(), 0xffff);
+    }
+
+    /// Around every multiple of 65,535 that matters, and at the carries.
+    #[test]
+    fn all_ones_as_folded() {
+        let near = |at: u64| (0..3).flat_map(move |d| [at.wrapping_add(d), at.wrapping_sub(d)]);
+        let multiples = [0, 1, 2, 0x1_0000, 0x1_0001, 0x1_0001_0001, 0x1_0001_0001_0001].map(|n| n * 0xffff);
+        for sum in multiples.into_iter().chain([1 << 16, 1 << 32, 1 << 48]).flat_map(near) {
+            assert_eq!(Sum(sum).is_all_ones(), Sum(sum).fold() == 0xffff, "{sum:#x}");
+        }
     }
 
     #[test]

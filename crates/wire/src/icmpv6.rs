@@ -317,7 +317,7 @@ pub fn verify_checksum(src: Ipv6Addr, dst: Ipv6Addr, message: &[u8]) -> Result<(
     Header::new_checked(message)?;
     let len = u32::try_from(message.len()).map_err(|_| Error::BadLength)?;
     let sum = pseudo_v6(src, dst, ip_proto::ICMPV6, len).add_bytes(message);
-    if sum.fold() == 0xffff { Ok(()) } else { Err(Error::BadChecksum) }
+    if sum.is_all_ones() { Ok(()) } else { Err(Error::BadChecksum) }
 }
 
 #[cfg(test)]

@@ -273,7 +273,7 @@ pub fn check(bytes: &[u8], verify_checksum: bool) -> Result<Extent, Error> {
     if verify_checksum {
         let sum = Sum::of_20(header.as_bytes());
         let sum = if header_len == HEADER_LEN { sum } else { add_options(sum, &bytes[..header_len]) };
-        if sum.fold() != 0xffff {
+        if !sum.is_all_ones() {
             return Err(Error::BadChecksum);
         }
     }

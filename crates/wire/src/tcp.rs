@@ -299,7 +299,7 @@ fn fill(pseudo: Sum, segment: &mut [u8]) -> Result<(), Error> {
 #[inline]
 fn verify(pseudo: Sum, segment: &[u8]) -> Result<(), Error> {
     Header::new_checked(segment)?;
-    if pseudo.add_bytes(segment).fold() == 0xffff { Ok(()) } else { Err(Error::BadChecksum) }
+    if pseudo.add_bytes(segment).is_all_ones() { Ok(()) } else { Err(Error::BadChecksum) }
 }
 
 #[cfg(test)]

@@ -147,7 +147,7 @@ pub fn verify_checksum_v4(src: Ipv4Addr, dst: Ipv4Addr, datagram: &[u8]) -> Resu
     }
     let len = u16::try_from(datagram.len()).map_err(|_| Error::BadLength)?;
     let sum = pseudo_v4(src, dst, ip_proto::UDP, len).add_bytes(datagram);
-    if sum.fold() == 0xffff { Ok(()) } else { Err(Error::BadChecksum) }
+    if sum.is_all_ones() { Ok(()) } else { Err(Error::BadChecksum) }
 }
 
 /// Checks the checksum of `datagram`, as [`datagram`] returns it, received over IPv6, where it is mandatory (RFC
@@ -162,7 +162,7 @@ pub fn verify_checksum_v6(src: Ipv6Addr, dst: Ipv6Addr, datagram: &[u8]) -> Resu
     }
     let len = u16::try_from(datagram.len()).map_err(|_| Error::BadLength)?;
     let sum = pseudo_v6(src, dst, ip_proto::UDP, u32::from(len)).add_bytes(datagram);
-    if sum.fold() == 0xffff { Ok(()) } else { Err(Error::BadChecksum) }
+    if sum.is_all_ones() { Ok(()) } else { Err(Error::BadChecksum) }
 }
 
 #[cfg(test)]
