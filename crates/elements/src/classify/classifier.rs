@@ -76,7 +76,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl Simple for Classifier {
-    #[inline]
+    #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match self.compiled.run(packet.data()) {
             output if output < NOWHERE => Verdict::Output(output),

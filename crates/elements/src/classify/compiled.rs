@@ -81,29 +81,25 @@ impl Compiled {
         let mut at = self.start;
         // An output is a complement, so as an unsigned number it lies beyond all nodes: one comparison tells.
         while let Some(node) = self.nodes.get(at as u32 as usize) {
-            at = match word(data, node) {
-                None => node.short,
-                Some(word) if node.lookup == 0 => {
-                    if word == node.value {
-                        node.yes
-                    } else {
-                        node.no
+            let from = node.offset as usize;
+            let word = match data.get(from..from + 4).and_then(|bytes| bytes.first_chunk()) {
+                Some(bytes) => u32::from_ne_bytes(*bytes) & node.mask,
+                None => match partial_word(data, from, node) {
+                    Some(word) => word,
+                    None => {
+                        at = node.short;
+                        continue;
                     }
-                }
-                Some(word) => self.lookups[node.lookup as usize - 1].get(word).unwrap_or(node.no),
+                },
+            };
+            // A node with a lookup has the first of its values here, too.
+            at = match node.lookup {
+                _ if word == node.value => node.yes,
+                0 => node.no,
+                lookup => self.lookups[lookup as usize - 1].get(word).unwrap_or(node.no),
             };
         }
         !at as usize
-    }
-}
-
-/// The bits of the packet that a node looks at; `None` if the packet ends before.
-#[inline]
-fn word(data: &[u8], node: &Node) -> Option<u32> {
-    let from = node.offset as usize;
-    match data.get(from..).and_then(|rest| rest.first_chunk()) {
-        Some(bytes) => Some(u32::from_ne_bytes(*bytes) & node.mask),
-        None => partial_word(data, from, node),
     }
 }
 
