@@ -123,10 +123,11 @@ impl Batch {
     /// Hands every packet to `f`, in order, and leaves the batch empty.
     #[inline]
     pub fn drain(&mut self, mut f: impl FnMut(Packet)) {
-        self.filter_map(|packet| {
-            f(packet);
-            None
-        });
+        let len = std::mem::take(&mut self.0.len); // a panic in `f` leaks packets instead of freeing them twice
+        for slot in &self.0.packets[..len] {
+            // SAFETY: slots below the former length are initialised, and each is read once.
+            f(unsafe { slot.assume_init_read() });
+        }
     }
 
     /// Moves the packets from `at` on to the end of `rest`.

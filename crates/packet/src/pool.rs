@@ -69,7 +69,7 @@ impl Pool {
         Pool {
             small: Cache::new(Class::Small),
             large: Cache::new(Class::Large),
-            batches: Vec::new(),
+            batches: Vec::with_capacity(KEEP),
             failed: 0,
         }
     }
@@ -173,7 +173,9 @@ impl Pool {
     /// Takes a batch back, and the buffers of all packets still in it.
     #[inline]
     pub fn recycle(&mut self, mut batch: Batch) {
-        batch.drain(|packet| self.free(packet));
+        if !batch.is_empty() {
+            batch.drain(|packet| self.free(packet));
+        }
         if self.batches.len() < KEEP {
             self.batches.push(batch);
         }

@@ -3,7 +3,7 @@
 use crate::class::{Class, Classes};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Resources};
-use crate::cx::{Core, Link, NOWHERE, Wanted};
+use crate::cx::{Core, Exits, Link, NOWHERE, Wanted};
 use crate::element::Element;
 use crate::handler::Handlers;
 use crate::info::{Info, Log, Node, Port};
@@ -13,7 +13,7 @@ use crate::plan::{Plan, plan};
 use crate::router::Router;
 use crate::sched::Scheduler;
 use crate::timers::Timers;
-use crate::worker::Worker;
+use crate::worker::{Slot, Worker};
 use crate::{DEFAULT_VECTOR, ports};
 use lang::{Context, Diagnostic, Graph};
 use std::any::Any;
@@ -296,6 +296,9 @@ fn links<'a>(lists: impl Iterator<Item = &'a Vec<Port>>, single: bool) -> (Vec<L
 
 fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>>>) -> Worker {
     let (outputs, first_output) = links(info.nodes.iter().map(|node| &node.outputs), true);
+    let slots = (elements.into_iter().zip(exits(&outputs, &first_output)))
+        .map(|(instance, exits)| Slot { instance, exits })
+        .collect();
     let (inputs, first_input) = links(info.nodes.iter().map(|node| &node.inputs), false);
     let count = info.nodes.len();
     let core = Core {
@@ -307,15 +310,14 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         now_ns: info.clock.now_ns(),
         here: 0,
         list: Vec::with_capacity(256),
-        next: None,
+        first: None,
         base: 0,
-        out_first: 0,
-        out_count: 0,
+        exits: Exits::NONE,
         upstream: vec![Vec::new(); inputs.len()],
         downstream: vec![Vec::new(); outputs.len()],
         rooms: vec![None; count],
         outputs,
-        output_ranges: first_output.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect(),
+        first_output,
         inputs,
         first_input,
         scheduler: Scheduler::default(),
@@ -331,7 +333,16 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         asks: 0,
         dispatches: 0,
     };
-    Worker::new(core, elements, rcu::Domain::global().register(&format!("worker {worker}")))
+    Worker::new(core, slots, rcu::Domain::global().register(&format!("worker {worker}")))
+}
+
+/// Each element's part of all outputs; `first[e]` is where that of element `e` begins.
+fn exits(outputs: &[Link], first: &[u32]) -> impl Iterator<Item = Exits> {
+    first.windows(2).map(|pair| {
+        let (start, count) = (pair[0], pair[1] - pair[0]);
+        let first = outputs.get(start as usize).filter(|_| count > 0);
+        Exits { first: first.copied().unwrap_or(Exits::NONE.first), start, count }
+    })
 }
 
 /// Initialises all elements, in order of configuration.
@@ -373,7 +384,7 @@ fn listen(worker: &mut Worker) {
                 core.upstream.get_mut(core.first_input[element as usize] as usize + port as usize)
             }
             Wanted::Output(port) => {
-                core.downstream.get_mut(core.output_ranges[element as usize].0 as usize + port as usize)
+                core.downstream.get_mut(core.first_output[element as usize] as usize + port as usize)
             }
         };
         if let Some(place) = place {
@@ -410,8 +421,7 @@ fn upstream_signals(core: &Core, element: u32, port: u16) -> Vec<u32> {
 
 /// The signals that say, together, whether there is room downstream of a push output; none if something there never says.
 fn downstream_rooms(core: &Core, element: u32, port: u16) -> Vec<u32> {
-    let link =
-        |element: u32, port: usize| core.outputs[core.output_ranges[element as usize].0 as usize + port];
+    let link = |element: u32, port: usize| core.outputs[core.first_output[element as usize] as usize + port];
     let (mut rooms, mut open, mut seen) = (Vec::new(), vec![link(element, port as usize)], Vec::new());
     while let Some(to) = open.pop() {
         if to.element == NOWHERE || seen.contains(&(to.element, to.port)) {

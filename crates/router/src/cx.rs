@@ -24,6 +24,19 @@ pub(crate) struct Link {
 /// The element number of a link that leads nowhere.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
+/// Where an element's outputs lead: the first one by itself, all of them as `outputs[start..][..count]`.
+#[derive(Clone, Copy)]
+pub(crate) struct Exits {
+    pub(crate) first: Link,
+    pub(crate) start: u32,
+    pub(crate) count: u32,
+}
+
+impl Exits {
+    /// Those of an element without outputs.
+    pub(crate) const NONE: Exits = Exits { first: Link { element: NOWHERE, port: 0 }, start: 0, count: 0 };
+}
+
 /// A notifier's state and the tasks that it wakes.
 #[derive(Default)]
 pub(crate) struct Signal {
@@ -61,16 +74,15 @@ pub(crate) struct Core {
     /// The element that runs.
     pub(crate) here: u32,
     pub(crate) list: Vec<Work>,
-    /// The first batch that the running element has emitted, unless something else came before it.
-    pub(crate) next: Option<(Link, Batch)>,
-    /// Length of the list when the running element was called: what lies above is its own.
+    /// The first work item that the running element makes; usually the only one, so that it never gets onto the list.
+    pub(crate) first: Option<Work>,
+    /// Length of the list when the running element was called: what lies above are its further items.
     pub(crate) base: usize,
-    /// The running element's outputs: `outputs[out_first..][..out_count]`.
-    pub(crate) out_first: u32,
-    pub(crate) out_count: u32,
-    /// Where outputs lead: those of element `e` are `outputs[first..][..count]` with `(first, count) = output_ranges[e]`.
+    /// The running element's outputs.
+    pub(crate) exits: Exits,
+    /// Where outputs lead, by element and port.
     pub(crate) outputs: Vec<Link>,
-    pub(crate) output_ranges: Vec<(u32, u32)>,
+    pub(crate) first_output: Vec<u32>,
     /// Where each element's pull inputs lead.
     pub(crate) inputs: Vec<Link>,
     pub(crate) first_input: Vec<u32>,
@@ -118,18 +130,18 @@ impl<'t> Cx<'t> {
     #[inline]
     pub fn emit(&mut self, output: usize, batch: Batch) {
         let core = &mut *self.core;
-        if output < core.out_count as usize
-            && let Some(&link) = core.outputs.get(core.out_first as usize + output)
-            && !batch.is_empty()
-        {
-            // The first and usually only emission of a call does not touch the list.
-            if core.next.is_none() && core.list.len() == core.base {
-                core.next = Some((link, batch));
-            } else {
-                core.list.push(Work::Push { element: link.element, port: link.port, batch });
+        let link = match output {
+            0 => Some(core.exits.first).filter(|link| link.element != NOWHERE),
+            _ if output < core.exits.count as usize => {
+                core.outputs.get(core.exits.start as usize + output).copied()
             }
-        } else {
-            self.emit_nowhere(batch);
+            _ => None,
+        };
+        match link {
+            Some(link) if !batch.is_empty() => {
+                core.put(Work::Push { element: link.element, port: link.port, batch });
+            }
+            _ => self.emit_nowhere(batch),
         }
     }
 
@@ -266,12 +278,12 @@ impl<'t> Cx<'t> {
     pub fn ask(&mut self, input: usize, want: usize) {
         let element = self.core.here;
         let want = want.min(packet::BATCH_MAX) as u8;
-        self.core.list.push(Work::Ask { element, port: input as u16, want, own: true });
+        self.core.put(Work::Ask { element, port: input as u16, want, own: true });
     }
 
     /// Answers a request with the packets that pass, after [`crate::Pull::Later`].
     pub fn answer(&mut self, batch: Batch) {
-        self.core.list.push(Work::Answer { batch });
+        self.core.put(Work::Answer { batch });
     }
 
     /// Drops a packet and counts it under a reason.
@@ -537,7 +549,7 @@ impl Cx<'_> {
     /// [`Cx::listen_room`] on the same output.
     #[inline]
     pub fn has_room(&self, output: usize) -> bool {
-        let at = self.core.output_ranges[self.core.here as usize].0 as usize + output;
+        let at = self.core.exits.start as usize + output;
         self.core.any_active(self.core.downstream.get(at))
     }
 
@@ -567,14 +579,14 @@ impl Cx<'_> {
     /// Calls a handler for its effect. It runs when this element returns, before batches that are emitted later.
     pub fn call(&mut self, call: Call) {
         let call = call.within_default(self.core.here as usize);
-        self.core.list.push(Work::Control(Box::new(Control::Call(call))));
+        self.core.put(Work::Control(Box::new(Control::Call(call))));
     }
 
     /// Starts a control computation of this element: [`crate::Element::resume`] is called with `state` when this element
     /// returns, before batches that are emitted later.
     pub fn start(&mut self, state: Box<dyn Any + Send>) {
         let frame = Frame { owner: self.core.here, state, reply: Reply::Nobody };
-        self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
+        self.core.put(Work::Control(Box::new(Control::Start(frame))));
     }
 
     /// A way to talk to the router from other threads.
@@ -603,21 +615,43 @@ impl Cx<'_> {
 impl Core {
     /// Makes an element the one that runs.
     #[inline]
-    pub(crate) fn enter(&mut self, element: u32) {
+    pub(crate) fn enter(&mut self, element: u32, exits: Exits) {
         self.here = element;
+        self.exits = exits;
         self.base = self.list.len();
-        (self.out_first, self.out_count) =
-            self.output_ranges.get(element as usize).copied().unwrap_or_default();
     }
 
-    /// Puts what the element that ran emitted onto the list so that its first emission comes off first.
+    /// Adds a work item of the running element.
+    #[inline]
+    fn put(&mut self, work: Work) {
+        if self.first.is_none() { self.first = Some(work) } else { self.list.push(work) }
+    }
+
+    /// Whether the running element has made no work item.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Takes the running element's first work item, and puts the others in the order in which they come off the list.
+    #[inline]
+    pub(crate) fn take_first(&mut self) -> Option<Work> {
+        if self.list.len() > self.base + 1 {
+            self.reverse_rest();
+        }
+        self.first.take()
+    }
+
+    #[cold]
+    fn reverse_rest(&mut self) {
+        self.list[self.base..].reverse();
+    }
+
+    /// Puts what the element that ran made onto the list so that its first item comes off first.
     #[inline]
     pub(crate) fn leave(&mut self) {
-        if self.list.len() > self.base + 1 {
-            self.list[self.base..].reverse();
-        }
-        if let Some((link, batch)) = self.next.take() {
-            self.list.push(Work::Push { element: link.element, port: link.port, batch });
+        if let Some(work) = self.take_first() {
+            self.list.push(work);
         }
     }
 

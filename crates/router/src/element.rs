@@ -32,6 +32,14 @@ pub trait Element: Any + Send {
         cx.drop_batch(batch, "not a push input");
     }
 
+    /// Treats a packet that arrived alone, where it lies: the short way for a batch of one. `None` if this packet needs
+    /// [`Element::push`]; nothing may have been done to it then.
+    #[inline]
+    fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
+        let _ = (cx, port, packet);
+        None
+    }
+
     /// Answers a request for up to `want` packets at pull output `port`: at once, or by asking further up.
     fn pull(&mut self, cx: &mut Cx<'_>, port: usize, want: usize) -> Pull {
         let _ = (cx, port, want);
@@ -179,6 +187,11 @@ impl<S: Simple> Element for PerPacket<S> {
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         cx.scatter(batch, |cx, packet| self.0.process(cx, packet));
+    }
+
+    #[inline]
+    fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
+        Some(self.0.process(cx, packet))
     }
 
     fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {

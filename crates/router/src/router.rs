@@ -195,7 +195,7 @@ impl Router {
     /// Takes the router down: every element does its last act.
     pub fn finish(&mut self) {
         for worker in &mut self.workers {
-            for element in 0..worker.elements.len() {
+            for element in 0..worker.slots.len() {
                 worker.with(element, |instance, cx| instance.finish(cx));
             }
         }

@@ -3,8 +3,6 @@
 //! Each task has tickets; running advances its pass by a stride inversely proportional to them, and the task with the
 //! lowest pass runs next, the longest waiting among equals, as Click's driver does it.
 
-use std::collections::VecDeque;
-
 /// Stride of a task with one ticket.
 const STRIDE1: u64 = 1 << 16;
 /// Tickets of a task that nobody gave any.
@@ -22,12 +20,75 @@ struct Task {
     runs: u64,
 }
 
+/// Tasks that wait, with their passes, by ascending pass: a ring with a place for every task.
+#[derive(Default)]
+struct Queue {
+    /// As many as a power of two, at least one for each task.
+    places: Vec<(u64, u32)>,
+    first: usize,
+    len: usize,
+}
+
+impl Queue {
+    #[inline]
+    fn at(&self, i: usize) -> usize {
+        (self.first + i) & (self.places.len() - 1)
+    }
+
+    fn get(&self, i: usize) -> Option<(u64, u32)> {
+        (i < self.len).then(|| self.places[self.at(i)])
+    }
+
+    /// Makes a place for one more task.
+    fn grow(&mut self, tasks: usize) {
+        if tasks > self.places.len() {
+            let entries: Vec<_> = (0..self.len).map(|i| self.places[self.at(i)]).collect();
+            self.places = entries;
+            self.places.resize(tasks.next_power_of_two(), (0, 0));
+            self.first = 0;
+        }
+    }
+
+    /// Puts a task behind all whose pass is not greater: nearly always at the end.
+    #[inline]
+    fn insert(&mut self, pass: u64, task: u32) {
+        let end = self.at(self.len);
+        self.len += 1;
+        self.places[end] = (pass, task);
+        if self.len > 1 && self.places[self.at(self.len - 2)].0 > pass {
+            self.sink();
+        }
+    }
+
+    /// Moves the last entry to where it belongs.
+    #[cold]
+    fn sink(&mut self) {
+        for i in (1..self.len).rev() {
+            let (before, here) = (self.at(i - 1), self.at(i));
+            if self.places[before].0 <= self.places[here].0 {
+                return;
+            }
+            self.places.swap(before, here);
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<u32> {
+        if self.len == 0 {
+            return None;
+        }
+        let (_, task) = self.places[self.first];
+        self.first = self.at(1);
+        self.len -= 1;
+        Some(task)
+    }
+}
+
 /// The tasks of one worker.
 #[derive(Default)]
 pub(crate) struct Scheduler {
     tasks: Vec<Task>,
-    /// Queued tasks by ascending pass; with equal tickets, additions go to the end.
-    queue: VecDeque<u32>,
+    queue: Queue,
     /// Pass of the task that runs, or ran last: where the whole thread is.
     pass: u64,
     /// The task that runs, or ran last.
@@ -45,18 +106,8 @@ impl Scheduler {
             queued: false,
             runs: 0,
         });
+        self.queue.grow(self.tasks.len());
         self.tasks.len() as u32 - 1
-    }
-
-    #[inline]
-    fn enqueue(&mut self, id: u32) {
-        let pass = self.tasks[id as usize].pass;
-        self.tasks[id as usize].queued = true;
-        let mut at = self.queue.len();
-        while at > 0 && self.tasks[self.queue[at - 1] as usize].pass > pass {
-            at -= 1;
-        }
-        if at == self.queue.len() { self.queue.push_back(id) } else { self.queue.insert(at, id) }
     }
 
     /// Makes a task run. The running task goes to where its stride takes it; one that slept comes in where the thread is,
@@ -69,7 +120,9 @@ impl Scheduler {
             if self.running != Some(id) {
                 task.pass = self.pass;
             }
-            self.enqueue(id);
+            task.queued = true;
+            let pass = task.pass;
+            self.queue.insert(pass, id);
         }
     }
 
@@ -82,7 +135,7 @@ impl Scheduler {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<u32> {
         loop {
-            let id = self.queue.pop_front()?;
+            let id = self.queue.pop()?;
             let task = &mut self.tasks[id as usize];
             task.queued = false;
             if std::mem::take(&mut task.scheduled) {
@@ -97,7 +150,8 @@ impl Scheduler {
 
     /// Whether nothing is scheduled.
     pub(crate) fn is_idle(&self) -> bool {
-        self.queue.iter().all(|&id| !self.tasks[id as usize].scheduled)
+        (0..self.queue.len)
+            .all(|i| self.queue.get(i).is_none_or(|(_, id)| !self.tasks[id as usize].scheduled))
     }
 
     pub(crate) fn is_scheduled(&self, id: u32) -> bool {

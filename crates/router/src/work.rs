@@ -10,12 +10,20 @@ pub(crate) enum Work {
     Push { element: u32, port: u16, batch: Batch },
     /// An element asks for packets at its pull input: of its own accord (`own`), or because it was asked itself.
     Ask { element: u32, port: u16, want: u8, own: bool },
-    /// An element's request at its pull input `port` is being answered further up.
-    Waiting { element: u32, port: u16, own: bool },
+    /// An element's request is being answered further up.
+    Waiting(Waiting),
     /// The packets for the waiting element below.
     Answer { batch: Batch },
     /// Something that spans elements.
     Control(Box<Control>),
+}
+
+/// An element that waits for an answer at its pull input `port`; it asked of its own accord (`own`), or to answer in turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) element: u32,
+    pub(crate) port: u16,
+    pub(crate) own: bool,
 }
 
 const _: () = assert!(size_of::<Work>() == 16);

@@ -5,13 +5,13 @@
 //! that the first emission and everything that follows from it comes before the second, as if each hop were a call.
 
 use crate::control::{Access, Answer, Call, Frame, Reply, Step};
-use crate::cx::{Core, Cx, Link, NOWHERE};
-use crate::element::{Element, Pull};
+use crate::cx::{Core, Cx, Exits, Link, NOWHERE};
+use crate::element::{Element, Pull, Verdict};
 use crate::globals::{self, Of};
 use crate::handler::{HandlerResult, Merge, Outcome, target};
 use crate::mailbox::Message;
-use crate::work::{Control, Work};
-use packet::Batch;
+use crate::work::{Control, Waiting, Work};
+use packet::{Batch, Packet};
 use rcu::{Reader, Turn};
 use std::collections::HashMap;
 
@@ -43,10 +43,16 @@ struct Open {
     reply: Reply,
 }
 
+/// An element's place on a worker.
+pub(crate) struct Slot {
+    /// This worker's instance, if it has one.
+    pub(crate) instance: Option<Box<dyn Element>>,
+    pub(crate) exits: Exits,
+}
+
 pub(crate) struct Worker {
     pub(crate) core: Core,
-    /// This worker's instance of each element.
-    pub(crate) elements: Vec<Option<Box<dyn Element>>>,
+    pub(crate) slots: Vec<Slot>,
     pub(crate) reader: Reader,
     open: HashMap<u64, Open>,
 }
@@ -55,9 +61,10 @@ pub(crate) struct Worker {
 macro_rules! dispatch {
     ($self:ident, $element:expr, |$instance:ident, $cx:ident| $run:expr) => {{
         let element = $element as usize;
-        $self.core.enter(element as u32);
+        let slot = &mut $self.slots[element];
+        $self.core.enter(element as u32, slot.exits);
         let mut cx = Cx { core: &mut *$self.core, turn: $self.turn };
-        let result = match &mut $self.elements[element] {
+        let result = match &mut slot.instance {
             Some(instance) => {
                 let ($instance, $cx) = (&mut **instance, &mut cx);
                 Some($run)
@@ -72,20 +79,20 @@ macro_rules! dispatch {
 /// A worker within a turn.
 struct Running<'w> {
     core: &'w mut Core,
-    elements: &'w mut [Option<Box<dyn Element>>],
+    slots: &'w mut [Slot],
     open: &'w mut HashMap<u64, Open>,
     turn: Turn<'w>,
 }
 
 impl Worker {
-    pub(crate) fn new(core: Core, elements: Vec<Option<Box<dyn Element>>>, reader: Reader) -> Worker {
-        Worker { core, elements, reader, open: HashMap::new() }
+    pub(crate) fn new(core: Core, slots: Vec<Slot>, reader: Reader) -> Worker {
+        Worker { core, slots, reader, open: HashMap::new() }
     }
 
     fn running(&mut self) -> Running<'_> {
         Running {
             core: &mut self.core,
-            elements: &mut self.elements,
+            slots: &mut self.slots,
             open: &mut self.open,
             turn: self.reader.turn(),
         }
@@ -146,8 +153,7 @@ impl Running<'_> {
                 }
             }
             let Some(element) = self.core.scheduler.next() else { break };
-            dispatch!(self, element, |instance, cx| instance.run_task(cx));
-            if let Some(turned) = self.run_list(budget) {
+            if let Some(turned) = self.run_task(element, budget) {
                 return turned;
             }
         }
@@ -163,6 +169,29 @@ impl Running<'_> {
             return Turned::Busy;
         }
         Turned::Idle(self.core.timers.next_ns())
+    }
+
+    /// Runs an element's task and what follows from it.
+    #[inline]
+    fn run_task(&mut self, element: u32, budget: &mut usize) -> Option<Turned> {
+        let slot = &mut self.slots[element as usize];
+        self.core.enter(element, slot.exits);
+        if let Some(instance) = &mut slot.instance {
+            instance.run_task(&mut Cx { core: self.core, turn: self.turn });
+        }
+        // The first item is done without touching the list.
+        match self.core.take_first() {
+            Some(Work::Push { element, port, batch }) if *budget > 0 => {
+                *budget -= 1;
+                self.push(Link { element, port }, batch, budget);
+            }
+            Some(Work::Ask { element, port, want, own }) if *budget > 0 => {
+                *budget -= 1;
+                self.ask(element, port, want, own, budget);
+            }
+            first => self.core.list.extend(first),
+        }
+        if self.core.list.is_empty() { None } else { self.run_list(budget) }
     }
 
     fn serve(&mut self) -> Turned {
@@ -224,7 +253,6 @@ impl Running<'_> {
     }
 
     /// Runs the work-list until it is empty (`None`), waits for another worker, or has used up the turn.
-    #[inline]
     fn run_list(&mut self, budget: &mut usize) -> Option<Turned> {
         while let Some(work) = self.core.list.pop() {
             if *budget == 0 {
@@ -233,9 +261,9 @@ impl Running<'_> {
             }
             *budget -= 1;
             match work {
-                Work::Push { element, port, batch } => self.push(element, port, batch, budget),
-                Work::Ask { element, port, want, own } => self.ask(element, port, want, own),
-                Work::Waiting { .. } => {} // its answer was lost with a dropped batch: nothing to hand on
+                Work::Push { element, port, batch } => self.push(Link { element, port }, batch, budget),
+                Work::Ask { element, port, want, own } => self.ask(element, port, want, own, budget),
+                Work::Waiting(_) => {} // its answer was lost with a dropped batch: nothing to hand on
                 Work::Answer { batch } => self.answer(batch),
                 Work::Control(control) => {
                     if !self.control(*control) {
@@ -249,57 +277,100 @@ impl Running<'_> {
 
     /// Brings a batch to an element, and what that emits first to the next, and so on to the end of the path. Whatever else
     /// is emitted on the way goes onto the list.
-    #[inline]
-    fn push(&mut self, element: u32, port: u16, batch: Batch, budget: &mut usize) {
-        let (mut link, mut batch) = (Link { element, port }, batch);
+    #[inline(never)] // the list's loop stays small
+    fn push(&mut self, mut link: Link, mut batch: Batch, budget: &mut usize) {
         loop {
-            if let Some(Some(instance)) = self.elements.get_mut(link.element as usize) {
-                self.core.enter(link.element);
-                let mut cx = Cx { core: self.core, turn: self.turn };
+            let verdict = match batch.packets_mut() {
+                [packet] => self.push_alone(&mut link, packet, budget),
+                _ => None,
+            };
+            let mut cx = Cx { core: self.core, turn: self.turn };
+            if let Some(verdict) = verdict {
+                cx.settle(verdict, batch);
+            } else if let Some(Slot { instance: Some(instance), exits }) =
+                self.slots.get_mut(link.element as usize)
+            {
+                cx.core.enter(link.element, *exits);
                 instance.push(&mut cx, link.port as usize, batch);
             } else {
                 // Counted for the element that sent it there.
-                let mut cx = Cx { core: self.core, turn: self.turn };
                 cx.drop_batch(batch, "output leads nowhere on this worker");
             }
-            match self.core.next.take() {
-                // Nothing but this batch was emitted, or it was emitted first: it goes on without touching the list.
-                Some((next, rest)) if *budget > 0 => {
-                    if self.core.list.len() > self.core.base + 1 {
-                        self.core.list[self.core.base..].reverse();
-                    }
+            match self.core.take_first() {
+                Some(Work::Push { element, port, batch: rest }) if *budget > 0 => {
                     *budget -= 1;
-                    (link, batch) = (next, rest);
+                    (link, batch) = (Link { element, port }, rest);
                 }
-                next => {
-                    self.core.next = next;
-                    return self.core.leave();
-                }
+                first => return self.core.list.extend(first),
             }
         }
     }
 
-    /// An element asks upstream: finds out who answers, passing the request on as often as necessary.
-    fn ask(&mut self, element: u32, port: u16, want: u8, own: bool) {
-        self.core.list.push(Work::Waiting { element, port, own });
-        let link = self.core.uplink(element, port);
-        if link.element == NOWHERE {
-            return self.answer_empty();
-        }
-        let base = self.core.list.len();
-        let pull = dispatch!(self, link.element, |instance, cx| {
-            instance.pull(cx, link.port as usize, want as usize)
-        });
-        self.handle_pull(base, link.element, pull.unwrap_or(Pull::Nothing));
+    /// Takes a packet that is alone in its batch through elements for as long as they only pass it on, which needs neither
+    /// list nor emission. Moves `link` to the element where that ends: its verdict, or `None` if it wants the batch.
+    #[inline(never)] // a loop of its own keeps all it needs in registers
+    fn push_alone(&mut self, link: &mut Link, packet: &mut Packet, budget: &mut usize) -> Option<Verdict> {
+        self.core.base = self.core.list.len();
+        let (mut to, mut left) = (*link, *budget);
+        let mut cx = Cx { core: self.core, turn: self.turn };
+        let verdict = loop {
+            let Some(Slot { instance: Some(instance), exits }) = self.slots.get_mut(to.element as usize)
+            else {
+                break None;
+            };
+            cx.core.here = to.element;
+            cx.core.exits = *exits;
+            let verdict = instance.push_one(&mut cx, to.port as usize, packet);
+            if !cx.core.is_quiet() || left == 0 {
+                break verdict;
+            }
+            left -= 1;
+            match verdict {
+                Some(Verdict::Pass) => to = exits.first,
+                Some(Verdict::Output(output)) if output < exits.count as usize => {
+                    to = cx.core.outputs[exits.start as usize + output];
+                }
+                other => break other,
+            }
+        };
+        (*link, *budget) = (to, left);
+        verdict
     }
 
-    fn answer_empty(&mut self) {
-        let batch = self.core.pool.batch();
-        self.core.list.push(Work::Answer { batch });
+    /// An element asks upstream: finds out who answers, passing the request on as often as necessary. What is answered at
+    /// once comes down at once; otherwise the list remembers who waits.
+    #[inline(never)] // the list's loop stays small
+    fn ask(&mut self, element: u32, port: u16, want: u8, own: bool, budget: &mut usize) {
+        let (mut waiting, mut want) = (Waiting { element, port, own }, want as usize);
+        loop {
+            let base = self.core.list.len();
+            let link = self.core.uplink(waiting.element, waiting.port);
+            let pull = match link.element {
+                NOWHERE => None,
+                up => dispatch!(self, up, |instance, cx| instance.pull(cx, link.port as usize, want)),
+            };
+            let at_once = self.core.list.len() == base; // nothing has to be done before
+            match pull.unwrap_or(Pull::Nothing) {
+                Pull::Give(batch) if at_once => return self.hand_down(waiting, batch),
+                Pull::Nothing if at_once => {
+                    let batch = self.core.pool.batch();
+                    return self.hand_down(waiting, batch);
+                }
+                Pull::Ask { input, want: more } if at_once && *budget > 0 => {
+                    *budget -= 1;
+                    self.core.list.push(Work::Waiting(waiting));
+                    waiting = Waiting { element: link.element, port: input as u16, own: false };
+                    want = more.min(packet::BATCH_MAX);
+                }
+                pull => {
+                    self.core.list.insert(base, Work::Waiting(waiting));
+                    return self.handle_pull(base + 1, link.element, pull);
+                }
+            }
+        }
     }
 
     /// Carries out what an element in a pull path wants, after whatever it emitted above `base`.
-    #[inline]
     fn handle_pull(&mut self, base: usize, element: u32, pull: Pull) {
         let work = match pull {
             Pull::Later => return,
@@ -313,21 +384,40 @@ impl Running<'_> {
         self.core.list.insert(base, work);
     }
 
-    /// Packets come down to the element that waits for them; unless it asked of its own accord, it hands them on.
+    /// Packets come down to the element that waits for them, which lies on top of the list.
     fn answer(&mut self, batch: Batch) {
-        let Some(Work::Waiting { element, port, own }) = self.core.list.pop() else {
-            return self.core.pool.recycle(batch);
-        };
-        let base = self.core.list.len();
-        let pull = dispatch!(self, element, |instance, cx| instance.pulled(cx, port as usize, batch));
-        match pull.unwrap_or(Pull::Nothing) {
-            Pull::Give(rest) if own => self.core.pool.recycle(rest),
-            Pull::Nothing | Pull::Later if own => {}
-            Pull::Ask { input, want } if own => {
-                let want = want.min(packet::BATCH_MAX) as u8;
-                self.core.list.insert(base, Work::Ask { element, port: input as u16, want, own });
+        match self.core.list.pop() {
+            Some(Work::Waiting(waiting)) => self.hand_down(waiting, batch),
+            other => {
+                self.core.list.extend(other);
+                self.core.pool.recycle(batch);
             }
-            pull => self.handle_pull(base, element, pull),
+        }
+    }
+
+    /// Hands packets to the element that waits for them; unless it asked of its own accord, it hands them on.
+    fn hand_down(&mut self, mut waiting: Waiting, mut batch: Batch) {
+        loop {
+            let Waiting { element, port, own } = waiting;
+            let base = self.core.list.len();
+            let pull = dispatch!(self, element, |instance, cx| instance.pulled(cx, port as usize, batch));
+            match pull.unwrap_or(Pull::Nothing) {
+                Pull::Give(rest) if own => return self.core.pool.recycle(rest),
+                Pull::Nothing | Pull::Later if own => return,
+                Pull::Ask { input, want } if own => {
+                    let want = want.min(packet::BATCH_MAX) as u8;
+                    self.core.list.insert(base, Work::Ask { element, port: input as u16, want, own });
+                    return;
+                }
+                Pull::Give(rest) if self.core.list.len() == base => match self.core.list.pop() {
+                    Some(Work::Waiting(below)) => (waiting, batch) = (below, rest),
+                    other => {
+                        self.core.list.extend(other);
+                        return self.core.pool.recycle(rest);
+                    }
+                },
+                pull => return self.handle_pull(base, element, pull),
+            }
         }
     }
 }

@@ -261,6 +261,10 @@ fn keep_copied_options(header: &[u8], head: &mut [u8; MAX_HEADER_LEN]) -> usize 
 
 impl Element for IpFragmenter {
     #[inline]
+    fn push_one(&mut self, _cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
+        self.fits(packet).then_some(Verdict::Pass)
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         if batch.iter().all(|packet| self.fits(packet)) {
             cx.emit(0, batch);

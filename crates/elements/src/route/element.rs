@@ -169,21 +169,12 @@ impl<F: Family> Lookup<F> {
 
     /// The answer of the `lookup` handler.
     fn look_up(&self, cx: &Cx<'_>, address: F::Address) -> String {
-        let mut id = [lpm::NONE];
-        self.table.lookup(&[F::key(address)], &mut id, cx.turn());
-        match self.table.hop(id[0], cx.turn()) {
+        let id = self.table.lookup_one(F::key(address), cx.turn());
+        match self.table.hop(id, cx.turn()) {
             Some(hop) if hop.gateway != F::NONE => format!("{} {}", hop.port, hop.gateway),
             Some(hop) => hop.port.to_string(),
             None => "-1".to_owned(),
         }
-    }
-
-    /// A packet on its own.
-    #[inline]
-    fn route_one(&mut self, cx: &Cx<'_>, packet: &mut Packet) -> Verdict {
-        let (address, mut id) = (F::destination(packet), [lpm::NONE]);
-        self.table.lookup(&[address], &mut id, cx.turn());
-        self.direct(cx, packet, address, id[0])
     }
 
     /// Sends a packet where the next hop with this id says.
@@ -211,11 +202,14 @@ impl<F: Family> Lookup<F> {
 }
 
 impl<F: Family> Element for Lookup<F> {
-    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
-        if let [packet] = batch.packets_mut() {
-            let verdict = self.route_one(cx, packet);
-            return cx.settle(verdict, batch);
-        }
+    #[inline]
+    fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
+        let address = F::destination(packet);
+        let id = self.table.lookup_one(address, cx.turn());
+        Some(self.direct(cx, packet, address, id))
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         // Packets of one flow often come in a row: each run of equal addresses is looked up once.
         let (mut addresses, mut ids) = ([F::Key::default(); BATCH_MAX], [lpm::NONE; BATCH_MAX]);
         let (mut run, mut runs) = ([0u8; BATCH_MAX], 0usize);

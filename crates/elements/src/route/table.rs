@@ -92,6 +92,12 @@ impl<F: Family> RouteTable<F> {
         self.prefixes.lookup_batch(addresses, ids, turn);
     }
 
+    /// The next hop id of one address, [`lpm::NONE`] where there is no route.
+    #[inline]
+    pub(super) fn lookup_one(&self, address: F::Key, turn: Turn<'_>) -> u32 {
+        self.prefixes.lookup(address, turn).unwrap_or(lpm::NONE)
+    }
+
     /// The next hop of an id that was looked up in this turn.
     #[inline]
     pub(super) fn hop<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Hop<F::Address>> {
@@ -337,9 +343,7 @@ mod tests {
     }
 
     fn hop_of(table: &RouteTable<V4>, address: u32, turn: Turn<'_>) -> Option<Hop<Ipv4Addr>> {
-        let mut id = [lpm::NONE];
-        table.lookup(&[address], &mut id, turn);
-        table.hop(id[0], turn).copied()
+        table.hop(table.lookup_one(address, turn), turn).copied()
     }
 
     /// A worker may hold an id while the last route that leads to it changes: that is no reason to drop its packet.

@@ -25,8 +25,8 @@
 //! Paint, PaintSwitch, Tee
 
 use crate::basic::paint::AnnoByte;
-use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull};
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -63,6 +63,10 @@ impl PaintTee {
 
 impl Element for PaintTee {
     #[inline]
+    fn push_one(&mut self, _cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
+        (self.anno.of(packet) != self.color).then_some(Verdict::Pass)
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         self.copy(cx, &batch);
         cx.emit(0, batch);
