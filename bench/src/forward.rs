@@ -1,5 +1,6 @@
 //! Nanoseconds a packet through forwarding configurations: the SOSP IP router, and a source, counter and sink.
 
+use crate::callgrind;
 use crate::machine::Machine;
 use router::{Call, Options, Router};
 use serde::Serialize;
@@ -20,6 +21,9 @@ pub(crate) struct Arguments {
     /// Measure only configurations whose name contains this.
     #[arg(long, default_value = "")]
     only: String,
+    /// Count instructions a packet too, on one worker, with valgrind's callgrind.
+    #[arg(long)]
+    instructions: bool,
     /// One short run of each, to see that it works.
     #[arg(long)]
     tiny: bool,
@@ -31,6 +35,9 @@ pub(crate) struct Arguments {
 struct Case {
     name: &'static str,
     config: String,
+    workers: usize,
+    /// Elements whose `count` handlers say, together, how many packets came through.
+    sinks: &'static [&'static str],
     /// Values of the configuration's parameters.
     params: Vec<(String, String)>,
     vector: usize,
@@ -45,18 +52,41 @@ fn cases(packets: u64) -> Vec<Case> {
     let case = |name, config: &str, burst, peers| Case {
         name,
         config: config.to_owned(),
+        workers: 1,
+        sinks: &["d"],
         params: params(burst),
         vector: 32,
         peers,
     };
     let counter = "define($BURST 1, $LIMIT 1);
-        InfiniteSource(BURST $BURST, LENGTH 64, LIMIT $LIMIT, STOP true) -> Counter -> Discard;";
+        InfiniteSource(BURST $BURST, LENGTH 64, LIMIT $LIMIT, STOP true) -> Counter -> d :: Discard;";
+    let no_peers = (f64::NAN, f64::NAN);
+    let on_two = |name, burst| Case {
+        workers: 2,
+        sinks: &["a/d", "b/d"],
+        ..case(name, &twice(FAKE_IPROUTER), burst, no_peers)
+    };
     vec![
         case("fake-iprouter, burst 32", FAKE_IPROUTER, 32, (242.0, 127.0)),
+        on_two("fake-iprouter, burst 32, 2 workers", 32),
         case("fake-iprouter, burst 1", FAKE_IPROUTER, 1, (252.0, 178.0)),
+        on_two("fake-iprouter, burst 1, 2 workers", 1),
         case("source-counter-discard, burst 32", counter, 32, (101.0, 47.0)),
-        case("source-counter-discard, burst 1", counter, 1, (f64::NAN, f64::NAN)),
+        case("source-counter-discard, burst 1", counter, 1, no_peers),
     ]
+}
+
+/// A configuration with a source and a sink (`src`, `d`), once on each of two workers: a queue and a packet belong to
+/// one core.
+fn twice(config: &str) -> String {
+    let (before, rest) = config.split_once("define(").unwrap_or(("", config));
+    let (parameters, body) = rest.split_once(");").unwrap_or(("", rest));
+    format!(
+        "{before}define({parameters});
+         elementclass Path {{ {body} }}
+         a :: Path; b :: Path;
+         StaticThreadSched(a/src 0, a/d 0, b/src 1, b/d 1);"
+    )
 }
 
 /// A result.
@@ -68,6 +98,10 @@ struct Figure {
     ns_max: f64,
     runs: usize,
     packets: u64,
+    workers: usize,
+    /// The time of the same on one worker, divided by this.
+    times_one_worker: Option<f64>,
+    instructions_per_packet: Option<f64>,
     dispatches_per_packet: f64,
     click_reference_ns: Option<f64>,
     fastclick_reference_ns: Option<f64>,
@@ -79,15 +113,15 @@ struct Report {
     figures: Vec<Figure>,
 }
 
-/// Builds a router from a configuration and runs it to its end: nanoseconds, and dispatches made.
-fn time(case: &Case) -> Result<(f64, u64), String> {
+/// Builds a router from a configuration and runs it to its end: nanoseconds and dispatches, each for a packet.
+fn time(case: &Case) -> Result<(f64, f64), String> {
     let parsed = lang::parse(&case.config, case.name, &case.params);
     if parsed.has_errors() {
         return Err(parsed.render_click());
     }
     let known = elements::classes();
-    let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
-    let options = Options { vector: case.vector, pin: true, ..Options::default() };
+    let layout = router::layout(parsed.graph, &known, case.workers).map_err(|e| lang::render_click(&e))?;
+    let options = Options { workers: case.workers, vector: case.vector, pin: true, ..Options::default() };
     let (mut router, _) =
         router::build(layout, case.config.clone(), &known, options).map_err(|e| lang::render_click(&e))?;
     let start = Instant::now();
@@ -95,7 +129,12 @@ fn time(case: &Case) -> Result<(f64, u64), String> {
     let elapsed = start.elapsed().as_nanos() as f64;
     router.finish();
     check_nothing_dropped(&mut router)?;
-    Ok((elapsed, router.dispatches()))
+    let mut packets = 0.0;
+    for sink in case.sinks {
+        let count = router.call(Call::read(format!("{sink}.count"), ""))?;
+        packets += count.parse::<f64>().map_err(|_| format!("'{sink}.count' is no number: {count}"))?;
+    }
+    Ok((elapsed / packets, router.dispatches() as f64 / packets))
 }
 
 /// A figure over packets that went missing would say nothing.
@@ -110,37 +149,53 @@ fn check_nothing_dropped(router: &mut Router) -> Result<(), String> {
     Ok(())
 }
 
+/// The case with this name, or else all whose names contain it.
+fn chosen(cases: Vec<Case>, only: &str) -> Vec<Case> {
+    let exact = cases.iter().any(|case| case.name == only);
+    cases
+        .into_iter()
+        .filter(|case| if exact { case.name == only } else { case.name.contains(only) })
+        .collect()
+}
+
 /// Measures all cases, interleaved, and prints them.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let (runs, packets) =
         if arguments.tiny { (1, 10_000) } else { (arguments.runs.max(1), arguments.packets) };
-    let cases: Vec<Case> =
-        cases(packets).into_iter().filter(|case| case.name.contains(&arguments.only)).collect();
+    let cases = chosen(cases(packets), &arguments.only);
     let machine = Machine::here(); // before workers are bound to processors
     let mut times = vec![Vec::new(); cases.len()];
-    let mut dispatches = vec![0; cases.len()];
+    let mut dispatches = vec![0.0; cases.len()];
     for _ in 0..runs {
         for (i, case) in cases.iter().enumerate() {
             let (ns, made) = time(case)?;
-            times[i].push(ns / packets as f64);
+            times[i].push(ns);
             dispatches[i] = made;
         }
     }
-    let figures = cases.iter().zip(times).zip(dispatches).map(|((case, mut ns), made)| {
+    let mut figures: Vec<Figure> = Vec::new();
+    for ((case, mut ns), made) in cases.iter().zip(times).zip(dispatches) {
         ns.sort_by(f64::total_cmp);
-        Figure {
+        let count = arguments.instructions && case.workers == 1;
+        // The case on one worker comes before the same on several.
+        let alone = figures.iter().find(|f| case.workers > 1 && case.name.starts_with(f.name));
+        let figure = Figure {
             name: case.name,
             ns_median: ns[ns.len() / 2],
             ns_min: ns[0],
             ns_max: ns[ns.len() - 1],
             runs,
             packets,
-            dispatches_per_packet: made as f64 / packets as f64,
+            workers: case.workers,
+            times_one_worker: alone.map(|one| one.ns_median / ns[ns.len() / 2]),
+            instructions_per_packet: if count { Some(callgrind::per_packet(case.name)?) } else { None },
+            dispatches_per_packet: made,
             click_reference_ns: Some(case.peers.0).filter(|ns| ns.is_finite()),
             fastclick_reference_ns: Some(case.peers.1).filter(|ns| ns.is_finite()),
-        }
-    });
-    print(&Report { machine, figures: figures.collect() }, arguments.json);
+        };
+        figures.push(figure);
+    }
+    print(&Report { machine, figures }, arguments.json);
     Ok(())
 }
 
@@ -151,20 +206,22 @@ fn print(report: &Report, json: bool) {
     }
     println!("{}", report.machine.line());
     println!(
-        "{:34} {:>8} {:>8} {:>8} {:>8}  {:>8} {:>9}",
-        "ns a packet", "median", "min", "max", "disp/pkt", "Click", "FastClick"
+        "{:36} {:>7} {:>7} {:>7} {:>8} {:>9} {:>9}  {:>6} {:>9}",
+        "ns a packet", "median", "min", "max", "speed-up", "disp/pkt", "instr/pkt", "Click", "FastClick"
     );
-    let or_dash = |ns: Option<f64>| ns.map_or("-".to_owned(), |ns| format!("{ns:.0}"));
+    let or_dash = |value: Option<f64>, digits| value.map_or("-".to_owned(), |v| format!("{v:.digits$}"));
     for f in &report.figures {
         println!(
-            "{:34} {:8.1} {:8.1} {:8.1} {:8.2}  {:>8} {:>9}",
+            "{:36} {:7.1} {:7.1} {:7.1} {:>8} {:9.2} {:>9}  {:>6} {:>9}",
             f.name,
             f.ns_median,
             f.ns_min,
             f.ns_max,
+            or_dash(f.times_one_worker, 2),
             f.dispatches_per_packet,
-            or_dash(f.click_reference_ns),
-            or_dash(f.fastclick_reference_ns)
+            or_dash(f.instructions_per_packet, 0),
+            or_dash(f.click_reference_ns, 0),
+            or_dash(f.fastclick_reference_ns, 0)
         );
     }
     println!(

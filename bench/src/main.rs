@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod callgrind;
 mod forward;
 mod machine;
 

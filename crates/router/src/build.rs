@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 
 /// How a router is to run.
 pub struct Options {
-    /// Number of workers, at least 1.
+    /// Number of workers; there are at least as many as the layout uses.
     pub workers: usize,
     /// Packets in a batch, at most; 1 makes the order of effects exactly Click's.
     pub vector: usize,
@@ -194,7 +194,8 @@ fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (I
         })
         .collect();
     let by_name = nodes.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
-    let workers = options.workers.max(1);
+    let placed = nodes.iter().flat_map(|node| node.workers.last()).max();
+    let workers = options.workers.max(placed.map_or(1, |last| last + 1));
     let info = Info {
         nodes,
         graph: layout.graph,

@@ -92,7 +92,7 @@ impl Router {
                 let processor = processors.get(worker.core.worker % processors.len().max(1)).copied();
                 let thread = std::thread::Builder::new().name(format!("worker {}", worker.core.worker));
                 let spawned = thread.spawn_scoped(scope, move || {
-                    pin_to(processor);
+                    let _pinned = Pinned::to(processor);
                     drive(worker);
                 });
                 if let Err(error) = spawned {
@@ -100,7 +100,7 @@ impl Router {
                     self.info.halt();
                 }
             }
-            pin_to(processors.first().copied());
+            let _pinned = Pinned::to(processors.first().copied());
             drive(first);
         });
     }
@@ -264,19 +264,34 @@ fn sleep(worker: &mut Worker, until_ns: Option<i64>) {
     worker.reader.online();
 }
 
-/// The processors that this process may use.
+/// The processors that this thread may use.
 fn processors() -> Vec<usize> {
     rustix::thread::sched_getaffinity(None)
         .map(|set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
         .unwrap_or_default()
 }
 
-/// Binds this thread to a processor; without permission it stays unbound.
-fn pin_to(processor: Option<usize>) {
-    let Some(processor) = processor else { return };
-    let mut set = rustix::thread::CpuSet::new();
-    set.set(processor);
-    let _ = rustix::thread::sched_setaffinity(None, &set);
+/// A thread bound to a processor; free again when this is dropped, so that threads started later are free as well.
+struct Pinned(Option<rustix::thread::CpuSet>);
+
+impl Pinned {
+    /// Binds this thread; without permission it stays unbound.
+    fn to(processor: Option<usize>) -> Pinned {
+        let Some(processor) = processor else { return Pinned(None) };
+        let before = rustix::thread::sched_getaffinity(None).ok();
+        let mut set = rustix::thread::CpuSet::new();
+        set.set(processor);
+        let bound = rustix::thread::sched_setaffinity(None, &set).is_ok();
+        Pinned(before.filter(|_| bound))
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            let _ = rustix::thread::sched_setaffinity(None, before);
+        }
+    }
 }
 
 /// The clock of a router.

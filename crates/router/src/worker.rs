@@ -324,7 +324,6 @@ impl Running<'_> {
             if !cx.core.is_quiet() || left == 0 {
                 break verdict;
             }
-            left -= 1;
             match verdict {
                 Some(Verdict::Pass) => to = exits.first,
                 Some(Verdict::Output(output)) if output < exits.count as usize => {
@@ -332,6 +331,7 @@ impl Running<'_> {
                 }
                 other => break other,
             }
+            left -= 1;
         };
         (*link, *budget) = (to, left);
         verdict
