@@ -50,6 +50,18 @@ impl Flow {
         self.router.call(router::Call::read(path, "")).unwrap_or_else(|error| format!("error: {error}"))
     }
 
+    /// A handler's value for a parameter.
+    pub(crate) fn read_with(&mut self, path: &str, parameter: &str) -> String {
+        let call = router::Call::read(path, parameter);
+        self.router.call(call).unwrap_or_else(|error| format!("error: {error}"))
+    }
+
+    /// What a handler answers to a write: nothing, or an error.
+    pub(crate) fn write(&mut self, path: &str, value: &str) -> String {
+        let call = router::Call::write(path, value);
+        self.router.call(call).unwrap_or_else(|error| format!("error: {error}"))
+    }
+
     /// What elements printed.
     pub(crate) fn log(&self) -> String {
         self.router.info().log.text()

@@ -18,6 +18,7 @@ mod inject;
 pub mod ip;
 pub mod ip6;
 pub mod queueing;
+pub mod rewrite;
 pub mod route;
 pub mod script;
 pub mod sink;
@@ -40,6 +41,7 @@ const FAMILIES: &[&[&Class]] = &[
     ether::CLASSES,
     ip::CLASSES,
     ip6::CLASSES,
+    rewrite::CLASSES,
     route::CLASSES,
     capture::CLASSES,
     script::CLASSES,

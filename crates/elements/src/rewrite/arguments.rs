@@ -1,0 +1,177 @@
+//! Arguments that rewriters have in common, and some that only some of them have.
+
+use super::flow_set::{Policy, Timeouts};
+use super::input::Spec;
+use super::mapper;
+use super::nat::{Capacity, Kind, Nat, Plan};
+use packet::Anno;
+use router::{AnnoOf, Args, Config, ConfigError, Raw, parse_integer};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The classes of rewriters: whom a capacity can be shared with.
+pub(super) const REWRITERS: &[&str] =
+    &["IPRewriter", "TCPRewriter", "UDPRewriter", "ICMPPingRewriter", "IPAddrRewriter", "IPAddrPairRewriter"];
+
+/// The annotations that rewriters set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Annotations {
+    /// Whether the destination annotation follows the destination address.
+    pub(super) dst: bool,
+    /// The annotation that packets of the reply direction get from the flow's first packet.
+    pub(super) reply: Option<Anno>,
+}
+
+/// All of these arguments; each class reads those that it has.
+#[derive(Default)]
+pub(super) struct RewriterArgs {
+    mapping_capacity: Option<Raw>,
+    capacity: Option<Raw>,
+    timeout: Option<Duration>,
+    guarantee: Option<Duration>,
+    reap_interval: Option<Duration>,
+    reap_time: Option<Duration>,
+    dst_anno: Option<bool>,
+    reply_anno: Option<AnnoOf<1>>,
+    tcp_timeout: Option<Duration>,
+    tcp_done_timeout: Option<Duration>,
+    tcp_nodata_timeout: Option<Duration>,
+    tcp_guarantee: Option<Duration>,
+    udp_timeout: Option<Duration>,
+    udp_streaming_timeout: Option<Duration>,
+    streaming_timeout: Option<Duration>,
+    udp_guarantee: Option<Duration>,
+    specs: Vec<String>,
+}
+
+/// Whole seconds, as Click counts them, in milliseconds.
+fn ms(time: Option<Duration>, default_s: u64) -> u64 {
+    let seconds = time.map_or(default_s, |time| time.as_secs() + u64::from(time.subsec_millis() >= 500));
+    seconds.saturating_mul(1000)
+}
+
+const DEFAULT_GUARANTEE_S: u64 = 5;
+const DEFAULT_REAP_S: u64 = 15 * 60;
+
+impl RewriterArgs {
+    fn read<'s, 'v>(&'v mut self, kind: Kind, args: Args<'s, 'v>) -> Args<'s, 'v> {
+        let mut args = args
+            .keyword("MAPPING_CAPACITY", &mut self.mapping_capacity)
+            .keyword("CAPACITY", &mut self.capacity)
+            .keyword("TIMEOUT", &mut self.timeout)
+            .keyword("GUARANTEE", &mut self.guarantee)
+            .keyword("REAP_INTERVAL", &mut self.reap_interval)
+            .keyword("REAP_TIME", &mut self.reap_time)
+            .keyword("REPLY_ANNO", &mut self.reply_anno);
+        if !matches!(kind, Kind::Addr | Kind::Pair) {
+            args = args.keyword("DST_ANNO", &mut self.dst_anno);
+        }
+        if matches!(kind, Kind::Ip | Kind::Tcp) {
+            args = args
+                .keyword("TCP_TIMEOUT", &mut self.tcp_timeout)
+                .keyword("TCP_DONE_TIMEOUT", &mut self.tcp_done_timeout)
+                .keyword("TCP_NODATA_TIMEOUT", &mut self.tcp_nodata_timeout)
+                .keyword("TCP_GUARANTEE", &mut self.tcp_guarantee);
+        }
+        if matches!(kind, Kind::Ip | Kind::Udp) {
+            args = args
+                .keyword("UDP_TIMEOUT", &mut self.udp_timeout)
+                .keyword("UDP_STREAMING_TIMEOUT", &mut self.udp_streaming_timeout)
+                .keyword("UDP_GUARANTEE", &mut self.udp_guarantee);
+        }
+        if kind == Kind::Udp {
+            args = args.keyword("STREAMING_TIMEOUT", &mut self.streaming_timeout);
+        }
+        args.rest(&mut self.specs)
+    }
+
+    /// How long flows stay: those of TCP or all, and those of IPRewriter's UDP map.
+    fn policies(&self, kind: Kind) -> [Policy; 2] {
+        let plain = |default_s| Policy {
+            guarantee_ms: ms(self.guarantee, DEFAULT_GUARANTEE_S),
+            timeouts: Timeouts::Plain(ms(self.timeout, default_s)),
+        };
+        let tcp = Policy {
+            guarantee_ms: ms(self.guarantee.or(self.tcp_guarantee), DEFAULT_GUARANTEE_S),
+            timeouts: Timeouts::Tcp {
+                nodata: ms(self.tcp_nodata_timeout, 300),
+                data: ms(self.tcp_timeout.or(self.timeout), 86_400),
+                done: ms(self.tcp_done_timeout, 240),
+            },
+        };
+        let udp = |few: Option<Duration>, streaming: Option<Duration>, guarantee: Option<Duration>| Policy {
+            guarantee_ms: ms(guarantee, DEFAULT_GUARANTEE_S),
+            timeouts: Timeouts::Udp { few: ms(few, 300), streaming: ms(streaming.or(few), 300) },
+        };
+        match kind {
+            Kind::Ip => [tcp, udp(self.udp_timeout, self.udp_streaming_timeout, self.udp_guarantee)],
+            Kind::Tcp => [tcp; 2],
+            Kind::Udp => {
+                let streaming = self.streaming_timeout.or(self.udp_streaming_timeout);
+                [udp(self.timeout.or(self.udp_timeout), streaming, self.guarantee.or(self.udp_guarantee)); 2]
+            }
+            Kind::Ping => [plain(300); 2],
+            Kind::Addr | Kind::Pair => [plain(7200); 2],
+        }
+    }
+
+    fn capacity(&self, config: &Config<'_>) -> Result<Capacity, ConfigError> {
+        let Some(Raw(text)) = self.mapping_capacity.as_ref().or(self.capacity.as_ref()) else {
+            return Ok(Capacity::Own(i32::MAX));
+        };
+        if let Some(number) = parse_integer(text) {
+            return i32::try_from(number).map(Capacity::Own).map_err(|_| "bad MAPPING_CAPACITY".into());
+        }
+        let peer = config.find(text).filter(|&peer| REWRITERS.contains(&config.class_of(peer)));
+        peer.map(Capacity::SharedWith).ok_or_else(|| "bad MAPPING_CAPACITY".into())
+    }
+}
+
+/// What a rewriter's instance knows of its arguments.
+pub(super) struct Made {
+    pub(super) nat: Arc<Nat>,
+    pub(super) annotations: Annotations,
+    pub(super) reap: Duration,
+}
+
+/// Reads the arguments of a rewriter, and makes or finds its shared part.
+///
+/// # Errors
+/// What is wrong with them.
+pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigError> {
+    let mut args = RewriterArgs::default();
+    args.read(kind, config.args()).finish()?;
+    let capacity = args.capacity(config)?;
+    if args.specs.len() != config.inputs() {
+        return Err(format!("need {} arguments, one per input port", config.inputs()).into());
+    }
+    let mut specs = Vec::new();
+    let mut error = ConfigError::default();
+    for (at, text) in args.specs.iter().enumerate() {
+        let classify = |element: usize| mapper::CLASSES.contains(&config.class_of(element));
+        match Spec::parse(text, config.scope(), &classify, config.outputs()) {
+            Ok(spec) => specs.push(spec),
+            Err(message) => error.messages.push(format!("input spec {at}: {message}")),
+        }
+    }
+    if !error.messages.is_empty() {
+        return Err(error);
+    }
+    let plan = Plan {
+        kind,
+        element: config.index(),
+        outputs: config.outputs(),
+        policies: args.policies(kind),
+        specs,
+        capacity,
+        seed: config.seed(),
+    };
+    Ok(Made {
+        nat: config.shared(|| Ok(Nat::new(plan)))?,
+        annotations: Annotations {
+            dst: args.dst_anno.unwrap_or(true),
+            reply: args.reply_anno.map(|AnnoOf(anno)| anno),
+        },
+        reap: Duration::from_millis(ms(args.reap_interval.or(args.reap_time), DEFAULT_REAP_S)),
+    })
+}

@@ -1,0 +1,119 @@
+//! Flow identifiers: the addresses and ports that tell flows apart.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+
+/// Source and destination of a flow's packets. Numbers are in host order; ports that do not matter are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct FlowId {
+    pub(super) saddr: u32,
+    pub(super) daddr: u32,
+    pub(super) sport: u16,
+    pub(super) dport: u16,
+}
+
+impl FlowId {
+    /// From addresses and ports, in the order in which Click writes them.
+    pub(super) fn new(saddr: Ipv4Addr, sport: u16, daddr: Ipv4Addr, dport: u16) -> FlowId {
+        FlowId { saddr: saddr.to_bits(), daddr: daddr.to_bits(), sport, dport }
+    }
+
+    /// The identifier of packets that go the other way.
+    #[inline]
+    pub(super) fn reversed(self) -> FlowId {
+        FlowId { saddr: self.daddr, daddr: self.saddr, sport: self.dport, dport: self.sport }
+    }
+
+    /// Both addresses, the source in the upper half.
+    #[inline]
+    pub(super) fn addresses(self) -> u64 {
+        u64::from(self.saddr) << 32 | u64::from(self.daddr)
+    }
+
+    /// Both ports, the source in the upper half.
+    #[inline]
+    pub(super) fn ports(self) -> u32 {
+        u32::from(self.sport) << 16 | u32::from(self.dport)
+    }
+
+    /// The inverse of [`FlowId::addresses`] and [`FlowId::ports`].
+    #[inline]
+    pub(super) fn from_words(addresses: u64, ports: u32) -> FlowId {
+        FlowId {
+            saddr: (addresses >> 32) as u32,
+            daddr: addresses as u32,
+            sport: (ports >> 16) as u16,
+            dport: ports as u16,
+        }
+    }
+
+    /// The source address.
+    pub(super) fn source(self) -> Ipv4Addr {
+        Ipv4Addr::from_bits(self.saddr)
+    }
+
+    /// The destination address.
+    pub(super) fn destination(self) -> Ipv4Addr {
+        Ipv4Addr::from_bits(self.daddr)
+    }
+}
+
+impl fmt::Display for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {}, {}, {})", self.source(), self.sport, self.destination(), self.dport)
+    }
+}
+
+/// What a table is searched for: a flow identifier, and the map that it belongs to, as one table serves several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) map: u32,
+    pub(super) id: FlowId,
+}
+
+impl Key {
+    /// A hash whose bits are all of use. `seed` makes it hard to find flows that collide from outside.
+    #[inline]
+    pub(super) fn hash(self, seed: u64) -> u64 {
+        let rest = u64::from(self.map) << 32 | u64::from(self.id.ports());
+        fold(fold(self.id.addresses() ^ seed, FIRST) ^ rest, SECOND ^ seed)
+    }
+}
+
+/// Numbers with as many ones as zeros, in no order.
+const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
+const SECOND: u64 = 0xd1b5_4a32_d192_ed03;
+
+/// The two halves of a product, one over the other.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_text() {
+        let id = FlowId::new(Ipv4Addr::new(1, 0, 0, 1), 20, Ipv4Addr::new(2, 0, 0, 2), 30);
+        assert_eq!(FlowId::from_words(id.addresses(), id.ports()), id);
+        assert_eq!(id.reversed().to_string(), "(2.0.0.2, 30, 1.0.0.1, 20)");
+        assert_eq!(id.reversed().reversed(), id);
+    }
+
+    /// Neighbouring flows spread over the low bits (shard, bucket) and the high bits (tag).
+    #[test]
+    fn hashes_spread() {
+        let mut low = [0u32; 64];
+        let mut high = [0u32; 64];
+        for n in 0..6400u32 {
+            let id = FlowId { saddr: 0x0a00_0000 + n / 100, daddr: 1, sport: (n % 100) as u16, dport: 80 };
+            let hash = Key { map: 3, id }.hash(7);
+            low[(hash & 63) as usize] += 1;
+            high[(hash >> 58) as usize] += 1;
+        }
+        assert!(low.iter().chain(&high).all(|&n| (50..160).contains(&n)), "{low:?} {high:?}");
+    }
+}

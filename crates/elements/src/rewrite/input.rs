@@ -1,0 +1,158 @@
+//! Input specifications: what becomes of packets whose flow is not known.
+
+use super::ip_rewriter_patterns as patterns;
+use super::mapper::Mapper;
+use super::pattern::Pattern;
+use router::{Info, Scope, parse_integer};
+use std::sync::Arc;
+
+/// Where packets of the two directions leave.
+pub(super) type Outputs = [u16; 2];
+
+/// A pattern in a specification: written there, or the name of one that IPRewriterPatterns defines.
+#[derive(Clone, Debug)]
+pub(super) enum PatternRef {
+    Here(Arc<Pattern>),
+    Named(String),
+}
+
+impl PatternRef {
+    /// Reads the words of a pattern.
+    fn parse(words: &[String], scope: Scope<'_>) -> Result<PatternRef, String> {
+        match words {
+            [name] => Ok(PatternRef::Named(name.clone())),
+            words => Pattern::parse(words, scope).map(|pattern| PatternRef::Here(Arc::new(pattern))),
+        }
+    }
+
+    /// The pattern, once all elements exist: seen from the element `from`.
+    ///
+    /// # Errors
+    /// There is no such pattern.
+    pub(super) fn resolve(&self, info: &Info, from: usize) -> Result<Arc<Pattern>, String> {
+        match self {
+            PatternRef::Here(pattern) => Ok(pattern.clone()),
+            PatternRef::Named(name) => {
+                patterns::find(info, from, name).ok_or_else(|| format!("no such pattern '{name}'"))
+            }
+        }
+    }
+}
+
+/// Reads `FOUTPUT ROUTPUT`.
+fn parse_outputs(words: &[String]) -> Result<Outputs, String> {
+    let number = |text: &String| parse_integer(text).filter(|&n| i32::try_from(n).is_ok());
+    // An output that no element has is as good as a large one: the range is checked against the element.
+    let output = |n: i128| u16::try_from(n).unwrap_or(u16::MAX);
+    let [forward, reply] = words else { return Err("bad forward port".to_owned()) };
+    let forward = number(forward).ok_or("bad forward port")?;
+    let reply = number(reply).ok_or("bad reply port")?;
+    Ok([output(forward), output(reply)])
+}
+
+/// Reads a pattern and `FOUTPUT ROUTPUT`.
+///
+/// # Errors
+/// What is wrong.
+pub(super) fn parse_with_outputs(text: &str, scope: Scope<'_>) -> Result<(PatternRef, Outputs), String> {
+    let words = lang::conf::split_spaces(text);
+    if words.len() <= 2 {
+        return Err("syntax error".to_owned());
+    }
+    let (pattern, outputs) = words.split_at(words.len() - 2);
+    Ok((PatternRef::parse(pattern, scope)?, parse_outputs(outputs)?))
+}
+
+/// A specification as read, before names in it are resolved.
+#[derive(Clone, Debug)]
+pub(super) enum Spec {
+    Drop,
+    Pass(u16),
+    Keep(Outputs),
+    Pattern(PatternRef, Outputs),
+    /// The index of an element that is an IPMapper.
+    Mapper(usize),
+}
+
+impl Spec {
+    /// Reads a specification for an element with this many outputs. `is_mapper` knows which elements are mappers.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(super) fn parse(
+        text: &str,
+        scope: Scope<'_>,
+        is_mapper: &dyn Fn(usize) -> bool,
+        outputs: usize,
+    ) -> Result<Spec, String> {
+        let mut rest = text.trim();
+        let word = lang::conf::pop_space(&mut rest).to_owned();
+        let rest = rest.trim();
+        let in_range = |ports: Outputs| {
+            let fits = ports.iter().all(|&port| usize::from(port) < outputs);
+            if fits { Ok(ports) } else { Err("output port out of range".to_owned()) }
+        };
+        match word.as_str() {
+            "" => Err("empty argument".to_owned()),
+            "pass" | "passthrough" | "nochange" => {
+                let number = if rest.is_empty() { Some(0) } else { parse_integer(rest) };
+                let number = number.ok_or("syntax error, expected 'nochange [OUTPUT]'")?;
+                let output = u16::try_from(number).unwrap_or(u16::MAX);
+                in_range([output; 2]).map(|[output, _]| Spec::Pass(output))
+            }
+            "keep" => parse_outputs(&lang::conf::split_spaces(rest)).and_then(in_range).map(Spec::Keep),
+            "drop" | "discard" if rest.is_empty() => Ok(Spec::Drop),
+            "drop" | "discard" => Err(format!("syntax error, expected '{word}'")),
+            "pattern" | "xpattern" => {
+                let (pattern, ports) = parse_with_outputs(rest, scope)?;
+                in_range(ports).map(|ports| Spec::Pattern(pattern, ports))
+            }
+            name => match scope.find(name) {
+                Some(_) if !rest.is_empty() => Err("syntax error, expected element name".to_owned()),
+                Some(element) if is_mapper(element) => Ok(Spec::Mapper(element)),
+                Some(_) => Err("element is not an IPMapper".to_owned()),
+                None => Err("unknown specification".to_owned()),
+            },
+        }
+    }
+
+    /// The specification with names resolved, for the element `of`, which has this many outputs.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(super) fn resolve(&self, info: &Info, of: usize, outputs: usize) -> Result<Input, String> {
+        Ok(match self {
+            Spec::Drop => Input::Drop,
+            Spec::Pass(output) => Input::Pass(*output),
+            Spec::Keep(outputs) => Input::Keep(*outputs),
+            Spec::Pattern(pattern, outputs) => Input::Pattern(pattern.resolve(info, of)?, *outputs),
+            Spec::Mapper(element) => {
+                let mapper: Arc<Mapper> = info.shared(*element).ok_or("element is not an IPMapper")?;
+                mapper.check(info, *element, outputs)?;
+                Input::Mapper(mapper)
+            }
+        })
+    }
+}
+
+/// A specification that can be followed.
+#[derive(Debug)]
+pub(super) enum Input {
+    Drop,
+    Pass(u16),
+    Keep(Outputs),
+    Pattern(Arc<Pattern>, Outputs),
+    Mapper(Arc<Mapper>),
+}
+
+impl std::fmt::Display for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Input::Drop => f.write_str("<drop>"),
+            Input::Pass(_) => f.write_str("<nochange>"),
+            Input::Keep(_) => f.write_str("<keep>"),
+            Input::Pattern(pattern, _) => write!(f, "{pattern}"),
+            Input::Mapper(_) => f.write_str("<mapper>"),
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Rewriters as elements: what IPRewriter and its relatives do with packets, and their handlers.
+
+use super::arguments::{self, Annotations};
+use super::flow_id::Key;
+use super::flow_set::{FlowSet, Found};
+use super::nat::{Circumstances, Kind, Miss, Nat};
+use super::record::{Flow, REPLY};
+use packet::{BATCH_MAX, Batch, Packet};
+use rcu::Turn;
+use router::{Args, Config, ConfigError, Cx, Element, Handlers, Refused, Verdict};
+use std::any::Any;
+use std::fmt::Write as _;
+use std::marker::PhantomData;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+use wire::ip_proto;
+
+/// Flows that a timer looks at in one go; more of them in the next one, so that packets do not wait long.
+const REAPED_AT_ONCE: usize = 2048;
+
+const NOT_REWRITABLE: &str = "no packet that can be rewritten";
+
+/// Packets of a kind: what their flows are found by, and how they are rewritten.
+pub(super) trait Protocol: Send + 'static {
+    /// The rewriter's kind.
+    const KIND: Kind;
+
+    /// What a packet's flow is found by, and its IP protocol. `None` if it has none.
+    fn key(nat: &Nat, packet: &Packet) -> Option<(Key, u8)>;
+
+    /// Finds a packet's flow, when the key has not led to it.
+    #[inline]
+    fn find<'t>(set: &'t FlowSet, turn: Turn<'t>, key: Key, packet: &Packet) -> Option<Found<'t>> {
+        let _ = packet;
+        set.find(turn, key)
+    }
+
+    /// Whether a packet without a flow may make one.
+    #[inline]
+    fn may_begin(packet: &Packet) -> bool {
+        let _ = packet;
+        true
+    }
+
+    /// Rewrites a packet. Returns the flow's flags afterwards.
+    fn apply(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u8;
+}
+
+/// An instance of a rewriter.
+pub(super) struct Rewriter<P> {
+    nat: Arc<Nat>,
+    /// The table, once the element is initialised.
+    set: Option<Arc<FlowSet>>,
+    annotations: Annotations,
+    reap: Duration,
+    /// Whether this instance looks for flows whose time is over.
+    reaps: bool,
+    protocol: PhantomData<P>,
+}
+
+/// Makes an instance.
+///
+/// # Errors
+/// What is wrong with the arguments.
+pub(super) fn create<P: Protocol>(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let made = arguments::make(P::KIND, config)?;
+    Ok(Box::new(Rewriter::<P> {
+        nat: made.nat,
+        set: None,
+        annotations: made.annotations,
+        reap: made.reap,
+        reaps: config.workers().first() == Some(&config.worker()),
+        protocol: PhantomData,
+    }))
+}
+
+/// The time in the unit of the tables.
+#[inline]
+pub(super) fn now_ms(cx: &Cx<'_>) -> u64 {
+    (cx.now_ns() / 1_000_000) as u64
+}
+
+/// What stands for "no entry": there never are so many.
+const NONE: u32 = u32::MAX;
+
+impl<P: Protocol> Rewriter<P> {
+    /// Loads what the packets of a batch will need: first all index lines, then all records. The loads do not depend on
+    /// each other, so that the processor waits for many of them at once.
+    #[inline]
+    fn prepare(&self, turn: Turn<'_>, set: &FlowSet, batch: &Batch, guesses: &mut [u32; BATCH_MAX]) {
+        for (guess, packet) in guesses.iter_mut().zip(batch.iter()) {
+            if let Some((key, _)) = P::key(&self.nat, packet) {
+                *guess = set.guess(turn, key).unwrap_or(NONE);
+            }
+        }
+        let mut warm = false;
+        for &guess in &guesses[..batch.len()] {
+            warm ^= set.warm(guess);
+        }
+        std::hint::black_box(warm);
+    }
+
+    #[inline]
+    fn process(
+        &self,
+        cx: &mut Cx<'_>,
+        set: &FlowSet,
+        port: usize,
+        packet: &mut Packet,
+        guess: u32,
+        now_ms: u64,
+    ) -> Verdict {
+        let turn = cx.turn();
+        let Some((key, protocol)) = P::key(&self.nat, packet) else { return self.pass(turn, port) };
+        let known = set.check(guess, key).or_else(|| P::find(set, turn, key, packet));
+        let found = match known {
+            Some(found) => found,
+            None if !P::may_begin(packet) => return self.pass(turn, port),
+            None => match self.miss(cx, port, packet, key, protocol, now_ms) {
+                Miss::Made(found) => found,
+                Miss::Pass(output) => return Verdict::Output(output),
+                Miss::Drop(reason) => return Verdict::Drop(reason),
+            },
+        };
+        let flow = found.flow;
+        let Some(data) = packet.network_mut() else { return Verdict::Drop(NOT_REWRITABLE) };
+        let flags = P::apply(data, turn, flow, found.direction);
+        flow.touch(now_ms);
+        if flags != flow.flags() {
+            self.change_flags(turn, set, &found, key.map, flags);
+        }
+        self.annotate(packet, &found);
+        match found.output() {
+            0 => Verdict::Pass,
+            output => Verdict::Output(output),
+        }
+    }
+
+    /// Notes what a packet says about its flow.
+    fn change_flags(&self, turn: Turn<'_>, set: &FlowSet, found: &Found<'_>, map: u32, flags: u8) {
+        let (flow, old) = (found.flow, found.flow.flags());
+        flow.change_flags(old & !flags, flags & !old);
+        let policy = self.nat.policy(map);
+        if policy.timeout_ms(flags) < policy.timeout_ms(old) {
+            set.edit(turn).replace(found.record);
+        }
+    }
+
+    #[inline]
+    fn annotate(&self, packet: &mut Packet, found: &Found<'_>) {
+        // IPAddrRewriter leaves destinations of the forward direction alone, as it does not know them.
+        if self.annotations.dst && (P::KIND != Kind::Addr || found.direction == REPLY) {
+            packet.set_dst_ip(Ipv4Addr::from_bits(found.rewritten().daddr));
+        }
+        if let Some(anno) = self.annotations.reply
+            && found.direction == REPLY
+        {
+            packet.set_anno(anno, u64::from(found.flow.reply_anno()));
+        }
+    }
+
+    #[cold]
+    fn miss<'f, 't: 'f>(
+        &'f self,
+        cx: &mut Cx<'t>,
+        port: usize,
+        packet: &Packet,
+        key: Key,
+        protocol: u8,
+        now_ms: u64,
+    ) -> Miss<'f> {
+        let turn = cx.turn();
+        let reply_anno = self.annotations.reply.map_or(0, |anno| packet.anno(anno) as u8);
+        let mut random = |top: u32| cx.rng().u32(0..=top);
+        let mut with = Circumstances { now_ms, random: &mut random };
+        self.nat.miss(turn, port, key, protocol, reply_anno, &mut with)
+    }
+
+    /// What becomes of a packet that has no flow and cannot make one.
+    fn pass(&self, turn: Turn<'_>, port: usize) -> Verdict {
+        self.nat.pass(turn, port).map_or(Verdict::Drop(NOT_REWRITABLE), Verdict::Output)
+    }
+
+    fn shrink(&self, cx: &Cx<'_>) -> bool {
+        let now_ms = now_ms(cx);
+        self.set.as_ref().is_some_and(|set| set.edit(cx.turn()).shrink(now_ms, REAPED_AT_ONCE))
+    }
+}
+
+impl<P: Protocol> Element for Rewriter<P> {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let set = self.nat.initialize(cx.info(), cx.turn()).map_err(|messages| ConfigError { messages })?;
+        self.set = Some(set);
+        if self.reaps && !self.reap.is_zero() {
+            cx.timer_after(0, self.reap);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        let this = &*self;
+        let Some(set) = this.set.as_deref() else { return cx.drop_batch(batch, NOT_REWRITABLE) };
+        let mut guesses = [NONE; BATCH_MAX];
+        if batch.len() > 1 {
+            this.prepare(cx.turn(), set, &batch, &mut guesses);
+        }
+        let now_ms = now_ms(cx);
+        let mut guesses = guesses.into_iter();
+        cx.scatter(batch, |cx, packet| {
+            let guess = guesses.next().unwrap_or(NONE);
+            this.process(cx, set, port, packet, guess, now_ms)
+        });
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        if self.shrink(cx) {
+            cx.timer_after(key + 1, Duration::ZERO);
+        }
+        if key == 0 {
+            cx.timer_after(0, self.reap);
+        }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.nat.clone()))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Some(old) = state.downcast_ref::<Arc<Nat>>() {
+            self.nat.adopt(old, cx.turn(), now_ms(cx));
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type R<P> = Rewriter<P>;
+        for name in ["table_size", "nmappings"] {
+            h.read(name, |e: &mut R<P>, _| sum(&e.nat, |counts| counts.flows.load(Relaxed)));
+        }
+        h.read("mapping_failures", |e: &mut R<P>, _| sum(&e.nat, |counts| counts.failures.load(Relaxed)));
+        h.read("patterns", |e: &mut R<P>, cx| {
+            (0..e.nat.inputs().len()).map(|at| pattern(&e.nat, cx.turn(), at)).collect::<String>()
+        });
+        h.read("size", |e: &mut R<P>, _| e.set.as_ref().map_or(0, |set| set.size()));
+        h.read("capacity", |e: &mut R<P>, _| e.set.as_ref().map_or(0, |set| set.capacity()));
+        h.write("capacity", |e: &mut R<P>, cx, text| {
+            let mut capacity = 0;
+            let words = lang::conf::split_spaces(&lang::conf::uncomment(text));
+            Args::new(words, router::scope(cx))
+                .required("CAPACITY", &mut capacity)
+                .finish()
+                .map_err(|error| error.to_string())?;
+            if let Some(set) = &e.set {
+                set.set_capacity(capacity);
+            }
+            while e.shrink(cx) {}
+            Ok(())
+        });
+        h.write("clear", |e: &mut R<P>, cx, _| {
+            if let Some(set) = &e.set {
+                set.edit(cx.turn()).clear();
+            }
+            Ok(())
+        });
+        for at in 0..self.nat.inputs().len() {
+            let name = format!("pattern{at}");
+            h.read(&name, move |e: &mut R<P>, cx| pattern(&e.nat, cx.turn(), at));
+            h.write(&name, move |e: &mut R<P>, cx, text| {
+                e.nat.change_input(cx.info(), router::scope(cx), cx.turn(), at, text)
+            });
+        }
+        let lists: &[(&str, u8)] = match P::KIND {
+            Kind::Ip => &[
+                ("tcp_table", ip_proto::TCP),
+                ("udp_table", ip_proto::UDP),
+                ("tcp_mappings", ip_proto::TCP),
+                ("udp_mappings", ip_proto::UDP),
+            ],
+            _ => &[("table", 0), ("mappings", 0)],
+        };
+        for &(name, protocol) in lists {
+            h.read(name, move |e: &mut R<P>, cx| e.nat.list(cx.turn(), e.nat.map(protocol), now_ms(cx)));
+        }
+        let lookup = match P::KIND {
+            Kind::Ip => "tcp_lookup",
+            Kind::Tcp => "lookup",
+            _ => return,
+        };
+        h.read_with(lookup, |e: &mut R<P>, cx, text| e.lookup(cx, text));
+    }
+}
+
+impl<P: Protocol> Rewriter<P> {
+    /// Reads `SADDR SPORT DADDR DPORT` and answers with what becomes of them; nothing if there is no such flow.
+    fn lookup(&self, cx: &Cx<'_>, text: &str) -> Result<String, String> {
+        let (mut saddr, mut daddr) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
+        let (mut sport, mut dport) = (router::IpPort::default(), router::IpPort::default());
+        Args::new(lang::conf::split_spaces(text), router::scope(cx))
+            .required("SADDR", &mut saddr)
+            .required("SPORT", &mut sport)
+            .required("DADDR", &mut daddr)
+            .required("DPORT", &mut dport)
+            .finish()
+            .map_err(|error| error.to_string())?;
+        let id = super::flow_id::FlowId::new(saddr, sport.0, daddr, dport.0);
+        let key = Key { map: self.nat.map(ip_proto::TCP), id };
+        let found = self.set.as_ref().and_then(|set| set.find(cx.turn(), key));
+        let mut answer = String::new();
+        if let Some(found) = found {
+            let to = found.rewritten();
+            let _ = write!(answer, "{} {} {} {}", to.source(), to.sport, to.destination(), to.dport);
+        }
+        Ok(answer)
+    }
+}
+
+fn sum(nat: &Nat, of: impl Fn(&super::flow_set::InputCounts) -> u32) -> u32 {
+    nat.counts().iter().map(of).fold(0, u32::wrapping_add)
+}
+
+/// The line that shows an input's specification and how many flows it has made.
+fn pattern(nat: &Nat, turn: Turn<'_>, at: usize) -> String {
+    let mut line = nat.inputs()[at].read(turn).to_string();
+    match nat.counts()[at].flows.load(Relaxed) {
+        0 => {}
+        flows => line.push_str(&format!(" [{flows}]")),
+    }
+    line.push('\n');
+    line
+}
