@@ -288,28 +288,34 @@ impl<'s> Editor<'s> {
     /// Removes flows whose time is over, and others while there are too many. Looks at `most` flows, and says whether
     /// there may be more.
     pub(super) fn shrink(&mut self, now_ms: u64, most: usize) -> bool {
-        let mut more = self.shift(now_ms, most);
-        for _ in 0..most {
-            match self.state.expiry.first(BEST_EFFORT) {
-                Some((at, record)) if at <= now_ms => {
-                    if self.due(record, now_ms) {
-                        self.remove(record);
-                    }
-                }
-                _ => break,
-            }
+        // One thing after the other: who has to go shows only when all are where they belong.
+        if self.shift(now_ms, most) || self.expire(now_ms, most) {
+            return true;
         }
-        more |= self.state.expiry.first(BEST_EFFORT).is_some_and(|(at, _)| at <= now_ms);
         let mut removed = 0;
         while removed < most && self.set.size() as i64 > i64::from(self.set.capacity()).max(0) {
-            let Some(record) = self.evict(now_ms).or_else(|| Some(self.state.expiry.first(GUARANTEED)?.1))
-            else {
-                break;
-            };
+            let Some(record) = self.evict(now_ms).or_else(|| self.first_guaranteed()) else { break };
             self.remove(record);
             removed += 1;
         }
-        more || removed == most
+        removed == most
+    }
+
+    /// Removes flows whose time is over: looks at `most` of them. Whether there may be more.
+    fn expire(&mut self, now_ms: u64, most: usize) -> bool {
+        let mut looks = 0;
+        while let Some((at, record)) = self.state.expiry.first(BEST_EFFORT)
+            && at <= now_ms
+        {
+            if looks == most {
+                return true;
+            }
+            looks += 1;
+            if self.settled(at, record, now_ms) {
+                self.remove(record);
+            }
+        }
+        false
     }
 
     /// Something has made a flow's time shorter: puts it in its place.
@@ -452,12 +458,6 @@ impl<'s> Editor<'s> {
         false
     }
 
-    /// Whether the time of the first flow of the best-effort heap is over; moves it if not.
-    fn due(&mut self, record: u32, now_ms: u64) -> bool {
-        let first = self.state.expiry.first(BEST_EFFORT);
-        first.is_some_and(|(at, _)| self.settled(at, record, now_ms))
-    }
-
     /// The flow that has to go first to make room.
     fn evict(&mut self, now_ms: u64) -> Option<u32> {
         loop {
@@ -465,6 +465,18 @@ impl<'s> Editor<'s> {
             if self.settled(at, record, now_ms) {
                 return Some(record);
             }
+        }
+    }
+
+    /// The flow whose guarantee ends first.
+    fn first_guaranteed(&mut self) -> Option<u32> {
+        loop {
+            let (at, record) = self.state.expiry.first(GUARANTEED)?;
+            let guaranteed_ms = self.set.slab.get(record).map_or(at, |flow| self.times(flow).0);
+            if guaranteed_ms <= at {
+                return Some(record);
+            }
+            self.state.expiry.set(record, GUARANTEED, guaranteed_ms);
         }
     }
 }

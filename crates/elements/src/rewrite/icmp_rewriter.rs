@@ -262,6 +262,10 @@ impl Element for ICMPRewriter {
         Ok(())
     }
 
+    fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
+        Some(self.process(cx, packet))
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         cx.scatter(batch, |cx, packet| self.process(cx, packet));
     }

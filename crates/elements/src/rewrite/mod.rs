@@ -10,6 +10,8 @@ mod deltas;
 mod expiry;
 mod flow_id;
 mod flow_set;
+#[cfg(test)]
+mod flow_set_tests;
 mod ftp_port_mapper;
 mod icmp_ping_rewriter;
 mod icmp_rewriter;
@@ -21,6 +23,8 @@ mod ip_rewriter;
 mod ip_rewriter_patterns;
 mod mapper;
 mod nat;
+#[cfg(test)]
+mod packet_tests;
 mod pattern;
 mod record;
 mod rewriter;

@@ -114,7 +114,8 @@ impl<P: Protocol> Rewriter<P> {
     ) -> Verdict {
         let turn = cx.turn();
         let Some((key, protocol)) = P::key(&self.nat, packet) else { return self.pass(turn, port) };
-        let known = set.check(guess, key).or_else(|| P::find(set, turn, key, packet));
+        let guessed = if guess == NONE { None } else { set.check(guess, key) };
+        let known = guessed.or_else(|| P::find(set, turn, key, packet));
         let found = match known {
             Some(found) => found,
             None if !P::may_begin(packet) => return self.pass(turn, port),
@@ -199,13 +200,18 @@ impl<P: Protocol> Element for Rewriter<P> {
         Ok(())
     }
 
+    #[inline]
+    fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
+        let set = self.set.as_deref()?;
+        let now_ms = now_ms(cx);
+        Some(self.process(cx, set, port, packet, NONE, now_ms))
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
         let this = &*self;
         let Some(set) = this.set.as_deref() else { return cx.drop_batch(batch, NOT_REWRITABLE) };
         let mut guesses = [NONE; BATCH_MAX];
-        if batch.len() > 1 {
-            this.prepare(cx.turn(), set, &batch, &mut guesses);
-        }
+        this.prepare(cx.turn(), set, &batch, &mut guesses);
         let now_ms = now_ms(cx);
         let mut guesses = guesses.into_iter();
         cx.scatter(batch, |cx, packet| {
