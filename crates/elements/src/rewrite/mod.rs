@@ -4,6 +4,7 @@
 //! new flow takes one. Its *input specifications* say how the first packet of a flow is rewritten, and so the flow. The
 //! elements differ in what they tell flows apart by and in what they change in a packet.
 
+mod address_translator;
 mod apply;
 mod arguments;
 mod deltas;
@@ -41,6 +42,7 @@ use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &address_translator::CLASS,
     &ftp_port_mapper::CLASS,
     &icmp_ping_rewriter::CLASS,
     &icmp_rewriter::CLASS,
