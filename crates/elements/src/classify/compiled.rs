@@ -3,7 +3,7 @@
 //! A chain of tests that compare the same bits of the same word with one value after another becomes one hash lookup,
 //! so that a thousand alternatives cost as much as a few. What remains is walked forward, once.
 
-use super::program::{Jump, Program, Test};
+use super::program::{Jump, Program, Test, part_of};
 
 /// Values in a chain from which on a lookup is faster than a walk.
 const LOOKUP_MIN: usize = 5;
@@ -21,8 +21,10 @@ fn leave(output: usize) -> Target {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     offset: u32,
-    /// Bytes that the packet must have.
+    /// Bytes that the part must have.
     required: u32,
+    /// The part of the packet.
+    part: u32,
     /// In the machine's byte order, as are all values.
     mask: u32,
     value: u32,
@@ -50,9 +52,11 @@ impl Compiled {
             return compiled;
         }
         for (test, chain) in program.tests.iter().zip(chains(&program.tests)) {
+            let (part, offset) = part_of(test.offset);
             let mut node = Node {
-                offset: test.offset as u32,
-                required: test.required_len() as u32,
+                offset: offset as u32,
+                required: part_of(test.required_len()).1 as u32,
+                part: part as u32,
                 mask: native(test.mask),
                 value: native(test.value),
                 yes: target(test.yes),
@@ -78,10 +82,16 @@ impl Compiled {
     /// The output for a packet; [`NOWHERE`] or more if there is none.
     #[inline]
     pub(super) fn run(&self, data: &[u8]) -> usize {
+        self.run_on(|_| data)
+    }
+
+    /// The same for a program that looks at several parts of the packet.
+    #[inline]
+    pub(super) fn run_on<'d>(&self, part: impl Fn(usize) -> &'d [u8]) -> usize {
         let mut at = self.start;
         // An output is a complement, so as an unsigned number it lies beyond all nodes: one comparison tells.
         while let Some(node) = self.nodes.get(at as u32 as usize) {
-            let from = node.offset as usize;
+            let (data, from) = (part(node.part as usize), node.offset as usize);
             let word = match data.get(from..from + 4).and_then(|bytes| bytes.first_chunk()) {
                 Some(bytes) => u32::from_ne_bytes(*bytes) & node.mask,
                 None => match partial_word(data, from, node) {

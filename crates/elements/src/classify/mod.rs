@@ -3,14 +3,39 @@
 //! A classifier's patterns become a *program* ([`program`]): tests of 32-bit words that lead to further tests or to
 //! outputs, always forward. The program is simplified ([`optimise`]), which is what the `program` handler prints, and
 //! then laid out for speed ([`compiled`]).
+//!
+//! The classifiers of IP packets read a language of their own ([`language`]; its words are in [`names`] and [`primitive`]).
+//! A pattern is an expression ([`expr`]), and expressions become a program, too. Where there are many, packets are not sent
+//! through the program: [`terms`] makes sets of values of them and [`vectors`] finds the first rule that accepts a packet
+//! ([`search`] finds an interval). [`filter`] is what the four classes have in common.
 
 mod classifier;
 mod compiled;
+mod expr;
+mod filter;
+mod ip6_classifier;
+mod ip6_filter;
+mod ip_classifier;
+mod ip_filter;
+#[cfg(test)]
+mod ip_tests;
+mod language;
+mod names;
 mod optimise;
 mod pattern;
+mod primitive;
 mod program;
+mod search;
+mod terms;
+mod vectors;
 
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[&classifier::CLASS];
+pub const CLASSES: &[&Class] = &[
+    &classifier::CLASS,
+    &ip6_classifier::CLASS,
+    &ip6_filter::CLASS,
+    &ip_classifier::CLASS,
+    &ip_filter::CLASS,
+];

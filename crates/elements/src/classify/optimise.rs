@@ -6,12 +6,15 @@
 //! 3. neighbouring tests of one word become one;
 //! 4. tests that nothing depends on disappear.
 
-use super::program::{Jump, Program, Test};
+use super::expr::NETWORK;
+use super::program::{Jump, Program, Test, part_of};
 
 /// Comparisons that step 2 makes at most. Beyond, a program is correct but not as short as it could be.
 const EFFORT: u64 = 50_000_000;
 /// Paths to one test that are told apart; more are replaced by what they have in common at their beginning.
 const PATHS: usize = 4;
+/// Parts of a packet; see [`part_of`].
+const PARTS: usize = 5;
 
 impl Program {
     /// Simplifies the program.
@@ -49,7 +52,7 @@ impl Program {
     /// Exchanges test `i` with a successor that is reached from it alone and shares its other branch, if that brings
     /// them into order.
     fn exchange(&mut self, i: usize, before: &[Option<usize>]) -> bool {
-        let order = |t: &Test| (t.offset, t.mask, t.value);
+        let order = |t: &Test| (rank(t.offset), t.mask, t.value);
         for yes in [false, true] {
             let first = self.tests[i];
             let Jump::Step(next) = first.jump(yes) else { continue };
@@ -169,6 +172,11 @@ impl Program {
     }
 }
 
+/// The order of words: by offset, but the IP protocol, which decides most, comes before the fragment offset.
+fn rank(offset: usize) -> usize {
+    if offset == NETWORK + 8 { NETWORK + 3 } else { offset }
+}
+
 fn is_single(mask: u32) -> bool {
     mask.is_power_of_two()
 }
@@ -208,8 +216,8 @@ struct Fact {
     /// The last fact before about the same word, plus one.
     same_word: usize,
     depth: usize,
-    /// Bytes that the packet has at least.
-    known_len: usize,
+    /// Bytes that each part of the packet has at least.
+    known_len: [u32; PARTS],
 }
 
 /// Moves jumps over tests whose outcome is known.
@@ -288,12 +296,16 @@ impl<'p> Threader<'p> {
 
     /// Adds the outcome of a test to a path.
     fn extend(&mut self, path: usize, test: usize, yes: bool) -> usize {
-        let (depth, known) = match path.checked_sub(1) {
+        let (depth, mut known_len) = match path.checked_sub(1) {
             Some(last) => (self.facts[last].depth + 1, self.facts[last].known_len),
-            None => (1, 0),
+            None => (1, [0; PARTS]),
         };
         let same_word = self.about(path, self.tests[test].offset);
-        let known_len = if yes { known.max(self.tests[test].required_len()) } else { known };
+        let t = &self.tests[test];
+        if t.mask != 0 && yes != t.short_yes {
+            let (part, required) = part_of(t.required_len());
+            known_len[part] = known_len[part].max(required as u32);
+        }
         self.facts.push(Fact { test, yes, parent: path, same_word, depth, known_len });
         self.facts.len()
     }
@@ -316,7 +328,7 @@ impl<'p> Threader<'p> {
         if t.mask == 0 {
             return Some(true);
         }
-        let known_len = self.facts[path.checked_sub(1)?].known_len;
+        let known_len = self.facts[path.checked_sub(1)?].known_len[part_of(t.offset).0] as usize;
         let mut fact = self.about(path, t.offset);
         while let Some(last) = fact.checked_sub(1) {
             if self.effort == 0 {
@@ -348,16 +360,23 @@ impl<'p> Threader<'p> {
     }
 }
 
-/// What the outcome of test `known` says about test `t` of the same word, for packets of at least `known_len` bytes.
-/// Here no test sends short packets to its "yes" branch yet.
+/// What the outcome of test `known` says about test `t` of the same word, for packets that have at least `known_len`
+/// bytes in that part.
 fn implied(known: &Test, yes: bool, t: &Test, known_len: usize) -> Option<bool> {
     let both = known.mask & t.mask;
-    if yes {
-        (both == t.mask).then_some(known.value & both == t.value)
+    let outcome = if yes {
+        (both == t.mask).then_some(known.value & both == t.value)?
     } else if both == known.mask && t.value & both == known.value {
-        Some(false) // whoever passes `t` would have passed `known`
+        false // whoever passes `t` would have passed `known`
     } else {
-        // The one bit does not have the one value, and is there: it has the other.
-        (is_single(known.mask) && known.mask == t.mask && t.required_len() <= known_len).then_some(true)
-    }
+        // The one bit does not have the one value: it has the other.
+        (is_single(known.mask) && known.mask == t.mask).then_some(true)?
+    };
+    let ((_, needs), (_, t_needs)) = (part_of(known.required_len()), part_of(t.required_len()));
+    // Packets too short for `known` may have come the same way: then they have to be too short for `t` too, and go there.
+    let short = known.short_yes != yes || needs <= known_len;
+    let short = short || (needs <= t_needs && t.short_yes == outcome);
+    // Those long enough for `known` may be too short for `t`.
+    let long = t_needs <= needs.max(known_len) || t.short_yes == outcome;
+    (short && long).then_some(outcome)
 }

@@ -1,7 +1,20 @@
 //! Decision programs: tests of 32-bit words, each leading forward.
 
+use super::expr::PART;
 use super::pattern::{Clause, Pattern};
 use std::fmt;
+
+/// The part of the packet that an offset belongs to, and the offset there.
+#[inline]
+pub(super) fn part_of(offset: usize) -> (usize, usize) {
+    (offset / PART, offset % PART)
+}
+
+/// The offset as it is printed: as in Click, parts lie 256 bytes apart, and the first is not special.
+fn printed(offset: usize) -> usize {
+    let (part, offset) = part_of(offset);
+    part.saturating_sub(1) * 256 + offset
+}
 
 /// Where a test leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +30,8 @@ pub(super) enum Jump {
 /// Whether some bits of a word of the packet have certain values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Test {
-    /// Where the word is: a multiple of 4.
+    /// Where the word is: a multiple of 4. Different parts of the packet, if a program looks at several, are
+    /// [`PART`] apart.
     pub(super) offset: usize,
     /// The bits, the packet's first byte most significant.
     pub(super) mask: u32,
@@ -110,7 +124,7 @@ impl Program {
 
     /// The length from which on no test meets the end of the packet.
     pub(super) fn safe_len(&self) -> usize {
-        self.tests.iter().map(Test::required_len).max().unwrap_or(0)
+        self.tests.iter().map(|test| printed(test.required_len())).max().unwrap_or(0)
     }
 
     /// Which of `outputs` outputs get packets.
@@ -152,6 +166,7 @@ impl fmt::Display for Jump {
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Test { offset, mask, value, yes, no, .. } = self;
+        let offset = printed(*offset);
         write!(f, "{offset:3}/{value:08x}%{mask:08x}  yes->{yes}  no->{no}")?;
         f.write_str(if self.short_yes { "  short->yes" } else { "" })
     }

@@ -1,0 +1,283 @@
+//! What the classifiers of IP packets share: arguments, the choice of a search, handlers.
+//!
+//! A few rules become a decision program ([`super::program`]), many are searched by bit vectors ([`super::vectors`]).
+
+use super::compiled::{Compiled, NOWHERE};
+use super::expr::{MAC, NETWORK, Parts, Rule};
+use super::language::{Language, words};
+use super::names::Family;
+use super::primitive::Messages;
+use super::program::Program;
+use super::vectors::Vectors;
+use packet::Packet;
+use router::{Config, ConfigError, Cx, Element, Handlers, PerPacket, Scope, Simple, Verdict};
+use std::sync::{Arc, OnceLock};
+
+/// Tests of a program from which on a search by bit vectors is faster.
+const SEARCH_MIN: usize = 48;
+/// Tests of a program up to which it is made in order to find outputs that get no packets.
+const CHECK_MAX: usize = 4000;
+
+/// What sets the classes apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style {
+    pub(super) family: Family,
+    /// Whether each pattern has its own output; otherwise an action stands in front of each.
+    pub(super) output_each: bool,
+}
+
+#[derive(Debug)]
+enum Search {
+    Program(Compiled),
+    Vectors(Vectors),
+}
+
+/// A configuration, compiled.
+#[derive(Debug)]
+struct Filter {
+    arguments: Vec<String>,
+    rules: Vec<Rule>,
+    search: Search,
+    /// Whether some rule looks at the link-layer header.
+    uses_mac: bool,
+}
+
+impl Filter {
+    fn new(arguments: Vec<String>, rules: Vec<Rule>) -> Filter {
+        let tests: usize = rules.iter().map(|rule| rule.expr.tests()).sum();
+        let search = if tests < SEARCH_MIN {
+            let mut program = Program::of_rules(&rules);
+            program.optimise();
+            Search::Program(Compiled::new(&program))
+        } else {
+            Search::Vectors(Vectors::new(rules.clone()))
+        };
+        let uses_mac = rules.iter().any(|rule| rule.expr.looks_at(MAC..NETWORK));
+        Filter { arguments, rules, search, uses_mac }
+    }
+
+    fn program(&self) -> Program {
+        let mut program = Program::of_rules(&self.rules);
+        program.optimise();
+        program
+    }
+
+    /// Outputs to which no packet goes; not looked for if there are very many rules.
+    fn unused(&self, outputs: usize) -> Vec<usize> {
+        if self.rules.iter().map(|rule| rule.expr.tests()).sum::<usize>() > CHECK_MAX {
+            return Vec::new();
+        }
+        let used = self.program().used(outputs);
+        (0..outputs).filter(|&output| !used[output]).collect()
+    }
+
+    /// The output for a packet; [`NOWHERE`] if it is dropped.
+    #[inline]
+    fn run(&self, packet: &Packet, family: Family) -> usize {
+        let mut mac = [0; 16];
+        let mac_len = if self.uses_mac { copy_mac(packet, &mut mac) } else { 0 };
+        let mut parts = Parts {
+            mac: &mac[..mac_len],
+            network: packet.network().unwrap_or_default(),
+            transport: packet.transport().unwrap_or_default(),
+            digest: &[],
+        };
+        let digest;
+        if family == Family::V6 {
+            let found = digest_v6(parts.network);
+            (digest, parts.transport) = found.unwrap_or_default();
+            if found.is_some() {
+                parts.digest = &digest;
+            }
+        }
+        self.search(&parts)
+    }
+
+    #[inline]
+    fn search(&self, parts: &Parts<'_>) -> usize {
+        match &self.search {
+            Search::Program(program) => program.run_on(|part| parts.get(part)),
+            Search::Vectors(vectors) => vectors.run(parts).unwrap_or(NOWHERE),
+        }
+    }
+}
+
+/// Copies the link-layer header to two bytes behind the start, where its addresses are in the words that Click names.
+/// Returns where it ends.
+fn copy_mac(packet: &Packet, to: &mut [u8; 16]) -> usize {
+    let Some(mac) = packet.mac() else { return 0 };
+    let len = mac.len().min(14);
+    to[2..2 + len].copy_from_slice(&mac[..len]);
+    2 + len
+}
+
+/// What IPv6 patterns want to know of a packet beside its fields: the transport protocol, and whether it is a fragment (bit
+/// 0) or even a later one (bit 1). Also the transport header.
+fn digest_v6(network: &[u8]) -> Option<([u8; 4], &[u8])> {
+    let upper = wire::ipv6::upper_layer(network).ok()?;
+    let flags = u8::from(upper.fragment.is_some()) | u8::from(!upper.first_fragment) << 1;
+    Some(([upper.protocol, flags, 0, 0], network.get(upper.offset..).unwrap_or_default()))
+}
+
+/// Reads the arguments. Messages say what is wrong, or odd.
+fn read(arguments: &[String], style: Style, outputs: usize, scope: Scope<'_>) -> (Vec<Rule>, Messages) {
+    let language = Language { family: style.family, scope };
+    let mut messages = Messages::default();
+    if style.output_each && arguments.len() != outputs {
+        messages.error(format!("need {outputs} arguments, one per output port"));
+        return (Vec::new(), messages);
+    }
+    let mut rules = Vec::with_capacity(arguments.len());
+    for (i, argument) in arguments.iter().enumerate() {
+        let text = lang::conf::unquote(argument);
+        let words = words(&text);
+        messages.prefix.clear();
+        if words.is_empty() && !style.output_each {
+            messages.error(format!("empty pattern {i}"));
+            continue;
+        }
+        messages.prefix = format!("pattern {i}: ");
+        let (output, pattern) = match (style.output_each, words.as_slice()) {
+            (false, [action, pattern @ ..]) => (read_action(action, outputs, &mut messages), pattern),
+            (_, pattern) => (Some(i), pattern),
+        };
+        rules.push(Rule { expr: language.read(pattern, &mut messages), output });
+    }
+    (rules, messages)
+}
+
+/// The output that an action stands for.
+fn read_action(action: &str, outputs: usize, messages: &mut Messages) -> Option<usize> {
+    match action {
+        "allow" => {
+            if outputs == 0 {
+                messages.error("'allow' is meaningless, element has zero outputs");
+            }
+            Some(0)
+        }
+        "deny" => {
+            if outputs > 1 {
+                messages.warning("meaning of 'deny' has changed (now it means 'drop')");
+            }
+            None
+        }
+        "drop" => None,
+        _ => {
+            let output = router::parse_integer(action);
+            match output.map(usize::try_from) {
+                Some(Ok(output)) if output < outputs => return Some(output),
+                Some(_) => messages.error(format!("slot '{action}' out of range")),
+                None => messages.error(format!("unknown slot ID '{action}'")),
+            }
+            None
+        }
+    }
+}
+
+/// An element of one of the classes; `V6` says which packets it is for.
+struct IpFilter<const V6: bool> {
+    filter: Arc<Filter>,
+    style: Style,
+    outputs: usize,
+}
+
+/// Makes an element.
+pub(super) fn create(config: &mut Config<'_>, style: Style) -> Result<Box<dyn Element>, ConfigError> {
+    let outputs = config.outputs();
+    // Instances share what is compiled, until they are told to change.
+    let slot = config.shared(|| Ok(OnceLock::<Arc<Filter>>::new()))?;
+    let filter = match slot.get() {
+        Some(filter) => filter.clone(),
+        None => {
+            let mut arguments = lang::conf::split_args(config.text());
+            if arguments.len() == 1 && arguments[0].is_empty() && outputs != 1 {
+                arguments.clear();
+            }
+            let (rules, messages) = read(&arguments, style, outputs, config.scope());
+            messages.warnings.into_iter().for_each(|warning| config.warn(warning));
+            if !messages.errors.is_empty() {
+                return Err(ConfigError { messages: messages.errors });
+            }
+            let filter = Filter::new(arguments, rules);
+            if style.output_each {
+                let unused = filter.unused(outputs);
+                unused.iter().for_each(|output| config.warn(format!("output {output} matches no packets")));
+            }
+            slot.get_or_init(|| Arc::new(filter)).clone()
+        }
+    };
+    Ok(match style.family {
+        Family::V4 => Box::new(PerPacket(IpFilter::<false> { filter, style, outputs })),
+        Family::V6 => Box::new(PerPacket(IpFilter::<true> { filter, style, outputs })),
+    })
+}
+
+impl<const V6: bool> IpFilter<V6> {
+    fn reconfigure(&mut self, cx: &Cx<'_>, arguments: Vec<String>) -> Result<(), String> {
+        let (rules, messages) = read(&arguments, self.style, self.outputs, router::scope(cx));
+        messages.warnings.iter().for_each(|warning| cx.log(&format!("{warning}\n")));
+        if !messages.errors.is_empty() {
+            return Err(messages.errors.join("\n"));
+        }
+        self.filter = Arc::new(Filter::new(arguments, rules));
+        Ok(())
+    }
+}
+
+impl<const V6: bool> Simple for IpFilter<V6> {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let family = if V6 { Family::V6 } else { Family::V4 };
+        match self.filter.run(packet, family) {
+            output if output < NOWHERE => Verdict::Output(output),
+            _ if self.style.output_each => Verdict::Drop("no pattern matches"),
+            _ => Verdict::Drop("filtered"),
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("program", |e: &mut Self, _| e.filter.program());
+        h.read("config", |e: &mut Self, _| lang::conf::join_args(&e.filter.arguments));
+        h.write("config", |e: &mut Self, cx, text| e.reconfigure(cx, lang::conf::split_args(text)));
+        let patterns = if self.style.output_each { self.outputs } else { 0 };
+        for i in 0..patterns {
+            let name = format!("pattern{i}");
+            h.read(&name, move |e: &mut Self, _| e.filter.arguments.get(i).cloned().unwrap_or_default());
+            h.write(&name, move |e: &mut Self, cx, text| {
+                let mut arguments = e.filter.arguments.clone();
+                match arguments.get_mut(i) {
+                    Some(argument) => *argument = text.trim().to_owned(),
+                    None => return Err("missing mandatory arguments".to_owned()),
+                }
+                e.reconfigure(cx, arguments)
+            });
+        }
+    }
+}
+
+/// Whether a packet that starts with an IP header matches a pattern; tried as a program, and by search.
+#[cfg(test)]
+pub(super) fn matches_alone(
+    style: Style,
+    scope: Scope<'_>,
+    pattern: &str,
+    data: &[u8],
+    header_len: usize,
+) -> Result<bool, String> {
+    let (rules, messages) = read(&[pattern.to_owned()], style, 1, scope);
+    if !messages.errors.is_empty() {
+        return Err(messages.errors.join("\n"));
+    }
+    let transport = data.get(header_len..).unwrap_or_default();
+    let mut parts = Parts { mac: &[], network: data, transport, digest: &[] };
+    let digest;
+    if style.family == Family::V6 {
+        let found = digest_v6(data);
+        (digest, parts.transport) = found.unwrap_or_default();
+        parts.digest = if found.is_some() { &digest } else { &[] };
+    }
+    let matches = rules[0].expr.matches(&parts);
+    assert_eq!(Filter::new(Vec::new(), rules.clone()).search(&parts) == 0, matches, "program: {pattern}");
+    assert_eq!(Vectors::new(rules).run(&parts) == Some(0), matches, "search: {pattern}");
+    Ok(matches)
+}
