@@ -158,21 +158,33 @@ impl FlowSet {
         self.capacity.store(capacity, Relaxed);
     }
 
+    /// The hash by which a key is found.
+    #[inline]
+    pub(super) fn hash(&self, key: Key) -> u64 {
+        key.hash(self.seed)
+    }
+
     /// Finds the flow that a key belongs to. Takes no lock.
     #[inline]
     pub(super) fn find<'t>(&'t self, turn: Turn<'t>, key: Key) -> Option<Found<'t>> {
+        self.find_hashed(turn, key, self.hash(key))
+    }
+
+    /// The same where the hash is known.
+    #[inline]
+    pub(super) fn find_hashed<'t>(&'t self, turn: Turn<'t>, key: Key, hash: u64) -> Option<Found<'t>> {
         let mut found = None;
-        self.index.find(turn, key.hash(self.seed), |entry| {
+        self.index.find(turn, hash, |entry| {
             found = self.check(entry, key);
             found.is_some()
         });
         found
     }
 
-    /// The entry that a key probably belongs to, without a look at the record: what loads may begin with.
+    /// The index, for whoever looks up many flows at once.
     #[inline]
-    pub(super) fn guess(&self, turn: Turn<'_>, key: Key) -> Option<u32> {
-        self.index.find(turn, key.hash(self.seed), |_| true)
+    pub(super) fn index(&self) -> &Index {
+        &self.index
     }
 
     /// The flow of an entry, if the key belongs to it.
@@ -183,10 +195,10 @@ impl FlowSet {
         Some(Found { flow, record, direction })
     }
 
-    /// Loads the record of an entry, for whoever needs it soon.
+    /// Loads the record of an entry, for whoever needs it soon. What it returns means nothing.
     #[inline]
-    pub(super) fn warm(&self, entry: u32) -> bool {
-        self.slab.get(entry / 2).is_some_and(|flow| flow.map().is_some())
+    pub(super) fn warm(&self, entry: u32) -> u64 {
+        self.slab.get(entry / 2).map_or(0, Flow::last_ms)
     }
 
     /// The right to change the table.

@@ -1,28 +1,96 @@
 //! The index of a flow table: which entries a hash may belong to.
 //!
-//! Buckets are cache lines of eight slots, a slot is a number of 64 bits: the upper half of the hash and the entry's
-//! number. Readers take no lock: they load slots until they find the entry, or a bucket that was never full. One updater
-//! at a time fills empty slots; a removed entry's slot stays taken until its bucket needs it, so that the buckets behind
-//! are still found. The index consists of shards, each of which is replaced by a larger copy of itself when it fills up,
-//! through RCU: a reader goes on with the old copy, in which everything is that was there when it began.
+//! Buckets are cache lines of twelve slots: a tag of eight bits for each, all of which are compared at once, and the
+//! entries' numbers. An entry is in the first bucket on its path that had room for it; each bucket counts the entries that
+//! went past it, so that a search ends at a bucket that nothing went past. Readers take no lock. One updater at a time
+//! writes an entry's number, then its tag. The index consists of shards, each of which is replaced by a larger copy of
+//! itself when it fills up, through RCU: a reader goes on with the old copy, in which everything is that was there when it
+//! began.
 
 use rcu::{Cell, Turn, Updater};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{
+    AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// Shards: a power of two. An insertion moves one shard's entries at most.
 const SHARDS: usize = 64;
-const SLOTS: usize = 8;
+const SLOTS: usize = 12;
+/// Tags in the first word; the others are in the lower half of the second one.
+const FIRST: usize = 8;
+/// Where the second word counts entries that went past the bucket.
+const PAST: u64 = 1 << 32;
 
-/// A slot that was never used.
-const EMPTY: u64 = 0;
-/// A slot whose entry was removed.
-const REMOVED: u64 = 1;
-/// What entry numbers are raised by.
-const RAISE: u64 = 2;
+/// Each byte is one.
+const ONES: u64 = 0x0101_0101_0101_0101;
+/// Each byte's lower bits.
+const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 
 #[repr(align(64))]
 #[derive(Default)]
-struct Bucket([AtomicU64; SLOTS]);
+struct Bucket {
+    /// Tags, 0 for empty slots; and the count of entries that went past.
+    words: [AtomicU64; 2],
+    entries: [AtomicU32; SLOTS],
+}
+
+const _: () = assert!(size_of::<Bucket>() == 64);
+
+/// The bytes of a word that are equal to a tag: the highest bit of each.
+#[inline]
+fn equal(word: u64, tag: u8) -> u64 {
+    let other = word ^ (ONES * u64::from(tag));
+    !(((other & LOW) + LOW) | other | LOW)
+}
+
+/// The tag of a hash: never 0.
+#[inline]
+fn tag(hash: u64) -> u8 {
+    ((hash >> 56) as u8).max(1)
+}
+
+impl Bucket {
+    /// The slots with a tag, as bits, and whether entries went past the bucket.
+    #[inline]
+    fn slots(&self, tag: u8) -> (u32, bool) {
+        // Acquire: who sees a tag sees the entry's number, and its record filled in.
+        let [first, second] = [&self.words[0], &self.words[1]].map(|word| word.load(Acquire));
+        (gather(equal(first, tag)) | gather(equal(second, tag)) << FIRST & ((1 << SLOTS) - 1), second >= PAST)
+    }
+
+    #[inline]
+    fn entry(&self, slot: u32) -> u32 {
+        self.entries.get(slot as usize).map_or(u32::MAX, |entry| entry.load(Relaxed))
+    }
+
+    fn tag_of(&self, slot: usize) -> u8 {
+        (self.words[slot / FIRST].load(Relaxed) >> (slot % FIRST * 8)) as u8
+    }
+
+    /// Sets a slot's tag. For the updater.
+    fn set_tag(&self, slot: usize, tag: u8) {
+        let (word, shift) = (&self.words[slot / FIRST], slot % FIRST * 8);
+        let others = word.load(Relaxed) & !(0xff << shift);
+        word.store(others | u64::from(tag) << shift, Release);
+    }
+
+    fn is_empty(&self, slot: usize) -> bool {
+        self.tag_of(slot) == 0
+    }
+
+    /// One entry more, or less, went past. For the updater.
+    fn went_past(&self, less: bool) {
+        let count = self.words[1].load(Relaxed);
+        self.words[1].store(if less { count - PAST } else { count + PAST }, Release);
+    }
+}
+
+/// The highest bits of a word's bytes as the lowest bits.
+#[inline]
+fn gather(bits: u64) -> u32 {
+    // Each factor's bit moves one byte's bit to its place in the highest byte; no two meet elsewhere.
+    ((bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+}
 
 /// One version of a shard.
 struct Table {
@@ -34,65 +102,69 @@ impl Table {
         Table { buckets: (0..buckets).map(|_| Bucket::default()).collect() }
     }
 
+    /// The first bucket that an entry with this hash can be in.
+    #[inline]
+    fn home(&self, hash: u64) -> &Bucket {
+        &self.buckets[self.place(hash)]
+    }
+
+    #[inline]
+    fn place(&self, hash: u64) -> usize {
+        (hash as usize / SHARDS) & (self.buckets.len() - 1)
+    }
+
     /// The buckets that an entry with this hash can be in, in the order of search.
     #[inline]
     fn path(&self, hash: u64) -> impl Iterator<Item = &Bucket> {
-        let mask = self.buckets.len() - 1;
-        let home = (hash as usize / SHARDS) & mask;
+        let (home, mask) = (self.place(hash), self.buckets.len() - 1);
         (0..self.buckets.len()).map(move |i| &self.buckets[(home + i) & mask])
     }
 
-    /// The slot in which an entry is found.
-    fn slot_of(&self, hash: u64, entry: u32) -> Option<&AtomicU64> {
-        let value = slot(hash, entry);
-        for bucket in self.path(hash) {
-            if let found @ Some(_) = bucket.0.iter().find(|slot| slot.load(Ordering::Relaxed) == value) {
-                return found;
-            }
-            if bucket.0[SLOTS - 1].load(Ordering::Relaxed) == EMPTY {
-                return None;
-            }
+    /// Puts an entry into the first free slot on its path. False if there is none.
+    fn put(&self, hash: u64, entry: u32) -> bool {
+        let has_room = |bucket: &Bucket| (0..SLOTS).position(|slot| bucket.is_empty(slot));
+        let Some((past, slot)) =
+            self.path(hash).enumerate().find_map(|(past, bucket)| Some((past, has_room(bucket)?)))
+        else {
+            return false;
+        };
+        // The count first: a search must not end before the bucket in which the entry will be.
+        self.path(hash).take(past).for_each(|bucket| bucket.went_past(false));
+        if let Some(bucket) = self.path(hash).nth(past) {
+            bucket.entries[slot].store(entry, Relaxed);
+            bucket.set_tag(slot, tag(hash));
         }
-        None
+        true
     }
 
-    /// Puts an entry into the first free slot on its path. `None` if there is none; otherwise whether the slot was
-    /// never used.
-    fn put(&self, hash: u64, value: u64) -> Option<bool> {
-        for slot in self.path(hash).flat_map(|bucket| &bucket.0) {
-            let old = slot.load(Ordering::Relaxed);
-            if old == EMPTY || old == REMOVED {
-                slot.store(value, Ordering::Release);
-                return Some(old == EMPTY);
+    /// Removes an entry, if it is there.
+    fn take(&self, hash: u64, entry: u32) -> bool {
+        let wanted = tag(hash);
+        for (past, bucket) in self.path(hash).enumerate() {
+            let is = |slot: &usize| bucket.tag_of(*slot) == wanted && bucket.entry(*slot as u32) == entry;
+            if let Some(slot) = (0..SLOTS).find(is) {
+                bucket.set_tag(slot, 0);
+                self.path(hash).take(past).for_each(|bucket| bucket.went_past(true));
+                return true;
+            }
+            if !bucket.slots(wanted).1 {
+                return false;
             }
         }
-        None
+        false
     }
-}
-
-#[inline]
-fn slot(hash: u64, entry: u32) -> u64 {
-    (hash & 0xffff_ffff_0000_0000) | (u64::from(entry) + RAISE)
-}
-
-/// What the updater knows about a shard.
-#[derive(Clone, Copy, Default)]
-struct Fill {
-    /// Entries.
-    live: usize,
-    /// Slots that are not empty.
-    used: usize,
 }
 
 /// What only the updater needs.
 pub(super) struct Writer {
-    fill: [Fill; SHARDS],
+    /// Entries of each shard.
+    live: [usize; SHARDS],
     updater: Updater,
 }
 
 impl Writer {
     pub(super) fn new(updater: Updater) -> Writer {
-        Writer { fill: [Fill::default(); SHARDS], updater }
+        Writer { live: [0; SHARDS], updater }
     }
 
     /// What replaces RCU-protected values.
@@ -121,23 +193,34 @@ impl Index {
     /// The first entry for which `is` holds, of those that may have this hash.
     #[inline]
     pub(super) fn find(&self, turn: Turn<'_>, hash: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
-        let tag = hash >> 32;
+        let tag = tag(hash);
         for bucket in self.shard(turn, hash).path(hash) {
-            for slot in &bucket.0 {
-                // Acquire: who finds the number finds the record filled in.
-                let value = slot.load(Ordering::Acquire);
-                if value >> 32 == tag && value & 0xffff_ffff >= RAISE {
-                    let entry = (value as u32).wrapping_sub(RAISE as u32);
-                    if is(entry) {
-                        return Some(entry);
-                    }
+            let (mut slots, past) = bucket.slots(tag);
+            while slots != 0 {
+                let entry = bucket.entry(slots.trailing_zeros());
+                if is(entry) {
+                    return Some(entry);
                 }
+                slots &= slots - 1;
             }
-            if bucket.0[SLOTS - 1].load(Ordering::Relaxed) == EMPTY {
+            if !past {
                 return None;
             }
         }
         None
+    }
+
+    /// Loads what [`Index::guess`] will look at. What it returns means nothing.
+    #[inline]
+    pub(super) fn warm(&self, turn: Turn<'_>, hash: u64) -> u64 {
+        self.shard(turn, hash).home(hash).words[0].load(Relaxed)
+    }
+
+    /// The entry that a hash most likely belongs to, or `u32::MAX`. Without branches that depend on what is found.
+    #[inline]
+    pub(super) fn guess(&self, turn: Turn<'_>, hash: u64) -> u32 {
+        let bucket = self.shard(turn, hash).home(hash);
+        bucket.entry(bucket.slots(tag(hash)).0.trailing_zeros())
     }
 
     /// Adds an entry. False if there is no room and none can be had now.
@@ -151,42 +234,33 @@ impl Index {
     ) -> bool {
         let shard = hash as usize % SHARDS;
         let slots = self.shards[shard].read(turn).buckets.len() * SLOTS;
-        if (writer.fill[shard].used + 1) * 4 > slots * 3 {
-            self.rebuild(turn, writer, shard, hash_of);
+        if (writer.live[shard] + 1) * 4 > slots * 3 {
+            self.enlarge(turn, writer, shard, hash_of);
         }
-        let Some(fresh) = self.shards[shard].read(turn).put(hash, slot(hash, entry)) else { return false };
-        let fill = &mut writer.fill[shard];
-        fill.live += 1;
-        fill.used += usize::from(fresh);
-        true
+        let done = self.shards[shard].read(turn).put(hash, entry);
+        writer.live[shard] += usize::from(done);
+        done
     }
 
     /// Removes an entry, if it is there.
     pub(super) fn remove(&self, turn: Turn<'_>, writer: &mut Writer, hash: u64, entry: u32) {
-        if let Some(slot) = self.shard(turn, hash).slot_of(hash, entry) {
-            slot.store(REMOVED, Ordering::Relaxed);
-            writer.fill[hash as usize % SHARDS].live -= 1;
-        }
+        writer.live[hash as usize % SHARDS] -= usize::from(self.shard(turn, hash).take(hash, entry));
     }
 
-    /// Replaces a shard by a copy without removed entries in which there is room. If too much memory waits to be
-    /// reclaimed the shard stays as it is.
+    /// Replaces a shard by a copy of twice the size. If too much memory waits to be reclaimed the shard stays as it is.
     #[cold]
-    fn rebuild(&self, turn: Turn<'_>, writer: &mut Writer, shard: usize, hash_of: impl Fn(u32) -> u64) {
+    fn enlarge(&self, turn: Turn<'_>, writer: &mut Writer, shard: usize, hash_of: impl Fn(u32) -> u64) {
         let old = self.shards[shard].read(turn);
-        // At most three eighths full afterwards, so that the next copy is far.
-        let buckets = (writer.fill[shard].live * 8 / 3 / SLOTS + 1).next_power_of_two();
-        let new = Table::new(buckets);
-        let values = old.buckets.iter().flat_map(|bucket| &bucket.0).map(|slot| slot.load(Ordering::Relaxed));
-        for value in values.filter(|&value| value >= RAISE) {
-            let hash = hash_of((value as u32).wrapping_sub(RAISE as u32));
-            // There is room: the new table has more slots than the old one has entries.
-            new.put(hash, value);
+        let new = Table::new(old.buckets.len() * 2);
+        for bucket in &old.buckets {
+            for slot in (0..SLOTS).filter(|&slot| !bucket.is_empty(slot)) {
+                let entry = bucket.entry(slot as u32);
+                new.put(hash_of(entry), entry); // there is room
+            }
         }
         let bytes = size_of_val(&*old.buckets);
-        if self.shards[shard].replace_weighing(Box::new(new), bytes, &writer.updater).is_ok() {
-            writer.fill[shard].used = writer.fill[shard].live;
-        }
+        // Refused, the old one goes on filling up.
+        let _ = self.shards[shard].replace_weighing(Box::new(new), bytes, &writer.updater);
     }
 }
 
@@ -206,7 +280,7 @@ mod tests {
             let index = Index::default();
             let mut writer = Writer::new(Domain::global().updater());
             // One shard, few tags: the paths overlap.
-            let hash_of = |entry: u32| (u64::from(entry) % 7) << 32 | (u64::from(entry) % 64) << 6;
+            let hash_of = |entry: u32| (u64::from(entry) % 7) << 56 | (u64::from(entry) % 64) << 6;
             let mut model: HashMap<u32, ()> = HashMap::new();
             for (insert, entry) in ops {
                 let entry = entry as u32;
@@ -226,7 +300,25 @@ mod tests {
                 let found = index.find(turn, hash_of(entry), |found| found == entry);
                 prop_assert_eq!(found.is_some(), model.contains_key(&entry));
             }
-            prop_assert_eq!(writer.fill[0].live, model.len());
+            // Nothing is left behind that would make searches longer.
+            for entry in 0..400 {
+                if model.contains_key(&entry) {
+                    index.remove(turn, &mut writer, hash_of(entry), entry);
+                }
+            }
+            let words = index.shards[0].read(turn).buckets.iter().flat_map(|bucket| &bucket.words);
+            prop_assert!(words.into_iter().all(|word| word.load(Relaxed) == 0));
         }
+    }
+
+    #[test]
+    fn bytes() {
+        assert_eq!(equal(0x05_00_05_80_01_ff_04_05, 5), 0x80_00_80_00_00_00_00_80);
+        assert_eq!(equal(0, 1), 0);
+        assert_eq!(gather(0x80_00_80_00_00_00_00_80), 0b1010_0001);
+        for bit in 0..8 {
+            assert_eq!(gather(0x80 << (8 * bit)), 1 << bit);
+        }
+        assert_eq!(gather(!LOW), 0xff);
     }
 }

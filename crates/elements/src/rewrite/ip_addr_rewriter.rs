@@ -74,12 +74,12 @@ impl Protocol for Source {
         Some((Key { map: nat.map(0), id: by_source }, 0))
     }
 
-    fn find<'t>(set: &'t FlowSet, turn: Turn<'t>, key: Key, packet: &Packet) -> Option<Found<'t>> {
+    fn find<'t>(set: &'t FlowSet, turn: Turn<'t>, key: Key, hash: u64, packet: &Packet) -> Option<Found<'t>> {
         let by_destination = || {
             let [_, id] = address_keys(addresses_of(packet.network()?)?);
             set.find(turn, Key { id, ..key })
         };
-        set.find(turn, key).or_else(by_destination)
+        set.find_hashed(turn, key, hash).or_else(by_destination)
     }
 
     fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {

@@ -262,9 +262,12 @@ impl Slab {
     /// The chunk of a record, and the record's place in it.
     #[inline]
     fn place(number: u32) -> (usize, usize) {
-        let n = u64::from(number) + u64::from(FIRST);
-        let chunk = n.ilog2() - FIRST.ilog2();
-        (chunk as usize, (n - (u64::from(FIRST) << chunk)) as usize)
+        let n = i64::from(number) + i64::from(FIRST);
+        // The exponent of a floating-point number is its logarithm. An instruction that finds the highest bit would do, but
+        // x86-64's first one waits for the former contents of its target, which in a loop is what the last turn loads.
+        let log = ((n as f64).to_bits() >> 52) as u32 - 1023;
+        let chunk = log - FIRST.ilog2();
+        (chunk as usize, (n - (i64::from(FIRST) << chunk)) as usize)
     }
 
     /// A record, if its chunk exists.
@@ -294,6 +297,11 @@ mod tests {
         assert_eq!(Slab::place(256), (1, 0));
         assert_eq!(Slab::place(767), (1, 511));
         assert_eq!(Slab::place(768), (2, 0));
+        for chunk in 1..CHUNKS {
+            let first = (FIRST << chunk) - FIRST;
+            assert_eq!(Slab::place(first), (chunk, 0));
+            assert_eq!(Slab::place(first - 1).0, chunk - 1);
+        }
         assert_eq!(Slab::place(u32::MAX).0, CHUNKS, "out of range, not out of bounds");
         assert!(Slab::default().get(0).is_none());
     }

@@ -1,7 +1,7 @@
 //! Rewriters as elements: what IPRewriter and its relatives do with packets, and their handlers.
 
 use super::arguments::{self, Annotations};
-use super::flow_id::Key;
+use super::flow_id::{FlowId, Key};
 use super::flow_set::{FlowSet, Found};
 use super::nat::{Circumstances, Kind, Miss, Nat};
 use super::record::{Flow, REPLY};
@@ -32,9 +32,9 @@ pub(super) trait Protocol: Send + 'static {
 
     /// Finds a packet's flow, when the key has not led to it.
     #[inline]
-    fn find<'t>(set: &'t FlowSet, turn: Turn<'t>, key: Key, packet: &Packet) -> Option<Found<'t>> {
+    fn find<'t>(set: &'t FlowSet, turn: Turn<'t>, key: Key, hash: u64, packet: &Packet) -> Option<Found<'t>> {
         let _ = packet;
-        set.find(turn, key)
+        set.find_hashed(turn, key, hash)
     }
 
     /// Whether a packet without a flow may make one.
@@ -85,21 +85,48 @@ pub(super) fn now_ms(cx: &Cx<'_>) -> u64 {
 /// What stands for "no entry": there never are so many.
 const NONE: u32 = u32::MAX;
 
+/// What is known of a packet from a look at it.
+#[derive(Clone, Copy)]
+struct Sight {
+    key: Key,
+    hash: u64,
+    /// The entry that it probably belongs to.
+    guess: u32,
+    protocol: u8,
+    /// Whether it can have a flow at all.
+    known: bool,
+}
+
+impl Sight {
+    const NOTHING: Sight = Sight {
+        key: Key { map: 0, id: FlowId { saddr: 0, daddr: 0, sport: 0, dport: 0 } },
+        hash: 0,
+        guess: NONE,
+        protocol: 0,
+        known: false,
+    };
+}
+
 impl<P: Protocol> Rewriter<P> {
-    /// Loads what the packets of a batch will need: first all index lines, then all records. The loads do not depend on
-    /// each other, so that the processor waits for many of them at once.
+    /// Looks at all packets of a batch, and loads what they will need: first all index lines, then all records. The loads
+    /// do not depend on each other, and no branch depends on them, so that the processor waits for many at once.
     #[inline]
-    fn prepare(&self, turn: Turn<'_>, set: &FlowSet, batch: &Batch, guesses: &mut [u32; BATCH_MAX]) {
-        for (guess, packet) in guesses.iter_mut().zip(batch.iter()) {
-            if let Some((key, _)) = P::key(&self.nat, packet) {
-                *guess = set.guess(turn, key).unwrap_or(NONE);
+    fn prepare(&self, turn: Turn<'_>, set: &FlowSet, batch: &Batch, sights: &mut [Sight; BATCH_MAX]) {
+        let (index, mut loaded) = (set.index(), 0);
+        for (sight, packet) in sights.iter_mut().zip(batch.iter()) {
+            if let Some((key, protocol)) = P::key(&self.nat, packet) {
+                *sight = Sight { key, hash: set.hash(key), protocol, guess: NONE, known: true };
+                loaded ^= index.warm(turn, sight.hash);
             }
         }
-        let mut warm = false;
-        for &guess in &guesses[..batch.len()] {
-            warm ^= set.warm(guess);
+        let sights = &mut sights[..batch.len()];
+        for sight in sights.iter_mut() {
+            sight.guess = index.guess(turn, sight.hash);
         }
-        std::hint::black_box(warm);
+        for sight in sights.iter() {
+            loaded ^= set.warm(sight.guess);
+        }
+        std::hint::black_box(loaded);
     }
 
     #[inline]
@@ -109,13 +136,15 @@ impl<P: Protocol> Rewriter<P> {
         set: &FlowSet,
         port: usize,
         packet: &mut Packet,
-        guess: u32,
+        sight: &Sight,
         now_ms: u64,
     ) -> Verdict {
         let turn = cx.turn();
-        let Some((key, protocol)) = P::key(&self.nat, packet) else { return self.pass(turn, port) };
-        let guessed = if guess == NONE { None } else { set.check(guess, key) };
-        let known = guessed.or_else(|| P::find(set, turn, key, packet));
+        let Sight { key, hash, protocol, guess, known } = *sight;
+        if !known {
+            return self.pass(turn, port);
+        }
+        let known = set.check(guess, key).or_else(|| P::find(set, turn, key, hash, packet));
         let found = match known {
             Some(found) => found,
             None if !P::may_begin(packet) => return self.pass(turn, port),
@@ -203,20 +232,25 @@ impl<P: Protocol> Element for Rewriter<P> {
     #[inline]
     fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
         let set = self.set.as_deref()?;
+        let mut sight = Sight::NOTHING;
+        if let Some((key, protocol)) = P::key(&self.nat, packet) {
+            let hash = set.hash(key);
+            sight = Sight { key, hash, protocol, guess: set.index().guess(cx.turn(), hash), known: true };
+        }
         let now_ms = now_ms(cx);
-        Some(self.process(cx, set, port, packet, NONE, now_ms))
+        Some(self.process(cx, set, port, packet, &sight, now_ms))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
         let this = &*self;
         let Some(set) = this.set.as_deref() else { return cx.drop_batch(batch, NOT_REWRITABLE) };
-        let mut guesses = [NONE; BATCH_MAX];
-        this.prepare(cx.turn(), set, &batch, &mut guesses);
+        let mut sights = [Sight::NOTHING; BATCH_MAX];
+        this.prepare(cx.turn(), set, &batch, &mut sights);
         let now_ms = now_ms(cx);
-        let mut guesses = guesses.into_iter();
+        let mut sights = sights.iter();
         cx.scatter(batch, |cx, packet| {
-            let guess = guesses.next().unwrap_or(NONE);
-            this.process(cx, set, port, packet, guess, now_ms)
+            let sight = sights.next().unwrap_or(&Sight::NOTHING);
+            this.process(cx, set, port, packet, sight, now_ms)
         });
     }
 
@@ -310,7 +344,7 @@ impl<P: Protocol> Rewriter<P> {
             .required("DPORT", &mut dport)
             .finish()
             .map_err(|error| error.to_string())?;
-        let id = super::flow_id::FlowId::new(saddr, sport.0, daddr, dport.0);
+        let id = FlowId::new(saddr, sport.0, daddr, dport.0);
         let key = Key { map: self.nat.map(ip_proto::TCP), id };
         let found = self.set.as_ref().and_then(|set| set.find(cx.turn(), key));
         let mut answer = String::new();
