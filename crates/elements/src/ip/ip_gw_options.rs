@@ -93,16 +93,15 @@ impl IpGwOptions {
 
     /// RFC 791: the third octet points, counting from 1, to the next free slot.
     fn record_route(&self, bytes: &mut [u8]) -> Result<(), u8> {
-        let at = usize::from(*bytes.get(2).ok_or(2u8)?).wrapping_sub(1);
-        if at >= 3 && at + 4 <= bytes.len() {
-            bytes[at..at + 4].copy_from_slice(&self.mine.octets());
-            bytes[2] += 4;
-            Ok(())
-        } else if at == bytes.len() {
-            Ok(()) // full
-        } else {
-            Err(2)
+        let pointer = usize::from(*bytes.get(2).ok_or(2u8)?);
+        let at = pointer.checked_sub(1).filter(|&at| at >= 3).ok_or(2u8)?;
+        if at == bytes.len() {
+            return Ok(()); // full
         }
+        let slot = bytes.get_mut(at..at + 4).ok_or(2u8)?;
+        slot.copy_from_slice(&self.mine.octets());
+        bytes[2] += 4; // within an option, so below 40
+        Ok(())
     }
 
     fn timestamp(&self, bytes: &mut [u8], now_ns: i64) -> Result<(), u8> {
@@ -198,6 +197,10 @@ mod tests {
         element().fill(&mut bytes, 0).expect("a full option is left alone");
         let mut bad = header(&[7, 7, 3, 0, 0, 0, 0]);
         assert_eq!(element().fill(&mut bad, 0), Err(22)); // the pointer points before the data
+        for pointer in [0, 1, 5, 255] {
+            let mut bad = header(&[7, 7, pointer, 0, 0, 0, 0]);
+            assert_eq!(element().fill(&mut bad, 0), Err(22), "{pointer}");
+        }
         let mut long = header(&[7, 40, 4]);
         assert_eq!(element().fill(&mut long, 0), Err(21)); // the length runs out of the header
     }
