@@ -71,6 +71,7 @@ fn cases(packets: u64) -> Vec<Case> {
         on_two("fake-iprouter, burst 32, 2 workers", 32),
         case("fake-iprouter, burst 1", FAKE_IPROUTER, 1, (252.0, 178.0)),
         on_two("fake-iprouter, burst 1, 2 workers", 1),
+        Case { vector: 1, ..case("fake-iprouter, burst 1, one by one", FAKE_IPROUTER, 1, (252.0, 178.0)) },
         case("source-counter-discard, burst 32", counter, 32, (101.0, 47.0)),
         case("source-counter-discard, burst 1", counter, 1, no_peers),
     ]

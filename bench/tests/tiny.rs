@@ -11,6 +11,6 @@ fn forward() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let figures = report["figures"].as_array().expect("figures");
-    assert_eq!(figures.len(), 6);
+    assert_eq!(figures.len(), 7);
     assert!(figures.iter().all(|figure| figure["ns_median"].as_f64() > Some(0.0)));
 }

@@ -370,13 +370,13 @@ fn listen(worker: &mut Worker) {
     for (element, wanted) in std::mem::take(&mut core.wanted) {
         let signals = match wanted {
             Wanted::Input(port) | Wanted::Relay(port) => upstream_signals(core, element, port),
-            Wanted::Output(port) => downstream_rooms(core, element, port),
+            Wanted::Output(port) | Wanted::Room(port) => downstream_rooms(core, element, port),
         };
         for &signal in &signals {
             let signal = &mut core.signals[signal as usize];
             match (wanted, core.provides[element as usize]) {
                 (Wanted::Relay(_), Some(own)) => signal.relays.push(own),
-                (Wanted::Relay(_), None) => {}
+                (Wanted::Relay(_), None) | (Wanted::Room(_), _) => {}
                 _ => signal.listeners.push(element),
             }
         }
@@ -384,7 +384,7 @@ fn listen(worker: &mut Worker) {
             Wanted::Input(port) | Wanted::Relay(port) => {
                 core.upstream.get_mut(core.first_input[element as usize] as usize + port as usize)
             }
-            Wanted::Output(port) => {
+            Wanted::Output(port) | Wanted::Room(port) => {
                 core.downstream.get_mut(core.first_output[element as usize] as usize + port as usize)
             }
         };

@@ -148,6 +148,14 @@ impl Scheduler {
         }
     }
 
+    /// Counts the run that a task is in as some more.
+    #[inline]
+    pub(crate) fn count_more_runs(&mut self, id: u32, more: u64) {
+        let task = &mut self.tasks[id as usize];
+        task.pass += task.stride * more;
+        task.runs += more;
+    }
+
     /// Whether nothing is scheduled.
     pub(crate) fn is_idle(&self) -> bool {
         (0..self.queue.len)

@@ -145,7 +145,7 @@ impl Queue {
     /// Takes in what fits: the rest, in order, if there is one.
     #[inline]
     fn store_all(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Option<Batch> {
-        let room = self.common.capacity.load(Relaxed).saturating_sub(self.len());
+        let room = self.room();
         let rest = if self.common.ring.is_none() && batch.len() <= room {
             batch.drain(|packet| self.local.push_back(packet));
             None
@@ -211,26 +211,32 @@ impl Queue {
     #[inline]
     fn admit(&mut self, cx: &mut Cx<'_>) {
         if self.common.ring.is_none() {
-            return cx.set_room(true);
+            return cx.set_room(self.room());
         }
         fence(SeqCst); // pairs with that of `hold_up`
         for sleepers in &self.common.workers {
             if sleepers.sources.load(Relaxed) && sleepers.sources.swap(false, Relaxed) {
                 match sleepers.worker {
-                    here if here == cx.worker() => cx.set_room(true),
+                    here if here == cx.worker() => cx.set_room(self.room()),
                     elsewhere => cx.schedule_worker(elsewhere),
                 }
             }
         }
     }
 
+    /// For how many packets there is room.
+    #[inline]
+    fn room(&self) -> usize {
+        self.common.capacity.load(Relaxed).saturating_sub(self.len())
+    }
+
     fn is_full(&self) -> bool {
-        self.len() >= self.common.capacity.load(Relaxed)
+        self.room() == 0
     }
 
     /// The queue is full: sends sources to sleep.
     fn hold_up(&mut self, cx: &mut Cx<'_>) {
-        cx.set_room(false);
+        cx.set_room(0);
         if let Some(sleepers) = self.common.workers.iter().find(|sleepers| sleepers.worker == cx.worker())
             && self.common.ring.is_some()
         {
@@ -238,7 +244,7 @@ impl Queue {
             fence(SeqCst);
             if !self.is_full() {
                 sleepers.sources.store(false, Relaxed);
-                cx.set_room(true);
+                cx.set_room(self.room());
             }
         }
     }
@@ -281,6 +287,7 @@ impl Element for Queue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
         cx.provide_room();
+        cx.set_room(self.room());
         if self.common.ring.is_some() {
             cx.unschedule(); // there is a task from now on, for pullers elsewhere to wake
         }
@@ -289,14 +296,15 @@ impl Element for Queue {
 
     /// A puller on another worker made room; by now it may be filled again.
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if self.is_full() { self.hold_up(cx) } else { cx.set_room(true) }
+        if self.is_full() { self.hold_up(cx) } else { cx.set_room(self.room()) }
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         let rest = self.store_all(cx, batch);
         self.notify(cx);
-        if self.is_full() {
-            self.hold_up(cx);
+        match self.room() {
+            0 => self.hold_up(cx),
+            room => cx.set_room(room),
         }
         if let Some(rest) = rest {
             self.overflow(cx, rest);

@@ -88,6 +88,7 @@ impl Unqueue {
 impl Element for Unqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.listen(0);
+        cx.watch_room(0);
         if self.active {
             cx.schedule();
         }
@@ -98,7 +99,8 @@ impl Element for Unqueue {
         if !self.active || self.allowed() == 0 {
             return;
         }
-        self.left = self.allowed().min(usize::try_from(self.burst).unwrap_or(0));
+        let burst = usize::try_from(self.burst).unwrap_or(0);
+        self.left = self.allowed().min(burst.saturating_mul(cx.runs_at_once(burst)));
         if self.left == 0 {
             return; // a burst of none; writing another one wakes the task
         }
@@ -110,6 +112,7 @@ impl Element for Unqueue {
         let got = batch.len();
         self.count += got as u64;
         self.left = self.left.saturating_sub(got);
+        cx.count_runs(got.div_ceil(self.burst.max(1) as usize));
         cx.emit(0, batch);
         if got < self.asked {
             if cx.may_have(0) {

@@ -191,7 +191,7 @@ fn the_driver_is_steered_from_another_worker() {
     let config = "StaticThreadSched(d 1);
                   InfiniteSource(LIMIT 10, STOP true) -> c :: Counter -> Discard;
                   d :: DriverManager(pause, print c.count, write c.reset, pause, print c.count, stop);
-                  Script(wait 0.01, stop)";
+                  Script(wait 0.3, stop)";
     for mut router in
         [build(config, 2, 32).unwrap_or_else(|errors| panic!("{errors}")), build_threads(config)]
     {

@@ -41,7 +41,9 @@ struct Discard {
     pull: bool,
     active: bool,
     burst: u32,
-    /// Packets that this scheduling may still ask for, those asked for included.
+    /// Packets that this run may ask for in all.
+    wanted: usize,
+    /// Packets that this run may still ask for, those asked for included.
     left: usize,
     /// Packets asked for.
     asked: usize,
@@ -51,7 +53,7 @@ struct Discard {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let pull = !config.input_is_push(0);
-    let mut e = Discard { pull, active: true, burst: 1, left: 0, asked: 0, packets: 0, bytes: 0 };
+    let mut e = Discard { pull, active: true, burst: 1, wanted: 0, left: 0, asked: 0, packets: 0, bytes: 0 };
     config.args().keyword("ACTIVE", &mut e.active).keyword("BURST", &mut e.burst).finish()?;
     if !e.active && !pull {
         return Err("ACTIVE is meaningless in push context".into());
@@ -86,7 +88,9 @@ impl Element for Discard {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        self.left = self.burst as usize;
+        let burst = self.burst as usize;
+        self.left = burst.saturating_mul(cx.runs_at_once(burst));
+        self.wanted = self.left;
         self.asked = self.left.min(BATCH_MAX);
         cx.ask(0, self.asked);
     }
@@ -95,11 +99,12 @@ impl Element for Discard {
         let got = batch.len();
         self.take(cx, batch);
         self.left -= got;
+        cx.count_runs(got.div_ceil(self.burst as usize));
         if got == self.asked && self.left > 0 {
             self.asked = self.left.min(BATCH_MAX);
             return Pull::Ask { input: 0, want: self.asked };
         }
-        let some = got > 0 || self.left + got < self.burst as usize;
+        let some = got > 0 || self.left < self.wanted;
         if self.active && (some || cx.may_have(0)) {
             cx.schedule();
         }

@@ -149,8 +149,10 @@ impl Element for InfiniteSource {
         if !self.active || !cx.has_room(0) {
             return;
         }
-        let mut rest = self.allowed(self.burst);
+        let runs = cx.runs_at_once(self.burst);
+        let mut rest = self.allowed(self.burst.saturating_mul(runs));
         let some = rest > 0;
+        cx.count_runs(rest.div_ceil(self.burst));
         while rest > 0 {
             let batch = self.make(cx, rest.min(cx.vector()));
             rest = if batch.is_empty() { 0 } else { rest - batch.len() };
