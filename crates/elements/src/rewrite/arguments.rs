@@ -1,9 +1,9 @@
 //! Arguments that rewriters have in common, and some that only some of them have.
 
-use super::flow_set::{Policy, Timeouts};
 use super::input::Spec;
 use super::mapper;
 use super::nat::{Capacity, Kind, Nat, Plan};
+use super::policy::{Policy, Timeouts};
 use packet::Anno;
 use router::{AnnoOf, Args, Config, ConfigError, Raw, parse_integer};
 use std::sync::Arc;

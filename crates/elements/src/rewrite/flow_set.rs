@@ -6,9 +6,11 @@
 //! numbers of their records rest for a grace period before they are used again.
 
 use super::deltas::Deltas;
+use super::exhausted::Exhausted;
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
 use super::flow_id::{FlowId, Key};
 use super::index::{Index, Writer};
+use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, Flow, NewFlow, REPLY, Slab, flag};
 use rcu::{Domain, Token, Turn};
 use std::collections::{HashMap, VecDeque};
@@ -24,41 +26,6 @@ const LOT: usize = 64;
 
 /// Flows that are looked at beside each new one, so that a full table need not look at all of them at once.
 const BESIDE: usize = 4;
-
-/// How long flows stay, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Policy {
-    /// For how long a flow cannot be removed to make room after each packet.
-    pub(super) guarantee_ms: u64,
-    /// After which idle time it is removed.
-    pub(super) timeouts: Timeouts,
-}
-
-/// Idle times, by what is known of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Timeouts {
-    /// The same for all.
-    Plain(u64),
-    /// TCP: no data in at least one direction; data in both; both directions ended.
-    Tcp { nodata: u64, data: u64, done: u64 },
-    /// UDP: few packets or one direction; three packets and both directions.
-    Udp { few: u64, streaming: u64 },
-}
-
-impl Policy {
-    /// The idle time of a flow with these flags.
-    #[inline]
-    pub(super) fn timeout_ms(&self, flags: u8) -> u64 {
-        match self.timeouts {
-            Timeouts::Plain(timeout) => timeout,
-            Timeouts::Tcp { done, .. } if flags & flag::BOTH_DONE == flag::BOTH_DONE => done,
-            Timeouts::Tcp { data, .. } if flags & flag::BOTH_DATA == flag::BOTH_DATA => data,
-            Timeouts::Tcp { nodata, .. } => nodata,
-            Timeouts::Udp { streaming, .. } if flags & !flag::DELTAS > 3 * flag::PACKET => streaming,
-            Timeouts::Udp { few, .. } => few,
-        }
-    }
-}
 
 /// What is counted for each input of a rewriter.
 #[derive(Default)]
@@ -87,16 +54,21 @@ struct State {
     /// Records that were removed lately, and those that wait for a grace period.
     removed: Vec<u32>,
     resting: VecDeque<(Token, Vec<u32>)>,
+    exhausted: Exhausted,
 }
+
+/// What is written while flows come and go: apart from what look-ups read.
+#[repr(align(128))]
+struct Apart<T>(T);
 
 /// The table.
 pub(super) struct FlowSet {
     seed: u64,
     index: Index,
     slab: Slab,
-    size: AtomicUsize,
     capacity: AtomicI32,
-    state: Mutex<State>,
+    size: Apart<AtomicUsize>,
+    state: Apart<Mutex<State>>,
 }
 
 /// A flow, and the direction in which it was found.
@@ -132,20 +104,21 @@ impl FlowSet {
             free: Vec::new(),
             removed: Vec::new(),
             resting: VecDeque::new(),
+            exhausted: Exhausted::default(),
         };
         FlowSet {
             seed,
             index: Index::default(),
             slab: Slab::default(),
-            size: AtomicUsize::new(0),
             capacity: AtomicI32::new(capacity),
-            state: Mutex::new(state),
+            size: Apart(AtomicUsize::new(0)),
+            state: Apart(Mutex::new(state)),
         }
     }
 
     /// Flows in the table.
     pub(super) fn size(&self) -> usize {
-        self.size.load(Relaxed)
+        self.size.0.load(Relaxed)
     }
 
     /// Flows that the table may hold.
@@ -204,7 +177,7 @@ impl FlowSet {
     /// The right to change the table.
     pub(super) fn edit<'s>(&'s self, turn: Turn<'s>) -> Editor<'s> {
         // Whoever held the lock left each record either complete in the index or out of it.
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.0.lock().unwrap_or_else(PoisonError::into_inner);
         Editor { set: self, turn, state }
     }
 
@@ -275,11 +248,21 @@ impl<'s> Editor<'s> {
         if flow.map().is_none() {
             return;
         }
+        if let Some(map) = flow.map() {
+            // A port is taken by who gives it to packets, and by who expects replies to it.
+            self.state.exhausted.forget(map, flow.rewritten(FORWARD));
+            self.state.exhausted.forget(map, flow.id(FORWARD).reversed());
+        }
         self.unlist(record);
         self.count(flow, -1);
         flow.bury();
         self.state.expiry.remove(record);
         self.state.removed.push(record);
+    }
+
+    /// What is known about ranges that have nothing left.
+    pub(super) fn exhausted(&mut self) -> &mut Exhausted {
+        &mut self.state.exhausted
     }
 
     /// Removes all flows that a map's input has made.
@@ -405,7 +388,7 @@ impl<'s> Editor<'s> {
     }
 
     fn count(&mut self, flow: &Flow, by: i32) {
-        self.set.size.fetch_add(by as isize as usize, Relaxed); // wraps: subtracts
+        self.set.size.0.fetch_add(by as isize as usize, Relaxed); // wraps: subtracts
         let owner = flow.map().and_then(|map| self.state.owners.get(&map));
         if let Some(counts) = owner.and_then(|owner| owner.inputs.get(flow.input())) {
             counts.flows.fetch_add(by as u32, Relaxed);

@@ -1,8 +1,9 @@
 //! Tests of the flow table: against a naive one, and with threads.
 
 use super::flow_id::{FlowId, Key};
-use super::flow_set::{FlowSet, InputCounts, Policy, Timeouts};
-use super::record::{NewFlow, flag};
+use super::flow_set::{FlowSet, InputCounts};
+use super::policy::{Policy, Timeouts};
+use super::record::NewFlow;
 use proptest::prelude::*;
 use rcu::Domain;
 use std::sync::Arc;
@@ -258,19 +259,4 @@ fn records_are_reused() {
     }
     assert_eq!(set.size(), 100);
     assert!(largest < 5000, "{largest}: grace periods are not that long");
-}
-
-/// The states of flows that decide about their time.
-#[test]
-fn policies() {
-    let tcp = Policy { guarantee_ms: 0, timeouts: Timeouts::Tcp { nodata: 1, data: 2, done: 3 } };
-    let times = |flags| tcp.timeout_ms(flags);
-    assert_eq!([times(0), times(flag::FORWARD_DATA), times(flag::BOTH_DATA)], [1, 1, 2]);
-    assert_eq!(
-        [times(flag::BOTH_DATA | flag::FORWARD_DONE), times(flag::BOTH_DONE | flag::BOTH_DATA)],
-        [2, 3]
-    );
-    let udp = Policy { guarantee_ms: 0, timeouts: Timeouts::Udp { few: 1, streaming: 2 } };
-    let times = |replied, packets| udp.timeout_ms(replied * flag::REPLIED + packets * flag::PACKET);
-    assert_eq!([times(0, 3), times(1, 2), times(1, 3)], [1, 1, 2]);
 }

@@ -129,7 +129,7 @@ impl Protocol for TcpAndUdp {
 mod tests {
     use crate::inject::{Sent, send, send_one};
     use crate::rewrite::samples::{ends, tcp, udp};
-    use crate::testing::{build, errors};
+    use crate::testing::{build, errors, run_and_read};
     use packet::Anno;
     use router::Call;
     use wire::tcp::flag::{ACK, FIN, RST, SYN};
@@ -193,6 +193,28 @@ mod tests {
         let more = [udp(hosts[0], WEB), udp(hosts[1], "5.6.7.9:80")];
         let flow = send(&nat("pattern 1.2.3.4 40-42 - - 0 1", ""), more);
         assert_eq!(ends(&flow.data(0)), ["1.2.3.4:41 5.6.7.8:80", "1.2.3.4:41 5.6.7.9:80"]);
+    }
+
+    /// A port can be had again when its flow has gone.
+    #[test]
+    fn ports_come_back() {
+        let source = |host: &str, limit: &str| {
+            let data: String = udp(host, WEB).iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("RatedSource(DATA \\<{data}>, RATE 1, {limit}) -> MarkIPHeader -> rw;")
+        };
+        let sources = [
+            source("10.0.0.1:1", "LIMIT 1"),
+            source("10.0.0.2:1", "LIMIT 1"),
+            source("10.0.0.3:1", "LIMIT 15, STOP true"),
+        ];
+        let config = format!(
+            "rw :: IPRewriter(pattern 1.2.3.4 40-41 - - 0 0, UDP_TIMEOUT 5, REAP_INTERVAL 10) -> d :: Discard; {}",
+            sources.concat()
+        );
+        let read = run_and_read(&config, &["rw.mapping_failures", "d.count", "rw.size"]);
+        let [failures, passed, size] = [0, 1, 2].map(|at| read[at].parse::<u32>().unwrap());
+        assert_eq!((failures + passed, size), (17, 1));
+        assert!((9..=11).contains(&failures), "{failures}");
     }
 
     /// The other specifications, and their outputs.

@@ -5,14 +5,14 @@
 
 use super::apply::{address_words, difference, words};
 use super::flow_id::{FlowId, Key};
-use super::flow_set::{Editor, FlowSet, Found, InputCounts, Policy};
+use super::flow_set::{Editor, FlowSet, Found, InputCounts};
 use super::input::{Input, Outputs, Spec};
 use super::mapper;
 use super::pattern::Pattern;
-use super::record::{Flow, NewFlow, flag};
+use super::policy::Policy;
+use super::record::{NewFlow, flag};
 use rcu::{Cell, Domain, Turn, Updater};
 use router::{Info, Scope};
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use wire::ip_proto;
@@ -300,17 +300,26 @@ impl Nat {
     /// What a specification makes of a flow's identifier.
     fn rewrite(
         &self,
-        editor: &Editor<'_>,
+        editor: &mut Editor<'_>,
         input: &Input,
         key: Key,
         with: &mut Circumstances<'_>,
     ) -> Option<(FlowId, Outputs)> {
         let mut choose = |pattern: &Pattern| {
+            // An identifier of a ping makes another field, so that what is taken from its range is not known.
+            let domain = pattern.domain(key.id).filter(|_| self.kind != Kind::Ping);
+            if domain.is_some_and(|domain| editor.exhausted().has(key.map, domain)) {
+                return None;
+            }
             let mut free = |id: FlowId| {
                 let reply = Key { map: key.map, id: self.completed(id).reversed() };
                 editor.find(reply).is_none()
             };
-            pattern.choose(key.id, with.random, &mut free)
+            let chosen = pattern.choose(key.id, with.random, &mut free);
+            if let (None, Some(domain)) = (chosen, domain) {
+                editor.exhausted().add(key.map, domain);
+            }
+            chosen
         };
         match input {
             Input::Keep(outputs) => Some((key.id, *outputs)),
@@ -404,61 +413,6 @@ impl Nat {
             Kind::Addr => Some(address_keys(id)),
             Kind::Pair => only(FlowId { sport: 0, dport: 0, ..id }),
         }
-    }
-
-    /// The table as text: a line for each direction of each flow of a map.
-    pub(super) fn list(&self, turn: Turn<'_>, map: u32, now_ms: u64) -> String {
-        let mut text = String::new();
-        let Some(set) = self.set() else { return text };
-        for flow in set.flows(turn, map) {
-            for direction in 0..2 {
-                self.unparse(&mut text, turn, flow, map, direction, now_ms);
-            }
-        }
-        text
-    }
-
-    fn unparse(
-        &self,
-        text: &mut String,
-        turn: Turn<'_>,
-        flow: &Flow,
-        map: u32,
-        direction: usize,
-        now_ms: u64,
-    ) {
-        let (from, to) = (flow.id(direction), flow.rewritten(direction));
-        let written = match self.kind {
-            Kind::Ip | Kind::Tcp | Kind::Udp => write!(text, "{from} => {to}"),
-            Kind::Ping => {
-                let triple = |id: FlowId| format!("({}, {}, {})", id.source(), id.destination(), id.sport);
-                write!(text, "{} => {}", triple(from), triple(to))
-            }
-            Kind::Addr => write!(text, "{} => {}", from.source(), to.source()),
-            Kind::Pair => {
-                let pair = |id: FlowId| format!("({}, {})", id.source(), id.destination());
-                write!(text, "{} => {}", pair(from), pair(to))
-            }
-        };
-        let shift = flow.deltas(turn).map_or(0, |deltas| deltas.newest(direction));
-        if shift != 0 {
-            let _ = write!(text, " seq {shift:+}");
-        }
-        let star = |this: usize| if direction == this { "*" } else { "" };
-        let timeout_ms = self.policy(map).timeout_ms(flow.flags());
-        let left_ms = flow.last_ms().saturating_add(timeout_ms) as i64 - now_ms as i64;
-        let _ = written.and_then(|()| {
-            writeln!(
-                text,
-                " [{}{} {}{}] i{} exp{}",
-                star(0),
-                flow.output(0),
-                star(1),
-                flow.output(1),
-                flow.input(),
-                (left_ms + 500).div_euclid(1000)
-            )
-        });
     }
 
     /// Takes over the flows of a rewriter of the same name in an old configuration, as far as this one has the inputs and

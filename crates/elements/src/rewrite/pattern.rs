@@ -1,5 +1,6 @@
 //! Rewriting patterns: what new flows' identifiers become.
 
+use super::exhausted::Domain;
 use super::flow_id::FlowId;
 use router::{FromArg, IpMask, Scope, parse_integer};
 use std::fmt;
@@ -118,6 +119,26 @@ impl Pattern {
         Some(())
     }
 
+    /// A flow's identifier with the pattern's fields; those that vary have their first value.
+    fn fixed(&self, id: FlowId) -> FlowId {
+        FlowId {
+            saddr: if self.saddr != 0 { self.saddr } else { id.saddr },
+            sport: if self.sport != 0 { self.sport } else { id.sport },
+            daddr: if self.daddr != 0 { self.daddr } else { id.daddr },
+            dport: if self.dport != 0 { self.dport } else { id.dport },
+        }
+    }
+
+    /// What a flow's port or address would be taken from, if the pattern has a range.
+    pub(super) fn domain(&self, id: FlowId) -> Option<Domain> {
+        let fixed = self.fixed(id);
+        let (id, first) = match self.ports {
+            true => (FlowId { sport: 0, ..fixed }, u32::from(self.sport)),
+            false => (FlowId { saddr: 0, ..fixed }, self.saddr),
+        };
+        (self.top > 0).then_some(Domain { id, range: (first, self.top) })
+    }
+
     /// What a flow's identifier becomes: the first choice that is `free`. `None` if none is. `random` makes a number up to
     /// the given one.
     pub(super) fn choose(
@@ -126,12 +147,7 @@ impl Pattern {
         random: &mut dyn FnMut(u32) -> u32,
         free: &mut dyn FnMut(FlowId) -> bool,
     ) -> Option<FlowId> {
-        let fixed = FlowId {
-            saddr: if self.saddr != 0 { self.saddr } else { id.saddr },
-            sport: if self.sport != 0 { self.sport } else { id.sport },
-            daddr: if self.daddr != 0 { self.daddr } else { id.daddr },
-            dport: if self.dport != 0 { self.dport } else { id.dport },
-        };
+        let fixed = self.fixed(id);
         if self.top == 0 {
             return Some(fixed);
         }

@@ -1,0 +1,78 @@
+//! Which ranges have nothing left.
+//!
+//! To find that all ports towards a destination are taken is to try them all. It is remembered, so that the next packet to
+//! that destination does not try again before a port is free.
+
+use super::flow_id::{FlowId, Key};
+
+/// Ranges that are remembered: a power of two. Others are tried again.
+const PLACES: usize = 1024;
+
+/// What a range is taken from: a flow's rewritten identifier without what the range gives it, and the range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Domain {
+    pub(super) id: FlowId,
+    /// The first number, and how many more there are.
+    pub(super) range: (u32, u32),
+}
+
+/// The ranges, by a hash of the identifier.
+pub(super) struct Exhausted {
+    places: Box<[Option<(u32, Domain)>]>,
+}
+
+impl Default for Exhausted {
+    fn default() -> Exhausted {
+        Exhausted { places: vec![None; PLACES].into() }
+    }
+}
+
+fn place(map: u32, id: FlowId) -> usize {
+    (Key { map, id }.hash(1) >> 32) as usize % PLACES
+}
+
+impl Exhausted {
+    /// Whether nothing is left of a domain.
+    pub(super) fn has(&self, map: u32, domain: Domain) -> bool {
+        self.places[place(map, domain.id)] == Some((map, domain))
+    }
+
+    /// Notes that nothing is left.
+    pub(super) fn add(&mut self, map: u32, domain: Domain) {
+        self.places[place(map, domain.id)] = Some((map, domain));
+    }
+
+    /// A flow with this rewritten identifier is gone.
+    pub(super) fn forget(&mut self, map: u32, rewritten: FlowId) {
+        for id in [FlowId { sport: 0, ..rewritten }, FlowId { saddr: 0, ..rewritten }] {
+            let place = &mut self.places[place(map, id)];
+            if place.is_some_and(|known| (known.0, known.1.id) == (map, id)) {
+                *place = None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A domain is exhausted until one of its flows goes, also if a range differs only in where it begins.
+    #[test]
+    fn until_one_goes() {
+        let mut exhausted = Exhausted::default();
+        let id = FlowId { saddr: 1, daddr: 2, sport: 0, dport: 80 };
+        let ports = Domain { id, range: (1000, 9) };
+        exhausted.add(7, ports);
+        assert!(exhausted.has(7, ports) && !exhausted.has(6, ports));
+        assert!(!exhausted.has(7, Domain { range: (2000, 9), ..ports }));
+        exhausted.forget(7, FlowId { sport: 1005, daddr: 3, ..id });
+        assert!(exhausted.has(7, ports));
+        exhausted.forget(7, FlowId { sport: 1005, ..id });
+        assert!(!exhausted.has(7, ports));
+        let addresses = Domain { id: FlowId { saddr: 0, sport: 5, ..id }, range: (1, 9) };
+        exhausted.add(7, addresses);
+        exhausted.forget(7, FlowId { saddr: 4, sport: 5, ..id });
+        assert!(!exhausted.has(7, addresses));
+    }
+}

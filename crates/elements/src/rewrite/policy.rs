@@ -1,0 +1,58 @@
+//! How long flows stay.
+
+use super::record::flag;
+
+/// How long flows stay, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Policy {
+    /// For how long a flow cannot be removed to make room after each packet.
+    pub(super) guarantee_ms: u64,
+    /// After which idle time it is removed.
+    pub(super) timeouts: Timeouts,
+}
+
+/// Idle times, by what is known of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timeouts {
+    /// The same for all.
+    Plain(u64),
+    /// TCP: no data in at least one direction; data in both; both directions ended.
+    Tcp { nodata: u64, data: u64, done: u64 },
+    /// UDP: few packets or one direction; three packets and both directions.
+    Udp { few: u64, streaming: u64 },
+}
+
+impl Policy {
+    /// The idle time of a flow with these flags.
+    #[inline]
+    pub(super) fn timeout_ms(&self, flags: u8) -> u64 {
+        match self.timeouts {
+            Timeouts::Plain(timeout) => timeout,
+            Timeouts::Tcp { done, .. } if flags & flag::BOTH_DONE == flag::BOTH_DONE => done,
+            Timeouts::Tcp { data, .. } if flags & flag::BOTH_DATA == flag::BOTH_DATA => data,
+            Timeouts::Tcp { nodata, .. } => nodata,
+            Timeouts::Udp { streaming, .. } if flags & !flag::DELTAS > 3 * flag::PACKET => streaming,
+            Timeouts::Udp { few, .. } => few,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The states of flows that decide about their time.
+    #[test]
+    fn policies() {
+        let tcp = Policy { guarantee_ms: 0, timeouts: Timeouts::Tcp { nodata: 1, data: 2, done: 3 } };
+        let times = |flags| tcp.timeout_ms(flags);
+        assert_eq!([times(0), times(flag::FORWARD_DATA), times(flag::BOTH_DATA)], [1, 1, 2]);
+        assert_eq!(
+            [times(flag::BOTH_DATA | flag::FORWARD_DONE), times(flag::BOTH_DONE | flag::BOTH_DATA)],
+            [2, 3]
+        );
+        let udp = Policy { guarantee_ms: 0, timeouts: Timeouts::Udp { few: 1, streaming: 2 } };
+        let times = |replied, packets| udp.timeout_ms(replied * flag::REPLIED + packets * flag::PACKET);
+        assert_eq!([times(0, 3), times(1, 2), times(1, 3)], [1, 1, 2]);
+    }
+}
