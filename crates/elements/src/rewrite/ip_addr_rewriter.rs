@@ -124,8 +124,8 @@ mod tests {
         assert_eq!(ends(&flow.data(0)), out);
         assert_eq!(ends(&flow.data(1)), ["9.9.9.9:5 10.0.0.2:5", "9.9.9.9:5 1.0.0.9:5"]);
         assert_eq!(flow.read("rw.mapping_failures"), "1");
-        let table = "10.0.0.1 => 1.0.0.5 [*0 1] i0 exp7200\n0.0.0.0 => 0.0.0.0 [0 *1] i0 exp7200\n\
-                     10.0.0.2 => 1.0.0.6 [*0 1] i0 exp7200\n0.0.0.0 => 0.0.0.0 [0 *1] i0 exp7200\n";
+        let table = "10.0.0.1 => 1.0.0.5 [*0 1] i0 exp7200\n10.0.0.2 => 1.0.0.6 [*0 1] i0 exp7200\n\
+                     0.0.0.0 => 0.0.0.0 [0 *1] i0 exp7200\n0.0.0.0 => 0.0.0.0 [0 *1] i0 exp7200\n";
         assert_eq!(flow.read("rw.table"), table);
         assert_eq!(flow.read("rw.patterns"), "1.0.0.5-1.0.0.6 - [2]\n<nochange>\n");
         // Replies are for somebody; where other packets go this element does not know.

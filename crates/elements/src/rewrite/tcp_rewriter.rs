@@ -85,6 +85,6 @@ mod tests {
         assert_eq!(flow.drops(), [("no packet that can be rewritten", 1)]);
         assert_eq!(flow.read_with("rw.lookup", "10.0.0.1 1 5.6.7.8 80"), "1.2.3.4 40 5.6.7.8 80");
         let first = "(10.0.0.1, 1, 5.6.7.8, 80) => (1.2.3.4, 40, 5.6.7.8, 80) [*0 0] i0 exp300\n";
-        assert!(flow.read("rw.mappings").starts_with(first));
+        assert!(flow.read("rw.mappings").contains(first));
     }
 }

@@ -84,7 +84,7 @@ mod tests {
         let mut flow = send(config, [tcp(a, b, SYN, (0, 0), b""), tcp(a, b, RST, (0, 0), b""), udp(a, b)]);
         assert_eq!(ends(&flow.data(0)), ["1.2.3.4:40 5.6.7.8:80"; 3]);
         let lines: Vec<String> = flow.read("rw.table").lines().map(str::to_owned).collect();
-        assert_eq!(lines[0], "(10.0.0.1, 1, 5.6.7.8, 80) => (1.2.3.4, 40, 5.6.7.8, 80) [*0 0] i0 exp60");
+        assert_eq!(lines[1], "(10.0.0.1, 1, 5.6.7.8, 80) => (1.2.3.4, 40, 5.6.7.8, 80) [*0 0] i0 exp60");
         let mut flow = send(config, [udp(a, b), udp(b, "1.2.3.4:40"), udp(a, b)]);
         assert!(flow.read("rw.table").lines().all(|line| line.ends_with("exp90")));
     }
