@@ -3,16 +3,22 @@
 use super::program::{Jump, Program, Test, part_of};
 
 /// Bytes that comparisons look at, by part of the packet; see [`PART`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Parts<'p> {
-    /// Up to 14 bytes of the link-layer header, two bytes behind the start so that its words are Click's.
-    pub(super) mac: &'p [u8],
-    /// From the network header on.
-    pub(super) network: &'p [u8],
-    /// From the transport header on.
-    pub(super) transport: &'p [u8],
-    /// What was found out about the packet beforehand (IPv6 only).
-    pub(super) digest: &'p [u8],
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts<'p>([&'p [u8]; 5]);
+
+impl<'p> Parts<'p> {
+    /// The parts: up to 14 bytes of the link-layer header, two bytes behind the start so that its words are Click's; all
+    /// from the network header on; all from the transport header on; what was found out about the packet beforehand.
+    #[inline]
+    pub(super) fn new(mac: &'p [u8], network: &'p [u8], transport: &'p [u8], digest: &'p [u8]) -> Parts<'p> {
+        Parts([&[], mac, network, transport, digest])
+    }
+
+    /// The part with a number.
+    #[inline]
+    pub(super) fn get(&self, part: usize) -> &'p [u8] {
+        self.0[part.min(4)]
+    }
 }
 
 /// Offsets of different parts are this far apart; the part is the offset's high bits.
@@ -25,19 +31,6 @@ pub(super) const NETWORK: usize = 2 * PART;
 pub(super) const TRANSPORT: usize = 3 * PART;
 /// Offset of the digest.
 pub(super) const DIGEST: usize = 4 * PART;
-
-impl<'p> Parts<'p> {
-    /// The part with a number.
-    #[inline]
-    pub(super) fn get(&self, part: usize) -> &'p [u8] {
-        match part {
-            2 => self.network,
-            3 => self.transport,
-            4 => self.digest,
-            _ => self.mac,
-        }
-    }
-}
 
 /// One comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,21 +76,15 @@ impl Filter {
     fn run(&self, packet: &Packet, family: Family) -> usize {
         let mut mac = [0; 16];
         let mac_len = if self.uses_mac { copy_mac(packet, &mut mac) } else { 0 };
-        let mut parts = Parts {
-            mac: &mac[..mac_len],
-            network: packet.network().unwrap_or_default(),
-            transport: packet.transport().unwrap_or_default(),
-            digest: &[],
-        };
-        let digest;
-        if family == Family::V6 {
-            let found = digest_v6(parts.network);
-            (digest, parts.transport) = found.unwrap_or_default();
-            if found.is_some() {
-                parts.digest = &digest;
-            }
+        let mac = &mac[..mac_len];
+        let network = packet.network().unwrap_or_default();
+        if family == Family::V4 {
+            return self.search(&Parts::new(mac, network, packet.transport().unwrap_or_default(), &[]));
         }
-        self.search(&parts)
+        match digest_v6(network) {
+            Some((digest, transport)) => self.search(&Parts::new(mac, network, transport, &digest)),
+            None => self.search(&Parts::new(mac, network, &[], &[])),
+        }
     }
 
     #[inline]
@@ -255,29 +249,37 @@ impl<const V6: bool> Simple for IpFilter<V6> {
     }
 }
 
-/// Whether a packet that starts with an IP header matches a pattern; tried as a program, and by search.
+/// One pattern: by itself, as a program, and to be searched.
 #[cfg(test)]
-pub(super) fn matches_alone(
-    style: Style,
-    scope: Scope<'_>,
-    pattern: &str,
-    data: &[u8],
-    header_len: usize,
-) -> Result<bool, String> {
-    let (rules, messages) = read(&[pattern.to_owned()], style, 1, scope);
-    if !messages.errors.is_empty() {
-        return Err(messages.errors.join("\n"));
+pub(super) struct Alone {
+    family: Family,
+    filter: Filter,
+    vectors: Vectors,
+}
+
+#[cfg(test)]
+impl Alone {
+    pub(super) fn new(style: Style, scope: Scope<'_>, pattern: &str) -> Result<Alone, String> {
+        let (rules, messages) = read(&[pattern.to_owned()], style, 1, scope);
+        if !messages.errors.is_empty() {
+            return Err(messages.errors.join("\n"));
+        }
+        let vectors = Vectors::new(rules.clone());
+        Ok(Alone { family: style.family, filter: Filter::new(vec![pattern.to_owned()], rules), vectors })
     }
-    let transport = data.get(header_len..).unwrap_or_default();
-    let mut parts = Parts { mac: &[], network: data, transport, digest: &[] };
-    let digest;
-    if style.family == Family::V6 {
-        let found = digest_v6(data);
-        (digest, parts.transport) = found.unwrap_or_default();
-        parts.digest = if found.is_some() { &digest } else { &[] };
+
+    /// Whether a packet matches, which all three have to agree on. The packet starts with the network header.
+    pub(super) fn matches(&self, packet: &[u8], header_len: usize) -> bool {
+        let found = if self.family == Family::V6 { digest_v6(packet) } else { None };
+        let (digest, transport) = match (self.family, &found) {
+            (Family::V4, _) => (&[][..], packet.get(header_len..).unwrap_or_default()),
+            (Family::V6, Some((digest, transport))) => (&digest[..], *transport),
+            (Family::V6, None) => (&[][..], &[][..]),
+        };
+        let parts = Parts::new(&[], packet, transport, digest);
+        let matches = self.filter.rules[0].expr.matches(&parts);
+        assert_eq!(self.filter.search(&parts) == 0, matches, "program: {:?}", self.filter.arguments);
+        assert_eq!(self.vectors.run(&parts) == Some(0), matches, "search: {:?}", self.filter.arguments);
+        matches
     }
-    let matches = rules[0].expr.matches(&parts);
-    assert_eq!(Filter::new(Vec::new(), rules.clone()).search(&parts) == 0, matches, "program: {pattern}");
-    assert_eq!(Vectors::new(rules).run(&parts) == Some(0), matches, "search: {pattern}");
-    Ok(matches)
 }

@@ -1,6 +1,6 @@
 //! The pattern language on real packets, and against a reading of its own.
 
-use super::filter::{Style, matches_alone};
+use super::filter::{Alone, Style};
 use super::names::Family;
 use crate::inject::{Flow, send};
 use crate::testing::{build, errors};
@@ -74,12 +74,14 @@ impl Element for Probe {}
 
 fn probe(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let cases = config.resource::<Arc<Cases>>().ok_or("Probe without cases")?;
+    let mut known: Option<(&str, Result<Alone, String>)> = None;
     let answers = cases.cases.iter().map(|(pattern, data)| {
-        let header_len = match cases.style.family {
-            Family::V4 => data.first().map_or(0, |first| usize::from(first & 15) * 4),
-            Family::V6 => 40,
-        };
-        matches_alone(cases.style, config.scope(), pattern, data, header_len)
+        let header_len = data.first().map_or(0, |first| usize::from(first & 15) * 4);
+        if known.as_ref().is_none_or(|(text, _)| text != pattern) {
+            known = Some((pattern, Alone::new(cases.style, config.scope(), pattern)));
+        }
+        let (_, alone) = known.as_ref().unwrap();
+        alone.as_ref().map(|alone| alone.matches(data, header_len)).map_err(Clone::clone)
     });
     *cases.answers.lock().unwrap() = answers.collect();
     Ok(Box::new(Probe))

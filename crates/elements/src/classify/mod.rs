@@ -7,8 +7,9 @@
 //! The classifiers of IP packets read a language of their own ([`language`]; its words are in [`names`] and [`primitive`]).
 //! A pattern is an expression ([`expr`]), and expressions become a program, too. Where there are many, packets are not sent
 //! through the program: [`terms`] makes sets of values of them and [`vectors`] finds the first rule that accepts a packet
-//! ([`search`] finds an interval). [`filter`] is what the four classes have in common.
+//! ([`classes`] and [`search`] find the set that a value is in). [`filter`] is what the four classes have in common.
 
+mod classes;
 mod classifier;
 mod compiled;
 mod expr;

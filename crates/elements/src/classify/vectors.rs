@@ -4,17 +4,16 @@
 //! A rule is a list of alternatives ([`super::terms`]), *entries* here: sets of values for some fields (source address,
 //! destination port, protocol, ...). Entries keep the order of their rules. For each field that many entries look at, the
 //! ends of all their intervals divide the numbers into classes, and every class has a *row*: one bit for each entry, set if
-//! the entry accepts the numbers of the class. A packet's class is found by one search for each field ([`SearchTree`]; a
-//! table for fields of one byte). The entries that accept the packet in all fields are the intersection of its rows, and
-//! the first bit of that is the answer.
+//! the entry accepts the numbers of the class. A packet's class is found by one look-up for each field ([`Lookup`]). The
+//! entries that accept the packet in all fields are the intersection of its rows, and the first bit of that is the answer.
 //!
 //! # What makes it fast
-//! An entry that does not look at a field accepts everything there. It is kept out of the rows and in one row for the field,
-//! so that a row of the source addresses has only the few rules for this very source. Of a row, only the 64-bit words that
-//! are not zero are stored, and a *summary* of 64 bits says which these are: first the summaries are intersected, then,
-//! usually, a single word. A *block* therefore has 64 words, 4096 entries; more rules make more blocks, which are searched
-//! one after the other. Building takes a pass over the classes of each field, of which there are at most twice as many as
-//! entries.
+//! Fields that have few different rows are joined: their classes together give one row. An entry that does not look at a
+//! field accepts everything there. It is kept out of the rows and in one row for the field, so that a row of the source
+//! addresses has only the few rules for this very source. Of a row, only the 64-bit words that are not zero are stored, and a
+//! *summary* of 64 bits says which these are: first the summaries are intersected, then, usually, a single word. A *block*
+//! therefore has 64 words, 4096 entries; more rules make more blocks, which are searched one after the other. Building takes
+//! a pass over the classes of each field, of which there are at most twice as many as entries.
 //!
 //! # What makes it right
 //! Entries of a rule together accept every packet that the rule matches. An entry that may accept more, because its pattern
@@ -22,9 +21,8 @@
 //! before the entry counts. A field has a class of its own for packets that do not have it. Packets that have only some of
 //! its bytes are in another one, where no entry counts before its rule's expression is evaluated.
 
+use super::classes::Classes;
 use super::expr::{Parts, Rule};
-use super::program::part_of;
-use super::search::SearchTree;
 use super::terms::{Field, Set, Term, terms};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,8 +32,16 @@ const WORDS: usize = 64;
 const ENTRIES: usize = WORDS * 64;
 /// Fields that a block looks at, at most: those that tell the entries apart best.
 const FIELDS: usize = 8;
+/// Rows that fields may have together and still be joined.
+const JOINED: usize = 256;
 
-type Bits = [u64; WORDS];
+/// A bit for each entry.
+pub(super) type Bits = [u64; WORDS];
+
+/// Changes the bit of an entry.
+pub(super) fn flip(bits: &mut Bits, entry: usize) {
+    bits[entry / 64] ^= 1 << (entry % 64);
+}
 
 /// Rules, to be searched.
 #[derive(Clone, Debug)]
@@ -46,6 +52,8 @@ pub(super) struct Vectors {
 
 #[derive(Clone, Debug)]
 struct Block {
+    /// The fields of all columns, and whether a field is its column's last.
+    keys: Vec<(Classes, bool)>,
     columns: Vec<Column>,
     entries: Vec<Entry>,
     /// The words that have entries.
@@ -61,51 +69,29 @@ struct Entry {
     output: u32,
 }
 
-/// One field of a block.
+/// One field of a block, or several joined.
 #[derive(Clone, Debug)]
 struct Column {
-    part: u32,
-    offset: u32,
-    shift: u32,
-    max: u32,
-    classes: Classes,
     rows: Vec<Row>,
-    /// The rows' words, one row after the other.
+    /// Words of rows that have several, one row after the other.
     words: Vec<u64>,
-    /// Entries that accept everything.
+    /// Entries that every row has.
     indifferent: Box<Bits>,
     indifferent_summary: u64,
 }
 
-/// How numbers become classes; the number of the row.
-#[derive(Clone, Debug)]
-enum Classes {
-    Table(Box<[u16; 256]>),
-    Tree(SearchTree),
-}
-
-/// The entries that look at a field and accept a class.
-#[derive(Clone, Copy, Debug, Default)]
+/// The other entries that accept a class.
+#[derive(Clone, Copy, Debug)]
 struct Row {
     /// Which words are not zero.
     summary: u64,
-    /// Where the first of them is.
+    /// The first of them.
+    first: u64,
+    /// Where all of them are.
     start: u32,
+    /// Whether words that are zero are there, too, between the first and the last that are not.
+    dense: bool,
 }
-
-/// What a packet has of a field.
-enum Value {
-    All(u32),
-    Some,
-    None,
-}
-
-/// For packets that have only a part of the field: entries that may accept them.
-const PARTIAL_ROW: usize = 0;
-/// For packets that do not have the field.
-const ABSENT_ROW: usize = 1;
-/// The first class.
-const CLASS_ROW: usize = 2;
 
 impl Vectors {
     /// Prepares a search through these rules.
@@ -137,7 +123,6 @@ impl Vectors {
 impl Block {
     fn new(terms: &[(usize, Term)], rules: &[Rule]) -> Block {
         let fields = fields(terms);
-        let columns = fields.iter().map(|&field| Column::new(field, terms)).collect();
         let entry = |&(rule, ref term): &(usize, Term)| Entry {
             rule: rule as u32,
             inexact: !term.exact || term.sets.iter().any(|(field, _)| !fields.contains(field)),
@@ -145,29 +130,38 @@ impl Block {
         };
         let full = terms.len().div_ceil(64);
         let used = if full == WORDS { u64::MAX } else { (1 << full) - 1 };
-        Block { columns, entries: terms.iter().map(entry).collect(), used }
+        let (keys, columns) = columns(&fields, terms);
+        Block { keys, columns, entries: terms.iter().map(entry).collect(), used }
     }
 
     #[inline]
     fn find(&self, parts: &Parts<'_>, rules: &[Rule]) -> Option<Entry> {
-        let mut rows = [Row::default(); FIELDS];
+        let mut rows = [0; FIELDS];
+        let mut partial = false;
+        let mut numbers = rows.iter_mut();
+        let mut at = 0;
+        for (classes, last) in &self.keys {
+            at += classes.of(parts, &mut partial);
+            if *last && let Some(row) = numbers.next() {
+                *row = at as u32;
+                at = 0;
+            }
+        }
         let mut summary = self.used;
-        let mut certain = true;
-        for (column, row) in self.columns.iter().zip(&mut rows) {
-            let class = column.class(parts);
-            *row = column.rows[class];
-            summary &= row.summary | column.indifferent_summary;
-            certain &= class != PARTIAL_ROW;
+        for (column, &row) in self.columns.iter().zip(&rows) {
+            summary &= column.rows[row as usize].summary | column.indifferent_summary;
         }
         while summary != 0 {
             let at = summary.trailing_zeros() as usize;
             summary &= summary - 1;
-            let all = |word: u64, (column, row): (&Column, &Row)| word & column.word(row, at);
-            let mut word = self.columns.iter().zip(&rows).fold(u64::MAX, all);
+            let mut word = u64::MAX;
+            for (column, &row) in self.columns.iter().zip(&rows) {
+                word &= column.word(row as usize, at);
+            }
             while word != 0 {
                 // The last word may have fewer entries.
                 let entry = *self.entries.get(at * 64 + word.trailing_zeros() as usize)?;
-                if (certain && !entry.inexact) || rules[entry.rule as usize].expr.matches(parts) {
+                if !(partial || entry.inexact) || rules[entry.rule as usize].expr.matches(parts) {
                     return Some(entry);
                 }
                 word &= word - 1;
@@ -191,138 +185,84 @@ fn fields(terms: &[(usize, Term)]) -> Vec<Field> {
     fields.iter().take(FIELDS).map(|&(_, _, field)| field).collect()
 }
 
+/// A column for each field, or for several that have few rows; and the fields in the order of their columns, each with
+/// whether it is the last of its column. Fields with many rows come first.
+fn columns(fields: &[Field], terms: &[(usize, Term)]) -> (Vec<(Classes, bool)>, Vec<Column>) {
+    let mut found: Vec<_> = fields.iter().map(|&field| Classes::new(field, terms)).collect();
+    found.sort_by_key(|(_, rows)| std::cmp::Reverse(rows.len()));
+    let (mut keys, mut columns): (Vec<(Classes, bool)>, Vec<Column>) = (Vec::new(), Vec::new());
+    let mut rows: Vec<Bits> = Vec::new();
+    for (mut classes, more) in found {
+        if !rows.is_empty() && rows.len() * more.len() > JOINED {
+            columns.push(Column::new(&std::mem::take(&mut rows)));
+        } else if let Some((_, last)) = keys.last_mut() {
+            *last = false;
+        }
+        classes.spread(rows.len().max(1));
+        keys.push((classes, true));
+        rows = if rows.is_empty() { more } else { joined(&rows, &more) };
+    }
+    if !rows.is_empty() {
+        columns.push(Column::new(&rows));
+    }
+    (keys, columns)
+}
+
+/// The intersections of two lists of rows; all of the first with each of the second, one after the other.
+fn joined(rows: &[Bits], more: &[Bits]) -> Vec<Bits> {
+    let both = |a: &Bits, b: &Bits| std::array::from_fn(|word| a[word] & b[word]);
+    more.iter().flat_map(|b| rows.iter().map(move |a| both(a, b))).collect()
+}
+
 impl Column {
-    fn new(field: Field, terms: &[(usize, Term)]) -> Column {
-        let (part, offset) = part_of(field.offset);
+    fn new(rows: &[Bits]) -> Column {
+        let indifferent: Bits =
+            std::array::from_fn(|word| rows.iter().fold(u64::MAX, |all, row| all & row[word]));
         let mut column = Column {
-            part: part as u32,
-            offset: offset as u32,
-            shift: field.shift(),
-            max: field.largest(),
-            classes: Classes::Table(Box::new([0; 256])),
-            rows: Vec::new(),
+            rows: Vec::with_capacity(rows.len()),
             words: Vec::new(),
-            indifferent: Box::new([0; WORDS]),
-            indifferent_summary: 0,
+            indifferent_summary: summary(&indifferent),
+            indifferent: Box::new(indifferent),
         };
-        let (mut partial, mut absent) = ([0; WORDS], [0; WORDS]);
-        // Where entries begin and cease to accept.
-        let mut changes: Vec<(u32, usize)> = Vec::new();
-        for (entry, (_, term)) in terms.iter().enumerate() {
-            match term.sets.binary_search_by_key(&field, |&(field, _)| field) {
-                Err(_) => flip(&mut column.indifferent, entry),
-                Ok(at) => {
-                    let set = &term.sets[at].1;
-                    if set.partial {
-                        flip(&mut partial, entry);
-                    }
-                    if set.absent {
-                        flip(&mut absent, entry);
-                    }
-                    for &(from, to) in &set.intervals {
-                        changes.push((from, entry));
-                        changes.extend((to < column.max).then(|| (to + 1, entry)));
-                    }
-                }
-            }
+        for row in rows {
+            let own: Bits = std::array::from_fn(|word| row[word] & !indifferent[word]);
+            column.push(&own);
         }
-        column.indifferent_summary = summary(&column.indifferent);
-        column.push_row(&partial);
-        column.push_row(&absent);
-        changes.sort_unstable();
-        let mut starts = Vec::new();
-        let mut accepting = [0; WORDS];
-        if changes.first().is_none_or(|&(start, _)| start > 0) {
-            column.push_row(&accepting);
-        }
-        for changes in changes.chunk_by(|a, b| a.0 == b.0) {
-            changes.iter().for_each(|&(_, entry)| flip(&mut accepting, entry));
-            column.push_row(&accepting);
-            starts.extend(Some(changes[0].0).filter(|&start| start > 0));
-        }
-        column.classes = Classes::new(&starts, column.max);
         column
     }
 
-    fn push_row(&mut self, bits: &Bits) {
-        self.rows.push(Row { summary: summary(bits), start: self.words.len() as u32 });
-        self.words.extend(bits.iter().filter(|&&word| word != 0));
+    fn push(&mut self, bits: &Bits) {
+        let summary = summary(bits);
+        let start = self.words.len() as u32;
+        let nonzero = |&at: &usize| summary >> at & 1 != 0;
+        let (first, last) = ((0..WORDS).find(nonzero).unwrap_or(0), (0..WORDS).rfind(nonzero).unwrap_or(0));
+        let dense = last - first < 2 * summary.count_ones() as usize;
+        if first < last {
+            let stored = bits[first..=last].iter().filter(|&&word| dense || word != 0);
+            self.words.extend(stored);
+        }
+        self.rows.push(Row { summary, first: bits[first], start, dense });
     }
 
-    /// The row for a packet.
+    /// One word of the entries that accept the class of a row.
     #[inline]
-    fn class(&self, parts: &Parts<'_>) -> usize {
-        match self.value(parts) {
-            Value::All(value) => CLASS_ROW + self.classes.of(value),
-            Value::Some => PARTIAL_ROW,
-            Value::None => ABSENT_ROW,
-        }
-    }
-
-    #[inline]
-    fn value(&self, parts: &Parts<'_>) -> Value {
-        let part = parts.get(self.part as usize);
-        let from = self.offset as usize;
-        match part.get(from..from + 4).and_then(|bytes| bytes.first_chunk()) {
-            Some(bytes) => Value::All(u32::from_be_bytes(*bytes) >> self.shift & self.max),
-            None => self.partial(part.get(from..).unwrap_or_default()),
-        }
-    }
-
-    /// The value where the packet ends before the word does.
-    #[cold]
-    fn partial(&self, bytes: &[u8]) -> Value {
-        let last = 4 - self.shift as usize / 8;
-        let first = last - (32 - self.max.leading_zeros() as usize) / 8;
-        if bytes.len() <= first {
-            return Value::None;
-        }
-        if bytes.len() < last {
-            return Value::Some;
-        }
-        let mut word = [0; 4];
-        word[..bytes.len()].copy_from_slice(bytes);
-        Value::All(u32::from_be_bytes(word) >> self.shift & self.max)
-    }
-
-    /// One word of the entries that accept.
-    #[inline]
-    fn word(&self, row: &Row, at: usize) -> u64 {
-        let bit = 1 << at;
+    fn word(&self, row: usize, at: usize) -> u64 {
+        let (row, bit) = (&self.rows[row], 1 << at);
         let own = if row.summary & bit == 0 {
             0
         } else {
-            let before = (row.summary & (bit - 1)).count_ones();
-            self.words[(row.start + before) as usize]
+            match row.summary & (bit - 1) {
+                0 => row.first,
+                _ if row.dense => self.words[row.start as usize + at - row.summary.trailing_zeros() as usize],
+                before => self.words[row.start as usize + before.count_ones() as usize],
+            }
         };
         own | self.indifferent[at]
     }
 }
 
-fn flip(bits: &mut Bits, entry: usize) {
-    bits[entry / 64] ^= 1 << (entry % 64);
-}
-
 fn summary(bits: &Bits) -> u64 {
     bits.iter().rev().fold(0, |summary, &word| summary << 1 | u64::from(word != 0))
-}
-
-impl Classes {
-    fn new(starts: &[u32], max: u32) -> Classes {
-        if max > 0xff {
-            return Classes::Tree(SearchTree::new(starts));
-        }
-        let class = |value: u32| starts.partition_point(|&start| start <= value) as u16;
-        Classes::Table(Box::new(std::array::from_fn(|value| class(value as u32))))
-    }
-
-    #[inline]
-    fn of(&self, value: u32) -> usize {
-        match self {
-            Classes::Table(table) => usize::from(table[value as usize & 0xff]),
-            Classes::Tree(tree) => tree.find(value),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -393,7 +333,7 @@ mod tests {
     }
 
     fn parts([mac, network, transport, digest]: &Packet) -> Parts<'_> {
-        Parts { mac, network, transport, digest }
+        Parts::new(mac, network, transport, digest)
     }
 
     fn first_match(rules: &[Rule], packet: &Packet) -> Option<usize> {
@@ -450,9 +390,9 @@ mod tests {
         for i in [0, 1, 4095, 4096, 8191, 8192, 9_999u32] {
             network[12..16].copy_from_slice(&(i / 3).to_be_bytes());
             let transport = (i % 7).to_be_bytes();
-            let parts = Parts { mac: &[], network: &network, transport: &transport, digest: &[] };
+            let parts = Parts::new(&[], &network, &transport, &[]);
             assert_eq!(vectors.run(&parts), Some(i as usize));
-            assert_eq!(vectors.run(&Parts { transport: &[], ..parts }), None);
+            assert_eq!(vectors.run(&Parts::new(&[], &network, &[], &[])), None);
         }
     }
 }
