@@ -17,6 +17,7 @@ pub mod ether;
 mod inject;
 pub mod ip;
 pub mod ip6;
+pub mod measure;
 pub mod queueing;
 pub mod rewrite;
 pub mod route;
@@ -44,6 +45,7 @@ const FAMILIES: &[&[&Class]] = &[
     rewrite::CLASSES,
     route::CLASSES,
     capture::CLASSES,
+    measure::CLASSES,
     script::CLASSES,
 ];
 

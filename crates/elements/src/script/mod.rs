@@ -10,7 +10,7 @@ mod program;
 mod request;
 mod run;
 mod signals;
-mod sprintf;
+pub(crate) mod sprintf;
 mod text;
 
 use router::Class;

@@ -1,7 +1,7 @@
 //! Numbers and formats as C prints them.
 
 /// A number as C's `%.12g` prints it.
-pub(super) fn general(value: f64) -> String {
+pub(crate) fn general(value: f64) -> String {
     const DIGITS: i32 = 12;
     if !value.is_finite() {
         let sign = if value.is_sign_negative() { "-" } else { "" };

@@ -1,0 +1,73 @@
+//! Sets the aggregate annotation to the paint annotation.
+//!
+//! ```click
+//! AggregatePaint([BITS, KEYWORDS])
+//! ```
+//!
+//! Takes the low BITS bits of the paint annotation.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `BITS` (integer from 1 to 8, default 8): bits of the paint annotation.
+//! - `INCREMENTAL` (boolean, default false): whether the bits are appended to the aggregate annotation that is there, instead
+//!   of replacing it.
+//!
+//! # Example
+//! ```click
+//! AggregatePaint -> AggregateCounter
+//! ```
+//!
+//! # See also
+//! Paint, AggregateIP, AggregateCounter
+
+use packet::{Anno, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("AggregatePaint", create).doc(include_str!("aggregate_paint.rs"));
+
+struct AggregatePaint {
+    bits: u32,
+    incremental: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = AggregatePaint { bits: 8, incremental: false };
+    config.args().positional("BITS", &mut e.bits).keyword("INCREMENTAL", &mut e.incremental).finish()?;
+    if !(1..=8).contains(&e.bits) {
+        return Err("BITS must be between 1 and 8".into());
+    }
+    Ok(Box::new(PerPacket(e)))
+}
+
+impl Simple for AggregatePaint {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let paint = u64::from(packet.paint()) & ((1 << self.bits) - 1);
+        let high = if self.incremental { packet.anno(Anno::AGGREGATE) << self.bits } else { 0 };
+        packet.set_anno(Anno::AGGREGATE, high | paint);
+        Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::{Sent, send_one};
+    use crate::testing::errors;
+    use packet::Anno;
+
+    #[test]
+    fn paints() {
+        let sent =
+            |aggregate| Sent { annotations: vec![(Anno::AGGREGATE, aggregate)], ..Sent::from(vec![1]) };
+        let after = |config: &str, aggregate| {
+            let flow = send_one(&format!("Inject -> Paint(0x35) -> {config} -> Collect(0)"), sent(aggregate));
+            flow.only(0).anno(Anno::AGGREGATE)
+        };
+        assert_eq!(after("AggregatePaint", 9), 0x35);
+        assert_eq!(after("AggregatePaint(4)", 9), 5);
+        assert_eq!(after("AggregatePaint(4, INCREMENTAL true)", 9), 0x95);
+        assert!(errors("Idle -> AggregatePaint(9) -> Discard").contains("between 1 and 8"));
+    }
+}
