@@ -13,7 +13,7 @@
 //! The control connection must have a mapping already. A command is recognised if it is at the start of a packet and
 //! complete. The server's data port is taken to be the one below its control port.
 //!
-//! Unlike in Click, a retransmitted command is changed the same way again without side effects.
+//! A command that is sent again is changed in the same way again.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

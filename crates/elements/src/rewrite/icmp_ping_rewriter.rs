@@ -22,8 +22,8 @@
 //! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `DST_ANNO`, `REPLY_ANNO`: as for IPRewriter.
 //!
 //! # Handlers
-//! - `table` (read): the table, as IPRewriter's, with addresses and identifier: `(SRC, DST, ID) => (SRC, DST, ID)`. In the
-//!   lines of replies the identifier has a number added. `mappings` is an older name.
+//! - `table` (read): the table, as IPRewriter's, with addresses and identifier: `(SRC, DST, ID) => (SRC, DST, ID)`. In
+//!   the lines of replies identifiers are larger by 256, as Click shows them. `mappings` is an older name.
 //! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read, write),
 //!   `clear` (write): as IPRewriter's.
 //!

@@ -52,7 +52,8 @@
 //! - `REAP_INTERVAL` (seconds, default 15 minutes): how often idle mappings are looked for; 0 for never. `REAP_TIME` is an
 //!   older name.
 //! - `MAPPING_CAPACITY` (integer or element, default 2147483647): flows that the table holds, or the rewriter with which
-//!   to share a capacity. `CAPACITY` is a shorter name.
+//!   to share a capacity. `CAPACITY` is a shorter name. Each flow takes about 120 bytes: where strangers can begin flows,
+//!   a capacity keeps them from taking all memory.
 //! - `DST_ANNO` (boolean, default true): whether the destination annotation is set to the new destination address.
 //! - `REPLY_ANNO` (annotation of one byte): the annotation that replies get: it has the value that the flow's first packet
 //!   had there.

@@ -17,8 +17,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use wire::ip_proto;
 
-/// Flows that a timer looks at in one go; more of them in the next one, so that packets do not wait long.
+/// The timers: to look for flows whose time is over, and to go on with that.
+const REAP: u32 = 0;
+const GO_ON: u32 = 1;
+/// Flows that a timer looks at in one go, and how long packets have their turn before the next.
 const REAPED_AT_ONCE: usize = 2048;
+const PAUSE: Duration = Duration::from_millis(1);
 
 const NOT_REWRITABLE: &str = "no packet that can be rewritten";
 
@@ -224,7 +228,7 @@ impl<P: Protocol> Element for Rewriter<P> {
         let set = self.nat.initialize(cx.info(), cx.turn()).map_err(|messages| ConfigError { messages })?;
         self.set = Some(set);
         if self.reaps && !self.reap.is_zero() {
-            cx.timer_after(0, self.reap);
+            cx.timer_after(REAP, self.reap);
         }
         Ok(())
     }
@@ -256,10 +260,10 @@ impl<P: Protocol> Element for Rewriter<P> {
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
         if self.shrink(cx) {
-            cx.timer_after(key + 1, Duration::ZERO);
+            cx.timer_after(GO_ON, PAUSE);
         }
-        if key == 0 {
-            cx.timer_after(0, self.reap);
+        if key == REAP {
+            cx.timer_after(REAP, self.reap);
         }
     }
 
