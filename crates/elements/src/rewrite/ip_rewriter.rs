@@ -130,7 +130,7 @@ impl Protocol for TcpAndUdp {
 mod tests {
     use crate::inject::{Sent, send, send_one};
     use crate::rewrite::samples::{ends, tcp, udp};
-    use crate::testing::{build, errors, run_and_read};
+    use crate::testing::{build, build_at, errors, run_and_read};
     use packet::Anno;
     use router::Call;
     use wire::tcp::flag::{ACK, FIN, RST, SYN};
@@ -377,6 +377,26 @@ mod tests {
         let mut read = |path: &str| router.call(Call::read(path, "")).unwrap();
         assert_eq!([read("out.count"), read("inn.count"), read("rw.size")], ["100", "50", "1"]);
         assert_eq!(read("rw.workers").split_whitespace().count(), 2);
+    }
+
+    /// The same with threads: both directions of a flow at once.
+    #[test]
+    fn two_threads() {
+        let data = |packet: Vec<u8>| packet.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let (there, back) = (data(udp("10.0.0.1:1", WEB)), data(udp(WEB, "1.2.3.4:40")));
+        let config = format!(
+            "rw :: IPRewriter(pattern 1.2.3.4 40 - - 0 1, drop);
+             s :: InfiniteSource(DATA \\<{there}>, BURST 32) -> Counter(COUNT_CALL 100 s2.active true)
+             -> MarkIPHeader -> [0]rw; s2 :: InfiniteSource(DATA \\<{back}>, LIMIT 20000, ACTIVE false)
+             -> MarkIPHeader -> [1]rw; rw[0] -> out :: Counter -> Discard;
+             rw[1] -> Counter(COUNT_CALL 20000 stop) -> Discard; StaticThreadSched(s2 1);"
+        );
+        let clock = router::Clock::real();
+        let mut router =
+            build_at(&config, 2, 32, clock, Default::default()).unwrap_or_else(|e| panic!("{e}"));
+        router.run(); // ends because no reply is lost
+        assert_eq!(router.call(Call::read("rw.size", "")), Ok("1".to_owned()));
+        assert_eq!(router.drops(), []);
     }
 
     /// Flows outlive a change of the configuration where it has the inputs and outputs for them.

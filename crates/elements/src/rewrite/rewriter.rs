@@ -4,7 +4,7 @@ use super::arguments::{self, Annotations};
 use super::flow_id::{FlowId, Key};
 use super::flow_set::{FlowSet, Found};
 use super::nat::{Circumstances, Kind, Miss, Nat};
-use super::record::{Flow, REPLY};
+use super::record::{Flow, REPLY, flag};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{Args, Config, ConfigError, Cx, Element, Handlers, Refused, Verdict};
@@ -175,7 +175,8 @@ impl<P: Protocol> Rewriter<P> {
     /// Notes what a packet says about its flow.
     fn change_flags(&self, turn: Turn<'_>, set: &FlowSet, found: &Found<'_>, map: u32, flags: u8) {
         let (flow, old) = (found.flow, found.flow.flags());
-        flow.change_flags(old & !flags, flags & !old);
+        // Another worker may have said meanwhile that sequence numbers change.
+        flow.change_flags(old & !flags & !flag::DELTAS, flags & !old);
         let policy = self.nat.policy(map);
         if policy.timeout_ms(flags) < policy.timeout_ms(old) {
             set.edit(turn).replace(found.record);
