@@ -223,6 +223,7 @@ impl<const V6: bool> Simple for IpFilter<V6> {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let family = if V6 { Family::V6 } else { Family::V4 };
         match self.filter.run(packet, family) {
+            0 => Verdict::Pass,
             output if output < NOWHERE => Verdict::Output(output),
             _ if self.style.output_each => Verdict::Drop("no pattern matches"),
             _ => Verdict::Drop("filtered"),

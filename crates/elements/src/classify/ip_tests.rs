@@ -494,3 +494,26 @@ fn deep_nesting() {
     assert!(found[1].is_err());
     assert_eq!(found[2..], [Ok(false), Ok(true)]);
 }
+/// Thousands of rules are read, and searched: a packet goes where the first of them says.
+#[test]
+fn thousands_of_rules() {
+    let rule = |i: u16| format!("{} src 10.{}.{}.0/24 && dst port {}", i % 3, i / 256, i % 256, 1 + i % 7);
+    let rules: Vec<String> = (0..3000).map(rule).collect();
+    let config = format!(
+        "Inject -> MarkIPHeader -> f :: IPFilter({}, allow icmp); f[0] -> Collect(0); f[1] -> Collect(1); f[2] -> Collect(2);",
+        rules.join(", ")
+    );
+    let numbers = [0u16, 1, 2, 255, 256, 1000, 1001, 2998, 2999, 3000];
+    let packet = |i: u16| {
+        let mut ip = Ip { src: Ipv4Addr::new(10, (i / 256) as u8, i as u8, 77), ..Ip::default() };
+        ip.payload[2..4].copy_from_slice(&(1 + i % 7).to_be_bytes());
+        ip.bytes()
+    };
+    let mut flow = sent(&config, &numbers.map(packet));
+    for output in 0..3 {
+        let expected = numbers.iter().filter(|&&i| i < 3000 && i % 3 == output).map(|&i| packet(i));
+        assert_eq!(flow.data(output.into()), expected.collect::<Vec<_>>());
+    }
+    assert_eq!(flow.drops(), [("filtered", 1)]);
+    assert!(flow.read("f.program").lines().count() > 9000);
+}

@@ -177,8 +177,11 @@ impl fmt::Display for Program {
         for (i, test) in self.tests.iter().enumerate() {
             writeln!(f, "{i:2} {test}")?;
         }
-        if self.tests.is_empty() {
-            writeln!(f, "all->{}", self.otherwise)?;
+        match self.otherwise {
+            _ if !self.tests.is_empty() => {}
+            // As Click has it, which prints a number that is no output.
+            Jump::Drop => writeln!(f, "all->[{}]", i32::MAX)?,
+            jump => writeln!(f, "all->{jump}")?,
         }
         writeln!(f, "safe length {}\nalignment offset 0", self.safe_len())
     }

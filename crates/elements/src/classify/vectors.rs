@@ -340,27 +340,58 @@ mod tests {
         rules.iter().find(|rule| rule.expr.matches(&parts(packet))).and_then(|rule| rule.output)
     }
 
+    /// The search, the program and the simplified program send every packet where its first matching rule says.
+    fn all_ways_agree(rules: &[Rule], packets: &[Packet]) -> Result<(), TestCaseError> {
+        let vectors = Vectors::new(rules.to_vec());
+        let mut program = Program::of_rules(rules);
+        let plain = Compiled::new(&program);
+        program.optimise();
+        let compiled = Compiled::new(&program);
+        for packet in packets {
+            let parts = parts(packet);
+            let expected = first_match(rules, packet);
+            prop_assert_eq!(vectors.run(&parts), expected, "search");
+            let output =
+                |compiled: &Compiled| Some(compiled.run_on(|part| parts.get(part))).filter(|&o| o < NOWHERE);
+            prop_assert_eq!(output(&plain), expected, "program");
+            prop_assert_eq!(output(&compiled), expected, "simplified\n{}", program);
+        }
+        Ok(())
+    }
+
+    /// Comparisons of the first byte, the first two, or the first three of one word.
+    fn crowded() -> impl Strategy<Value = Rule> {
+        let mask = prop::sample::select(vec![0xff00_0000u32, 0x0100_0000, 0xffff_0000, 0xffff_ff00]);
+        let value = prop::sample::select(vec![0u32, 0x0101_0100, 0x0102_0100]);
+        let literal = (mask, value, any::<bool>(), any::<bool>()).prop_map(|(mask, value, equal, short)| {
+            let (offset, field, value) = (TRANSPORT, u32::MAX, value & mask);
+            Expr::Literal(Literal { offset, mask, value, field, equal, short })
+        });
+        let all = prop::collection::vec(literal, 1..4).prop_map(Expr::All);
+        (all, 0usize..9).prop_map(|(expr, output)| Rule { expr, output: Some(output) })
+    }
+
+    fn cut_off() -> impl Strategy<Value = Packet> {
+        prop::collection::vec(0u8..3, 0..4).prop_map(|word| [vec![], vec![], word, vec![]])
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1500))]
-        /// The search, the program and the simplified program send every packet where its first matching rule says.
         #[test]
         fn all_ways_lead_to_the_first_match(
             rules in rules(1..12),
             packets in prop::collection::vec(packet(), 20),
         ) {
-            let vectors = Vectors::new(rules.clone());
-            let mut program = Program::of_rules(&rules);
-            let plain = Compiled::new(&program);
-            program.optimise();
-            let compiled = Compiled::new(&program);
-            for packet in &packets {
-                let parts = parts(packet);
-                let expected = first_match(&rules, packet);
-                prop_assert_eq!(vectors.run(&parts), expected, "search");
-                let output = |compiled: &Compiled| Some(compiled.run_on(|part| parts.get(part))).filter(|&o| o < NOWHERE);
-                prop_assert_eq!(output(&plain), expected, "program");
-                prop_assert_eq!(output(&compiled), expected, "simplified\n{}", program);
-            }
+            all_ways_agree(&rules, &packets)?;
+        }
+
+        /// Also where packets end within the word that is compared.
+        #[test]
+        fn packets_that_end_within_a_word(
+            rules in prop::collection::vec(crowded(), 1..5),
+            packets in prop::collection::vec(cut_off(), 20),
+        ) {
+            all_ways_agree(&rules, &packets)?;
         }
     }
 
