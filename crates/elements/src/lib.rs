@@ -21,6 +21,7 @@ pub mod measure;
 pub mod queueing;
 pub mod rewrite;
 pub mod route;
+pub mod scheduling;
 pub mod script;
 pub mod sink;
 pub mod source;
@@ -38,6 +39,7 @@ const FAMILIES: &[&[&Class]] = &[
     basic::CLASSES,
     switching::CLASSES,
     queueing::CLASSES,
+    scheduling::CLASSES,
     classify::CLASSES,
     ether::CLASSES,
     ip::CLASSES,
