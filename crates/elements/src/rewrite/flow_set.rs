@@ -65,7 +65,7 @@ struct Apart<T>(T);
 pub(super) struct FlowSet {
     seed: u64,
     index: Index,
-    slab: Slab,
+    slab: Arc<Slab>,
     capacity: AtomicI32,
     size: Apart<AtomicUsize>,
     state: Apart<Mutex<State>>,
@@ -109,7 +109,7 @@ impl FlowSet {
         FlowSet {
             seed,
             index: Index::default(),
-            slab: Slab::default(),
+            slab: Arc::default(),
             capacity: AtomicI32::new(capacity),
             size: Apart(AtomicUsize::new(0)),
             state: Apart(Mutex::new(state)),
@@ -346,10 +346,20 @@ impl<'s> Editor<'s> {
                 let most = self.set.capacity().max(0) as u64 + RESTING;
                 let record = Some(self.state.next).filter(|&next| u64::from(next) < most.min(1 << 31) - 2)?;
                 self.state.next += 1;
+                self.think_ahead(record);
                 record
             }
         };
         self.set.slab.make(record).map(|flow| (record, flow))
+    }
+
+    /// Has the next records made by a control thread before they are needed: there may be very many, and packets would
+    /// wait for them. If it cannot be done, or comes too late, they are made when they are needed.
+    fn think_ahead(&mut self, record: u32) {
+        if let Some(first) = Slab::soon(record) {
+            let slab = self.set.slab.clone();
+            let _ = self.state.writer.updater().call(0, move || _ = slab.make(first));
+        }
     }
 
     /// Frees the records that have rested long enough.

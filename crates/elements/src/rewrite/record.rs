@@ -277,6 +277,14 @@ impl Slab {
         self.chunks.get(chunk)?.get()?.get(at)
     }
 
+    /// The first record of the next chunk, for the record in the middle of one: time to think of it.
+    pub(super) fn soon(number: u32) -> Option<u32> {
+        let (chunk, at) = Slab::place(number);
+        let records = (FIRST as usize) << chunk;
+        let next = u64::from(number) + (records - at) as u64;
+        u32::try_from(next).ok().filter(|_| at == records / 2)
+    }
+
     /// A record whose chunk is made if need be. `None` beyond the largest number.
     pub(super) fn make(&self, number: u32) -> Option<&Flow> {
         let (chunk, at) = Slab::place(number);
@@ -304,5 +312,6 @@ mod tests {
         }
         assert_eq!(Slab::place(u32::MAX).0, CHUNKS, "out of range, not out of bounds");
         assert!(Slab::default().get(0).is_none());
+        assert_eq!([127, 128, 129, 511, 512].map(Slab::soon), [None, Some(256), None, None, Some(768)]);
     }
 }
