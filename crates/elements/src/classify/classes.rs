@@ -16,10 +16,9 @@ const ABSENT: usize = 1;
 #[derive(Clone, Debug)]
 pub(super) struct Classes {
     part: usize,
-    /// Where the word ends.
+    /// Where the field starts and ends.
+    start: usize,
     end: usize,
-    shift: u32,
-    max: u32,
     /// How far classes are apart.
     stride: usize,
     lookup: Lookup,
@@ -28,10 +27,12 @@ pub(super) struct Classes {
 /// How values become classes.
 #[derive(Clone, Debug)]
 enum Lookup {
-    /// For fields of one or two bytes: the upper byte tells where the table starts that the lower is looked up in. Few of
-    /// these are different.
-    Tables(Box<[u32; 256]>, Vec<u32>),
-    /// For fields of four bytes: the interval's number is the class, but for those two above.
+    /// For fields of one byte.
+    Byte(Box<[u32; 256]>),
+    /// For fields of two bytes: the first byte tells where the table starts that the second is looked up in. Few of these are
+    /// different.
+    Pair(Box<[u32; 256]>, Vec<u32>),
+    /// For fields of four bytes: the interval's number is the class, but for the two classes above.
     Tree(SearchTree),
 }
 
@@ -46,57 +47,51 @@ impl Classes {
             Lookup::Tree(SearchTree::new(&starts))
         } else {
             let values = classes_of_values(&intervals, &distinct(&intervals, &mut rows), field.largest());
-            tables(values.as_chunks().0)
+            match values.as_array() {
+                Some(table) => Lookup::Byte(Box::new(*table)),
+                None => pair(values.as_chunks().0),
+            }
         };
         let (part, offset) = part_of(field.offset);
-        (
-            Classes { part, end: offset + 4, shift: field.shift(), max: field.largest(), stride: 1, lookup },
-            rows,
-        )
+        let end = offset + 4 - field.shift() as usize / 8;
+        let start = end - (32 - field.largest().leading_zeros() as usize) / 8;
+        (Classes { part, start, end, stride: 1, lookup }, rows)
     }
 
     /// The class of a packet. Says so if the packet has only a part of the field.
     #[inline(always)] // once for each field of each packet
     pub(super) fn of(&self, parts: &Parts<'_>, partial: &mut bool) -> usize {
         let part = parts.get(self.part);
-        match part.get(..self.end).and_then(|bytes| bytes.last_chunk()) {
-            Some(word) => self.class(u32::from_be_bytes(*word)),
-            None => self.at_end(part.get(self.end - 4..).unwrap_or_default(), partial),
-        }
-    }
-
-    #[inline(always)]
-    fn class(&self, word: u32) -> usize {
-        let value = word >> self.shift & self.max;
-        match &self.lookup {
-            Lookup::Tables(upper, lower) => {
-                let start = upper[value as usize >> 8 & 0xff];
-                lower.get(start as usize + (value as usize & 0xff)).copied().unwrap_or_default() as usize
+        let Some(bytes) = part.get(..self.end) else { return self.missing(part.len(), partial) };
+        let class = match &self.lookup {
+            Lookup::Byte(classes) => bytes.last().map(|&byte| classes[usize::from(byte)] as usize),
+            Lookup::Pair(starts, classes) => bytes.last_chunk().and_then(|&[first, second]| {
+                let start = starts[usize::from(first)] as usize;
+                classes.get(start + usize::from(second)).map(|&class| class as usize)
+            }),
+            Lookup::Tree(tree) => {
+                let value = bytes.last_chunk().map(|&bytes| u32::from_be_bytes(bytes));
+                value.map(|value| (ABSENT + 1 + tree.find(value)) * self.stride)
             }
-            Lookup::Tree(tree) => (ABSENT + 1 + tree.find(value)) * self.stride,
-        }
+        };
+        class.unwrap_or(ABSENT)
     }
 
-    /// The class where the packet ends before the word does.
+    /// The class of a packet of which this part ends before the field does.
     #[cold]
-    #[inline(never)]
-    fn at_end(&self, bytes: &[u8], partial: &mut bool) -> usize {
-        let last = 4 - self.shift as usize / 8;
-        let first = last - (32 - self.max.leading_zeros() as usize) / 8;
-        if bytes.len() >= last {
-            let mut word = [0; 4];
-            word[..bytes.len()].copy_from_slice(bytes);
-            return self.class(u32::from_be_bytes(word));
-        }
-        *partial |= bytes.len() > first;
-        if bytes.len() > first { PARTIAL * self.stride } else { ABSENT * self.stride }
+    fn missing(&self, len: usize, partial: &mut bool) -> usize {
+        let some = len > self.start;
+        *partial |= some;
+        if some { PARTIAL * self.stride } else { ABSENT * self.stride }
     }
 
     /// Makes room between classes: from now on they are this many times as far apart.
     pub(super) fn spread(&mut self, stride: usize) {
         self.stride = stride;
-        if let Lookup::Tables(_, classes) = &mut self.lookup {
-            classes.iter_mut().for_each(|class| *class *= stride as u32);
+        match &mut self.lookup {
+            Lookup::Byte(classes) => classes.iter_mut().for_each(|class| *class *= stride as u32),
+            Lookup::Pair(_, classes) => classes.iter_mut().for_each(|class| *class *= stride as u32),
+            Lookup::Tree(_) => {}
         }
     }
 }
@@ -138,20 +133,21 @@ fn sweep(field: Field, terms: &[(usize, Term)]) -> (Bits, Bits, Vec<(u32, Bits)>
 }
 
 /// Adds the rows of intervals, equal ones once. The result is the row of each interval.
-fn distinct(intervals: &[(u32, Bits)], rows: &mut Vec<Bits>) -> Vec<u16> {
-    let mut known: HashMap<&Bits, u16> = HashMap::new();
-    let row_of = |(_, row): &'_ (u32, Bits), rows: &mut Vec<Bits>| {
-        rows.push(*row);
-        (rows.len() - 1) as u16
-    };
-    intervals
-        .iter()
-        .map(|interval| *known.entry(&interval.1).or_insert_with(|| row_of(interval, rows)))
-        .collect()
+fn distinct(intervals: &[(u32, Bits)], rows: &mut Vec<Bits>) -> Vec<u32> {
+    let mut known: HashMap<&Bits, u32> = HashMap::new();
+    let mut of_interval = Vec::with_capacity(intervals.len());
+    for (_, row) in intervals {
+        let class = known.entry(row).or_insert_with(|| {
+            rows.push(*row);
+            (rows.len() - 1) as u32
+        });
+        of_interval.push(*class);
+    }
+    of_interval
 }
 
 /// The class of each value.
-fn classes_of_values(intervals: &[(u32, Bits)], classes: &[u16], largest: u32) -> Vec<u16> {
+fn classes_of_values(intervals: &[(u32, Bits)], classes: &[u32], largest: u32) -> Vec<u32> {
     let mut values = Vec::with_capacity(largest as usize + 1);
     let ends = intervals.iter().skip(1).map(|&(start, _)| start).chain([largest + 1]);
     for (end, &class) in ends.zip(classes) {
@@ -160,16 +156,16 @@ fn classes_of_values(intervals: &[(u32, Bits)], classes: &[u16], largest: u32) -
     values
 }
 
-/// Look-up in tables; those that are equal are there once.
-fn tables(tables: &[[u16; 256]]) -> Lookup {
-    let mut lower: Vec<u32> = Vec::new();
-    let mut known: HashMap<&[u16; 256], u32> = HashMap::new();
-    let mut upper = Box::new([0; 256]);
-    for (at, table) in upper.iter_mut().zip(tables) {
-        *at = *known.entry(table).or_insert_with(|| {
-            lower.extend(table.iter().copied().map(u32::from));
-            (lower.len() - table.len()) as u32
+/// Look-up in a table for each first byte; those that are equal are there once.
+fn pair(tables: &[[u32; 256]]) -> Lookup {
+    let mut different: Vec<u32> = Vec::new();
+    let mut known: HashMap<&[u32; 256], u32> = HashMap::new();
+    let mut starts = Box::new([0; 256]);
+    for (start, table) in starts.iter_mut().zip(tables) {
+        *start = *known.entry(table).or_insert_with(|| {
+            different.extend(table);
+            (different.len() - table.len()) as u32
         });
     }
-    Lookup::Tables(upper, lower)
+    Lookup::Pair(starts, different)
 }
