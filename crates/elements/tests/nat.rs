@@ -1,4 +1,4 @@
-//! The example of a NAT gateway, from one interface to the other and back.
+//! The examples that translate addresses, from one interface to the other and back.
 
 use clique_elements as elements;
 use device::memory::{Config, Interface, Interfaces, TapConfig};
@@ -56,20 +56,18 @@ fn sent(interface: &Interface) -> Vec<Vec<u8>> {
     packets
 }
 
-/// A host's packet goes out under the gateway's address, the answer and an error come back to it, strangers do not.
-#[test]
-fn gateway() {
-    let interfaces: Vec<Arc<Interface>> = ["eth0", "eth1"]
-        .map(|name| {
-            let tap = Some(TapConfig { every: 1, capacity: 100 });
-            Interface::new(name, Config { tap, ..Config::rings(1, 64) })
-        })
-        .into();
+/// Runs a configuration on frames for eth0 and eth1, in this order, and returns what both have sent. All these hosts are
+/// known to the elements that would ask for them.
+fn run(name: &str, neighbours: &[(&str, &str)], frames: [Vec<Vec<u8>>; 2]) -> [Vec<Vec<u8>>; 2] {
+    let interfaces: [Arc<Interface>; 2] = ["eth0", "eth1"].map(|name| {
+        let tap = Some(TapConfig { every: 1, capacity: 100 });
+        Interface::new(name, Config { tap, ..Config::rings(1, 64) })
+    });
     let registry = Interfaces::new();
     interfaces.iter().for_each(|interface| registry.add(interface.clone()).expect("names differ"));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conf/nat.click");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conf").join(name);
     let text = std::fs::read_to_string(path).expect("readable") + "Script(wait 1, stop);";
-    let parsed = lang::parse(&text, "nat.click", &[]);
+    let parsed = lang::parse(&text, name, &[]);
     let known = elements::classes();
     let layout =
         router::layout(parsed.graph, &known, 1).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
@@ -79,29 +77,100 @@ fn gateway() {
     let options = Options { resources, log, clock: Clock::simulated(), ..Options::default() };
     let (mut router, _) =
         router::build(layout, text, &known, options).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
-    for (arp, neighbour) in [("in/arp", "10.0.0.5"), ("in/arp", "10.0.0.80"), ("out/arp", "203.0.113.1")] {
+    for (arp, neighbour) in neighbours {
         let value = format!("{neighbour} 2:0:0:0:0:99");
-        router.call(Call::write(format!("{arp}.insert"), value)).expect("written");
+        router.call(Call::write(format!("{arp}/arp.insert"), value)).expect("written");
     }
-
-    const UDP: u8 = ip_proto::UDP;
-    let about =
-        [vec![3, 1, 0, 0, 0, 0, 0, 0], packet(UDP, "203.0.113.2", "198.51.100.7", &datagram(5000, 53))]
-            .concat();
-    let told =
-        [vec![3, 1, 0, 0, 0, 0, 0, 0], packet(UDP, "10.0.0.5", "198.51.100.7", &datagram(5000, 53))].concat();
-    let inject = |at: usize, frame: Vec<u8>| interfaces[at].inject(0, &frame).expect("room");
-    // The task of eth0 runs first.
-    inject(0, frame(1, UDP, "10.0.0.5", "198.51.100.7", &datagram(5000, 53)));
-    inject(1, frame(2, UDP, "198.51.100.7", "203.0.113.2", &datagram(53, 5000)));
-    inject(1, frame(2, UDP, "198.51.100.7", "203.0.113.2", &datagram(54, 5000)));
-    inject(1, frame(2, ip_proto::ICMP, "198.51.100.9", "203.0.113.2", &about));
+    for (interface, frames) in interfaces.iter().zip(&frames) {
+        frames.iter().for_each(|frame| interface.inject(0, frame).expect("room"));
+    }
     router.run();
+    interfaces.map(|interface| sent(&interface))
+}
 
-    assert_eq!(sent(&interfaces[1]), [packet(UDP, "203.0.113.2", "198.51.100.7", &datagram(5000, 53))]);
-    let back = [
-        packet(UDP, "198.51.100.7", "10.0.0.5", &datagram(53, 5000)),
-        packet(ip_proto::ICMP, "198.51.100.9", "10.0.0.5", &told),
-    ];
-    assert_eq!(sent(&interfaces[0]), back);
+const UDP: u8 = ip_proto::UDP;
+const ICMP: u8 = ip_proto::ICMP;
+
+/// An ICMP message that says that the destination of a packet cannot be reached.
+fn unreachable(about: Vec<u8>) -> Vec<u8> {
+    [vec![3, 1, 0, 0, 0, 0, 0, 0], about].concat()
+}
+
+/// A host's packet goes out under the gateway's address, the answer and an error come back to it, strangers do not.
+#[test]
+fn gateway() {
+    let (host, far, gateway) = ("10.0.0.5", "198.51.100.7", "203.0.113.2");
+    let about = unreachable(packet(UDP, gateway, far, &datagram(5000, 53)));
+    let told = unreachable(packet(UDP, host, far, &datagram(5000, 53)));
+    let [inside, outside] = run(
+        "nat.click",
+        &[("in", host), ("out", "203.0.113.1")],
+        [
+            vec![frame(1, UDP, host, far, &datagram(5000, 53))],
+            vec![
+                frame(2, UDP, far, gateway, &datagram(53, 5000)),
+                frame(2, UDP, far, gateway, &datagram(54, 5000)),
+                frame(2, ICMP, "198.51.100.9", gateway, &about),
+            ],
+        ],
+    );
+    assert_eq!(outside, [packet(UDP, gateway, far, &datagram(5000, 53))]);
+    assert_eq!(
+        inside,
+        [packet(UDP, far, host, &datagram(53, 5000)), packet(ICMP, "198.51.100.9", host, &told),]
+    );
+}
+
+/// Connections take turns among the servers, and each server's answers come from the service.
+#[test]
+fn load_balancer() {
+    let (client, service) = ("198.51.100.7", "203.0.113.10");
+    let servers = ["10.0.0.11", "10.0.0.12", "10.0.0.13"];
+    let neighbours = servers.map(|server| ("inside", server)).into_iter().chain([("outside", "203.0.113.1")]);
+    let [clients, inside] = run(
+        "load-balancer.click",
+        &neighbours.collect::<Vec<_>>(),
+        [
+            [1000, 1001, 1000, 1002, 1003]
+                .map(|port| frame(1, UDP, client, service, &datagram(port, 53)))
+                .into(),
+            vec![
+                frame(2, UDP, servers[1], client, &datagram(53, 1001)),
+                frame(2, UDP, servers[1], client, &datagram(53, 1000)),
+            ],
+        ],
+    );
+    let to = |server: usize, port| packet(UDP, client, servers[server], &datagram(port, 53));
+    assert_eq!(inside, [to(0, 1000), to(1, 1001), to(0, 1000), to(2, 1002), to(0, 1003)]);
+    assert_eq!(clients, [packet(UDP, service, client, &datagram(53, 1001))]);
+}
+
+/// The server has its own address, other hosts get one; answers, connections from outside and errors find back.
+#[test]
+fn address_nat() {
+    let (server, public, far) = ("10.0.0.80", "203.0.113.80", "198.51.100.7");
+    let about = unreachable(packet(UDP, public, far, &datagram(5000, 53)));
+    let told = unreachable(packet(UDP, server, far, &datagram(5000, 53)));
+    let [inside, outside] = run(
+        "address-nat.click",
+        &[("in", server), ("out", "203.0.113.1")],
+        [
+            vec![
+                frame(1, UDP, server, far, &datagram(5000, 53)),
+                frame(1, UDP, "10.0.0.9", far, &datagram(1, 2)),
+            ],
+            vec![
+                frame(2, UDP, "198.51.100.9", public, &datagram(9, 9)),
+                frame(2, UDP, "198.51.100.9", "203.0.113.2", &datagram(9, 9)),
+                frame(2, ICMP, "198.51.100.9", public, &about),
+            ],
+        ],
+    );
+    assert_eq!(outside[0], packet(UDP, public, far, &datagram(5000, 53)));
+    assert_eq!((outside.len(), &outside[1][12..15]), (2, &[203, 0, 113][..]));
+    assert!(outside[1][15] > 128);
+    assert_eq!(
+        inside,
+        [packet(UDP, "198.51.100.9", server, &datagram(9, 9)), packet(ICMP, "198.51.100.9", server, &told),]
+    );
 }
