@@ -1,5 +1,7 @@
 //! Running a router until it stops by itself or a signal stops it.
 
+use crate::swap::Swaps;
+use elements::script;
 use router::Router;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -19,32 +21,42 @@ pub(crate) struct Took {
     pub(crate) system: Duration,
 }
 
-/// Runs a router. SIGINT and SIGTERM stop it in order, once; a second one ends the program at once, as does one that
-/// comes after the run.
+/// Runs a router, and those that take its place. SIGINT and SIGTERM stop it in order, once, unless a script serves them; a
+/// second one ends the program at once, as does one that comes after the run.
 ///
 /// # Errors
 /// That the signals cannot be caught; the router did not run then.
-pub(crate) fn run(router: &mut Router) -> io::Result<Took> {
-    // What is registered first acts first: a signal is never lost, and finds the flag clear before it sets it; the next
-    // one finds it set.
+pub(crate) fn run(router: &mut Router, swaps: &Swaps) -> io::Result<Took> {
+    // What is registered first acts first: a signal is never lost.
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let stopping = Arc::new(AtomicBool::new(false));
+    let over = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, stopping.clone())?;
-        signal_hook::flag::register(signal, stopping.clone())?;
+        signal_hook::flag::register_conditional_default(signal, over.clone())?;
+        script::leave_to_program(signal);
     }
     let listener = signals.handle();
-    let handle = router.handle();
+    let current = swaps.current();
     let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        if signals.forever().next().is_some() {
+        let mut stopping = false;
+        for signal in signals.forever().filter(|signal| !script::serves_signal(*signal)) {
+            if stopping {
+                // Nothing to be done if even that fails.
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
+            stopping = true;
             // Not one stop but all that a script may wait for, as in Click: it sees each of them and comes to its end.
-            handle.info().adjust_run_count(i64::from(i32::MIN));
+            current.stop_for_good();
         }
     })?;
     let (start, before) = (Instant::now(), processor_time());
-    router.run();
+    loop {
+        router.run();
+        if !swaps.swap(router) {
+            break;
+        }
+    }
     let (elapsed, after) = (start.elapsed(), processor_time());
-    stopping.store(true, Ordering::Relaxed);
+    over.store(true, Ordering::Relaxed);
     listener.close();
     let _ = thread.join(); // the thread has nothing that could fail
     Ok(Took { elapsed, user: after.0.saturating_sub(before.0), system: after.1.saturating_sub(before.1) })

@@ -6,14 +6,39 @@ use crate::input::{Input, Parameter, Text};
 use crate::load;
 use crate::memory;
 use crate::read::{self, Reading};
-use crate::report::Reporter;
+use crate::report::{Reporter, Style};
+use crate::swap::Swaps;
 use router::{Call, Classes, Clock, Options, Router};
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
+/// How a router is to run.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) workers: usize,
+    pub(crate) vector: usize,
+    pub(crate) clock: Clock,
+    pub(crate) seed: u64,
+    pub(crate) pin: bool,
+}
+
+/// A socket that the command line asks for, through which others may talk to the router.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// A TCP port.
+    Port(String),
+    /// A UNIX-domain socket.
+    File(String),
+}
+
 /// What is to be run, and what else is to be done.
+#[derive(Clone)]
 pub(crate) struct Job {
     pub(crate) input: Input,
+    pub(crate) setup: Setup,
+    pub(crate) doors: Vec<Door>,
+    /// Whether the handler `hotconfig` may replace the configuration.
+    pub(crate) reconfigure: bool,
     pub(crate) params: Vec<Parameter>,
     /// Where required libraries are searched for.
     pub(crate) clickpath: String,
@@ -76,22 +101,39 @@ impl Job {
     ///
     /// # Errors
     /// How far it came.
-    pub(crate) fn prepare(
+    pub(crate) fn prepare(&self, reporter: &mut Reporter, known: &Classes) -> Result<Router, Stage> {
+        let text = read(&self.input, reporter)?;
+        self.build(&text, reporter, known, false)
+    }
+
+    /// Parses and builds a text, perhaps one that is to replace the configuration of a router that runs.
+    fn build(
         &self,
+        text: &Text,
         reporter: &mut Reporter,
         known: &Classes,
-        mut options: Options,
+        replaces: bool,
     ) -> Result<Router, Stage> {
-        let text = read(&self.input, reporter)?;
-        let parsed = load::parse(&text, &self.params, &self.clickpath, Some(known));
+        let mut parsed = load::parse(text, &self.params, &self.clickpath, Some(known));
         reporter.sources(parsed.sources.clone());
+        for (number, door) in self.doors.iter().enumerate() {
+            parsed.graph.push(door.element(number, replaces));
+        }
+        let mut options = Options {
+            workers: self.setup.workers,
+            vector: self.setup.vector,
+            clock: self.setup.clock.clone(),
+            seed: self.setup.seed,
+            pin: self.setup.pin,
+            ..Options::default()
+        };
         if reporter.take(parsed.diagnostics) {
             return Err(Stage::Text);
         }
         let interfaces = memory::interfaces(&parsed.graph, options.workers);
         reporter.take(memory::warning(&interfaces).into_iter().collect());
         options.resources.insert(interfaces);
-        match load::build(parsed.graph, &parsed.sources, &text, known, options) {
+        match load::build(parsed.graph, &parsed.sources, text, known, options) {
             Ok((router, warnings)) => {
                 reporter.take(warnings);
                 Ok(router)
@@ -103,8 +145,18 @@ impl Job {
         }
     }
 
+    /// Builds a router that is to replace one that runs.
+    ///
+    /// # Errors
+    /// What is wrong, a line for each error.
+    pub(crate) fn rebuild(&self, config: String, known: &Classes) -> Result<Router, String> {
+        let mut reporter = Reporter::new(Style::Json, false);
+        let text = Text { name: "config".to_owned(), text: config };
+        self.build(&text, &mut reporter, known, true).map_err(|_| reporter.lines())
+    }
+
     /// Runs the router and does what else is asked for.
-    pub(crate) fn run(&self, router: &mut Router) -> Outcome {
+    pub(crate) fn run(&self, router: &mut Router, known: &Classes) -> Outcome {
         let mut outcome = Outcome::default();
         if let Some(file) = &self.output
             && let Err(message) = write_flat(file, router)
@@ -117,9 +169,17 @@ impl Job {
                 console::complain(&format!("warning: {name}: configuration has no elements, exiting\n"));
             }
         } else if !self.quit {
-            match drive::run(router) {
+            let swaps = Swaps::new(router.handle());
+            let builder = self.reconfigure.then(|| (self.clone(), known.clone()));
+            let ran = match builder
+                .map(|(job, known)| swaps.allow(router, move |text| job.rebuild(text, &known)))
+            {
+                Some(Err(error)) => Err(error),
+                _ => drive::run(router, &swaps),
+            };
+            match ran {
                 Ok(took) => outcome.took = took,
-                Err(error) => outcome.errors.push(format!("cannot catch signals: {}", reason(&error))),
+                Err(error) => outcome.errors.push(format!("cannot start: {}", reason(&error))),
             }
         }
         for result in read::read_all(router, &self.handlers) {
@@ -131,6 +191,25 @@ impl Job {
         outcome.exit = self.exit_handler.as_ref().map(|handler| exit_value(router, handler));
         router.finish();
         outcome
+    }
+}
+
+impl Door {
+    /// The element that keeps the door, under the name that Click's driver gives it.
+    fn element(&self, number: usize, replaces: bool) -> lang::Element {
+        // The socket of the router that is replaced is still there.
+        let again = if replaces { ", RETRIES 1, RETRY_WARNINGS false" } else { "" };
+        let place = match self {
+            Door::Port(port) => format!("TCP, {}", lang::conf::quote(port)),
+            Door::File(file) => format!("UNIX, {}", lang::conf::quote(file)),
+        };
+        lang::Element {
+            name: format!("click_driver@@ControlSocket@{number}"),
+            class: "ControlSocket".to_owned(),
+            config: place + again,
+            landmark: lang::Landmark { file: "click".into(), line: 0 },
+            span: lang::Span::default(),
+        }
     }
 }
 

@@ -29,8 +29,10 @@ mod report;
 mod run;
 mod shell;
 mod status;
+mod swap;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use router::Classes;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -85,8 +87,13 @@ enum Command {
     Completions(shell::CompletionsArgs),
 }
 
+/// All element classes of the program.
+fn classes() -> Classes {
+    Classes::new(elements::classes().iter().chain(control::CLASSES.iter().copied()))
+}
+
 fn main() -> ExitCode {
-    let known = elements::classes();
+    let known = classes();
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let is_click = Path::new(&name).file_name().is_some_and(|name| name == "click");

@@ -71,6 +71,11 @@ impl Reporter {
         (errors, self.all.len() - errors)
     }
 
+    /// All diagnostics so far, a line each.
+    pub(crate) fn lines(&self) -> String {
+        lang::render_click(&self.all)
+    }
+
     /// All diagnostics so far as a JSON list; see [`lang::render_json`].
     pub(crate) fn json(&self) -> Value {
         let text = lang::render_json(&self.all, &self.sources);

@@ -1,12 +1,12 @@
 //! `clique run`: runs a configuration.
 
 use crate::input::InputArgs;
-use crate::job::{Job, Outcome, WORKERS_MAX, simulated_clock, start_s};
+use crate::job::{Door, Job, Outcome, Setup, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::{console, report};
 use clap::ValueHint;
-use router::{Classes, Clock, DEFAULT_VECTOR, Options, Router};
+use router::{Classes, Clock, DEFAULT_VECTOR, Router};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -35,6 +35,20 @@ pub(crate) struct Args {
     /// Exit with the value of this handler, a number or a boolean.
     #[arg(short = 'x', long, value_name = "ELEMENT.HANDLER")]
     exit_handler: Option<String>,
+
+    /// Let programs on this machine call handlers through TCP port PORT; see 'clique ctl' and 'clique elements
+    /// ControlSocket'. The option can be given several times.
+    #[arg(short = 'p', long = "port", value_name = "PORT")]
+    ports: Vec<String>,
+
+    /// Let programs on this machine call handlers through the UNIX-domain socket FILE. The option can be given several
+    /// times.
+    #[arg(short = 'u', long = "unix-socket", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    unix_sockets: Vec<String>,
+
+    /// Offer the handler 'hotconfig': what is written to it replaces the configuration while the router runs.
+    #[arg(short = 'R', long)]
+    allow_reconfigure: bool,
 
     /// Write the flat configuration to FILE ('-': standard output).
     #[arg(short = 'o', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -90,16 +104,19 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
     }
     let clock = args.simtime.map_or_else(Clock::real, simulated_clock);
     let seed = if clock.is_simulated() { 0 } else { fastrand::u64(..) };
-    let options = Options {
+    let setup = Setup {
         workers: args.threads.into(),
         vector: args.vector.into(),
         clock,
         seed: args.seed.unwrap_or(seed),
         pin: args.affinity && args.threads > 1,
-        ..Options::default()
     };
+    let ports = args.ports.into_iter().map(Door::Port);
     let job = Job {
         input,
+        setup,
+        doors: ports.chain(args.unix_sockets.into_iter().map(Door::File)).collect(),
+        reconfigure: args.allow_reconfigure,
         params,
         clickpath: args.input.clickpath(),
         output: args.output,
@@ -110,13 +127,13 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
     };
     let style = if args.json { Style::Json } else { Style::Excerpts };
     let mut reporter = Reporter::new(style, !args.no_warnings);
-    let Ok(mut router) = job.prepare(&mut reporter, known, options) else {
+    let Ok(mut router) = job.prepare(&mut reporter, known) else {
         if args.json {
             report::print_json(&json!({ "diagnostics": reporter.json() }));
         }
         return Status::Configuration.into();
     };
-    let outcome = job.run(&mut router);
+    let outcome = job.run(&mut router, known);
     let printed = if args.json {
         report::print_json(&statistics(&router, &outcome, &reporter))
     } else {

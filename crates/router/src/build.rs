@@ -212,6 +212,8 @@ fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (I
         mailboxes: (0..workers).map(|_| Arc::new(Mailbox::default())).collect(),
         run_count: AtomicI64::new(1),
         halted: AtomicBool::new(false),
+        swapping: AtomicBool::new(false),
+        reconfigure: OnceLock::new(),
         driver_manager: OnceLock::new(),
     };
     (info, options.resources, options.pin)

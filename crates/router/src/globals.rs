@@ -19,7 +19,17 @@ pub const GLOBAL: &[(&str, bool, bool)] = &[
     ("classes", true, false),
     ("workers", true, false),
     ("stop", false, true),
+    (HOTCONFIG, false, true),
 ];
+
+/// The global handler that takes a new configuration. There is none unless the program allows it.
+pub(crate) const HOTCONFIG: &str = "hotconfig";
+
+/// The global handlers of a router.
+fn globals(info: &Info) -> impl Iterator<Item = &'static (&'static str, bool, bool)> {
+    let allowed = info.reconfigure.get().is_some();
+    GLOBAL.iter().filter(move |(name, ..)| allowed || *name != HOTCONFIG)
+}
 
 /// The handlers that every element has, unless it has its own of the same name.
 const COMMON: &[&str] = &["drop_reasons", "workers", "handlers", "ports", "config", "class", "name"];
@@ -112,7 +122,7 @@ pub(crate) fn resolve<'a>(info: &Info, call: &'a Call) -> Result<Target<'a>, Str
     let reads = call.access == Access::Read;
     let full = || full_name(info, element, name);
     let target = match element {
-        None => GLOBAL.iter().find(|(known, ..)| *known == name).map(|_| Target::Global(name)),
+        None => globals(info).find(|(known, ..)| *known == name).map(|_| Target::Global(name)),
         Some(element) => {
             known(info, element, name).map(|of| Target::Element(element, of, None)).or_else(|| {
                 let any = info.handlers(element)?.find(crate::handler::ANY)?;
@@ -175,7 +185,7 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
         (Access::Read, "requirements") => {
             Ok(info.graph.requirements.iter().map(|r| format!("{}\n{}\n", r.kind, r.value)).collect())
         }
-        (Access::Read, "handlers") => Ok(GLOBAL.iter().map(|&(name, r, w)| line(name, r, w, "")).collect()),
+        (Access::Read, "handlers") => Ok(globals(info).map(|&(name, r, w)| line(name, r, w, "")).collect()),
         (Access::Read, "workers") => Ok(format!("{}\n", info.mailboxes.len())),
         (Access::Write, "stop") => {
             let times = crate::parse_integer(call.argument.trim()).and_then(|n| i64::try_from(n).ok());

@@ -2,7 +2,7 @@
 
 use crate::class::Class;
 use crate::clock::Clock;
-use crate::handler::Handlers;
+use crate::handler::{HandlerResult, Handlers};
 use crate::mailbox::Mailbox;
 use crate::names::Names;
 use lang::{Landmark, Span};
@@ -10,7 +10,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 
 /// A port of an element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,6 +95,9 @@ impl Log {
     }
 }
 
+/// Takes a new configuration and the place where the answer goes; must not wait for it.
+pub type Reconfigure = Box<dyn Fn(String, mpsc::Sender<HandlerResult>) + Send + Sync>;
+
 /// What all workers share about one configuration.
 pub struct Info {
     /// The elements, in the order of the configuration.
@@ -121,6 +124,10 @@ pub struct Info {
     /// How many times more the driver may be asked to stop before it does.
     pub(crate) run_count: AtomicI64,
     pub(crate) halted: AtomicBool,
+    /// Whether it halts only for as long as another configuration is put in its place.
+    pub(crate) swapping: AtomicBool,
+    /// What takes new configurations, where that is allowed.
+    pub(crate) reconfigure: OnceLock<Reconfigure>,
     /// The element that is asked before the driver stops.
     pub(crate) driver_manager: OnceLock<usize>,
 }
@@ -174,6 +181,17 @@ impl Info {
     /// Whether the driver has stopped for good.
     pub fn halted(&self) -> bool {
         self.halted.load(Ordering::Relaxed)
+    }
+
+    /// Stops all workers for a swap of configurations.
+    pub(crate) fn interrupt(&self) {
+        self.swapping.store(true, Ordering::Relaxed);
+        self.halt();
+    }
+
+    /// Whether nobody will answer any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.halted() && !self.swapping.load(Ordering::Relaxed)
     }
 
     /// Stops all workers.

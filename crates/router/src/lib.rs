@@ -42,10 +42,10 @@ pub use cx::Cx;
 pub use element::{Element, PerPacket, Pull, Refused, Simple, Verdict};
 pub use globals::GLOBAL;
 pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
-pub use info::{Info, Log, Node, Port};
+pub use info::{Info, Log, Node, Port, Reconfigure};
 pub use names::{Names, Value};
 pub use plan::Plan;
-pub use router::{Handle, Router};
+pub use router::{Handle, Router, STOPPED};
 pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};
 pub use values::{
     AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, parse_boolean,

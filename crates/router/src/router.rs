@@ -9,8 +9,15 @@ use crate::mailbox::Message;
 use crate::worker::{Turned, Worker};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::Duration;
+
+/// The answer to a call that came when nobody served calls any more; the call was not made.
+pub const STOPPED: &str = "the router has stopped";
+
+/// Rounds of work that a router which halts for a swap does, at most: a loop in the graph never ends.
+const SETTLING_ROUNDS: usize = 64;
 
 /// A configured router.
 pub struct Router {
@@ -35,6 +42,12 @@ impl Handle {
         self.info.please_stop();
     }
 
+    /// Makes [`Router::run`] return although nobody asked the driver to stop: another configuration is to take the
+    /// router's place ([`Router::replace`]).
+    pub fn interrupt(&self) {
+        self.info.interrupt();
+    }
+
     /// What is known about the configuration.
     pub fn info(&self) -> &Arc<Info> {
         &self.info
@@ -51,8 +64,8 @@ impl Handle {
         loop {
             match receiver.recv_timeout(Duration::from_millis(100)) {
                 Ok(result) => return result,
-                Err(mpsc::RecvTimeoutError::Timeout) if !self.info.halted() => {}
-                Err(_) => return Err("the router has stopped".to_owned()),
+                Err(mpsc::RecvTimeoutError::Timeout) if !self.info.is_over() => {}
+                Err(_) => return Err(STOPPED.to_owned()),
             }
         }
     }
@@ -153,6 +166,52 @@ impl Router {
             }
             if !busy && self.info.mailboxes.iter().all(|mailbox| mailbox.is_empty()) {
                 return Err("the handler gave no answer".to_owned());
+            }
+        }
+    }
+
+    /// Makes the handler `hotconfig` available, which takes new configurations.
+    pub fn allow_reconfigure(&self, reconfigure: crate::Reconfigure) {
+        // Said twice, the first stands.
+        let _ = self.info.reconfigure.set(reconfigure);
+    }
+
+    /// Puts `new` in the place of this router, which was interrupted: work in progress comes to its end, and `new` takes
+    /// over the state of namesakes. What is returned is the old router, to be finished.
+    ///
+    /// # Errors
+    /// Why a state did not fit. This router can go on then as if nothing had happened; `new` is gone.
+    pub fn replace(&mut self, mut new: Router) -> Result<Router, ConfigError> {
+        self.settle();
+        if let Err(error) = new.take_over(self) {
+            new.finish();
+            self.resume();
+            return Err(error);
+        }
+        std::mem::swap(self, &mut new);
+        if new.info.run_count() <= 0 {
+            // Somebody asked the old one to stop meanwhile.
+            self.info.adjust_run_count(new.info.run_count() - 1);
+        }
+        new.info.swapping.store(false, Ordering::Relaxed);
+        Ok(new)
+    }
+
+    /// Lets a router that was interrupted run again.
+    pub fn resume(&self) {
+        self.info.halted.store(false, Ordering::Relaxed);
+        self.info.swapping.store(false, Ordering::Relaxed);
+    }
+
+    /// Brings to an end what workers had begun: no packet is left between elements.
+    fn settle(&mut self) {
+        for _ in 0..SETTLING_ROUNDS {
+            let mut busy = false;
+            for worker in &mut self.workers {
+                busy |= worker.serve() == Turned::Busy || !worker.core.list.is_empty();
+            }
+            if !busy && self.info.mailboxes.iter().all(|mailbox| mailbox.is_empty()) {
+                return;
             }
         }
     }

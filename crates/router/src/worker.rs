@@ -505,6 +505,7 @@ impl Running<'_> {
     fn perform(&mut self, call: Call, reply: Reply) {
         let info = self.core.info.clone();
         let (element, handler, argument) = match globals::resolve(&info, &call) {
+            Ok(globals::Target::Global(globals::HOTCONFIG)) => return self.reconfigure(call.argument, reply),
             Ok(globals::Target::Global(name)) => {
                 let result = globals::call(&info, name, &call);
                 return self.deliver(reply, result);
@@ -540,6 +541,19 @@ impl Running<'_> {
                     argument,
                     reply: part,
                 });
+            }
+        }
+    }
+
+    /// Hands a new configuration on. Only another thread can wait for what comes of it: here packets wait.
+    fn reconfigure(&mut self, config: String, reply: Reply) {
+        let info = self.core.info.clone();
+        let Some(reconfigure) = info.reconfigure.get() else { return };
+        match reply {
+            Reply::Thread(sender) => reconfigure(config, sender),
+            reply => {
+                reconfigure(config, std::sync::mpsc::channel().0);
+                self.deliver(reply, Ok(String::new()));
             }
         }
     }

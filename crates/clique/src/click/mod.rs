@@ -6,10 +6,10 @@ mod options;
 
 use crate::console;
 use crate::input::{self, Input, Parameter};
-use crate::job::{Job, Outcome, Stage, WORKERS_MAX, simulated_clock, start_s};
+use crate::job::{Door, Job, Outcome, Setup, Stage, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use options::{Id, Item, Items};
-use router::{Classes, Clock, Options};
+use router::{Classes, Clock};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -34,6 +34,11 @@ it stops or is interrupted.
   -h, --handler ELEMENT.H       After the run, print the value of handler H of
                                 ELEMENT, which may be a pattern or a class.
   -x, --exit-handler ELEMENT.H  Exit with the value of a handler.
+  -p, --port PORT               Let others call handlers through TCP port PORT of
+                                this machine (127.0.0.1).
+  -u, --unix-socket FILE        Let others call handlers through a UNIX socket.
+  -R, --allow-reconfigure       Offer the handler 'hotconfig', which replaces the
+                                configuration.
   -o, --output FILE             Write the flat configuration to FILE.
   -q, --quit                    Do not run the configuration.
   -t, --time                    Print how long the run took.
@@ -48,6 +53,8 @@ it stops or is interrupted.
 struct Request {
     input: Option<Input>,
     params: Vec<Parameter>,
+    doors: Vec<Door>,
+    reconfigure: bool,
     clickpath: String,
     threads: usize,
     affinity: bool,
@@ -99,6 +106,8 @@ impl Request {
         let mut request = Request {
             input: None,
             params: Vec::new(),
+            doors: Vec::new(),
+            reconfigure: false,
             clickpath: input::default_clickpath(),
             threads: 1,
             affinity: false,
@@ -168,32 +177,29 @@ impl Request {
                 let version = env!("CARGO_PKG_VERSION");
                 return Err(End::Printed(format!("click (Clique {version}, compatible with Click) 2.1\n")));
             }
-            Id::Port | Id::UnixSocket | Id::Socket => {
-                return Err(End::Bad(
-                    "click: control sockets on the command line are not available".to_owned(),
-                ));
+            Id::Port => self.doors.push(Door::Port(value)),
+            Id::UnixSocket => self.doors.push(Door::File(value)),
+            Id::Socket => {
+                return Err(End::Bad("click: '--socket' is not available; '--unix-socket' is".to_owned()));
             }
-            Id::Reconfigure if negated => {}
-            Id::Reconfigure => {
-                console::complain(
-                    "warning: '--allow-reconfigure' has no effect: there is no 'hotconfig' handler\n",
-                );
-            }
+            Id::Reconfigure => self.reconfigure = !negated,
         }
         Ok(())
     }
 
     fn run(self, known: &Classes) -> ExitCode {
-        let options = Options {
+        let setup = Setup {
             workers: self.threads,
             vector: 1,
             clock: self.start_s.map_or_else(Clock::real, simulated_clock),
             seed: fastrand::u64(..),
             pin: self.affinity,
-            ..Options::default()
         };
         let job = Job {
             input: self.input.unwrap_or(Input::Stdin),
+            setup,
+            doors: self.doors,
+            reconfigure: self.reconfigure,
             params: self.params,
             clickpath: self.clickpath,
             output: self.output,
@@ -203,8 +209,8 @@ impl Request {
             exit_handler: self.exit_handler,
         };
         let mut reporter = Reporter::new(Style::Click, true);
-        match job.prepare(&mut reporter, known, options) {
-            Ok(mut router) => finish(&job.run(&mut router), self.time),
+        match job.prepare(&mut reporter, known) {
+            Ok(mut router) => finish(&job.run(&mut router, known), self.time),
             Err(stage) => {
                 if stage == Stage::Router {
                     console::complain("Router could not be initialized!\n");

@@ -2,6 +2,7 @@
 
 mod check;
 mod click;
+mod control;
 mod print;
 mod run;
 

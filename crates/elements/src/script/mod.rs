@@ -13,6 +13,8 @@ mod signals;
 pub(crate) mod sprintf;
 mod text;
 
+pub use signals::{leave_to_program, serves_signal};
+
 use router::Class;
 
 /// The classes of this family.

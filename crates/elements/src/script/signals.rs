@@ -2,8 +2,8 @@
 
 use router::{Call, ConfigError, Cx, Handle, HandlerResult, parse_integer};
 use signal_hook::consts as c;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Names that configurations use.
 const NAMES: &[(&str, i32)] = &[
@@ -33,11 +33,44 @@ pub(super) struct Signals {
     waiter: Option<signal_hook::iterator::Handle>,
     /// Whether the script serves the next signal; otherwise that has its usual effect.
     armed: Arc<AtomicBool>,
+    /// Whether the signals are the script's: it serves the next one, or is about to.
+    claim: Option<Arc<Claim>>,
+}
+
+/// Signals that are a script's.
+struct Claim {
+    numbers: Vec<i32>,
+    valid: AtomicBool,
+}
+
+/// The claims of all scripts in this process.
+static CLAIMS: Mutex<Vec<Weak<Claim>>> = Mutex::new(Vec::new());
+
+/// The signals whose usual effect is the program's business, a bit each.
+static PROGRAM: AtomicU64 = AtomicU64::new(0);
+
+fn claims() -> MutexGuard<'static, Vec<Weak<Claim>>> {
+    CLAIMS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a script serves a signal, so that the program should not.
+pub fn serves_signal(signal: i32) -> bool {
+    let is_valid = |claim: &Claim| claim.valid.load(Ordering::Relaxed) && claim.numbers.contains(&signal);
+    claims().iter().filter_map(Weak::upgrade).any(|claim| is_valid(&claim))
+}
+
+/// Says that the program serves a signal where no script does.
+pub fn leave_to_program(signal: i32) {
+    PROGRAM.fetch_or(bit(signal), Ordering::Relaxed);
+}
+
+fn bit(signal: i32) -> u64 {
+    u32::try_from(signal).ok().and_then(|signal| 1u64.checked_shl(signal)).unwrap_or(0)
 }
 
 impl Signals {
     pub(super) fn new(numbers: Vec<i32>) -> Signals {
-        Signals { numbers, waiter: None, armed: Arc::default() }
+        Signals { numbers, waiter: None, armed: Arc::default(), claim: None }
     }
 
     /// Reads a list of signals; it must not be empty.
@@ -57,13 +90,17 @@ impl Signals {
             .map_err(|error| format!("cannot wait for signals: {error}"))?;
         self.waiter = Some(signals.handle());
         self.armed.store(true, Ordering::Relaxed);
+        let claim = Arc::new(Claim { numbers: self.numbers.clone(), valid: AtomicBool::new(true) });
+        claims().retain(|claim| claim.strong_count() > 0);
+        claims().push(Arc::downgrade(&claim));
+        self.claim = Some(claim);
         let (armed, handle) = (self.armed.clone(), cx.handle());
         let call = Call::write(format!("{}.run", cx.name()), "");
         let wait = move || {
             for signal in signals.forever() {
                 if armed.swap(false, Ordering::Relaxed) {
                     serve(&handle, &call);
-                } else {
+                } else if PROGRAM.load(Ordering::Relaxed) & bit(signal) == 0 {
                     // Nothing to be done if even that fails.
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }
@@ -76,10 +113,14 @@ impl Signals {
     /// The script has run; whether it serves further signals.
     pub(super) fn served(&mut self, again: bool) {
         self.armed.store(again, Ordering::Relaxed);
+        if let Some(claim) = &self.claim {
+            claim.valid.store(again, Ordering::Relaxed);
+        }
     }
 
     /// Ends the thread.
     pub(super) fn disarm(&mut self) {
+        self.claim = None;
         if let Some(waiter) = self.waiter.take() {
             waiter.close();
         }

@@ -1,0 +1,131 @@
+//! Talking to a router while it runs.
+
+use crate::program;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A router that runs, with a socket.
+pub(crate) struct Running {
+    child: Child,
+    _directory: tempfile::TempDir,
+    pub(crate) socket: PathBuf,
+}
+
+impl Running {
+    /// Starts a configuration; returns when it listens.
+    pub(crate) fn start(command: &str, config: &str, options: &[&str]) -> Running {
+        let directory = tempfile::tempdir().expect("a directory");
+        let socket = directory.path().join("socket");
+        let mut arguments = vec![command, "-e", config, "-u", socket.to_str().expect("UTF-8")];
+        arguments.extend(options);
+        let mut child = program(&arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        let start = Instant::now();
+        while !socket.exists() {
+            assert!(start.elapsed() < PATIENCE, "the socket does not come");
+            assert!(child.try_wait().expect("awaited").is_none(), "the router has ended");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Running { child, _directory: directory, socket }
+    }
+
+    /// Sends commands; all responses.
+    pub(crate) fn talk(&self, commands: &str) -> String {
+        talk(&self.socket, commands)
+    }
+
+    pub(crate) fn pid(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    /// Waits for the end.
+    pub(crate) fn end(self) -> Output {
+        self.child.wait_with_output().expect("the program can be awaited")
+    }
+}
+
+fn talk(socket: &Path, commands: &str) -> String {
+    let mut stream = UnixStream::connect(socket).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("set");
+    stream.write_all(format!("{commands}\nquit\n").as_bytes()).expect("written");
+    let mut reader = BufReader::new(stream);
+    let mut text = String::new();
+    reader.read_line(&mut text).expect("a greeting");
+    assert_eq!(text, "Click::ControlSocket/1.3\r\n");
+    text.clear();
+    reader.read_to_string(&mut text).expect("an end");
+    text.replace("\r\n", "\n").replace("200 Goodbye!\n", "")
+}
+
+/// A configuration as the data of a command.
+fn hotconfig(config: &str) -> String {
+    format!("writedata hotconfig {}\n{config}", config.len())
+}
+
+const QUEUED: &str = "InfiniteSource(LIMIT 500, BURST 7) -> q :: Queue(1000) -> i :: Idle;";
+
+/// Packets that wait in a queue are there after a swap, on one worker, on two, and in simulated time; a configuration that
+/// is wrong changes nothing, and its writer is told why.
+#[test]
+fn hot_swap() {
+    for options in [&["-R"][..], &["-R", "-j", "2"], &["-R", "--simtime"]] {
+        let router = Running::start("run", QUEUED, options);
+        let start = Instant::now();
+        while !router.talk("read q.length").ends_with("500") {
+            assert!(start.elapsed() < PATIENCE, "the queue does not fill");
+        }
+        let said = router.talk(&hotconfig("q :: Queue -> n :: Nonsense"));
+        assert!(said.starts_with("520-Write handler 'hotconfig' error:\n520"), "{said}");
+        assert!(said.contains("config:1: unknown element class 'Nonsense'"), "{said}");
+        let said = router.talk(
+            &(hotconfig("Idle -> q :: Queue(600) -> i :: Idle; n :: Idle -> Discard") + "read q.length"),
+        );
+        assert_eq!(
+            said, "200 Write handler 'hotconfig' OK\n200 Read handler 'q.length' OK\nDATA 3\n500",
+            "{options:?}: packets or the connection were lost"
+        );
+        assert!(router.talk("read list").contains("\nn\n"));
+        // Also the new router can be replaced.
+        let said = router.talk(&(hotconfig(QUEUED) + "read q.capacity\nwrite stop"));
+        assert!(said.contains("DATA 4\n1000") && said.ends_with("200 Write handler 'stop' OK\n"), "{said}");
+        let output = router.end();
+        assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()), "{options:?}");
+    }
+}
+
+/// Without `-R` there is no such handler.
+#[test]
+fn hotconfig_is_not_there_unasked() {
+    let router = Running::start("click", "Idle -> Discard", &[]);
+    assert_eq!(router.talk("write hotconfig Idle -> Discard"), "511 No handler named 'hotconfig'\n");
+    assert!(!router.talk("read handlers").contains("hotconfig"));
+    assert_eq!(router.talk("read list").lines().nth(5), Some("click_driver@@ControlSocket@0"));
+    router.talk("write stop");
+    assert_eq!(router.end().status.code(), Some(0));
+}
+
+/// A signal that a script serves does not stop the router; after the script it does.
+#[test]
+fn scripts_have_signals_first() {
+    let config = "Script(TYPE SIGNAL INT, print \"got\", end); Idle -> Discard";
+    let router = Running::start("run", config, &[]);
+    let kill = || std::process::Command::new("kill").args(["-INT", &router.pid()]).status().expect("kill");
+    for _ in 0..2 {
+        assert!(kill().success());
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(router.talk("read driver").ends_with("userlevel"), "the router has stopped");
+    }
+    router.talk("write stop");
+    let output = router.end();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "got\ngot\n");
+}

@@ -1,0 +1,30 @@
+//! Holds style sheets for Clicky, the graphical interface to Click.
+//!
+//! ```click
+//! ClickyInfo(STYLE, ...)
+//! ```
+//!
+//! Does nothing; its arguments are for Clicky alone, which reads them in the configuration.
+//!
+//! Ports: none. Workers: exclusive.
+//!
+//! # Example
+//! ```click
+//! ClickyInfo("* { background: white }")
+//! ```
+
+use router::{Class, Config, ConfigError, Element, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ClickyInfo", create)
+    .ports("0/0")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("clicky_info.rs"));
+
+struct ClickyInfo;
+
+impl Element for ClickyInfo {}
+
+fn create(_config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    Ok(Box::new(ClickyInfo))
+}

@@ -1,0 +1,157 @@
+//! The other end of the protocol: what a program does that talks to a router.
+
+use crate::{DATA_MAX, LINE_MAX};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// The response to a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Its code: 2xx if the command was carried out.
+    pub code: u32,
+    /// The lines of the message, without code.
+    pub messages: Vec<String>,
+    /// Data that came with it.
+    pub data: Option<String>,
+}
+
+impl Reply {
+    /// Whether the command was carried out.
+    pub fn is_fine(&self) -> bool {
+        (200..300).contains(&self.code)
+    }
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+pub enum Failure {
+    /// The connection failed.
+    Connection(io::Error),
+    /// What came is not in the protocol.
+    Protocol(String),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Connection(error)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Connection(error) => f.write_str(&crate::socket::plain(error)),
+            Failure::Protocol(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// A connection to a router.
+pub struct Client {
+    input: BufReader<File>,
+    output: File,
+}
+
+impl Client {
+    /// Connects to a TCP port.
+    ///
+    /// # Errors
+    /// Why that is not possible, or that a router does not answer there.
+    pub fn tcp(host: &str, port: u16) -> Result<Client, Failure> {
+        let stream = TcpStream::connect((host, port))?;
+        let _ = stream.set_nodelay(true); // a matter of speed only
+        Client::new(File::from(OwnedFd::from(stream)))
+    }
+
+    /// Connects to a UNIX-domain socket.
+    ///
+    /// # Errors
+    /// As [`Client::tcp`].
+    pub fn unix(path: &Path) -> Result<Client, Failure> {
+        Client::new(File::from(OwnedFd::from(UnixStream::connect(path)?)))
+    }
+
+    fn new(stream: File) -> Result<Client, Failure> {
+        let mut client = Client { input: BufReader::new(stream.try_clone()?), output: stream };
+        let greeting = client.line()?;
+        match greeting.strip_prefix("Click::ControlSocket/1.") {
+            Some(_) => Ok(client),
+            None => {
+                Err(Failure::Protocol(format!("not a control socket: it says '{}'", greeting.escape_debug())))
+            }
+        }
+    }
+
+    /// Reads a handler, with a parameter that may be empty.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn read(&mut self, handler: &str, argument: &str) -> Result<Reply, Failure> {
+        match argument {
+            "" => self.command(&format!("READ {}", word(handler)?), ""),
+            _ => self.command(&format!("READDATA {} {}", word(handler)?, argument.len()), argument),
+        }
+    }
+
+    /// Writes a handler.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn write(&mut self, handler: &str, value: &str) -> Result<Reply, Failure> {
+        self.command(&format!("WRITEDATA {} {}", word(handler)?, value.len()), value)
+    }
+
+    /// Sends a line and data, and waits for the response.
+    fn command(&mut self, line: &str, data: &str) -> Result<Reply, Failure> {
+        self.output.write_all(format!("{line}\r\n{data}").as_bytes())?;
+        let mut messages = Vec::new();
+        let code = loop {
+            let line = self.line()?;
+            let code = line.get(..3).and_then(|code| code.parse::<u32>().ok());
+            let (Some(code), Some(rest)) = (code, line.get(3..)) else {
+                return Err(Failure::Protocol(format!("unexpected response '{}'", line.escape_debug())));
+            };
+            messages.push(rest.get(1..).unwrap_or_default().to_owned());
+            if !rest.starts_with('-') {
+                break code;
+            }
+        };
+        let reads = line.starts_with("READ") && (200..300).contains(&code);
+        let data = if reads { Some(self.data()?) } else { None };
+        Ok(Reply { code, messages, data })
+    }
+
+    fn data(&mut self) -> Result<String, Failure> {
+        let line = self.line()?;
+        let length = line.strip_prefix("DATA ").and_then(|length| length.trim().parse::<usize>().ok());
+        let Some(length) = length.filter(|length| *length <= DATA_MAX) else {
+            return Err(Failure::Protocol(format!("data are expected, not '{}'", line.escape_debug())));
+        };
+        let mut data = vec![0; length];
+        self.input.read_exact(&mut data)?;
+        Ok(String::from_utf8_lossy(&data).into_owned())
+    }
+
+    fn line(&mut self) -> Result<String, Failure> {
+        let mut line = Vec::new();
+        (&mut self.input).take(LINE_MAX as u64).read_until(b'\n', &mut line)?;
+        if line.pop() != Some(b'\n') {
+            return Err(Failure::Protocol("the router closed the connection".to_owned()));
+        }
+        Ok(String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned())
+    }
+}
+
+/// A handler's name as a word of a command.
+fn word(handler: &str) -> Result<&str, Failure> {
+    if handler.is_empty() || handler.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err(Failure::Protocol(format!("'{}' is no name of a handler", handler.escape_debug())));
+    }
+    Ok(handler)
+}

@@ -1,0 +1,34 @@
+//! Would keep the kernel from treating packets that the router takes; refused here.
+//!
+//! ```click
+//! KernelFilter(FILTER, ...)
+//! ```
+//!
+//! Click's element runs `iptables` to make the kernel drop what arrives at a device. Changing the machine's firewall behind its
+//! administrator's back is nothing that a router in user space should do, so a configuration with this element does not
+//! start. Instead drop the packets with a rule of nftables before the router starts, use an interface that the kernel has no address
+//! on, or read from it by AF_XDP, where packets never reach the kernel.
+//!
+//! Ports: none. Workers: exclusive.
+//!
+//! # Example
+//! ```click
+//! KernelFilter(drop dev eth0)   // refused
+//! ```
+//!
+//! # See also
+//! KernelHandlerProxy
+
+use router::{Class, Config, ConfigError, Element, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("KernelFilter", create)
+    .ports("0/0")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("kernel_filter.rs"));
+
+fn create(_config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    Err("the kernel's packet filter is not touched by a router in user space; \
+         set a rule with nft or iptables before it starts"
+        .into())
+}

@@ -1,0 +1,32 @@
+//! Ways to talk to a running router, and the elements that belong to them.
+//!
+//! Everything here runs on threads of its own and reaches elements through handlers only ([`router::Handle`]): no packet
+//! ever waits for somebody at the other end of a socket. [`Client`] is the other end of the protocol.
+
+#![forbid(unsafe_code)]
+
+mod change_uid;
+mod clicky_info;
+mod client;
+mod kernel_filter;
+mod kernel_handler_proxy;
+mod socket;
+
+pub use client::{Client, Failure, Reply};
+
+use router::Class;
+
+/// The element classes of this crate.
+pub const CLASSES: &[&Class] = &[
+    &change_uid::CLASS,
+    &clicky_info::CLASS,
+    &kernel_filter::CLASS,
+    &kernel_handler_proxy::CLASS,
+    &socket::control::CLASS,
+];
+
+/// Bytes of a line of the protocol, at most.
+const LINE_MAX: usize = 1 << 16;
+
+/// Bytes of data that may follow a line, at most: a configuration is the largest thing that is sent.
+const DATA_MAX: usize = 1 << 26;

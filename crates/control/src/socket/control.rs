@@ -1,0 +1,217 @@
+//! Lets other programs call handlers through a socket.
+//!
+//! ```click
+//! ControlSocket(TCP, PORT [, KEYWORDS])
+//! ControlSocket(UNIX, FILENAME [, KEYWORDS])
+//! ```
+//!
+//! Listens on a TCP port or a UNIX-domain socket and speaks Click's protocol, version 1.3: a command is a line, the
+//! response lines that start with a code of three digits; data follow a line `DATA LENGTH`. The commands are `READ`,
+//! `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`, `WRITEUNTIL`, `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `HELP` and `QUIT`.
+//! The codes are 200 (done), 500 (syntax error), 501 (no such command), 510 (no such element), 511 (no such handler), 520
+//! (the handler reports an error), 521 (too much data), 530 (not permitted), 540 (no router runs) and 590 (other errors).
+//! `clique ctl` is a client.
+//!
+//! Commands are carried out in the order in which they arrive on a connection, by threads of their own; packets do not
+//! wait for them. There may be 64 connections at a time.
+//!
+//! When the configuration is replaced while the router runs, the socket and its connections go to the new element of the
+//! same name if type and address are the same; it needs `RETRIES 1` then, since the address is still in use when it starts.
+//!
+//! Unlike Click's, a TCP socket listens on 127.0.0.1 unless told otherwise, and `LLRPC` is always refused (501): elements
+//! have no such calls here.
+//!
+//! Ports: none. Workers: exclusive.
+//!
+//! # Arguments
+//! - `TYPE` (`TCP` or `UNIX`): the type of socket.
+//! - `PORT`: the TCP port; 0 lets the system choose one, see the handler `port`.
+//! - `FILENAME`: the socket's name in the file system.
+//! - `READONLY` (boolean): refuse to write. Default: false.
+//! - `PROXY` (element): asks this element for `E.H` wherever a client asks for a handler `E.H`.
+//! - `VERBOSE` (boolean): report connections. Default: false.
+//! - `LOCALHOST` (boolean): accept connections from this machine only. Default: true.
+//! - `ADDRESS` (IP address): listen on this address instead.
+//! - `RETRIES` (integer): try again so many times, once a second, if the socket cannot be opened; then the driver is
+//!   stopped. Default: 0.
+//! - `RETRY_WARNINGS` (boolean): report each failure, not only the last. Default: true.
+//!
+//! # Handlers
+//! - `port` (read): the TCP port, or the name of the UNIX-domain socket.
+//!
+//! # Example
+//! ```click
+//! ControlSocket(UNIX, /tmp/clicksocket);
+//! ControlSocket(TCP, 7777, READONLY true);
+//! ```
+//!
+//! # See also
+//! ChatterSocket, KernelHandlerProxy, Script
+
+use super::server::{Address, Server, Target};
+use router::{
+    Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, IpPort, Refused, Residency,
+};
+use std::any::Any;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ControlSocket", create)
+    .ports("0/0")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("control.rs"));
+
+/// The longest name of a UNIX-domain socket, as the system has it.
+const UNIX_NAME_MAX: usize = 107;
+
+/// Timer: the next attempt to open the socket.
+const RETRY: u32 = 0;
+/// Timer: the swap is over.
+const FORGET: u32 = 1;
+
+/// How long to wait before the next attempt to open the socket.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+struct ControlSocket {
+    address: Address,
+    server: Option<Server>,
+    /// The server of the element whose place this one takes, at another address: not to be closed before the swap is over.
+    former: Option<Box<Server>>,
+    read_only: bool,
+    verbose: bool,
+    proxy: Option<String>,
+    /// Attempts that are left.
+    retries: i32,
+    retry_warnings: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut kind, mut others) = (String::new(), Vec::new());
+    config.args().required("TYPE", &mut kind).rest(&mut others).finish()?;
+    let (mut port, mut file) = (IpPort(0), None::<FileName>);
+    let (mut read_only, mut verbose, mut localhost) = (false, false, true);
+    let (mut address, mut proxy) = (None::<Ipv4Addr>, None::<ElementName>);
+    let (mut retries, mut retry_warnings) = (0, true);
+    let kind = kind.to_ascii_uppercase();
+    let mut ignored = String::new();
+    let args = config.args().required("TYPE", &mut ignored);
+    let args = match kind.as_str() {
+        "TCP" => args
+            .required("PORT", &mut port)
+            .keyword("LOCALHOST", &mut localhost)
+            .keyword("ADDRESS", &mut address),
+        "UNIX" => args.required("FILENAME", &mut file).keyword("LOCALHOST", &mut localhost),
+        _ => return Err(format!("unknown socket type '{kind}'").into()),
+    };
+    args.keyword("READONLY", &mut read_only)
+        .keyword("PROXY", &mut proxy)
+        .keyword("VERBOSE", &mut verbose)
+        .keyword("RETRIES", &mut retries)
+        .keyword("RETRY_WARNINGS", &mut retry_warnings)
+        .finish()?;
+    let address = match file {
+        Some(FileName(name)) if name.len() > UNIX_NAME_MAX => return Err("filename too long".into()),
+        Some(FileName(name)) => Address::Unix(PathBuf::from(name)),
+        None => {
+            let everywhere = if localhost { Ipv4Addr::LOCALHOST } else { Ipv4Addr::UNSPECIFIED };
+            Address::Tcp(IpAddr::V4(address.unwrap_or(everywhere)), port.0)
+        }
+    };
+    let proxy = proxy.map(|proxy| proxy.name);
+    Ok(Box::new(ControlSocket {
+        address,
+        server: None,
+        former: None,
+        read_only,
+        verbose,
+        proxy,
+        retries,
+        retry_warnings,
+    }))
+}
+
+impl ControlSocket {
+    fn aim(&self, cx: &Cx<'_>) -> Target {
+        Target {
+            handle: cx.handle(),
+            declaration: cx.info().nodes[cx.index()].declaration(),
+            proxy: self.proxy.clone(),
+            read_only: self.read_only,
+            verbose: self.verbose,
+        }
+    }
+
+    /// Opens the socket, or prepares the next attempt.
+    fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        match Server::start(&self.address, self.aim(cx)) {
+            Ok(server) => self.server = Some(server),
+            Err(error) => {
+                self.retries -= 1;
+                if self.retries < 0 {
+                    return Err(error.into());
+                }
+                if self.retry_warnings {
+                    let left = self.retries + 1;
+                    let tries = if left == 1 { "try" } else { "tries" };
+                    let declaration = cx.info().nodes[cx.index()].declaration();
+                    cx.log(&format!("{declaration}: warning: {error} ({left} {tries} left)"));
+                }
+                cx.timer_after(RETRY, RETRY_AFTER);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Element for ControlSocket {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.open(cx)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        if key == FORGET {
+            self.former = None;
+        } else if self.server.is_none()
+            && let Err(error) = self.open(cx)
+        {
+            cx.log(&format!("{}: {error}", cx.info().nodes[cx.index()].declaration()));
+            cx.please_stop();
+        }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let server = self.former.take().or_else(|| self.server.take().map(Box::new));
+        server.map(|server| server as Box<dyn Any + Send>)
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let server =
+            state.downcast::<Server>().map_err(|state| ("incompatible ControlSockets".into(), state))?;
+        if self.server.is_some() {
+            self.former = Some(server);
+            cx.timer_at(FORGET, cx.now_ns());
+            return Ok(());
+        }
+        if server.address != self.address {
+            return Err(("incompatible ControlSockets".into(), server));
+        }
+        server.retarget(self.aim(cx));
+        self.server = Some(*server);
+        cx.cancel_timer(RETRY);
+        Ok(())
+    }
+
+    fn finish(&mut self, _cx: &mut Cx<'_>) {
+        (self.server, self.former) = (None, None);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("port", |e: &mut ControlSocket, _| match (&e.address, &e.server) {
+            (Address::Unix(path), _) => path.display().to_string(),
+            (_, Some(Server { port: Some(port), .. })) => port.to_string(),
+            (Address::Tcp(_, port), _) => port.to_string(),
+        });
+    }
+}

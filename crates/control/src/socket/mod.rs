@@ -1,0 +1,10 @@
+//! Sockets that elements open.
+
+pub(crate) mod control;
+mod input;
+mod server;
+mod session;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use server::plain;

@@ -1,0 +1,242 @@
+//! A listening socket, its connections, and the threads that serve them.
+
+use super::session;
+use router::Handle;
+use std::fs::File;
+use std::io::BufReader;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Connections at a time, at most.
+const CONNECTIONS_MAX: usize = 64;
+
+/// How long the end of a router waits for responses to be sent.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// How long a connection waits for a router that takes the place of one that stopped.
+const SUCCESSION: Duration = Duration::from_millis(300);
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    Tcp(IpAddr, u16),
+    Unix(PathBuf),
+}
+
+/// Whom a server's clients talk to, and what they may do.
+#[derive(Clone)]
+pub(super) struct Target {
+    pub(super) handle: Handle,
+    /// The element that owns the server, as messages name it.
+    pub(super) declaration: String,
+    /// The element that answers in the place of all others.
+    pub(super) proxy: Option<String>,
+    pub(super) read_only: bool,
+    pub(super) verbose: bool,
+}
+
+/// What the threads of a server have in common.
+pub(super) struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    target: Arc<Target>,
+    closed: bool,
+    /// The sockets of connections, by number.
+    connections: Vec<(i32, File)>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whom to talk to now.
+    pub(super) fn target(&self) -> Arc<Target> {
+        self.lock().target.clone()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// Waits a moment for another target than this one; whether it came.
+    pub(super) fn changes_soon(&self, old: &Arc<Target>) -> bool {
+        let same = |state: &mut State| !state.closed && Arc::ptr_eq(&state.target, old);
+        let waited = self.changed.wait_timeout_while(self.lock(), SUCCESSION, same);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        !Arc::ptr_eq(&state.target, old)
+    }
+
+    fn log(&self, what: &str) {
+        let target = self.target();
+        target.handle.info().log.line(&format!("{}: {what}", target.declaration));
+    }
+
+    fn log_verbosely(&self, what: &str) {
+        if self.target().verbose {
+            self.log(what);
+        }
+    }
+}
+
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Listener {
+    fn accept(&self) -> std::io::Result<(File, String)> {
+        let (fd, from): (OwnedFd, String) = match self {
+            Listener::Tcp(listener) => {
+                let (stream, from) = listener.accept()?;
+                // Commands are short and wait for responses.
+                let _ = stream.set_nodelay(true);
+                (stream.into(), format!(" from {}.{}", from.ip(), from.port()))
+            }
+            Listener::Unix(listener) => (listener.accept()?.0.into(), String::new()),
+        };
+        Ok((File::from(fd), from))
+    }
+}
+
+/// A server. Its threads end when it is dropped.
+pub(crate) struct Server {
+    pub(super) address: Address,
+    /// The port, which the system may have chosen.
+    pub(super) port: Option<u16>,
+    /// The listening socket, to be shut down.
+    socket: OwnedFd,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Listens, and serves whoever connects.
+    ///
+    /// # Errors
+    /// What cannot be done, and why.
+    pub(super) fn start(address: &Address, target: Target) -> Result<Server, String> {
+        let bound = |error: std::io::Error| format!("bind: {}", plain(&error));
+        let (listener, port, socket) = match address {
+            Address::Tcp(ip, port) => {
+                let listener = TcpListener::bind(SocketAddr::new(*ip, *port)).map_err(bound)?;
+                let port = listener.local_addr().map_err(bound)?.port();
+                let socket = listener.as_fd().try_clone_to_owned().map_err(bound)?;
+                (Listener::Tcp(listener), Some(port), socket)
+            }
+            Address::Unix(path) => {
+                let listener = UnixListener::bind(path).map_err(bound)?;
+                let socket = listener.as_fd().try_clone_to_owned().map_err(bound)?;
+                (Listener::Unix(listener), None, socket)
+            }
+        };
+        let state = State { target: Arc::new(target), closed: false, connections: Vec::new() };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let server = Server { address: address.clone(), port, socket, shared: shared.clone() };
+        let thread = std::thread::Builder::new().name("control".to_owned());
+        thread
+            .spawn(move || accept_all(&shared, &listener))
+            .map_err(|error| format!("cannot start a thread: {}", plain(&error)))?;
+        Ok(server)
+    }
+
+    /// Talks to another router from now on.
+    pub(super) fn retarget(&self, target: Target) {
+        self.shared.lock().target = Arc::new(target);
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.closed = true;
+        self.shared.changed.notify_all();
+        // Wakes the thread that accepts.
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+        if let Address::Unix(path) = &self.address {
+            let _ = std::fs::remove_file(path);
+        }
+        // No more commands; the responses to those that are being carried out may still be sent.
+        for (_, connection) in &state.connections {
+            let _ = rustix::net::shutdown(connection, rustix::net::Shutdown::Read);
+        }
+        let busy = |state: &mut State| !state.connections.is_empty();
+        let waited = self.shared.changed.wait_timeout_while(state, FAREWELL, busy);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        for (_, connection) in &state.connections {
+            let _ = rustix::net::shutdown(connection, rustix::net::Shutdown::Both);
+        }
+    }
+}
+
+/// What an error says, without the number that Rust adds to the operating system's text.
+pub(crate) fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error ").map_or(text.clone(), |(reason, _)| reason.to_owned())
+}
+
+fn accept_all(shared: &Arc<Shared>, listener: &Listener) {
+    loop {
+        let accepted = listener.accept();
+        if shared.is_closed() {
+            return;
+        }
+        match accepted {
+            Ok((stream, from)) => admit(shared, stream, &from),
+            Err(error) => {
+                shared.log(&format!("accept: {}", plain(&error)));
+                // Out of descriptors, for instance: the next attempt would fail likewise.
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+    }
+}
+
+/// Gives a connection a thread, unless there are too many.
+fn admit(shared: &Arc<Shared>, stream: File, from: &str) {
+    let number = stream.as_raw_fd();
+    shared.log_verbosely(&format!("opened connection {number}{from}"));
+    let refuse = |why: &str| shared.log(&format!("connection {number} refused: {why}"));
+    let copy = match stream.try_clone() {
+        Ok(copy) => copy,
+        Err(error) => return refuse(&plain(&error)),
+    };
+    {
+        let mut state = shared.lock();
+        if state.connections.len() >= CONNECTIONS_MAX {
+            drop(state);
+            return refuse("too many connections");
+        }
+        state.connections.push((number, copy));
+    }
+    let thread_shared = shared.clone();
+    let serve = move || {
+        let shared = thread_shared;
+        if let Ok(input) = stream.try_clone() {
+            // A client that goes away is no news.
+            let _ = session::serve(&shared, BufReader::new(input), &stream);
+        }
+        forget(&shared, number);
+        shared.log_verbosely(&format!("closed connection {number}"));
+    };
+    if let Err(error) = std::thread::Builder::new().name("connection".to_owned()).spawn(serve) {
+        forget(shared, number);
+        refuse(&plain(&error));
+    }
+}
+
+fn forget(shared: &Shared, number: i32) {
+    let mut state = shared.lock();
+    if let Some(at) = state.connections.iter().position(|(known, _)| *known == number) {
+        let (_, socket) = state.connections.swap_remove(at);
+        let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Both);
+    }
+    shared.changed.notify_all();
+}

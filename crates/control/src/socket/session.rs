@@ -1,0 +1,297 @@
+//! One connection: commands in, responses out.
+
+use super::input::Input;
+use super::server::Shared;
+use crate::DATA_MAX;
+use router::{Call, HandlerResult, Info, STOPPED};
+use std::fmt::Write as _;
+use std::io::{self, BufRead, Write};
+
+/// The line that greets a client.
+const GREETING: &str = "Click::ControlSocket/1.3\r\n";
+
+/// Response codes.
+mod code {
+    pub(super) const OK: u32 = 200;
+    pub(super) const SYNTAX: u32 = 500;
+    pub(super) const UNIMPLEMENTED: u32 = 501;
+    pub(super) const NO_SUCH_ELEMENT: u32 = 510;
+    pub(super) const NO_SUCH_HANDLER: u32 = 511;
+    pub(super) const HANDLER_ERROR: u32 = 520;
+    pub(super) const DATA_TOO_BIG: u32 = 521;
+    pub(super) const PERMISSION: u32 = 530;
+    pub(super) const NO_ROUTER: u32 = 540;
+    pub(super) const UNSPECIFIED: u32 = 590;
+}
+
+const HELP: &[&str] = &[
+    "Commands supported:",
+    "READ handler [arg...]   call read handler, return DATA",
+    "READDATA handler len    call read handler with len data bytes, return DATA",
+    "READUNTIL handler term  call read handler, take data until term, return DATA",
+    "WRITE handler [arg...]  call write handler",
+    "WRITEDATA handler len   call write handler, pass len data bytes",
+    "WRITEUNTIL handler term call write handler, take data until term",
+    "CHECKREAD handler       check if read handler is valid",
+    "CHECKWRITE handler      check if write handler is valid",
+    "LLRPC elt#number [len]  call LLRPC, pass len data bytes, return DATA",
+    "QUIT                    close connection",
+];
+
+/// A command that was refused: the code, and the message's lines.
+type Refusal = (u32, Vec<String>);
+
+fn refuse<T>(code: u32, message: impl Into<String>) -> Result<T, Refusal> {
+    Err((code, vec![message.into()]))
+}
+
+/// What a command came to.
+type Answered = Result<String, Refusal>;
+
+/// Serves a connection until it ends.
+pub(super) fn serve(shared: &Shared, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    output.write_all(GREETING.as_bytes())?;
+    let mut session = Session { shared, input: Input::new(input), over: false };
+    while !session.over && !shared.is_closed() {
+        let Some(line) = session.input.line()? else { break };
+        let answer = match session.command(&line)? {
+            Ok(text) => text,
+            Err((code, messages)) => lines(code, &messages),
+        };
+        output.write_all(answer.as_bytes())?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+/// Message lines: all but the last with a hyphen behind the code.
+fn lines(code: u32, messages: &[String]) -> String {
+    let mut text = String::new();
+    for (i, message) in messages.iter().enumerate() {
+        let mark = if i + 1 == messages.len() { ' ' } else { '-' };
+        let _ = write!(text, "{code}{mark}{}\r\n", printable(message));
+    }
+    text
+}
+
+/// A text that fits in a line and does nothing to a terminal.
+fn printable(text: &str) -> String {
+    let mut printed = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            let _ = write!(printed, "\\{:03o}", u32::from(c));
+        } else {
+            printed.push(c);
+        }
+    }
+    printed
+}
+
+/// A message, and below it what a handler said, line by line.
+fn with_details(message: String, details: &str) -> Vec<String> {
+    let details: Vec<String> = details.lines().map(str::to_owned).collect();
+    let colon = if details.is_empty() { "" } else { ":" };
+    std::iter::once(message + colon).chain(details).collect()
+}
+
+struct Session<'s, R> {
+    shared: &'s Shared,
+    input: Input<R>,
+    over: bool,
+}
+
+impl<R: BufRead> Session<'_, R> {
+    /// Carries out a command.
+    fn command(&mut self, line: &str) -> io::Result<Answered> {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let Some(&verb) = words.first() else { return Ok(Ok(String::new())) };
+        // What follows the handler's name, as it was written.
+        let rest = || words.get(2).map_or("", |word| line[offset(line, word)..].trim_end());
+        let verb = verb.to_ascii_uppercase();
+        Ok(match (verb.as_str(), words.len()) {
+            ("READ" | "GET", 2..) => self.read(words[1], rest().to_owned()),
+            ("WRITE" | "SET", 2..) => self.write(words[1], rest().to_owned()),
+            ("READDATA" | "WRITEDATA" | "SETDATA", 3) => match self.data(&verb, words[2])? {
+                Ok(data) if verb == "READDATA" => self.read(words[1], data),
+                Ok(data) => self.write(words[1], data),
+                Err(refusal) => Err(refusal),
+            },
+            ("READUNTIL" | "WRITEUNTIL", 2..) => match self.input.until(rest())? {
+                Some(data) if verb == "READUNTIL" => self.read(words[1], data),
+                Some(data) => self.write(words[1], data),
+                None => refuse(code::SYNTAX, "Connection closed"),
+            },
+            ("CHECKREAD" | "CHECKWRITE", 2) => self.check(words[1], verb == "CHECKWRITE"),
+            ("LLRPC", 2..=3) => match words.get(2).map(|length| self.data("llrpc", length)).transpose()? {
+                Some(Err(refusal)) => Err(refusal),
+                _ => self.llrpc(words[1]),
+            },
+            ("CLOSE" | "QUIT", number) => {
+                self.over = true;
+                let complaint = if number > 1 {
+                    lines(code::SYNTAX, &["Bad command syntax".into()])
+                } else {
+                    String::new()
+                };
+                Ok(complaint + &lines(code::OK, &["Goodbye!".into()]))
+            }
+            ("HELP", _) => Ok(lines(code::OK, &HELP.iter().map(|&line| line.into()).collect::<Vec<_>>())),
+            (
+                "READ" | "GET" | "WRITE" | "SET" | "READDATA" | "WRITEDATA" | "SETDATA" | "READUNTIL"
+                | "WRITEUNTIL" | "CHECKREAD" | "CHECKWRITE" | "LLRPC",
+                _,
+            ) => refuse(code::SYNTAX, "Wrong number of arguments"),
+            _ => refuse(code::UNIMPLEMENTED, format!("Command '{verb}' unimplemented")),
+        })
+    }
+
+    /// Takes the data that a command announces.
+    fn data(&mut self, verb: &str, length: &str) -> io::Result<Result<String, Refusal>> {
+        let Some(length) = router::parse_integer(length).and_then(|length| usize::try_from(length).ok())
+        else {
+            return Ok(refuse(code::SYNTAX, format!("Syntax error in '{verb}'")));
+        };
+        if length > DATA_MAX {
+            // Where the next command begins is not known then.
+            self.over = true;
+            return Ok(refuse(code::DATA_TOO_BIG, format!("More than {DATA_MAX} bytes of data")));
+        }
+        Ok(self.input.data(length)?.map_or_else(|| refuse(code::SYNTAX, "Not enough data"), Ok))
+    }
+
+    fn read(&self, name: &str, argument: String) -> Answered {
+        let found = self.find(name)?;
+        if !found.readable {
+            return refuse(code::PERMISSION, format!("Handler '{name}' write-only"));
+        }
+        match self.shared.call(&Call::read(found.path, argument)) {
+            Ok(value) => {
+                let said = lines(code::OK, &[format!("Read handler '{name}' OK")]);
+                Ok(format!("{said}DATA {}\r\n{value}", value.len()))
+            }
+            Err(message) => self.failed(code::UNSPECIFIED, format!("Read handler '{name}' error"), &message),
+        }
+    }
+
+    fn write(&self, name: &str, value: String) -> Answered {
+        let found = self.find(name)?;
+        if !found.writable {
+            return refuse(code::PERMISSION, format!("Handler '{name}' read-only"));
+        }
+        if self.shared.target().read_only {
+            return refuse(code::PERMISSION, format!("Permission denied for '{name}'"));
+        }
+        match self.shared.call(&Call::write(found.path, value)) {
+            Ok(_) => Ok(lines(code::OK, &[format!("Write handler '{name}' OK")])),
+            Err(message) => {
+                self.failed(code::HANDLER_ERROR, format!("Write handler '{name}' error"), &message)
+            }
+        }
+    }
+
+    fn failed(&self, code: u32, message: String, details: &str) -> Answered {
+        if details == STOPPED {
+            return refuse(code::NO_ROUTER, "No router installed");
+        }
+        Err((code, with_details(message, details)))
+    }
+
+    fn check(&self, name: &str, write: bool) -> Answered {
+        let found = self.find(name)?;
+        let (able, verb) = if write { (found.writable, "Write") } else { (found.readable, "Read") };
+        if able && write && self.shared.target().read_only {
+            return refuse(code::PERMISSION, format!("Permission denied for '{name}'"));
+        }
+        if able {
+            return Ok(lines(code::OK, &[format!("{verb} handler '{name}' OK")]));
+        }
+        let adjective = if write { "writable" } else { "readable" };
+        refuse(code::NO_SUCH_HANDLER, format!("Handler '{name}' not {adjective}"))
+    }
+
+    /// No element has low-level calls here, so the answer is what Click's elements without them give.
+    fn llrpc(&self, name: &str) -> Answered {
+        let (element, number) = name.split_once('#').unwrap_or((name, name));
+        if u32::from_str_radix(number.trim_start_matches("0x"), 16).is_err() {
+            return refuse(code::SYNTAX, format!("Syntax error in LLRPC name '{name}'"));
+        }
+        self.find(&format!("{element}.name"))?;
+        refuse(code::UNIMPLEMENTED, format!("Cannot call LLRPC '{name}' remotely"))
+    }
+
+    /// Looks a handler up.
+    fn find(&self, name: &str) -> Result<Found, Refusal> {
+        let target = self.shared.target();
+        let info = target.handle.info();
+        let local = match name.split_once('.') {
+            Some(("" | "0", global)) => global,
+            _ => name,
+        };
+        if let Some(proxy) = &target.proxy {
+            let found = Found::new(info, format!("{proxy}.{local}"));
+            return found.ok_or_else(|| (511, vec![format!("No proxied handler named '{name}'")]));
+        }
+        let path = match local.split_once('.') {
+            None => format!(".{local}"),
+            Some((element, handler)) => {
+                let Some(index) = element_index(info, element) else {
+                    return refuse(code::NO_SUCH_ELEMENT, format!("No element named '{element}'"));
+                };
+                format!("{}.{handler}", info.nodes[index].name)
+            }
+        };
+        let found = Found::new(info, path).filter(|found| !found.private);
+        found.ok_or_else(|| (code::NO_SUCH_HANDLER, vec![format!("No handler named '{name}'")]))
+    }
+}
+
+/// Where a part of a text begins in it.
+fn offset(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
+}
+
+/// The element with a name, or with a number that counts from 1.
+fn element_index(info: &Info, name: &str) -> Option<usize> {
+    let numbered = || {
+        let number = router::parse_integer(name).and_then(|number| usize::try_from(number).ok())?;
+        number.checked_sub(1).filter(|index| *index < info.nodes.len())
+    };
+    info.find(name, None).or_else(numbered)
+}
+
+/// A handler that was found.
+struct Found {
+    path: String,
+    readable: bool,
+    writable: bool,
+    private: bool,
+}
+
+impl Found {
+    fn new(info: &Info, path: String) -> Option<Found> {
+        let readable = Call::read(path.as_str(), "").check(info).is_ok();
+        let writable = Call::write(path.as_str(), "").check(info).is_ok();
+        let own = || {
+            let (element, handler) = path.split_once('.')?;
+            let handlers = info.handlers(info.find(element, None)?)?;
+            handlers.find(handler).map(|at| handlers.list()[at].private)
+        };
+        let private = own().unwrap_or(false);
+        (readable || writable).then_some(Found { path, readable, writable, private })
+    }
+}
+
+/// Calls a handler of whichever router is the current one.
+impl Shared {
+    pub(super) fn call(&self, call: &Call) -> HandlerResult {
+        loop {
+            let target = self.target();
+            let result = target.handle.call(call.clone());
+            let stopped = result.as_ref().is_err_and(|message| message == STOPPED);
+            // Another router may just have taken the place of the one that was asked.
+            if !stopped || !self.changes_soon(&target) {
+                return result;
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! A router with control sockets, and clients that talk to it.
+
+use crate::Client;
+use router::{Call, Class, Classes, Clock, Config, ConfigError, Cx, Element, Handlers, Log, Options, Router};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// An element with handlers of all kinds.
+struct Sample(String);
+
+const SAMPLE: Class = Class::new("Sample", create).ports("0/0");
+
+fn create(_config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    Ok(Box::new(Sample("first\n".into())))
+}
+
+impl Element for Sample {
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("value", |e: &mut Sample, _| e.0.clone());
+        h.write("value", |e: &mut Sample, _: &mut Cx<'_>, text| {
+            e.0 = text.to_owned();
+            if text == "bad" { Err("no good\n\tat all".into()) } else { Ok(()) }
+        });
+        h.read_with("echo", |_: &mut Sample, _, text| Ok(format!("<{text}>")));
+        h.write("only", |_: &mut Sample, _, _| Ok(()));
+        h.read("secret", |_: &mut Sample, _| 42).as_private();
+    }
+}
+
+fn build(config: &str, clock: Clock) -> Router {
+    let parsed = lang::parse(config, "config", &[]);
+    let known = Classes::new(crate::CLASSES.iter().copied().chain([&SAMPLE]));
+    let layout =
+        router::layout(parsed.graph, &known, 1).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+    let options = Options { clock, log: Log::Memory(Default::default()), ..Options::default() };
+    let built = router::build(layout, config.to_owned(), &known, options);
+    built.map(|(router, _)| router).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)))
+}
+
+/// Runs a router while something else happens, then stops it.
+fn with(config: &str, clock: Clock, act: impl FnOnce(u16)) {
+    let mut router = build(config, clock);
+    let port = router.call(Call::read("cs.port", "")).map_or(0, |port| port.parse().unwrap_or(0));
+    let handle = router.handle();
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            router.run();
+            router.finish();
+        });
+        let acted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| act(port)));
+        handle.stop();
+        running.join().expect("the router ends");
+        acted.expect("the client is content");
+    });
+}
+
+/// Sends commands all at once; everything that comes back.
+fn talk(port: u16, commands: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    stream.write_all(commands.as_bytes()).expect("written");
+    stream.shutdown(Shutdown::Write).expect("half closed");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an end");
+    assert!(text.starts_with("Click::ControlSocket/1.3\r\n"), "{text}");
+    text["Click::ControlSocket/1.3\r\n".len()..].replace("\r\n", "\n")
+}
+
+const TCP: &str = "cs :: ControlSocket(TCP, 0); s :: Sample";
+
+/// Every verb and code, in simulated and in real time.
+#[test]
+fn verbs() {
+    let cases = [
+        ("read s.value\n", "200 Read handler 's.value' OK\nDATA 6\nfirst\n"),
+        ("GET 2.name", "200 Read handler '2.name' OK\nDATA 1\ns"),
+        ("read s.echo  a  b \r\n", "200 Read handler 's.echo' OK\nDATA 6\n<a  b>"),
+        ("readdata s.echo 4\r\na\nb ", "200 Read handler 's.echo' OK\nDATA 6\n<a\nb >"),
+        (
+            "readuntil s.echo EOF \na\nb\nEOF \nquit\n",
+            "200 Read handler 's.echo' OK\nDATA 6\n<a\nb\n>200 Goodbye!\n",
+        ),
+        ("readuntil s.echo\na\r\n\r\n", "200 Read handler 's.echo' OK\nDATA 4\n<a\n>"),
+        (
+            "read s.name x",
+            "590-Read handler 's.name' error:\n590 read handler 's.name' does not take parameters\n",
+        ),
+        ("write s.value x\rset s.only\r", "200 Write handler 's.value' OK\n200 Write handler 's.only' OK\n"),
+        ("write s.value bad", "520-Write handler 's.value' error:\n520-no good\n520 \\011at all\n"),
+        ("writedata s.value 3\r\nbad", "520-Write handler 's.value' error:\n520-no good\n520 \\011at all\n"),
+        ("writeuntil s.only X\nabc\nX\n", "200 Write handler 's.only' OK\n"),
+        ("writeuntil s.only X\nabc\n", "500 Connection closed\n"),
+        ("writedata s.only 5\nabc", "500 Not enough data\n"),
+        ("writedata s.only -5\nquit", "500 Syntax error in 'WRITEDATA'\n200 Goodbye!\n"),
+        ("writedata s.only 999999999999\n", "521 More than 67108864 bytes of data\n"),
+        ("read", "500 Wrong number of arguments\n"),
+        ("checkread a b", "500 Wrong number of arguments\n"),
+        ("read t.value", "510 No element named 't'\n"),
+        ("read 3.value", "510 No element named '3'\n"),
+        ("read s.novalue", "511 No handler named 's.novalue'\n"),
+        ("read s.secret", "511 No handler named 's.secret'\n"),
+        ("read s.only\nwrite s.name x", "530 Handler 's.only' write-only\n530 Handler 's.name' read-only\n"),
+        ("read driver\nread .driver\n", "200 Read handler 'driver' OK\nDATA 10\nuserlevel\n"),
+        ("checkread s.value", "200 Read handler 's.value' OK\n"),
+        ("checkwrite s.value", "200 Write handler 's.value' OK\n"),
+        ("checkwrite s.name", "511 Handler 's.name' not writable\n"),
+        ("checkread s.only", "511 Handler 's.only' not readable\n"),
+        ("llrpc s#80", "501 Cannot call LLRPC 's#80' remotely\n"),
+        ("llrpc s#xyz", "500 Syntax error in LLRPC name 's#xyz'\n"),
+        ("llrpc t#80", "510 No element named 't'\n"),
+        ("\n \nquit now\nread s.value", "500 Bad command syntax\n200 Goodbye!\n"),
+        ("frob", "501 Command 'FROB' unimplemented\n"),
+    ];
+    for clock in [Clock::real(), Clock::simulated()] {
+        with(TCP, clock, |port| {
+            for (commands, expected) in cases {
+                let said = talk(port, commands);
+                if commands.starts_with("read driver") {
+                    assert!(
+                        said.starts_with("200 Read handler 'driver' OK\nDATA 9\nuserlevel200 Read"),
+                        "{said}"
+                    );
+                } else {
+                    assert_eq!(said, expected, "{commands}");
+                }
+            }
+            assert!(talk(port, "help").starts_with("200-Commands supported:\n200-READ handler"));
+        });
+    }
+}
+
+#[test]
+fn read_only() {
+    with("cs :: ControlSocket(TCP, 0, READONLY true); s :: Sample", Clock::real(), |port| {
+        assert_eq!(
+            talk(port, "write s.value x\ncheckwrite s.value"),
+            "530 Permission denied for 's.value'\n".repeat(2)
+        );
+        assert_eq!(talk(port, "read s.value"), "200 Read handler 's.value' OK\nDATA 6\nfirst\n");
+    });
+}
+
+/// A line without end is not kept without end.
+#[test]
+fn lines_are_bounded() {
+    with(TCP, Clock::real(), |port| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        let chunk = [b'x'; 4096];
+        let sent = (0..1 << 12).take_while(|_| stream.write_all(&chunk).is_ok()).count();
+        assert!(sent < 1 << 12, "16 MiB without a newline were taken");
+    });
+}
+
+/// The response to the command that stops the router arrives, and the socket's file goes away with the router.
+#[test]
+fn stopping_through_a_unix_socket() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("sock");
+    let mut router = build(&format!("ControlSocket(UNIX, {}); s :: Sample", path.display()), Clock::real());
+    let mut client = UnixStream::connect(&path).expect("it listens before it runs");
+    let asking = std::thread::spawn(move || {
+        let mut text = String::new();
+        client.write_all(b"write stop\n").expect("written");
+        client.read_to_string(&mut text).expect("an end");
+        text
+    });
+    router.run();
+    router.finish();
+    assert!(asking.join().expect("answered").ends_with("200 Write handler 'stop' OK\r\n"));
+    assert!(!path.exists());
+}
+
+/// What goes in by the client of this crate comes out as it was, whatever it is.
+#[test]
+fn client() {
+    with(TCP, Clock::real(), |port| {
+        let mut client = Client::tcp("127.0.0.1", port).expect("a connection");
+        for value in ["", "a", "\r\n\r\nquit\n", " b ", "ä\0"] {
+            assert!(client.write("s.value", value).expect("answered").is_fine());
+            assert_eq!(client.read("s.value", "").expect("answered").data.as_deref(), Some(value));
+        }
+        let reply = client.write("s.value", "bad").expect("answered");
+        assert_eq!((reply.code, reply.messages.len()), (520, 3));
+        assert!(client.read("s.value x", "").is_err());
+    });
+}
+
+/// A new router's element takes socket and connections over; a client notices nothing. One that wants another address
+/// has it, and the swap can still fail.
+#[test]
+fn connections_survive_a_swap() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("sock");
+    let other = directory.path().join("other");
+    let config = |path: &Path| {
+        format!("cs :: ControlSocket(UNIX, {}, RETRIES 1, RETRY_WARNINGS false); s :: Sample", path.display())
+    };
+    let mut router = build(&config(&path), Clock::real());
+    let mut client = Client::unix(&path).expect("a connection");
+    let handle = router.handle();
+    let asking = std::thread::spawn(move || {
+        assert!(client.write("s.value", "old").expect("answered").is_fine());
+        handle.interrupt();
+        let value = client.read("s.value", "");
+        (value, client.write("stop", ""))
+    });
+    router.run();
+    let new = build(&config(&path), Clock::real());
+    let mut old = router.replace(new).expect("the same address");
+    old.finish();
+    drop(old);
+    router.run();
+    let (value, stopped) = asking.join().expect("answered");
+    let value = value.expect("a response").data;
+    assert!(["old", "first\n"].contains(&value.as_deref().unwrap_or_default()), "{value:?}");
+    assert!(stopped.expect("a response").is_fine());
+    assert!(path.exists());
+
+    router.info().adjust_run_count(1);
+    router.resume();
+    let mut old = router.replace(build(&config(&other), Clock::real())).expect("another address");
+    assert!(path.exists() && other.exists(), "both, until the old one is finished");
+    old.finish();
+    let mut client = Client::unix(&other).expect("a connection");
+    let asking = std::thread::spawn(move || client.write("stop", "").expect("answered").is_fine());
+    router.run();
+    router.finish();
+    assert!(asking.join().expect("answered"));
+    assert!(!path.exists() && !other.exists());
+}
