@@ -25,6 +25,7 @@ pub mod scheduling;
 pub mod script;
 pub mod sink;
 pub mod source;
+pub mod summary;
 pub mod switching;
 #[cfg(test)]
 #[allow(dead_code)] // each test uses what it needs
@@ -48,6 +49,7 @@ const FAMILIES: &[&[&Class]] = &[
     route::CLASSES,
     capture::CLASSES,
     measure::CLASSES,
+    summary::CLASSES,
     script::CLASSES,
 ];
 

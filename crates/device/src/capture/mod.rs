@@ -31,3 +31,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 ///
 /// A longer one is a sign of a damaged file; reading it would only turn garbage into packets.
 pub const RECORD_LEN_MAX: u32 = 256 * 1024;
+
+/// Opens a file of another format, or standard input for `-`, and decompresses it as captures are.
+///
+/// # Errors
+/// The file cannot be opened or read, or is compressed in a way that is not known.
+pub fn open_bytes(path: &str) -> Result<impl std::io::BufRead + Send + 'static> {
+    let name = if path == "-" { "<stdin>" } else { path };
+    source::Source::open(path).map(source::Source::into_bytes).map_err(|kind| Error::new(name, kind))
+}

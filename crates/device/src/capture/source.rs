@@ -59,6 +59,11 @@ impl Source {
         Ok(Source { bytes: BufReader::with_capacity(BUFFER_LEN, bytes), offset: 0, mark: 0, compressed })
     }
 
+    /// The bytes alone.
+    pub(super) fn into_bytes(self) -> impl BufRead + Send + 'static {
+        self.bytes
+    }
+
     /// Notes that a header, record or block begins here.
     pub(super) fn set_mark(&mut self) {
         self.mark = self.offset;

@@ -1,0 +1,411 @@
+//! Reads packets from a summary file.
+//!
+//! ```click
+//! FromIPSummaryDump(FILENAME [, KEYWORDS])
+//! ```
+//!
+//! Makes an IP packet of each line (or binary record) of a file that ToIPSummaryDump or ipsumdump(1) wrote. What the file
+//! does not say is zero; lengths that it says are annotated as extra lengths rather than filled. FILENAME can be `-` for
+//! standard input. Files may be compressed with gzip or xz.
+//!
+//! Lines that begin with `!` describe the file: `!data` names the fields of each line, `!flowid`, `!proto` and `!aggregate` say
+//! what all packets have, `!binary` says that binary records follow. ToIPSummaryDump's manual page lists the fields.
+//!
+//! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
+//!
+//! # Arguments
+//! - `FILENAME`: the file.
+//! - `STOP` (boolean, default false): whether to stop the driver at the end.
+//! - `ACTIVE` (boolean, default true): whether packets are emitted.
+//! - `TIMING` (boolean, default false): whether packets are emitted at the pace of their times.
+//! - `CHECKSUM` (boolean, default false): whether packets have correct checksums, and for that all of their bytes.
+//! - `PROTO` (integer, default 6): the protocol of packets where the file does not say.
+//! - `MULTIPACKET` (boolean, default false): whether a line with a packet count makes so many packets.
+//! - `SAMPLE` (number, default 1): probability with which a packet is emitted.
+//! - `CONTENTS`, `FIELDS`, `DEFAULT_CONTENTS`, `DEFAULT_FIELDS` (field names): the fields until a `!data` line says other.
+//! - `FLOWID`, `DEFAULT_FLOWID` (`SRC SPORT DST DPORT [PROTO]`): the flow until a `!flowid` line says other.
+//! - `DATA` (string): the lines themselves, instead of FILENAME.
+//! - `BURST` (integer, default 1): packets a scheduling.
+//! - `ALLOW_NONEXISTENT` (boolean, default false): whether a file that is missing is as good as an empty one.
+//! - `ZERO` (boolean): accepted; what the file does not say is always zero.
+//!
+//! # Handlers
+//! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
+//! - `count` (read): packets emitted.
+//! - `filename`, `sampling_prob`, `encap` (read): the file, the sampling probability, and `IP`.
+//!
+//! # Example
+//! ```click
+//! FromIPSummaryDump(flows.dump, STOP true, CHECKSUM true) -> IPPrint -> Discard
+//! ```
+//!
+//! # See also
+//! ToIPSummaryDump, FromDump
+
+use super::maker::{Defaults, Maker};
+use super::reader::Reader;
+use packet::{Batch, Packet};
+use router::{
+    Activity, Bytes, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency,
+};
+use std::io::Cursor;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FromIPSummaryDump", create)
+    .ports("0/1")
+    .residency(Residency::Exclusive)
+    .activity(Activity::Always)
+    .doc(include_str!("from_ip_summary_dump.rs"));
+
+/// Packets that one record stands for, and how many of them are still to come.
+struct Repeat {
+    maker: Maker,
+    left: u64,
+    /// Bytes of each packet but the last, and of the last.
+    length: u64,
+    last_length: u64,
+    step_ns: i64,
+    end_ns: i64,
+}
+
+impl Repeat {
+    fn new(mut maker: Maker, multipacket: bool) -> Repeat {
+        let count = if multipacket { maker.notes.extra_packets + 1 } else { 1 };
+        let (total, end_ns) = (maker.total(), maker.notes.time_ns);
+        if count == 1 {
+            return Repeat { maker, left: 1, length: total, last_length: total, step_ns: 0, end_ns };
+        }
+        let least = total - maker.notes.extra_length;
+        let length = (total / count).max(least);
+        let last_length = total.saturating_sub(length.saturating_mul(count - 1)).max(least);
+        let mut step_ns = 0;
+        if maker.notes.first_time_ns != 0 {
+            step_ns = (end_ns - maker.notes.first_time_ns) / i64::try_from(count - 1).unwrap_or(i64::MAX);
+            maker.notes.time_ns = maker.notes.first_time_ns;
+        }
+        maker.notes.extra_packets = 0;
+        maker.set_total(length);
+        Repeat { maker, left: count, length, last_length, step_ns, end_ns }
+    }
+
+    /// Goes on to the next packet; false if there is none.
+    fn advance(&mut self) -> bool {
+        self.left -= 1;
+        if self.left == 1 {
+            self.maker.notes.time_ns = self.end_ns;
+            if self.last_length != self.length {
+                self.maker.set_total(self.last_length);
+            }
+        } else {
+            self.maker.notes.time_ns += self.step_ns;
+        }
+        self.left > 0
+    }
+}
+
+struct FromIpSummaryDump {
+    filename: String,
+    data: Option<Vec<u8>>,
+    allow_missing: bool,
+    reader: Reader,
+    current: Option<Repeat>,
+    stop: bool,
+    active: bool,
+    timing: bool,
+    pace_ns: Option<i64>,
+    multipacket: bool,
+    sample: f64,
+    burst: usize,
+    push: bool,
+    count: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut filename, mut data) = (None::<FileName>, None::<Bytes>);
+    let (mut stop, mut active, mut zero, mut timing, mut checksum) = (false, true, true, false, false);
+    let (mut multipacket, mut allow_missing, mut sample) = (false, false, 1.0f64);
+    let (mut proto, mut burst) = (6u8, 1usize);
+    let (mut contents, mut flow) = (Raw(String::new()), Raw(String::new()));
+    let mut names = [const { None::<Raw> }; 3];
+    let [default_contents, default_fields, fields] = &mut names;
+    let mut default_flow = None::<Raw>;
+    config
+        .args()
+        .positional("FILENAME", &mut filename)
+        .keyword("STOP", &mut stop)
+        .keyword("ACTIVE", &mut active)
+        .keyword("ZERO", &mut zero)
+        .keyword("TIMING", &mut timing)
+        .keyword("CHECKSUM", &mut checksum)
+        .keyword("SAMPLE", &mut sample)
+        .keyword("PROTO", &mut proto)
+        .keyword("MULTIPACKET", &mut multipacket)
+        .keyword("DEFAULT_CONTENTS", default_contents)
+        .keyword("DEFAULT_FIELDS", default_fields)
+        .keyword("FIELDS", fields)
+        .keyword("CONTENTS", &mut contents)
+        .keyword("DEFAULT_FLOWID", &mut default_flow)
+        .keyword("FLOWID", &mut flow)
+        .keyword("ALLOW_NONEXISTENT", &mut allow_missing)
+        .keyword("DATA", &mut data)
+        .keyword("BURST", &mut burst)
+        .finish()?;
+    let filename = match (filename, &data) {
+        (Some(_), Some(_)) => return Err("FILENAME and DATA conflict".into()),
+        (None, None) => return Err("FILENAME: required argument missing".into()),
+        (None, Some(_)) => "<data>".to_owned(),
+        (Some(name), None) if name.0 == "-" => "<stdin>".to_owned(),
+        (Some(name), None) => name.0,
+    };
+    if sample > 1.0 {
+        config.warn("SAMPLE probability reduced to 1");
+    } else if sample <= 0.0 {
+        config.warn("SAMPLE probability is 0; emitting no packets");
+    }
+    let defaults = Defaults { protocol: proto, flow: None, aggregate: None, checksum };
+    let mut reader = Reader::new(&filename, defaults);
+    let contents = names.into_iter().flatten().next_back().unwrap_or(contents).0;
+    if !contents.is_empty() {
+        let faults = reader.set_fields(&contents, None);
+        faults.into_iter().for_each(|fault| config.warn(fault));
+    }
+    let flow = default_flow.unwrap_or(flow).0;
+    if !flow.is_empty() {
+        let words: Vec<&str> = flow.split_whitespace().collect();
+        // The keyword may be followed by what a line of a file would be.
+        let words = words.strip_prefix(&["!flowid"]).unwrap_or(&words);
+        reader.set_flow(words)?;
+    }
+    Ok(Box::new(FromIpSummaryDump {
+        filename,
+        data: data.map(|data| data.0),
+        allow_missing,
+        reader,
+        current: None,
+        stop,
+        active,
+        timing,
+        pace_ns: None,
+        multipacket,
+        sample: sample.clamp(0.0, 1.0),
+        burst: burst.clamp(1, packet::BATCH_MAX),
+        push: config.output_is_push(0),
+        count: 0,
+    }))
+}
+
+/// What comes next.
+enum Next {
+    Packet(Packet),
+    Skipped,
+    /// Nothing before this time.
+    Later(i64),
+    End,
+}
+
+/// Records passed over in one go before others get their turn.
+const SKIPS_PER_RUN: usize = 64;
+
+impl FromIpSummaryDump {
+    fn open(&mut self) -> Result<(), String> {
+        if let Some(data) = self.data.take() {
+            self.reader.open(Box::new(Cursor::new(data)));
+            return Ok(());
+        }
+        let path = if self.filename == "<stdin>" { "-" } else { &self.filename };
+        if self.allow_missing && path != "-" && !std::path::Path::new(path).exists() {
+            return Ok(());
+        }
+        let bytes = device::capture::open_bytes(path).map_err(|error| error.to_string())?;
+        self.reader.open(Box::new(bytes));
+        Ok(())
+    }
+
+    fn next(&mut self, cx: &mut Cx<'_>) -> Next {
+        if self.current.is_none() {
+            let maker = self.reader.next(cx);
+            self.current = maker.map(|maker| Repeat::new(maker, self.multipacket));
+        }
+        let Some(current) = &mut self.current else { return Next::End };
+        if self.timing {
+            let time_ns = current.maker.notes.time_ns;
+            let at_ns =
+                time_ns.saturating_add(*self.pace_ns.get_or_insert(cx.now_ns().saturating_sub(time_ns)));
+            if cx.now_ns() < at_ns {
+                return Next::Later(at_ns);
+            }
+        }
+        let wanted = self.sample >= 1.0 || cx.rng().f64() < self.sample;
+        let made = if wanted { current.maker.packet(cx) } else { None };
+        if !current.advance() {
+            self.current = None;
+        }
+        match made {
+            Some(packet) => Next::Packet(packet),
+            None => {
+                cx.count_drops("no buffer for a packet of a summary", u64::from(wanted));
+                Next::Skipped
+            }
+        }
+    }
+
+    /// Fills a batch; returns what it met then, if that was not the last packet wanted.
+    fn fill(&mut self, cx: &mut Cx<'_>, batch: &mut Batch, want: usize) -> Option<Next> {
+        let mut skips = 0;
+        let mut met = None;
+        while batch.len() < want && skips < SKIPS_PER_RUN && met.is_none() {
+            match self.next(cx) {
+                Next::Packet(packet) => batch.push(packet),
+                Next::Skipped => skips += 1,
+                other => met = Some(other),
+            }
+        }
+        self.count += batch.len() as u64;
+        met
+    }
+
+    fn end(&mut self, cx: &mut Cx<'_>) {
+        if self.stop {
+            cx.please_stop();
+        }
+    }
+
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        if !self.active {
+            return;
+        }
+        if self.push { cx.schedule() } else { cx.set_signal(true) }
+    }
+}
+
+impl Element for FromIpSummaryDump {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.open()?;
+        if !self.push {
+            cx.provide_signal();
+        } else if self.active {
+            cx.schedule();
+        }
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if !self.active {
+            return;
+        }
+        let mut batch = cx.batch();
+        let met = self.fill(cx, &mut batch, self.burst);
+        cx.emit(0, batch);
+        match met {
+            Some(Next::Later(at_ns)) => cx.timer_at(0, at_ns),
+            Some(_) => self.end(cx),
+            None => cx.schedule(),
+        }
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        if !self.active {
+            cx.set_signal(false);
+            return Pull::Nothing;
+        }
+        let mut batch = cx.batch();
+        match self.fill(cx, &mut batch, want) {
+            // Whatever was met is met again by the next request.
+            Some(_) if !batch.is_empty() => {}
+            None => {}
+            Some(Next::Later(at_ns)) => {
+                cx.timer_at(0, at_ns);
+                cx.set_signal(false);
+            }
+            Some(_) => {
+                if cx.signal() {
+                    self.end(cx);
+                }
+                cx.set_signal(false);
+            }
+        }
+        Pull::Give(batch)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        self.wake(cx);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type F = FromIpSummaryDump;
+        h.read("active", |e: &mut F, _| e.active);
+        h.write("active", |e: &mut F, cx, text| {
+            e.active = router::value(cx, text)?;
+            e.wake(cx);
+            Ok(())
+        });
+        h.write("stop", |e: &mut F, cx, _| {
+            e.active = false;
+            cx.please_stop();
+            Ok(())
+        })
+        .as_button();
+        h.read("count", |e: &mut F, _| e.count);
+        h.read("filename", |e: &mut F, _| e.filename.clone());
+        h.read("sampling_prob", |e: &mut F, _| e.sample);
+        h.read("encap", |_: &mut F, _| "IP");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run, run_and_read};
+
+    fn printed(keywords: &str, data: &str) -> String {
+        let data = lang::conf::quote(data);
+        run(&format!(
+            "FromIPSummaryDump(DATA {data}, STOP true, {keywords}) -> IPPrint(TIMESTAMP true, LENGTH true) -> Discard"
+        ))
+    }
+
+    /// Lines become packets with the fields that they say, and defaults for the others.
+    #[test]
+    fn lines() {
+        let data = "!IPSummaryDump 1.3\n!data timestamp src sport dst dport proto ip_len ip_id\n# note\n\
+                    1000.5 1.0.0.1 10 2.0.0.2 20 U 60 7\n1001.000001 1.0.0.3 - 2.0.0.2 80 T 40 -\n";
+        assert_eq!(
+            printed("CHECKSUM true", data),
+            "1000.500000: length 60 1.0.0.1.10 > 2.0.0.2.20: udp 40\n\
+             1001.000001: length 40 1.0.0.3.0 > 2.0.0.2.80: . 0:0(0,40,40) win 0\n"
+        );
+    }
+
+    #[test]
+    fn flows_and_complaints() {
+        let log = printed("", "!data ip_len nosuch\n!flowid 1.0.0.1 5 2.0.0.2 6 U\n!proto x\nhello\n");
+        assert!(log.contains("<data>:1: warning: unknown content type 'nosuch'"), "{log}");
+        assert!(log.contains("<data>:3: bad protocol in !proto"), "{log}");
+        assert!(log.contains("<data>:4: packet parse error"), "{log}");
+        assert!(printed("", "1 2 3\n").contains("no '!data' provided"));
+        let log = printed("CONTENTS ip_len, FLOWID 1.0.0.1 5 2.0.0.2 6 U", "30\n");
+        assert!(log.contains("1.0.0.1.5 > 2.0.0.2.6: udp"), "{log}");
+    }
+
+    /// A record for several packets is as many, which share its bytes and time.
+    #[test]
+    fn several_packets() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump").to_str().unwrap().to_owned();
+        let config = format!(
+            "FromIPSummaryDump(DATA \"!data count ip_len first_timestamp timestamp ip_proto\\n4 403 10 13 U\\n\",
+             STOP true, MULTIPACKET true)
+             -> t :: ToIPSummaryDump({path}, FIELDS ts ip_len udp_len count, HEADER false)"
+        );
+        run(&config);
+        let lines = "10.000000 100 80 1\n11.000000 100 80 1\n12.000000 100 80 1\n13.000000 103 83 1\n";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
+    }
+
+    #[test]
+    fn sources() {
+        assert!(errors("FromIPSummaryDump(/nonexistent/x) -> Discard").contains("/nonexistent/x"));
+        assert!(errors("FromIPSummaryDump -> Discard").contains("FILENAME: required argument missing"));
+        let config = "f :: FromIPSummaryDump(/nonexistent/x, ALLOW_NONEXISTENT true, STOP true) -> Discard";
+        assert_eq!(run_and_read(config, &["f.count", "f.encap"]), ["0", "IP"]);
+    }
+}

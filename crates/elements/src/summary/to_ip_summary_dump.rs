@@ -1,0 +1,466 @@
+//! Writes a summary of packets to a file.
+//!
+//! ```click
+//! ToIPSummaryDump(FILENAME [, KEYWORDS])
+//! ```
+//!
+//! Writes a line for each packet with the values of the fields that CONTENTS names, `-` for those that it does not have.
+//! FILENAME can be `-` for standard output. With an output packets pass through; on a pull input without output packets are
+//! asked for as fast as possible. The file is replaced when the first packet is written or the router ends.
+//!
+//! Fields (names in parentheses mean the same):
+//!
+//! - time: `timestamp` (`ts`), `ntimestamp`, `ts_sec` (`sec`), `ts_usec` (`usec`), `ts_usec1`, `first_timestamp`,
+//!   `first_ntimestamp`
+//! - annotations: `count`, `link`, `paint`, `direction`, `aggregate`; `wire_len` is the length of the whole packet
+//! - Ethernet: `eth_src`, `eth_dst`, `eth_type`
+//! - IP (the prefix may be missing): `ip_src`, `ip_dst`, `ip_tos`, `ip_dscp`, `ip_ecn`, `ip_ttl`, `ip_frag`, `ip_fragoff`,
+//!   `ip_id`, `ip_sum`, `ip_proto`, `ip_hl`, `ip_len`, `ip_capture_len`, `ip_opt`
+//! - ports: `sport`, `dport`
+//! - TCP: `tcp_seq`, `tcp_ack`, `tcp_off`, `tcp_flags`, `tcp_window`, `tcp_urp`, `tcp_opt`, `tcp_ntopt` (options without
+//!   timestamps), `tcp_sack`
+//! - UDP: `udp_len`
+//! - ICMP: `icmp_type`, `icmp_code`, `icmp_type_name`, `icmp_code_name`, `icmp_flowid`, `icmp_seq`, `icmp_nextmtu`
+//! - data: `payload`, `payload_len`
+//! - `none`: no value
+//!
+//! Ports: 1 input, at most 1 output. Processing: agnostic. Workers: exclusive.
+//!
+//! # Arguments
+//! - `FILENAME`: the file.
+//! - `CONTENTS`, `FIELDS` (field names, default `timestamp ip_src`): the fields of each line.
+//! - `HEADER` (boolean, default true): whether lines that describe the file come first.
+//! - `VERBOSE` (boolean, default false): whether these name host and time.
+//! - `BANNER` (string): what stands in a `!creator` line among them.
+//! - `MULTIPACKET` (boolean, default false): whether a packet that stands for several is as many lines.
+//! - `BAD_PACKETS` (boolean, default false): whether a packet with damaged headers is preceded by a `!bad` line.
+//! - `CAREFUL_TRUNC` (boolean, default true): whether a packet is damaged that is shorter than its IP header says.
+//! - `EXTRA_LENGTH` (boolean, default true): whether lengths count what was cut off, as annotated.
+//! - `BINARY` (boolean, default false): whether records are written in binary.
+//!
+//! # Handlers
+//! - `flush` (write, button): writes out what is buffered.
+//! - `count` (read): records written.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true, FORCE_IP true)
+//!     -> ToIPSummaryDump(-, CONTENTS timestamp ip_src sport ip_dst dport ip_proto)
+//! ```
+//!
+//! # See also
+//! FromIPSummaryDump, ToDump
+
+use super::MINOR_VERSION;
+use super::fields::{self, Field};
+use super::form::{Form, print_time};
+use super::view::{Manner, Stamp, View};
+use packet::{Anno, Batch, Packet};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ToIPSummaryDump", create)
+    .ports("1/0-1")
+    .residency(Residency::Exclusive)
+    .activity(Activity::IfPullInput)
+    .doc(include_str!("to_ip_summary_dump.rs"));
+
+/// Packets asked for at a time.
+const BURST: usize = 32;
+
+struct ToIpSummaryDump {
+    filename: String,
+    fields: Vec<&'static Field>,
+    manner: Manner,
+    header: bool,
+    verbose: bool,
+    banner: String,
+    multipacket: bool,
+    bad_packets: bool,
+    binary: bool,
+    /// Whether it asks for packets by itself.
+    pulls: bool,
+    passes: bool,
+    /// Missing before the first packet and after a fault.
+    output: Option<Box<dyn Write + Send>>,
+    failed: bool,
+    text: String,
+    record: Vec<u8>,
+    count: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut filename = FileName::default();
+    let (mut contents, mut other, mut old) = (None::<Raw>, None::<Raw>, None::<Raw>);
+    let mut manner = Manner { careful_trunc: true, extra_length: true };
+    let (mut header, mut verbose, mut banner) = (true, false, String::new());
+    let (mut multipacket, mut bad_packets, mut binary) = (false, false, false);
+    config
+        .args()
+        .required("FILENAME", &mut filename)
+        .keyword("FIELDS", &mut other)
+        .keyword("CONTENTS", &mut contents)
+        .keyword("DATA", &mut old)
+        .keyword("VERBOSE", &mut verbose)
+        .keyword("HEADER", &mut header)
+        .keyword("BANNER", &mut banner)
+        .keyword("MULTIPACKET", &mut multipacket)
+        .keyword("BAD_PACKETS", &mut bad_packets)
+        .keyword("CAREFUL_TRUNC", &mut manner.careful_trunc)
+        .keyword("EXTRA_LENGTH", &mut manner.extra_length)
+        .keyword("BINARY", &mut binary)
+        .finish()?;
+    let words = contents.or(other).or(old).map_or_else(|| "timestamp ip_src".to_owned(), |words| words.0);
+    let passes = config.outputs() > 0;
+    Ok(Box::new(ToIpSummaryDump {
+        filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
+        fields: find_fields(&words, binary)?,
+        manner,
+        header,
+        verbose,
+        banner,
+        multipacket,
+        bad_packets,
+        binary,
+        pulls: !config.input_is_push(0) && !passes,
+        passes,
+        output: None,
+        failed: false,
+        text: String::new(),
+        record: Vec::new(),
+        count: 0,
+    }))
+}
+
+fn find_fields(words: &str, binary: bool) -> Result<Vec<&'static Field>, ConfigError> {
+    let (mut fields, mut messages) = (Vec::new(), Vec::new());
+    for (name, field) in fields::find_all(words) {
+        match field {
+            None => messages.push(format!("unknown content type '{name}'")),
+            Some(field) if binary && !field.form.has_binary() => {
+                messages.push(format!("cannot use field {name} with BINARY"));
+            }
+            Some(field) => fields.push(field),
+        }
+    }
+    if fields.is_empty() && messages.is_empty() {
+        messages.push("no contents specified".to_owned());
+    }
+    if messages.is_empty() { Ok(fields) } else { Err(ConfigError { messages }) }
+}
+
+impl ToIpSummaryDump {
+    /// Opens the file at its first use.
+    fn open(&mut self, cx: &Cx<'_>) {
+        if self.output.is_some() || self.failed {
+            return;
+        }
+        let opened: io::Result<Box<dyn Write + Send>> = match self.filename.as_str() {
+            "<stdout>" => Ok(Box::new(BufWriter::new(io::stdout()))),
+            name => File::create(name).map(|file| Box::new(BufWriter::new(file)) as _),
+        };
+        let head = if self.header { self.head(cx.now_ns()) } else { String::new() };
+        match opened.and_then(|mut output| output.write_all(head.as_bytes()).map(|()| output)) {
+            Ok(output) => self.output = Some(output),
+            Err(error) => self.fail(cx, &error),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, cx: &Cx<'_>, error: &io::Error) {
+        cx.log(&format!("{} :: ToIPSummaryDump: {}: {error}", cx.name(), self.filename));
+        self.failed = true;
+        self.output = None;
+    }
+
+    /// The lines that describe the file.
+    fn head(&self, now_ns: i64) -> String {
+        let mut text = format!("!IPSummaryDump 1.{MINOR_VERSION}\n");
+        if !self.banner.is_empty() {
+            text += &format!("!creator {}\n", lang::conf::quote(&self.banner));
+        }
+        if self.verbose {
+            let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+            text += &format!("!host {}\n!runtime ", host.trim());
+            print_time(&mut text, now_ns);
+            text.push('\n');
+        }
+        let name = |field: &&Field| match field.name {
+            "ntimestamp" if !self.binary => "timestamp",
+            name => name,
+        };
+        let names: Vec<&str> = self.fields.iter().map(name).collect();
+        text += &format!("!data {}\n", names.join(" "));
+        if self.binary {
+            text += "!binary\n";
+        }
+        text
+    }
+
+    /// Writes the records of a packet: several if it stands for several.
+    fn write(&mut self, cx: &Cx<'_>, packet: &Packet) {
+        let mut stamp = Stamp::of(packet);
+        if !self.multipacket || stamp.count == 1 {
+            return self.write_one(cx, packet, stamp);
+        }
+        let (count, len) = (stamp.count, packet.len() as u64);
+        let extra = if self.manner.extra_length { stamp.extra_length } else { 0 };
+        let mut total = (len + extra).max(count.saturating_mul(len));
+        let (first_ns, end_ns) = (packet.anno(Anno::FIRST_TIMESTAMP) as i64, stamp.time_ns);
+        let steps = i64::try_from(count - 1).unwrap_or(i64::MAX);
+        let step_ns = if first_ns == 0 { 0 } else { (end_ns - first_ns) / steps };
+        if first_ns != 0 {
+            stamp.time_ns = first_ns;
+        }
+        for left in (1..=count).rev() {
+            let length = total / left;
+            total -= length;
+            stamp = Stamp { extra_length: length.saturating_sub(len), count: 1, ..stamp };
+            if left == 1 {
+                stamp.time_ns = end_ns;
+            }
+            self.write_one(cx, packet, stamp);
+            stamp.time_ns += step_ns;
+        }
+    }
+
+    fn write_one(&mut self, cx: &Cx<'_>, packet: &Packet, stamp: Stamp) {
+        self.open(cx);
+        let mut view = View::new(packet, stamp, self.manner);
+        self.summarize(&mut view);
+        let fault = view.fault.take().filter(|_| self.bad_packets).map(|fault| format!("!bad {fault}\n"));
+        let Some(output) = &mut self.output else { return };
+        let written =
+            write_fault(output, fault.as_deref(), self.binary).and_then(|()| output.write_all(&self.record));
+        match written {
+            Ok(()) => self.count += 1,
+            Err(error) => self.fail(cx, &error),
+        }
+    }
+
+    /// Makes the record of a packet.
+    fn summarize(&mut self, view: &mut View<'_>) {
+        self.text.clear();
+        self.record.clear();
+        if self.binary {
+            self.record.extend([0; 4]);
+        }
+        for (i, field) in self.fields.iter().enumerate() {
+            let value = (field.extract)(view).map_err(|missing| view.miss(missing)).ok();
+            if self.binary {
+                field.form.write(&mut self.record, value.as_ref());
+                continue;
+            }
+            if i > 0 {
+                self.text.push(' ');
+            }
+            match &value {
+                Some(value) => field.form.print(&mut self.text, value),
+                None => Form::None.print(&mut self.text, &super::form::Value::Number(0)),
+            }
+        }
+        if self.binary {
+            let len = self.record.len() as u32;
+            self.record[..4].copy_from_slice(&len.to_be_bytes());
+        } else {
+            self.text.push('\n');
+            self.record.extend(self.text.as_bytes());
+        }
+    }
+
+    fn take(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        batch.iter().for_each(|packet| self.write(cx, packet));
+        if self.passes { cx.emit(0, batch) } else { cx.consume(batch) }
+    }
+
+    fn flush(&mut self, cx: &Cx<'_>) {
+        if let Some(Err(error)) = self.output.as_mut().map(|output| output.flush()) {
+            self.fail(cx, &error);
+        }
+    }
+}
+
+/// Writes a line about a damaged packet. Among binary records a line is a record that says so and counts its own length.
+fn write_fault(output: &mut dyn Write, line: Option<&str>, binary: bool) -> io::Result<()> {
+    let Some(line) = line else { return Ok(()) };
+    if binary {
+        let marker = (line.len() as u32 + 4) | 1 << 31;
+        output.write_all(&marker.to_be_bytes())?;
+    }
+    output.write_all(line.as_bytes())
+}
+
+impl Element for ToIpSummaryDump {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if self.filename != "<stdout>"
+            && let Err(error) = File::options().write(true).create(true).truncate(false).open(&self.filename)
+        {
+            return Err(format!("{}: {error}", self.filename).into());
+        }
+        if self.pulls {
+            cx.listen(0);
+            cx.schedule();
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.take(cx, batch);
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        cx.ask(0, BURST);
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        if !self.pulls {
+            batch.iter().for_each(|packet| self.write(cx, packet));
+            return Pull::Give(batch);
+        }
+        if !batch.is_empty() || cx.may_have(0) {
+            cx.schedule();
+        }
+        self.take(cx, batch);
+        Pull::Nothing
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.open(cx); // without packets it is still a summary
+        self.flush(cx);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("count", |e: &mut ToIpSummaryDump, _| e.count);
+        h.write("flush", |e: &mut ToIpSummaryDump, cx, _| {
+            e.flush(cx);
+            Ok(())
+        })
+        .as_button();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::send;
+    use crate::measure::samples::{echo, tcp, udp};
+    use crate::testing::errors;
+    use proptest::prelude::*;
+
+    const A: ([u8; 4], u16) = ([10, 0, 0, 1], 1000);
+    const B: ([u8; 4], u16) = ([10, 0, 0, 2], 80);
+
+    /// The summary of packets, and its first lines apart from the others.
+    fn summary(keywords: &str, packets: Vec<Vec<u8>>) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump").to_str().unwrap().to_owned();
+        let config =
+            format!("Inject -> MarkIPHeader(0) -> t :: ToIPSummaryDump({path}, {keywords}) -> Collect(0)");
+        send(&config, packets).write("t.flush", "");
+        std::fs::read(&path).unwrap()
+    }
+
+    fn lines(keywords: &str, packets: Vec<Vec<u8>>) -> String {
+        String::from_utf8(summary(keywords, packets)).unwrap()
+    }
+
+    #[test]
+    fn heads_and_fields() {
+        let packets =
+            || vec![tcp(A, B, 0x12, &[2, 4, 5, 0xb4], b"hi \""), udp(B, A, b"abc"), echo(A.0, B.0, 7, 9)];
+        assert_eq!(
+            lines("CONTENTS src sport 'ip dst' dport proto len, BANNER me", packets()),
+            "!IPSummaryDump 1.3\n!creator \"me\"\n!data ip_src sport ip_dst dport ip_proto ip_len\n\
+             10.0.0.1 1000 10.0.0.2 80 T 48\n10.0.0.2 80 10.0.0.1 1000 U 31\n10.0.0.1 - 10.0.0.2 - I 28\n"
+        );
+        assert_eq!(
+            lines("FIELDS tcp_flags tcp_seq tcp_opt payload payload_len udp_len, HEADER false", packets()),
+            "SA 1000000 mss1460 \"hi \\\"\" 4 -\n- - - \"abc\" 3 11\n- - - \"\\010\\000\\367\\357\\000\\007\\000\\t\" 8 -\n"
+                .replace("\"\\010\\000\\367\\357\\000\\007\\000\\t\"", &{
+                    let message = &echo(A.0, B.0, 7, 9)[20..];
+                    lang::conf::quote(message)
+                })
+        );
+        assert_eq!(
+            lines(
+                "FIELDS icmp_type_name icmp_code icmp_flowid icmp_seq ip_ttl ip_frag, HEADER false",
+                packets()
+            ),
+            "- - - - 64 .\n- - - - 64 .\necho 0 7 9 64 .\n"
+        );
+    }
+
+    /// Damage is told before the packet's own line, the first of a packet only.
+    #[test]
+    fn bad_packets() {
+        let mut short = tcp(A, B, 2, &[], b"");
+        short.truncate(30);
+        let mut version = udp(A, B, b"");
+        version[0] = 0x65;
+        let text = lines("FIELDS sport tcp_window, BAD_PACKETS true, HEADER false", vec![short, version]);
+        assert_eq!(text, "!bad truncated IP missing 10\n1000 -\n!bad IP version 6\n- -\n");
+        let text = lines("FIELDS sport, BAD_PACKETS true, HEADER false", vec![vec![0x45; 3]]);
+        assert_eq!(text, "!bad truncated IP header\n-\n");
+    }
+
+    #[test]
+    fn arguments_are_checked() {
+        let text = errors("Idle -> ToIPSummaryDump(/dev/null, CONTENTS a_b c_d)");
+        assert!(text.contains("unknown content type 'a_b'") && text.contains("'c_d'"), "{text}");
+        let text = errors("Idle -> ToIPSummaryDump(/dev/null, CONTENTS payload, BINARY true)");
+        assert!(text.contains("cannot use field payload with BINARY"), "{text}");
+        assert!(errors("Idle -> ToIPSummaryDump(/nonexistent/x)").contains("/nonexistent/x: No such file"));
+    }
+
+    /// What is written is read again as packets with the same summary, as text and in binary.
+    #[test]
+    fn there_and_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let fields = "ntimestamp ip_src ip_dst ip_tos ip_ttl ip_fragoff ip_id ip_proto ip_len ip_hl sport dport tcp_seq \
+                      tcp_ack tcp_flags tcp_window tcp_urp tcp_opt udp_len icmp_type icmp_flowid payload_len count aggregate";
+        let packets = vec![
+            tcp(A, B, 0x12, &[2, 4, 5, 0xb4], b"hello"),
+            tcp(B, A, 0x10, &[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], b""),
+            udp(A, B, b"abc"),
+            echo(A.0, B.0, 7, 9),
+        ];
+        for binary in [false, true] {
+            let (first, second) = (path("first"), path("second"));
+            let config = format!(
+                "Inject -> MarkIPHeader(0) -> t :: ToIPSummaryDump({first}, FIELDS {fields}, BINARY {binary}) -> Collect(0)"
+            );
+            send(&config, packets.clone()).write("t.flush", "");
+            let config = format!(
+                "FromIPSummaryDump({first}, STOP true, CHECKSUM true) -> CheckIPHeader
+                 -> t :: ToIPSummaryDump({second}, FIELDS {fields}, BINARY {binary}) -> Discard"
+            );
+            let mut router = crate::testing::build(&config, 1, 32).unwrap();
+            router.run();
+            router.finish();
+            assert_eq!(router.info().log.text(), "");
+            let (first, second) = (std::fs::read(&first).unwrap(), std::fs::read(&second).unwrap());
+            assert_eq!(String::from_utf8_lossy(&second), String::from_utf8_lossy(&first), "binary: {binary}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        /// Nothing that a packet contains is too much for any field.
+        #[test]
+        fn total(damage in prop::collection::vec((0usize..60, any::<u8>()), 0..6), len in 0usize..60) {
+            let mut packet = tcp(A, B, 2, &[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], b"12345678");
+            damage.iter().for_each(|&(at, value)| packet.get_mut(at).into_iter().for_each(|byte| *byte = value));
+            packet.truncate(len);
+            let names: Vec<_> = super::fields::FIELDS.iter().map(|field| field.name).collect();
+            let binary: Vec<_> = names.iter().filter(|name| **name != "payload").copied().collect();
+            summary(&format!("FIELDS {}, BAD_PACKETS true", names.join(" ")), vec![packet.clone()]);
+            summary(&format!("FIELDS {}, BINARY true", binary.join(" ")), vec![packet]);
+        }
+    }
+}
