@@ -31,9 +31,15 @@ enum Lookup {
     Byte(Box<[u32; 256]>),
     /// For fields of two bytes: the first byte tells where the table starts that the second is looked up in. Few of these are
     /// different.
-    Pair(Box<[u32; 256]>, Vec<u32>),
+    Pair(Box<Tables>),
     /// For fields of four bytes: the interval's number is the class, but for the two classes above.
-    Tree(SearchTree),
+    Tree(Box<SearchTree>),
+}
+
+#[derive(Clone, Debug)]
+struct Tables {
+    starts: [u32; 256],
+    classes: Vec<u32>,
 }
 
 impl Classes {
@@ -44,7 +50,7 @@ impl Classes {
         let mut rows = vec![partial, absent];
         let lookup = if field.largest() > 0xffff {
             rows.extend(intervals.iter().map(|&(_, row)| row));
-            Lookup::Tree(SearchTree::new(&starts))
+            Lookup::Tree(Box::new(SearchTree::new(&starts)))
         } else {
             let values = classes_of_values(&intervals, &distinct(&intervals, &mut rows), field.largest());
             match values.as_array() {
@@ -65,9 +71,9 @@ impl Classes {
         let Some(bytes) = part.get(..self.end) else { return self.missing(part.len(), partial) };
         let class = match &self.lookup {
             Lookup::Byte(classes) => bytes.last().map(|&byte| classes[usize::from(byte)] as usize),
-            Lookup::Pair(starts, classes) => bytes.last_chunk().and_then(|&[first, second]| {
-                let start = starts[usize::from(first)] as usize;
-                classes.get(start + usize::from(second)).map(|&class| class as usize)
+            Lookup::Pair(tables) => bytes.last_chunk().and_then(|&[first, second]| {
+                let start = tables.starts[usize::from(first)] as usize;
+                tables.classes.get(start + usize::from(second)).map(|&class| class as usize)
             }),
             Lookup::Tree(tree) => {
                 let value = bytes.last_chunk().map(|&bytes| u32::from_be_bytes(bytes));
@@ -90,7 +96,7 @@ impl Classes {
         self.stride = stride;
         match &mut self.lookup {
             Lookup::Byte(classes) => classes.iter_mut().for_each(|class| *class *= stride as u32),
-            Lookup::Pair(_, classes) => classes.iter_mut().for_each(|class| *class *= stride as u32),
+            Lookup::Pair(tables) => tables.classes.iter_mut().for_each(|class| *class *= stride as u32),
             Lookup::Tree(_) => {}
         }
     }
@@ -160,12 +166,12 @@ fn classes_of_values(intervals: &[(u32, Bits)], classes: &[u32], largest: u32) -
 fn pair(tables: &[[u32; 256]]) -> Lookup {
     let mut different: Vec<u32> = Vec::new();
     let mut known: HashMap<&[u32; 256], u32> = HashMap::new();
-    let mut starts = Box::new([0; 256]);
+    let mut starts = [0; 256];
     for (start, table) in starts.iter_mut().zip(tables) {
         *start = *known.entry(table).or_insert_with(|| {
             different.extend(table);
             (different.len() - table.len()) as u32
         });
     }
-    Lookup::Pair(starts, different)
+    Lookup::Pair(Box::new(Tables { starts, classes: different }))
 }

@@ -12,65 +12,58 @@ type Node = [u32; KEYS];
 /// three steps, without a branch that depends on the number.
 #[derive(Clone, Debug)]
 pub(super) struct SearchTree {
-    /// All nodes, level by level, the root first.
+    /// All nodes, level by level: those below node `n` are `16 n + 1` and the 15 that follow it.
     nodes: Vec<Node>,
-    /// Where each level but the first starts.
-    levels: Vec<usize>,
+    /// Levels above the lowest.
+    upper: u32,
+    /// The first node of the lowest level.
+    lowest: usize,
     starts: usize,
 }
 
-/// Nodes of these keys; the last one filled up.
-fn nodes(keys: &[u32]) -> Vec<Node> {
-    let mut nodes = vec![[u32::MAX; KEYS]; keys.len().div_ceil(KEYS).max(1)];
-    nodes.iter_mut().zip(keys.chunks(KEYS)).for_each(|(node, keys)| node[..keys.len()].copy_from_slice(keys));
-    nodes
-}
-
-/// How many keys are not greater than a number.
+/// How many keys are not greater than a number, if that can only be as many as `COUNT` of the last four that matter.
 #[inline(always)] // called for each level
-fn passed(node: &Node, number: u32) -> usize {
-    // First which four keys, then which of these: seven comparisons, none of which waits for more than one other.
+fn passed<const COUNT: usize>(node: &Node, number: u32) -> usize {
+    // First which four keys, then which of these: comparisons none of which waits for more than one other.
     let quarter: usize = [3, 7, 11].iter().map(|&last| usize::from(node[last] <= number)).sum();
-    let keys = node.as_chunks::<4>().0[quarter];
+    let keys = &node.as_chunks::<4>().0[quarter][..COUNT];
     quarter * 4 + keys.iter().map(|&key| usize::from(key <= number)).sum::<usize>()
 }
 
 impl SearchTree {
     /// A tree of the starts of intervals, in order. What is below the first start is an interval, too.
     pub(super) fn new(starts: &[u32]) -> SearchTree {
-        let mut keys = starts.to_vec();
-        let mut levels = vec![nodes(&keys)];
-        while keys.len() > KEYS {
-            keys = keys.iter().copied().step_by(KEYS).collect();
-            let mut level = nodes(&keys);
-            for node in &mut level {
-                node.rotate_left(1);
-                node[KEYS - 1] = u32::MAX;
-            }
-            levels.push(level);
+        let (mut upper, mut below) = (0, KEYS); // how many keys one node of the root's level leads to
+        while below < starts.len() {
+            (upper, below) = (upper + 1, below * KEYS);
         }
-        levels.reverse();
-        let lengths = levels.iter().map(Vec::len);
-        let ends = lengths.scan(0, |end, len| {
-            *end += len;
-            Some(*end)
-        });
-        let below = ends.take(levels.len() - 1).collect();
-        SearchTree { nodes: levels.concat(), levels: below, starts: starts.len() }
+        let mut tree = SearchTree { nodes: Vec::new(), upper, lowest: 0, starts: starts.len() };
+        let key = |at: usize| starts.get(at).copied().unwrap_or(u32::MAX);
+        for level in 0..upper {
+            below /= KEYS;
+            tree.lowest += KEYS.pow(level);
+            let node = |at: usize| std::array::from_fn(|i| key((at * KEYS + i + 1) * below));
+            tree.nodes.extend((0..KEYS.pow(level)).map(node));
+        }
+        // Nodes without starts are left out: only the largest number comes there.
+        tree.nodes
+            .extend((0..starts.len().div_ceil(KEYS)).map(|at| std::array::from_fn(|i| key(at * KEYS + i))));
+        tree
     }
 
     /// The number of starts that are not greater than a number.
     #[inline]
     pub(super) fn find(&self, number: u32) -> usize {
-        // The largest number passes what nodes are filled up with, too: it is stopped at the last node, and at the last start.
-        let last = self.nodes.len() - 1;
-        let (mut at, mut start) = (0, 0);
-        for &level in &self.levels {
-            at = at * KEYS + passed(&self.nodes[(start + at).min(last)], number);
-            start = level;
+        let mut at = 0;
+        for _ in 0..self.upper {
+            // The last key of a node is the first of the next one, which the number is below.
+            at = KEYS * at + 1 + self.nodes.get(at).map_or(0, |node| passed::<3>(node, number));
         }
-        let at = at.min(last - start);
-        (at * KEYS + passed(&self.nodes[start + at], number)).min(self.starts)
+        match self.nodes.get(at) {
+            // The last node is filled up with the largest number.
+            Some(node) => ((at - self.lowest) * KEYS + passed::<4>(node, number)).min(self.starts),
+            None => self.starts,
+        }
     }
 }
 
