@@ -13,6 +13,7 @@ mod archive;
 mod check;
 mod click;
 mod console;
+mod ctl;
 mod demo;
 mod drive;
 mod glob;
@@ -60,6 +61,12 @@ enum Command {
     /// Forward packets through the full Internet table, on all cores, while routes change.
     #[command(after_help = EXIT_STATUS)]
     Demo(demo::Args),
+    /// Read and write handlers of a router that runs.
+    ///
+    /// The router must have a control socket: an element ControlSocket, or the option '-p' or '-u'. Without a command, lines
+    /// with commands are read from standard input, at a terminal with history and completion.
+    #[command(after_help = EXIT_STATUS)]
+    Ctl(ctl::Args),
     /// Say what is wrong with a configuration, and which worker would run what.
     ///
     /// All arguments of elements are checked, but no interface is opened and no file written; what shows only then,
@@ -104,6 +111,7 @@ fn main() -> ExitCode {
     match Program::parse().command {
         Command::Run(args) => run::run(args, &known),
         Command::Demo(args) => demo::run(&args, &known),
+        Command::Ctl(args) => ctl::run(&args).into(),
         Command::Check(args) => check::run(&args, &known).into(),
         Command::Flatten(args) => print::flatten(&args).into(),
         Command::Pretty(args) => print::pretty(&args).into(),

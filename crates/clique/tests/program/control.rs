@@ -30,7 +30,8 @@ impl Running {
             .spawn()
             .expect("the program can be started");
         let start = Instant::now();
-        while !socket.exists() {
+        // The file is there a moment before somebody listens.
+        while UnixStream::connect(&socket).is_err() {
             assert!(start.elapsed() < PATIENCE, "the socket does not come");
             assert!(child.try_wait().expect("awaited").is_none(), "the router has ended");
             std::thread::sleep(Duration::from_millis(5));
@@ -128,4 +129,46 @@ fn scripts_have_signals_first() {
     let output = router.end();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "got\ngot\n");
+}
+
+/// Each command of `clique ctl`, as text and as JSON.
+#[test]
+fn ctl() {
+    let config = "InfiniteSource(LIMIT 3) -> c :: Counter -> q :: Queue(5) -> Idle";
+    let router = Running::start("run", config, &["-R"]);
+    let ctl = |arguments: &[&str]| {
+        let socket = router.socket.to_str().expect("UTF-8");
+        crate::clique(&[&["ctl", "-u", socket], arguments].concat())
+    };
+    let fine = |output: &str| format!("exit status: 0\n--- output\n{output}");
+    assert_eq!(ctl(&["read", "q.capacity"]), fine("5\n"));
+    assert_eq!(ctl(&["read", "q.capacity", "--json"]), fine("{\"name\":\"q.capacity\",\"value\":\"5\"}\n"));
+    assert_eq!(ctl(&["write", "q.capacity", "7"]), "exit status: 0\n");
+    assert_eq!(
+        ctl(&["watch", "-n", "2", "-i", "0", "q.capacity", "c.class"]),
+        fine(&"q.capacity: 7\nc.class: Counter\n".repeat(2))
+    );
+    assert_eq!(ctl(&["--json", "watch", "-n", "1", "q.capacity"]), fine("{\"q.capacity\":\"7\"}\n"));
+    let list = ctl(&["list"]);
+    assert!(list.contains("\nc                              Counter\n"), "{list}");
+    assert!(ctl(&["list", "q"]).contains("\nq.capacity\trw"));
+    assert!(
+        ctl(&["list", "[cq]", "--json"])
+            .contains("{\"name\":\"c.count\",\"readable\":true,\"writable\":false}")
+    );
+    assert_eq!(ctl(&["read", "x.y"]), "exit status: 3\n--- messages\nclique ctl: No element named 'x'\n");
+    let file = router.socket.with_file_name("new");
+    std::fs::write(&file, "Idle -> new :: Discard").expect("written");
+    assert_eq!(ctl(&["write", "hotconfig", "-f", file.to_str().expect("UTF-8")]), "exit status: 0\n");
+    let socket = router.socket.to_str().expect("UTF-8");
+    let said = crate::clique_with(
+        "new.class\n\nread new.name\nwrite stop\nquit\nread nothing\n",
+        &["ctl", "-u", socket],
+    );
+    assert_eq!(said, fine("Discard\nnew\n"));
+    assert_eq!(router.end().status.code(), Some(0));
+    assert!(
+        crate::clique(&["ctl", "-u", "/nowhere/socket", "list"])
+            .ends_with("/nowhere/socket: No such file or directory\n")
+    );
 }

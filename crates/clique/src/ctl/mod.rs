@@ -1,0 +1,239 @@
+//! `clique ctl`: talks to a router that runs.
+
+mod shell;
+
+use crate::console::{self, reason};
+use crate::glob;
+use crate::job::start_s;
+use crate::status::Status;
+use clap::{Subcommand, ValueHint};
+use control::{Client, Failure, Reply};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Arguments of `clique ctl`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The TCP port of the router's control socket.
+    #[arg(
+        short,
+        long,
+        value_name = "PORT",
+        required_unless_present = "unix_socket",
+        conflicts_with = "unix_socket"
+    )]
+    port: Option<u16>,
+
+    /// The machine that the router runs on.
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1", value_hint = ValueHint::Hostname)]
+    host: String,
+
+    /// The UNIX-domain socket of the router.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    unix_socket: Option<PathBuf>,
+
+    /// Print JSON: an object, or with 'watch' one a line.
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum Action {
+    /// Print the value of a handler.
+    Read {
+        /// ELEMENT.HANDLER, or HANDLER for a global one.
+        handler: String,
+        /// Its parameter.
+        #[arg(allow_hyphen_values = true)]
+        argument: Vec<String>,
+    },
+    /// Write a value to a handler.
+    Write {
+        /// ELEMENT.HANDLER, or HANDLER for a global one.
+        handler: String,
+        /// The value.
+        #[arg(allow_hyphen_values = true)]
+        value: Vec<String>,
+        /// Write what FILE contains ('-': standard input), for instance a configuration to 'hotconfig'.
+        #[arg(short, long, value_name = "FILE", conflicts_with = "value", value_hint = ValueHint::FilePath)]
+        file: Option<PathBuf>,
+    },
+    /// List the elements and their classes, or the handlers of some.
+    List {
+        /// An element, or a pattern ('*', '?', '[...]') of names: list handlers, 'r' readable, 'w' writable.
+        element: Option<String>,
+    },
+    /// Print the values of handlers again and again.
+    Watch {
+        /// ELEMENT.HANDLER, or HANDLER for a global one.
+        #[arg(required = true)]
+        handlers: Vec<String>,
+        /// Seconds from one reading to the next.
+        #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = start_s)]
+        interval: f64,
+        /// Stop after N readings.
+        #[arg(short = 'n', long, value_name = "N")]
+        count: Option<u64>,
+    },
+}
+
+/// Runs `clique ctl`.
+pub(crate) fn run(args: &Args) -> Status {
+    let connected = match (&args.unix_socket, args.port) {
+        (Some(path), _) => Client::unix(path).map_err(|error| format!("{}: {error}", path.display())),
+        (None, port) => {
+            let port = port.unwrap_or_default();
+            Client::tcp(&args.host, port).map_err(|error| format!("{}:{port}: {error}", args.host))
+        }
+    };
+    let mut session = match connected {
+        Ok(client) => Session { client, json: args.json },
+        Err(message) => return complain(&message),
+    };
+    let done = match &args.action {
+        Some(action) => session.act(action),
+        None => shell::run(&mut session),
+    };
+    done.map_or_else(|message| complain(&message), |()| Status::Fine)
+}
+
+fn complain(message: &str) -> Status {
+    console::complain(&format!("clique ctl: {}\n", message.trim_end()));
+    Status::Failure
+}
+
+/// A conversation with a router.
+struct Session {
+    client: Client,
+    json: bool,
+}
+
+/// The data of a response, or what it says instead.
+fn data(reply: Result<Reply, Failure>) -> Result<String, String> {
+    let reply = reply.map_err(|failure| failure.to_string())?;
+    if reply.is_fine() { Ok(reply.data.unwrap_or_default()) } else { Err(reply.messages.join("\n")) }
+}
+
+/// Prints; that the reader has gone is no error, but there is nothing more to be done.
+fn print(text: &str) -> Result<(), String> {
+    console::print(text).map_err(|error| format!("standard output: {}", reason(&error)))
+}
+
+impl Session {
+    fn act(&mut self, action: &Action) -> Result<(), String> {
+        match action {
+            Action::Read { handler, argument } => {
+                let value = data(self.client.read(handler, &argument.join(" ")))?;
+                self.show(&json!({ "name": handler, "value": value }), &ended(&value))
+            }
+            Action::Write { handler, value, file } => {
+                let value = match file {
+                    Some(file) => contents(file)?,
+                    None => value.join(" "),
+                };
+                data(self.client.write(handler, &value))?;
+                self.show(&json!({ "name": handler, "written": true }), "")
+            }
+            Action::List { element: None } => self.list_elements(),
+            Action::List { element: Some(pattern) } => self.list_handlers(pattern),
+            Action::Watch { handlers, interval, count } => {
+                let count = count.unwrap_or(u64::MAX);
+                for reading in 0..count {
+                    if reading > 0 {
+                        std::thread::sleep(Duration::from_secs_f64(*interval));
+                    }
+                    self.read_all(handlers)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn show(&self, object: &Value, text: &str) -> Result<(), String> {
+        if self.json { print(&format!("{object}\n")) } else { print(text) }
+    }
+
+    /// The elements' names.
+    fn elements(&mut self) -> Result<Vec<String>, String> {
+        // The first line is their number.
+        Ok(data(self.client.read("list", ""))?.lines().skip(1).map(str::to_owned).collect())
+    }
+
+    /// An element's handlers, or the global ones: names, and what can be done with them.
+    fn handlers(&mut self, element: Option<&str>) -> Result<Vec<(String, String)>, String> {
+        let path = element.map_or_else(|| "handlers".to_owned(), |element| format!("{element}.handlers"));
+        let list = data(self.client.read(&path, ""))?;
+        let pairs = list.lines().filter_map(|line| line.split_once('\t'));
+        Ok(pairs.map(|(name, flags)| (name.to_owned(), flags.to_owned())).collect())
+    }
+
+    fn list_elements(&mut self) -> Result<(), String> {
+        let names = self.elements()?;
+        let mut classes = Vec::with_capacity(names.len());
+        for name in &names {
+            classes.push(data(self.client.read(&format!("{name}.class"), ""))?);
+        }
+        let width = names.iter().map(String::len).max().unwrap_or(0);
+        let both = || names.iter().zip(&classes);
+        let text: String = both().map(|(name, class)| format!("{name:width$}  {class}\n")).collect();
+        let list: Vec<Value> = both().map(|(name, class)| json!({ "name": name, "class": class })).collect();
+        self.show(&json!({ "elements": list }), &text)
+    }
+
+    fn list_handlers(&mut self, pattern: &str) -> Result<(), String> {
+        let mut names = self.elements()?;
+        names.retain(|name| name == pattern || (glob::is_pattern(pattern) && glob::matches(name, pattern)));
+        if names.is_empty() {
+            return Err(format!("no element '{pattern}'"));
+        }
+        let (mut text, mut list) = (String::new(), Vec::new());
+        for element in names {
+            for (handler, flags) in self.handlers(Some(&element))? {
+                let able = |flag| flags.contains(flag);
+                text.push_str(&format!("{element}.{handler}\t{flags}\n"));
+                list.push(json!({
+                    "name": format!("{element}.{handler}"), "readable": able('r'), "writable": able('w'),
+                }));
+            }
+        }
+        self.show(&json!({ "handlers": list }), &text)
+    }
+
+    fn read_all(&mut self, handlers: &[String]) -> Result<(), String> {
+        let mut values = Vec::with_capacity(handlers.len());
+        for handler in handlers {
+            values.push(data(self.client.read(handler, ""))?);
+        }
+        if self.json {
+            let object: serde_json::Map<String, Value> =
+                handlers.iter().cloned().zip(values.into_iter().map(Value::from)).collect();
+            return print(&format!("{}\n", Value::from(object)));
+        }
+        let several = handlers.len() > 1;
+        let name = |handler: &str| if several { format!("{handler}: ") } else { String::new() };
+        let text: String =
+            handlers.iter().zip(&values).map(|(handler, value)| name(handler) + &ended(value)).collect();
+        print(&text)
+    }
+}
+
+/// A value that ends with a newline.
+fn ended(value: &str) -> String {
+    if value.is_empty() || value.ends_with('\n') { value.to_owned() } else { format!("{value}\n") }
+}
+
+fn contents(file: &PathBuf) -> Result<String, String> {
+    let read = || {
+        if file.as_os_str() != "-" {
+            return std::fs::read_to_string(file);
+        }
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    };
+    read().map_err(|error| format!("{}: {}", file.display(), reason(&error)))
+}
