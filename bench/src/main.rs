@@ -1,7 +1,7 @@
 //! The papers' experiments and comparisons, side by side.
 //!
 //! `clique-bench forward` measures nanoseconds a packet through small configurations, several runs each, interleaved, and
-//! prints the median and the spread. `--tiny` runs everything once with few packets: the tests do that, so that no
+//! prints the median and the spread; `clique-bench rewriter` measures network address translation. `--tiny` runs everything once with few packets: the tests do that, so that no
 //! benchmark rots.
 
 #![forbid(unsafe_code)]
@@ -9,6 +9,7 @@
 mod callgrind;
 mod forward;
 mod machine;
+mod rewriter;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -24,11 +25,14 @@ struct Arguments {
 enum What {
     /// Nanoseconds a packet through forwarding configurations.
     Forward(forward::Arguments),
+    /// Nanoseconds a packet in IPRewriter.
+    Rewriter(rewriter::Arguments),
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().what {
         What::Forward(arguments) => forward::run(&arguments),
+        What::Rewriter(arguments) => rewriter::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,239 @@
+//! Nanoseconds a packet in IPRewriter, with many flows whose packets come in random order.
+//!
+//! Each figure is a difference: a configuration runs for some packets and for twice as many, with the rewriter and without
+//! it, so that neither the first packets of flows nor the source that makes packets is part of it.
+
+use crate::machine::Machine;
+use packet::Packet;
+use router::{Activity, Class, Classes, Config, ConfigError, Cx, Element, Options};
+use serde::Serialize;
+use std::net::Ipv4Addr;
+use std::time::Instant;
+use wire::checksum::update_u32;
+use wire::ipv4::{HEADER_LEN, Header};
+use wire::{ip_proto, udp};
+
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Runs of each configuration.
+    #[arg(long, default_value_t = 5)]
+    runs: usize,
+    /// Packets a run, and twice as many.
+    #[arg(long, default_value_t = 5_000_000)]
+    packets: u64,
+    /// One short run of each, to see that it works.
+    #[arg(long)]
+    tiny: bool,
+    /// Machine-readable output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Makes UDP packets of `FLOWS` flows at random, each as likely as any other. The flows are those from `FIRST` on.
+const FLOW_SOURCE: Class =
+    Class::new("FlowSource", flow_source).ports("0/1").processing("/h").activity(Activity::Always);
+
+struct FlowSource {
+    sample: Vec<u8>,
+    first: u32,
+    flows: u32,
+    left: u64,
+    random: u32,
+}
+
+fn flow_source(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut first, mut flows, mut left) = (0, 1, 0);
+    config
+        .args()
+        .required("FIRST", &mut first)
+        .required("FLOWS", &mut flows)
+        .required("LIMIT", &mut left)
+        .finish()?;
+    Ok(Box::new(FlowSource { sample: sample(), first, flows, left, random: 1 }))
+}
+
+/// The packet of flow 0: 64 bytes with the Ethernet header and checksum that it would have.
+fn sample() -> Vec<u8> {
+    let (src, dst) = (Ipv4Addr::new(10, 0, 0, 0), Ipv4Addr::new(198, 51, 100, 0));
+    let mut data = vec![0; 46];
+    if let Ok(mut header) = Header::new_checked_mut(&mut data) {
+        header.set_version_and_header_len(HEADER_LEN);
+        header.set_total_len(46);
+        header.set_ttl(64);
+        header.set_protocol(ip_proto::UDP);
+        header.set_src(src);
+        header.set_dst(dst);
+        header.fill_checksum();
+    }
+    data[HEADER_LEN..][..8].copy_from_slice(&[0, 0, 0, 53, 0, 26, 0, 0]);
+    // The datagram is as long as its header says.
+    let _ = udp::fill_checksum_v4(src, dst, &mut data[HEADER_LEN..]);
+    data
+}
+
+impl FlowSource {
+    /// Makes the sample the packet of a flow: of 1,024 ports of a host, to one of 64 servers.
+    fn turn_into(packet: &mut Packet, flow: u32) {
+        let (host, port, server) = (flow >> 10, 1024 + (flow & 1023), flow & 63);
+        let Some((header, rest)) = packet.data_mut().split_first_chunk_mut::<HEADER_LEN>() else { return };
+        let mut header = Header::new(header);
+        header.update_src(Ipv4Addr::from_bits(0x0a00_0000 + host));
+        header.update_dst(Ipv4Addr::from_bits(0xc633_6400 + server));
+        let sum = u16::from_be_bytes([rest[6], rest[7]]);
+        let sum = update_u32(sum, 0, port << 16);
+        let sum = update_u32(sum, 0, host);
+        let sum = update_u32(sum, 0, server);
+        rest[..2].copy_from_slice(&(port as u16).to_be_bytes());
+        rest[6..8].copy_from_slice(&sum.to_be_bytes());
+    }
+}
+
+impl Element for FlowSource {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.schedule();
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if self.left == 0 {
+            return cx.please_stop();
+        }
+        let mut batch = cx.batch();
+        for _ in 0..self.left.min(cx.vector() as u64) {
+            let Some(mut packet) = cx.pool().packet(&self.sample) else { break };
+            self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let flow = (u64::from(self.random) * u64::from(self.flows)) >> 32;
+            FlowSource::turn_into(&mut packet, self.first + flow as u32);
+            packet.set_network(0, HEADER_LEN);
+            batch.push(packet);
+        }
+        self.left -= batch.len() as u64;
+        cx.schedule();
+        cx.emit(0, batch);
+    }
+}
+
+struct Case {
+    name: &'static str,
+    flows: u32,
+    workers: u32,
+    vector: usize,
+}
+
+const CASES: &[Case] = &[
+    Case { name: "1,000 flows", flows: 1000, workers: 1, vector: 32 },
+    Case { name: "100,000 flows", flows: 100_000, workers: 1, vector: 32 },
+    Case { name: "100,000 flows, 2 workers", flows: 100_000, workers: 2, vector: 32 },
+    Case { name: "100,000 flows, one by one", flows: 100_000, workers: 1, vector: 1 },
+    Case { name: "1,000,000 flows", flows: 1_000_000, workers: 1, vector: 32 },
+];
+
+impl Case {
+    /// A source for each worker, with its share of the flows and of the packets, through `through`.
+    fn config(&self, packets: u64, through: &str) -> String {
+        let share = self.flows / self.workers;
+        let paths = (0..self.workers).map(|worker| {
+            let limit = packets / u64::from(self.workers);
+            format!(
+                "s{worker} :: FlowSource({}, {share}, {limit}) -> middle; StaticThreadSched(s{worker} {worker});",
+                worker * share
+            )
+        });
+        let pauses = vec!["pause"; self.workers as usize].join(", ");
+        format!(
+            "middle :: {through}; {} middle -> d :: Discard; DriverManager({pauses}, stop);",
+            paths.collect::<String>()
+        )
+    }
+
+    /// Nanoseconds for some packets.
+    fn time(&self, packets: u64, through: &str) -> Result<f64, String> {
+        let config = self.config(packets, through);
+        let parsed = lang::parse(&config, self.name, &[]);
+        if parsed.has_errors() {
+            return Err(parsed.render_click());
+        }
+        let library = elements::classes();
+        let known = Classes::new(library.iter().chain([&FLOW_SOURCE]));
+        let workers = self.workers as usize;
+        let layout = router::layout(parsed.graph, &known, workers).map_err(|e| lang::render_click(&e))?;
+        let options = Options { workers, vector: self.vector, pin: true, ..Options::default() };
+        let (mut router, _) =
+            router::build(layout, config, &known, options).map_err(|e| lang::render_click(&e))?;
+        let start = Instant::now();
+        router.run();
+        let elapsed = start.elapsed().as_nanos() as f64;
+        router.finish();
+        match router.drops().first() {
+            Some((_, reason, packets)) => Err(format!("{packets} packets dropped: {reason}")),
+            None => Ok(elapsed),
+        }
+    }
+
+    /// Nanoseconds that a packet spends in the rewriter.
+    fn measure(&self, packets: u64) -> Result<f64, String> {
+        let more = |through: &str| -> Result<f64, String> {
+            let once = self.time(packets, through)?;
+            Ok(self.time(2 * packets, through)? - once)
+        };
+        let with = more("IPRewriter(pattern 203.0.113.1-203.0.113.16 1024-65535 - - 0 0, REAP_INTERVAL 0)");
+        Ok((with? - more("Null")?) / packets as f64)
+    }
+}
+
+/// A result.
+#[derive(Serialize)]
+struct Figure {
+    name: &'static str,
+    ns_median: f64,
+    ns_min: f64,
+    ns_max: f64,
+    runs: usize,
+    packets: u64,
+    workers: u32,
+}
+
+#[derive(Serialize)]
+struct Report {
+    machine: Machine,
+    figures: Vec<Figure>,
+}
+
+/// Measures all cases, interleaved, and prints them.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let (runs, packets) =
+        if arguments.tiny { (1, 10_000) } else { (arguments.runs.max(1), arguments.packets) };
+    let machine = Machine::here(); // before workers are bound to processors
+    let mut times = vec![Vec::new(); CASES.len()];
+    for _ in 0..runs {
+        for (case, times) in CASES.iter().zip(&mut times) {
+            times.push(case.measure(packets)?);
+        }
+    }
+    let figures = CASES.iter().zip(times).map(|(case, mut ns)| {
+        ns.sort_by(f64::total_cmp);
+        Figure {
+            name: case.name,
+            ns_median: ns[ns.len() / 2],
+            ns_min: ns[0],
+            ns_max: ns[ns.len() - 1],
+            runs,
+            packets,
+            workers: case.workers,
+        }
+    });
+    print(&Report { machine, figures: figures.collect() }, arguments.json);
+    Ok(())
+}
+
+fn print(report: &Report, json: bool) {
+    if json {
+        return println!("{}", serde_json::to_string_pretty(report).unwrap_or_default());
+    }
+    println!("{}", report.machine.line());
+    println!("{:36} {:>7} {:>7} {:>7}", "ns a packet in IPRewriter", "median", "min", "max");
+    for f in &report.figures {
+        println!("{:36} {:7.1} {:7.1} {:7.1}", f.name, f.ns_median, f.ns_min, f.ns_max);
+    }
+}
