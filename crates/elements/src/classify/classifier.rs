@@ -21,6 +21,7 @@
 //!
 //! # Handlers
 //! - `program` (read): the program, a test a line.
+//! - `config` (read, write): the patterns. New ones take effect at once, or not at all if there is a mistake in them.
 //!
 //! # Example
 //! ```click
@@ -43,36 +44,45 @@ pub(crate) const CLASS: Class =
 
 struct Classifier {
     compiled: Compiled,
-    /// What the handler prints.
-    listing: String,
+    /// What the handlers print.
+    program: Program,
+    config: String,
+    outputs: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut words = lang::conf::split_args(config.text());
-    if words.len() == 1 && words[0].is_empty() && config.outputs() != 1 {
-        words.clear();
-    }
-    if words.len() != config.outputs() {
-        return Err(format!("need {} arguments, one per output port", config.outputs()).into());
-    }
-    let (mut patterns, mut errors) = (Vec::new(), Vec::new());
-    for (i, word) in words.iter().enumerate() {
-        match Pattern::parse(word) {
-            Ok(pattern) => patterns.push(pattern),
-            Err(error) => errors.push(format!("pattern {i}: {error}")),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(ConfigError { messages: errors });
-    }
-    let mut program = Program::new(&patterns);
-    program.optimise();
-    for (output, used) in program.used(config.outputs()).into_iter().enumerate() {
+    let classifier = Classifier::new(config.text(), config.outputs())?;
+    for (output, used) in classifier.program.used(config.outputs()).into_iter().enumerate() {
         if !used {
             config.warn(format!("output {output} matches no packets"));
         }
     }
-    Ok(Box::new(PerPacket(Classifier { compiled: Compiled::new(&program), listing: program.to_string() })))
+    Ok(Box::new(PerPacket(classifier)))
+}
+
+impl Classifier {
+    fn new(text: &str, outputs: usize) -> Result<Classifier, ConfigError> {
+        let mut words = lang::conf::split_args(text);
+        if words.len() == 1 && words[0].is_empty() && outputs != 1 {
+            words.clear();
+        }
+        if words.len() != outputs {
+            return Err(format!("need {outputs} arguments, one per output port").into());
+        }
+        let (mut patterns, mut errors) = (Vec::new(), Vec::new());
+        for (i, word) in words.iter().enumerate() {
+            match Pattern::parse(word) {
+                Ok(pattern) => patterns.push(pattern),
+                Err(error) => errors.push(format!("pattern {i}: {error}")),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(ConfigError { messages: errors });
+        }
+        let mut program = Program::new(&patterns);
+        program.optimise();
+        Ok(Classifier { compiled: Compiled::new(&program), program, config: text.to_owned(), outputs })
+    }
 }
 
 impl Simple for Classifier {
@@ -85,13 +95,19 @@ impl Simple for Classifier {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("program", |e: &mut Classifier, _| e.listing.clone());
+        h.read("program", |e: &mut Classifier, _| e.program.to_string());
+        h.read("config", |e: &mut Classifier, _| e.config.clone());
+        h.write("config", |e: &mut Classifier, _, text| {
+            *e = Classifier::new(text, e.outputs).map_err(|error| error.to_string())?;
+            Ok(())
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{errors, run_and_read};
+    use crate::testing::{build, errors, run_and_read};
+    use router::Call;
 
     fn program(patterns: &str) -> String {
         let outputs = lang::conf::split_args(patterns).len();
@@ -132,6 +148,19 @@ alignment offset 0
         assert_eq!(run_and_read(config, &["a.count", "b.count", "d.count"]), ["0", "3", "0"]);
         let config = "InfiniteSource(DATA \\<0102>, LIMIT 3, STOP true) -> c :: Classifier(0/02) -> Discard;";
         assert_eq!(run_and_read(config, &["c.drop_reasons"]), ["3\tno pattern matches\n"]);
+    }
+
+    /// New patterns replace the old ones, unless there is a mistake in them.
+    #[test]
+    fn new_patterns() {
+        let config = "Idle -> c :: Classifier(0/01, -); c[0] -> Discard; c[1] -> Discard;";
+        let mut router = build(config, 1, 32).unwrap();
+        let mut call = |call| router.call(call);
+        call(Call::write("c.config", "4/0203, -")).unwrap();
+        assert_eq!(call(Call::read("c.config", "")).unwrap(), "4/0203, -");
+        assert!(call(Call::write("c.config", "4/02")).unwrap_err().contains("need 2 arguments"));
+        assert!(call(Call::write("c.config", "4, -")).unwrap_err().contains("pattern 0"));
+        assert!(call(Call::read("c.program", "")).unwrap().starts_with(" 0   4/02030000%ffff0000  yes->[0]"));
     }
 
     #[test]

@@ -4,11 +4,12 @@
 //! outputs, always forward. The program is simplified ([`optimise`]), which is what the `program` handler prints, and
 //! then laid out for speed ([`compiled`]).
 //!
-//! The classifiers of IP packets read a language of their own ([`language`]; its words are in [`names`] and [`primitive`]).
-//! A pattern is an expression ([`expr`]), and expressions become a program, too. Where there are many, packets are not sent
+//! The classifiers of IP packets read a language of their own ([`language`]; its words are in [`names`], what
+//! primitives are in [`primitive`] and [`assertion`]). A pattern is an expression ([`expr`]), and expressions become a program, too. Where there are many, packets are not sent
 //! through the program: [`terms`] makes sets of values of them and [`vectors`] finds the first rule that accepts a packet
 //! ([`classes`] and [`search`] find the set that a value is in). [`filter`] is what the four classes have in common.
 
+mod assertion;
 mod classes;
 mod classifier;
 mod compiled;
