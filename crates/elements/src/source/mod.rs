@@ -1,11 +1,22 @@
 //! Elements that make packets.
 
 mod contents;
+mod fast_tcp_flows;
+mod fast_udp_flows;
 mod fast_udp_source;
+mod flow_source;
+mod icmp_ping_source;
 mod infinite_source;
 mod rated_source;
 
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[&fast_udp_source::CLASS, &infinite_source::CLASS, &rated_source::CLASS];
+pub const CLASSES: &[&Class] = &[
+    &fast_tcp_flows::CLASS,
+    &fast_udp_flows::CLASS,
+    &fast_udp_source::CLASS,
+    &icmp_ping_source::CLASS,
+    &infinite_source::CLASS,
+    &rated_source::CLASS,
+];

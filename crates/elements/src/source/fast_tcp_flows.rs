@@ -1,0 +1,90 @@
+//! Makes TCP packets of many flows, for measurements.
+//!
+//! ```click
+//! FastTCPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, ACTIVE])
+//! ```
+//!
+//! Makes Ethernet frames with TCP packets on request. Each packet belongs to a flow that is chosen at random; a flow has
+//! random ports, begins with a SYN and ends with a FIN, and is replaced by another after FLOWSIZE packets. After LIMIT
+//! packets the flows that are open are ended, each by another packet. The data is zeros.
+//!
+//! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
+//!
+//! # Arguments
+//! - `RATE` (integer): packets a second; 0 means no limit.
+//! - `LIMIT` (integer): packets to make; negative means no limit.
+//! - `LENGTH` (integer): bytes of each frame, at least 60.
+//! - `SRCETH`, `SRCIP`, `DSTETH`, `DSTIP`: addresses.
+//! - `FLOWS` (integer): flows at a time, at least 1. `FLOWSIZE` (integer): packets of each, at least 3.
+//! - `ACTIVE` (boolean, default true): whether packets are made.
+//!
+//! # Handlers
+//! - `count` (read): packets made.
+//! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
+//! - `rate` (write): the argument. `limit` (write): the argument.
+//! - `reset` (write, button): starts again. `active` (write): the argument; true starts again.
+//!
+//! # Example
+//! ```click
+//! FastTCPFlows(0, -1, 64, 0:0:0:0:0:1, 1.0.0.1, 0:0:0:0:0:2, 2.0.0.2, 1000, 10) -> Discard
+//! ```
+//!
+//! # See also
+//! FastUDPFlows, FastUDPSource
+
+use router::{Class, Config, ConfigError, Element, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FastTCPFlows", create)
+    .ports("0/1")
+    .processing("l/l")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("fast_tcp_flows.rs"));
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    super::flow_source::create(config, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, run};
+    use router::Call;
+
+    /// One flow of four packets: SYN, data, data, FIN; the limit cuts the second flow short, which a FIN ends.
+    #[test]
+    fn a_flow_from_beginning_to_end() {
+        let config =
+            "FastTCPFlows(0, 6, 60, 0:0:0:0:0:1, 1.0.0.1, 1:1:1:1:1:2, 2.0.0.2, 1, 4) -> MarkIPHeader(14)
+                      -> ToIPSummaryDump(PATH, FIELDS tcp_flags ip_src ip_len, HEADER false);
+                      RatedSource(LIMIT 4, STOP true) -> Discard";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump");
+        run(&config.replace("PATH", path.to_str().unwrap()));
+        let lines: String =
+            ["S", "PA", "PA", "F", "S", "PA", "F"].map(|f| format!("{f} 1.0.0.1 46\n")).concat();
+        assert_eq!(std::fs::read_to_string(path).unwrap(), lines);
+    }
+
+    /// Checksums are those that are computed over the whole segment.
+    #[test]
+    fn checksums() {
+        let config =
+            "FastTCPFlows(0, 20, 99, 0:0:0:0:0:1, 1.0.0.1, 1:1:1:1:1:2, 2.0.0.2, 3, 3) -> ToDump(PATH);
+                      RatedSource(LIMIT 4, STOP true) -> Discard";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump.pcap").to_str().unwrap().to_owned();
+        let mut router = build(&config.replace("PATH", &path), 1, 32).unwrap();
+        router.run();
+        router.finish();
+        assert!(router.call(Call::read("FastTCPFlows@1.count", "")).is_ok_and(|count| count != "0"));
+        let mut reader = device::capture::Reader::open(&path).unwrap();
+        let mut bytes = Vec::new();
+        let mut frames = 0;
+        while reader.next(&mut bytes).unwrap().is_some() {
+            let [src, dst] = [[1, 0, 0, 1].into(), [2, 0, 0, 2].into()];
+            wire::tcp::verify_checksum_v4(src, dst, &bytes[34..]).unwrap();
+            frames += 1;
+        }
+        assert!((20..=23).contains(&frames), "{frames}");
+    }
+}

@@ -1,0 +1,73 @@
+//! Makes UDP packets of many flows, for measurements.
+//!
+//! ```click
+//! FastUDPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, CHECKSUM, ACTIVE])
+//! ```
+//!
+//! Makes Ethernet frames with UDP packets on request. Each packet belongs to a flow that is chosen at random; a flow has
+//! random ports, and is replaced by another after FLOWSIZE packets. The data is zeros.
+//!
+//! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
+//!
+//! # Arguments
+//! - `RATE` (integer): packets a second; 0 means no limit.
+//! - `LIMIT` (integer): packets to make; negative means no limit.
+//! - `LENGTH` (integer): bytes of each frame, at least 60.
+//! - `SRCETH`, `SRCIP`, `DSTETH`, `DSTIP`: addresses.
+//! - `FLOWS` (integer): flows at a time, at least 1. `FLOWSIZE` (integer): packets of each.
+//! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum; 0 is sent otherwise.
+//! - `ACTIVE` (boolean, default true): whether packets are made.
+//!
+//! # Handlers
+//! - `count` (read): packets made.
+//! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
+//! - `rate` (write): the argument. `limit` (write): the argument.
+//! - `reset` (write, button): starts again. `active` (write): the argument; true starts again.
+//!
+//! # Example
+//! ```click
+//! FastUDPFlows(0, -1, 64, 0:0:0:0:0:1, 1.0.0.1, 0:0:0:0:0:2, 2.0.0.2, 1000, 10) -> Discard
+//! ```
+//!
+//! # See also
+//! FastTCPFlows, FastUDPSource
+
+use router::{Class, Config, ConfigError, Element, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FastUDPFlows", create)
+    .ports("0/1")
+    .processing("l/l")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("fast_udp_flows.rs"));
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    super::flow_source::create(config, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, errors};
+    use router::Call;
+
+    /// Two flows at a time of five packets each: at least ten flows in fifty packets, all with right checksums.
+    #[test]
+    fn flows_follow_each_other() {
+        let config = "s :: FastUDPFlows(0, 50, 80, 0:0:0:0:0:1, 1.0.0.1, 1:1:1:1:1:2, 2.0.0.2, 2, 5) -> Strip(14)
+                      -> CheckIPHeader -> AggregateIP(udp sport) -> a :: AggregateCounter(BYTES true) -> c :: Counter(COUNT_CALL 50 stop)
+                      -> Discard";
+        let mut router = build(config, 1, 32).unwrap();
+        router.run();
+        let mut read = |path: &str| router.call(Call::read(path, "")).unwrap();
+        assert_eq!((read("s.count"), read("a.count")), ("50".into(), (50 * 66).to_string()));
+        let ports: u32 = read("a.nagg").parse().unwrap();
+        assert!((9..=12).contains(&ports), "{ports}");
+    }
+
+    #[test]
+    fn arguments_are_checked() {
+        let text =
+            errors("FastUDPFlows(0, 1, 60, 0:0:0:0:0:1, 1.0.0.1, 1:1:1:1:1:2, 2.0.0.2, 0, 5) -> Discard");
+        assert!(text.contains("FLOWS must be >= 1"), "{text}");
+    }
+}

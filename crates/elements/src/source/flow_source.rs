@@ -1,0 +1,315 @@
+//! What sources of many flows share: frames of random flows, each replaced by another after so many packets.
+
+use crate::queueing::rate::GapRate;
+use packet::Batch;
+use router::{Config, ConfigError, Cx, Element, Handlers, Pull};
+use std::net::Ipv4Addr;
+use wire::checksum::{Sum, pseudo_v4};
+use wire::ethernet::{self, MacAddr};
+use wire::{ip_proto, ipv4, tcp, udp};
+
+const LEAST_LENGTH: u32 = 60;
+const TTL: u8 = 250;
+const TRANSPORT_AT: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN;
+/// A TCP flow begins with SYN, ends with FIN, and has something between.
+const LEAST_TCP_FLOW: u32 = 3;
+/// Flags of a TCP flow's first packet, those between, and the last.
+const TCP_FLAGS: [u8; 3] = [0x02, 0x18, 0x01];
+
+/// One flow.
+struct Flow {
+    /// Packets made of it.
+    count: u32,
+    /// The transport headers of its first packet, those between, and the last; UDP has one.
+    headers: [[u8; tcp::HEADER_LEN]; 3],
+}
+
+/// A pull source of flows.
+pub(super) struct FlowSource {
+    tcp: bool,
+    /// The frame, but for its transport header.
+    frame: Vec<u8>,
+    src: Ipv4Addr,
+    dst: Ipv4Addr,
+    checksum: bool,
+    flows: Vec<Flow>,
+    flow_size: u32,
+    /// Unlimited if missing.
+    rate: Option<GapRate>,
+    limit: i32,
+    active: bool,
+    /// Whether every TCP flow has ended after the limit.
+    ended: bool,
+    count: u64,
+    first_ns: i64,
+    last_ns: i64,
+}
+
+/// Reads the arguments of a source.
+///
+/// # Errors
+/// What is wrong with them.
+pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut rate, mut limit, mut length) = (0u32, 0i32, 0u32);
+    let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
+    let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
+    let (mut flows, mut flow_size, mut checksum, mut active) = (0u32, 0u32, true, true);
+    let mut args = config
+        .args()
+        .required("RATE", &mut rate)
+        .required("LIMIT", &mut limit)
+        .required("LENGTH", &mut length)
+        .required("SRCETH", &mut src_mac)
+        .required("SRCIP", &mut src)
+        .required("DSTETH", &mut dst_mac)
+        .required("DSTIP", &mut dst)
+        .required("FLOWS", &mut flows)
+        .required("FLOWSIZE", &mut flow_size);
+    if !tcp {
+        args = args.positional("CHECKSUM", &mut checksum);
+    }
+    args.positional("ACTIVE", &mut active).finish()?;
+    if tcp && flow_size < LEAST_TCP_FLOW {
+        config.warn("flow size < 3, defaulting to 3");
+        flow_size = LEAST_TCP_FLOW;
+    }
+    if length < LEAST_LENGTH {
+        config.warn("packet length < 60, defaulting to 60");
+    }
+    let length = length.max(LEAST_LENGTH) as usize;
+    if length > ethernet::HEADER_LEN + usize::from(u16::MAX) {
+        return Err("LENGTH: more than an IP packet can have".into());
+    }
+    if flows == 0 {
+        return Err("FLOWS must be >= 1".into());
+    }
+    let rate = match rate {
+        0 => None,
+        rate => Some(GapRate::new(crate::queueing::shaper::checked(rate)?)),
+    };
+    let mut e = FlowSource {
+        tcp,
+        frame: vec![0; length],
+        src,
+        dst,
+        checksum,
+        flows: Vec::new(),
+        flow_size: flow_size.max(1),
+        rate,
+        limit,
+        active,
+        ended: false,
+        count: 0,
+        first_ns: 0,
+        last_ns: 0,
+    };
+    e.fill_frame(src_mac, dst_mac);
+    let mut rng = fastrand_from(config.seed());
+    e.flows = (0..flows).map(|_| e.random_flow(&mut rng)).collect();
+    Ok(Box::new(e))
+}
+
+/// Small random numbers, for the flows that exist before there is a worker.
+fn fastrand_from(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed;
+    // SplitMix64: each step is a new point of a Weyl sequence, mixed.
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+impl FlowSource {
+    fn fill_frame(&mut self, src_mac: MacAddr, dst_mac: MacAddr) {
+        let header = ethernet::header(dst_mac, src_mac, ethernet::ether_type::IPV4);
+        self.frame[..ethernet::HEADER_LEN].copy_from_slice(&header);
+        let ip_len = self.frame.len() - ethernet::HEADER_LEN;
+        if let Ok(mut ip) = ipv4::Header::new_checked_mut(&mut self.frame[ethernet::HEADER_LEN..]) {
+            ip.set_version_and_header_len(ipv4::HEADER_LEN);
+            ip.set_total_len(ip_len as u16);
+            ip.set_ttl(TTL);
+            ip.set_protocol(if self.tcp { ip_proto::TCP } else { ip_proto::UDP });
+            ip.set_src(self.src);
+            ip.set_dst(self.dst);
+            ip.fill_checksum();
+        }
+    }
+
+    /// A new flow between random ports.
+    fn random_flow(&self, random: &mut impl FnMut() -> u64) -> Flow {
+        let mut port = || (random() % 0xffff) as u16;
+        let ports = (port(), port());
+        let headers = if self.tcp {
+            TCP_FLAGS.map(|flags| self.tcp_header(ports, flags, random()))
+        } else {
+            [self.udp_header(ports); 3]
+        };
+        Flow { count: 0, headers }
+    }
+
+    fn tcp_header(&self, ports: (u16, u16), flags: u8, numbers: u64) -> [u8; tcp::HEADER_LEN] {
+        let mut bytes = [0; tcp::HEADER_LEN];
+        if let Ok(mut header) = tcp::Header::new_checked_mut(&mut bytes) {
+            header.set_src_port(ports.0);
+            header.set_dst_port(ports.1);
+            header.set_sequence(numbers as u32);
+            header.set_acknowledgement((numbers >> 32) as u32);
+            header.set_header_len(tcp::HEADER_LEN);
+            header.set_flags(flags);
+            header.set_window(u16::MAX);
+        }
+        let checksum = self.transport_checksum(&bytes);
+        bytes[16..18].copy_from_slice(&checksum.to_be_bytes());
+        bytes
+    }
+
+    fn udp_header(&self, ports: (u16, u16)) -> [u8; tcp::HEADER_LEN] {
+        let mut bytes = [0; tcp::HEADER_LEN];
+        if let Ok(mut header) = udp::Header::new_checked_mut(&mut bytes[..]) {
+            header.set_src_port(ports.0);
+            header.set_dst_port(ports.1);
+            header.set_len((self.frame.len() - TRANSPORT_AT) as u16);
+        }
+        if self.checksum {
+            let checksum = match self.transport_checksum(&bytes) {
+                0 => 0xffff, // zero would mean "none"
+                checksum => checksum,
+            };
+            bytes[6..8].copy_from_slice(&checksum.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// The checksum of a segment with this header; its data is zeros, which change nothing.
+    fn transport_checksum(&self, header: &[u8]) -> u16 {
+        let protocol = if self.tcp { ip_proto::TCP } else { ip_proto::UDP };
+        let len = (self.frame.len() - TRANSPORT_AT) as u16;
+        pseudo_v4(self.src, self.dst, protocol, len).add(Sum::of(header)).checksum()
+    }
+
+    fn below_limit(&self) -> bool {
+        u64::try_from(self.limit).map_or(true, |limit| self.count < limit)
+    }
+
+    /// Chooses the flow and the header of the next packet; `None` after the last.
+    fn choose(&mut self, cx: &mut Cx<'_>) -> Option<(usize, usize)> {
+        if self.below_limit() {
+            let i = cx.rng().usize(..self.flows.len());
+            if self.flows[i].count == self.flow_size {
+                self.flows[i] = self.random_flow(&mut || cx.rng().u64(..));
+            }
+            let flow = &mut self.flows[i];
+            flow.count += 1;
+            let header = match flow.count {
+                1 => 0,
+                count if count == self.flow_size => 2,
+                _ => 1,
+            };
+            return Some((i, header));
+        }
+        // After the limit, TCP flows that are open are closed.
+        let open = self.flows.iter().position(|flow| flow.count != self.flow_size);
+        let Some(i) = open.filter(|_| self.tcp) else {
+            self.ended = true;
+            return None;
+        };
+        self.flows[i].count = self.flow_size;
+        Some((i, 2))
+    }
+
+    fn add_packet(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
+        let Some((flow, header)) = self.choose(cx) else { return false };
+        let header_len = if self.tcp { tcp::HEADER_LEN } else { udp::HEADER_LEN };
+        let header = &self.flows[flow].headers[header][..header_len];
+        let Some(mut packet) = cx.pool().packet(&self.frame) else { return false };
+        packet.data_mut()[TRANSPORT_AT..][..header_len].copy_from_slice(header);
+        packet.set_network(ethernet::HEADER_LEN as isize, ipv4::HEADER_LEN);
+        packet.set_dst_ip(self.dst);
+        batch.push(packet);
+        self.count += 1;
+        if self.count == 1 {
+            self.first_ns = cx.now_ns();
+        }
+        if !self.below_limit() {
+            self.last_ns = cx.now_ns();
+        }
+        true
+    }
+
+    fn reset(&mut self, cx: &mut Cx<'_>) {
+        (self.count, self.first_ns, self.last_ns, self.ended) = (0, 0, 0, false);
+        cx.set_signal(true);
+    }
+
+    /// The average rate, once it is over.
+    fn average(&self) -> u64 {
+        let ms = u64::try_from((self.last_ns - self.first_ns) / 1_000_000).unwrap_or(0).max(1);
+        if self.last_ns == 0 { 0 } else { self.count * 1000 / ms }
+    }
+}
+
+impl Element for FlowSource {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.provide_signal();
+        Ok(())
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        let due = self.rate.as_mut().map_or(usize::MAX, |rate| rate.allowance(cx.now_ns()));
+        if !self.active || self.ended || due == 0 {
+            cx.set_signal(false);
+            let next = self.rate.as_ref().and_then(|rate| rate.next_ns(cx.now_ns()));
+            if let (0, Some(at)) = (due, next) {
+                cx.timer_at(0, at);
+            }
+            return Pull::Nothing;
+        }
+        let mut batch = cx.batch();
+        for _ in 0..want.min(due).min(packet::BATCH_MAX) {
+            if !self.add_packet(cx, &mut batch) {
+                break;
+            }
+        }
+        if let Some(rate) = &mut self.rate {
+            rate.spend(batch.len());
+        }
+        Pull::Give(batch)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.set_signal(true);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type S = FlowSource;
+        h.read("count", |e: &mut S, _| e.count);
+        h.read("rate", |e: &mut S, _| e.average());
+        h.write("rate", |e: &mut S, cx, text| {
+            let rate = crate::queueing::shaper::checked(router::value(cx, text)?)?;
+            let now = cx.now_ns();
+            e.rate.get_or_insert_with(|| GapRate::new(rate)).set(rate, now);
+            cx.set_signal(true);
+            Ok(())
+        });
+        h.write("reset", |e: &mut S, cx, _| {
+            e.reset(cx);
+            Ok(())
+        })
+        .as_button();
+        h.write("active", |e: &mut S, cx, text| {
+            e.active = router::value(cx, text)?;
+            if e.active {
+                e.reset(cx);
+            }
+            Ok(())
+        });
+        h.write("limit", |e: &mut S, cx, text| {
+            e.limit = router::value(cx, text)?;
+            e.ended = false;
+            cx.set_signal(true);
+            Ok(())
+        });
+    }
+}
