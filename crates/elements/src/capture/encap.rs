@@ -1,7 +1,8 @@
 //! Click's names for link types.
 
-use device::capture::LinkType;
+use device::capture::{LinkType, Reader};
 use packet::Packet;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use wire::{ipv4, ipv6};
 
 /// Names and the numbers that stand for them in files; where a number has several names the first is printed.
@@ -43,8 +44,44 @@ pub(super) fn name(linktype: LinkType) -> String {
 }
 
 /// The link type of the packets that an element emits: a shared part, by which ToDump finds it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Encap(pub(super) LinkType);
+pub(crate) struct Encap {
+    /// The file whose link type it is. It is opened by whoever asks first, so that a configuration can be checked without
+    /// its captures.
+    path: String,
+    linktype: OnceLock<Result<LinkType, String>>,
+    opened: Mutex<Option<Reader>>,
+}
+
+impl Encap {
+    /// That of a capture.
+    pub(super) fn of_file(path: &str) -> Encap {
+        Encap { path: path.to_owned(), linktype: OnceLock::new(), opened: Mutex::default() }
+    }
+
+    /// One that is known.
+    pub(crate) fn known(linktype: LinkType) -> Encap {
+        Encap { path: String::new(), linktype: Ok(linktype).into(), opened: Mutex::default() }
+    }
+
+    /// The link type.
+    ///
+    /// # Errors
+    /// The file cannot be opened, or is no capture.
+    pub(super) fn linktype(&self) -> Result<LinkType, String> {
+        let open = || {
+            let reader = Reader::open(&self.path).map_err(|error| error.to_string())?;
+            let linktype = reader.linktype();
+            *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
+            Ok(linktype)
+        };
+        self.linktype.get_or_init(open).clone()
+    }
+
+    /// The file, once, after its link type was asked for.
+    pub(super) fn take_reader(&self) -> Option<Reader> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
 
 /// Finds the IP packet in a captured frame and sets header positions and, for IPv4, the destination annotation. False
 /// if there is none.

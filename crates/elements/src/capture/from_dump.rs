@@ -61,6 +61,7 @@ use router::{
     Residency,
 };
 use std::any::Any;
+use std::sync::Arc;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FromDump", create)
@@ -113,6 +114,8 @@ struct FromDump {
     filename: String,
     filesize: Option<u64>,
     linktype: LinkType,
+    encap: Arc<Encap>,
+    filepos: u64,
     source: Source,
     timing: bool,
     active: bool,
@@ -155,22 +158,17 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         None => AtEnd::Nothing,
     };
     let sample = probability(config, sample)?;
-    let source = Source::open(&filename.0, range, filepos)?;
-    let linktype = source.reader.as_ref().map_or(LinkType::Ethernet, Reader::linktype);
-    if force_ip && matches!(linktype, LinkType::Other(_)) {
-        let (name, code) = (&filename.0, linktype.code());
-        return Err(format!("{name}: unknown linktype {code}; can't force IP packets").into());
-    }
-    let headerless = matches!(linktype, LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6);
-    config.shared(|| Ok(Encap(linktype)))?;
+    let encap = config.shared(|| Ok(Encap::of_file(&filename.0)))?;
     Ok(Box::new(FromDump {
-        filesize: source.reader.as_ref().and_then(|reader| file_size(reader, &filename.0)),
+        filesize: None,
         filename: if filename.0 == "-" { "<stdin>".to_owned() } else { filename.0 },
-        linktype,
-        source,
+        linktype: LinkType::Ethernet,
+        encap,
+        filepos,
+        source: Source::new(range),
         timing,
         active,
-        force_ip: force_ip || headerless,
+        force_ip,
         sample,
         at_end,
         outputs: config.outputs(),
@@ -195,31 +193,37 @@ fn probability(config: &mut Config<'_>, sample: f64) -> Result<u32, ConfigError>
 
 /// The bytes of a file, if it is one and its positions are those that are read.
 fn file_size(reader: &Reader, path: &str) -> Option<u64> {
-    let known = path != "-" && !reader.is_compressed();
+    let known = path != "<stdin>" && !reader.is_compressed();
     let data = if known { std::fs::metadata(path).ok()? } else { return None };
     data.is_file().then_some(data.len())
 }
 
 impl Source {
-    fn open(path: &str, range: Range, filepos: u64) -> Result<Source, ConfigError> {
-        let mut reader = Reader::open(path).map_err(|error| error.to_string())?;
-        let mut bytes = Vec::new();
-        while reader.offset() < filepos {
-            let more = reader.next(&mut bytes).map_err(|error| error.to_string())?;
-            if more.is_none() {
-                break;
-            }
-        }
-        Ok(Source {
-            position: reader.offset(),
-            reader: Some(reader),
-            bytes,
+    /// No file yet.
+    fn new(range: Range) -> Source {
+        Source {
+            reader: None,
+            bytes: Vec::new(),
             held: None,
+            position: 0,
             range,
             pace_ns: None,
             range_ended: false,
             ended: false,
-        })
+        }
+    }
+
+    /// Begins with the first record at or behind a position of the file.
+    fn begin(&mut self, mut reader: Reader, filepos: u64) -> Result<(), ConfigError> {
+        while reader.offset() < filepos {
+            let more = reader.next(&mut self.bytes).map_err(|error| error.to_string())?;
+            if more.is_none() {
+                break;
+            }
+        }
+        self.position = reader.offset();
+        self.reader = Some(reader);
+        Ok(())
     }
 
     /// How far the file has been read.
@@ -255,6 +259,19 @@ enum Next {
 }
 
 impl FromDump {
+    fn open(&mut self) -> Result<(), ConfigError> {
+        self.linktype = self.encap.linktype()?;
+        if self.force_ip && matches!(self.linktype, LinkType::Other(_)) {
+            let (name, code) = (&self.filename, self.linktype.code());
+            return Err(format!("{name}: unknown linktype {code}; can't force IP packets").into());
+        }
+        // Packets without link-layer headers are IP packets or nothing.
+        self.force_ip |= matches!(self.linktype, LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6);
+        let Some(reader) = self.encap.take_reader() else { return Ok(()) };
+        self.filesize = file_size(&reader, &self.filename);
+        self.source.begin(reader, self.filepos)
+    }
+
     fn next(&mut self, cx: &mut Cx<'_>) -> Next {
         let Some((record, stage)) = self.source.read(cx) else { return Next::FileEnd };
         let pace_ns = *self.source.pace_ns.get_or_insert(cx.now_ns().saturating_sub(record.time_ns));
@@ -362,6 +379,7 @@ impl FromDump {
 
 impl Element for FromDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.open()?;
         if !self.push {
             cx.provide_signal();
         } else if self.active {
@@ -601,6 +619,15 @@ mod tests {
         assert!(said.contains(&path) && said.starts_with("d :: FromDump: "), "{said}");
         let text = errors("FromDump(/nonexistent/file.pcap) -> Discard");
         assert!(text.contains("/nonexistent/file.pcap"), "{text}");
+    }
+
+    /// A configuration can be checked where its captures are not.
+    #[test]
+    fn checked_without_its_file() {
+        let parsed = lang::parse("FromDump(/nonexistent/file.pcap) -> Discard", "config", &[]);
+        let known = crate::classes();
+        let layout = router::layout(parsed.graph, &known, 1).unwrap();
+        assert!(router::check(layout, String::new(), &known, router::Options::default()).is_ok());
     }
 
     /// A pull output gives what is asked for.

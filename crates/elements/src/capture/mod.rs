@@ -1,6 +1,6 @@
 //! Packets from and to files and interfaces in memory.
 
-mod encap;
+pub(crate) mod encap;
 mod from_dump;
 mod from_memory;
 mod range;

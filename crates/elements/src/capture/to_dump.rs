@@ -121,7 +121,8 @@ impl ToDump {
         let mut found: Vec<(&str, LinkType)> = Vec::new();
         for name in &self.encap_from {
             let element = cx.shared_of::<Encap>(name, "FromDump");
-            found.push((name, element.map_err(|_| format!("'{name}' has no encapsulation type"))?.0));
+            let element = element.map_err(|_| format!("'{name}' has no encapsulation type"))?;
+            found.push((name, element.linktype()?));
         }
         let Some(&(_, first)) = found.first() else { return Ok(()) };
         if found.iter().any(|(_, linktype)| *linktype != first) {

@@ -44,6 +44,8 @@
 
 use super::maker::{Defaults, Maker};
 use super::reader::Reader;
+use crate::capture::encap::Encap;
+use device::capture::LinkType;
 use packet::{Batch, Packet};
 use router::{
     Activity, Bytes, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency,
@@ -176,6 +178,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         let words = words.strip_prefix(&["!flowid"]).unwrap_or(&words);
         reader.set_flow(words)?;
     }
+    config.shared(|| Ok(Encap::known(LinkType::RawIp)))?;
     Ok(Box::new(FromIpSummaryDump {
         filename,
         data: data.map(|data| data.0),
@@ -399,6 +402,18 @@ mod tests {
         run(&config);
         let lines = "10.000000 100 80 1\n11.000000 100 80 1\n12.000000 100 80 1\n13.000000 103 83 1\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
+    }
+
+    /// Captures of what it emits know that there is no link-layer header.
+    #[test]
+    fn encapsulation() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out").to_str().unwrap().to_owned();
+        run(&format!(
+            "f :: FromIPSummaryDump(DATA \"!data ip_len\\n20\\n\", STOP true) -> ToDump({path}, USE_ENCAP_FROM f)"
+        ));
+        let reader = device::capture::Reader::open(&path).unwrap();
+        assert_eq!(reader.linktype(), device::capture::LinkType::RawIp);
     }
 
     #[test]
