@@ -1,6 +1,7 @@
 //! Elements that inspect or mark any packet.
 
 mod counter;
+pub(crate) mod fraction;
 mod ip_print;
 mod ip_text;
 mod null;
@@ -12,7 +13,7 @@ mod rate_average;
 mod strip;
 mod unstrip;
 
-use router::Class;
+use router::{Class, Verdict};
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
@@ -26,3 +27,9 @@ pub const CLASSES: &[&Class] = &[
     &strip::CLASS,
     &unstrip::CLASS,
 ];
+
+/// What becomes of a packet that does not pass: it leaves at output 1, if there is one.
+#[inline]
+pub(crate) fn reject(second_output: bool, reason: &'static str) -> Verdict {
+    if second_output { Verdict::Output(1) } else { Verdict::Drop(reason) }
+}

@@ -1,0 +1,104 @@
+//! Spreads packets over its outputs by some of their bytes.
+//!
+//! ```click
+//! HashSwitch(OFFSET, LENGTH)
+//! ```
+//!
+//! Packets in which the LENGTH bytes from OFFSET on are the same leave at the same output: the bytes' sum modulo the
+//! number of outputs, or, with 2, 4 or 8 outputs, the low bits of the sum and of the sum without its last four bits,
+//! added without carry. Packets that are too short leave at output 0.
+//!
+//! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `OFFSET` (integer): where the bytes start.
+//! - `LENGTH` (integer): how many there are; not 0.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! RandomSource(64) -> h :: HashSwitch(26, 8);
+//! h [0] -> Discard;
+//! h [1] -> Discard;
+//! ```
+//!
+//! # See also
+//! RandomSwitch, RoundRobinSwitch, Switch
+
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("HashSwitch", create).ports("1/1-").processing("h/h").doc(include_str!("hash_switch.rs"));
+
+struct HashSwitch {
+    offset: usize,
+    end: usize,
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut offset, mut length) = (0u32, 0u32);
+    config.args().required("OFFSET", &mut offset).required("LENGTH", &mut length).finish()?;
+    if length == 0 {
+        return Err("length must be > 0".into());
+    }
+    let offset = offset as usize;
+    let end = offset.saturating_add(length as usize);
+    Ok(Box::new(HashSwitch { offset, end, outputs: config.outputs() }))
+}
+
+impl HashSwitch {
+    #[inline]
+    fn output(&self, packet: &Packet) -> usize {
+        let Some(bytes) = packet.data().get(self.offset..self.end) else { return 0 };
+        let sum: usize = bytes.iter().map(|&byte| usize::from(byte)).sum();
+        match self.outputs {
+            2 | 4 | 8 => (sum ^ (sum >> 4)) & (self.outputs - 1),
+            outputs => sum % outputs,
+        }
+    }
+}
+
+impl Element for HashSwitch {
+    #[inline]
+    fn push_one(&mut self, _cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
+        Some(Verdict::Output(self.output(packet)))
+    }
+
+    #[inline]
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        cx.scatter(batch, |_, packet| Verdict::Output(self.output(packet)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::send;
+    use crate::testing::errors;
+
+    /// The outputs are Click's, for powers of two and others; bytes outside the range do not matter.
+    #[test]
+    fn spreads() {
+        let packets =
+            [vec![9, 0x12, 0x01], vec![8, 0x12, 0x01], vec![0, 0x10, 0x01], vec![0, 0x05, 0], vec![7, 7]];
+        let three =
+            "Inject -> h :: HashSwitch(1, 2); h[0] -> Collect(0); h[1] -> Collect(1); h[2] -> Collect(2)";
+        let flow = send(three, packets.clone());
+        let counts = |flow: &crate::inject::Flow, outputs| -> Vec<_> {
+            (0..outputs).map(|o| flow.data(o).len()).collect()
+        };
+        assert_eq!(counts(&flow, 3), [1, 2, 2]); // 0x13 % 3 = 1, 0x11 % 3 = 2, 5 % 3 = 2, too short: 0
+        let two = "Inject -> h :: HashSwitch(1, 2); h[0] -> Collect(0); h[1] -> Collect(1)";
+        // 0x13 ^ 1 is even, 0x11 ^ 1, too, 5 ^ 0 is odd
+        assert_eq!(counts(&send(two, packets), 2), [4, 1]);
+    }
+
+    #[test]
+    fn bad_arguments() {
+        assert!(errors("Idle -> HashSwitch(1, 0) -> Discard").contains("length must be > 0"));
+    }
+}

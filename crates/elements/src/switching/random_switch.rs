@@ -1,0 +1,63 @@
+//! Sends each packet to an output chosen at random.
+//!
+//! ```click
+//! RandomSwitch
+//! ```
+//!
+//! All outputs are equally likely.
+//!
+//! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! None.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> r :: RandomSwitch;
+//! r [0] -> Discard;
+//! r [1] -> Discard;
+//! ```
+//!
+//! # See also
+//! RoundRobinSwitch, HashSwitch, RandomSample
+
+use packet::Batch;
+use router::{Class, Config, ConfigError, Cx, Element, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("RandomSwitch", create).ports("1/1-").processing("h/h").doc(include_str!("random_switch.rs"));
+
+struct RandomSwitch {
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    config.args().finish()?;
+    Ok(Box::new(RandomSwitch { outputs: config.outputs() }))
+}
+
+impl Element for RandomSwitch {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        cx.scatter(batch, |cx, _| Verdict::Output(cx.rng().usize(0..self.outputs)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::run_and_read;
+
+    /// Each of three outputs gets about a third, the last one included.
+    #[test]
+    fn fair() {
+        let config = "InfiniteSource(LIMIT 3000, STOP true) -> r :: RandomSwitch; r[0] -> a :: Discard;
+                      r[1] -> b :: Discard; r[2] -> c :: Discard";
+        for count in run_and_read(config, &["a.count", "b.count", "c.count"]) {
+            let count: u32 = count.parse().unwrap_or(0);
+            assert!((850..1150).contains(&count), "{count}");
+        }
+    }
+}
