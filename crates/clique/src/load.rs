@@ -3,6 +3,7 @@
 use crate::input::{Parameter, Text};
 use crate::library;
 use crate::pinpoint::Arguments;
+use crate::remedies;
 use lang::{Diagnostic, Parsed, Source};
 use router::{Classes, Options, Router};
 
@@ -16,6 +17,10 @@ impl lang::ClassSet for Known<'_> {
 
     fn names(&self) -> Vec<&str> {
         self.0.names().collect()
+    }
+
+    fn remedy(&self, name: &str) -> Option<&str> {
+        remedies::find(name)
     }
 }
 

@@ -26,6 +26,7 @@ mod memory;
 mod pinpoint;
 mod print;
 mod read;
+mod remedies;
 mod report;
 mod run;
 mod shell;

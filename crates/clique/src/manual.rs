@@ -1,7 +1,7 @@
 //! `clique elements`: the element classes and their manual.
 
-use crate::console;
 use crate::status::Status;
+use crate::{console, remedies};
 use router::{Class, Classes};
 
 /// Arguments of `clique elements`.
@@ -26,8 +26,9 @@ pub(crate) fn run(args: &Args, known: &Classes) -> Status {
     if let Some(class) = known.get(name) {
         return console::write_result(None, &form(class));
     }
-    let similar = lang::similar(name, known.names());
-    let advice = similar.map(|similar| format!("; did you mean '{similar}'?")).unwrap_or_default();
+    let similar = || lang::similar(name, known.names()).map(|similar| format!("; did you mean '{similar}'?"));
+    let remedy = remedies::find(name).map(|remedy| format!("; {remedy}"));
+    let advice = remedy.or_else(similar).unwrap_or_default();
     console::complain(&format!("unknown element class '{name}'{advice}\n"));
     Status::Usage
 }

@@ -411,7 +411,9 @@ impl Parser<'_> {
         let mut diagnostic = Diagnostic::error(format!("undeclared element '{name}'"));
         let class = self.similar_class(name);
         let element = self.similar_element(name);
-        if let Some(class) = class {
+        if let Some(remedy) = self.classes.remedy(name) {
+            diagnostic = diagnostic.help(format!("unknown element class '{name}'; {remedy}"));
+        } else if let Some(class) = class {
             diagnostic = diagnostic.help(format!("unknown element class '{name}'; did you mean '{class}'?"));
         } else if let Some(element) = element {
             diagnostic = diagnostic.help(format!("did you mean element '{element}'?"));

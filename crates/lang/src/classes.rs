@@ -9,6 +9,11 @@ pub trait ClassSet {
     fn contains(&self, name: &str) -> bool;
     /// All names, among which similar ones are looked for when one is unknown.
     fn names(&self) -> Vec<&str>;
+    /// What to do instead of using a class that does not exist here but elsewhere, as a sentence.
+    fn remedy(&self, name: &str) -> Option<&str> {
+        let _ = name;
+        None
+    }
 }
 
 impl ClassSet for [&str] {
@@ -165,6 +170,11 @@ impl<'a> Classes<'a> {
                 None => return,
             };
         }
+    }
+
+    /// What to do instead of using the unknown class `name`.
+    pub(crate) fn remedy(&self, name: &str) -> Option<&'a str> {
+        self.known?.remedy(name)
     }
 
     /// A class whose name is similar to `name`.

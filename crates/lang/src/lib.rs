@@ -92,7 +92,7 @@ pub struct Options<'a> {
     pub classes: Option<&'a dyn ClassSet>,
     /// Finds the files of `require(library ...)`; without it there are none.
     pub library: Option<FindLibrary<'a>>,
-    /// Says whether a package that the text requires is there; without it all are.
+    /// Says whether a package that the text requires is there, which earns a warning if not; without it all are.
     pub package: Option<&'a dyn Fn(&str) -> bool>,
     /// Bounds.
     pub limits: Limits,

@@ -199,7 +199,9 @@ impl<'a> Parser<'a> {
             return id;
         }
         let mut diagnostic = Diagnostic::error(format!("unknown element class '{name}'"));
-        if let Some(similar) = self.similar_class(name) {
+        if let Some(remedy) = self.classes.remedy(name) {
+            diagnostic = diagnostic.help(remedy);
+        } else if let Some(similar) = self.similar_class(name) {
             diagnostic = diagnostic.help(format!("did you mean '{similar}'?"));
         }
         self.report(diagnostic.at(place.landmark.clone(), place.span));
@@ -463,7 +465,10 @@ impl<'a> Parser<'a> {
 
     fn package(&mut self, name: &str, place: &Token) {
         if self.options.package.is_some_and(|there| !there(name)) {
-            self.error_at(place, format!("requirement '{name}' not available"));
+            // What the package would bring may be there anyway; if not, an unknown class says so.
+            let message =
+                format!("package '{name}' is not loaded: all element classes are part of the program");
+            self.report(Diagnostic::warning(message).at(place.landmark.clone(), place.span));
         }
         self.requirements.push(Requirement { kind: "package".into(), value: name.into() });
     }

@@ -99,18 +99,23 @@ fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
     table.install(&mut router)?;
     let installed = started.elapsed();
     if !args.json {
-        println!("{}", table.summary(installed));
-        println!(
+        say(&table.summary(installed));
+        say(&format!(
             "{} frames of traffic, {workers} workers, {} route changes a second wanted",
             frames.len(),
             args.updates
-        );
+        ));
     }
     let checker = Checker::new(&table, &frames, args.pcap.is_none());
     let figures = forward(args, &mut router, &table, &interfaces, checker, workers)?;
     let good = figures.disagreements.is_empty();
-    println!("{}", if args.json { figures.json(&table, installed) } else { figures.text() });
+    say(&if args.json { figures.json(&table, installed) } else { figures.text() });
     Ok(good)
+}
+
+/// Prints a line. That nobody reads it is no reason to stop.
+fn say(line: &str) {
+    let _ = console::print(&format!("{line}\n"));
 }
 
 /// Makes the router, with the interfaces at its disposal.
@@ -163,7 +168,7 @@ fn forward(
             checker
         });
         if !args.json {
-            println!("{}", Sample::HEADING);
+            say(Sample::HEADING);
         }
         for second in 1..=args.seconds.max(1) {
             std::thread::sleep(
@@ -172,7 +177,7 @@ fn forward(
             let sample = Sample::take(&handle, interfaces, changes.made(), start.elapsed());
             let line = figures.add(sample);
             if !args.json {
-                println!("{line}");
+                say(&line);
             }
             if handle.info().halted() {
                 break;

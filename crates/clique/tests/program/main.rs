@@ -3,6 +3,7 @@
 mod check;
 mod click;
 mod control;
+mod demo;
 mod print;
 mod run;
 

@@ -1,0 +1,46 @@
+//! The demonstration, as small as it gets.
+
+use crate::program;
+
+/// A small table, a second, two workers: everything that is checked agrees, and the report says what it should.
+#[test]
+fn report() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let table = directory.path().join("table");
+    let mut prefixes: String = (1..200).map(|n| format!("{n}.0.0.0/8\n{n}.{n}.0.0/16\n")).collect();
+    prefixes.extend((1..100).map(|n| format!("2001:{n:x}::/32\n")));
+    std::fs::write(&table, prefixes).expect("written");
+    let table = table.to_str().expect("UTF-8");
+    let arguments = [
+        "demo",
+        "-j",
+        "2",
+        "--seconds",
+        "1",
+        "--frames",
+        "4096",
+        "--updates",
+        "200",
+        "--table",
+        table,
+        "--json",
+    ];
+    let output = program(&arguments).output().expect("the program can be started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON and nothing else");
+    let number = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("no number '{name}': {report}"));
+    assert_eq!(number("workers"), 2.0);
+    assert!(number("prefixes_v4") >= 300.0 && number("prefixes_v6") >= 90.0, "{report}");
+    assert!(number("packets_received") >= number("packets_sent") && number("packets_sent") > 0.0, "{report}");
+    assert!(number("route_changes") > 0.0, "{report}");
+    assert_eq!(number("disagreeing"), 0.0, "{report}");
+    assert!(number("checked") > 0.0, "{report}");
+}
+
+/// A table that is not there is an error, not a crash.
+#[test]
+fn wrong_table() {
+    let said = crate::clique(&["demo", "--table", "/nowhere/table"]);
+    assert!(said.starts_with("exit status: 1\n--- messages\nclique demo: "), "{said}");
+}
