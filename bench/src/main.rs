@@ -1,12 +1,14 @@
 //! The papers' experiments and comparisons, side by side.
 //!
 //! `clique-bench forward` measures nanoseconds a packet through small configurations, several runs each, interleaved, and
-//! prints the median and the spread; `clique-bench rewriter` measures network address translation. `--tiny` runs everything once with few packets: the tests do that, so that no
-//! benchmark rots.
+//! prints the median and the spread; `clique-bench rewriter` measures network address translation, and
+//! `clique-bench filter` packet filters with up to ten thousand rules. `--tiny` runs everything once with few packets: the tests
+//! do that, so that no benchmark rots.
 
 #![forbid(unsafe_code)]
 
 mod callgrind;
+mod filter;
 mod forward;
 mod machine;
 mod rewriter;
@@ -27,12 +29,15 @@ enum What {
     Forward(forward::Arguments),
     /// Nanoseconds a packet in IPRewriter.
     Rewriter(rewriter::Arguments),
+    /// Nanoseconds a packet in IPFilter.
+    Filter(rewriter::Arguments),
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().what {
         What::Forward(arguments) => forward::run(&arguments),
         What::Rewriter(arguments) => rewriter::run(&arguments),
+        What::Filter(arguments) => filter::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

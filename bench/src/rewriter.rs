@@ -18,16 +18,16 @@ use wire::{ip_proto, udp};
 pub(crate) struct Arguments {
     /// Runs of each configuration.
     #[arg(long, default_value_t = 5)]
-    runs: usize,
+    pub(crate) runs: usize,
     /// Packets a run, and twice as many.
     #[arg(long, default_value_t = 5_000_000)]
-    packets: u64,
+    pub(crate) packets: u64,
     /// One short run of each, to see that it works.
     #[arg(long)]
-    tiny: bool,
+    pub(crate) tiny: bool,
     /// Machine-readable output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// Makes UDP packets of `FLOWS` flows at random, each as likely as any other. The flows are those from `FIRST` on.
@@ -184,7 +184,7 @@ impl Case {
 
 /// A result.
 #[derive(Serialize)]
-struct Figure {
+pub(crate) struct Figure {
     name: &'static str,
     ns_median: f64,
     ns_min: f64,
@@ -194,10 +194,19 @@ struct Figure {
     workers: u32,
 }
 
+impl Figure {
+    /// The median and the spread of some runs' nanoseconds a packet.
+    pub(crate) fn new(name: &'static str, mut ns: Vec<f64>, packets: u64, workers: u32) -> Figure {
+        ns.sort_by(f64::total_cmp);
+        let (median, runs) = (ns[ns.len() / 2], ns.len());
+        Figure { name, ns_median: median, ns_min: ns[0], ns_max: ns[runs - 1], runs, packets, workers }
+    }
+}
+
 #[derive(Serialize)]
-struct Report {
-    machine: Machine,
-    figures: Vec<Figure>,
+pub(crate) struct Report {
+    pub(crate) machine: Machine,
+    pub(crate) figures: Vec<Figure>,
 }
 
 /// Measures all cases, interleaved, and prints them.
@@ -211,29 +220,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             times.push(case.measure(packets)?);
         }
     }
-    let figures = CASES.iter().zip(times).map(|(case, mut ns)| {
-        ns.sort_by(f64::total_cmp);
-        Figure {
-            name: case.name,
-            ns_median: ns[ns.len() / 2],
-            ns_min: ns[0],
-            ns_max: ns[ns.len() - 1],
-            runs,
-            packets,
-            workers: case.workers,
-        }
-    });
-    print(&Report { machine, figures: figures.collect() }, arguments.json);
+    let figures = CASES.iter().zip(times).map(|(case, ns)| Figure::new(case.name, ns, packets, case.workers));
+    Report { machine, figures: figures.collect() }.print("IPRewriter", arguments.json);
     Ok(())
 }
 
-fn print(report: &Report, json: bool) {
-    if json {
-        return println!("{}", serde_json::to_string_pretty(report).unwrap_or_default());
-    }
-    println!("{}", report.machine.line());
-    println!("{:36} {:>7} {:>7} {:>7}", "ns a packet in IPRewriter", "median", "min", "max");
-    for f in &report.figures {
-        println!("{:36} {:7.1} {:7.1} {:7.1}", f.name, f.ns_median, f.ns_min, f.ns_max);
+impl Report {
+    /// Prints what an element costs.
+    pub(crate) fn print(&self, element: &str, json: bool) {
+        if json {
+            return println!("{}", serde_json::to_string_pretty(self).unwrap_or_default());
+        }
+        println!("{}", self.machine.line());
+        println!("{:36} {:>7} {:>7} {:>7}", format!("ns a packet in {element}"), "median", "min", "max");
+        for f in &self.figures {
+            println!("{:36} {:7.1} {:7.1} {:7.1}", f.name, f.ns_median, f.ns_min, f.ns_max);
+        }
     }
 }

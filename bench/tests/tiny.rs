@@ -25,3 +25,14 @@ fn rewriter() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(report["figures"].as_array().map(Vec::len), Some(5));
 }
+
+#[test]
+fn filter() {
+    let output = Command::new(env!("CARGO_BIN_EXE_clique-bench"))
+        .args(["filter", "--tiny", "--json"])
+        .output()
+        .expect("the benchmark starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["figures"].as_array().map(Vec::len), Some(4));
+}
