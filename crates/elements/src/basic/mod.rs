@@ -9,7 +9,7 @@ pub(crate) mod paint;
 mod print;
 mod pull_null;
 mod push_null;
-mod rate_average;
+pub(crate) mod rate_average;
 mod strip;
 mod unstrip;
 

@@ -53,7 +53,7 @@ impl<const SCALE: u32> RateAverage<SCALE> {
 }
 
 /// A number with `scale` bits of fraction, with as few decimals as tell it from its neighbours.
-fn unparse(value: u64, scale: u32) -> String {
+pub(crate) fn unparse(value: u64, scale: u32) -> String {
     let one = 1u64 << scale;
     let (whole, fraction) = (value >> scale, value & (one - 1));
     if fraction == 0 {

@@ -1,0 +1,170 @@
+//! Sorts packets by their aggregates.
+//!
+//! ```click
+//! AggregateFilter(PATTERN, ...)
+//! ```
+//!
+//! Each PATTERN is an output and the aggregates that leave there: `OUTPUT AGGREGATE ...`. OUTPUT is a number, `allow` for 0,
+//! `deny` for 1, or `drop`. An aggregate is a number, a range `FIRST-LAST`, or `all` (or `-`) for those that are left. The
+//! first pattern that fits decides; packets that none fits are dropped.
+//!
+//! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
+//!
+//! # Example
+//! ```click
+//! f :: AggregateFilter(allow 1-10 15, deny all); f[0] -> Queue; f[1] -> Discard
+//! ```
+//!
+//! # See also
+//! AggregateIP, AggregateIPFlows
+
+use packet::{Anno, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("AggregateFilter", create)
+    .ports("1/-")
+    .processing("h/h")
+    .doc(include_str!("aggregate_filter.rs"));
+
+/// Aggregates and their output.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    first: u32,
+    last: u32,
+    output: usize,
+}
+
+struct AggregateFilter {
+    /// In ascending order, without overlaps.
+    ranges: Vec<Range>,
+    /// For all others.
+    default: usize,
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut patterns = Vec::new();
+    config.args().rest(&mut patterns).finish()?;
+    let outputs = config.outputs();
+    let mut e = AggregateFilter { ranges: Vec::new(), default: usize::MAX, outputs };
+    let (mut errors, mut closed) = (Vec::new(), false);
+    for (number, pattern) in patterns.iter().enumerate() {
+        if closed {
+            config.warn(format!("pattern {number} matches no packets"));
+            continue;
+        }
+        match e.add_pattern(pattern) {
+            Ok(all) => closed = all,
+            Err(error) => errors.push(format!("pattern {number}{error}")),
+        }
+    }
+    if errors.is_empty() { Ok(Box::new(PerPacket(e))) } else { Err(ConfigError { messages: errors }) }
+}
+
+impl AggregateFilter {
+    /// Adds a pattern; true if it leaves nothing to others.
+    fn add_pattern(&mut self, pattern: &str) -> Result<bool, String> {
+        let words: Vec<&str> = pattern.split_whitespace().collect();
+        let (&to, aggregates) = words.split_first().ok_or(": empty pattern")?;
+        let output = match to {
+            "allow" => 0,
+            "deny" => 1,
+            "drop" => usize::MAX,
+            number => number.parse().map_err(|_| ": expected a port number")?,
+        };
+        match aggregates {
+            [] => return Err(" has no aggregates".to_owned()),
+            ["all" | "-"] => {
+                self.default = output;
+                return Ok(true);
+            }
+            _ => {}
+        }
+        for word in aggregates {
+            let (first, last) = word.split_once('-').unwrap_or((word, word));
+            let (Ok(first), Ok(last)) = (first.parse(), last.parse()) else {
+                return Err(format!(": bad aggregate number '{word}'"));
+            };
+            self.add(Range { first, last, output });
+        }
+        Ok(false)
+    }
+
+    /// Adds the parts of a range that no other range has.
+    fn add(&mut self, range: Range) {
+        let mut parts = Vec::new();
+        let mut first = Some(range.first);
+        let within = |known: &&Range| known.last >= range.first && known.first <= range.last;
+        for known in self.ranges.iter().filter(within) {
+            let Some(from) = first else { break };
+            if known.first > from {
+                parts.push(Range { first: from, last: known.first - 1, ..range });
+            }
+            first = known.last.checked_add(1);
+        }
+        if let Some(from) = first.filter(|from| *from <= range.last) {
+            parts.push(Range { first: from, ..range });
+        }
+        self.ranges.extend(parts);
+        self.ranges.sort_unstable_by_key(|range| range.first);
+    }
+
+    fn output(&self, aggregate: u32) -> usize {
+        let at = self.ranges.partition_point(|range| range.last < aggregate);
+        let range = self.ranges.get(at).filter(|range| range.first <= aggregate);
+        range.map_or(self.default, |range| range.output)
+    }
+}
+
+impl Simple for AggregateFilter {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match self.output(packet.anno(Anno::AGGREGATE) as u32) {
+            output if output < self.outputs => Verdict::Output(output),
+            _ => Verdict::Drop("aggregate filtered out"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AggregateFilter, Range};
+    use crate::inject::{Sent, send};
+    use crate::testing::errors;
+    use packet::Anno;
+    use proptest::prelude::*;
+
+    #[test]
+    fn patterns() {
+        let sent = [1u64, 5, 9, 12, 13, 99]
+            .map(|a| Sent { annotations: vec![(Anno::AGGREGATE, a)], ..Sent::from(vec![a as u8]) });
+        let config = "Inject -> f :: AggregateFilter(deny 5, drop 13, allow 1-12, 1 all); f[0] -> Collect(0); f[1] -> Collect(1)";
+        let flow = send(config, sent);
+        assert_eq!(flow.data(0), [[1], [9], [12]]);
+        assert_eq!(flow.data(1), [[5], [99]]);
+        let text = errors("Idle -> AggregateFilter(x 1, 0, allow 1-x) -> Discard");
+        for part in [
+            "pattern 0: expected a port number",
+            "pattern 1 has no aggregates",
+            "pattern 2: bad aggregate number '1-x'",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    proptest! {
+        /// The first range that fits decides, whatever overlaps.
+        #[test]
+        fn overlaps(ranges in prop::collection::vec((0u32..40, 0u32..40), 0..12)) {
+            let mut filter = AggregateFilter { ranges: Vec::new(), default: 99, outputs: 0 };
+            for (output, &(first, last)) in ranges.iter().enumerate() {
+                filter.add(Range { first, last, output });
+            }
+            for aggregate in 0..45 {
+                let naive = ranges.iter().position(|&(first, last)| first <= aggregate && aggregate <= last);
+                prop_assert_eq!(filter.output(aggregate), naive.unwrap_or(99));
+            }
+        }
+    }
+}

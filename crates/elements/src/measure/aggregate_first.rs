@@ -1,0 +1,70 @@
+//! Passes on the first packet of each aggregate.
+//!
+//! ```click
+//! AggregateFirst([KEYWORDS])
+//! ```
+//!
+//! Other packets leave by output 1 or, if there is none, are dropped.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `NOTIFIER` (element): accepted; in Click an aggregate that this element says is over may have another first packet.
+//! - `CAPACITY` (integer, default 4194304): the most aggregates; packets of more count as others. Click has no limit.
+//!
+//! # Example
+//! ```click
+//! AggregateIPFlows -> AggregateFirst -> IPPrint
+//! ```
+//!
+//! # See also
+//! AggregateLast, AggregateFilter, AggregateIPFlows
+
+use packet::{Anno, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, ElementName, PerPacket, Residency, Simple, Verdict};
+use std::collections::HashSet;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("AggregateFirst", create)
+    .ports("1/1-2")
+    .processing("a/ah")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("aggregate_first.rs"));
+
+struct AggregateFirst {
+    seen: HashSet<u32>,
+    capacity: usize,
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut capacity, mut notifier) = (1 << 22, None::<ElementName>);
+    config.args().keyword("NOTIFIER", &mut notifier).keyword("CAPACITY", &mut capacity).finish()?;
+    Ok(Box::new(PerPacket(AggregateFirst { seen: HashSet::new(), capacity, outputs: config.outputs() })))
+}
+
+impl Simple for AggregateFirst {
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let aggregate = packet.anno(Anno::AGGREGATE) as u32;
+        if self.seen.len() < self.capacity && self.seen.insert(aggregate) {
+            return Verdict::Pass;
+        }
+        super::fail(self.outputs, "not the first of its aggregate")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::{Sent, send};
+    use packet::Anno;
+
+    #[test]
+    fn firsts() {
+        let sent = [5u64, 5, 7, 5, 7, 9]
+            .map(|a| Sent { annotations: vec![(Anno::AGGREGATE, a)], ..Sent::from(vec![a as u8]) });
+        let config = "Inject -> f :: AggregateFirst(CAPACITY 2) -> Collect(0); f[1] -> Collect(1)";
+        let flow = send(config, sent);
+        assert_eq!(flow.data(0), [[5], [7]]);
+        assert_eq!(flow.data(1), [[5], [5], [7], [9]]);
+    }
+}
