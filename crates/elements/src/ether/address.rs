@@ -1,7 +1,9 @@
 //! Address arguments.
 
-use router::{FromArg, IpMask, Scope};
+use packet::{ANNO_BYTES, Packet};
+use router::{ConfigError, FromArg, IpMask, Scope};
 use std::net::Ipv4Addr;
+use wire::MacAddr;
 use wire::net::mask_v4;
 
 /// An IPv4 address with a mask: a prefix, or a single address, whose mask has all bits set.
@@ -45,5 +47,40 @@ impl FromArg for Prefix {
             return Ok(Prefix { address, mask: mask_v4(32) });
         }
         IpMask::from_arg(text, scope).map(|prefix| Prefix { address: prefix.addr, mask: prefix.mask })
+    }
+}
+
+/// Six annotation bytes for an Ethernet address: where the first is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MacAnno(usize);
+
+impl FromArg for MacAnno {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        // No named annotation has six bytes.
+        let offset = u32::from_arg(text, scope).ok().map(|offset| offset as usize);
+        let fits = |offset: &usize| *offset <= ANNO_BYTES - 6;
+        offset.filter(fits).map(MacAnno).ok_or_else(|| "expected annotation".to_owned())
+    }
+}
+
+impl MacAnno {
+    /// Stores an address there.
+    #[inline]
+    pub(super) fn set(self, packet: &mut Packet, address: MacAddr) {
+        if let Some(place) = packet.annotations_mut()[self.0..].first_chunk_mut() {
+            *place = address.octets();
+        }
+    }
+}
+
+/// An offset in a frame, or the name of an address in its header.
+pub(super) fn place(text: &str) -> Result<usize, ConfigError> {
+    match text.to_ascii_lowercase().as_str() {
+        "src" => Ok(6),
+        "dst" => Ok(0),
+        number => router::parse_integer(number)
+            .and_then(|offset| u32::try_from(offset).ok())
+            .map(|offset| offset as usize)
+            .ok_or_else(|| "type mismatch: bad OFFSET".into()),
     }
 }

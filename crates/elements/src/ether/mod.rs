@@ -1,20 +1,58 @@
 //! Ethernet and address resolution.
 
 mod address;
+mod arp_faker;
 mod arp_querier;
 mod arp_responder;
 mod arp_table;
+mod check_arp_header;
+mod ensure_ether;
 mod ether_encap;
+mod ether_mirror;
+mod ether_pause_source;
+mod ether_rewrite;
+mod ether_vlan_encap;
+mod get_ether_address;
+mod host_ether_filter;
+mod mark_mac_header;
 mod neighbours;
+mod set_ether_address;
+mod set_vlan_anno;
+mod store_ether_address;
+mod strip_ether_vlan_header;
+mod vlan;
+mod vlan_decap;
+mod vlan_encap;
 mod waiting;
 
 use packet::Packet;
-use router::Class;
-use wire::ethernet::HEADER_LEN;
+use router::{Class, Handlers};
+use wire::ethernet::{HEADER_LEN, Header};
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] =
-    &[&arp_querier::CLASS, &arp_responder::CLASS, &arp_table::CLASS, &ether_encap::CLASS];
+pub const CLASSES: &[&Class] = &[
+    &arp_faker::CLASS,
+    &arp_querier::CLASS,
+    &arp_responder::CLASS,
+    &arp_table::CLASS,
+    &check_arp_header::CLASS,
+    &ensure_ether::CLASS,
+    &ether_encap::CLASS,
+    &ether_mirror::CLASS,
+    &ether_pause_source::CLASS,
+    &ether_rewrite::CLASS,
+    &ether_vlan_encap::CLASS,
+    &get_ether_address::CLASS,
+    &host_ether_filter::CLASS,
+    &mark_mac_header::CLASS,
+    &set_ether_address::CLASS,
+    &set_vlan_anno::CLASS,
+    &store_ether_address::CLASS,
+    &strip_ether_vlan_header::CLASS,
+    &vlan_decap::CLASS,
+    &vlan_encap::CLASS,
+    &ether_vlan_encap::ALIAS,
+];
 
 /// Puts an Ethernet header in front of a packet. False, and nothing changed, if the buffer has no room for it.
 #[inline]
@@ -31,3 +69,19 @@ fn encapsulate(packet: &mut Packet, header: &[u8; HEADER_LEN]) -> bool {
 
 /// Why packets are dropped whose buffers are full.
 const NO_ROOM: &str = "no room for an Ethernet header";
+
+/// Declares the handlers of an element that has an Ethernet header: `src`, `dst` and `ethertype`.
+fn header_handlers<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &mut [u8; HEADER_LEN]) {
+    h.read("src", move |e: &mut E, _| Header::new(part(e)).src());
+    h.write("src", move |e: &mut E, cx, text| {
+        router::value(cx, text).map(|mac| Header::new(part(e)).set_src(mac))
+    });
+    h.read("dst", move |e: &mut E, _| Header::new(part(e)).dst());
+    h.write("dst", move |e: &mut E, cx, text| {
+        router::value(cx, text).map(|mac| Header::new(part(e)).set_dst(mac))
+    });
+    h.read("ethertype", move |e: &mut E, _| Header::new(part(e)).ether_type());
+    h.write("ethertype", move |e: &mut E, cx, text| {
+        router::value(cx, text).map(|kind| Header::new(part(e)).set_ether_type(kind))
+    });
+}

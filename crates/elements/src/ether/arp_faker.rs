@@ -1,0 +1,103 @@
+//! Sends an ARP reply now and then.
+//!
+//! ```click
+//! ARPFaker(IP1, ETH1, IP2, ETH2)
+//! ```
+//!
+//! One second after the start, and every ten seconds from then on, tells the host with the addresses IP1 and ETH1 by an ARP
+//! reply that IP2 has the Ethernet address ETH2. Nobody needs to have asked.
+//!
+//! Ports: no input, 1 output. Processing: push. Workers: one.
+//!
+//! # Arguments
+//! - `IP1` (IP address): who is told.
+//! - `ETH1` (Ethernet address): the Ethernet address of who is told.
+//! - `IP2` (IP address): the address told about.
+//! - `ETH2` (Ethernet address): its Ethernet address.
+//!
+//! # Example
+//! ```click
+//! ARPFaker(10.0.0.1, 1:1:1:1:1:1, 10.0.0.2, 2:2:2:2:2:2) -> Queue -> ToDevice(eth0);
+//! ```
+//!
+//! # See also
+//! ARPResponder, ARPQuerier
+
+use packet::DEFAULT_HEADROOM;
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Residency};
+use std::net::Ipv4Addr;
+use std::time::Duration;
+use wire::ethernet::{HEADER_LEN, ether_type, header};
+use wire::{MacAddr, arp};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ARPFaker", create)
+    .ports("0/1")
+    .processing("/h")
+    .residency(Residency::Exclusive)
+    .activity(Activity::Always)
+    .doc(include_str!("arp_faker.rs"));
+
+const FRAME_LEN: usize = HEADER_LEN + arp::PACKET_LEN;
+
+struct ArpFaker {
+    frame: [u8; FRAME_LEN],
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut ip1, mut eth1) = (Ipv4Addr::UNSPECIFIED, MacAddr::ZERO);
+    let (mut ip2, mut eth2) = (Ipv4Addr::UNSPECIFIED, MacAddr::ZERO);
+    config
+        .args()
+        .required("IP1", &mut ip1)
+        .required("ETH1", &mut eth1)
+        .required("IP2", &mut ip2)
+        .required("ETH2", &mut eth2)
+        .finish()?;
+    let mut frame = [0; FRAME_LEN];
+    let (ethernet, body) = frame.split_at_mut(HEADER_LEN);
+    ethernet.copy_from_slice(&header(eth1, eth2, ether_type::ARP));
+    // Hardware and protocol types and the lengths of their addresses.
+    body[..6].copy_from_slice(&[0, 1, 8, 0, 6, 4]);
+    let mut reply = arp::Packet::new_checked_mut(body).map_err(|_| "no room for an ARP packet")?;
+    reply.set_operation(arp::REPLY);
+    reply.set_sender(eth2, ip2);
+    reply.set_target(eth1, ip1);
+    Ok(Box::new(ArpFaker { frame }))
+}
+
+impl Element for ArpFaker {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.timer_after(0, Duration::from_secs(1));
+        Ok(())
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        match cx.pool().alloc(DEFAULT_HEADROOM, FRAME_LEN) {
+            Some(mut packet) => {
+                packet.data_mut().copy_from_slice(&self.frame);
+                packet.set_mac_offset(0);
+                cx.emit_packet(0, packet);
+            }
+            None => cx.count_drops("no buffer", 1),
+        }
+        cx.timer_after(0, Duration::from_secs(10));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::run_and_read;
+
+    /// At 1, 11 and 21 seconds.
+    #[test]
+    fn replies() {
+        let reply = "0/010203040506 6/0708090a0b0c 12/0806 14/0001080006040002 22/0708090a0b0c 28/0a000002
+                     32/010203040506 38/0a000001";
+        let config = format!(
+            "ARPFaker(10.0.0.1, 1:2:3:4:5:6, 10.0.0.2, 7:8:9:a:b:c) -> c :: Classifier({reply}, -);
+             c[0] -> d :: Counter -> Discard; c[1] -> Discard; DriverManager(wait 25s, stop);"
+        );
+        assert_eq!(run_and_read(&config, &["d.count", "d.byte_count"]), ["3", "126"]);
+    }
+}

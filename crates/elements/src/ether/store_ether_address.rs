@@ -1,0 +1,85 @@
+//! Stores an Ethernet address in packets.
+//!
+//! ```click
+//! StoreEtherAddress(ADDR, OFFSET)
+//! ```
+//!
+//! Packets that have no six bytes at OFFSET leave unchanged at output 1 if it is in use and are dropped otherwise.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
+//!
+//! # Arguments
+//! - `ADDR` (Ethernet address): the address.
+//! - `OFFSET` (integer, `src` or `dst`): where to store it. `src` is 6 and `dst` is 0, the places in an Ethernet header.
+//!
+//! # Handlers
+//! - `addr` (read, write): the address.
+//!
+//! # Example
+//! ```click
+//! Idle -> StoreEtherAddress(1:1:1:1:1:1, src) -> Discard;
+//! ```
+//!
+//! # See also
+//! EtherRewrite, EtherEncap, GetEtherAddress
+
+use super::address::place;
+use crate::ip::fail;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use wire::MacAddr;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("StoreEtherAddress", create)
+    .ports("1/1-2")
+    .processing("a/ah")
+    .doc(include_str!("store_ether_address.rs"));
+
+struct StoreEtherAddress {
+    address: MacAddr,
+    offset: usize,
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut address, mut offset) = (MacAddr::ZERO, String::new());
+    config.args().required("ADDR", &mut address).required("OFFSET", &mut offset).finish()?;
+    let offset = place(&offset)?;
+    Ok(Box::new(PerPacket(StoreEtherAddress { address, offset, outputs: config.outputs() })))
+}
+
+impl Simple for StoreEtherAddress {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let place = packet.data_mut().get_mut(self.offset..).and_then(|bytes| bytes.first_chunk_mut());
+        let Some(place) = place else { return fail(self.outputs, "too short for an Ethernet address") };
+        *place = self.address.octets();
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type E = StoreEtherAddress;
+        h.read("addr", |e: &mut E, _| e.address);
+        h.write("addr", |e: &mut E, cx, text| router::value(cx, text).map(|mac| e.address = mac));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::send;
+    use crate::testing::errors;
+
+    #[test]
+    fn stores() {
+        for (offset, at) in [("src", 6), ("DST", 0), ("8", 8)] {
+            let config = format!(
+                "Inject -> s :: StoreEtherAddress(1:2:3:4:5:6, {offset}) -> Collect(0); s[1] -> Collect(1)"
+            );
+            let mut flow = send(&config, [vec![0; at + 6], vec![0; at + 5]]);
+            assert_eq!(flow.data(0), [[&vec![0; at][..], &[1, 2, 3, 4, 5, 6]].concat()]);
+            assert_eq!(flow.data(1), [vec![0; at + 5]]);
+            assert_eq!(flow.read("s.addr"), "01-02-03-04-05-06");
+        }
+        assert!(errors("Idle -> StoreEtherAddress(1:1:1:1:1:1, x) -> Discard").contains("bad OFFSET"));
+    }
+}

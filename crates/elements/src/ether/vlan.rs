@@ -1,0 +1,159 @@
+//! VLAN tags as elements put and find them: the tag control information that arguments or annotations say.
+
+use packet::{Anno, Packet};
+use router::{Cx, FromArg, Handlers, Scope};
+use wire::vlan::ID_MASK;
+
+/// Why packets are dropped that end before an Ethernet header does.
+pub(super) const NO_HEADER: &str = "no Ethernet header";
+
+/// The tag control information in a packet's VLAN annotation, which is in network order.
+#[inline]
+pub(super) fn annotation(packet: &Packet) -> u16 {
+    let bytes = packet.annotations()[Anno::VLAN_TCI.offset..].first_chunk();
+    u16::from_be_bytes(bytes.copied().unwrap_or_default())
+}
+
+/// Sets a packet's VLAN annotation.
+#[inline]
+pub(super) fn annotate(packet: &mut Packet, tci: u16) {
+    if let Some(place) = packet.annotations_mut()[Anno::VLAN_TCI.offset..].first_chunk_mut() {
+        *place = tci.to_be_bytes();
+    }
+}
+
+/// An integer within bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounded<const MIN: i32, const MAX: i32>(pub(super) i32);
+
+impl<const MIN: i32, const MAX: i32> FromArg for Bounded<MIN, MAX> {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        match i32::from_arg(text, scope)? {
+            value if value < MIN => Err(format!("out of range, bound {MIN}")),
+            value if value > MAX => Err(format!("out of range, bound {MAX}")),
+            value => Ok(Bounded(value)),
+        }
+    }
+}
+
+/// The argument `VLAN_TCI`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tci {
+    /// The packet's annotation says it.
+    Annotation,
+    /// This value.
+    Value(u16),
+}
+
+impl FromArg for Tci {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        if text == "ANNO" {
+            return Ok(Tci::Annotation);
+        }
+        Bounded::<0, 0xffff>::from_arg(text, scope).map(|Bounded(value)| Tci::Value(value as u16))
+    }
+}
+
+/// How packets are tagged: the arguments, each of which has a handler, and what they come to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tagging {
+    tci: Option<Tci>,
+    id: u16,
+    priority: u8,
+    native: Option<u16>,
+    value: u16,
+}
+
+/// The arguments as they are read.
+pub(super) struct Arguments {
+    pub(super) tci: Option<Tci>,
+    pub(super) id: Option<Bounded<0, 0xfff>>,
+    pub(super) priority: Bounded<0, 7>,
+    pub(super) native: Bounded<-1, 0xfff>,
+}
+
+impl Default for Arguments {
+    fn default() -> Arguments {
+        Arguments { tci: None, id: None, priority: Bounded(0), native: Bounded(0) }
+    }
+}
+
+impl Tagging {
+    /// What the arguments say.
+    pub(super) fn new(arguments: &Arguments) -> Tagging {
+        let mut tagging = Tagging {
+            tci: arguments.tci,
+            id: arguments.id.map_or(0, |id| id.0 as u16),
+            priority: arguments.priority.0 as u8,
+            native: u16::try_from(arguments.native.0).ok(),
+            value: 0,
+        };
+        tagging.combine();
+        tagging
+    }
+
+    fn combine(&mut self) {
+        let low = if let Some(Tci::Value(value)) = self.tci { value } else { self.id };
+        self.value = low | u16::from(self.priority) << 13;
+    }
+
+    /// The tag control information for a packet.
+    #[inline]
+    pub(super) fn of(&self, packet: &Packet) -> u16 {
+        if self.tci == Some(Tci::Annotation) { annotation(packet) } else { self.value }
+    }
+
+    /// The value for packets without regard to annotations.
+    #[inline]
+    pub(super) fn value(&self) -> u16 {
+        self.value
+    }
+
+    /// Whether packets with this tag control information travel untagged.
+    #[inline]
+    pub(super) fn is_native(&self, tci: u16) -> bool {
+        self.native == Some(tci & ID_MASK)
+    }
+
+    fn shown(&self) -> String {
+        if self.tci == Some(Tci::Annotation) { "ANNO".to_owned() } else { self.value.to_string() }
+    }
+}
+
+/// Declares the handlers `vlan_tci`, `vlan_id` and `vlan_pcp` of an element that has a `Tagging`.
+pub(super) fn tag_handlers<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &mut Tagging) {
+    h.read("vlan_tci", move |e: &mut E, _| part(e).shown());
+    h.write("vlan_tci", move |e: &mut E, cx, text| {
+        let tci = router::value::<Tci>(cx, text)?;
+        change(part(e), |tagging| tagging.tci = Some(tci));
+        Ok(())
+    });
+    h.read("vlan_id", move |e: &mut E, _| part(e).value & ID_MASK);
+    h.write("vlan_id", move |e: &mut E, cx, text| {
+        let Bounded(id) = router::value::<Bounded<0, 0xfff>>(cx, text)?;
+        // An identifier takes the place of a whole tag control information.
+        change(part(e), |tagging| (tagging.tci, tagging.id) = (None, id as u16));
+        Ok(())
+    });
+    h.read("vlan_pcp", move |e: &mut E, _| part(e).value >> 13);
+    h.write("vlan_pcp", move |e: &mut E, cx: &mut Cx<'_>, text| {
+        let Bounded(priority) = router::value::<Bounded<0, 7>>(cx, text)?;
+        change(part(e), |tagging| tagging.priority = priority as u8);
+        Ok(())
+    });
+}
+
+/// Declares the handler `native_vlan`.
+pub(super) fn native_handler<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &mut Tagging) {
+    h.read("native_vlan", move |e: &mut E, _| part(e).native.map_or(-1, i32::from));
+    h.write("native_vlan", move |e: &mut E, cx, text| {
+        let Bounded(native) = router::value::<Bounded<-1, 0xfff>>(cx, text)?;
+        part(e).native = u16::try_from(native).ok();
+        Ok(())
+    });
+}
+
+fn change(tagging: &mut Tagging, f: impl FnOnce(&mut Tagging)) {
+    f(tagging);
+    tagging.combine();
+}
