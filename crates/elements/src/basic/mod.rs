@@ -1,30 +1,47 @@
 //! Elements that inspect or mark any packet.
 
+mod align;
+mod alignment_info;
+mod check_length;
 mod counter;
 pub(crate) mod fraction;
+mod instant;
 mod ip_print;
 mod ip_text;
 mod null;
+mod pad;
 pub(crate) mod paint;
 mod print;
 mod pull_null;
 mod push_null;
 pub(crate) mod rate_average;
+mod set_packet_type;
+mod set_timestamp;
+mod store_data;
 mod strip;
+mod truncate;
 mod unstrip;
 
 use router::{Class, Verdict};
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &align::CLASS,
+    &alignment_info::CLASS,
+    &check_length::CLASS,
     &counter::CLASS,
     &ip_print::CLASS,
     &null::CLASS,
+    &pad::CLASS,
     &paint::CLASS,
     &print::CLASS,
     &pull_null::CLASS,
     &push_null::CLASS,
+    &set_packet_type::CLASS,
+    &set_timestamp::CLASS,
+    &store_data::CLASS,
     &strip::CLASS,
+    &truncate::CLASS,
     &unstrip::CLASS,
 ];
 

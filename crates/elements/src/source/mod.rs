@@ -8,8 +8,10 @@ mod flow_source;
 mod icmp_ping_source;
 mod infinite_source;
 mod rated_source;
+mod timed_source;
 
 use router::Class;
+pub(crate) use timed_source::DEFAULT_INTERVAL;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
@@ -19,4 +21,5 @@ pub const CLASSES: &[&Class] = &[
     &icmp_ping_source::CLASS,
     &infinite_source::CLASS,
     &rated_source::CLASS,
+    &timed_source::CLASS,
 ];

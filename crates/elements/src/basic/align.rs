@@ -1,0 +1,63 @@
+//! Accepted where packets' data would have to be aligned.
+//!
+//! ```click
+//! Align(MODULUS, OFFSET)
+//! ```
+//!
+//! Passes packets on. Headers are read byte by byte, in whatever place they are, so that data never needs to be moved.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `MODULUS` (integer), `OFFSET` (integer): checked, and ignored.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Strip(14) -> Align(4, 0) -> CheckIPHeader -> Discard
+//! ```
+//!
+//! # See also
+//! AlignmentInfo, Null
+
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Align", create).doc(include_str!("align.rs"));
+
+struct Align;
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut modulus, mut offset) = (0i32, 0i32);
+    config.args().required("MODULUS", &mut modulus).required("OFFSET", &mut offset).finish()?;
+    if modulus <= 1 {
+        return Err("alignment modulus must be > 1".into());
+    }
+    if offset < 0 || offset >= modulus {
+        return Err("alignment offset must be >= 0 and < modulus".into());
+    }
+    Ok(Box::new(PerPacket(Align)))
+}
+
+impl Simple for Align {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, _packet: &mut Packet) -> Verdict {
+        Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run_and_read};
+
+    #[test]
+    fn accepted() {
+        let config =
+            "InfiniteSource(LIMIT 3, STOP true) -> Align(4, 2) -> d :: Discard; AlignmentInfo(d 4 2)";
+        assert_eq!(run_and_read(config, &["d.count"]), ["3"]);
+        assert!(errors("Idle -> Align(4, 4) -> Discard").contains("must be >= 0 and < modulus"));
+    }
+}

@@ -1,0 +1,111 @@
+//! Lengthens packets.
+//!
+//! ```click
+//! Pad([LENGTH, KEYWORDS])
+//! ```
+//!
+//! Packets that are shorter than LENGTH get as many bytes at their ends as they lack. Without LENGTH, or if it is 0, each
+//! packet gets as many as its extra-length annotation says. The annotation is 0 afterwards. Packets that grow too large for
+//! any buffer are dropped.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `LENGTH` (integer, default 0): the least length.
+//! - `ZERO` (boolean, default true): accepted; new bytes are always zero, so that nothing of earlier packets leaks.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(DATA x) -> Pad(60) -> Discard
+//! ```
+//!
+//! # See also
+//! Truncate, Unstrip
+
+use packet::{Anno, Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Pull};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Pad", create).doc(include_str!("pad.rs"));
+
+struct Pad {
+    length: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut length, mut zero) = (0u32, true);
+    config.args().positional("LENGTH", &mut length).keyword("ZERO", &mut zero).finish()?;
+    Ok(Box::new(Pad { length: length as usize }))
+}
+
+impl Pad {
+    fn missing(&self, packet: &Packet) -> usize {
+        match self.length {
+            0 => packet.anno(Anno::EXTRA_LENGTH) as u32 as usize,
+            length => length.saturating_sub(packet.len()),
+        }
+    }
+
+    fn pad(&self, cx: &mut Cx<'_>, packet: Packet) -> Option<Packet> {
+        let missing = self.missing(&packet);
+        let mut packet = match lengthen(cx, packet, missing) {
+            Ok(packet) => packet,
+            Err(packet) => {
+                cx.drop(packet, "too long for a buffer");
+                return None;
+            }
+        };
+        packet.set_anno(Anno::EXTRA_LENGTH, 0);
+        Some(packet)
+    }
+}
+
+/// Adds bytes of zero at the end; the packet itself if there is no buffer for it.
+pub(crate) fn lengthen(cx: &mut Cx<'_>, packet: Packet, bytes: usize) -> Result<Packet, Packet> {
+    let mut packet = cx.pool().reserve(packet, 0, bytes)?;
+    let old = packet.len();
+    if !packet.put(bytes) {
+        return Err(packet);
+    }
+    packet.data_mut()[old..].fill(0);
+    Ok(packet)
+}
+
+impl Element for Pad {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        batch.filter_map(|packet| self.pad(cx, packet));
+        cx.emit(0, batch);
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
+        batch.filter_map(|packet| self.pad(cx, packet));
+        Pull::Give(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::{Sent, send};
+    use packet::Anno;
+
+    /// Old contents of the buffer do not come back; a monstrous annotation drops the packet.
+    #[test]
+    fn pads() {
+        let flow = send("Inject -> Truncate(2) -> Pad(4) -> Collect(0)", [b"abcdef".to_vec(), b"x".to_vec()]);
+        assert_eq!(flow.data(0), [b"ab\0\0", b"x\0\0\0"]);
+        let flow = send("Inject -> Truncate(2) -> Pad -> Collect(0)", [b"abcdef".to_vec(), b"x".to_vec()]);
+        assert_eq!(flow.data(0), [b"ab\0\0\0\0".to_vec(), b"x".to_vec()]);
+        let sent =
+            |extra: u64| Sent { annotations: vec![(Anno::EXTRA_LENGTH, extra)], ..Sent::from(vec![1]) };
+        let flow = send("Inject -> Pad -> Collect(0)", [sent(u64::from(u32::MAX)), sent(3000)]);
+        assert_eq!(flow.data(0).iter().map(Vec::len).collect::<Vec<_>>(), [3001]);
+        assert_eq!(flow.drops(), [("too long for a buffer", 1)]);
+    }
+}

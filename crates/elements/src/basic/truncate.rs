@@ -1,0 +1,72 @@
+//! Shortens packets.
+//!
+//! ```click
+//! Truncate(LENGTH [, KEYWORDS])
+//! ```
+//!
+//! Cuts off what a packet has beyond LENGTH bytes.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `LENGTH` (integer, 0 to 65535): bytes to keep.
+//! - `EXTRA_LENGTH` (boolean, default true): whether the bytes cut off are added to the extra-length annotation.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(LENGTH 1000) -> Truncate(68) -> Discard
+//! ```
+//!
+//! # See also
+//! Pad, Strip, CheckLength
+
+use packet::{Anno, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Truncate", create).doc(include_str!("truncate.rs"));
+
+struct Truncate {
+    length: usize,
+    annotate: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut length, mut annotate) = (0u16, true);
+    config.args().required("LENGTH", &mut length).keyword("EXTRA_LENGTH", &mut annotate).finish()?;
+    Ok(Box::new(PerPacket(Truncate { length: usize::from(length), annotate })))
+}
+
+impl Simple for Truncate {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let surplus = packet.len().saturating_sub(self.length);
+        if surplus > 0 {
+            let _ = packet.take(surplus); // there are as many
+            if self.annotate {
+                let extra = packet.anno(Anno::EXTRA_LENGTH) as u32;
+                packet.set_anno(Anno::EXTRA_LENGTH, u64::from(extra.wrapping_add(surplus as u32)));
+            }
+        }
+        Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::send;
+    use packet::Anno;
+
+    /// Annotated bytes add up over two truncations, and are left alone where that is asked for.
+    #[test]
+    fn truncates() {
+        let config = "Inject -> Truncate(5) -> Truncate(3) -> Truncate(2, EXTRA_LENGTH false) -> Collect(0)";
+        let flow = send(config, [b"abcdefgh".to_vec(), b"ab".to_vec(), Vec::new()]);
+        assert_eq!(flow.data(0), [b"ab".to_vec(), b"ab".to_vec(), Vec::new()]);
+        let extra: Vec<_> = flow.seen.iter().map(|(_, packet)| packet.anno(Anno::EXTRA_LENGTH)).collect();
+        assert_eq!(extra, [5, 0, 0]);
+    }
+}
