@@ -5,20 +5,31 @@ mod arguments;
 mod check_ip_header;
 mod dec_ip_ttl;
 mod drop_broadcasts;
+mod encap;
 mod fix_ip_src;
 mod get_ip_address;
 mod header;
+mod icmp;
 mod icmp_error;
+mod ip_encap;
 mod ip_fragmenter;
 mod ip_gw_options;
+mod ip_mirror;
+mod mark_ip_ce;
 mod mark_ip_header;
 #[cfg(test)]
 mod samples;
 mod set_ip_address;
 mod set_ip_checksum;
+mod set_ip_dscp;
+mod set_ip_ecn;
 mod set_rand_ip_address;
 mod strip_ip_header;
+mod strip_to_network_header;
+mod transport;
+mod unstrip_ip_header;
 
+use packet::Packet;
 use router::{Class, Verdict};
 
 /// The classes of this family.
@@ -36,10 +47,39 @@ pub const CLASSES: &[&Class] = &[
     &set_ip_checksum::CLASS,
     &set_rand_ip_address::CLASS,
     &strip_ip_header::CLASS,
+    &transport::check_icmp_header::CLASS,
+    &transport::check_tcp_header::CLASS,
+    &transport::check_udp_header::CLASS,
+    &transport::set_icmp_checksum::CLASS,
+    &transport::set_tcp_checksum::CLASS,
+    &transport::set_udp_checksum::CLASS,
+    &transport::strip_transport_header::CLASS,
+    &transport::unstrip_transport_header::CLASS,
+    &ip_encap::CLASS,
+    &ip_mirror::CLASS,
+    &mark_ip_ce::CLASS,
+    &set_ip_dscp::CLASS,
+    &set_ip_ecn::CLASS,
+    &strip_to_network_header::CLASS,
+    &unstrip_ip_header::CLASS,
+    &icmp::icmp_ip_encap::CLASS,
+    &icmp::icmp_ping_encap::CLASS,
+    &icmp::icmp_ping_responder::CLASS,
+    &transport::udp_ip_encap::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.
 #[inline]
 pub(crate) fn fail(outputs: usize, reason: &'static str) -> Verdict {
     if outputs > 1 { Verdict::Output(1) } else { Verdict::Drop(reason) }
+}
+
+/// Extends a packet forward so that it starts at a mark in front of its data.
+#[inline]
+pub(super) fn unstrip_to(packet: &mut Packet, mark: Option<isize>) -> Verdict {
+    match mark {
+        // What a mark in front of the data points to is headroom, so there is enough of it.
+        Some(offset) if offset < 0 && !packet.push(offset.unsigned_abs()) => Verdict::Drop("no room"),
+        _ => Verdict::Pass,
+    }
 }

@@ -1,0 +1,93 @@
+//! Puts ICMP and IP headers in front of packets.
+
+use super::super::encap::{Destination, NO_FIT, push_header, template};
+use packet::Packet;
+use router::{Cx, Handlers, Simple, Verdict};
+use std::net::Ipv4Addr;
+use wire::icmpv4::{self, kind};
+use wire::{ip_proto, ipv4};
+
+/// An element that does so.
+pub(super) struct IcmpEncap {
+    template: [u8; ipv4::HEADER_LEN],
+    dst: Ipv4Addr,
+    kind: u8,
+    code: u8,
+    /// The identifier as its bytes follow each other in the packet.
+    identifier: [u8; 2],
+    /// Identification of the next packet, and its sequence number: never 0.
+    id: u16,
+}
+
+/// Whether messages of this type have an identifier and a sequence number.
+fn is_sequenced(kind: u8) -> bool {
+    matches!(
+        kind,
+        kind::ECHO
+            | kind::ECHO_REPLY
+            | kind::TIMESTAMP
+            | kind::TIMESTAMP_REPLY
+            | kind::INFORMATION_REQUEST
+            | kind::INFORMATION_REPLY
+    )
+}
+
+/// Bytes of a message's header. That of timestamp messages has three times behind the common part.
+fn header_len(kind: u8) -> usize {
+    match kind {
+        kind::TIMESTAMP | kind::TIMESTAMP_REPLY => 20,
+        _ => icmpv4::HEADER_LEN,
+    }
+}
+
+impl IcmpEncap {
+    pub(super) fn new(src: Ipv4Addr, dst: Ipv4Addr, [kind, code]: [u8; 2], identifier: u16) -> IcmpEncap {
+        let mut template = template(ip_proto::ICMP, 255);
+        ipv4::Header::new(&mut template).set_src(src);
+        // Identifier and sequence number are in the host's order in Click, on Linux.
+        IcmpEncap { template, dst, kind, code, identifier: identifier.to_ne_bytes(), id: 1 }
+    }
+
+    /// None if the packet becomes too long.
+    #[inline]
+    fn encapsulate(&self, packet: &mut Packet) -> Option<()> {
+        let len = header_len(self.kind);
+        u16::try_from(packet.len() + len + ipv4::HEADER_LEN).ok()?;
+        if !packet.push(len) {
+            return None;
+        }
+        let message = packet.data_mut();
+        message.get_mut(..len)?.fill(0);
+        message[..2].copy_from_slice(&[self.kind, self.code]);
+        if is_sequenced(self.kind) {
+            message[4..6].copy_from_slice(&self.identifier);
+            message[6..8].copy_from_slice(&self.id.to_ne_bytes());
+        }
+        icmpv4::fill_checksum(message).ok()?;
+        push_header(packet, &self.template, Destination::Address(self.dst), self.id).map(|_| ())
+    }
+}
+
+impl Simple for IcmpEncap {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if self.encapsulate(packet).is_none() {
+            return Verdict::Drop(NO_FIT);
+        }
+        self.id = self.id.checked_add(1).unwrap_or(1);
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("src", |e: &mut IcmpEncap, _| ipv4::Header::new(&e.template).src());
+        h.write("src", |e: &mut IcmpEncap, cx, text| {
+            ipv4::Header::new(&mut e.template).set_src(router::value(cx, text)?);
+            Ok(())
+        });
+        h.read("dst", |e: &mut IcmpEncap, _| e.dst);
+        h.write("dst", |e: &mut IcmpEncap, cx, text| {
+            e.dst = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}

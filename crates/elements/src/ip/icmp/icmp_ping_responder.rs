@@ -1,0 +1,134 @@
+//! Answers ICMP echo requests.
+//!
+//! ```click
+//! ICMPPingResponder()
+//! ```
+//!
+//! Turns echo requests, whose IP header is marked, into replies: swaps the addresses, clears flags and fragment offset, sets
+//! the time to live to 255, and corrects the checksums. Sets the destination address annotation and the time stamp, and
+//! clears the paint. Source routes are not turned round. Other packets leave at output 1 if it is in use and are dropped
+//! otherwise.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
+//!
+//! # Example
+//! ```click
+//! ... -> IPClassifier(dst host 1.0.0.1 and icmp type echo) -> ICMPPingResponder -> ...
+//! ```
+//!
+//! # See also
+//! ICMPPingSource, ICMPPingEncap, ICMPError, IPMirror
+
+use super::super::fail;
+use super::super::header::header_mut;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use wire::icmpv4::{self, kind};
+use wire::{checksum, ip_proto, ipv4};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ICMPPingResponder", create)
+    .ports("1/1-2")
+    .processing("a/ah")
+    .doc(include_str!("icmp_ping_responder.rs"));
+
+struct IcmpPingResponder {
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    config.args().finish()?;
+    Ok(Box::new(PerPacket(IcmpPingResponder { outputs: config.outputs() })))
+}
+
+/// Whether a packet asks for an echo.
+fn is_request(packet: &Packet) -> bool {
+    let ip = packet.network().and_then(|bytes| ipv4::Header::new_checked(bytes).ok());
+    let message = packet.transport().and_then(|bytes| icmpv4::Header::new_checked(bytes).ok());
+    ip.zip(message).is_some_and(|(ip, message)| {
+        let whole = ip.is_first_fragment() && ip.header_len() >= ipv4::HEADER_LEN;
+        whole && ip.protocol() == ip_proto::ICMP && message.kind() == kind::ECHO
+    })
+}
+
+/// Makes the reply of a request. Checksums are updated, so that a wrong one stays wrong.
+fn reply(packet: &mut Packet) {
+    if let Some(mut message) =
+        packet.transport_mut().and_then(|bytes| icmpv4::Header::new_checked_mut(bytes).ok())
+    {
+        let old = u16::from_be_bytes([message.kind(), message.code()]);
+        let sum = checksum::update_u16(message.checksum(), old, u16::from(kind::ECHO_REPLY));
+        message.set_kind(kind::ECHO_REPLY);
+        message.set_code(0);
+        message.set_checksum(sum);
+    }
+    let Some(mut ip) = header_mut(packet) else { return };
+    let (src, dst) = (ip.src(), ip.dst());
+    ip.set_src(dst);
+    ip.set_dst(src);
+    let sum = checksum::update_u16(ip.checksum(), ip.fragment_field(), 0);
+    let protocol = u16::from(ip.protocol());
+    let sum = checksum::update_u16(sum, u16::from(ip.ttl()) << 8 | protocol, 0xff00 | protocol);
+    ip.set_fragment_field(0);
+    ip.set_ttl(255);
+    ip.set_checksum(sum);
+    packet.set_dst_ip(src);
+    packet.set_paint(0);
+}
+
+impl Simple for IcmpPingResponder {
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if !is_request(packet) {
+            return fail(self.outputs, "not an echo request");
+        }
+        reply(packet);
+        packet.set_timestamp_ns(cx.now_ns());
+        Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::samples::{DST, SRC, edited, hostile, udp};
+    use crate::inject::{send, send_one};
+    use proptest::prelude::*;
+
+    #[test]
+    fn request_to_reply() {
+        let config = "Inject -> ICMPPingEncap(18.26.4.1, 10.9.8.7, IDENTIFIER 9) -> SetIPDSCP(5) -> DecIPTTL -> Paint(3)
+            -> ICMPPingResponder -> CheckIPHeader -> CheckICMPHeader -> Collect(0)";
+        let flow = send_one(config, b"odd".to_vec());
+        let packet = flow.only(0);
+        assert_eq!((packet.dst_ip(), packet.paint()), (SRC, 0));
+        let data = packet.data();
+        assert_eq!((&data[12..16], &data[16..20]), (&DST.octets()[..], &SRC.octets()[..]));
+        assert_eq!((&data[6..10], data[20], &data[28..]), (&[0, 0, 255, 1][..], 0, &b"odd"[..]));
+        assert_eq!(data[24..28], [9u16.to_ne_bytes(), 1u16.to_ne_bytes()].concat());
+        // No answer to answers.
+        let config =
+            "Inject -> ICMPPingEncap(1.1.1.1, 2.2.2.2) -> ICMPPingResponder -> r :: ICMPPingResponder
+            -> Collect(0); r[1] -> Collect(1);";
+        assert_eq!(send_one(config, vec![]).only(1).data()[20], 0);
+    }
+
+    #[test]
+    fn not_a_request() {
+        let later = edited([&udp(0)[..20], &[8; 16]].concat(), |ip| {
+            ip.set_protocol(1);
+            ip.set_fragment_field(1);
+        });
+        let config = "Inject -> MarkIPHeader -> r :: ICMPPingResponder -> Collect(0); r[1] -> Collect(1);";
+        assert_eq!(send(config, [udp(3), later.clone()]).data(1), [udp(3), later]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn whatever_comes(packets in hostile()) {
+            let n = packets.iter().filter(|data| !data.is_empty()).count();
+            let config = "Inject -> MarkIPHeader -> r :: ICMPPingResponder -> Collect(0); r[1] -> Collect(1);";
+            prop_assert_eq!(send(config, packets).seen.len(), n);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Elements that make and answer ICMP messages.
+
+mod encap;
+pub(super) mod icmp_ip_encap;
+pub(super) mod icmp_ping_encap;
+pub(super) mod icmp_ping_responder;

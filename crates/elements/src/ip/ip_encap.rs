@@ -1,0 +1,195 @@
+//! Puts an IP header in front of packets.
+//!
+//! ```click
+//! IPEncap(PROTO, SRC, DST [, KEYWORDS])
+//! ```
+//!
+//! The identification counts up from 0. Marks the new header and, unless it comes from there, sets the destination address
+//! annotation. Packets that do not fit into an IP packet are dropped.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts identifications by itself, so that a
+//! flow, which stays on its worker, sees none twice within 65,536 packets.
+//!
+//! # Arguments
+//! - `PROTO` (protocol name or number): the protocol.
+//! - `SRC` (address): the source.
+//! - `DST` (address or `DST_ANNO`): the destination, or that it is the destination address annotation.
+//! - `TOS` (integer, 0 to 255): the type-of-service octet.
+//! - `TTL` (integer, default 250): time to live.
+//! - `DSCP` (integer, 0 to 63): the code point.
+//! - `ECT` (boolean, or 2; default false): that the sender understands congestion marks; 2 means ECT(0), true ECT(1).
+//! - `CE` (boolean, default false): congestion experienced.
+//! - `DF` (boolean, default false): don't fragment.
+//!
+//! # Handlers
+//! - `src` (read, write): the source.
+//! - `dst` (read, write): the destination, or `DST_ANNO`.
+//!
+//! # Example
+//! ```click
+//! ... -> IPEncap(ipip, 18.26.4.24, 140.247.60.147) -> ...
+//! ```
+//!
+//! # See also
+//! UDPIPEncap, ICMPPingEncap, StripIPHeader
+
+use super::encap::{Destination, NO_FIT, push_header};
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Simple, Verdict};
+use wire::ipv4::{FLAG_DF, HEADER_LEN, Header};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IPEncap", create).doc(include_str!("ip_encap.rs"));
+
+struct IpEncap {
+    template: [u8; HEADER_LEN],
+    destination: Destination,
+    id: u16,
+}
+
+/// The arguments about the type-of-service octet.
+#[derive(Default)]
+struct Service {
+    tos: Option<u32>,
+    dscp: Option<u32>,
+    ect: u8,
+    ce: bool,
+}
+
+impl Service {
+    fn octet(&self) -> Result<u8, &'static str> {
+        if self.tos.is_some() && self.dscp.is_some() {
+            return Err("cannot set both TOS and DSCP");
+        }
+        if self.tos.is_some() && (self.ect != 0 || self.ce) {
+            return Err("cannot set both TOS and ECN bits");
+        }
+        let tos = u8::try_from(self.tos.unwrap_or(0)).map_err(|_| "TOS too large; max 255")?;
+        let dscp = u8::try_from(self.dscp.unwrap_or(0)).ok().filter(|&dscp| dscp < 64);
+        let dscp = dscp.ok_or("DSCP too large; max 63")?;
+        if self.ect != 0 && self.ce {
+            return Err("can set at most one ECN option");
+        }
+        Ok(tos | dscp << 2 | self.ect | if self.ce { 3 } else { 0 })
+    }
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut protocol, mut dst, mut ect) = (String::new(), String::new(), String::new());
+    let (mut src, mut ttl, mut df) = (std::net::Ipv4Addr::UNSPECIFIED, 250u8, false);
+    let (mut tos, mut dscp) = (-1i32, -1i32);
+    let mut service = Service::default();
+    config
+        .args()
+        .required("PROTO", &mut protocol)
+        .required("SRC", &mut src)
+        .required("DST", &mut dst)
+        .keyword("TOS", &mut tos)
+        .keyword("TTL", &mut ttl)
+        .keyword("DSCP", &mut dscp)
+        .keyword("ECT", &mut ect)
+        .keyword("CE", &mut service.ce)
+        .keyword("DF", &mut df)
+        .finish()?;
+    let protocol = wire::describe::protocol(&protocol).and_then(|number| u8::try_from(number).ok());
+    let protocol = protocol.ok_or("bad IP protocol")?;
+    let destination = Destination::from_arg(&dst, config.scope())
+        .map_err(|_| "DST argument should be IP address or 'DST_ANNO'")?;
+    service.ect = match (ect.as_str(), bool::from_arg(&ect, config.scope())) {
+        ("", _) => 0,
+        ("2", _) => 2,
+        (_, Ok(capable)) => u8::from(capable),
+        _ => return Err(format!("bad ECT value '{ect}'").into()),
+    };
+    (service.tos, service.dscp) = (u32::try_from(tos).ok(), u32::try_from(dscp).ok());
+    let mut template = [0; HEADER_LEN];
+    let mut ip = Header::new(&mut template);
+    ip.set_version_and_header_len(HEADER_LEN);
+    ip.set_tos(service.octet()?);
+    ip.set_fragment_field(if df { FLAG_DF } else { 0 });
+    ip.set_ttl(ttl);
+    ip.set_protocol(protocol);
+    ip.set_src(src);
+    Ok(Box::new(PerPacket(IpEncap { template, destination, id: 0 })))
+}
+
+impl Simple for IpEncap {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if push_header(packet, &self.template, self.destination, self.id).is_none() {
+            return Verdict::Drop(NO_FIT);
+        }
+        self.id = self.id.wrapping_add(1);
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("src", |e: &mut IpEncap, _| Header::new(&e.template).src());
+        h.write("src", |e: &mut IpEncap, cx, text| {
+            Header::new(&mut e.template).set_src(router::value(cx, text)?);
+            Ok(())
+        });
+        h.read("dst", |e: &mut IpEncap, _| e.destination);
+        h.write("dst", |e: &mut IpEncap, cx, text| {
+            e.destination = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::{Sent, send};
+    use crate::testing::errors;
+    use packet::Anno;
+
+    #[test]
+    fn header_by_arguments() {
+        let data = [b"abc".to_vec(), vec![]];
+        let mut flow =
+            send("Inject -> e :: IPEncap(udp, 1.2.3.4, 5.6.7.8) -> CheckIPHeader -> Collect(0)", data);
+        assert_eq!(
+            flow.data(0)[0],
+            [&[0x45, 0, 0, 23, 0, 0, 0, 0, 250, 17, 0xb0, 0xc2, 1, 2, 3, 4, 5, 6, 7, 8][..], b"abc"].concat()
+        );
+        assert_eq!(flow.data(0)[1][..6], [0x45, 0, 0, 20, 0, 1]);
+        assert_eq!(flow.seen[0].1.dst_ip().octets(), [5, 6, 7, 8]);
+        assert_eq!((flow.read("e.src"), flow.read("e.dst")), ("1.2.3.4".into(), "5.6.7.8".into()));
+        assert_eq!((flow.write("e.dst", "DST_ANNO"), flow.read("e.dst")), (String::new(), "DST_ANNO".into()));
+
+        let sent = Sent {
+            data: vec![7],
+            annotations: vec![(Anno::DST_IP, u64::from(u32::from_ne_bytes([9, 8, 7, 6])))],
+            ..Sent::default()
+        };
+        let config = "Inject -> IPEncap(50, 1.2.3.4, DST_ANNO, DSCP 46, ECT 2, TTL 3, DF true)
+            -> CheckIPHeader -> Collect(0)";
+        let flow = send(config, [sent]);
+        let data = flow.only(0).data();
+        assert_eq!((data[1], &data[6..10], &data[16..20]), (0xba, &[0x40, 0, 3, 50][..], &[9, 8, 7, 6][..]));
+    }
+
+    #[test]
+    fn too_long_for_ip() {
+        let config = "Inject -> IPEncap(udp, 1.2.3.4, 5.6.7.8) -> Collect(0)";
+        let flow = send(config, [vec![0; 65_515], vec![0; 65_516]]);
+        assert_eq!((flow.only(0).len(), flow.drops()), (65_535, vec![("too long for an IP packet", 1)]));
+    }
+
+    #[test]
+    fn arguments_that_contradict() {
+        for (arguments, message) in [
+            ("nothing, 1.2.3.4, 5.6.7.8", "bad IP protocol"),
+            ("udp, 1.2.3.4, there", "DST argument should be IP address or 'DST_ANNO'"),
+            ("udp, 1.2.3.4, 5.6.7.8, TOS 1, DSCP 1", "cannot set both TOS and DSCP"),
+            ("udp, 1.2.3.4, 5.6.7.8, TOS 1, CE true", "cannot set both TOS and ECN bits"),
+            ("udp, 1.2.3.4, 5.6.7.8, TOS 256", "TOS too large; max 255"),
+            ("udp, 1.2.3.4, 5.6.7.8, DSCP 64", "DSCP too large; max 63"),
+            ("udp, 1.2.3.4, 5.6.7.8, ECT 1, CE true", "can set at most one ECN option"),
+            ("udp, 1.2.3.4, 5.6.7.8, ECT x", "bad ECT value 'x'"),
+        ] {
+            let text = errors(&format!("Idle -> IPEncap({arguments}) -> Discard"));
+            assert!(text.contains(message), "{arguments}: {text}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Swaps source and destination.
+//!
+//! ```click
+//! IPMirror([DST_ANNO])
+//! ```
+//!
+//! Swaps the addresses of packets with a marked IP header; of TCP and UDP packets that begin with the transport header
+//! also the ports, and of TCP packets sequence and acknowledgement numbers. Checksums stay right. Packets without a whole
+//! header are dropped.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `DST_ANNO` (boolean, default true): set the destination address annotation to the new destination.
+//!
+//! # Example
+//! ```click
+//! ... -> CheckIPHeader -> IPMirror -> ...
+//! ```
+//!
+//! # See also
+//! IP6Mirror, EtherMirror, ICMPPingResponder
+
+use super::header::{NO_HEADER, header_mut};
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use wire::ip_proto;
+use wire::ipv4::HEADER_LEN;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IPMirror", create).doc(include_str!("ip_mirror.rs"));
+
+struct IpMirror {
+    annotate: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = IpMirror { annotate: true };
+    config.args().positional("DST_ANNO", &mut e.annotate).finish()?;
+    Ok(Box::new(PerPacket(e)))
+}
+
+/// Swaps what the two directions of a TCP or UDP flow have the other way round.
+fn mirror_transport(transport: &mut [u8], protocol: u8) {
+    if let Some([a, b, c, d, ..]) = transport.first_chunk_mut::<8>() {
+        std::mem::swap(a, c);
+        std::mem::swap(b, d);
+    }
+    if protocol == ip_proto::TCP
+        && let Some(numbers) = transport.get_mut(4..12)
+    {
+        numbers.rotate_left(4);
+    }
+}
+
+impl Simple for IpMirror {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some(mut ip) = header_mut(packet) else { return Verdict::Drop(NO_HEADER) };
+        let (src, dst, protocol) = (ip.src(), ip.dst(), ip.protocol());
+        ip.set_src(dst);
+        ip.set_dst(src);
+        // Behind a header that says it is shorter than it can be there are no ports.
+        let whole = ip.is_first_fragment() && ip.header_len() >= HEADER_LEN;
+        let flow = whole && matches!(protocol, ip_proto::TCP | ip_proto::UDP);
+        if self.annotate {
+            packet.set_dst_ip(src);
+        }
+        if let Some(transport) = packet.transport_mut().filter(|_| flow) {
+            mirror_transport(transport, protocol);
+        }
+        Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{DST, SRC, edited, hostile, udp, with_addresses};
+    use super::super::transport::samples::{carrying, naive_with_pseudo_header, summed, tcp};
+    use crate::inject::{send, send_one};
+    use proptest::prelude::*;
+
+    const CONFIG: &str = "Inject -> MarkIPHeader -> IPMirror -> Collect(0);";
+
+    #[test]
+    fn there_and_back() {
+        let segment = summed(tcp(b"abc"), 16, naive_with_pseudo_header(6, &tcp(b"abc")));
+        let packet = carrying(6, 1, &segment);
+        let flow = send_one(
+            "Inject -> CheckIPHeader -> IPMirror -> CheckIPHeader -> CheckTCPHeader -> Collect(0)",
+            packet.clone(),
+        );
+        let data = flow.only(0).data();
+        assert_eq!((&data[12..16], &data[16..20]), (&DST.octets()[..], &SRC.octets()[..]));
+        assert_eq!(data[24..36], [0x00, 0x50, 0x13, 0x88, 0, 0, 0, 7, 0, 0, 0, 9]);
+        assert_eq!(flow.only(0).dst_ip(), SRC);
+        let twice = "Inject -> MarkIPHeader -> IPMirror -> IPMirror(DST_ANNO false) -> Collect(0)";
+        let flow = send_one(twice, packet.clone());
+        assert_eq!((flow.data(0), flow.only(0).dst_ip()), (vec![packet], SRC));
+    }
+
+    /// What follows the header of a later fragment are no ports.
+    #[test]
+    fn fragments_keep_their_data() {
+        let fragment = edited(udp(20), |ip| ip.set_fragment_field(9));
+        let mirrored = with_addresses(fragment.clone(), DST, SRC);
+        assert_eq!(send_one(CONFIG, fragment).data(0), [mirrored]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn whatever_comes(packets in hostile()) {
+            let twice = "Inject -> MarkIPHeader -> IPMirror -> IPMirror -> Collect(0)";
+            let whole: Vec<_> = packets.iter().filter(|data| data.len() >= 20).cloned().collect();
+            prop_assert_eq!(send(twice, packets).data(0), whole);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What the elements that check transport headers have in common.
+
+use packet::Packet;
+use router::{Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use std::marker::PhantomData;
+
+/// A protocol whose header is checked.
+pub(super) trait Protocol: Send + 'static {
+    /// Its name in messages.
+    const NAME: &'static str;
+    /// What can be wrong, in the order of `drop_details`.
+    const REASONS: [&'static str; 3];
+    /// What is wrong with this packet.
+    fn check(packet: &Packet) -> Result<(), Fault>;
+}
+
+/// What is wrong with a packet; the number is an index of [`Protocol::REASONS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    Protocol = 0,
+    Length = 1,
+    Checksum = 2,
+}
+
+struct HeaderCheck<P> {
+    verbose: bool,
+    details: bool,
+    outputs: usize,
+    drops: [u64; 3],
+    protocol: PhantomData<P>,
+}
+
+/// Makes the checking element of a protocol.
+pub(super) fn create<P: Protocol>(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut verbose, mut details) = (false, false);
+    config.args().keyword("VERBOSE", &mut verbose).keyword("DETAILS", &mut details).finish()?;
+    let protocol = PhantomData::<P>;
+    Ok(Box::new(PerPacket(HeaderCheck {
+        verbose,
+        details,
+        outputs: config.outputs(),
+        drops: [0; 3],
+        protocol,
+    })))
+}
+
+impl<P: Protocol> HeaderCheck<P> {
+    #[cold]
+    fn bad(&mut self, cx: &mut Cx<'_>, fault: Fault) -> Verdict {
+        let reason = P::REASONS[fault as usize];
+        if self.verbose || self.drops == [0; 3] {
+            cx.log(&format!("{} header check failed: {reason}", P::NAME));
+        }
+        self.drops[fault as usize] += 1;
+        super::super::fail(self.outputs, reason)
+    }
+}
+
+impl<P: Protocol> Simple for HeaderCheck<P> {
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match P::check(packet) {
+            Ok(()) => Verdict::Pass,
+            Err(fault) => self.bad(cx, fault),
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("drops", |e: &mut Self, _| e.drops.iter().sum::<u64>()).merged(Merge::Sum);
+        if self.details {
+            h.read("drop_details", |e: &mut Self, _| {
+                let lines = e.drops.iter().zip(P::REASONS).map(|(n, reason)| format!("{n}\t{reason}\n"));
+                lines.collect::<String>()
+            })
+            .merged(Merge::Tally);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Elements that look behind the IPv4 header.
+
+pub(super) mod check_icmp_header;
+pub(super) mod check_tcp_header;
+pub(super) mod check_udp_header;
+mod header_check;
+pub(super) mod message;
+#[cfg(test)]
+pub(super) mod samples;
+pub(super) mod set_icmp_checksum;
+pub(super) mod set_tcp_checksum;
+pub(super) mod set_udp_checksum;
+pub(super) mod strip_transport_header;
+pub(super) mod udp_ip_encap;
+pub(super) mod unstrip_transport_header;

@@ -1,0 +1,177 @@
+//! Puts UDP and IP headers in front of packets.
+//!
+//! ```click
+//! UDPIPEncap(SRC, SPORT, DST, DPORT [, CHECKSUM])
+//! ```
+//!
+//! The identification counts up from 0, the time to live is 250. Marks the new headers and, unless it comes from there, sets
+//! the destination address annotation. Packets that do not fit into an IP packet are dropped.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts identifications by itself.
+//!
+//! # Arguments
+//! - `SRC` (address): the source.
+//! - `SPORT` (port): the source port.
+//! - `DST` (address or `DST_ANNO`): the destination, or that it is the destination address annotation.
+//! - `DPORT` (port): the destination port.
+//! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum.
+//!
+//! # Handlers
+//! - `src`, `sport`, `dst`, `dport` (read, write): the arguments.
+//!
+//! # Example
+//! ```click
+//! RatedSource -> UDPIPEncap(1.0.0.1, 1234, 2.0.0.2, 1234) -> ...
+//! ```
+//!
+//! # See also
+//! IPEncap, SetUDPChecksum, StripTransportHeader
+
+use super::super::encap::{Destination, NO_FIT, push_header, template};
+use packet::Packet;
+use router::{
+    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Simple, Verdict,
+};
+use std::net::Ipv4Addr;
+use wire::{ip_proto, ipv4, udp};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("UDPIPEncap", create).doc(include_str!("udp_ip_encap.rs"));
+
+/// Bytes of both headers.
+const HEADERS: usize = ipv4::HEADER_LEN + udp::HEADER_LEN;
+
+struct UdpIpEncap {
+    template: [u8; ipv4::HEADER_LEN],
+    destination: Destination,
+    ports: [u16; 2],
+    checksum: bool,
+    id: u16,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, String::new());
+    let (mut sport, mut dport, mut checksum) = (IpPort(0), IpPort(0), true);
+    config
+        .args()
+        .required("SRC", &mut src)
+        .required("SPORT", &mut sport)
+        .required("DST", &mut dst)
+        .required("DPORT", &mut dport)
+        .positional("CHECKSUM", &mut checksum)
+        .finish()?;
+    let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| "bad DST")?;
+    let mut template = template(ip_proto::UDP, 250);
+    ipv4::Header::new(&mut template).set_src(src);
+    let ports = [sport.0, dport.0];
+    Ok(Box::new(PerPacket(UdpIpEncap { template, destination, ports, checksum, id: 0 })))
+}
+
+impl UdpIpEncap {
+    /// None if the packet becomes too long.
+    #[inline]
+    fn encapsulate(&self, packet: &mut Packet) -> Option<()> {
+        let len = u16::try_from(packet.len() + HEADERS).ok()? - ipv4::HEADER_LEN as u16;
+        if !packet.push(udp::HEADER_LEN) {
+            return None;
+        }
+        if let Ok(mut header) = udp::Header::new_checked_mut(packet.data_mut()) {
+            header.set_src_port(self.ports[0]);
+            header.set_dst_port(self.ports[1]);
+            header.set_len(len);
+            header.set_checksum(0);
+        }
+        let dst = push_header(packet, &self.template, self.destination, self.id)?;
+        if self.checksum {
+            let src = ipv4::Header::new(&self.template).src();
+            udp::fill_checksum_v4(src, dst, packet.data_mut().get_mut(ipv4::HEADER_LEN..)?).ok()?;
+        }
+        Some(())
+    }
+}
+
+impl Simple for UdpIpEncap {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if self.encapsulate(packet).is_none() {
+            return Verdict::Drop(NO_FIT);
+        }
+        self.id = self.id.wrapping_add(1);
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("src", |e: &mut UdpIpEncap, _| ipv4::Header::new(&e.template).src());
+        h.write("src", |e: &mut UdpIpEncap, cx, text| {
+            ipv4::Header::new(&mut e.template).set_src(router::value(cx, text)?);
+            Ok(())
+        });
+        h.read("dst", |e: &mut UdpIpEncap, _| e.destination);
+        h.write("dst", |e: &mut UdpIpEncap, cx, text| {
+            e.destination = router::value(cx, text)?;
+            Ok(())
+        });
+        h.read("sport", |e: &mut UdpIpEncap, _| e.ports[0]);
+        h.write("sport", |e: &mut UdpIpEncap, cx, text| {
+            e.ports[0] = router::value::<IpPort>(cx, text)?.0;
+            Ok(())
+        });
+        h.read("dport", |e: &mut UdpIpEncap, _| e.ports[1]);
+        h.write("dport", |e: &mut UdpIpEncap, cx, text| {
+            e.ports[1] = router::value::<IpPort>(cx, text)?.0;
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::samples::{DST, SRC};
+    use super::super::samples::{data, naive_with_pseudo_header, summed, udp};
+    use crate::inject::{send, send_one};
+    use crate::testing::errors;
+    use proptest::prelude::*;
+
+    #[test]
+    fn handlers_and_missing_checksum() {
+        let config =
+            "Inject -> e :: UDPIPEncap(1.2.3.4, 5000, 5.6.7.8, 53, false) -> CheckIPHeader -> Collect(0)";
+        let mut flow = send_one(config, b"abc".to_vec());
+        assert_eq!(flow.only(0).data()[20..28], [0x13, 0x88, 0, 53, 0, 11, 0, 0]);
+        assert_eq!(flow.only(0).transport_offset(), Some(20));
+        for (name, old, new) in [
+            ("src", "1.2.3.4", "9.9.9.9"),
+            ("sport", "5000", "7"),
+            ("dst", "5.6.7.8", "DST_ANNO"),
+            ("dport", "53", "8"),
+        ] {
+            let name = format!("e.{name}");
+            assert_eq!(
+                (flow.read(&name), flow.write(&name, new), flow.read(&name)),
+                (old.into(), String::new(), new.into())
+            );
+        }
+        assert!(errors("Idle -> UDPIPEncap(1.2.3.4, 1, there, 2) -> Discard").contains("bad DST"));
+    }
+
+    #[test]
+    fn too_long_for_ip() {
+        let config = "Inject -> UDPIPEncap(1.2.3.4, 1, 5.6.7.8, 2) -> CheckUDPHeader -> Collect(0)";
+        let flow = send(config, [vec![0; 65_507], vec![0; 65_508]]);
+        assert_eq!((flow.only(0).len(), flow.drops()), (65_535, vec![("too long for an IP packet", 1)]));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn as_the_naive_sum(data in data()) {
+            let config = format!("Inject -> UDPIPEncap({SRC}, 5000, {DST}, 53) -> CheckIPHeader -> Collect(0)");
+            let sum = match naive_with_pseudo_header(17, &udp(&data)) {
+                0 => 0xffff,
+                sum => sum,
+            };
+            let flow = send_one(&config, data.clone());
+            prop_assert_eq!(&flow.only(0).data()[20..], summed(udp(&data), 6, sum));
+        }
+    }
+}
