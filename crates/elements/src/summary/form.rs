@@ -80,7 +80,8 @@ pub(super) fn print_time(text: &mut String, ns: i64) {
     };
 }
 
-fn parse_time(text: &str) -> Option<i64> {
+/// Reads seconds and perhaps a fraction.
+pub(super) fn parse_time(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !digits(whole) || !digits(fraction) {

@@ -42,15 +42,12 @@
 //! # See also
 //! ToIPSummaryDump, FromDump
 
-use super::maker::{Defaults, Maker};
+use super::maker::Defaults;
 use super::reader::Reader;
+use super::record_source::RecordSource;
 use crate::capture::encap::Encap;
 use device::capture::LinkType;
-use packet::{Batch, Packet};
-use router::{
-    Activity, Bytes, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency,
-};
-use std::io::Cursor;
+use router::{Activity, Bytes, Class, Config, ConfigError, Element, FileName, Raw, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FromIPSummaryDump", create)
@@ -58,69 +55,6 @@ pub(crate) const CLASS: Class = Class::new("FromIPSummaryDump", create)
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
     .doc(include_str!("from_ip_summary_dump.rs"));
-
-/// Packets that one record stands for, and how many of them are still to come.
-struct Repeat {
-    maker: Maker,
-    left: u64,
-    /// Bytes of each packet but the last, and of the last.
-    length: u64,
-    last_length: u64,
-    step_ns: i64,
-    end_ns: i64,
-}
-
-impl Repeat {
-    fn new(mut maker: Maker, multipacket: bool) -> Repeat {
-        let count = if multipacket { maker.notes.extra_packets + 1 } else { 1 };
-        let (total, end_ns) = (maker.total(), maker.notes.time_ns);
-        if count == 1 {
-            return Repeat { maker, left: 1, length: total, last_length: total, step_ns: 0, end_ns };
-        }
-        let least = total - maker.notes.extra_length;
-        let length = (total / count).max(least);
-        let last_length = total.saturating_sub(length.saturating_mul(count - 1)).max(least);
-        let mut step_ns = 0;
-        if maker.notes.first_time_ns != 0 {
-            step_ns = (end_ns - maker.notes.first_time_ns) / i64::try_from(count - 1).unwrap_or(i64::MAX);
-            maker.notes.time_ns = maker.notes.first_time_ns;
-        }
-        maker.notes.extra_packets = 0;
-        maker.set_total(length);
-        Repeat { maker, left: count, length, last_length, step_ns, end_ns }
-    }
-
-    /// Goes on to the next packet; false if there is none.
-    fn advance(&mut self) -> bool {
-        self.left -= 1;
-        if self.left == 1 {
-            self.maker.notes.time_ns = self.end_ns;
-            if self.last_length != self.length {
-                self.maker.set_total(self.last_length);
-            }
-        } else {
-            self.maker.notes.time_ns += self.step_ns;
-        }
-        self.left > 0
-    }
-}
-
-struct FromIpSummaryDump {
-    filename: String,
-    data: Option<Vec<u8>>,
-    allow_missing: bool,
-    reader: Reader,
-    current: Option<Repeat>,
-    stop: bool,
-    active: bool,
-    timing: bool,
-    pace_ns: Option<i64>,
-    multipacket: bool,
-    sample: f64,
-    burst: usize,
-    push: bool,
-    count: u64,
-}
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut filename, mut data) = (None::<FileName>, None::<Bytes>);
@@ -156,16 +90,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         (Some(_), Some(_)) => return Err("FILENAME and DATA conflict".into()),
         (None, None) => return Err("FILENAME: required argument missing".into()),
         (None, Some(_)) => "<data>".to_owned(),
-        (Some(name), None) if name.0 == "-" => "<stdin>".to_owned(),
         (Some(name), None) => name.0,
     };
-    if sample > 1.0 {
-        config.warn("SAMPLE probability reduced to 1");
-    } else if sample <= 0.0 {
-        config.warn("SAMPLE probability is 0; emitting no packets");
-    }
     let defaults = Defaults { protocol: proto, flow: None, aggregate: None, checksum };
-    let mut reader = Reader::new(&filename, defaults);
+    let shown = if filename == "-" { "<stdin>" } else { &filename };
+    let mut reader = Reader::new(shown, defaults);
     let contents = names.into_iter().flatten().next_back().unwrap_or(contents).0;
     if !contents.is_empty() {
         let faults = reader.set_fields(&contents, None);
@@ -179,180 +108,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         reader.set_flow(words)?;
     }
     config.shared(|| Ok(Encap::known(LinkType::RawIp)))?;
-    Ok(Box::new(FromIpSummaryDump {
-        filename,
-        data: data.map(|data| data.0),
-        allow_missing,
-        reader,
-        current: None,
-        stop,
-        active,
-        timing,
-        pace_ns: None,
-        multipacket,
-        sample: sample.clamp(0.0, 1.0),
-        burst: burst.clamp(1, packet::BATCH_MAX),
-        push: config.output_is_push(0),
-        count: 0,
-    }))
-}
-
-/// What comes next.
-enum Next {
-    Packet(Packet),
-    Skipped,
-    /// Nothing before this time.
-    Later(i64),
-    End,
-}
-
-/// Records passed over in one go before others get their turn.
-const SKIPS_PER_RUN: usize = 64;
-
-impl FromIpSummaryDump {
-    fn open(&mut self) -> Result<(), String> {
-        if let Some(data) = self.data.take() {
-            self.reader.open(Box::new(Cursor::new(data)));
-            return Ok(());
-        }
-        let path = if self.filename == "<stdin>" { "-" } else { &self.filename };
-        if self.allow_missing && path != "-" && !std::path::Path::new(path).exists() {
-            return Ok(());
-        }
-        let bytes = device::capture::open_bytes(path).map_err(|error| error.to_string())?;
-        self.reader.open(Box::new(bytes));
-        Ok(())
-    }
-
-    fn next(&mut self, cx: &mut Cx<'_>) -> Next {
-        if self.current.is_none() {
-            let maker = self.reader.next(cx);
-            self.current = maker.map(|maker| Repeat::new(maker, self.multipacket));
-        }
-        let Some(current) = &mut self.current else { return Next::End };
-        if self.timing {
-            let time_ns = current.maker.notes.time_ns;
-            let at_ns =
-                time_ns.saturating_add(*self.pace_ns.get_or_insert(cx.now_ns().saturating_sub(time_ns)));
-            if cx.now_ns() < at_ns {
-                return Next::Later(at_ns);
-            }
-        }
-        let wanted = self.sample >= 1.0 || cx.rng().f64() < self.sample;
-        let made = if wanted { current.maker.packet(cx) } else { None };
-        if !current.advance() {
-            self.current = None;
-        }
-        match made {
-            Some(packet) => Next::Packet(packet),
-            None => {
-                cx.count_drops("no buffer for a packet of a summary", u64::from(wanted));
-                Next::Skipped
-            }
-        }
-    }
-
-    /// Fills a batch; returns what it met then, if that was not the last packet wanted.
-    fn fill(&mut self, cx: &mut Cx<'_>, batch: &mut Batch, want: usize) -> Option<Next> {
-        let mut skips = 0;
-        let mut met = None;
-        while batch.len() < want && skips < SKIPS_PER_RUN && met.is_none() {
-            match self.next(cx) {
-                Next::Packet(packet) => batch.push(packet),
-                Next::Skipped => skips += 1,
-                other => met = Some(other),
-            }
-        }
-        self.count += batch.len() as u64;
-        met
-    }
-
-    fn end(&mut self, cx: &mut Cx<'_>) {
-        if self.stop {
-            cx.please_stop();
-        }
-    }
-
-    fn wake(&mut self, cx: &mut Cx<'_>) {
-        if !self.active {
-            return;
-        }
-        if self.push { cx.schedule() } else { cx.set_signal(true) }
-    }
-}
-
-impl Element for FromIpSummaryDump {
-    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.open()?;
-        if !self.push {
-            cx.provide_signal();
-        } else if self.active {
-            cx.schedule();
-        }
-        Ok(())
-    }
-
-    fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if !self.active {
-            return;
-        }
-        let mut batch = cx.batch();
-        let met = self.fill(cx, &mut batch, self.burst);
-        cx.emit(0, batch);
-        match met {
-            Some(Next::Later(at_ns)) => cx.timer_at(0, at_ns),
-            Some(_) => self.end(cx),
-            None => cx.schedule(),
-        }
-    }
-
-    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
-        if !self.active {
-            cx.set_signal(false);
-            return Pull::Nothing;
-        }
-        let mut batch = cx.batch();
-        match self.fill(cx, &mut batch, want) {
-            // Whatever was met is met again by the next request.
-            Some(_) if !batch.is_empty() => {}
-            None => {}
-            Some(Next::Later(at_ns)) => {
-                cx.timer_at(0, at_ns);
-                cx.set_signal(false);
-            }
-            Some(_) => {
-                if cx.signal() {
-                    self.end(cx);
-                }
-                cx.set_signal(false);
-            }
-        }
-        Pull::Give(batch)
-    }
-
-    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        self.wake(cx);
-    }
-
-    fn handlers(&self, h: &mut Handlers) {
-        type F = FromIpSummaryDump;
-        h.read("active", |e: &mut F, _| e.active);
-        h.write("active", |e: &mut F, cx, text| {
-            e.active = router::value(cx, text)?;
-            e.wake(cx);
-            Ok(())
-        });
-        h.write("stop", |e: &mut F, cx, _| {
-            e.active = false;
-            cx.please_stop();
-            Ok(())
-        })
-        .as_button();
-        h.read("count", |e: &mut F, _| e.count);
-        h.read("filename", |e: &mut F, _| e.filename.clone());
-        h.read("sampling_prob", |e: &mut F, _| e.sample);
-        h.read("encap", |_: &mut F, _| "IP");
-    }
+    let mut e = RecordSource::new(config, &filename, Box::new(reader));
+    e.set_sample(config, sample);
+    e.data = data.map(|data| data.0);
+    (e.allow_missing, e.stop, e.active, e.timing) = (allow_missing, stop, active, timing);
+    e.multipacket = multipacket;
+    e.burst = burst.clamp(1, packet::BATCH_MAX);
+    Ok(Box::new(e))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::MINOR_VERSION;
 use super::fields::{self, Field};
 use super::form::{Context, Value};
 use super::maker::{Defaults, FlowId, Maker};
+use super::record_source::Records;
 use router::Cx;
 use std::io::{self, BufRead, Read};
 use std::net::Ipv4Addr;
@@ -51,54 +52,9 @@ impl Reader {
         }
     }
 
-    pub(super) fn open(&mut self, bytes: Box<dyn BufRead + Send>) {
-        self.bytes = Some(bytes);
-    }
-
     fn complain(&self, cx: &Cx<'_>, message: &str) {
         let place = if self.binary { "record " } else { "" };
         cx.log(&format!("{}:{place}{}: {message}", self.name, self.number));
-    }
-
-    /// The next record as a packet to be made; `None` at the end.
-    pub(super) fn next(&mut self, cx: &Cx<'_>) -> Option<Maker> {
-        loop {
-            let item = match self.read() {
-                Ok(item) => item,
-                Err(error) => {
-                    self.complain(cx, &error.to_string());
-                    Item::End
-                }
-            };
-            let made = match item {
-                Item::End => {
-                    self.bytes = None;
-                    return None;
-                }
-                Item::Binary => self.record(),
-                Item::Text => match self.line.first() {
-                    Some(b'!') => {
-                        self.bang(cx);
-                        continue;
-                    }
-                    Some(b'#') | None => continue,
-                    Some(_) => {
-                        self.check_banner(cx);
-                        self.text_record()
-                    }
-                },
-            };
-            let blank = self.line.iter().all(u8::is_ascii_whitespace) && matches!(item, Item::Text);
-            match made {
-                Some(maker) => return Some(maker),
-                None if self.complained || blank => {}
-                None => {
-                    let none = self.fields.is_empty();
-                    self.complain(cx, if none { "no '!data' provided" } else { "packet parse error" });
-                    self.complained = true;
-                }
-            }
-        }
     }
 
     /// Reads a line or record into `line`.
@@ -249,6 +205,52 @@ impl Reader {
         }
         maker.finish();
         some.then_some(maker)
+    }
+}
+
+impl Records for Reader {
+    fn open(&mut self, bytes: Box<dyn BufRead + Send>) {
+        self.bytes = Some(bytes);
+    }
+
+    fn next(&mut self, cx: &Cx<'_>) -> Option<Maker> {
+        loop {
+            let item = match self.read() {
+                Ok(item) => item,
+                Err(error) => {
+                    self.complain(cx, &error.to_string());
+                    Item::End
+                }
+            };
+            let made = match item {
+                Item::End => {
+                    self.bytes = None;
+                    return None;
+                }
+                Item::Binary => self.record(),
+                Item::Text => match self.line.first() {
+                    Some(b'!') => {
+                        self.bang(cx);
+                        continue;
+                    }
+                    Some(b'#') | None => continue,
+                    Some(_) => {
+                        self.check_banner(cx);
+                        self.text_record()
+                    }
+                },
+            };
+            let blank = self.line.iter().all(u8::is_ascii_whitespace) && matches!(item, Item::Text);
+            match made {
+                Some(maker) => return Some(maker),
+                None if self.complained || blank => {}
+                None => {
+                    let none = self.fields.is_empty();
+                    self.complain(cx, if none { "no '!data' provided" } else { "packet parse error" });
+                    self.complained = true;
+                }
+            }
+        }
     }
 }
 

@@ -1,0 +1,269 @@
+//! What elements share that make packets of the records of a file.
+
+use super::maker::Maker;
+use packet::{Batch, Packet};
+use router::{Config, ConfigError, Cx, Element, Handlers, Pull};
+use std::io::{BufRead, Cursor};
+
+/// Records of a file.
+pub(super) trait Records: Send {
+    /// Begins to read.
+    fn open(&mut self, bytes: Box<dyn BufRead + Send>);
+
+    /// The next record as a packet to be made; `None` at the end.
+    fn next(&mut self, cx: &Cx<'_>) -> Option<Maker>;
+}
+
+/// Packets that one record stands for, and how many of them are still to come.
+struct Repeat {
+    maker: Maker,
+    left: u64,
+    /// Bytes of each packet but the last, and of the last.
+    length: u64,
+    last_length: u64,
+    step_ns: i64,
+    end_ns: i64,
+}
+
+impl Repeat {
+    fn new(mut maker: Maker, multipacket: bool) -> Repeat {
+        let count = if multipacket { maker.notes.extra_packets + 1 } else { 1 };
+        let (total, end_ns) = (maker.total(), maker.notes.time_ns);
+        if count == 1 {
+            return Repeat { maker, left: 1, length: total, last_length: total, step_ns: 0, end_ns };
+        }
+        let least = total - maker.notes.extra_length;
+        let length = (total / count).max(least);
+        let last_length = total.saturating_sub(length.saturating_mul(count - 1)).max(least);
+        let mut step_ns = 0;
+        if maker.notes.first_time_ns != 0 {
+            step_ns = (end_ns - maker.notes.first_time_ns) / i64::try_from(count - 1).unwrap_or(i64::MAX);
+            maker.notes.time_ns = maker.notes.first_time_ns;
+        }
+        maker.notes.extra_packets = 0;
+        maker.set_total(length);
+        Repeat { maker, left: count, length, last_length, step_ns, end_ns }
+    }
+
+    /// Goes on to the next packet; false if there is none.
+    fn advance(&mut self) -> bool {
+        self.left -= 1;
+        if self.left == 1 {
+            self.maker.notes.time_ns = self.end_ns;
+            if self.last_length != self.length {
+                self.maker.set_total(self.last_length);
+            }
+        } else {
+            self.maker.notes.time_ns += self.step_ns;
+        }
+        self.left > 0
+    }
+}
+
+/// An element that makes packets of the records of a file.
+pub(super) struct RecordSource {
+    pub(super) filename: String,
+    pub(super) data: Option<Vec<u8>>,
+    pub(super) allow_missing: bool,
+    pub(super) reader: Box<dyn Records>,
+    current: Option<Repeat>,
+    pub(super) stop: bool,
+    pub(super) active: bool,
+    pub(super) timing: bool,
+    pace_ns: Option<i64>,
+    pub(super) multipacket: bool,
+    pub(super) sample: f64,
+    pub(super) burst: usize,
+    push: bool,
+    count: u64,
+}
+
+impl RecordSource {
+    /// A source of the records of a file, `-` for standard input, with everything else as it is by default.
+    pub(super) fn new(config: &Config<'_>, filename: &str, reader: Box<dyn Records>) -> RecordSource {
+        RecordSource {
+            filename: if filename == "-" { "<stdin>".to_owned() } else { filename.to_owned() },
+            data: None,
+            allow_missing: false,
+            reader,
+            current: None,
+            stop: false,
+            active: true,
+            timing: false,
+            pace_ns: None,
+            multipacket: false,
+            sample: 1.0,
+            burst: 1,
+            push: config.output_is_push(0),
+            count: 0,
+        }
+    }
+
+    /// Sets the sampling probability.
+    pub(super) fn set_sample(&mut self, config: &mut Config<'_>, sample: f64) {
+        if sample > 1.0 {
+            config.warn("SAMPLE probability reduced to 1");
+        } else if sample <= 0.0 {
+            config.warn("SAMPLE probability is 0; emitting no packets");
+        }
+        self.sample = sample.clamp(0.0, 1.0);
+    }
+}
+
+/// What comes next.
+enum Next {
+    Packet(Packet),
+    Skipped,
+    /// Nothing before this time.
+    Later(i64),
+    End,
+}
+
+/// Records passed over in one go before others get their turn.
+const SKIPS_PER_RUN: usize = 64;
+
+impl RecordSource {
+    fn open(&mut self) -> Result<(), String> {
+        if let Some(data) = self.data.take() {
+            self.reader.open(Box::new(Cursor::new(data)));
+            return Ok(());
+        }
+        let path = if self.filename == "<stdin>" { "-" } else { &self.filename };
+        if self.allow_missing && path != "-" && !std::path::Path::new(path).exists() {
+            return Ok(());
+        }
+        let bytes = device::capture::open_bytes(path).map_err(|error| error.to_string())?;
+        self.reader.open(Box::new(bytes));
+        Ok(())
+    }
+
+    fn next(&mut self, cx: &mut Cx<'_>) -> Next {
+        if self.current.is_none() {
+            let maker = self.reader.next(cx);
+            self.current = maker.map(|maker| Repeat::new(maker, self.multipacket));
+        }
+        let Some(current) = &mut self.current else { return Next::End };
+        if self.timing {
+            let time_ns = current.maker.notes.time_ns;
+            let at_ns =
+                time_ns.saturating_add(*self.pace_ns.get_or_insert(cx.now_ns().saturating_sub(time_ns)));
+            if cx.now_ns() < at_ns {
+                return Next::Later(at_ns);
+            }
+        }
+        let wanted = self.sample >= 1.0 || cx.rng().f64() < self.sample;
+        let made = if wanted { current.maker.packet(cx) } else { None };
+        if !current.advance() {
+            self.current = None;
+        }
+        match made {
+            Some(packet) => Next::Packet(packet),
+            None => {
+                cx.count_drops("no buffer for a packet of a summary", u64::from(wanted));
+                Next::Skipped
+            }
+        }
+    }
+
+    /// Fills a batch; returns what it met then, if that was not the last packet wanted.
+    fn fill(&mut self, cx: &mut Cx<'_>, batch: &mut Batch, want: usize) -> Option<Next> {
+        let mut skips = 0;
+        let mut met = None;
+        while batch.len() < want && skips < SKIPS_PER_RUN && met.is_none() {
+            match self.next(cx) {
+                Next::Packet(packet) => batch.push(packet),
+                Next::Skipped => skips += 1,
+                other => met = Some(other),
+            }
+        }
+        self.count += batch.len() as u64;
+        met
+    }
+
+    fn end(&mut self, cx: &mut Cx<'_>) {
+        if self.stop {
+            cx.please_stop();
+        }
+    }
+
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        if !self.active {
+            return;
+        }
+        if self.push { cx.schedule() } else { cx.set_signal(true) }
+    }
+}
+
+impl Element for RecordSource {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.open()?;
+        if !self.push {
+            cx.provide_signal();
+        } else if self.active {
+            cx.schedule();
+        }
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if !self.active {
+            return;
+        }
+        let mut batch = cx.batch();
+        let met = self.fill(cx, &mut batch, self.burst);
+        cx.emit(0, batch);
+        match met {
+            Some(Next::Later(at_ns)) => cx.timer_at(0, at_ns),
+            Some(_) => self.end(cx),
+            None => cx.schedule(),
+        }
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        if !self.active {
+            cx.set_signal(false);
+            return Pull::Nothing;
+        }
+        let mut batch = cx.batch();
+        match self.fill(cx, &mut batch, want) {
+            // Whatever was met is met again by the next request.
+            Some(_) if !batch.is_empty() => {}
+            None => {}
+            Some(Next::Later(at_ns)) => {
+                cx.timer_at(0, at_ns);
+                cx.set_signal(false);
+            }
+            Some(_) => {
+                if cx.signal() {
+                    self.end(cx);
+                }
+                cx.set_signal(false);
+            }
+        }
+        Pull::Give(batch)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        self.wake(cx);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type F = RecordSource;
+        h.read("active", |e: &mut F, _| e.active);
+        h.write("active", |e: &mut F, cx, text| {
+            e.active = router::value(cx, text)?;
+            e.wake(cx);
+            Ok(())
+        });
+        h.write("stop", |e: &mut F, cx, _| {
+            e.active = false;
+            cx.please_stop();
+            Ok(())
+        })
+        .as_button();
+        h.read("count", |e: &mut F, _| e.count);
+        h.read("filename", |e: &mut F, _| e.filename.clone());
+        h.read("sampling_prob", |e: &mut F, _| e.sample);
+        h.read("encap", |_: &mut F, _| "IP");
+    }
+}
