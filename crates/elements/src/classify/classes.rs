@@ -28,7 +28,7 @@ pub(super) struct Classes {
 #[derive(Clone, Debug)]
 enum Lookup {
     /// For fields of one byte.
-    Byte(Box<[u32; 256]>),
+    Byte(Box<[u16; 256]>),
     /// For fields of two bytes: the first byte tells where the table starts that the second is looked up in. Few of these are
     /// different.
     Pair(Box<Tables>),
@@ -39,7 +39,7 @@ enum Lookup {
 #[derive(Clone, Debug)]
 struct Tables {
     starts: [u32; 256],
-    classes: Vec<u32>,
+    classes: Vec<u16>,
 }
 
 impl Classes {
@@ -70,10 +70,10 @@ impl Classes {
         let part = parts.get(self.part);
         let Some(bytes) = part.get(..self.end) else { return self.missing(part.len(), partial) };
         let class = match &self.lookup {
-            Lookup::Byte(classes) => bytes.last().map(|&byte| classes[usize::from(byte)] as usize),
+            Lookup::Byte(classes) => bytes.last().map(|&byte| usize::from(classes[usize::from(byte)])),
             Lookup::Pair(tables) => bytes.last_chunk().and_then(|&[first, second]| {
                 let start = tables.starts[usize::from(first)] as usize;
-                tables.classes.get(start + usize::from(second)).map(|&class| class as usize)
+                tables.classes.get(start + usize::from(second)).map(|&class| usize::from(class))
             }),
             Lookup::Tree(tree) => {
                 let value = bytes.last_chunk().map(|&bytes| u32::from_be_bytes(bytes));
@@ -95,8 +95,8 @@ impl Classes {
     pub(super) fn spread(&mut self, stride: usize) {
         self.stride = stride;
         match &mut self.lookup {
-            Lookup::Byte(classes) => classes.iter_mut().for_each(|class| *class *= stride as u32),
-            Lookup::Pair(tables) => tables.classes.iter_mut().for_each(|class| *class *= stride as u32),
+            Lookup::Byte(classes) => classes.iter_mut().for_each(|class| *class *= stride as u16),
+            Lookup::Pair(tables) => tables.classes.iter_mut().for_each(|class| *class *= stride as u16),
             Lookup::Tree(_) => {}
         }
     }
@@ -139,13 +139,13 @@ fn sweep(field: Field, terms: &[(usize, Term)]) -> (Bits, Bits, Vec<(u32, Bits)>
 }
 
 /// Adds the rows of intervals, equal ones once. The result is the row of each interval.
-fn distinct(intervals: &[(u32, Bits)], rows: &mut Vec<Bits>) -> Vec<u32> {
-    let mut known: HashMap<&Bits, u32> = HashMap::new();
+fn distinct(intervals: &[(u32, Bits)], rows: &mut Vec<Bits>) -> Vec<u16> {
+    let mut known: HashMap<&Bits, u16> = HashMap::new();
     let mut of_interval = Vec::with_capacity(intervals.len());
     for (_, row) in intervals {
         let class = known.entry(row).or_insert_with(|| {
             rows.push(*row);
-            (rows.len() - 1) as u32
+            (rows.len() - 1) as u16
         });
         of_interval.push(*class);
     }
@@ -153,7 +153,7 @@ fn distinct(intervals: &[(u32, Bits)], rows: &mut Vec<Bits>) -> Vec<u32> {
 }
 
 /// The class of each value.
-fn classes_of_values(intervals: &[(u32, Bits)], classes: &[u32], largest: u32) -> Vec<u32> {
+fn classes_of_values(intervals: &[(u32, Bits)], classes: &[u16], largest: u32) -> Vec<u16> {
     let mut values = Vec::with_capacity(largest as usize + 1);
     let ends = intervals.iter().skip(1).map(|&(start, _)| start).chain([largest + 1]);
     for (end, &class) in ends.zip(classes) {
@@ -163,9 +163,9 @@ fn classes_of_values(intervals: &[(u32, Bits)], classes: &[u32], largest: u32) -
 }
 
 /// Look-up in a table for each first byte; those that are equal are there once.
-fn pair(tables: &[[u32; 256]]) -> Lookup {
-    let mut different: Vec<u32> = Vec::new();
-    let mut known: HashMap<&[u32; 256], u32> = HashMap::new();
+fn pair(tables: &[[u16; 256]]) -> Lookup {
+    let mut different: Vec<u16> = Vec::new();
+    let mut known: HashMap<&[u16; 256], u32> = HashMap::new();
     let mut starts = [0; 256];
     for (start, table) in starts.iter_mut().zip(tables) {
         *start = *known.entry(table).or_insert_with(|| {

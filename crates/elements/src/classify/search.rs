@@ -3,7 +3,9 @@
 /// Keys of one node: they fill a cache line.
 const KEYS: usize = 16;
 
-type Node = [u32; KEYS];
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))] // one cache line, not parts of two
+struct Node([u32; KEYS]);
 
 /// A static search tree over the starts of intervals.
 ///
@@ -25,8 +27,8 @@ pub(super) struct SearchTree {
 #[inline(always)] // called for each level
 fn passed<const COUNT: usize>(node: &Node, number: u32) -> usize {
     // First which four keys, then which of these: comparisons none of which waits for more than one other.
-    let quarter: usize = [3, 7, 11].iter().map(|&last| usize::from(node[last] <= number)).sum();
-    let keys = &node.as_chunks::<4>().0[quarter][..COUNT];
+    let quarter: usize = [3, 7, 11].iter().map(|&last| usize::from(node.0[last] <= number)).sum();
+    let keys = &node.0.as_chunks::<4>().0[quarter][..COUNT];
     quarter * 4 + keys.iter().map(|&key| usize::from(key <= number)).sum::<usize>()
 }
 
@@ -42,12 +44,12 @@ impl SearchTree {
         for level in 0..upper {
             below /= KEYS;
             tree.lowest += KEYS.pow(level);
-            let node = |at: usize| std::array::from_fn(|i| key((at * KEYS + i + 1) * below));
+            let node = |at: usize| Node(std::array::from_fn(|i| key((at * KEYS + i + 1) * below)));
             tree.nodes.extend((0..KEYS.pow(level)).map(node));
         }
         // Nodes without starts are left out: only the largest number comes there.
-        tree.nodes
-            .extend((0..starts.len().div_ceil(KEYS)).map(|at| std::array::from_fn(|i| key(at * KEYS + i))));
+        let node = |at: usize| Node(std::array::from_fn(|i| key(at * KEYS + i)));
+        tree.nodes.extend((0..starts.len().div_ceil(KEYS)).map(node));
         tree
     }
 
