@@ -22,6 +22,7 @@ pub const CLASSES: &[&Class] = &[
     &clicky_info::CLASS,
     &kernel_filter::CLASS,
     &kernel_handler_proxy::CLASS,
+    &socket::chatter::CLASS,
     &socket::control::CLASS,
 ];
 

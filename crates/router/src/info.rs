@@ -10,7 +10,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak, mpsc};
 
 /// A port of an element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,10 @@ impl Log {
     pub fn line(&self, text: &str) {
         match self {
             // A closed standard error is no reason to stop forwarding.
-            Log::Stderr => drop(writeln!(std::io::stderr().lock(), "{text}")),
+            Log::Stderr => {
+                drop(writeln!(std::io::stderr().lock(), "{text}"));
+                tell_listeners(text);
+            }
             Log::Memory(log) => {
                 let mut log = log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 log.push_str(text);
@@ -97,6 +100,30 @@ impl Log {
 
 /// Takes a new configuration and the place where the answer goes; must not wait for it.
 pub type Reconfigure = Box<dyn Fn(String, mpsc::Sender<HandlerResult>) + Send + Sync>;
+
+/// Hears the messages of elements.
+pub type Listener = Arc<Hear>;
+type Hear = dyn Fn(&str) + Send + Sync;
+
+/// Who hears what is written to standard error, which is one for the whole process.
+static LISTENERS: Mutex<Vec<Weak<Hear>>> = Mutex::new(Vec::new());
+/// Whether anybody does: usually not, and then no lock is needed.
+static LISTENED: AtomicBool = AtomicBool::new(false);
+
+/// Lets `listener` hear each message of elements that goes to standard error, for as long as it lives. It must not wait.
+pub fn listen(listener: &Listener) {
+    let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+    listeners.retain(|known| known.strong_count() > 0);
+    listeners.push(Arc::downgrade(listener));
+    LISTENED.store(true, Ordering::Relaxed);
+}
+
+fn tell_listeners(text: &str) {
+    if LISTENED.load(Ordering::Relaxed) {
+        let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener(text));
+    }
+}
 
 /// What all workers share about one configuration.
 pub struct Info {

@@ -42,7 +42,7 @@ pub use cx::Cx;
 pub use element::{Element, PerPacket, Pull, Refused, Simple, Verdict};
 pub use globals::GLOBAL;
 pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
-pub use info::{Info, Log, Node, Port, Reconfigure};
+pub use info::{Info, Listener, Log, Node, Port, Reconfigure, listen};
 pub use names::{Names, Value};
 pub use plan::Plan;
 pub use router::{Handle, Router, STOPPED};

@@ -48,13 +48,15 @@
 //! # See also
 //! ChatterSocket, KernelHandlerProxy, Script
 
-use super::server::{Address, Server, Target};
+use super::chatter::Chatter;
+use super::server::{Address, Role, Server, Target};
 use router::{
     Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, IpPort, Refused, Residency,
 };
 use std::any::Any;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The class.
@@ -85,9 +87,20 @@ struct ControlSocket {
     /// Attempts that are left.
     retries: i32,
     retry_warnings: bool,
+    /// Of a ChatterSocket: whether it greets.
+    greeting: Option<bool>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    create_as(config, false)
+}
+
+/// Makes the same of the arguments of a ChatterSocket, which passes messages on.
+pub(super) fn create_chatter(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    create_as(config, true)
+}
+
+fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>, ConfigError> {
     let (mut kind, mut others) = (String::new(), Vec::new());
     config.args().required("TYPE", &mut kind).rest(&mut others).finish()?;
     let (mut port, mut file) = (IpPort(0), None::<FileName>);
@@ -105,12 +118,18 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         "UNIX" => args.required("FILENAME", &mut file).keyword("LOCALHOST", &mut localhost),
         _ => return Err(format!("unknown socket type '{kind}'").into()),
     };
-    args.keyword("READONLY", &mut read_only)
-        .keyword("PROXY", &mut proxy)
-        .keyword("VERBOSE", &mut verbose)
-        .keyword("RETRIES", &mut retries)
-        .keyword("RETRY_WARNINGS", &mut retry_warnings)
-        .finish()?;
+    let (mut channel, mut quiet, mut greeting) = ("default".to_owned(), true, true);
+    let args = if chatters {
+        args.keyword("CHANNEL", &mut channel)
+            .keyword("QUIET_CHANNEL", &mut quiet)
+            .keyword("GREETING", &mut greeting)
+    } else {
+        args.keyword("READONLY", &mut read_only).keyword("PROXY", &mut proxy).keyword("VERBOSE", &mut verbose)
+    };
+    args.keyword("RETRIES", &mut retries).keyword("RETRY_WARNINGS", &mut retry_warnings).finish()?;
+    if channel != "default" {
+        config.warn(format!("no element speaks on channel '{channel}'"));
+    }
     let address = match file {
         Some(FileName(name)) if name.len() > UNIX_NAME_MAX => return Err("filename too long".into()),
         Some(FileName(name)) => Address::Unix(PathBuf::from(name)),
@@ -129,6 +148,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         proxy,
         retries,
         retry_warnings,
+        greeting: chatters.then_some(greeting),
     }))
 }
 
@@ -143,9 +163,13 @@ impl ControlSocket {
         }
     }
 
+    fn role(&self) -> Role {
+        self.greeting.map_or(Role::Commands, |greeting| Role::Chatter(Arc::new(Chatter::new(greeting))))
+    }
+
     /// Opens the socket, or prepares the next attempt.
     fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        match Server::start(&self.address, self.aim(cx)) {
+        match Server::start(&self.address, self.aim(cx), self.role()) {
             Ok(server) => self.server = Some(server),
             Err(error) => {
                 self.retries -= 1;

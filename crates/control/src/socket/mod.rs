@@ -1,5 +1,6 @@
 //! Sockets that elements open.
 
+pub(crate) mod chatter;
 pub(crate) mod control;
 mod input;
 mod server;

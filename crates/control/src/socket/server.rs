@@ -1,5 +1,6 @@
 //! A listening socket, its connections, and the threads that serve them.
 
+use super::chatter::Chatter;
 use super::session;
 use router::Handle;
 use std::fs::File;
@@ -25,6 +26,15 @@ const SUCCESSION: Duration = Duration::from_millis(300);
 pub(crate) enum Address {
     Tcp(IpAddr, u16),
     Unix(PathBuf),
+}
+
+/// What a server does with its connections.
+#[derive(Clone)]
+pub(super) enum Role {
+    /// Carries out commands.
+    Commands,
+    /// Passes messages on.
+    Chatter(Arc<Chatter>),
 }
 
 /// Whom a server's clients talk to, and what they may do.
@@ -121,7 +131,7 @@ impl Server {
     ///
     /// # Errors
     /// What cannot be done, and why.
-    pub(super) fn start(address: &Address, target: Target) -> Result<Server, String> {
+    pub(super) fn start(address: &Address, target: Target, role: Role) -> Result<Server, String> {
         let bound = |error: std::io::Error| format!("bind: {}", plain(&error));
         let (listener, port, socket) = match address {
             Address::Tcp(ip, port) => {
@@ -141,7 +151,7 @@ impl Server {
         let server = Server { address: address.clone(), port, socket, shared: shared.clone() };
         let thread = std::thread::Builder::new().name("control".to_owned());
         thread
-            .spawn(move || accept_all(&shared, &listener))
+            .spawn(move || accept_all(&shared, &listener, &role))
             .map_err(|error| format!("cannot start a thread: {}", plain(&error)))?;
         Ok(server)
     }
@@ -182,14 +192,14 @@ pub(crate) fn plain(error: &std::io::Error) -> String {
     text.split_once(" (os error ").map_or(text.clone(), |(reason, _)| reason.to_owned())
 }
 
-fn accept_all(shared: &Arc<Shared>, listener: &Listener) {
+fn accept_all(shared: &Arc<Shared>, listener: &Listener, role: &Role) {
     loop {
         let accepted = listener.accept();
         if shared.is_closed() {
             return;
         }
         match accepted {
-            Ok((stream, from)) => admit(shared, stream, &from),
+            Ok((stream, from)) => admit(shared, stream, &from, role),
             Err(error) => {
                 shared.log(&format!("accept: {}", plain(&error)));
                 // Out of descriptors, for instance: the next attempt would fail likewise.
@@ -200,7 +210,7 @@ fn accept_all(shared: &Arc<Shared>, listener: &Listener) {
 }
 
 /// Gives a connection a thread, unless there are too many.
-fn admit(shared: &Arc<Shared>, stream: File, from: &str) {
+fn admit(shared: &Arc<Shared>, stream: File, from: &str, role: &Role) {
     let number = stream.as_raw_fd();
     shared.log_verbosely(&format!("opened connection {number}{from}"));
     let refuse = |why: &str| shared.log(&format!("connection {number} refused: {why}"));
@@ -216,13 +226,16 @@ fn admit(shared: &Arc<Shared>, stream: File, from: &str) {
         }
         state.connections.push((number, copy));
     }
-    let thread_shared = shared.clone();
+    let (thread_shared, role) = (shared.clone(), role.clone());
     let serve = move || {
         let shared = thread_shared;
-        if let Ok(input) = stream.try_clone() {
-            // A client that goes away is no news.
-            let _ = session::serve(&shared, BufReader::new(input), &stream);
-        }
+        // A client that goes away is no news.
+        let _ = match role {
+            Role::Commands => {
+                stream.try_clone().and_then(|input| session::serve(&shared, BufReader::new(input), &stream))
+            }
+            Role::Chatter(chatter) => chatter.serve(&stream, || shared.is_closed()),
+        };
         forget(&shared, number);
         shared.log_verbosely(&format!("closed connection {number}"));
     };

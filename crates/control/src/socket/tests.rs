@@ -34,7 +34,9 @@ fn build(config: &str, clock: Clock) -> Router {
     let known = Classes::new(crate::CLASSES.iter().copied().chain([&SAMPLE]));
     let layout =
         router::layout(parsed.graph, &known, 1).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
-    let options = Options { clock, log: Log::Memory(Default::default()), ..Options::default() };
+    // Only what goes to standard error is passed on.
+    let log = if config.contains("Chatter") { Log::Stderr } else { Log::Memory(Default::default()) };
+    let options = Options { clock, log, ..Options::default() };
     let built = router::build(layout, config.to_owned(), &known, options);
     built.map(|(router, _)| router).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)))
 }
@@ -228,4 +230,20 @@ fn connections_survive_a_swap() {
     router.finish();
     assert!(asking.join().expect("answered"));
     assert!(!path.exists() && !other.exists());
+}
+
+/// Who is connected hears what elements say.
+#[test]
+fn chatter() {
+    with("cs :: ChatterSocket(TCP, 0); s :: Sample", Clock::real(), |port| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        let mut heard = |expected: &str| {
+            let mut bytes = vec![0; expected.len()];
+            stream.read_exact(&mut bytes).expect("heard");
+            assert_eq!(String::from_utf8_lossy(&bytes), expected);
+        };
+        heard("Click::ChatterSocket/1.0\r\n");
+        Log::Stderr.line("something happened");
+        heard("something happened\n");
+    });
 }
