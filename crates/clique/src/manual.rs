@@ -14,10 +14,17 @@ pub(crate) struct Args {
     /// Print the manual of this class, or of all, in Markdown.
     #[arg(long)]
     markdown: bool,
+
+    /// Print the reference of all classes, by family, in Markdown: 'docs/elements.md'.
+    #[arg(long, conflicts_with_all = ["class", "markdown"])]
+    reference: bool,
 }
 
 /// Runs `clique elements`.
 pub(crate) fn run(args: &Args, known: &Classes) -> Status {
+    if args.reference {
+        return console::write_result(None, &reference());
+    }
     let form = if args.markdown { markdown } else { page };
     let Some(name) = &args.class else {
         let text = if args.markdown { known.iter().map(markdown).collect() } else { list(known) };
@@ -84,5 +91,66 @@ fn markdown(class: &Class) -> String {
         }
         text.extend([line, "\n"]);
     }
+    text + "\n"
+}
+
+/// What stands above the reference.
+const PREFACE: &str = "\
+# Element reference
+
+The element classes of this program, by family. This file is made from the comments at the head of each element's source file:
+edit those, then run `cargo run -p clique -- elements --reference > docs/elements.md`.
+
+";
+
+/// Titles of families, each by a class that belongs to it.
+const TITLES: &[(&str, &str)] = &[
+    ("InfiniteSource", "Sources"),
+    ("Discard", "Sinks"),
+    ("Counter", "Counting, printing, bytes"),
+    ("Tee", "Switches, tees, paint"),
+    ("Queue", "Queues and rates"),
+    ("PrioSched", "Scheduling"),
+    ("Classifier", "Classification"),
+    ("EtherEncap", "Ethernet, ARP, VLAN"),
+    ("CheckIPHeader", "IPv4"),
+    ("CheckIP6Header", "IPv6"),
+    ("IPRewriter", "Address translation"),
+    ("RadixIPLookup", "Route tables"),
+    ("FromDump", "Captures and interfaces in memory"),
+    ("AverageCounter", "Measurement"),
+    ("ToIPSummaryDump", "Packet summaries"),
+    ("Script", "Scripts and information"),
+    ("ControlSocket", "Control"),
+];
+
+/// The title of a family.
+fn title(family: &[&Class]) -> &'static str {
+    let found = TITLES.iter().find(|(known, _)| family.iter().any(|class| class.name == *known));
+    found.map_or("Further elements", |(_, title)| title)
+}
+
+/// The reference: a list of all classes, then a section for each family.
+fn reference() -> String {
+    let families = elements::families().iter().copied().chain([control::CLASSES]);
+    let families: Vec<(&str, &[&Class])> = families.map(|family| (title(family), family)).collect();
+    let mut text = PREFACE.to_owned();
+    for (title, classes) in &families {
+        text.push_str(&format!("**{title}**:"));
+        let mut names: Vec<&str> = classes.iter().map(|class| class.name).collect();
+        names.sort_unstable();
+        for (number, name) in names.into_iter().enumerate() {
+            let comma = if number > 0 { "," } else { "" };
+            text.push_str(&format!("{comma}\n[{name}](#{})", name.to_lowercase()));
+        }
+        text.push_str("\n\n");
+    }
+    for (title, classes) in &families {
+        text.push_str(&format!("# {title}\n\n"));
+        let mut classes = classes.to_vec();
+        classes.sort_by_key(|class| class.name);
+        classes.into_iter().for_each(|class| text.push_str(&markdown(class)));
+    }
+    text.truncate(text.trim_end().len());
     text + "\n"
 }

@@ -57,3 +57,8 @@ const FAMILIES: &[&[&Class]] = &[
 pub fn classes() -> Classes {
     Classes::new(FAMILIES.iter().flat_map(|family| family.iter().copied()))
 }
+
+/// The classes of each family.
+pub fn families() -> &'static [&'static [&'static Class]] {
+    FAMILIES
+}

@@ -5,6 +5,7 @@ mod click;
 mod control;
 mod demo;
 mod print;
+mod reference;
 mod run;
 
 use std::io::Write;
