@@ -159,7 +159,7 @@ impl Field {
             ',' | '+' | '-' => {
                 *rest = &rest[1..];
                 let second = pop_number(rest).ok_or_else(bad)?;
-                if separator == '-' { (second + 1).saturating_sub(first) } else { second }
+                if separator == '-' { second.saturating_add(1).saturating_sub(first) } else { second }
             }
             _ => 1,
         };

@@ -5,6 +5,7 @@ mod aggregate_filter;
 mod aggregate_first;
 mod aggregate_ip;
 mod aggregate_ip_flows;
+mod aggregate_last;
 mod aggregate_length;
 mod aggregate_paint;
 mod average_counter;
@@ -23,6 +24,7 @@ pub const CLASSES: &[&Class] = &[
     &aggregate_first::CLASS,
     &aggregate_ip::CLASS,
     &aggregate_ip_flows::CLASS,
+    &aggregate_last::CLASS,
     &aggregate_length::CLASS,
     &aggregate_paint::CLASS,
     &average_counter::CLASS,
@@ -36,4 +38,41 @@ const NO_IP: &str = "no IP header";
 #[inline]
 fn fail(outputs: usize, reason: &'static str) -> Verdict {
     if outputs > 1 { Verdict::Output(1) } else { Verdict::Drop(reason) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::send;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// No packet is too much for any of the elements, wherever it is damaged or cut.
+        #[test]
+        fn hostile_packets(packets in prop::collection::vec(
+            (0usize..3, prop::collection::vec((0usize..60, any::<u8>()), 0..5), 0usize..70), 1..20)
+        ) {
+            let (a, b) = (([10, 0, 0, 1], 5), ([10, 0, 0, 2], 6));
+            let damaged = packets.iter().map(|(kind, damage, len)| {
+                let mut packet = match kind {
+                    0 => super::samples::udp(a, b, b"12345678"),
+                    1 => super::samples::tcp(b, a, 2, &[1, 1, 1, 0], b"1234"),
+                    _ => {
+                        let mut error = super::samples::echo(a.0, b.0, 1, 2);
+                        error[20] = 3;
+                        error.extend(super::samples::udp(a, b, b""));
+                        error
+                    }
+                };
+                damage.iter().for_each(|&(at, value)| packet.get_mut(at).into_iter().for_each(|byte| *byte = value));
+                packet.truncate(*len);
+                packet
+            });
+            let config = "Inject -> MarkIPHeader(0) -> IPRateMonitor(BYTES, 1, 1, 100) -> t :: Tee(4);
+                          t[0] -> f :: AggregateIPFlows(ICMP true, CAPACITY 4) -> Collect(0); f[1] -> Collect(1);
+                          t[1] -> AggregateIP(tcp flags) -> Discard; t[2] -> AggregateIP(data[4+4]) -> Collect(2);
+                          t[3] -> AggregateLength(IP true) -> Collect(3)";
+            send(config, damaged.collect::<Vec<_>>());
+        }
+    }
 }

@@ -303,11 +303,30 @@ fn split_words(line: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::split_words;
+    use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn words() {
         assert_eq!(split_words(" a \"b c\\\" d\" e  "), ["a", "\"b c\\\" d\"", "e"]);
         assert_eq!(split_words(""), [""; 0]);
+    }
+
+    proptest! {
+        /// No line and no record is too much, whatever the fields.
+        #[test]
+        fn total(
+            picks in prop::collection::vec((0..fields::FIELDS.len(), "[0-9a-zA-Z.:+!<>{}=;-]{1,12}"), 1..8),
+            record in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            let defaults = Defaults { protocol: 6, flow: None, aggregate: None, checksum: true };
+            let mut reader = Reader::new("x", defaults);
+            let names: Vec<&str> = picks.iter().map(|(i, _)| fields::FIELDS[*i].name).collect();
+            reader.set_fields(&names.join(" "), None);
+            reader.line = picks.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ").into_bytes();
+            reader.text_record();
+            reader.line = record;
+            reader.record();
+        }
     }
 }
