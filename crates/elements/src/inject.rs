@@ -86,6 +86,11 @@ pub(crate) fn send<P: Into<Sent>>(config: &str, packets: impl IntoIterator<Item 
     many
 }
 
+/// Sends packets one at a time: where it counts in which order packets arrive at different inputs.
+pub(crate) fn send_singly<P: Into<Sent>>(config: &str, packets: impl IntoIterator<Item = P>) -> Flow {
+    run(config, packets.into_iter().map(Into::into).collect(), 1)
+}
+
 /// Sends one packet.
 pub(crate) fn send_one(config: &str, packet: impl Into<Sent>) -> Flow {
     send(config, [packet])

@@ -11,7 +11,7 @@ mod ip_text;
 mod null;
 mod pad;
 pub(crate) mod paint;
-mod print;
+pub(crate) mod print;
 mod pull_null;
 mod push_null;
 pub(crate) mod rate_average;

@@ -2,6 +2,7 @@
 
 mod address;
 mod arp_faker;
+mod arp_print;
 mod arp_querier;
 mod arp_responder;
 mod arp_table;
@@ -11,13 +12,16 @@ mod ether_encap;
 mod ether_mirror;
 mod ether_pause_source;
 mod ether_rewrite;
+mod ether_switch;
 mod ether_vlan_encap;
 mod get_ether_address;
 mod host_ether_filter;
+mod listen_ether_switch;
 mod mark_mac_header;
 mod neighbours;
 mod set_ether_address;
 mod set_vlan_anno;
+mod stations;
 mod store_ether_address;
 mod strip_ether_vlan_header;
 mod vlan;
@@ -31,6 +35,9 @@ use wire::ethernet::{HEADER_LEN, Header};
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &ether_switch::CLASS,
+    &listen_ether_switch::CLASS,
+    &arp_print::CLASS,
     &arp_faker::CLASS,
     &arp_querier::CLASS,
     &arp_responder::CLASS,

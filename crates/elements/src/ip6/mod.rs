@@ -5,15 +5,19 @@ mod dec_ip6_hlim;
 mod get_ip6_address;
 mod header;
 mod icmp6_error;
+mod ip6_mirror;
 mod mark_ip6_header;
 #[cfg(test)]
 mod samples;
 mod set_ip6_address;
+mod set_ip6_dscp;
 
 use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &set_ip6_dscp::CLASS,
+    &ip6_mirror::CLASS,
     &check_ip6_header::CLASS,
     &dec_ip6_hlim::CLASS,
     &get_ip6_address::CLASS,

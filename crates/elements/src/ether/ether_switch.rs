@@ -1,0 +1,222 @@
+//! A learning Ethernet switch.
+//!
+//! ```click
+//! EtherSwitch([TIMEOUT])
+//! ```
+//!
+//! Input and output with the same number are a LAN. The source address of each frame tells behind which LAN a station is. A
+//! frame to a station that is known leaves towards it, unless it came from there: then it is dropped. Frames to
+//! stations that are not known and to groups leave at every output but that of the LAN from which they came.
+//!
+//! The table of stations is one for all workers and holds 65,536 of them; when it is full, who was silent for longest
+//! is forgotten. Unlike in Click, group addresses are not learned, ages go by the router's clock, not by packets'
+//! timestamps, and the table is listed in the order of addresses.
+//!
+//! Ports: any number of inputs, as many outputs. Processing: push. Workers: shared.
+//!
+//! # Arguments
+//! - `TIMEOUT` (seconds, default 300): how long a station may be silent until it is forgotten. With 0 nothing is learned:
+//!   every frame leaves everywhere else.
+//!
+//! # Handlers
+//! - `table` (read): the stations, one a line: address and port.
+//! - `timeout` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! s :: EtherSwitch;
+//! FromDevice(eth0) -> [0]s[0] -> Queue -> ToDevice(eth0);
+//! FromDevice(eth1) -> [1]s[1] -> Queue -> ToDevice(eth1);
+//! ```
+//!
+//! # See also
+//! ListenEtherSwitch, HostEtherFilter, Hub
+
+use super::stations::Stations;
+use super::vlan::NO_HEADER;
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+use std::sync::Arc;
+use std::time::Duration;
+use wire::ethernet::Header;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("EtherSwitch", create)
+    .ports("-/=")
+    .processing("h/h")
+    .flow("#/[^#]")
+    .residency(Residency::Shared)
+    .doc(include_str!("ether_switch.rs"));
+
+struct EtherSwitch {
+    stations: Arc<Stations>,
+    outputs: usize,
+    /// Whether the last output hears everything.
+    listener: bool,
+    /// Batches by output in the order of first use; empty between calls.
+    lots: Vec<(usize, Batch)>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    build(config, false)
+}
+
+/// Makes a switch, or one with a listener.
+pub(super) fn build(config: &mut Config<'_>, listener: bool) -> Result<Box<dyn Element>, ConfigError> {
+    let mut timeout = Duration::from_secs(300);
+    config.args().keyword("TIMEOUT", &mut timeout).finish()?;
+    let (timeout_s, seed, outputs) = (seconds(timeout), config.seed(), config.outputs());
+    let stations = config.shared(|| Ok(Stations::new(timeout_s, seed)))?;
+    Ok(Box::new(EtherSwitch { stations, outputs, listener, lots: Vec::with_capacity(outputs) }))
+}
+
+fn seconds(span: Duration) -> u32 {
+    u32::try_from(span.as_secs()).unwrap_or(u32::MAX)
+}
+
+impl EtherSwitch {
+    #[inline]
+    fn add(&mut self, cx: &mut Cx<'_>, output: usize, packet: Packet) {
+        match self.lots.iter_mut().find(|(known, _)| *known == output) {
+            Some((_, lot)) => lot.push(packet),
+            None => {
+                let lot = cx.pool().batch_of(packet);
+                self.lots.push((output, lot));
+            }
+        }
+    }
+
+    fn add_copy(&mut self, cx: &mut Cx<'_>, output: usize, packet: &Packet) {
+        match cx.pool().copy(packet) {
+            Some(copy) => self.add(cx, output, copy),
+            None => cx.count_drops("out of memory", 1),
+        }
+    }
+
+    fn flood(&mut self, cx: &mut Cx<'_>, source: usize, packet: Packet) {
+        let last =
+            if source + 1 == self.outputs { self.outputs.checked_sub(2) } else { Some(self.outputs - 1) };
+        let Some(last) = last else { return cx.drop(packet, "no other LAN") };
+        for output in (0..last).filter(|output| *output != source) {
+            self.add_copy(cx, output, &packet);
+        }
+        self.add(cx, last, packet);
+    }
+
+    #[inline]
+    fn switch(&mut self, cx: &mut Cx<'_>, source: usize, packet: Packet) {
+        let Ok(header) = Header::new_checked(packet.data()) else { return cx.drop(packet, NO_HEADER) };
+        let (src, dst, now_ns) = (header.src(), header.dst(), cx.now_ns());
+        let mut found = None;
+        if self.stations.timeout_s() != 0 {
+            if !src.is_group() {
+                self.stations.learn(src, source, now_ns);
+            }
+            if !dst.is_group() {
+                found = self.stations.port(dst, now_ns);
+            }
+        }
+        match (found, self.listener) {
+            (None, _) => self.flood(cx, source, packet),
+            (Some(port), true) if port == source => self.add(cx, self.outputs - 1, packet),
+            (Some(port), false) if port == source => cx.drop(packet, "from its own LAN"),
+            (Some(port), listener) => {
+                if listener {
+                    self.add_copy(cx, self.outputs - 1, &packet);
+                }
+                self.add(cx, port, packet);
+            }
+        }
+    }
+}
+
+impl Element for EtherSwitch {
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
+        batch.drain(|packet| self.switch(cx, port, packet));
+        cx.consume(batch);
+        let mut lots = std::mem::take(&mut self.lots);
+        for (output, lot) in lots.drain(..) {
+            cx.emit(output, lot);
+        }
+        self.lots = lots; // with the room that it has
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type E = EtherSwitch;
+        h.read("table", |e: &mut E, _| {
+            e.stations.list().iter().map(|(mac, port)| format!("{mac} {port}\n")).collect::<String>()
+        });
+        h.read("timeout", |e: &mut E, _| e.stations.timeout_s());
+        h.write("timeout", |e: &mut E, cx, text| {
+            let timeout = router::value(cx, text).map_err(|_| "expected timeout (integer)")?;
+            e.stations.set_timeout_s(seconds(timeout));
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::send_singly;
+    use proptest::prelude::*;
+
+    /// The first byte of the payload, 0 to 2, says at which LAN a frame arrives.
+    const SWITCH: &str = "Inject -> c :: Classifier(14/00, 14/01, 14/02, -); c[3] -> Discard;
+        c[0] -> [0]s :: EtherSwitch(TIMEOUT 60); c[1] -> [1]s; c[2] -> [2]s;
+        s[0] -> Collect(0); s[1] -> Collect(1); s[2] -> Collect(2);";
+
+    pub(super) fn frame(dst: u8, src: u8, port: u8) -> Vec<u8> {
+        [&[dst; 6][..], &[src; 6], &[8, 0, port]].concat()
+    }
+
+    #[test]
+    fn learns() {
+        let mut flow = send_singly(
+            SWITCH,
+            [
+                frame(4, 2, 0),    // to everywhere else
+                frame(2, 4, 1),    // back to the first
+                frame(2, 6, 0),    // stays there
+                frame(0xff, 2, 0), // to all
+                frame(4, 8, 2),    // to the second
+                frame(2, 4, 2),    // the second has moved
+                frame(4, 2, 0),
+            ],
+        );
+        assert_eq!(flow.data(0), [frame(2, 4, 1), frame(2, 4, 2)]);
+        assert_eq!(flow.data(1), [frame(4, 2, 0), frame(0xff, 2, 0), frame(4, 8, 2)]);
+        assert_eq!(flow.data(2), [frame(4, 2, 0), frame(0xff, 2, 0), frame(4, 2, 0)]);
+        assert_eq!(flow.drops(), [("from its own LAN", 1)]);
+        let table = "02-02-02-02-02-02 0\n04-04-04-04-04-04 2\n06-06-06-06-06-06 0\n08-08-08-08-08-08 2\n";
+        assert_eq!((flow.read("s.table"), flow.read("s.timeout")), (table.to_owned(), "60".to_owned()));
+        assert_eq!(flow.write("s.timeout", "x"), "error: expected timeout (integer)");
+        assert_eq!((flow.write("s.timeout", "5"), flow.read("s.timeout")), (String::new(), "5".to_owned()));
+    }
+
+    #[test]
+    fn hub() {
+        let mut flow = send_singly(&SWITCH.replace("60", "0"), [frame(4, 2, 0), frame(2, 4, 1), vec![0; 13]]);
+        assert_eq!([0, 1, 2].map(|at| flow.data(at).len()), [1, 1, 2]);
+        assert_eq!(flow.read("s.table"), "");
+        assert_eq!(
+            send_singly("Inject -> s :: EtherSwitch -> Collect(0)", [frame(4, 2, 0)]).drops(),
+            [("no other LAN", 1)]
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        /// Nothing comes back to where it came from, and groups reach everyone else.
+        #[test]
+        fn whatever_comes(frames in prop::collection::vec((0u8..8, 0u8..8, 0u8..3), 1..40)) {
+            let frames: Vec<_> = frames.into_iter().map(|(dst, src, port)| frame(dst, src, port)).collect();
+            let flow = send_singly(SWITCH, frames.clone());
+            for at in 0..3 {
+                prop_assert!(flow.data(at).iter().all(|frame| usize::from(frame[14]) != at));
+                let groups = |frames: &[Vec<u8>]| frames.iter().filter(|f| f[0] & 1 == 1).count();
+                let others: Vec<_> = frames.iter().filter(|f| usize::from(f[14]) != at).cloned().collect();
+                prop_assert_eq!(groups(&flow.data(at)), groups(&others));
+            }
+        }
+    }
+}
