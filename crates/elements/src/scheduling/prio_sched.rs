@@ -6,6 +6,8 @@
 //!
 //! Each pull is answered from input 0; from input 1 only if that has nothing, and so on.
 //!
+//! SimplePrioSched is another name for it.
+//!
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: replicated.
 //!
 //! # Arguments
@@ -30,6 +32,9 @@ use router::{Class, Config, ConfigError, Cx, Element, Pull};
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("PrioSched", create).ports("-/1").processing("l/l").doc(include_str!("prio_sched.rs"));
+
+/// Another name.
+pub(crate) const SIMPLE: Class = Class { name: "SimplePrioSched", ..CLASS };
 
 struct PrioSched {
     inputs: usize,

@@ -7,6 +7,8 @@
 //! A pull is answered from the input after the one that had the last packet, or from the first one after it that has
 //! any.
 //!
+//! SimpleRoundRobinSched is another name for it.
+//!
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
@@ -34,6 +36,9 @@ pub(crate) const CLASS: Class = Class::new("RoundRobinSched", create)
     .processing("l/l")
     .residency(Residency::Exclusive)
     .doc(include_str!("round_robin_sched.rs"));
+
+/// Another name.
+pub(crate) const SIMPLE: Class = Class { name: "SimpleRoundRobinSched", ..CLASS };
 
 struct RoundRobinSched {
     inputs: usize,

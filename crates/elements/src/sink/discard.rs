@@ -8,6 +8,8 @@
 //! it can, up to BURST at a time, and sleeps while there are none. Packets that end here count as delivered, not as
 //! dropped.
 //!
+//! DiscardNoFree is another name for it.
+//!
 //! Ports: 1 input, no outputs. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
@@ -36,6 +38,9 @@ pub(crate) const CLASS: Class = Class::new("Discard", create)
     .ports("1/0")
     .activity(Activity::IfPullInput)
     .doc(include_str!("discard.rs"));
+
+/// Another name.
+pub(crate) const SIMPLE: Class = Class { name: "DiscardNoFree", ..CLASS };
 
 struct Discard {
     pull: bool,

@@ -15,13 +15,20 @@ pub(super) struct Contents {
     /// Bytes of a packet; negative: as many as the data.
     pub(super) length: i32,
     bytes: Vec<u8>,
+    /// Whether each packet has random bytes instead.
+    random: bool,
 }
 
 impl Contents {
     pub(super) fn new(data: Vec<u8>, length: i32) -> Contents {
-        let mut contents = Contents { data, length, bytes: Vec::new() };
+        let mut contents = Contents { data, length, bytes: Vec::new(), random: false };
         contents.fill();
         contents
+    }
+
+    /// Random bytes, so many in each packet.
+    pub(super) fn random(length: i32) -> Contents {
+        Contents { random: true, ..Contents::new(Vec::new(), length) }
     }
 
     /// Makes packets' bytes anew after data or length changed.
@@ -42,6 +49,9 @@ impl Contents {
         let mut batch = cx.batch();
         for _ in 0..packets.min(packet::BATCH_MAX) {
             let Some(mut packet) = cx.pool().packet(&self.bytes) else { break };
+            if self.random {
+                cx.rng().fill(packet.data_mut());
+            }
             packet.set_timestamp_ns(timestamp_ns);
             batch.push(packet);
         }

@@ -94,6 +94,44 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(e))
 }
 
+/// Makes a source of random packets.
+pub(super) fn create_random(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut length, mut end_call) = (0i32, None::<router::CallArg>);
+    let mut e = InfiniteSource {
+        contents: Contents::default(),
+        limit: -1,
+        burst: 1,
+        active: true,
+        timestamp: true,
+        stop: false,
+        end_call: None,
+        count: 0,
+        push: config.output_is_push(0),
+    };
+    config
+        .args()
+        .required("LENGTH", &mut length)
+        .positional("LIMIT", &mut e.limit)
+        .positional("BURST", &mut e.burst)
+        .positional("ACTIVE", &mut e.active)
+        .keyword("TIMESTAMP", &mut e.timestamp)
+        .keyword("STOP", &mut e.stop)
+        .keyword("END_CALL", &mut end_call)
+        .finish()?;
+    if !(0..64 * 1024).contains(&length) {
+        return Err(format!("bad length {length}").into());
+    }
+    if e.burst < 1 {
+        return Err("burst size must be >= 1".into());
+    }
+    if e.stop && end_call.is_some() {
+        return Err("END_CALL and STOP are mutually exclusive".into());
+    }
+    e.contents = Contents::random(length);
+    e.end_call = end_call.map(|call| call.0);
+    Ok(Box::new(e))
+}
+
 impl InfiniteSource {
     /// Packets that may be made now, of `want`.
     fn allowed(&self, want: usize) -> usize {

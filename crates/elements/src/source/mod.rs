@@ -7,6 +7,8 @@ mod fast_udp_source;
 mod flow_source;
 mod icmp_ping_source;
 mod infinite_source;
+mod random_seed;
+mod random_source;
 mod rated_source;
 mod timed_source;
 
@@ -20,6 +22,8 @@ pub const CLASSES: &[&Class] = &[
     &fast_udp_source::CLASS,
     &icmp_ping_source::CLASS,
     &infinite_source::CLASS,
+    &random_seed::CLASS,
+    &random_source::CLASS,
     &rated_source::CLASS,
     &timed_source::CLASS,
 ];
