@@ -15,8 +15,10 @@ mod ip_encap;
 mod ip_fragmenter;
 mod ip_gw_options;
 mod ip_mirror;
+mod ip_reassembler;
 mod mark_ip_ce;
 mod mark_ip_header;
+mod partial;
 #[cfg(test)]
 mod samples;
 mod set_ip_address;
@@ -66,6 +68,7 @@ pub const CLASSES: &[&Class] = &[
     &icmp::icmp_ping_encap::CLASS,
     &icmp::icmp_ping_responder::CLASS,
     &transport::udp_ip_encap::CLASS,
+    &ip_reassembler::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.
