@@ -200,6 +200,10 @@ impl Door {
         // The socket of the router that is replaced is still there.
         let again = if replaces { ", RETRIES 1, RETRY_WARNINGS false" } else { "" };
         let place = match self {
+            // A port's number or name; anything else is quoted, so that it cannot be more than one argument.
+            Door::Port(port) if port.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') => {
+                format!("TCP, {port}")
+            }
             Door::Port(port) => format!("TCP, {}", lang::conf::quote(port)),
             Door::File(file) => format!("UNIX, {}", lang::conf::quote(file)),
         };

@@ -172,3 +172,18 @@ fn ctl() {
             .ends_with("/nowhere/socket: No such file or directory\n")
     );
 }
+
+/// A TCP port, here one that the system chooses.
+#[test]
+fn ports() {
+    for (command, port) in [("run", "--port=0"), ("click", "-p0")] {
+        let handler = "click_driver@@ControlSocket@0.port";
+        let said = crate::clique(&[command, "-q", port, "-h", handler, "-e", "Idle -> Discard"]);
+        let number = said
+            .strip_prefix("exit status: 0\n--- output\n")
+            .and_then(|port| port.trim().parse::<u16>().ok());
+        assert!(number.is_some_and(|port| port > 0), "{said}");
+    }
+    let said = crate::clique(&["run", "-q", "-p", "1, READONLY true", "-e", "Idle -> Discard"]);
+    assert!(said.contains("PORT: parse error"), "{said}");
+}
