@@ -24,6 +24,7 @@
 //!   written.
 //! - `UNBUFFERED` (boolean, default false): whether packets are handed to the system at once.
 //! - `NANO` (boolean, default false): whether times have nanoseconds instead of microseconds.
+//! - `PCAPNG` (boolean, default false): whether the file is of the pcapng format. Click has no such argument.
 //!
 //! # Handlers
 //! - `count` (read): packets written. `reset_counts` (write, button): sets it to zero.
@@ -38,7 +39,7 @@
 //! FromDump
 
 use super::encap::{self, Encap};
-use device::capture::{ErrorKind, LinkType, Options, Writer};
+use device::capture::{ErrorKind, Format, LinkType, Options, Writer};
 use packet::{Anno, Batch, Packet};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Merge, Pull, Refused, Residency,
@@ -80,7 +81,7 @@ struct ToDump {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut filename = FileName::default();
     let (mut snaplen, mut encap, mut encap_from) = (2000u32, None::<String>, None::<router::Raw>);
-    let (mut extra_length, mut unbuffered, mut nanoseconds) = (true, false, false);
+    let (mut extra_length, mut unbuffered, mut nanoseconds, mut pcapng) = (true, false, false, false);
     config
         .args()
         .required("FILENAME", &mut filename)
@@ -90,6 +91,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("EXTRA_LENGTH", &mut extra_length)
         .keyword("UNBUFFERED", &mut unbuffered)
         .keyword("NANO", &mut nanoseconds)
+        .keyword("PCAPNG", &mut pcapng)
         .finish()?;
     let linktype = match (&encap, &encap_from) {
         (Some(_), Some(_)) => return Err("specify at most one of 'ENCAP' and 'USE_ENCAP_FROM'".into()),
@@ -102,9 +104,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     let snaplen = if snaplen == 0 { u32::MAX } else { snaplen };
     let passes = config.outputs() > 0;
+    let format = if pcapng { Format::PcapNg } else { Format::Pcap };
     Ok(Box::new(ToDump {
         filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
-        options: Options { linktype, snaplen, nanoseconds, ..Options::default() },
+        options: Options { linktype, snaplen, nanoseconds, format },
         encap_from: encap_from.unwrap_or_default(),
         extra_length,
         unbuffered,
@@ -329,6 +332,17 @@ mod tests {
         assert_eq!(records(&b), first);
         run(&format!("FromDump({a}, STOP true) -> ToDump({b}, EXTRA_LENGTH false)"));
         assert_eq!(records(&b)[0].0.orig_len, 3);
+    }
+
+    /// The same packets in the other format.
+    #[test]
+    fn pcapng() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        run(&format!("InfiniteSource(DATA abc, LIMIT 3, STOP true) -> ToDump({path}, PCAPNG true)"));
+        assert_eq!(std::fs::read(&path).unwrap()[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
+        let read = records(&path);
+        assert_eq!((read.len(), read[2].1.as_slice()), (3, &b"abc"[..]));
     }
 
     #[test]
