@@ -16,6 +16,7 @@ mod ether_switch;
 mod ether_vlan_encap;
 mod get_ether_address;
 mod host_ether_filter;
+mod ip6_nd_advertiser;
 mod listen_ether_switch;
 mod mark_mac_header;
 mod neighbours;
@@ -51,6 +52,7 @@ pub const CLASSES: &[&Class] = &[
     &ether_vlan_encap::CLASS,
     &get_ether_address::CLASS,
     &host_ether_filter::CLASS,
+    &ip6_nd_advertiser::CLASS,
     &mark_mac_header::CLASS,
     &set_ether_address::CLASS,
     &set_vlan_anno::CLASS,

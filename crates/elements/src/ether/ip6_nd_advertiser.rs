@@ -1,0 +1,204 @@
+//! Answers IPv6 neighbour solicitations.
+//!
+//! ```click
+//! IP6NDAdvertiser(IP6/MASK... ETH, ...)
+//! ```
+//!
+//! Takes neighbour solicitations with their Ethernet headers. One for an address in one of the given prefixes becomes an
+//! advertisement of the Ethernet address that goes with the prefix; of several prefixes the longest counts. All else is
+//! dropped: also what has a wrong checksum, a hop limit other than 255, no source link-layer option or no source address.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! Each argument is a list of IPv6 addresses and prefixes and one Ethernet address, in any order.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Classifier(12/86dd 20/3aff 54/87) -> IP6NDAdvertiser(2001:db8::/32 00:00:C0:AE:67:EF)
+//!   -> Queue -> ToDevice(eth0);
+//! ```
+//!
+//! # See also
+//! ARPResponder
+
+use packet::{ANNO_BYTES, Kind, Packet};
+use router::{
+    Class, Config, ConfigError, Cx, Element, FromArg, NetOrHost, PerPacket, Scope, Simple, Verdict,
+};
+use std::net::Ipv6Addr;
+use wire::ethernet::{self, ether_type};
+use wire::{Ipv6Net, MacAddr, icmpv6, ip_proto, ipv6};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("IP6NDAdvertiser", create).doc(include_str!("ip6_nd_advertiser.rs"));
+
+/// Where the message starts, and its length with one option for a link-layer address.
+const MESSAGE_AT: usize = ethernet::HEADER_LEN + ipv6::HEADER_LEN;
+const MESSAGE_LEN: usize = icmpv6::NEIGHBOR_LEN + 8;
+const SOLICITATION: u8 = 135;
+const ADVERTISEMENT: u8 = 136;
+const TARGET_LINK_ADDRESS: u8 = 2;
+const HOP_LIMIT: u8 = 255;
+
+struct Ip6NdAdvertiser {
+    /// Longest prefixes first.
+    entries: Vec<(Ipv6Net, MacAddr)>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut entries, mut errors) = (Vec::new(), Vec::new());
+    for (i, word) in lang::conf::split_args(config.text()).iter().enumerate().filter(|(_, w)| !w.is_empty()) {
+        match read(word, config.scope()) {
+            Ok(more) => entries.extend(more),
+            Err(error) => errors.push(format!("argument {i} {error}")),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(ConfigError { messages: errors });
+    }
+    entries.sort_by_key(|(net, _): &(Ipv6Net, MacAddr)| std::cmp::Reverse(net.len()));
+    Ok(Box::new(PerPacket(Ip6NdAdvertiser { entries })))
+}
+
+/// The entries that an argument stands for.
+fn read(text: &str, scope: Scope<'_>) -> Result<Vec<(Ipv6Net, MacAddr)>, String> {
+    let (mut nets, mut mac) = (Vec::new(), None);
+    for word in lang::conf::split_spaces(text) {
+        if let Ok(NetOrHost(net)) = NetOrHost::<Ipv6Net>::from_arg(&word, scope) {
+            nets.push(net);
+        } else if let Ok(address) = MacAddr::from_arg(&word, scope) {
+            if mac.replace(address).is_some() {
+                return Err("has more than one Ethernet address".to_owned());
+            }
+        } else {
+            return Err("should be `IP6/MASK ETHADDR'".to_owned());
+        }
+    }
+    if nets.is_empty() {
+        return Err("had no IP6 address and masks".to_owned());
+    }
+    let mac = mac.ok_or("had no Ethernet address")?;
+    Ok(nets.into_iter().map(|net| (net, mac)).collect())
+}
+
+/// Who asks, and for which address, if a frame is a proper solicitation.
+fn question(frame: &[u8]) -> Option<(MacAddr, Ipv6Addr, Ipv6Addr)> {
+    let ethernet = ethernet::Header::new_checked(frame).ok()?;
+    let ip = ipv6::Header::new_checked(frame.get(ethernet::HEADER_LEN..)?).ok()?;
+    let len = usize::from(ip.payload_len());
+    let message = frame.get(MESSAGE_AT..MESSAGE_AT + len).filter(|_| len >= MESSAGE_LEN)?;
+    let target = Ipv6Addr::from(*message.get(8..)?.first_chunk::<16>()?);
+    let proper = ethernet.ether_type() == ether_type::IPV6
+        && ip.version() == 6
+        && ip.next_header() == ip_proto::ICMPV6
+        && ip.hop_limit() == HOP_LIMIT
+        && message[..2] == [SOLICITATION, 0]
+        && !ip.src().is_unspecified()
+        && icmpv6::verify_checksum(ip.src(), ip.dst(), message).is_ok();
+    proper.then(|| (ethernet.src(), ip.src(), target))
+}
+
+impl Ip6NdAdvertiser {
+    #[inline]
+    fn lookup(&self, address: Ipv6Addr) -> Option<MacAddr> {
+        self.entries.iter().find(|(net, _)| net.contains(address)).map(|(_, mac)| *mac)
+    }
+
+    /// Turns a solicitation that can be answered into the answer.
+    fn answer(&self, packet: &mut Packet) -> Option<()> {
+        let (asker, asker_ip, target) = question(packet.data())?;
+        let mac = self.lookup(target)?;
+        let surplus = packet.len().checked_sub(MESSAGE_AT + MESSAGE_LEN)?;
+        let _ = packet.take(surplus); // there are as many bytes
+        let (ethernet, rest) = packet.data_mut().split_first_chunk_mut()?;
+        *ethernet = ethernet::header(asker, mac, ether_type::IPV6);
+        let (header, message) = rest.split_first_chunk_mut()?;
+        let mut ip = ipv6::Header::new(header);
+        ip.set_version_class_flow(0, 0);
+        ip.set_payload_len(MESSAGE_LEN as u16);
+        ip.set_hop_limit(HOP_LIMIT);
+        ip.set_src(target);
+        ip.set_dst(asker_ip);
+        message[..8].fill(0);
+        message[0] = ADVERTISEMENT;
+        message[4] = icmpv6::FLAG_ROUTER | icmpv6::FLAG_SOLICITED;
+        message[icmpv6::NEIGHBOR_LEN..].copy_from_slice(&icmpv6::link_addr_option(TARGET_LINK_ADDRESS, mac));
+        icmpv6::fill_checksum(target, asker_ip, message).ok()?;
+        *packet.annotations_mut() = [0; ANNO_BYTES];
+        packet.set_timestamp_ns(0);
+        packet.set_kind(Kind::Host);
+        packet.clear_network();
+        packet.set_mac_offset(0);
+        Some(())
+    }
+}
+
+impl Simple for Ip6NdAdvertiser {
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match self.answer(packet) {
+            Some(()) => Verdict::Pass,
+            None => Verdict::Drop("no neighbour solicitation for an address of ours"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inject::send;
+    use crate::testing::errors;
+    use proptest::prelude::*;
+
+    const CONFIG: &str =
+        "Inject -> IP6NDAdvertiser(2001:db8::/32 9:9:9:9:9:9, 2001:db8::7 7:7:7:7:7:7) -> Collect(0)";
+
+    fn solicitation(target: &str) -> Vec<u8> {
+        let (src, dst): (Ipv6Addr, Ipv6Addr) =
+            ("fe80::1".parse().unwrap(), "ff02::1:ff00:7".parse().unwrap());
+        let target: Ipv6Addr = target.parse().unwrap();
+        let mut message =
+            [&[SOLICITATION, 0, 0, 0, 0, 0, 0, 0][..], &target.octets(), &[1, 1, 2, 2, 2, 2, 2, 2]].concat();
+        icmpv6::fill_checksum(src, dst, &mut message).unwrap();
+        let fixed = [0x60, 0, 0, 0, 0, 32, 58, 255];
+        [&[0x33; 6][..], &[2; 6], &[0x86, 0xdd], &fixed, &src.octets(), &dst.octets(), &message].concat()
+    }
+
+    #[test]
+    fn answers() {
+        let padded = [solicitation("2001:db8::7"), vec![0; 4]].concat();
+        let flow = send(CONFIG, [padded, solicitation("2001:db8::8"), solicitation("2001:db9::8")]);
+        let answers = flow.data(0);
+        assert_eq!(answers.len(), 2);
+        for (answer, target, mac) in [(&answers[0], "2001:db8::7", 7), (&answers[1], "2001:db8::8", 9)] {
+            let target: Ipv6Addr = target.parse().unwrap();
+            assert_eq!(answer.len(), 86);
+            assert_eq!(answer[..14], [&[2; 6][..], &[mac; 6], &[0x86, 0xdd]].concat());
+            let ip = ipv6::Header::new_checked(&answer[14..]).unwrap();
+            assert_eq!((ip.src(), ip.dst(), ip.hop_limit()), (target, "fe80::1".parse().unwrap(), 255));
+            assert_eq!(icmpv6::verify_checksum(ip.src(), ip.dst(), &answer[54..]), Ok(()));
+            assert_eq!([answer[54], answer[58], answer[78], answer[79]], [136, 0xc0, 2, 1]);
+            assert_eq!((&answer[62..78], &answer[80..]), (&target.octets()[..], &[mac; 6][..]));
+        }
+    }
+
+    #[test]
+    fn bad_arguments() {
+        let text = errors("Idle -> IP6NDAdvertiser(::1, 1:1:1:1:1:1, ::1 x) -> Discard");
+        for part in ["argument 0 had no Ethernet", "argument 1 had no IP6", "argument 2 should be"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// One wrong byte in header or message and there is no answer; none at all to noise.
+        #[test]
+        fn whatever_comes(at in 20usize..86, flip in 1u8.., noise in prop::collection::vec(any::<u8>(), 0..100)) {
+            let mut frame = solicitation("2001:db8::7");
+            frame[at] ^= flip;
+            prop_assert_eq!(send(CONFIG, [frame, noise]).seen.len(), 0);
+        }
+    }
+}
