@@ -1,0 +1,4 @@
+// DriverManager decides what happens when the driver is asked to stop.
+InfiniteSource(LIMIT 10, STOP true) -> c :: Counter -> Discard;
+DriverManager(pause, print "seen $(c.count)", stop);
+//= seen 10
