@@ -1,5 +1,6 @@
 //! Elements that inspect or mark any packet.
 
+mod adjust_timestamp;
 mod align;
 mod alignment_info;
 mod check_length;
@@ -15,10 +16,13 @@ pub(crate) mod print;
 mod pull_null;
 mod push_null;
 pub(crate) mod rate_average;
+mod set_anno_byte;
 mod set_packet_type;
 mod set_timestamp;
+mod set_timestamp_delta;
 mod store_data;
 mod strip;
+mod time_range;
 mod truncate;
 mod unstrip;
 
@@ -26,6 +30,7 @@ use router::{Class, Verdict};
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &adjust_timestamp::CLASS,
     &align::CLASS,
     &alignment_info::CLASS,
     &check_length::CLASS,
@@ -37,10 +42,13 @@ pub const CLASSES: &[&Class] = &[
     &print::CLASS,
     &pull_null::CLASS,
     &push_null::CLASS,
+    &set_anno_byte::CLASS,
     &set_packet_type::CLASS,
     &set_timestamp::CLASS,
+    &set_timestamp_delta::CLASS,
     &store_data::CLASS,
     &strip::CLASS,
+    &time_range::CLASS,
     &truncate::CLASS,
     &unstrip::CLASS,
 ];

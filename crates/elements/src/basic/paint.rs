@@ -64,6 +64,17 @@ impl AnnoByte {
     pub(crate) fn of(self, packet: &Packet) -> u8 {
         packet.anno(Anno { offset: usize::from(self.0), size: 1 }) as u8
     }
+
+    /// Where it is.
+    pub(crate) fn offset(self) -> u8 {
+        self.0
+    }
+
+    /// Sets its value in a packet.
+    #[inline]
+    pub(crate) fn set(self, packet: &mut Packet, value: u8) {
+        packet.set_anno(Anno { offset: usize::from(self.0), size: 1 }, u64::from(value));
+    }
 }
 
 #[derive(Default)]
@@ -81,7 +92,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for Paint {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        packet.set_anno(Anno { offset: usize::from(self.anno.0), size: 1 }, u64::from(self.color));
+        self.anno.set(packet, self.color);
         Verdict::Pass
     }
 

@@ -12,6 +12,7 @@ use router::Class;
 pub const CLASSES: &[&Class] = &[
     &bandwidth_shaper::CLASS,
     &queue::CLASS,
+    &queue::MS,
     &queue::SIMPLE,
     &queue::THREAD_SAFE,
     &shaper::CLASS,

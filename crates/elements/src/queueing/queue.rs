@@ -11,7 +11,7 @@
 //! Between pushers and pullers of one worker the queue is a plain one. Where it crosses workers it is a ring without
 //! locks, whose size is fixed: CAPACITY cannot grow beyond the larger of its first value and 1024 then.
 //!
-//! SimpleQueue and ThreadSafeQueue are other names for it.
+//! SimpleQueue, ThreadSafeQueue and MSQueue are other names for it.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push input, pull output 0, push output 1. Workers: shared.
 //!
@@ -55,6 +55,9 @@ pub(crate) const SIMPLE: Class = Class { name: "SimpleQueue", ..CLASS };
 
 /// Another name.
 pub(crate) const THREAD_SAFE: Class = Class { name: "ThreadSafeQueue", ..CLASS };
+
+/// Another name.
+pub(crate) const MS: Class = Class { name: "MSQueue", ..CLASS };
 
 /// Pulls in vain after which pullers are told to sleep: a queue that is filled now and then wakes nobody needlessly.
 const SLEEPINESS: u8 = 9;

@@ -1,8 +1,12 @@
 //! Elements that choose whose packets, or whose tasks, come next.
 
+mod balanced_thread_sched;
 mod drr_sched;
 mod prio_sched;
 mod round_robin_sched;
+mod spinlock_acquire;
+mod spinlock_info;
+mod spinlock_release;
 mod static_thread_sched;
 mod stride_sched;
 mod stride_switch;
@@ -13,11 +17,15 @@ use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &balanced_thread_sched::CLASS,
     &drr_sched::CLASS,
     &prio_sched::CLASS,
     &prio_sched::SIMPLE,
     &round_robin_sched::CLASS,
     &round_robin_sched::SIMPLE,
+    &spinlock_acquire::CLASS,
+    &spinlock_info::CLASS,
+    &spinlock_release::CLASS,
     &static_thread_sched::CLASS,
     &stride_sched::CLASS,
     &stride_switch::CLASS,

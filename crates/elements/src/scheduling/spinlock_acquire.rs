@@ -1,0 +1,47 @@
+//! Accepted where a lock would be taken.
+//!
+//! ```click
+//! SpinlockAcquire(LOCK)
+//! ```
+//!
+//! Passes packets on. No lock is needed: what workers share is safe to share, and an element that has only one instance runs
+//! on one worker.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `LOCK` (name): ignored.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> SpinlockAcquire(l) -> Counter -> SpinlockRelease(l) -> Discard;
+//! SpinlockInfo(l)
+//! ```
+//!
+//! # See also
+//! SpinlockRelease, SpinlockInfo
+
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("SpinlockAcquire", create).doc(include_str!("spinlock_acquire.rs"));
+
+struct SpinlockAcquire;
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut lock = String::new();
+    config.args().required("LOCK", &mut lock).finish()?;
+    Ok(Box::new(PerPacket(SpinlockAcquire)))
+}
+
+impl Simple for SpinlockAcquire {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, _packet: &mut Packet) -> Verdict {
+        Verdict::Pass
+    }
+}
