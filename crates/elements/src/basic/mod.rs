@@ -3,6 +3,7 @@
 mod adjust_timestamp;
 mod align;
 mod alignment_info;
+mod check_crc32;
 mod check_length;
 mod counter;
 pub(crate) mod fraction;
@@ -17,6 +18,7 @@ mod pull_null;
 mod push_null;
 pub(crate) mod rate_average;
 mod set_anno_byte;
+mod set_crc32;
 mod set_packet_type;
 mod set_timestamp;
 mod set_timestamp_delta;
@@ -33,6 +35,7 @@ pub const CLASSES: &[&Class] = &[
     &adjust_timestamp::CLASS,
     &align::CLASS,
     &alignment_info::CLASS,
+    &check_crc32::CLASS,
     &check_length::CLASS,
     &counter::CLASS,
     &ip_print::CLASS,
@@ -43,6 +46,7 @@ pub const CLASSES: &[&Class] = &[
     &pull_null::CLASS,
     &push_null::CLASS,
     &set_anno_byte::CLASS,
+    &set_crc32::CLASS,
     &set_packet_type::CLASS,
     &set_timestamp::CLASS,
     &set_timestamp_delta::CLASS,

@@ -1,0 +1,106 @@
+//! Appends a checksum to packets.
+//!
+//! ```click
+//! SetCRC32
+//! ```
+//!
+//! Adds four bytes at the end: the 32-bit cyclic redundancy check of the data (polynomial 04C11DB7, highest bit first, from
+//! all ones, not inverted), lowest byte first.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! None.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> SetCRC32 -> CheckCRC32 -> Discard
+//! ```
+//!
+//! # See also
+//! CheckCRC32
+
+use super::pad::lengthen;
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Pull};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("SetCRC32", create).doc(include_str!("set_crc32.rs"));
+
+/// Bytes of the checksum.
+pub(crate) const BYTES: usize = 4;
+
+const TABLE: [u32; 256] = table();
+
+const fn table() -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut rest = (byte as u32) << 24;
+        let mut bit = 0;
+        while bit < 8 {
+            rest = if rest >> 31 == 1 { (rest << 1) ^ 0x04c1_1db7 } else { rest << 1 };
+            bit += 1;
+        }
+        table[byte] = rest;
+        byte += 1;
+    }
+    table
+}
+
+/// The check of some bytes.
+pub(crate) fn crc32(data: &[u8]) -> u32 {
+    data.iter().fold(u32::MAX, |crc, &byte| (crc << 8) ^ TABLE[usize::from((crc >> 24) as u8 ^ byte)])
+}
+
+struct SetCrc32;
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    config.args().finish()?;
+    Ok(Box::new(SetCrc32))
+}
+
+fn append(cx: &mut Cx<'_>, packet: Packet) -> Option<Packet> {
+    let crc = crc32(packet.data());
+    match lengthen(cx, packet, BYTES) {
+        Ok(mut packet) => {
+            let end = packet.len() - BYTES;
+            packet.data_mut()[end..].copy_from_slice(&crc.to_le_bytes());
+            Some(packet)
+        }
+        Err(packet) => {
+            cx.drop(packet, "too long for a buffer");
+            None
+        }
+    }
+}
+
+impl Element for SetCrc32 {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        batch.filter_map(|packet| append(cx, packet));
+        cx.emit(0, batch);
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
+        batch.filter_map(|packet| append(cx, packet));
+        Pull::Give(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::crc32;
+
+    /// The catalogue's check value of this variant (CRC-32/MPEG-2).
+    #[test]
+    fn known_value() {
+        assert_eq!(crc32(b"123456789"), 0x0376_e6e7);
+    }
+}
