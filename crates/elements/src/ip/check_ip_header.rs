@@ -69,13 +69,21 @@ struct CheckIpHeader {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn router::Element>, ConfigError> {
+    configure(config, true)
+}
+
+/// Makes an element that by default verifies checksums or not.
+pub(super) fn configure(
+    config: &mut Config<'_>,
+    checksum: bool,
+) -> Result<Box<dyn router::Element>, ConfigError> {
     let (mut bad, mut good) = (Addresses::default(), Addresses::default());
     let (mut interfaces, mut words) = (Prefixes::default(), Vec::new());
     let mut e = CheckIpHeader {
         bad_sources: AddressSet::new(Vec::new()),
         good_destinations: Vec::new(),
         offset: 0,
-        checksum: true,
+        checksum,
         verbose: false,
         details: false,
         outputs: config.outputs(),

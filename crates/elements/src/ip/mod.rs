@@ -3,6 +3,7 @@
 mod address_set;
 mod arguments;
 mod check_ip_header;
+mod check_ip_header2;
 mod dec_ip_ttl;
 mod drop_broadcasts;
 mod encap;
@@ -26,6 +27,7 @@ mod set_ip_checksum;
 mod set_ip_dscp;
 mod set_ip_ecn;
 mod set_rand_ip_address;
+mod store_ip_address;
 mod strip_ip_header;
 mod strip_to_network_header;
 mod transport;
@@ -69,6 +71,8 @@ pub const CLASSES: &[&Class] = &[
     &icmp::icmp_ping_responder::CLASS,
     &transport::udp_ip_encap::CLASS,
     &ip_reassembler::CLASS,
+    &check_ip_header2::CLASS,
+    &store_ip_address::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.

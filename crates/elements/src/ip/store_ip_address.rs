@@ -1,0 +1,164 @@
+//! Writes an address into packets.
+//!
+//! ```click
+//! StoreIPAddress(OFFSET)
+//! StoreIPAddress(ADDRESS, OFFSET)
+//! ```
+//!
+//! Writes ADDRESS, or without it the destination address annotation unless that is 0.0.0.0, into the packet. At an offset
+//! in the data nothing else is changed; as source or destination of a marked IP header the checksums of the header and of
+//! TCP and UDP are updated with it. Packets without that place are passed on unchanged.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `ADDRESS` (address): the address.
+//! - `OFFSET` (integer, or `src` or `dst`): where it goes.
+//!
+//! # Example
+//! ```click
+//! ... -> StoreIPAddress(1.0.0.1, src) -> ...
+//! ```
+//!
+//! # See also
+//! SetIPAddress, GetIPAddress, SetIPChecksum, IPAddrRewriter
+
+use super::header::{header, header_mut};
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, PerPacket, Simple, Verdict};
+use std::net::Ipv4Addr;
+use wire::{ip_proto, tcp, udp};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("StoreIPAddress", create).doc(include_str!("store_ip_address.rs"));
+
+/// Where the address goes.
+#[derive(Clone, Copy)]
+enum Place {
+    Data(usize),
+    Source,
+    Destination,
+}
+
+struct StoreIpAddress {
+    address: Option<Ipv4Addr>,
+    place: Place,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut words = Vec::new();
+    config.args().rest(&mut words).finish()?;
+    let (address, place) = match &words[..] {
+        [place] => (None, place),
+        [address, place] => {
+            let address = Ipv4Addr::from_arg(address, config.scope());
+            (Some(address.map_err(|_| "first argument should be IP address")?), place)
+        }
+        _ => return Err("expected [IP address, ] byte offset".into()),
+    };
+    let offset = || router::parse_integer(place).and_then(|offset| usize::try_from(offset).ok());
+    let place = match place.to_ascii_lowercase().as_str() {
+        "src" => Place::Source,
+        "dst" => Place::Destination,
+        _ => Place::Data(offset().ok_or("last argument should be byte offset of IP address")?),
+    };
+    Ok(Box::new(PerPacket(StoreIpAddress { address, place })))
+}
+
+/// Changes an address of the header, and the checksums that cover it.
+fn rewrite(packet: &mut Packet, source: bool, new: Ipv4Addr) {
+    let Some(ip) = header(packet).filter(|ip| ip.header_len() >= wire::ipv4::HEADER_LEN) else { return };
+    let old = if source { ip.src() } else { ip.dst() };
+    let protocol = if ip.is_first_fragment() { ip.protocol() } else { 0 };
+    if let Some(mut ip) = header_mut(packet) {
+        if source { ip.update_src(new) } else { ip.update_dst(new) }
+    }
+    let Some(transport) = packet.transport_mut() else { return };
+    match protocol {
+        ip_proto::TCP => {
+            if let Ok(mut header) = tcp::Header::new_checked_mut(transport) {
+                header.update_checksum_u32(old.into(), new.into());
+            }
+        }
+        ip_proto::UDP => {
+            if let Ok(mut header) = udp::Header::new_checked_mut(transport) {
+                header.update_checksum_u32(old.into(), new.into());
+            }
+        }
+        _ => {}
+    }
+}
+
+impl Simple for StoreIpAddress {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let annotated = || Some(packet.dst_ip()).filter(|address| !address.is_unspecified());
+        if let Some(address) = self.address.or_else(annotated) {
+            match self.place {
+                Place::Data(offset) => {
+                    let place =
+                        packet.data_mut().get_mut(offset..).and_then(|rest| rest.first_chunk_mut::<4>());
+                    if let Some(place) = place {
+                        *place = address.octets();
+                    }
+                }
+                Place::Source => rewrite(packet, true, address),
+                Place::Destination => rewrite(packet, false, address),
+            }
+        }
+        Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{hostile, udp};
+    use crate::inject::{send, send_one};
+    use crate::testing::errors;
+    use proptest::prelude::*;
+
+    #[test]
+    fn into_the_data() {
+        let flow = send("Inject -> StoreIPAddress(1.2.3.4, 2) -> Collect(0)", [vec![0; 6], vec![0; 5]]);
+        assert_eq!(flow.data(0), [vec![0, 0, 1, 2, 3, 4], vec![0; 5]]);
+        let config = "Inject -> SetIPAddress(5.6.7.8) -> StoreIPAddress(0) -> SetIPAddress(0.0.0.0)
+            -> StoreIPAddress(1) -> Collect(0)";
+        assert_eq!(send_one(config, vec![0; 5]).data(0), [[5, 6, 7, 8, 0]]);
+    }
+
+    /// Both checksums stay right, and an absent one absent.
+    #[test]
+    fn into_the_header() {
+        for (set, check) in [("SetUDPChecksum ->", "CheckUDPHeader ->"), ("", "")] {
+            let config = format!(
+                "Inject -> MarkIPHeader -> {set} StoreIPAddress(1.2.3.4, src) -> StoreIPAddress(9.9.9.9, DST)
+                 -> CheckIPHeader -> {check} Collect(0)"
+            );
+            let flow = send_one(&config, udp(9));
+            let data = flow.only(0).data();
+            assert_eq!(data[12..20], [1, 2, 3, 4, 9, 9, 9, 9]);
+            assert_eq!(data[26..28] == [0, 0], set.is_empty());
+        }
+    }
+
+    #[test]
+    fn arguments() {
+        for (arguments, message) in [
+            ("", "expected [IP address, ] byte offset"),
+            ("x, 1", "first argument should be IP address"),
+            ("there", "last argument should be byte offset of IP address"),
+        ] {
+            assert!(errors(&format!("Idle -> StoreIPAddress({arguments}) -> Discard")).contains(message));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn whatever_comes(packets in hostile()) {
+            let n = packets.iter().filter(|data| !data.is_empty()).count();
+            let config = "Inject -> MarkIPHeader -> StoreIPAddress(1.2.3.4, src) -> StoreIPAddress(9.9.9.9, 30) -> Collect(0)";
+            prop_assert_eq!(send(config, packets).seen.len(), n);
+        }
+    }
+}
