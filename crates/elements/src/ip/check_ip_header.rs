@@ -100,25 +100,34 @@ pub(super) fn configure(
         .keyword("CHECKSUM", &mut e.checksum)
         .rest(&mut words)
         .finish()?;
-    let illegal = [Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST];
-    let mut bad = bad.0;
-    e.good_destinations = good.0;
-    if !interfaces.0.is_empty() {
-        bad.extend(interfaces.0.iter().map(|prefix| prefix.broadcast()).chain(illegal));
-        e.good_destinations.extend(interfaces.0.iter().map(|prefix| prefix.address));
-    }
     // A single number is an offset; other arguments without keywords are of the older form.
     let old_form = words.len() > 1 || words.iter().any(|word| router::parse_integer(word).is_none());
     let args = Args::new(words, config.scope());
     if old_form {
         let mut positional = Addresses::default();
         args.positional("BADSRC", &mut positional).positional("OFFSET", &mut e.offset).finish()?;
-        bad.extend(positional.0.into_iter().chain(illegal));
+        bad.0.extend(positional.0);
     } else {
         args.positional("OFFSET", &mut e.offset).finish()?;
     }
-    e.bad_sources = AddressSet::new(bad);
+    (e.bad_sources, e.good_destinations) = rules(bad.0, good.0, &interfaces, old_form);
     Ok(Box::new(PerPacket(e)))
+}
+
+/// The bad sources and the good destinations that arguments name. The illegal sources are among the former if interfaces are
+/// named or if `always`.
+pub(super) fn rules(
+    mut bad: Vec<Ipv4Addr>,
+    mut good: Vec<Ipv4Addr>,
+    interfaces: &Prefixes,
+    always: bool,
+) -> (AddressSet, Vec<Ipv4Addr>) {
+    if always || !interfaces.0.is_empty() {
+        bad.extend([Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST]);
+    }
+    bad.extend(interfaces.0.iter().map(|prefix| prefix.broadcast()));
+    good.extend(interfaces.0.iter().map(|prefix| prefix.address));
+    (AddressSet::new(bad), good)
 }
 
 impl CheckIpHeader {

@@ -15,6 +15,7 @@ mod icmp_error;
 mod ip_encap;
 mod ip_fragmenter;
 mod ip_gw_options;
+mod ip_input_combo;
 mod ip_mirror;
 mod ip_reassembler;
 mod mark_ip_ce;
@@ -73,6 +74,7 @@ pub const CLASSES: &[&Class] = &[
     &ip_reassembler::CLASS,
     &check_ip_header2::CLASS,
     &store_ip_address::CLASS,
+    &ip_input_combo::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.
