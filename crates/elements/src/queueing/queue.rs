@@ -11,7 +11,8 @@
 //! Between pushers and pullers of one worker the queue is a plain one. Where it crosses workers it is a ring without
 //! locks, whose size is fixed: CAPACITY cannot grow beyond the larger of its first value and 1024 then.
 //!
-//! SimpleQueue, ThreadSafeQueue and MSQueue are other names for it.
+//! ThreadSafeQueue, FullNoteQueue and MSQueue are other names for it. QuickNoteQueue sends pullers to sleep at the first pull that
+//! finds too little. SimpleQueue and NotifierQueue let sources push on while they are full.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push input, pull output 0, push output 1. Workers: shared.
 //!
@@ -32,7 +33,7 @@
 //! ```
 //!
 //! # See also
-//! Unqueue, RoundRobinSched, Shaper
+//! FrontDropQueue, MixedQueue, Unqueue, RoundRobinSched, Shaper
 
 use crossbeam_queue::ArrayQueue;
 use packet::{Batch, Packet};
@@ -51,13 +52,33 @@ pub(crate) const CLASS: Class = Class::new("Queue", create)
     .doc(include_str!("queue.rs"));
 
 /// Another name.
-pub(crate) const SIMPLE: Class = Class { name: "SimpleQueue", ..CLASS };
+pub(crate) const SIMPLE: Class = Class { name: "SimpleQueue", create: create_plain, ..CLASS };
 
 /// Another name.
 pub(crate) const THREAD_SAFE: Class = Class { name: "ThreadSafeQueue", ..CLASS };
 
 /// Another name.
 pub(crate) const MS: Class = Class { name: "MSQueue", ..CLASS };
+
+/// Another name.
+pub(crate) const NOTIFIER: Class = Class { name: "NotifierQueue", create: create_plain, ..CLASS };
+
+/// Another name.
+pub(crate) const FULL_NOTE: Class = Class { name: "FullNoteQueue", ..CLASS };
+
+/// With pullers that sleep at once.
+pub(crate) const QUICK_NOTE: Class = Class { name: "QuickNoteQueue", create: create_quick, ..CLASS };
+
+/// Where packets go in, and which ones go out when there is no room.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Discipline {
+    /// In at the back; what comes when the queue is full does not get in.
+    DropNew,
+    /// In at the back; when the queue is full the packet at the front makes room.
+    DropFront,
+    /// As `DropNew`, but from input 1 in at the front; when the queue is full the packet at the back makes room.
+    Mixed,
+}
 
 /// Pulls in vain after which pullers are told to sleep: a queue that is filled now and then wakes nobody needlessly.
 const SLEEPINESS: u8 = 9;
@@ -89,10 +110,40 @@ struct Queue {
     local: VecDeque<Packet>,
     overflow_output: bool,
     in_vain: u8,
+    /// Pulls in vain after which pullers sleep.
+    sleepiness: u8,
+    /// Whether sources upstream wait while the queue is full.
+    holds_up: bool,
+    discipline: Discipline,
     class: &'static str,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    create_with(config, Discipline::DropNew, SLEEPINESS, true)
+}
+
+fn create_quick(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    create_with(config, Discipline::DropNew, 0, true)
+}
+
+fn create_plain(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    create_as(config, Discipline::DropNew)
+}
+
+/// A queue of any discipline for which sources do not wait.
+pub(super) fn create_as(
+    config: &mut Config<'_>,
+    discipline: Discipline,
+) -> Result<Box<dyn Element>, ConfigError> {
+    create_with(config, discipline, SLEEPINESS, false)
+}
+
+fn create_with(
+    config: &mut Config<'_>,
+    discipline: Discipline,
+    sleepiness: u8,
+    holds_up: bool,
+) -> Result<Box<dyn Element>, ConfigError> {
     let mut capacity = 1000u32;
     config.args().positional("CAPACITY", &mut capacity).finish()?;
     let capacity = capacity as usize;
@@ -117,7 +168,16 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let local = if crosses { VecDeque::new() } else { VecDeque::with_capacity(capacity.min(LEAST_RING)) };
     let overflow_output = config.outputs() > 1;
     let class = config.class_of(config.index());
-    Ok(Box::new(Queue { common, local, overflow_output, in_vain: 0, class }))
+    Ok(Box::new(Queue {
+        common,
+        local,
+        overflow_output,
+        in_vain: 0,
+        sleepiness,
+        holds_up,
+        discipline,
+        class,
+    }))
 }
 
 impl Queue {
@@ -156,11 +216,44 @@ impl Queue {
             Some(self.store_some(cx, &mut batch, room))
         };
         cx.consume(batch);
+        self.note_length();
+        rest.filter(|rest| !rest.is_empty())
+    }
+
+    /// Takes in packets of which each that finds the queue full displaces another: those displaced.
+    fn displace_all(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Option<Batch> {
+        let mut rest = cx.batch();
+        let front = self.discipline == Discipline::DropFront;
+        batch.drain(|packet| {
+            if self.is_full() {
+                let displaced = if front { self.fetch() } else { self.local.pop_back() };
+                if let Some(displaced) = displaced {
+                    rest.push(displaced);
+                }
+            }
+            if self.is_full() {
+                rest.push(packet); // no packet ever fits
+            } else if !front {
+                self.local.push_front(packet);
+            } else if let Err(packet) = self.store(packet) {
+                rest.push(packet);
+            }
+        });
+        cx.consume(batch);
+        self.note_length();
+        if rest.is_empty() {
+            cx.consume(rest);
+            return None;
+        }
+        Some(rest)
+    }
+
+    #[inline]
+    fn note_length(&self) {
         // Nearly always it was higher before: a load, and no exchange.
         if self.len() > self.common.highwater.load(Relaxed) {
             self.common.highwater.fetch_max(self.len(), Relaxed);
         }
-        rest.filter(|rest| !rest.is_empty())
     }
 
     /// Takes in the first `room` packets, or fewer if others are faster.
@@ -254,7 +347,7 @@ impl Queue {
 
     /// A pull was in vain: sends pullers to sleep, if that was not the first.
     fn fail(&mut self, cx: &mut Cx<'_>) {
-        if self.in_vain < SLEEPINESS {
+        if self.in_vain < self.sleepiness {
             self.in_vain += 1;
             return;
         }
@@ -270,10 +363,20 @@ impl Queue {
         cx.set_signal(false);
     }
 
-    /// Sends packets away until at most `keep` are left, the last ones first out of the door.
+    /// Leaves at most `keep` of these packets; returns those that have to go.
+    fn split(&self, packets: &mut VecDeque<Packet>, keep: usize) -> VecDeque<Packet> {
+        let keep = keep.min(packets.len());
+        if self.discipline != Discipline::DropFront {
+            return packets.split_off(keep);
+        }
+        let last = packets.split_off(packets.len() - keep);
+        std::mem::replace(packets, last)
+    }
+
+    /// Sends packets away until at most `keep` are left: the last ones, or the first ones if those make room.
     fn shrink(&mut self, cx: &mut Cx<'_>, keep: usize) {
         let mut kept: VecDeque<Packet> = std::iter::from_fn(|| self.fetch()).collect();
-        let surplus = kept.split_off(keep.min(kept.len()));
+        let surplus = self.split(&mut kept, keep);
         for packet in kept {
             // Others may have pushed meanwhile; then there is no room any more for the last of these.
             if let Err(packet) = self.store(packet) {
@@ -289,8 +392,10 @@ impl Queue {
 impl Element for Queue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
-        cx.provide_room();
-        cx.set_room(self.room());
+        if self.holds_up {
+            cx.provide_room();
+            cx.set_room(self.room());
+        }
         if self.common.ring.is_some() {
             cx.unschedule(); // there is a task from now on, for pullers elsewhere to wake
         }
@@ -302,8 +407,12 @@ impl Element for Queue {
         if self.is_full() { self.hold_up(cx) } else { cx.set_room(self.room()) }
     }
 
-    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        let rest = self.store_all(cx, batch);
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        let rest = match self.discipline {
+            Discipline::DropFront => self.displace_all(cx, batch),
+            Discipline::Mixed if port == 1 => self.displace_all(cx, batch),
+            _ => self.store_all(cx, batch),
+        };
         self.notify(cx);
         match self.room() {
             0 => self.hold_up(cx),
@@ -337,16 +446,16 @@ impl Element for Queue {
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let packets =
+        let mut packets =
             *state.downcast::<VecDeque<Packet>>().map_err(|s| ("no packets".into(), s as Box<_>))?;
         let (old, capacity) = (packets.len(), self.common.capacity.load(Relaxed));
         if self.len() + old > capacity {
             cx.log(&format!("some packets lost (old length {old}, new capacity {capacity})"));
         }
+        let surplus = self.split(&mut packets, capacity.saturating_sub(self.len()));
+        surplus.into_iter().for_each(|packet| cx.drop(packet, "queue full"));
         for packet in packets {
-            if self.len() >= capacity {
-                cx.drop(packet, "queue full");
-            } else if let Err(packet) = self.store(packet) {
+            if let Err(packet) = self.store(packet) {
                 cx.drop(packet, "queue full");
             }
         }
@@ -451,6 +560,36 @@ mod tests {
         assert_eq!(call(Call::read("q.highwater_length", "")), "3");
         call(Call::write("q.reset", ""));
         assert_eq!(call(Call::read("q.length", "")), "0");
+    }
+
+    /// A namesake takes the stored packets over, in order; one that is smaller loses what does not fit and says so, the
+    /// last packets or, where the front makes room, the first.
+    #[test]
+    fn hot_swap() {
+        let classes = [("Queue", "61 62"), ("FrontDropQueue", "64 65")];
+        for (class, kept) in classes {
+            let start = format!(
+                "InfiniteSource(DATA a, LIMIT 1) -> q :: {class}(9) -> Idle; InfiniteSource(DATA b, LIMIT 1) -> q;
+                 InfiniteSource(DATA c, LIMIT 1) -> q; InfiniteSource(DATA d, LIMIT 1) -> q;
+                 InfiniteSource(DATA e, LIMIT 1) -> q; RatedSource(RATE 10, LIMIT 9, STOP true) -> Discard"
+            );
+            for (capacity, expected) in [(7, "61 62 63 64 65"), (2, kept)] {
+                let next = format!(
+                    "Idle -> q :: {class}({capacity}) -> Print(MAXLENGTH 1) -> Discard;
+                     RatedSource(RATE 10, LIMIT 9, STOP true) -> Discard"
+                );
+                let mut old = build(&start, 1, 32).unwrap_or_else(|errors| panic!("{errors}"));
+                old.run();
+                let mut new = build(&next, 1, 32).unwrap_or_else(|errors| panic!("{errors}"));
+                new.take_over(&mut old).unwrap_or_else(|error| panic!("{error}"));
+                new.run();
+                let text = new.info().log.text();
+                let (lost, seen): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.contains("lost"));
+                let seen: Vec<_> = seen.iter().filter_map(|line| line.rsplit(' ').next()).collect();
+                assert_eq!(seen.join(" "), expected, "{class}: {text}");
+                assert_eq!(lost.len(), usize::from(capacity == 2), "{text}");
+            }
+        }
     }
 
     /// Nothing is lost or left behind between two workers, and the sleeping puller is woken.
