@@ -1,18 +1,28 @@
 //! Elements that store and shape packets: queues and what pulls from them.
 
+mod bandwidth_rated_splitter;
+mod bandwidth_rated_unqueue;
 mod bandwidth_shaper;
+mod delay_unqueue;
 mod front_drop_queue;
 mod mixed_queue;
 mod queue;
 pub(crate) mod rate;
+mod rate_limit;
+mod rated_splitter;
+mod rated_unqueue;
 pub(crate) mod shaper;
+mod timed_unqueue;
 mod unqueue;
 
 use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &bandwidth_rated_splitter::CLASS,
+    &bandwidth_rated_unqueue::CLASS,
     &bandwidth_shaper::CLASS,
+    &delay_unqueue::CLASS,
     &front_drop_queue::CLASS,
     &mixed_queue::CLASS,
     &queue::CLASS,
@@ -22,6 +32,9 @@ pub const CLASSES: &[&Class] = &[
     &queue::QUICK_NOTE,
     &queue::SIMPLE,
     &queue::THREAD_SAFE,
+    &rated_splitter::CLASS,
+    &rated_unqueue::CLASS,
     &shaper::CLASS,
+    &timed_unqueue::CLASS,
     &unqueue::CLASS,
 ];

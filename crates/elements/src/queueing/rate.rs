@@ -178,12 +178,27 @@ impl TokenBucket {
         tokens
     }
 
+    /// Whether there are so many tokens.
+    pub(crate) fn contains(&self, tokens: u32) -> bool {
+        self.fill / self.scale.max(1) >= tokens
+    }
+
+    /// Takes tokens, or all that there are.
+    pub(crate) fn remove(&mut self, tokens: u32) {
+        self.fill = self.fill.saturating_sub(tokens.saturating_mul(self.scale));
+    }
+
     /// When there will be a token; `None` if never.
     pub(crate) fn next_ns(&self, now_ns: i64) -> Option<i64> {
+        self.next_with_ns(now_ns, 1)
+    }
+
+    /// When there will be so many tokens; `None` if never.
+    pub(crate) fn next_with_ns(&self, now_ns: i64, tokens: u32) -> Option<i64> {
         if self.per_tick == 0 {
             return None;
         }
-        let ticks = self.scale.saturating_sub(self.fill).div_ceil(self.per_tick);
+        let ticks = tokens.saturating_mul(self.scale).saturating_sub(self.fill).div_ceil(self.per_tick);
         Some((now_ns / NS_PER_TICK + i64::from(ticks.max(1))) * NS_PER_TICK)
     }
 }

@@ -1,0 +1,97 @@
+//! The limit that RatedUnqueue, RatedSplitter and their relatives for bandwidths share.
+
+use super::rate::{Bandwidth, TokenBucket};
+use router::{Config, ConfigError, Cx};
+use std::time::Duration;
+
+/// A packet goes by bandwidth only while so many bytes are left, so that none overdraws.
+const LEAST_BYTES: u32 = 131_072;
+const DEFAULT_BURST: Duration = Duration::from_millis(20);
+
+/// So many packets, or bytes, a second, and bursts of limited size.
+pub(super) struct RateLimit {
+    bucket: TokenBucket,
+    bytes: bool,
+    burst: Burst,
+}
+
+/// How much may go at once.
+#[derive(Clone, Copy)]
+enum Burst {
+    Lasting(Duration),
+    Units(u32),
+}
+
+impl RateLimit {
+    /// The limit that the arguments RATE, BURST_DURATION and BURST_SIZE (of bytes: BURST_BYTES) describe.
+    pub(super) fn new(config: &mut Config<'_>, bytes: bool) -> Result<RateLimit, ConfigError> {
+        let (mut packets, mut bandwidth) = (0u32, Bandwidth::default());
+        let (mut duration, mut size) = (None::<Duration>, None::<u32>);
+        let args = config.args();
+        let args = match bytes {
+            true => args.required("RATE", &mut bandwidth),
+            false => args.required("RATE", &mut packets),
+        };
+        args.keyword("BURST_DURATION", &mut duration)
+            .keyword(if bytes { "BURST_BYTES" } else { "BURST_SIZE" }, &mut size)
+            .finish()?;
+        let burst = match (duration, size) {
+            (Some(_), Some(_)) => return Err("cannot specify both BURST_DURATION and BURST_SIZE".into()),
+            (_, Some(size)) => Burst::Units(size),
+            (duration, None) => Burst::Lasting(duration.unwrap_or(DEFAULT_BURST)),
+        };
+        let mut limit = RateLimit { bucket: TokenBucket::default(), bytes, burst };
+        let rate = if bytes { bandwidth.0 } else { packets };
+        limit.bucket = TokenBucket::new(rate, limit.capacity(rate));
+        Ok(limit)
+    }
+
+    fn capacity(&self, rate: u32) -> u32 {
+        let units = match self.burst {
+            Burst::Units(units) => units,
+            Burst::Lasting(time) => {
+                u32::try_from(u128::from(rate) * time.as_millis() / 1000).unwrap_or(u32::MAX)
+            }
+        };
+        units.saturating_add(if self.bytes { LEAST_BYTES } else { 0 }).max(1)
+    }
+
+    /// Tokens that must be there for a packet to go.
+    fn least(&self) -> u32 {
+        if self.bytes { LEAST_BYTES } else { 1 }
+    }
+
+    /// Whether a packet may go now.
+    #[inline]
+    pub(super) fn allows(&mut self, now_ns: i64) -> bool {
+        self.bucket.refill(now_ns);
+        self.bucket.contains(self.least())
+    }
+
+    /// Records that a packet of this length went.
+    #[inline]
+    pub(super) fn charge(&mut self, length: usize) {
+        self.bucket.remove(if self.bytes { u32::try_from(length).unwrap_or(u32::MAX) } else { 1 });
+    }
+
+    /// When the next packet may go; `None` if never.
+    pub(super) fn next_ns(&self, now_ns: i64) -> Option<i64> {
+        self.bucket.next_with_ns(now_ns, self.least())
+    }
+
+    /// The value of a `rate` handler.
+    pub(super) fn read(&self) -> String {
+        match self.bytes {
+            true => Bandwidth(self.bucket.rate()).to_string(),
+            false => self.bucket.rate().to_string(),
+        }
+    }
+
+    /// Changes the rate.
+    pub(super) fn write(&mut self, cx: &Cx<'_>, text: &str) -> Result<(), String> {
+        let rate =
+            if self.bytes { router::value::<Bandwidth>(cx, text)?.0 } else { router::value(cx, text)? };
+        self.bucket.adjust(rate, self.capacity(rate));
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! Pulls packets at a limited rate and pushes them on.
+//!
+//! ```click
+//! RatedUnqueue(RATE [, KEYWORDS])
+//! ```
+//!
+//! Pulls a packet each time it is scheduled, but no more than RATE a second, and pushes it out. Time in which there are no
+//! packets saves up for a burst.
+//!
+//! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `RATE` (integer): packets a second.
+//! - `BURST_DURATION` (time, default 20 ms): bursts are of as many packets as the rate makes in this time.
+//! - `BURST_SIZE` (integer): packets that may go at once, instead.
+//!
+//! # Handlers
+//! - `rate` (read, write): the argument.
+//! - `config` (read): the rate.
+//! - `active` (read, write): whether packets are pulled. Initially true.
+//! - `calls` (read): how often the task ran, how often in vain, packets pushed, pulls in vain.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Queue -> RatedUnqueue(100) -> Discard
+//! ```
+//!
+//! # See also
+//! BandwidthRatedUnqueue, Unqueue, Shaper, RatedSplitter
+
+use super::rate_limit::RateLimit;
+use packet::Batch;
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("RatedUnqueue", create)
+    .processing("l/h")
+    .residency(Residency::Exclusive)
+    .activity(Activity::Always)
+    .doc(include_str!("rated_unqueue.rs"));
+
+struct RatedUnqueue {
+    limit: RateLimit,
+    active: bool,
+    runs: u64,
+    empty_runs: u64,
+    pushes: u64,
+    failed_pulls: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    create_for(config, false)
+}
+
+/// One that counts packets, or bytes.
+pub(super) fn create_for(config: &mut Config<'_>, bytes: bool) -> Result<Box<dyn Element>, ConfigError> {
+    let limit = RateLimit::new(config, bytes)?;
+    Ok(Box::new(RatedUnqueue { limit, active: true, runs: 0, empty_runs: 0, pushes: 0, failed_pulls: 0 }))
+}
+
+impl Element for RatedUnqueue {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.listen(0);
+        cx.schedule();
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        self.runs += 1;
+        if !self.active {
+            return;
+        }
+        if self.limit.allows(cx.now_ns()) {
+            return cx.ask(0, 1);
+        }
+        self.empty_runs += 1;
+        if let Some(at) = self.limit.next_ns(cx.now_ns()) {
+            cx.timer_at(0, at);
+        }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        match batch.packets().first() {
+            Some(packet) => {
+                self.limit.charge(packet.len());
+                self.pushes += 1;
+                cx.schedule();
+            }
+            None => {
+                self.failed_pulls += 1;
+                if cx.may_have(0) {
+                    self.empty_runs += 1;
+                    cx.schedule();
+                }
+            }
+        }
+        cx.emit(0, batch);
+        Pull::Nothing
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.schedule();
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type U = RatedUnqueue;
+        for name in ["rate", "config"] {
+            h.read(name, |e: &mut U, _| e.limit.read());
+        }
+        h.write("rate", |e: &mut U, cx, text| {
+            e.limit.write(cx, text)?;
+            cx.schedule();
+            Ok(())
+        });
+        h.read("active", |e: &mut U, _| e.active);
+        h.write("active", |e: &mut U, cx, text| {
+            e.active = router::value(cx, text)?;
+            if e.active {
+                cx.schedule();
+            }
+            Ok(())
+        });
+        h.read("calls", |e: &mut U, _| {
+            format!(
+                "{} calls to run_task()\n{} empty runs\n{} pushes\n{} failed pulls\n",
+                e.runs, e.empty_runs, e.pushes, e.failed_pulls
+            )
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run_and_read};
+
+    /// A burst at the start, then the rate, from the first packet on.
+    #[test]
+    fn burst_and_rate() {
+        let config = "InfiniteSource(LIMIT 500, BURST 500) -> Queue -> u :: RatedUnqueue(10, BURST_SIZE 3)
+                      -> c :: Counter -> Discard; RatedSource(RATE 10, LIMIT 11, STOP true) -> Discard";
+        let read = run_and_read(config, &["c.count", "u.rate", "u.active"]);
+        assert!(["12", "13"].contains(&read[0].as_str()), "{read:?}");
+        assert_eq!(read[1..], ["10", "true"]);
+    }
+
+    #[test]
+    fn one_burst_argument() {
+        let text = errors("Idle -> RatedUnqueue(1, BURST_SIZE 2, BURST_DURATION 1s) -> Discard");
+        assert!(text.contains("cannot specify both BURST_DURATION and BURST_SIZE"), "{text}");
+    }
+}
