@@ -29,13 +29,13 @@ fn letter(side: &str, port: usize) -> char {
     side.chars().nth(port).or(side.chars().last()).unwrap_or('a')
 }
 
-/// The set of flow letters of a port: what it contains, and whether that is the complement.
 /// Whether a class leaves open whether one of its inputs, or else outputs, is push or pull.
 pub(crate) fn is_agnostic(class: &Class, input: bool, port: usize) -> bool {
     let (inputs, outputs) = sides(class.processing);
     letter(if input { inputs } else { outputs }, port) == 'a'
 }
 
+/// The set of flow letters of a port: what it contains, and whether that is the complement.
 fn flow_set(side: &str, port: usize) -> (Vec<char>, bool) {
     let mut sets = Vec::new();
     let mut chars = side.chars();
