@@ -128,3 +128,36 @@ fn a_new_configuration_takes_over() {
     assert_eq!(read(&mut new, "q.length"), held);
     assert_eq!(new.call(Call::read("r.lookup", "11.1.1.1")).as_deref(), Ok("1"));
 }
+
+/// Two workers forward on threads of their own while routes come and go: every packet takes one of the two routes that its
+/// address ever had, and none is lost on the way.
+#[test]
+fn routes_change_under_two_workers() {
+    let config = "InfiniteSource(DATA \\<0a010203>) -> GetIPAddress(0)
+                  -> r :: IPLookup(10.0.0.0/8 0, 10.1.0.0/16 1, 11.0.0.0/8 2);
+                  t :: InfiniteSource(DATA \\<0a010203>) -> GetIPAddress(0) -> r;
+                  r[0] -> a :: Discard; r[1] -> b :: Discard; r[2] -> c :: Discard; StaticThreadSched(t 1);";
+    let parsed = lang::parse(config, "config", &[]);
+    let known = elements::classes();
+    let layout =
+        router::layout(parsed.graph, &known, 2).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+    let options = Options { workers: 2, log: Log::Memory(Default::default()), ..Options::default() };
+    let (mut router, _) = router::build(layout, config.to_owned(), &known, options)
+        .unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+    let handle = router.handle();
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        scope.spawn(|| router.run());
+        let change = |at: usize| match at % 2 {
+            0 => handle.call(Call::write("r.remove", "10.1.0.0/16")),
+            _ => handle.call(Call::write("r.add", "10.1.0.0/16 1")),
+        };
+        let answers = (0..600).map(change).collect();
+        handle.stop();
+        answers
+    });
+    assert!(answers.iter().all(|answer| *answer == Ok(String::new())), "{answers:?}");
+    let mut read = |path: &str| router.call(Call::read(path, "")).expect("a value");
+    let counts = ["a.count", "b.count", "c.count"].map(|path| read(path).parse::<u64>().expect("a number"));
+    assert!(counts[0] > 0 && counts[1] > 0 && counts[2] == 0, "{counts:?}");
+    assert_eq!(read("r.drop_reasons"), "");
+}
