@@ -326,6 +326,7 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         scheduler: Scheduler::default(),
         tasks: vec![None; count],
         timers: Timers::default(),
+        awaited: Vec::new(),
         signals: Vec::new(),
         provides: vec![None; count],
         wanted: Vec::new(),

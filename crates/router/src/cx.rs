@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::control::{Call, Frame, Reply};
 use crate::element::Verdict;
 use crate::info::Info;
+use crate::ready::Awaited;
 use crate::sched::Scheduler;
 use crate::timers::Timers;
 use crate::work::{Control, Work};
@@ -94,6 +95,8 @@ pub(crate) struct Core {
     /// Each element's task, if it has one.
     pub(crate) tasks: Vec<Option<u32>>,
     pub(crate) timers: Timers,
+    /// Descriptors for which tasks wait.
+    pub(crate) awaited: Vec<Awaited>,
     pub(crate) signals: Vec<Signal>,
     /// The signal that each element provides.
     pub(crate) provides: Vec<Option<u32>>,

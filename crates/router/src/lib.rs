@@ -25,6 +25,7 @@ mod mailbox;
 mod names;
 mod plan;
 mod ports;
+mod ready;
 mod router;
 mod sched;
 mod timers;
@@ -45,6 +46,7 @@ pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
 pub use info::{Info, Listener, Log, Node, Port, Reconfigure, listen};
 pub use names::{Names, Value};
 pub use plan::Plan;
+pub use ready::Interest;
 pub use router::{Handle, Router, STOPPED};
 pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};
 pub use values::{

@@ -2,9 +2,8 @@
 
 use crate::control::{Access, Call, Reply};
 use crate::globals::Of;
+use crate::ready::Bell;
 use crossbeam_queue::SegQueue;
-use std::sync::{Mutex, PoisonError};
-use std::thread::Thread;
 
 /// A message to a worker.
 pub(crate) enum Message {
@@ -24,8 +23,7 @@ pub(crate) enum Message {
 #[derive(Default)]
 pub(crate) struct Mailbox {
     queue: SegQueue<Message>,
-    /// The thread that runs the worker, while one does.
-    thread: Mutex<Option<Thread>>,
+    pub(crate) bell: Bell,
 }
 
 impl Mailbox {
@@ -34,11 +32,9 @@ impl Mailbox {
         self.wake();
     }
 
-    /// Wakes the worker. `unpark` leaves a token for a worker that is about to sleep, so no wake-up is lost.
+    /// Wakes the worker. The bell goes on ringing for a worker that is about to sleep, so no wake-up is lost.
     pub(crate) fn wake(&self) {
-        if let Some(thread) = &*self.thread.lock().unwrap_or_else(PoisonError::into_inner) {
-            thread.unpark();
-        }
+        self.bell.ring();
     }
 
     #[inline]
@@ -48,9 +44,5 @@ impl Mailbox {
 
     pub(crate) fn take(&self) -> Option<Message> {
         self.queue.pop()
-    }
-
-    pub(crate) fn attach(&self, thread: Option<Thread>) {
-        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = thread;
     }
 }

@@ -6,6 +6,7 @@ use crate::control::{Call, Reply};
 use crate::handler::HandlerResult;
 use crate::info::Info;
 use crate::mailbox::Message;
+use crate::ready::wait;
 use crate::worker::{Turned, Worker};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -121,8 +122,6 @@ impl Router {
     /// Runs all workers in turn on this thread; when all are idle, time jumps to the next timer.
     fn simulate(&mut self) {
         let info = self.info.clone();
-        let this = Some(std::thread::current());
-        info.mailboxes.iter().for_each(|mailbox| mailbox.attach(this.clone()));
         while !info.halted() {
             let (mut busy, mut next) = (false, None::<i64>);
             for worker in &mut self.workers {
@@ -136,16 +135,26 @@ impl Router {
                 }
             }
             if busy || info.mailboxes.iter().any(|mailbox| !mailbox.is_empty()) {
+                self.look();
                 continue;
             }
             match next {
-                Some(at) => info.clock.jump(at),
+                Some(at) => {
+                    info.clock.jump(at);
+                    self.look();
+                }
                 // Nothing will ever happen by itself; a message or a signal may come.
-                None if !info.halted() => std::thread::park(),
+                None if !info.halted() => wait(&mut self.workers, None),
                 None => {}
             }
         }
-        info.mailboxes.iter().for_each(|mailbox| mailbox.attach(None));
+    }
+
+    /// Finds descriptors that are ready, if any are waited for.
+    fn look(&mut self) {
+        if self.workers.iter().any(|worker| !worker.core.awaited.is_empty()) {
+            wait(&mut self.workers, Some(Duration::ZERO));
+        }
     }
 
     /// Calls a handler of a router that does not run (yet, or any more).
@@ -293,33 +302,26 @@ fn return_state(worker: &mut Worker, element: usize, state: Box<dyn std::any::An
 fn drive(worker: &mut Worker) {
     let info = worker.core.info.clone();
     let mailbox = info.mailboxes[worker.core.worker].clone();
-    mailbox.attach(Some(std::thread::current()));
     while !info.halted() {
         match worker.turn() {
-            Turned::Busy => {}
+            Turned::Busy if worker.core.awaited.is_empty() => {}
+            // Devices that wait are looked at once a turn while others keep the worker busy.
+            Turned::Busy => wait(std::slice::from_mut(worker), Some(Duration::ZERO)),
             _ if !mailbox.is_empty() => {}
             Turned::Idle(next) => sleep(worker, next),
             Turned::Blocked => sleep(worker, None),
         }
     }
-    mailbox.attach(None);
 }
 
-/// Sleeps until a time or a message. A worker that sleeps holds no references and no grace period up.
+/// Sleeps until a time, a message or a device. A worker that sleeps holds no references and no grace period up.
 fn sleep(worker: &mut Worker, until_ns: Option<i64>) {
     if worker.core.info.halted() {
         return;
     }
+    let left = until_ns.map(|at| at.saturating_sub(worker.core.clock.now_ns()).max(0).unsigned_abs());
     worker.reader.offline();
-    match until_ns {
-        None => std::thread::park(),
-        Some(at) => {
-            let wait = at.saturating_sub(worker.core.clock.now_ns());
-            if let Ok(wait @ 1..) = u64::try_from(wait) {
-                std::thread::park_timeout(Duration::from_nanos(wait));
-            }
-        }
-    }
+    wait(std::slice::from_mut(worker), left.map(Duration::from_nanos));
     worker.reader.online();
 }
 

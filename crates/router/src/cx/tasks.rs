@@ -2,6 +2,9 @@
 
 use super::{Cx, Exits, Signal, Wanted};
 use crate::mailbox::Message;
+use crate::ready::{Awaited, Interest};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Runs of a task that are made one by one, whatever the vector.
@@ -14,6 +17,17 @@ impl Cx<'_> {
     pub fn schedule(&mut self) {
         let task = self.task();
         self.core.scheduler.schedule(task);
+    }
+
+    /// Makes this element's task run once a descriptor is ready (or has failed); the worker may sleep meanwhile. Holds for
+    /// one time: a task that wants to be woken again says so again.
+    pub fn schedule_when(&mut self, fd: &Arc<OwnedFd>, interest: Interest) {
+        let _ = self.task();
+        let element = self.core.here;
+        let known = |a: &Awaited| a.element == element && a.interest == interest && Arc::ptr_eq(&a.fd, fd);
+        if !self.core.awaited.iter().any(known) {
+            self.core.awaited.push(Awaited { element, fd: fd.clone(), interest });
+        }
     }
 
     /// Stops this element's task until it is scheduled again.
