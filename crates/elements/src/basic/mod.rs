@@ -10,6 +10,7 @@ pub(crate) mod fraction;
 mod instant;
 mod ip_print;
 mod ip_text;
+mod message;
 mod null;
 mod pad;
 pub(crate) mod paint;
@@ -39,6 +40,8 @@ pub const CLASSES: &[&Class] = &[
     &check_length::CLASS,
     &counter::CLASS,
     &ip_print::CLASS,
+    &message::CLASS,
+    &message::ELEMENT,
     &null::CLASS,
     &pad::CLASS,
     &paint::CLASS,

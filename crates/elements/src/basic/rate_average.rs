@@ -11,7 +11,7 @@ const FORGOTTEN: i64 = 100;
 
 /// An exponentially weighted moving average of a count's growth, with SCALE bits of fraction.
 #[derive(Debug, Default)]
-pub(super) struct RateAverage<const SCALE: u32> {
+pub(crate) struct RateAverage<const SCALE: u32> {
     average: i64,
     epoch: i64,
     pending: u64,
@@ -20,7 +20,7 @@ pub(super) struct RateAverage<const SCALE: u32> {
 impl<const SCALE: u32> RateAverage<SCALE> {
     /// Adds events at a time.
     #[inline]
-    pub(super) fn add(&mut self, now_ns: i64, events: u64) {
+    pub(crate) fn add(&mut self, now_ns: i64, events: u64) {
         let epoch = now_ns / 1_000_000;
         if epoch != self.epoch {
             self.advance(epoch);
@@ -45,8 +45,14 @@ impl<const SCALE: u32> RateAverage<SCALE> {
         self.average += (rounded - self.average) >> STABILITY;
     }
 
+    /// Events in an epoch of a millisecond, with SCALE bits of fraction, as of the last call.
+    #[inline]
+    pub(crate) fn average(&self) -> u64 {
+        self.average as u64
+    }
+
     /// Events a second, times `factor`, as of a time.
-    pub(super) fn read(&mut self, now_ns: i64, factor: u64) -> String {
+    pub(crate) fn read(&mut self, now_ns: i64, factor: u64) -> String {
         self.add(now_ns, 0);
         unparse(self.average as u64 * EPOCHS_PER_S * factor, SCALE)
     }

@@ -1,10 +1,13 @@
 //! Elements that store and shape packets: queues and what pulls from them.
 
+mod bandwidth_meter;
 mod bandwidth_rated_splitter;
 mod bandwidth_rated_unqueue;
 mod bandwidth_shaper;
+mod delay_shaper;
 mod delay_unqueue;
 mod front_drop_queue;
+mod meter;
 mod mixed_queue;
 mod queue;
 pub(crate) mod rate;
@@ -19,11 +22,14 @@ use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &bandwidth_meter::CLASS,
     &bandwidth_rated_splitter::CLASS,
     &bandwidth_rated_unqueue::CLASS,
     &bandwidth_shaper::CLASS,
+    &delay_shaper::CLASS,
     &delay_unqueue::CLASS,
     &front_drop_queue::CLASS,
+    &meter::CLASS,
     &mixed_queue::CLASS,
     &queue::CLASS,
     &queue::FULL_NOTE,

@@ -1,0 +1,146 @@
+//! Sends packets to an output that depends on how many came lately.
+//!
+//! ```click
+//! Meter(RATE1 [, RATE2, ...])
+//! ```
+//!
+//! Measures the rate of packets, and sends each to the first output whose rate has not been reached: to output 0 below
+//! RATE1, to output 1 from there on but below RATE2, and so on; to the last output from the last rate on. Rates must
+//! ascend.
+//!
+//! Ports: 1 input, one output more than rates. Processing: push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `RATE1`, ... (integers): packets a second.
+//!
+//! # Handlers
+//! - `rate` (read): packets a second, lately.
+//! - `meters` (read): the rates, one a line.
+//!
+//! # Example
+//! ```click
+//! m :: Meter(20000);
+//! RatedSource(RATE 1000) -> m;
+//! m [0] -> Discard;
+//! m [1] -> Discard;
+//! ```
+//!
+//! # See also
+//! BandwidthMeter, RatedSplitter, Counter
+
+use crate::basic::rate_average::{RateAverage, unparse};
+use packet::Packet;
+use router::{
+    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Residency, Simple, Verdict,
+};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Meter", create)
+    .ports("1/2-")
+    .processing("h/h")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("meter.rs"));
+
+/// Bits of fraction of the measured rate, as in Click.
+const SCALE: u32 = 10;
+/// The greatest rate, in events a second.
+const RATE_MAX: u64 = u32::MAX as u64 >> SCALE;
+
+/// What Meter and BandwidthMeter share: they differ in what a packet counts.
+pub(super) struct Metered {
+    /// Thresholds in units of the average: events a millisecond.
+    thresholds: Vec<u64>,
+    rate: RateAverage<SCALE>,
+    weight: fn(&Packet) -> u64,
+}
+
+/// Makes an element whose arguments are rates; `rate` turns one into events a second, `kind` names it.
+pub(super) fn create_with<T: FromArg>(
+    config: &mut Config<'_>,
+    kind: &str,
+    rate: fn(T) -> u64,
+    weight: fn(&Packet) -> u64,
+) -> Result<Box<dyn Element>, ConfigError> {
+    let words = lang::conf::split_args(config.text());
+    let words: Vec<&String> = words.iter().filter(|word| !word.is_empty()).collect();
+    if words.is_empty() {
+        return Err(format!("too few arguments to {}({kind}, ...)", config.class_of(config.index())).into());
+    }
+    let mut rates: Vec<u64> = Vec::new();
+    for (i, word) in words.iter().enumerate() {
+        let Ok(value) = T::from_arg(word, config.scope()).map(rate) else {
+            return Err(format!("argument {} should be {kind} (rate)", i + 1).into());
+        };
+        if rates.last().is_some_and(|&last| value <= last) {
+            return Err(format!("rate {} must be > rate {i}", i + 1).into());
+        }
+        if value > RATE_MAX {
+            return Err(format!("rate {} too large (max {RATE_MAX})", i + 1).into());
+        }
+        rates.push(value);
+    }
+    if config.outputs() != rates.len() + 1 {
+        return Err(format!("{} rates need {} outputs", rates.len(), rates.len() + 1).into());
+    }
+    let thresholds = rates.iter().map(|rate| (rate << SCALE) / 1000).collect();
+    Ok(Box::new(PerPacket(Metered { thresholds, rate: RateAverage::default(), weight })))
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    create_with::<u64>(config, "unsigned integer", |rate| rate, |_| 1)
+}
+
+impl Simple for Metered {
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        self.rate.add(cx.now_ns(), (self.weight)(packet));
+        let average = self.rate.average();
+        Verdict::Output(self.thresholds.iter().take_while(|&&threshold| average >= threshold).count())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("rate", |e: &mut Metered, cx| e.rate.read(cx.now_ns(), 1));
+        h.read("meters", |e: &mut Metered, _| {
+            e.thresholds.iter().map(|rate| unparse(rate * 1000, SCALE) + "\n").collect::<String>()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run_and_read};
+
+    /// Below the first rate, between the two, above both.
+    #[test]
+    fn thresholds() {
+        for (rate, expected) in
+            [(100, [true, false, false]), (1000, [false, true, false]), (9000, [false, false, true])]
+        {
+            let config = format!(
+                "RatedSource(RATE {rate}) -> m :: Meter(500, 4000); m[0] -> a :: Discard; m[1] -> b :: Discard;
+                 m[2] -> c :: Discard; Script(wait 1, write a.reset_counts, write b.reset_counts,
+                 write c.reset_counts, wait 1, stop)"
+            );
+            let counts = run_and_read(&config, &["a.count", "b.count", "c.count"]);
+            let most: Vec<bool> =
+                counts.iter().map(|n| n.parse::<u64>().unwrap_or(0) > rate * 9 / 10).collect();
+            assert_eq!(most, expected, "{rate}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn arguments() {
+        let with = |arguments: &str| {
+            errors(&format!("Idle -> m :: Meter({arguments}); m[0] -> Discard; m[1] -> Discard"))
+        };
+        assert!(with("").contains("too few arguments to Meter"));
+        assert!(with("x").contains("argument 1 should be unsigned integer (rate)"));
+        assert!(with("5, 5").contains("rate 2 must be > rate 1"));
+        assert!(with("5, 6").contains("2 rates need 3 outputs"));
+        let meters = run_and_read(
+            "Idle -> m :: Meter(2000); m[0] -> Discard; m[1] -> Discard; Script(stop)",
+            &["m.meters"],
+        );
+        assert_eq!(meters, ["2000\n"]);
+    }
+}
