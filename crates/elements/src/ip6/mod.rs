@@ -11,6 +11,7 @@ mod mark_ip6_header;
 mod samples;
 mod set_ip6_address;
 mod set_ip6_dscp;
+mod store_ip6_address;
 
 use router::Class;
 
@@ -24,4 +25,5 @@ pub const CLASSES: &[&Class] = &[
     &icmp6_error::CLASS,
     &mark_ip6_header::CLASS,
     &set_ip6_address::CLASS,
+    &store_ip6_address::CLASS,
 ];
