@@ -134,6 +134,7 @@
 mod cell;
 mod defer;
 mod domain;
+pub mod flavour;
 mod reader;
 mod registry;
 mod stats;
