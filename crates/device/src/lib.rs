@@ -1,16 +1,26 @@
-//! Packet input and output: capture files and in-memory interfaces.
+//! Packet input and output: the kernel's interfaces, capture files and in-memory interfaces.
 //!
 //! [`capture`] reads and writes pcap and pcapng files as streams. A packet is handed out as a slice of bytes and
 //! a few figures beside it (time, original length, link type); copying it into a packet buffer is the caller's.
+//! [`packet_socket`] reaches the kernel's interfaces; what the kernel refuses is explained ([`Trouble`]).
 //! [`memory`] has interfaces without hardware for demonstrations, benchmarks and tests, fed by sets of [`frames`].
 //! [`traffic`] makes such sets, from a seed or from a capture.
 //!
 //! This crate knows nothing of the router, of packet buffers or of what a protocol means beyond the few header
 //! bytes that lead to the IP packet in a captured frame. Its tests are in `tests/`, one file or folder for each module.
+//! Unsafe code is in the modules that call the kernel or share memory with it.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod capture;
 pub mod frames;
 pub mod memory;
+pub mod offload;
+#[allow(unsafe_code)]
+pub mod packet_socket;
+#[allow(unsafe_code)]
+mod sys;
 pub mod traffic;
+mod trouble;
+
+pub use trouble::Trouble;

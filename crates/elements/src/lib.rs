@@ -18,6 +18,7 @@ mod inject;
 pub mod ip;
 pub mod ip6;
 pub mod measure;
+pub mod netdevice;
 pub mod queueing;
 pub mod rewrite;
 pub mod route;
@@ -48,6 +49,7 @@ const FAMILIES: &[&[&Class]] = &[
     rewrite::CLASSES,
     route::CLASSES,
     capture::CLASSES,
+    netdevice::CLASSES,
     measure::CLASSES,
     summary::CLASSES,
     script::CLASSES,

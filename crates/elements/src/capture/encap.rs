@@ -28,7 +28,7 @@ const NAMES: &[(&str, u32)] = &[
 ];
 
 /// The link type that a name, or `#` and a number, stands for.
-pub(super) fn parse(name: &str) -> Option<LinkType> {
+pub(crate) fn parse(name: &str) -> Option<LinkType> {
     let code = match name.strip_prefix('#') {
         Some(number) => router::parse_integer(number).and_then(|n| u32::try_from(n).ok())?,
         None => NAMES.iter().find(|(known, _)| *known == name)?.1,
@@ -37,7 +37,7 @@ pub(super) fn parse(name: &str) -> Option<LinkType> {
 }
 
 /// The name of a link type.
-pub(super) fn name(linktype: LinkType) -> String {
+pub(crate) fn name(linktype: LinkType) -> String {
     let code = linktype.code();
     let known = NAMES.iter().find(|(_, known)| *known == code);
     known.map_or_else(|| format!("#{code}"), |(name, _)| (*name).to_owned())
@@ -85,7 +85,7 @@ impl Encap {
 
 /// Finds the IP packet in a captured frame and sets header positions and, for IPv4, the destination annotation. False
 /// if there is none.
-pub(super) fn mark_ip(packet: &mut Packet, linktype: LinkType) -> bool {
+pub(crate) fn mark_ip(packet: &mut Packet, linktype: LinkType) -> bool {
     let Some(offset) = linktype.ip_offset(packet.data()) else { return false };
     let header = &packet.data()[offset..];
     if header[0] >> 4 == 4 {

@@ -1,0 +1,331 @@
+//! Frames through AF_PACKET sockets: every driver can do that.
+//!
+//! Frames are received through a ring that is shared with the kernel (TPACKET_V2): looking whether there are any costs no
+//! system call, and each is there as soon as the kernel has written it. Version 3 of the ring hands frames over by the
+//! block, when one is full or a millisecond old at least, which every packet at low load would wait for.
+//! Frames are sent by the batch, with one system call.
+
+use crate::sys::{self, Mapping};
+use crate::trouble::Trouble;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Frames that the ring holds, about.
+const RING_FRAMES: usize = 2048;
+/// Bytes of the pieces that the ring is made of, at least; the kernel wants each in one piece.
+const BLOCK: usize = 1 << 16;
+/// From the start of a slot to the frame in it, at most.
+const SLOT_HEADER: usize = 96;
+/// Frames that are sent with one system call.
+const SEND_MAX: usize = 64;
+
+/// How to receive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Receive frames for other hosts, too.
+    pub promiscuous: bool,
+    /// Receive what this machine sends, too.
+    pub outbound: bool,
+    /// Bytes of a frame, at most.
+    pub snaplen: usize,
+    /// Only what arrived at this queue of the interface.
+    pub queue: Option<u16>,
+}
+
+/// To whom a frame was addressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addressee {
+    /// This machine.
+    Host,
+    /// Everybody.
+    Broadcast,
+    /// A group.
+    Multicast,
+    /// Somebody else.
+    Other,
+    /// Sent by this machine.
+    Outgoing,
+}
+
+/// A received frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Its bytes, without a VLAN tag that the driver took out.
+    pub data: &'a [u8],
+    /// Its length when it was received.
+    pub len: usize,
+    /// When it was received, in nanoseconds since the epoch.
+    pub time_ns: i64,
+    /// To whom it was addressed.
+    pub addressee: Addressee,
+    /// The protocol and the tag that the driver took out.
+    pub vlan: Option<(u16, u16)>,
+    /// Whether the transport checksum was left to hardware that it never met: only the pseudo-header is in it.
+    pub unfinished: bool,
+}
+
+/// Receives the frames of an interface, or a share of them.
+pub struct PacketRx {
+    fd: Arc<OwnedFd>,
+    ring: Mapping,
+    slot: usize,
+    slots_per_block: usize,
+    block: usize,
+    slots: usize,
+    next: usize,
+    drops: u64,
+    index: i32,
+}
+
+fn bind(fd: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
+    // SAFETY: a structure of integers.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = protocol.to_be();
+    address.sll_ifindex = index;
+    // SAFETY: it is a socket address.
+    unsafe { sys::bind(fd, &address) }
+}
+
+/// Puts a classic BPF program in front of a socket.
+fn filter(fd: &OwnedFd, program: &mut [libc::sock_filter]) -> io::Result<()> {
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    sys::set_option(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
+}
+
+/// A BPF instruction.
+fn instruction(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
+    libc::sock_filter { code: code as u16, jt, jf, k }
+}
+
+/// Lets pass only what arrived at a queue; what the kernel stores is the number plus one, or zero if nobody said.
+fn only_queue(fd: &OwnedFd, queue: u16) -> io::Result<()> {
+    let extra = (libc::SKF_AD_OFF + libc::SKF_AD_QUEUE) as u32;
+    let not_said = if queue == 0 { 0 } else { u32::from(queue) + 1 };
+    filter(
+        fd,
+        &mut [
+            instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, extra),
+            instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 2, 0, u32::from(queue) + 1),
+            instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, 0, not_said),
+            instruction(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
+            instruction(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX),
+        ],
+    )
+}
+
+impl PacketRx {
+    /// Opens an interface. With `fanout`, each frame goes to one of the sockets that were opened with it, by flow.
+    ///
+    /// # Errors
+    /// What the kernel refuses, and why perhaps.
+    pub fn open(interface: &str, options: &Options, fanout: Option<&mut Group>) -> Result<PacketRx, Trouble> {
+        let at = |doing| Trouble::at(interface, doing);
+        let set = |fd: &OwnedFd, name, value: i32| sys::set_option(fd, libc::SOL_PACKET, name, &value);
+        let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
+        let index = sys::index_of(interface).map_err(at("looking it up"))?;
+        set(&fd, libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as i32)
+            .map_err(at("choosing version 2 of the receive ring (PACKET_VERSION)"))?;
+        let slot = (options.snaplen + SLOT_HEADER).next_multiple_of(libc::TPACKET_ALIGNMENT);
+        let block = BLOCK.max(slot.next_power_of_two());
+        let slots_per_block = block / slot;
+        let blocks = (RING_FRAMES / slots_per_block).max(1);
+        let ring = libc::tpacket_req {
+            tp_block_size: block as u32,
+            tp_block_nr: blocks as u32,
+            tp_frame_size: slot as u32,
+            tp_frame_nr: (blocks * slots_per_block) as u32,
+        };
+        sys::set_option(&fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &ring)
+            .map_err(at("making the receive ring (PACKET_RX_RING)"))?;
+        let ring = Mapping::new(Some(&fd), blocks * block, 0).map_err(at("mapping the receive ring"))?;
+        if !options.outbound {
+            // Older kernels do not know it; `receive` leaves such frames out, too.
+            let _ = set(&fd, libc::PACKET_IGNORE_OUTGOING, 1);
+        }
+        // Nothing may come in before all is set.
+        filter(&fd, &mut [instruction(libc::BPF_RET | libc::BPF_K, 0, 0, 0)])
+            .map_err(at("closing the socket's door"))?;
+        bind(&fd, index, libc::ETH_P_ALL as u16).map_err(at("binding a packet socket"))?;
+        let kind = if options.promiscuous { libc::PACKET_MR_PROMISC } else { libc::PACKET_MR_ALLMULTI };
+        let member =
+            libc::packet_mreq { mr_ifindex: index, mr_type: kind as u16, mr_alen: 0, mr_address: [0; 8] };
+        sys::set_option(&fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
+            .map_err(at("setting promiscuous mode (PACKET_ADD_MEMBERSHIP)"))?;
+        if let Some(group) = fanout {
+            join(&fd, index, group).map_err(at("sharing packets between workers (PACKET_FANOUT)"))?;
+        }
+        match options.queue {
+            Some(queue) => only_queue(&fd, queue).map_err(at("choosing a queue"))?,
+            None => sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0i32)
+                .map_err(at("opening the socket's door"))?,
+        }
+        let (fd, slots) = (Arc::new(fd), blocks * slots_per_block);
+        Ok(PacketRx { fd, ring, slot, slots_per_block, block, slots, next: 0, drops: 0, index })
+    }
+
+    /// What is readable when there are frames.
+    pub fn fd(&self) -> &Arc<OwnedFd> {
+        &self.fd
+    }
+
+    /// The header of the slot that is filled next.
+    fn header(&self) -> *mut libc::tpacket2_hdr {
+        let offset =
+            self.next / self.slots_per_block * self.block + self.next % self.slots_per_block * self.slot;
+        debug_assert!(offset + self.slot <= self.ring.len());
+        // SAFETY: the slot lies within the mapping; slots are aligned to 16 bytes.
+        unsafe { self.ring.base().as_ptr().add(offset).cast() }
+    }
+
+    /// Hands up to `max` frames to `f`; returns how many slots were emptied.
+    pub fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>)) -> usize {
+        for done in 0..max {
+            let header = self.header();
+            // SAFETY: the header lies within the mapping; its first word is shared with the kernel as an atomic.
+            let status = unsafe { AtomicU32::from_ptr(&raw mut (*header).tp_status) };
+            let flags = status.load(Ordering::Acquire);
+            if flags & libc::TP_STATUS_USER == 0 {
+                return done;
+            }
+            // SAFETY: the kernel has given the slot to us, which the load above synchronises with.
+            let described = unsafe { header.read() };
+            let address = (size_of::<libc::tpacket2_hdr>()).next_multiple_of(libc::TPACKET_ALIGNMENT);
+            // SAFETY: the kernel puts the sender's address behind the header, within the slot.
+            let kind =
+                unsafe { header.cast::<u8>().add(address).cast::<libc::sockaddr_ll>().read().sll_pkttype };
+            let start = usize::from(described.tp_mac).min(self.slot);
+            let len = (described.tp_snaplen as usize).min(self.slot - start);
+            // SAFETY: cut to the slot just above, whatever the kernel said.
+            let data = unsafe { std::slice::from_raw_parts(header.cast::<u8>().add(start), len) };
+            f(Frame {
+                data,
+                len: described.tp_len as usize,
+                time_ns: i64::from(described.tp_sec) * 1_000_000_000 + i64::from(described.tp_nsec),
+                addressee: addressee(kind),
+                vlan: (flags & libc::TP_STATUS_VLAN_VALID != 0)
+                    .then_some((described.tp_vlan_tpid, described.tp_vlan_tci)),
+                unfinished: flags & libc::TP_STATUS_CSUMNOTREADY != 0,
+            });
+            status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
+            self.next = if self.next + 1 == self.slots { 0 } else { self.next + 1 };
+        }
+        max
+    }
+
+    /// Frames that were lost so far because the ring was full.
+    pub fn drops(&mut self) -> u64 {
+        // The kernel forgets what it has told.
+        let now = sys::option::<libc::tpacket_stats>(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS);
+        self.drops += now.map_or(0, |stats| u64::from(stats.tp_drops));
+        self.drops
+    }
+
+    /// What went wrong since this was asked last: the interface went down, perhaps, or is gone.
+    pub fn failure(&self, interface: &str) -> Option<Trouble> {
+        let error = sys::pending_error(&self.fd)?;
+        Some(Trouble::new(interface, "receiving", error, Some("waiting for it to come back")))
+    }
+
+    /// Whether the interface of this name is another one now, or none: the socket has to be opened again.
+    pub fn is_stale(&self, interface: &str) -> bool {
+        sys::index_of(interface).ok() != Some(self.index)
+    }
+}
+
+/// Sockets that share the frames of an interface.
+#[derive(Debug, Default)]
+pub struct Group {
+    /// The interface, and what the kernel knows the group by.
+    known: Option<(i32, u16)>,
+}
+
+/// Joins a group of sockets; the first founds it.
+fn join(fd: &OwnedFd, index: i32, group: &mut Group) -> io::Result<()> {
+    let way = match group.known {
+        Some((of, id)) if of == index => (libc::PACKET_FANOUT_HASH << 16) | u32::from(id),
+        _ => (libc::PACKET_FANOUT_HASH | libc::PACKET_FANOUT_FLAG_UNIQUEID) << 16,
+    };
+    sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_FANOUT, &way)?;
+    let joined: u32 = sys::option(fd, libc::SOL_PACKET, libc::PACKET_FANOUT)?;
+    group.known = Some((index, joined as u16));
+    Ok(())
+}
+
+fn addressee(kind: u8) -> Addressee {
+    match kind {
+        libc::PACKET_BROADCAST => Addressee::Broadcast,
+        libc::PACKET_MULTICAST => Addressee::Multicast,
+        libc::PACKET_OTHERHOST => Addressee::Other,
+        libc::PACKET_OUTGOING => Addressee::Outgoing,
+        _ => Addressee::Host,
+    }
+}
+
+/// Sends frames to an interface.
+pub struct PacketTx {
+    fd: Arc<OwnedFd>,
+    index: i32,
+}
+
+/// What came of a batch of frames.
+#[derive(Debug)]
+pub struct Sent {
+    /// The kernel took the first so many.
+    pub count: usize,
+    /// Why it did not take the next one.
+    pub error: Option<io::Error>,
+}
+
+impl PacketTx {
+    /// Opens an interface.
+    ///
+    /// # Errors
+    /// What the kernel refuses, and why perhaps.
+    pub fn open(interface: &str) -> Result<PacketTx, Trouble> {
+        let at = |doing| Trouble::at(interface, doing);
+        let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
+        let index = sys::index_of(interface).map_err(at("looking it up"))?;
+        // Protocol 0: nothing is received.
+        bind(&fd, index, 0).map_err(at("binding a packet socket"))?;
+        Ok(PacketTx { fd: Arc::new(fd), index })
+    }
+
+    /// What is writable when there is room again.
+    pub fn fd(&self) -> &Arc<OwnedFd> {
+        &self.fd
+    }
+
+    /// Whether the interface of this name is another one now, or none: the socket has to be opened again.
+    pub fn is_stale(&self, interface: &str) -> bool {
+        sys::index_of(interface).ok() != Some(self.index)
+    }
+
+    /// Sends frames, up to 64 of them.
+    pub fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Sent {
+        // SAFETY: structures of integers and pointers, where zero means none.
+        let mut vectors: [libc::iovec; SEND_MAX] = unsafe { std::mem::zeroed() };
+        // SAFETY: as above.
+        let mut messages: [libc::mmsghdr; SEND_MAX] = unsafe { std::mem::zeroed() };
+        let mut count = 0;
+        for ((frame, vector), message) in frames.zip(&mut vectors).zip(&mut messages) {
+            *vector = libc::iovec { iov_base: frame.as_ptr().cast_mut().cast(), iov_len: frame.len() };
+            message.msg_hdr.msg_iov = vector;
+            message.msg_hdr.msg_iovlen = 1;
+            count += 1;
+        }
+        if count == 0 {
+            return Sent { count, error: None };
+        }
+        // SAFETY: the first `count` messages refer to frames and vectors that outlive the call; the kernel only reads them.
+        let sent = unsafe { libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), count as u32, 0) };
+        match usize::try_from(sent) {
+            Ok(sent) if sent == count => Sent { count, error: None },
+            // The call after a part was sent says why the next frame was not.
+            Ok(sent) => Sent { count: sent, error: Some(io::ErrorKind::Interrupted.into()) },
+            Err(_) => Sent { count: 0, error: Some(io::Error::last_os_error()) },
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! System calls with safe arguments: what std does not have.
+
+use std::ffi::{CString, c_int};
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+
+/// Types without references and without padding that the kernel would have to fill: any bytes are a value.
+///
+/// # Safety
+/// Every bit pattern must be a valid value.
+pub(crate) unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($type:ty),* $(,)?) => {
+        $(
+            // SAFETY: integers, or a C structure of integers (and raw pointers, which are never followed here).
+            unsafe impl Plain for $type {}
+        )*
+    };
+}
+
+plain!(
+    c_int,
+    u32,
+    libc::tpacket_stats,
+    libc::tpacket_req,
+    libc::packet_mreq,
+    libc::sock_fprog,
+    libc::xdp_umem_reg,
+    libc::xdp_mmap_offsets,
+    libc::xdp_statistics,
+    libc::xdp_options,
+);
+
+fn check(result: c_int) -> io::Result<c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Makes a socket that does not block.
+pub(crate) fn socket(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers.
+    let fd =
+        check(unsafe { libc::socket(domain, kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, protocol) })?;
+    // SAFETY: the descriptor was just made and is nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Sets a socket option.
+pub(crate) fn set_option<T: Plain>(fd: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {
+    let len = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel reads `len` bytes of the value. Where an option's structure points further (filters), the
+    // caller's pointer is checked by the kernel.
+    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, std::ptr::from_ref(value).cast(), len) })?;
+    Ok(())
+}
+
+/// Reads a socket option.
+pub(crate) fn option<T: Plain>(fd: &OwnedFd, level: c_int, name: c_int) -> io::Result<T> {
+    let mut len = size_of::<T>() as libc::socklen_t;
+    // SAFETY: any bytes are a value of a plain type.
+    let mut value: T = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes at most `len` bytes to the value.
+    check(unsafe {
+        libc::getsockopt(fd.as_raw_fd(), level, name, std::ptr::from_mut(&mut value).cast(), &mut len)
+    })?;
+    Ok(value)
+}
+
+/// Binds a socket to an address given as its C structure.
+///
+/// # Safety
+/// `A` must be a socket address: a structure of integers that starts with the family.
+pub(crate) unsafe fn bind<A>(fd: &OwnedFd, address: &A) -> io::Result<()> {
+    let len = size_of::<A>() as libc::socklen_t;
+    // SAFETY: the kernel reads `len` bytes of the address.
+    check(unsafe { libc::bind(fd.as_raw_fd(), std::ptr::from_ref(address).cast(), len) })?;
+    Ok(())
+}
+
+/// The error that a socket has kept, if any; it is forgotten.
+pub(crate) fn pending_error(fd: &OwnedFd) -> Option<io::Error> {
+    match option::<c_int>(fd, libc::SOL_SOCKET, libc::SO_ERROR) {
+        Ok(0) => None,
+        Ok(code) => Some(io::Error::from_raw_os_error(code)),
+        Err(error) => Some(error),
+    }
+}
+
+/// The number that the kernel knows an interface by.
+pub(crate) fn index_of(interface: &str) -> io::Result<c_int> {
+    let name = CString::new(interface).map_err(|_| io::Error::from_raw_os_error(libc::ENODEV))?;
+    // SAFETY: the name ends with a zero byte.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index as c_int),
+    }
+}
+
+/// Names of all interfaces.
+pub(crate) fn interfaces() -> Vec<String> {
+    let text = fs::read_to_string("/proc/net/dev").unwrap_or_default();
+    text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
+}
+
+/// Memory that is shared with the kernel.
+pub(crate) struct Mapping {
+    base: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: plain memory, bound to no thread; who touches it is up to its owner.
+unsafe impl Send for Mapping {}
+// SAFETY: a shared mapping only gives its address.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `len` bytes of a descriptor, or (without one) of new memory.
+    pub(crate) fn new(fd: Option<&OwnedFd>, len: usize, offset: i64) -> io::Result<Mapping> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = match fd {
+            Some(_) => libc::MAP_SHARED | libc::MAP_POPULATE,
+            None => libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+        };
+        let raw = fd.map_or(-1, AsRawFd::as_raw_fd);
+        // SAFETY: a new mapping at an address of the kernel's choice disturbs no existing memory.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, access, flags, raw, offset) };
+        match NonNull::new(base.cast::<u8>()) {
+            Some(base) if base.as_ptr().cast() != libc::MAP_FAILED => Ok(Mapping { base, len }),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Where it starts.
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Its bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this owner's, and nothing refers to it any more.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}

@@ -1,0 +1,73 @@
+//! Errors of the kernel, explained: what was tried, what the kernel said, what may help.
+
+use crate::sys;
+use std::fmt;
+use std::io;
+
+/// Why an interface cannot be used, as sentences for whoever runs the program.
+#[derive(Debug)]
+pub struct Trouble {
+    text: String,
+    /// What the kernel said.
+    pub error: io::Error,
+}
+
+impl Trouble {
+    /// That `doing` failed at an interface. `hint` may know better than the general advice what helps.
+    pub(crate) fn new(interface: &str, doing: &str, error: io::Error, hint: Option<&str>) -> Trouble {
+        let advice = hint.map(str::to_owned).or_else(|| advice(interface, &error));
+        let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
+        Trouble { text: format!("{interface}: {doing}: {}{advice}", plain(&error)), error }
+    }
+
+    /// For use with `map_err`.
+    pub(crate) fn at<'a>(interface: &'a str, doing: &'a str) -> impl Fn(io::Error) -> Trouble + 'a {
+        move |error| Trouble::new(interface, doing, error, None)
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Trouble {}
+
+/// An error in words, without its number.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// What usually helps.
+fn advice(interface: &str, error: &io::Error) -> Option<String> {
+    match error.raw_os_error()? {
+        libc::EPERM | libc::EACCES => Some(
+            "run as root, or give the program the capabilities: setcap cap_net_raw,cap_net_admin,cap_bpf+ep FILE"
+                .to_owned(),
+        ),
+        libc::ENODEV | libc::ENXIO => Some(format!("the interfaces here are {}", sys::interfaces().join(", "))),
+        libc::ENETDOWN => Some(format!("bring it up: ip link set {interface} up")),
+        libc::ENOMEM | libc::ENOBUFS => {
+            Some("less memory is left than the rings need, or the limit on locked memory (ulimit -l) is low".to_owned())
+        }
+        libc::EMFILE | libc::ENFILE => Some("too many files are open (ulimit -n)".to_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_helps() {
+        let trouble = |code| {
+            Trouble::new("nowhere0", "opening it", io::Error::from_raw_os_error(code), None).to_string()
+        };
+        assert!(trouble(libc::EPERM).contains("opening it: Operation not permitted; run as root"));
+        assert!(trouble(libc::ENODEV).contains("the interfaces here are "));
+        assert_eq!(trouble(libc::EIO), "nowhere0: opening it: Input/output error");
+    }
+}

@@ -1,0 +1,291 @@
+//! Sends packets to a network interface.
+//!
+//! ```click
+//! ToDevice(DEVNAME [, BURST, METHOD, DEBUG])
+//! ```
+//!
+//! Sends packets, which begin with their link-layer header, to interface DEVNAME, a batch with one system call. Unlike
+//! Click's it also takes packets that are pushed, so that each worker can send what it has received on a socket of its own; Click's
+//! way, a Queue in front, works as ever. Needs root, or the capability CAP_NET_RAW.
+//!
+//! Packets that were sent leave at output 0, if it is connected; packets that the kernel did not take leave at output 1, or
+//! are dropped and counted with the reason. A pull input waits while the interface's queue is full.
+//!
+//! Ports: 1 input, up to 2 outputs. Processing: agnostic input, push outputs. Workers: replicated, a socket for each.
+//!
+//! # Arguments
+//! - `DEVNAME`: the interface.
+//! - `BURST` (integer, default: packets in a batch): packets asked for at a time.
+//! - `METHOD` (word, default LINUX): LINUX for a packet socket; PCAP means the same.
+//! - `DEBUG` (boolean, default false): report each error, not only the first of a series.
+//!
+//! # Handlers
+//! - `count` (read): packets sent. `reset_counts` (write, button): sets it to zero.
+//! - `pulls` (read): how often packets were asked for.
+//! - `signal` (read): whether packets may be had upstream.
+//! - `debug` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> EtherMirror -> Queue -> ToDevice(eth0)
+//! ```
+//!
+//! # See also
+//! FromDevice, ToDump, Queue
+
+use device::packet_socket::PacketTx;
+use packet::{BATCH_MAX, Batch};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Refused};
+use rustix::io::Errno;
+use std::any::Any;
+use std::io;
+use std::time::Duration;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ToDevice", create)
+    .ports("1/0-2")
+    .processing("a/h")
+    .activity(Activity::IfPullInput)
+    .doc(include_str!("to_device.rs"));
+
+/// Why packets wait that are pulled.
+const FULL: &str = "the interface's queue is full";
+/// How long to leave a full interface alone.
+const BACKOFF: Duration = Duration::from_micros(100);
+/// How often to look for an interface that has gone.
+const RETRY_NS: i64 = 500_000_000;
+
+struct ToDevice {
+    interface: String,
+    tx: Option<PacketTx>,
+    pulls_input: bool,
+    outputs: usize,
+    burst: usize,
+    debug: bool,
+    /// Packets that found the interface full.
+    held: Option<Batch>,
+    /// Whether the last packet failed: only the first of a series is reported.
+    failing: bool,
+    retry_ns: i64,
+    count: u64,
+    pulls: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut interface, mut burst, mut method) = (String::new(), config.vector(), "LINUX".to_owned());
+    let mut debug = false;
+    config
+        .args()
+        .required("DEVNAME", &mut interface)
+        .keyword("BURST", &mut burst)
+        .keyword("METHOD", &mut method)
+        .keyword("DEBUG", &mut debug)
+        .finish()?;
+    if interface.is_empty() {
+        return Err("interface not set".into());
+    }
+    if burst == 0 {
+        return Err("bad BURST".into());
+    }
+    if !matches!(method.as_str(), "LINUX" | "PCAP") {
+        return Err("bad METHOD".into());
+    }
+    Ok(Box::new(ToDevice {
+        interface,
+        tx: None,
+        pulls_input: !config.input_is_push(0),
+        outputs: config.outputs(),
+        burst: burst.min(BATCH_MAX),
+        debug,
+        held: None,
+        failing: false,
+        retry_ns: 0,
+        count: 0,
+        pulls: 0,
+    }))
+}
+
+/// Why packets are dropped, by what the kernel said.
+fn reason(error: &io::Error) -> &'static str {
+    match Errno::from_io_error(error) {
+        Some(Errno::NETDOWN) => "the interface is down",
+        Some(Errno::AGAIN | Errno::NOBUFS) => FULL,
+        Some(Errno::MSGSIZE) => "longer than the interface's MTU",
+        Some(Errno::NXIO | Errno::NODEV) => "the interface is gone",
+        _ => "the kernel refused to send",
+    }
+}
+
+impl ToDevice {
+    /// Sends a batch as far as the kernel takes it. What finds the interface full comes back if it may wait.
+    fn send(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Option<Batch> {
+        let mut done = 0;
+        while done < batch.len() {
+            let Some(tx) = &mut self.tx else {
+                self.reopen(cx);
+                if self.tx.is_some() {
+                    continue;
+                }
+                self.fail(cx, batch, done, "the interface is gone");
+                return None;
+            };
+            let sent = tx.send(batch.iter().skip(done).map(|packet| packet.data()));
+            done += sent.count;
+            self.count += sent.count as u64;
+            let Some(error) = sent.error else {
+                self.failing = false;
+                continue;
+            };
+            if error.kind() == io::ErrorKind::Interrupted {
+                continue;
+            }
+            let reason = reason(&error);
+            if reason == FULL && self.pulls_input {
+                let mut rest = cx.batch();
+                batch.split_off(done, &mut rest);
+                self.finish_sent(cx, batch);
+                return Some(rest);
+            }
+            if !std::mem::replace(&mut self.failing, true) || self.debug {
+                cx.log(&format!("{} :: ToDevice({}): {error}: {reason}", cx.name(), self.interface));
+            }
+            if tx.is_stale(&self.interface) {
+                self.tx = None;
+                self.retry_ns = 0;
+                continue;
+            }
+            // One packet may be at fault, or all will fail: those that are left are tried one by one.
+            let mut rest = cx.batch();
+            batch.split_off(done + 1, &mut rest);
+            self.fail(cx, batch, done, reason);
+            (batch, done) = (rest, 0);
+        }
+        self.finish_sent(cx, batch);
+        None
+    }
+
+    #[cold]
+    fn reopen(&mut self, cx: &mut Cx<'_>) {
+        if cx.now_ns() >= self.retry_ns {
+            self.retry_ns = cx.now_ns() + RETRY_NS;
+            self.tx = PacketTx::open(&self.interface).ok();
+        }
+    }
+
+    fn finish_sent(&self, cx: &mut Cx<'_>, batch: Batch) {
+        if self.outputs > 0 && !batch.is_empty() {
+            cx.emit(0, batch);
+        } else {
+            cx.consume(batch);
+        }
+    }
+
+    /// The first `sent` packets were sent, the others cannot be.
+    #[cold]
+    fn fail(&mut self, cx: &mut Cx<'_>, mut batch: Batch, sent: usize, reason: &'static str) {
+        let mut failed = cx.batch();
+        batch.split_off(sent, &mut failed);
+        self.finish_sent(cx, batch);
+        if self.outputs > 1 {
+            cx.emit(1, failed);
+        } else {
+            cx.drop_batch(failed, reason);
+        }
+    }
+}
+
+impl Element for ToDevice {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.tx = Some(PacketTx::open(&self.interface).map_err(|trouble| trouble.to_string())?);
+        if self.pulls_input {
+            cx.listen(0);
+            cx.schedule();
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        let waits = self.send(cx, batch);
+        debug_assert!(waits.is_none(), "pushed packets cannot wait");
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if let Some(held) = self.held.take() {
+            self.held = self.send(cx, held);
+            if self.held.is_some() {
+                return cx.timer_after(0, BACKOFF);
+            }
+        }
+        self.pulls += 1;
+        cx.ask(0, self.burst);
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        if batch.is_empty() && !cx.may_have(0) {
+            cx.consume(batch);
+            return Pull::Nothing; // the queue wakes the task
+        }
+        self.held = self.send(cx, batch);
+        match self.held {
+            Some(_) => cx.timer_after(0, BACKOFF),
+            None => cx.schedule(),
+        }
+        Pull::Nothing
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.schedule();
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        if let Some(held) = self.held.take() {
+            cx.drop_batch(held, "left over at the end");
+        }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.held.take(), self.count)))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(Option<Batch>, u64)>() {
+            let (held, count) = *state;
+            self.count = count;
+            match held {
+                Some(held) if self.pulls_input => self.held = Some(held),
+                Some(held) => cx.drop_batch(held, "the new configuration pushes"),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("count", |e: &mut ToDevice, _| e.count).merged(Merge::Sum);
+        h.write("reset_counts", |e: &mut ToDevice, _, _| {
+            e.count = 0;
+            Ok(())
+        })
+        .as_button();
+        h.read("pulls", |e: &mut ToDevice, _| e.pulls).merged(Merge::Sum);
+        h.read("signal", |e: &mut ToDevice, cx| e.pulls_input && cx.may_have(0));
+        h.read("debug", |e: &mut ToDevice, _| e.debug);
+        h.write("debug", |e: &mut ToDevice, cx, text| {
+            e.debug = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::errors;
+
+    #[test]
+    fn arguments() {
+        let said = errors("Idle -> ToDevice(lo, METHOD NETMAP)");
+        assert!(said.contains("bad METHOD"), "{said}");
+        let said = errors("Idle -> ToDevice(lo, 3)");
+        assert!(said.contains("too many arguments"), "{said}");
+    }
+}
