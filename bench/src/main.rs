@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod callgrind;
+mod classes;
 mod filter;
 mod forward;
 mod machine;
@@ -29,6 +30,8 @@ enum What {
     Forward(forward::Arguments),
     /// Nanoseconds a packet in IPRewriter.
     Rewriter(rewriter::Arguments),
+    /// Nanoseconds and instructions a packet for each element class.
+    Classes(classes::Arguments),
     /// Nanoseconds a packet in IPFilter.
     Filter(rewriter::Arguments),
 }
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().what {
         What::Forward(arguments) => forward::run(&arguments),
         What::Rewriter(arguments) => rewriter::run(&arguments),
+        What::Classes(arguments) => classes::run(&arguments),
         What::Filter(arguments) => filter::run(&arguments),
     };
     match done {

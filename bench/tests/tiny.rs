@@ -2,37 +2,36 @@
 
 use std::process::Command;
 
-#[test]
-fn forward() {
+/// The figures that a benchmark prints.
+fn figures(benchmark: &str) -> Vec<serde_json::Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_clique-bench"))
-        .args(["forward", "--tiny", "--json"])
+        .args([benchmark, "--tiny", "--json"])
         .output()
         .expect("the benchmark starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let figures = report["figures"].as_array().expect("figures");
+    report["figures"].as_array().expect("figures").clone()
+}
+
+#[test]
+fn forward() {
+    let figures = figures("forward");
     assert_eq!(figures.len(), 7);
     assert!(figures.iter().all(|figure| figure["ns_median"].as_f64() > Some(0.0)));
 }
 
 #[test]
 fn rewriter() {
-    let output = Command::new(env!("CARGO_BIN_EXE_clique-bench"))
-        .args(["rewriter", "--tiny", "--json"])
-        .output()
-        .expect("the benchmark starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(report["figures"].as_array().map(Vec::len), Some(5));
+    assert_eq!(figures("rewriter").len(), 5);
 }
 
 #[test]
 fn filter() {
-    let output = Command::new(env!("CARGO_BIN_EXE_clique-bench"))
-        .args(["filter", "--tiny", "--json"])
-        .output()
-        .expect("the benchmark starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(report["figures"].as_array().map(Vec::len), Some(4));
+    assert_eq!(figures("filter").len(), 4);
+}
+
+/// Every row's configuration is accepted and comes to its end.
+#[test]
+fn classes() {
+    assert!(figures("classes").len() > 150);
 }

@@ -1,0 +1,251 @@
+//! Nanoseconds and instructions a packet for each element class.
+//!
+//! Each figure is a difference: packets run through a configuration with the element (often eight of them, one behind the
+//! other) and through the same without it, in batches of 32.
+
+mod rows;
+mod sample;
+
+use crate::machine::Machine;
+use router::{Classes, Options};
+use rows::{ROWS, Row};
+use sample::Sample;
+use serde::Serialize;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Runs of each configuration.
+    #[arg(long, default_value_t = 7)]
+    runs: usize,
+    /// Packets a run.
+    #[arg(long, default_value_t = 400_000)]
+    packets: u64,
+    /// Only these classes, separated by commas.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Count instructions a packet too, with valgrind's callgrind.
+    #[arg(long)]
+    instructions: bool,
+    /// One short run of each, to see that it works.
+    #[arg(long)]
+    tiny: bool,
+    /// Machine-readable output.
+    #[arg(long)]
+    json: bool,
+    /// Runs everything once, for callgrind.
+    #[arg(long, hide = true)]
+    count: bool,
+}
+
+/// Where an element stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    /// Between the source and Discard.
+    Push,
+    /// Between a Queue and an Unqueue.
+    Pull,
+    /// In the source's place; nothing is subtracted.
+    Source,
+    /// In Discard's place, which is what is subtracted.
+    Sink,
+}
+
+/// A configuration in which some stage, possibly an empty one, is passed by `packets` packets.
+fn configuration(sample: Sample, place: Place, stage: Option<&str>, packets: u64) -> Result<String, String> {
+    let data = sample.data().map_err(|e| e.to_string())?;
+    let source = format!(
+        "InfiniteSource(DATA {data}, BURST 32, LIMIT $LIMIT, STOP true, TIMESTAMP false) -> {}",
+        sample.preparation()
+    );
+    let between = stage.map_or(String::new(), |stage| format!("{stage} ->"));
+    let path = match place {
+        Place::Push => format!("{source} -> {between} Discard"),
+        Place::Pull => format!("{source} -> Queue(1024) -> {between} Unqueue(BURST 32) -> Discard"),
+        Place::Source => format!("{between} Discard"),
+        Place::Sink => format!("{source} -> {}", stage.unwrap_or("Discard")),
+    };
+    Ok(format!("define($LIMIT {packets}); {path};"))
+}
+
+/// Where callgrind divides its counts: before and after the packets run.
+#[inline(never)]
+fn boundary() {
+    std::hint::black_box(());
+}
+
+/// Nanoseconds that a configuration runs.
+fn time(config: &str) -> Result<f64, String> {
+    let parsed = lang::parse(config, "classes", &[]);
+    if parsed.has_errors() {
+        return Err(parsed.render_click());
+    }
+    let known: Classes = elements::classes();
+    let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
+    let options = Options { pin: true, ..Options::default() };
+    let (mut router, _) =
+        router::build(layout, config.to_owned(), &known, options).map_err(|e| lang::render_click(&e))?;
+    boundary();
+    let start = Instant::now();
+    router.run();
+    let elapsed = start.elapsed().as_nanos() as f64;
+    boundary();
+    router.finish();
+    Ok(elapsed)
+}
+
+/// The configuration with a row's elements and the one without, if there is anything to subtract.
+fn pair(row: &Row, packets: u64) -> Result<(String, Option<String>), String> {
+    let stages = vec![row.stage; row.times].join(" -> ");
+    let with = configuration(row.sample, row.place, Some(&stages), packets)?;
+    let without = configuration(row.sample, row.place, None, packets)?;
+    Ok((with, (row.place != Place::Source).then_some(without)))
+}
+
+/// A class's figures.
+#[derive(Serialize)]
+struct Figure {
+    class: &'static str,
+    stage: &'static str,
+    ns_median: f64,
+    ns_min: f64,
+    ns_max: f64,
+    runs: usize,
+    packets: u64,
+    instructions_per_packet: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    machine: Machine,
+    figures: Vec<Figure>,
+    unmeasured: Vec<&'static str>,
+}
+
+/// Measures all classes, interleaved, and prints the table.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let rows: Vec<&Row> = ROWS.iter().filter(|row| chosen(row, &arguments.only)).collect();
+    if arguments.count {
+        return rows.iter().try_for_each(|row| run_once(row, arguments.packets));
+    }
+    let (runs, packets) =
+        if arguments.tiny { (1, 1_000) } else { (arguments.runs.max(1), arguments.packets) };
+    let machine = Machine::here(); // before the worker is bound to a processor
+    let counts = if arguments.instructions { count_instructions(&rows)? } else { Vec::new() };
+    let mut times = vec![Vec::new(); rows.len()];
+    for _ in 0..runs {
+        for (row, times) in rows.iter().zip(&mut times) {
+            times.push(measure(row, packets)?);
+        }
+    }
+    let figures = rows.iter().zip(times).enumerate().map(|(i, (row, mut ns))| {
+        ns.sort_by(f64::total_cmp);
+        Figure {
+            class: row.class,
+            stage: row.stage,
+            ns_median: ns[runs / 2],
+            ns_min: ns[0],
+            ns_max: ns[runs - 1],
+            runs,
+            packets,
+            instructions_per_packet: counts.get(i).copied(),
+        }
+    });
+    print(&Report { machine, figures: figures.collect(), unmeasured: unmeasured() }, arguments.json);
+    Ok(())
+}
+
+fn chosen(row: &Row, only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|class| class == row.class)
+}
+
+/// Nanoseconds that a packet spends in one element of a row.
+fn measure(row: &Row, packets: u64) -> Result<f64, String> {
+    let (with, without) = pair(row, packets)?;
+    let explain = |e| format!("{}: {e}", row.class);
+    let mut ns = time(&with).map_err(explain)?;
+    if let Some(without) = without {
+        ns -= time(&without).map_err(explain)?;
+    }
+    Ok(ns / (packets * row.times as u64) as f64)
+}
+
+fn run_once(row: &Row, packets: u64) -> Result<(), String> {
+    let (with, without) = pair(row, packets)?;
+    time(&with)?;
+    without.map_or(Ok(()), |without| time(&without).map(|_| ()))
+}
+
+/// Packets of a run whose instructions are counted.
+const COUNTED: u64 = 6_400;
+
+/// Instructions a packet of each row: this program's own, under callgrind, which writes a file at each boundary.
+fn count_instructions(rows: &[&Row]) -> Result<Vec<f64>, String> {
+    let program = std::env::current_exe().map_err(|e| format!("this program's own path: {e}"))?;
+    let directory = std::env::temp_dir().join(format!("clique-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let file = directory.join("counts");
+    let only: Vec<&str> = rows.iter().map(|row| row.class).collect();
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--dump-before=*classes*boundary*"])
+        .arg(format!("--callgrind-out-file={}", file.display()))
+        .arg(program)
+        .args(["classes", "--count", "--packets", &COUNTED.to_string(), "--only", &only.join(",")])
+        .output()
+        .map_err(|e| format!("cannot run valgrind, which counts instructions (is it installed?): {e}"))?;
+    let counts = if output.status.success() {
+        read_counts(rows, &file)
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    std::fs::remove_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    counts
+}
+
+/// The counts of the runs, which are every second file.
+fn read_counts(rows: &[&Row], file: &Path) -> Result<Vec<f64>, String> {
+    let mut number = 0;
+    let mut next = || {
+        number += 2;
+        let name = format!("{}.{number}", file.display());
+        let text = std::fs::read_to_string(&name).map_err(|e| format!("{name}: {e}"))?;
+        let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
+        total.and_then(|total| total.trim().parse::<f64>().ok()).ok_or(format!("{name}: no totals"))
+    };
+    let mut counts = Vec::new();
+    for row in rows {
+        let mut count = next()?;
+        if row.place != Place::Source {
+            count -= next()?;
+        }
+        counts.push(count / (COUNTED * row.times as u64) as f64);
+    }
+    Ok(counts)
+}
+
+fn print(report: &Report, json: bool) {
+    if json {
+        println!("{}", serde_json::to_string_pretty(report).unwrap_or_default());
+        return;
+    }
+    println!("{}", report.machine.line());
+    println!("{:24} {:>7} {:>7} {:>7} {:>9}", "ns a packet", "median", "min", "max", "instr");
+    for f in &report.figures {
+        let instructions = f.instructions_per_packet.map_or("-".to_owned(), |count| format!("{count:.1}"));
+        println!(
+            "{:24} {:7.1} {:7.1} {:7.1} {instructions:>9}  {}",
+            f.class, f.ns_median, f.ns_min, f.ns_max, f.stage
+        );
+    }
+    println!("\nnot measured: {}", report.unmeasured.join(" "));
+}
+
+/// Classes of the library that have no row: information, control, schedulers of time, and what needs a device or a file.
+fn unmeasured() -> Vec<&'static str> {
+    let known = elements::classes();
+    let names = known.iter().map(|class| class.name);
+    names.filter(|name| ROWS.iter().all(|row| row.class != *name)).collect()
+}
