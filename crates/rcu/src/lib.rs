@@ -4,8 +4,8 @@
 //! changes it, publishes it with one store, and has the former version freed when no reader can hold it any
 //! more. This crate finds out when that is. It knows nothing of packets or routers. Its tests are in `tests/`:
 //! `basics` (what each call promises), `torture` (aged elements against many readers), `loom_grace` (every
-//! interleaving of small programs), and `mutants.sh`, which removes each protection below and expects one of
-//! them to fail. `examples/cost.rs` measures.
+//! interleaving of small programs), `loom_litmus` (the memory model's litmus tests), and `mutants.sh`, which
+//! removes each protection below and expects one of them to fail. `examples/cost.rs` measures.
 //!
 //! ```
 //! use rcu::{Cell, Domain};

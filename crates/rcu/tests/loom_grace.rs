@@ -55,6 +55,26 @@ impl World {
     }
 }
 
+/// A value whose every access loom sees.
+struct Object(UnsafeCell<u32>);
+
+// SAFETY: access is what the models check.
+unsafe impl Send for Object {}
+// SAFETY: as above.
+unsafe impl Sync for Object {}
+
+impl Object {
+    fn get(&self) -> u32 {
+        // SAFETY: checked by the model.
+        self.0.with(|at| unsafe { *at })
+    }
+
+    fn set(&self, content: u32) {
+        // SAFETY: checked by the model.
+        self.0.with_mut(|at| unsafe { *at = content });
+    }
+}
+
 fn check(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(3);
@@ -300,27 +320,17 @@ fn callbacks_of_two_updaters() {
 #[test]
 fn a_cell_publishes_and_retires() {
     /// Its content, where loom sees every access.
-    struct Value(std::sync::Arc<UnsafeCell<u32>>);
-    // SAFETY: access is what the model checks.
-    unsafe impl Send for Value {}
-    // SAFETY: as above.
-    unsafe impl Sync for Value {}
+    struct Value(std::sync::Arc<Object>);
     impl Value {
         fn new(content: u32) -> Self {
-            let value = Self(std::sync::Arc::new(UnsafeCell::new(0)));
-            // SAFETY: checked by the model.
-            value.0.with_mut(|at| unsafe { *at = content });
+            let value = Self(std::sync::Arc::new(Object(UnsafeCell::new(0))));
+            value.0.set(content); // a write that publication must cover
             value
-        }
-        fn get(&self) -> u32 {
-            // SAFETY: checked by the model.
-            self.0.with(|at| unsafe { *at })
         }
     }
     impl Drop for Value {
         fn drop(&mut self) {
-            // SAFETY: checked by the model.
-            self.0.with_mut(|at| unsafe { *at = 0 });
+            self.0.set(0);
         }
     }
     check(|| {
@@ -330,11 +340,92 @@ fn a_cell_publishes_and_retires() {
         let (their_domain, their_cell) = (domain.clone(), cell.clone());
         let thread = thread::spawn(move || {
             let guard = their_domain.guard();
-            assert!((1..=2).contains(&their_cell.read(guard.turn()).get()));
+            assert!((1..=2).contains(&their_cell.read(guard.turn()).0.get()));
         });
         let updater = domain.updater();
         cell.replace(Box::new(Value::new(2)), &updater).unwrap();
         reclaim_all(&domain);
         thread.join().unwrap();
+    });
+}
+
+/// Grace periods overlap: a second one begins before the first is over. What was unlinked for the second is not
+/// freed at the end of the first, and the first does not wait for the second.
+#[test]
+fn nested_grace_periods() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        reader.online();
+        let theirs = world.clone();
+        let thread = thread::spawn(move || {
+            theirs.read(&reader);
+            reader.quiescent();
+            theirs.read(&reader);
+            reader.quiescent();
+            theirs.read(&reader);
+        });
+        let first = world.unlink(1);
+        let outer = world.domain.start();
+        let second = world.unlink(2);
+        let inner = world.domain.start();
+        if world.domain.poll(outer) {
+            world.free(first);
+        }
+        if world.domain.poll(inner) {
+            world.free(second);
+        }
+        thread.join().unwrap();
+    });
+}
+
+/// A callback that is queued while a batch waits for its grace period waits for the next one.
+#[test]
+fn a_callback_queued_during_a_grace_period() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        reader.online();
+        let theirs = world.clone();
+        let thread = thread::spawn(move || {
+            theirs.read(&reader);
+            reader.quiescent();
+            theirs.read(&reader);
+        });
+        let retire = |new| {
+            let (old, target) = (world.unlink(new), world.clone());
+            world.domain.call(0, move || target.free(old)).unwrap();
+        };
+        retire(1);
+        world.domain.reclaim(); // a batch of one begins to wait
+        retire(2);
+        world.domain.reclaim();
+        thread.join().unwrap();
+        reclaim_all(&world.domain);
+        assert_eq!(world.domain.stats().callbacks_waiting, 0);
+    });
+}
+
+/// The domain goes while a reader is still reading elsewhere: whoever is last runs what is queued, once, when
+/// nobody reads any more.
+#[test]
+fn shutdown() {
+    check(|| {
+        // SAFETY: one domain a model.
+        let domain = unsafe { Domain::isolated(Config::manual()) };
+        let object = Arc::new(Object(UnsafeCell::new(1)));
+        let mut reader = domain.register("last to leave");
+        reader.online();
+        let theirs = object.clone();
+        let thread = thread::spawn(move || {
+            let _turn = reader.turn();
+            assert_eq!(theirs.get(), 1, "freed under a reader");
+        });
+        let freed = object.clone();
+        domain.call(0, move || freed.set(freed.get() - 1)).unwrap();
+        domain.reclaim();
+        drop(domain);
+        thread.join().unwrap();
+        assert_eq!(object.get(), 0, "left behind, or run twice");
     });
 }
