@@ -5,14 +5,14 @@
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
-    Arc, Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicPtr, AtomicU64, fence},
+    Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence},
 };
 pub(crate) use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
-    Arc, Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicPtr, AtomicU64, fence},
+    Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence},
 };
 
 /// Runs one of the crate's protections, unless the build sets out to show that it is needed.
@@ -39,6 +39,25 @@ macro_rules! ordering {
 }
 
 pub(crate) use {ordering, protect};
+
+/// A SeqCst fence right after a read-modify-write, which is one already on x86.
+#[inline]
+pub(crate) fn fence_after_rmw() {
+    if cfg!(all(target_arch = "x86_64", not(loom), not(miri))) {
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    } else {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// Lets others go on, within a loop that waits for them for an instant.
+#[inline]
+pub(crate) fn pause() {
+    #[cfg(not(loom))]
+    std::hint::spin_loop();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}
 
 /// Waits between two looks at a grace period: spins, then yields, then sleeps from 50 µs up to 1 ms.
 ///

@@ -5,6 +5,7 @@
 #![cfg(not(loom))]
 
 use std::{
+    collections::VecDeque,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::*},
@@ -12,7 +13,7 @@ use std::{
     thread,
 };
 
-use rcu::flavour::{Flavour, Garbage, Lock, Qsbr, Thread};
+use rcu::flavour::{BrLock, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, RwLock, Thread, Unprotected};
 
 const ELEMENTS: usize = 32;
 const OLD: u32 = 4;
@@ -25,7 +26,7 @@ const READERS: u64 = 4;
 struct Pipeline {
     current: AtomicUsize,
     ages: [AtomicU32; ELEMENTS],
-    free: Mutex<Vec<usize>>,
+    free: Mutex<VecDeque<usize>>,
     reads: AtomicU64,
     /// How often a section met an element older than it may.
     errors: AtomicU64,
@@ -61,7 +62,7 @@ impl Pipeline {
 
     /// Publishes a free element. Returns the one that it replaces, which has age 1 then.
     fn unlink<T: Thread>(&self, thread: &mut T) -> Option<usize> {
-        let new = self.free.lock().unwrap().pop()?;
+        let new = self.free.lock().unwrap().pop_front()?;
         let section = thread.update();
         self.ages[new].store(0, Relaxed);
         let old = self.current.swap(new, AcqRel);
@@ -74,12 +75,12 @@ impl Pipeline {
     fn age(&self, at: usize) -> bool {
         let young = self.ages[at].fetch_add(1, Relaxed) + 1 < OLD;
         if !young {
-            self.free.lock().unwrap().push(at);
+            self.free.lock().unwrap().push_back(at);
         }
         young
     }
 
-    /// True once the updates and reads so far are enough, or one was wrong.
+    /// True once the updates and reads so far are enough, or a read was wrong.
     fn is_over(&self, updates: usize) -> bool {
         let enough = updates >= UPDATES && self.reads.load(Relaxed) >= READS;
         enough || self.errors.load(Relaxed) > 0
@@ -202,5 +203,18 @@ fn everything_is_reclaimed_once<F: Flavour>(flavour: &F) {
 
 flavours! {
     qsbr: Qsbr::new();
+    qrcu: Qrcu::new();
+    drcu: Drcu::new();
     lock: Lock::new();
+    rwlock: RwLock::new();
+    brlock: BrLock::with_locks(2);
+}
+
+/// The stress is worth something only if it fails without protection.
+#[test]
+fn without_protection_the_stress_fails() {
+    // SAFETY: what is retired are indices; using one too long is what the test counts.
+    let none = unsafe { Unprotected::new() };
+    assert!(synchronously(&none) > 0);
+    assert!(by_retiring(&none) > 0);
 }

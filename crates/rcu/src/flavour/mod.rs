@@ -34,13 +34,23 @@
 //! run(&Lock::new());
 //! ```
 
+mod brlock;
+mod drcu;
 mod garbage;
 mod lock;
+mod qrcu;
 mod qsbr;
+mod rwlock;
+mod unprotected;
 
+pub use brlock::BrLock;
+pub use drcu::Drcu;
 pub use garbage::Garbage;
 pub use lock::Lock;
+pub use qrcu::Qrcu;
 pub use qsbr::Qsbr;
+pub use rwlock::RwLock;
+pub use unprotected::Unprotected;
 
 /// An instance of a way to protect shared data. Clones are the same instance.
 ///

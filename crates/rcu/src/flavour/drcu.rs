@@ -1,0 +1,72 @@
+//! The dummy RCU: a reader-writer lock used the other way round (AP-RCU §V).
+//!
+//! Readers *and* updaters are in the read side; the write side is only taken and given back, to wait for a grace
+//! period. It has RCU's interface, and none of its merits: readers wait for whoever waits for readers.
+//!
+//! *Grace period:* who gets the write side knows that everybody who was in the read side has left it (their
+//! releases of the lock are acquired). A later section takes the lock after it was given back, which publishes
+//! what was unlinked before: it does not find it.
+//!
+//! *Publication:* acquire and release of the structure's own links; sections of updaters do not exclude others.
+
+use std::sync::PoisonError;
+
+use super::{Divisible, Flavour, Thread};
+use crate::sync::{Arc, RwLock, RwLockReadGuard, protect};
+
+/// A reader-writer lock that only serves to wait for grace periods.
+#[derive(Clone, Default)]
+pub struct Drcu {
+    lock: Arc<RwLock<()>>,
+}
+
+impl Drcu {
+    /// A new instance.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Divisible for Drcu {}
+
+// SAFETY: see the top of the file.
+unsafe impl Flavour for Drcu {
+    const NAME: &'static str = "drcu";
+    type Thread = DrcuThread;
+
+    fn register(&self) -> DrcuThread {
+        DrcuThread { drcu: self.clone() }
+    }
+}
+
+/// A thread's handle of [`Drcu`].
+#[derive(Debug)]
+pub struct DrcuThread {
+    drcu: Drcu,
+}
+
+// SAFETY: see the top of the file.
+unsafe impl Thread for DrcuThread {
+    type Read<'a> = RwLockReadGuard<'a, ()>;
+    type Update<'a> = RwLockReadGuard<'a, ()>;
+
+    #[inline]
+    fn read(&mut self) -> RwLockReadGuard<'_, ()> {
+        self.drcu.lock.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn update(&mut self) -> RwLockReadGuard<'_, ()> {
+        self.read()
+    }
+
+    fn synchronize(&mut self) {
+        protect!("drcu_wait", drop(self.drcu.lock.write().unwrap_or_else(PoisonError::into_inner)));
+    }
+}
+
+impl std::fmt::Debug for Drcu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Drcu")
+    }
+}
