@@ -201,7 +201,11 @@ fn examples() {
     for file in std::fs::read_dir(directory).unwrap() {
         let path = file.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "click") {
-            let found = clique(&["check", "-j2", path.to_str().unwrap()]);
+            let mut arguments = vec!["check", "-j2", path.to_str().unwrap()];
+            if path.ends_with("linux-router.click") {
+                arguments.extend(["IF0=lo", "IF1=lo"]); // the only interface that every machine has
+            }
+            let found = clique(&arguments);
             assert!(found.starts_with("exit status: 0\n") && !found.contains("--- messages"), "{found}");
             files += 1;
         }

@@ -1,0 +1,88 @@
+# Two hosts and a router between them, in network namespaces: h1 -- eth0 r eth1 -- h2. Sourced by the tests beside it.
+#
+# A test that cannot run here says why and succeeds: it needs root, network namespaces and a few programs.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+clique=${CLIQUE:-$root/target/debug/clique}
+work=$(mktemp -d)
+h1=h1-$$ r=r-$$ h2=h2-$$
+router=
+
+skip() { echo "skipped: $*"; exit 0; }
+
+[ "$(id -u)" = 0 ] || skip "network namespaces need root"
+[ -x "$clique" ] || skip "$clique is not there; build it, or say CLIQUE=FILE"
+for program in ip ethtool ping traceroute iperf3 "$@"; do
+  command -v "$program" >/dev/null || skip "$program is not installed"
+done
+ip netns add "$r" 2>/dev/null || skip "this machine lets nobody make network namespaces"
+
+in_h1() { ip netns exec "$h1" "$@"; }
+in_h2() { ip netns exec "$h2" "$@"; }
+in_r() { ip netns exec "$r" "$@"; }
+
+finish() {
+  [ -z "$router" ] || kill "$router" 2>/dev/null || true
+  wait 2>/dev/null || true
+  for name in "$h1" "$r" "$h2"; do ip netns del "$name" 2>/dev/null || true; done
+  rm -rf "$work"
+}
+trap finish EXIT
+
+# link HOST INTERFACE MAC ROUTER_INTERFACE MAC: a cable between a host and the router.
+link() {
+  ip link add "$2" netns "$1" address "$3" type veth peer name "$4" netns "$r" address "$5"
+  # A host would hand over segments of 64 KiB and leave their cutting to hardware that is not there.
+  ip netns exec "$1" ethtool -K "$2" tso off gso off >/dev/null
+  ip -n "$r" link set "$4" up
+  ip -n "$1" link set "$2" up
+}
+
+# address HOST INTERFACE NET4 GATEWAY4 NET6 GATEWAY6
+address() {
+  ip -n "$1" addr add "$3" dev "$2"
+  ip -n "$1" addr add "$5" dev "$2" nodad
+  ip -n "$1" route replace default via "$4"
+  ip -n "$1" route replace default via "$6"
+}
+
+build() {
+  ip netns add "$h1"
+  ip netns add "$h2"
+  in_r sysctl -qw net.ipv6.conf.default.disable_ipv6=1 net.ipv6.conf.all.disable_ipv6=1
+  link "$h1" h1e 02:00:00:00:01:02 eth0 02:00:00:00:01:01
+  link "$h2" h2e 02:00:00:00:02:02 eth1 02:00:00:00:02:01
+  for name in "$h1" "$r" "$h2"; do ip -n "$name" link set lo up; done
+  address "$h1" h1e 10.0.1.2/24 10.0.1.1 2001:db8:1::2/64 2001:db8:1::1
+  address "$h2" h2e 10.0.2.2/24 10.0.2.1 2001:db8:2::2/64 2001:db8:2::1
+}
+
+# start ARGUMENTS...: Clique in the router, forwarding before this returns.
+start() {
+  ip netns exec "$r" "$clique" run "$@" >"$work/log" 2>&1 &
+  router=$!
+  for _ in $(seq 50); do
+    in_h1 ping -q -c 1 -W 1 10.0.2.2 >/dev/null && return
+    kill -0 "$router" 2>/dev/null || break
+  done
+  cat "$work/log"
+  fail "the router does not forward"
+}
+
+stop() {
+  kill "$router"
+  wait "$router" || fail "the router ended with status $?: $(cat "$work/log")"
+  router=
+}
+
+fail() { echo "FAILED: $*" >&2; [ ! -s "$work/log" ] || cat "$work/log" >&2; exit 1; }
+
+# says WHAT PATTERN COMMAND...: the command's output, whatever its status, matches.
+says() {
+  local what=$1 pattern=$2 output
+  shift 2
+  output=$("$@" 2>&1 || true)
+  grep -Eq "$pattern" <<<"$output" || fail "$what: no '$pattern' in: $output"
+  echo "ok: $what"
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# conf/linux-router.click between two hosts: what a new user would try.
+source "$(dirname "$0")/lib.sh"
+
+build
+
+# Processor time of the router so far, in ticks.
+ticks() { awk '{ print $14 + $15 }' "/proc/$router/stat"; }
+
+transfer() { # FROM TO ADDRESS
+  ip netns exec "$2" timeout 20 iperf3 -s -1 >/dev/null &
+  sleep 0.3
+  says "iperf3 $3 on $workers workers" "receiver" ip netns exec "$1" timeout 10 iperf3 -c "$3" -t 1
+}
+
+for workers in 1 2; do
+  start -j"$workers" "$root/conf/linux-router.click"
+  says "ping" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 2 10.0.2.2
+  says "the router answers" "1 received" in_h1 ping -c 1 -W 2 10.0.1.1
+  says "the router answers from the far side" "1 received" in_h1 ping -c 1 -W 2 10.0.2.1
+  says "a time to live that ends" "From 10.0.1.1.*Time to live exceeded" in_h1 ping -c 1 -t 1 -W 2 10.0.2.2
+  says "traceroute" "^ *2 .*10.0.2.2" in_h1 traceroute -n -w 2 10.0.2.2
+  says "fragments" " 0% packet loss" in_h1 ping -c 2 -i 0.2 -s 5000 -W 2 10.0.2.2
+  says "a host that is not there" "0 received" in_h1 ping -c 1 -W 1 10.0.2.77
+  transfer "$h1" "$h2" 10.0.2.2
+  transfer "$h2" "$h1" 10.0.1.2
+  before=$(ticks)
+  sleep 1
+  spent=$(($(ticks) - before))
+  [ "$spent" -le 5 ] || fail "an idle router took $spent ticks of a second"
+  echo "ok: idle means asleep ($spent ticks)"
+  stop
+done
+
+start "$root/conf/linux-router.click" MTU=1300
+says "a packet that may not be cut" "From 10.0.1.1.*[Ff]rag.* needed" in_h1 ping -c 1 -M "do" -s 1400 -W 2 10.0.2.2
+
+ip -n "$r" link set eth1 down
+says "a link that is down" "0 received" in_h1 ping -c 1 -W 1 10.0.2.2
+ip -n "$r" link set eth1 up
+says "a link that is up again" " [1-9] received" in_h1 ping -c 5 -i 0.5 -W 1 10.0.2.2
+
+ip -n "$r" link del eth1
+says "an interface that vanishes" "0 received" in_h1 ping -c 1 -W 1 10.0.2.2
+link "$h2" h2e 02:00:00:00:02:02 eth1 02:00:00:00:02:01
+address "$h2" h2e 10.0.2.2/24 10.0.2.1 2001:db8:2::2/64 2001:db8:2::1
+says "an interface that comes back" " [1-9] received" in_h1 ping -c 8 -i 0.5 -W 1 10.0.2.2
+says "which is reported" "eth1 is back" cat "$work/log"
+stop
+
+# What the kernel refuses is explained.
+says "an interface that does not exist" "nowhere0: looking it up: No such device; the interfaces here are .*eth0" \
+  in_r "$clique" run -e 'FromDevice(nowhere0) -> Discard'
+says "no permission" "Operation not permitted; run as root" \
+  in_r setpriv --reuid 65534 --clear-groups "$clique" run -e 'FromDevice(eth0) -> Discard'
