@@ -16,7 +16,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("router", &["lang", "packet", "rcu", "wire"]),
     ("elements", &["cluster", "device", "lang", "lpm", "packet", "rcu", "router", "wire"]),
     ("control", &["device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"]),
-    ("clique", &["control", "device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"]),
+    (
+        "clique",
+        &["cluster", "control", "device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"],
+    ),
     (
         "bench",
         &["cluster", "control", "device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"],

@@ -1,0 +1,92 @@
+//! What is remembered of flows.
+
+use super::{Path, Settings};
+use crate::NodeId;
+use crate::label::Stamp;
+use fastrand::Rng;
+
+/// Mixes a flow's hash with its egress.
+#[inline]
+pub(super) fn mix(flow: u64, egress: NodeId) -> u64 {
+    // The finalizer of SplitMix64.
+    let mut z = flow ^ u64::from(egress).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The way of the flows of a bucket, and when one of them last sent a packet.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    last_ns: u64,
+    /// As it was before the last packet.
+    before_ns: u64,
+    path: Option<Path>,
+}
+
+/// The flows of one ingress node.
+///
+/// There is a bucket for each value of some bits of the flow's hash, and flows that share a bucket share a way. So nothing
+/// is ever looked for or evicted, memory is fixed, and no attacker makes the table overflow; what he can make is a bucket
+/// that never rests.
+#[derive(Debug)]
+pub(super) struct Flows {
+    buckets: Vec<Bucket>,
+    /// The next number, by egress and bucket.
+    numbers: Vec<[u16; 256]>,
+}
+
+impl Flows {
+    pub(super) fn new(settings: &Settings, terminals: usize, rng: &mut Rng) -> Flows {
+        use super::Order::{Flowlet, Quiet, Sequence};
+        let empty = Bucket { last_ns: 0, before_ns: 0, path: None };
+        let count =
+            if matches!(settings.order, Flowlet | Quiet) { 1 << settings.flow_bits.min(28) } else { 1 };
+        let numbered = if settings.order == Sequence { terminals } else { 0 };
+        Flows {
+            buckets: vec![empty; count],
+            numbers: (0..numbered).map(|_| std::array::from_fn(|_| rng.u16(..))).collect(),
+        }
+    }
+
+    #[inline]
+    fn bucket(&mut self, flow: u64, egress: NodeId) -> &mut Bucket {
+        let at = mix(flow, egress) as usize & (self.buckets.len() - 1);
+        &mut self.buckets[at]
+    }
+
+    /// A packet of a flow comes: the flow's way, if the last packet came within `gap_ns`.
+    #[inline]
+    pub(super) fn fresh(&mut self, now_ns: u64, flow: u64, egress: NodeId, gap_ns: u64) -> Option<Path> {
+        let bucket = self.bucket(flow, egress);
+        let rested = now_ns.saturating_sub(bucket.last_ns) > gap_ns;
+        bucket.before_ns = bucket.last_ns;
+        bucket.last_ns = now_ns;
+        // A way that ends where it is a stopover for a flow of the same bucket goes straight.
+        let path = if rested { None } else { bucket.path };
+        path.map(|path| if path == Path::Via(egress) { Path::Direct } else { path })
+    }
+
+    /// The packet that just came was not sent.
+    pub(super) fn undo(&mut self, flow: u64, egress: NodeId) {
+        let bucket = self.bucket(flow, egress);
+        bucket.last_ns = bucket.before_ns;
+    }
+
+    /// The flow takes this way from now on.
+    #[inline]
+    pub(super) fn assign(&mut self, flow: u64, egress: NodeId, path: Path) {
+        self.bucket(flow, egress).path = Some(path);
+    }
+
+    /// The number of the flow's next packet.
+    #[inline]
+    pub(super) fn number(&mut self, flow: u64, egress: NodeId) -> Stamp {
+        let bucket = (mix(flow, egress) >> 56) as u8;
+        let Some(numbers) = self.numbers.get_mut(usize::from(egress)) else { return Stamp::None };
+        let next = &mut numbers[usize::from(bucket)];
+        let number = *next;
+        *next = next.wrapping_add(1);
+        Stamp::Sequence { bucket, number }
+    }
+}

@@ -1,0 +1,446 @@
+//! Which way a packet takes.
+//!
+//! An ingress node decides with what it sees itself: how much it has sent to each egress, how busy its own links are, and
+//! what it has heard of the others ([`View`]). No scheduler, no word from the egress.
+//!
+//! *Valiant*: by way of a node chosen at random, so that any traffic becomes uniform; each packet is carried twice.
+//! *Direct* (adaptive, with local information): to each egress up to a share of R/N goes straight, where R is what comes in
+//! at a node and N the number of nodes; the rest is spread evenly over the others. Uniform traffic then is carried once,
+//! and no link needs more than 2R/N.
+//!
+//! Packets of one flow that go different ways overtake each other. [`Order`] says what is done about it.
+
+mod flows;
+
+use crate::label::Stamp;
+use crate::load::Backlog;
+use crate::topology::Topology;
+use crate::view::View;
+use crate::{NodeId, PortId};
+use fastrand::Rng;
+use flows::Flows;
+
+/// How the way is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Always straight. For comparison: it needs links as fast as the external ones.
+    Straight,
+    /// By way of a random node.
+    Valiant,
+    /// Straight up to R/N for each egress, the rest by way of the others.
+    Direct,
+}
+
+/// What is done about order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing: each packet goes its own way.
+    None,
+    /// A flow always takes the same way, whatever the load; no state.
+    Pinned,
+    /// A flow keeps its way as long as its packets follow each other closely and the link has room; while it has none,
+    /// packet by packet other ways are taken.
+    Flowlet,
+    /// A flow keeps its way while anything of it may still be under way, even if the link is full.
+    Quiet,
+    /// Each packet goes its own way and is numbered; the egress puts them in order (see [`crate::resequence`]).
+    Sequence,
+}
+
+/// The way of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// Straight to the egress.
+    Direct,
+    /// By way of another terminal.
+    Via(NodeId),
+}
+
+/// Why a packet cannot be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// No way to the egress is known.
+    Unreachable,
+    /// Every link that could be taken has as much waiting as it may.
+    Full,
+}
+
+impl Refusal {
+    /// In words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Refusal::Unreachable => "egress node unreachable",
+            Refusal::Full => "internal links full",
+        }
+    }
+}
+
+/// A packet's way and what it is stamped with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The way.
+    pub path: Path,
+    /// The link out of this node.
+    pub link: usize,
+    /// For the label.
+    pub stamp: Stamp,
+}
+
+/// How a node chooses.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How the way is chosen.
+    pub scheme: Scheme,
+    /// What is done about order.
+    pub order: Order,
+    /// What comes in at the external ports of a node, in bits a second: R, or sR with s ports.
+    pub line_rate: u64,
+    /// What a link carries, in bits a second.
+    pub link_rate: u64,
+    /// A link is not chosen where more than this would wait.
+    pub comfortable_bytes: u32,
+    /// Nothing is sent into a link where more than this would wait.
+    pub bound_bytes: u32,
+    /// How far the straight share may be ahead of R/N.
+    pub direct_burst_bytes: u32,
+    /// Packets of a flow that follow each other within this time belong to one flowlet.
+    pub flowlet_gap_ns: u64,
+    /// Longest time that a packet can be under way, for [`Order::Quiet`].
+    pub transit_max_ns: u64,
+    /// Flows are told apart by so many bits of their hash.
+    pub flow_bits: u32,
+    /// The seed of all chance.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// What is usual for nodes that receive `line_rate` bits a second and have links of `link_rate`.
+    pub fn new(line_rate: u64, link_rate: u64) -> Settings {
+        Settings {
+            scheme: Scheme::Direct,
+            order: Order::Flowlet,
+            line_rate,
+            link_rate,
+            comfortable_bytes: 64 << 10,
+            bound_bytes: 256 << 10,
+            direct_burst_bytes: 16 << 10,
+            flowlet_gap_ns: 100_000_000,
+            transit_max_ns: 10_000_000,
+            flow_bits: 16,
+            seed: 1,
+        }
+    }
+}
+
+/// What was chosen so far, in packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Straight to the egress.
+    pub direct: u64,
+    /// By way of another node.
+    pub balanced: u64,
+    /// Of both: not by the way of their flowlet, since that was full.
+    pub spilled: u64,
+    /// Not sent.
+    pub refused: u64,
+}
+
+/// Chooses ways at one node.
+#[derive(Debug)]
+pub struct Chooser {
+    topology: Topology,
+    settings: Settings,
+    view: View,
+    rng: Rng,
+    links: Vec<Backlog>,
+    /// What may go straight to each egress.
+    allowances: Vec<Backlog>,
+    /// By way of whom the last packet to each egress went.
+    cursors: Vec<NodeId>,
+    flows: Flows,
+    counts: Counts,
+}
+
+/// Stopovers that are tried before a full link is put up with.
+const TRIES: usize = 8;
+
+impl Chooser {
+    /// One for the node whose view is given.
+    pub fn new(topology: Topology, view: View, settings: Settings) -> Chooser {
+        let (me, terminals) = (view.me(), topology.terminals());
+        let mut rng = Rng::with_seed(settings.seed ^ (u64::from(me) << 32));
+        let mut chooser = Chooser {
+            links: vec![Backlog::new(settings.link_rate); topology.links(usize::from(me))],
+            allowances: vec![Backlog::new(1); terminals],
+            // Starting anywhere, so that nodes do not all take the same stopover first.
+            cursors: (0..terminals).map(|_| rng.u16(..terminals.max(1) as u16)).collect(),
+            flows: Flows::new(&settings, terminals, &mut rng),
+            counts: Counts::default(),
+            topology,
+            view,
+            rng,
+            settings,
+        };
+        chooser.share();
+        chooser
+    }
+
+    /// Divides the line rate between the nodes that are up.
+    fn share(&mut self) {
+        let share = self.settings.line_rate / self.view.alive() as u64;
+        self.allowances.iter_mut().for_each(|allowance| allowance.set_rate(share));
+    }
+
+    /// What the node knows of the others.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Something has changed.
+    pub fn set_view(&mut self, view: View) {
+        self.view = view;
+        self.share();
+    }
+
+    /// What was chosen so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// How the node chooses.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Nanoseconds until all that was sent into a link is through.
+    pub fn waiting_ns(&self, link: usize, now_ns: u64) -> u64 {
+        self.links.get(link).map_or(0, |load| load.waiting_ns(now_ns))
+    }
+
+    /// Chooses the way of a packet that has come in here and leaves at another node.
+    ///
+    /// # Errors
+    /// Why it cannot be sent.
+    #[inline]
+    pub fn choose(
+        &mut self,
+        now_ns: u64,
+        flow: u64,
+        egress: NodeId,
+        bytes: u32,
+    ) -> Result<Decision, Refusal> {
+        let chosen = match self.settings.order {
+            Order::None | Order::Sequence => self.pick(now_ns, egress, bytes),
+            Order::Pinned => self.pinned(now_ns, flow, egress, bytes),
+            Order::Flowlet => self.flowlet(now_ns, flow, egress, bytes),
+            Order::Quiet => self.quiet(now_ns, flow, egress, bytes),
+        };
+        match chosen {
+            Ok(path) => Ok(self.take(now_ns, flow, egress, bytes, path)),
+            Err(refusal) => {
+                self.counts.refused += 1;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// A packet of another ingress node goes through here, into this link.
+    ///
+    /// # Errors
+    /// As much is waiting for the link as may.
+    #[inline]
+    pub fn pass(&mut self, now_ns: u64, link: usize, bytes: u32) -> Result<(), Refusal> {
+        let load = self.links.get_mut(link).ok_or(Refusal::Unreachable)?;
+        if !load.fits(now_ns, bytes, self.settings.bound_bytes) {
+            return Err(Refusal::Full);
+        }
+        load.add(now_ns, bytes);
+        Ok(())
+    }
+
+    /// Accounts for a packet that is sent.
+    #[inline]
+    fn take(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32, path: Path) -> Decision {
+        let first = match path {
+            Path::Direct => {
+                self.counts.direct += 1;
+                self.allowances[usize::from(egress)].add(now_ns, bytes);
+                egress
+            }
+            Path::Via(node) => {
+                self.counts.balanced += 1;
+                node
+            }
+        };
+        let link = self.link(first);
+        self.links[link].add(now_ns, bytes);
+        let stamp = match (path, &self.topology, self.settings.order) {
+            (_, Topology::Mesh { .. }, Order::Sequence) => self.flows.number(flow, egress),
+            (Path::Via(node), Topology::Fly { .. } | Topology::Torus { .. }, _) => Stamp::Via(node),
+            _ => Stamp::None,
+        };
+        Decision { path, link, stamp }
+    }
+
+    #[inline]
+    fn link(&self, first: NodeId) -> usize {
+        self.topology.first_link(self.view.me(), first)
+    }
+
+    /// Whether a way exists.
+    #[inline]
+    fn exists(&self, egress: NodeId, path: Path) -> bool {
+        match path {
+            Path::Direct => self.view.direct(egress),
+            Path::Via(node) => self.view.via(node, egress),
+        }
+    }
+
+    /// Whether the first link of a way has room.
+    #[inline]
+    fn fits(&self, now_ns: u64, egress: NodeId, bytes: u32, path: Path, bound_bytes: u32) -> bool {
+        let first = if let Path::Via(node) = path { node } else { egress };
+        self.links[self.link(first)].fits(now_ns, bytes, bound_bytes)
+    }
+
+    /// A way for one packet or for a new flowlet.
+    #[inline]
+    fn pick(&mut self, now_ns: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
+        match self.settings.scheme {
+            Scheme::Straight if !self.view.direct(egress) => Err(Refusal::Unreachable),
+            Scheme::Straight => self.if_bounded(now_ns, egress, bytes, Path::Direct),
+            Scheme::Valiant => self.valiant(now_ns, egress, bytes),
+            Scheme::Direct => {
+                if self.may_go_straight(now_ns, egress, bytes) {
+                    return Ok(Path::Direct);
+                }
+                self.balance(now_ns, egress, bytes)
+            }
+        }
+    }
+
+    fn may_go_straight(&self, now_ns: u64, egress: NodeId, bytes: u32) -> bool {
+        self.view.direct(egress)
+            && self
+                .allowances
+                .get(usize::from(egress))
+                .is_some_and(|allowance| allowance.fits(now_ns, bytes, self.settings.direct_burst_bytes))
+            && self.fits(now_ns, egress, bytes, Path::Direct, self.settings.comfortable_bytes)
+    }
+
+    fn if_bounded(&self, now_ns: u64, egress: NodeId, bytes: u32, path: Path) -> Result<Path, Refusal> {
+        if self.fits(now_ns, egress, bytes, path, self.settings.bound_bytes) {
+            Ok(path)
+        } else {
+            Err(Refusal::Full)
+        }
+    }
+
+    /// By way of a random node. If that is the egress, or this node itself, the packet goes straight.
+    fn valiant(&mut self, now_ns: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
+        let nodes = self.view.nodes() as NodeId;
+        for _ in 0..TRIES {
+            let node = self.rng.u16(..nodes);
+            let path = if node == egress || node == self.view.me() { Path::Direct } else { Path::Via(node) };
+            if self.exists(egress, path) {
+                return self.if_bounded(now_ns, egress, bytes, path);
+            }
+        }
+        self.balance(now_ns, egress, bytes)
+    }
+
+    /// By way of the others, in turn for each egress: that splits the traffic of each pair of nodes evenly, which is what
+    /// keeps the second half of the way from being overloaded. Links without room are passed over while there are others.
+    fn balance(&mut self, now_ns: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
+        let nodes = self.view.nodes();
+        let start = usize::from(*self.cursors.get(usize::from(egress)).ok_or(Refusal::Unreachable)?);
+        let (mut best, mut tried) = (None, 0);
+        for step in 1..=nodes {
+            let node = ((start + step) % nodes) as NodeId;
+            if !self.view.via(node, egress) {
+                continue;
+            }
+            let waiting = self.links[self.link(node)].waiting_ns(now_ns);
+            if self.fits(now_ns, egress, bytes, Path::Via(node), self.settings.comfortable_bytes) {
+                self.cursors[usize::from(egress)] = node;
+                return Ok(Path::Via(node));
+            }
+            if best.is_none_or(|(least, _)| waiting < least) {
+                best = Some((waiting, Path::Via(node)));
+            }
+            tried += 1;
+            if tried == TRIES {
+                break;
+            }
+        }
+        self.cursors[usize::from(egress)] = ((start + 1) % nodes) as NodeId;
+        // Nothing is comfortable: the least busy, the straight way included.
+        let waiting = self.links[self.link(egress)].waiting_ns(now_ns);
+        if self.view.direct(egress) && best.is_none_or(|(least, _)| waiting < least) {
+            best = Some((waiting, Path::Direct));
+        }
+        let (_, path) = best.ok_or(Refusal::Unreachable)?;
+        self.if_bounded(now_ns, egress, bytes, path)
+    }
+
+    /// A way that follows from the flow alone; of flows whose way is gone, and only of those, another.
+    fn pinned(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
+        let nodes = self.view.nodes() as u64;
+        let mut hash = flows::mix(flow, egress);
+        for _ in 0..4 * TRIES {
+            let node = ((u128::from(hash) * u128::from(nodes)) >> 64) as NodeId;
+            let path = if node == egress || node == self.view.me() { Path::Direct } else { Path::Via(node) };
+            if self.exists(egress, path) {
+                return self.if_bounded(now_ns, egress, bytes, path);
+            }
+            hash = flows::mix(hash, egress);
+        }
+        // Hardly anything is up: any way at all.
+        let any = (0..nodes as NodeId).map(Path::Via).find(|&path| self.exists(egress, path));
+        let any = any.or_else(|| self.view.direct(egress).then_some(Path::Direct));
+        self.if_bounded(now_ns, egress, bytes, any.ok_or(Refusal::Unreachable)?)
+    }
+
+    /// The way of the flowlet while its link can take it, else that of a single packet.
+    fn flowlet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
+        let fresh = self.flows.fresh(now_ns, flow, egress, self.settings.flowlet_gap_ns);
+        if let Some(path) = fresh.filter(|&path| self.exists(egress, path)) {
+            if self.fits(now_ns, egress, bytes, path, self.settings.bound_bytes) {
+                return Ok(path);
+            }
+            let path = self.pick(now_ns, egress, bytes)?;
+            self.counts.spilled += 1;
+            return Ok(path);
+        }
+        let path = self.pick(now_ns, egress, bytes)?;
+        self.flows.assign(flow, egress, path);
+        Ok(path)
+    }
+
+    /// The way of the flow until nothing of it can be under way any more, whatever happens.
+    fn quiet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
+        if let Some(path) = self.flows.fresh(now_ns, flow, egress, self.settings.transit_max_ns) {
+            if !self.exists(egress, path) {
+                // What went that way before may still arrive; only what is sent counts as the flow's last packet.
+                self.flows.undo(flow, egress);
+                return Err(Refusal::Unreachable);
+            }
+            return self.if_bounded(now_ns, egress, bytes, path);
+        }
+        let path = self.pick(now_ns, egress, bytes)?;
+        self.flows.assign(flow, egress, path);
+        Ok(path)
+    }
+}
+
+/// An external port of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct External {
+    /// Its node.
+    pub node: NodeId,
+    /// The port on that node.
+    pub port: PortId,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+use super::*;
+use crate::view::{Nodes, Peer};
+use proptest::prelude::*;
+
+const R: u64 = 10_000_000_000;
+
+fn chooser(nodes: usize, change: impl FnOnce(&mut Settings)) -> Chooser {
+    let mut settings = Settings::new(R, 2 * R / nodes as u64);
+    change(&mut settings);
+    Chooser::new(Topology::Mesh { nodes }, View::whole(0, nodes), settings)
+}
+
+/// Sends at a share of the line rate for a hundred milliseconds; packets by way.
+fn send(chooser: &mut Chooser, percent: u64, egress: NodeId) -> Vec<Decision> {
+    let step = 1_000 * 8 * 1_000_000_000 / R * 100 / percent;
+    let times = (0..100_000_000).step_by(step as usize);
+    times.filter_map(|now| chooser.choose(now, now / step % 97, egress, 1_000).ok()).collect()
+}
+
+fn share(decisions: &[Decision], path: Path) -> f64 {
+    decisions.iter().filter(|d| d.path == path).count() as f64 / decisions.len() as f64
+}
+
+/// What is no more than R/N goes straight; of more, R/N does, and the rest is spread evenly.
+#[test]
+fn direct_share() {
+    let mut c = chooser(4, |s| s.order = Order::None);
+    assert_eq!(share(&send(&mut c, 25, 2), Path::Direct), 1.0);
+    let mut c = chooser(4, |s| s.order = Order::None);
+    let all = send(&mut c, 100, 2);
+    assert!((share(&all, Path::Direct) - 0.25).abs() < 0.02, "{}", share(&all, Path::Direct));
+    for node in [1, 3] {
+        assert!((share(&all, Path::Via(node)) - 0.375).abs() < 0.01);
+    }
+    assert_eq!(c.counts().refused, 0);
+}
+
+/// Valiant's way is chosen evenly among all nodes; two of them mean straight.
+#[test]
+fn valiant_share() {
+    let mut c = chooser(8, |s| (s.order, s.scheme) = (Order::None, Scheme::Valiant));
+    let all = send(&mut c, 90, 2);
+    assert!((share(&all, Path::Direct) - 0.25).abs() < 0.02);
+    assert!((share(&all, Path::Via(5)) - 0.125).abs() < 0.02);
+}
+
+/// No link gets more than its rate and the bound, and what exceeds all links is refused.
+#[test]
+fn links_are_bounded() {
+    for order in [Order::None, Order::Pinned, Order::Flowlet, Order::Quiet, Order::Sequence] {
+        let mut c = chooser(4, |s| (s.order, s.link_rate) = (order, R / 10));
+        let all = send(&mut c, 100, 2);
+        for link in 1..4 {
+            let bytes = 1_000 * all.iter().filter(|d| d.link == link).count() as u64;
+            let most = 100_000_000 * (R / 10) / 8_000_000_000 + u64::from(c.settings().bound_bytes);
+            assert!(bytes <= most, "{order:?}: {bytes} of {most}");
+        }
+        assert!(c.counts().refused > 0);
+    }
+}
+
+/// Packets of a flowlet stay together, also when the straight share is used up, and part only when the link is full.
+#[test]
+fn flowlets_stay_together() {
+    let mut c = chooser(4, |_| ());
+    let mut way = [None; 97];
+    for now in (0..50_000_000u64).step_by(1_200) {
+        let flow = now / 1_200 % 97;
+        let decision = c.choose(now, flow, 2, 1_000).expect("room");
+        let first = *way[flow as usize].get_or_insert(decision.path);
+        assert_eq!(decision.path, first);
+    }
+    assert_eq!(c.counts().spilled, 0);
+    // After a rest the flow may go elsewhere; within a gap it may not, even if a link is full.
+    let mut c = chooser(4, |s| s.link_rate = R / 100);
+    let sent = (0..1_000).filter(|&now| c.choose(now, 5, 2, 1_000).is_ok()).count();
+    assert!(sent < 1_000);
+    assert!(c.counts().spilled > 0);
+}
+
+/// With strict order by rest, a flow whose way is gone waits until nothing of it is under way.
+#[test]
+fn quiet_flows_wait() {
+    let mut c = chooser(4, |s| s.order = Order::Quiet);
+    let first = c.choose(0, 5, 2, 1_000).expect("room").path;
+    assert_eq!(first, Path::Direct);
+    let mut view = View::whole(0, 4);
+    view.set(2, Peer { up: false, transit: true, reach: Nodes::All });
+    c.set_view(view);
+    assert_eq!(c.choose(9_000_000, 5, 2, 1_000), Err(Refusal::Unreachable));
+    assert!(matches!(c.choose(10_000_001, 5, 2, 1_000).expect("room").path, Path::Via(_)));
+}
+
+/// Numbers of a bucket follow each other, whatever ways the packets take.
+#[test]
+fn numbers_follow() {
+    let mut c = chooser(4, |s| s.order = Order::Sequence);
+    let mut last = None;
+    for now in 0..100_000 {
+        let Stamp::Sequence { bucket, number } = c.choose(now * 1_000, 5, 2, 1_000).expect("room").stamp
+        else {
+            panic!("no number")
+        };
+        if let Some((b, n)) = last.replace((bucket, number)) {
+            assert_eq!((bucket, number), (b, u16::wrapping_add(n, 1)));
+        }
+    }
+}
+
+/// In an n-fly the stopover is in the label, since the first link does not tell.
+#[test]
+fn stopovers_in_a_fly() {
+    let fly = Topology::fly(16, 4);
+    let settings = Settings { order: Order::None, ..Settings::new(R, R / 2) };
+    let mut c = Chooser::new(fly, View::whole(0, 16), settings);
+    let all = send(&mut c, 90, 9);
+    assert!(all.iter().all(|d| matches!((d.path, d.stamp), (Path::Via(a), Stamp::Via(b)) if a == b)
+        || (d.path, d.stamp) == (Path::Direct, Stamp::None)));
+    assert!(share(&all, Path::Direct) < 0.1);
+}
+
+proptest! {
+    /// Whatever is known of the others, a way that is chosen exists, and one is found if there is any.
+    #[test]
+    fn ways_exist(
+        up in proptest::collection::vec(any::<(bool, bool, u16)>(), 3..12),
+        order in 0usize..5, scheme in 0usize..3, flow: u64,
+    ) {
+        let nodes = up.len() + 1;
+        let mut view = View::empty(0, nodes);
+        for (node, &(up, transit, reach)) in up.iter().enumerate() {
+            let reach = Nodes::of((0..16).filter(|bit| reach >> bit & 1 == 1));
+            view.set(node as NodeId + 1, Peer { up, transit, reach });
+        }
+        let order = [Order::None, Order::Pinned, Order::Flowlet, Order::Quiet, Order::Sequence][order];
+        let scheme = [Scheme::Straight, Scheme::Valiant, Scheme::Direct][scheme];
+        let mut c = chooser(nodes, |s| (s.order, s.scheme) = (order, scheme));
+        c.set_view(view.clone());
+        for egress in 1..nodes as NodeId {
+            match c.choose(1, flow, egress, 64) {
+                Ok(Decision { path: Path::Direct, .. }) => prop_assert!(view.direct(egress)),
+                Ok(Decision { path: Path::Via(node), .. }) => prop_assert!(view.via(node, egress)),
+                // Flows of one bucket wait for each other; a straight scheme knows one way only.
+                Err(why) => {
+                    prop_assert_eq!(why, Refusal::Unreachable);
+                    prop_assert!(!view.reachable(egress) || scheme == Scheme::Straight || order == Order::Quiet);
+                }
+            }
+        }
+    }
+
+    /// The same seed gives the same ways.
+    #[test]
+    fn repeatable(seed: u64, order in 0usize..5) {
+        let order = [Order::None, Order::Pinned, Order::Flowlet, Order::Quiet, Order::Sequence][order];
+        let run = || {
+            let mut c = chooser(5, |s| (s.order, s.seed) = (order, seed));
+            (0..2_000u64).map(|at| c.choose(at * 800, at % 97, 3, 1_000)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(run(), run());
+    }
+}

@@ -1,0 +1,151 @@
+//! The Ethernet addresses that carry a packet through the cluster.
+//!
+//! The header of a packet is looked at once, where it enters. From there on it bears a label in place of its Ethernet
+//! addresses:
+//!
+//! ```text
+//! destination  02 c1 | egress node | egress port          one address for each external port of the cluster
+//! source       h  b  | ingress node | sequence or via     h: hops left (4 bits), kind (2 bits), 10; b: bucket
+//! ```
+//!
+//! The destination depends on nothing but the external port, so that a device that steers frames by destination address
+//! can keep a receive queue for each. Two bytes each for node and port leave room for far more ports than devices have
+//! queues; where they run out, one pass over the label classifies instead. Both addresses are unicast and locally
+//! administered.
+
+use crate::{NodeId, PortId};
+
+/// Length of a label: two Ethernet addresses.
+pub const LEN: usize = 12;
+/// Most hops that a label can allow.
+pub const MAX_HOPS: u8 = 15;
+
+const MARK: [u8; 2] = [0x02, 0xc1];
+/// The two low bits of an address's first byte: locally administered, unicast.
+const LOCAL: u8 = 0b10;
+
+/// What the last bytes of a label say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stamp {
+    /// Nothing.
+    None,
+    /// The packet's place among those of its bucket from its ingress to its egress node.
+    Sequence {
+        /// The bucket.
+        bucket: u8,
+        /// The place, modulo 65,536.
+        number: u16,
+    },
+    /// The node to be visited first, where the next hop does not tell (in an n-fly).
+    Via(NodeId),
+}
+
+/// Where a packet in the cluster is going.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The node that the packet leaves the cluster by.
+    pub egress: NodeId,
+    /// The external port of that node.
+    pub port: PortId,
+    /// The node by which the packet came.
+    pub ingress: NodeId,
+    /// Links that the packet may still cross, at most [`MAX_HOPS`].
+    pub hops: u8,
+    /// For order or for the first part of the way.
+    pub stamp: Stamp,
+}
+
+impl Label {
+    /// Destination and source address, as they stand in the frame.
+    #[inline]
+    pub fn encode(&self) -> [u8; LEN] {
+        let (kind, bucket, last) = match self.stamp {
+            Stamp::None => (0, 0, 0),
+            Stamp::Sequence { bucket, number } => (1, bucket, number),
+            Stamp::Via(node) => (2, 0, node),
+        };
+        let ([e0, e1], [p0, p1]) = (self.egress.to_be_bytes(), self.port.to_be_bytes());
+        let ([i0, i1], [l0, l1]) = (self.ingress.to_be_bytes(), last.to_be_bytes());
+        let head = self.hops.min(MAX_HOPS) << 4 | kind << 2 | LOCAL;
+        [MARK[0], MARK[1], e0, e1, p0, p1, head, bucket, i0, i1, l0, l1]
+    }
+
+    /// Reads the label of a frame; `None` if the frame bears none.
+    #[inline]
+    pub fn decode(frame: &[u8]) -> Option<Label> {
+        let bytes: &[u8; LEN] = frame.first_chunk()?;
+        let &[m0, m1, e0, e1, p0, p1, head, bucket, i0, i1, l0, l1] = bytes;
+        if [m0, m1] != MARK || head & 0b11 != LOCAL {
+            return None;
+        }
+        let last = u16::from_be_bytes([l0, l1]);
+        let stamp = match head >> 2 & 0b11 {
+            0 => Stamp::None,
+            1 => Stamp::Sequence { bucket, number: last },
+            2 => Stamp::Via(last),
+            _ => return None,
+        };
+        Some(Label {
+            egress: u16::from_be_bytes([e0, e1]),
+            port: u16::from_be_bytes([p0, p1]),
+            ingress: u16::from_be_bytes([i0, i1]),
+            hops: head >> 4,
+            stamp,
+        })
+    }
+
+    /// The label behind one more link; `None` when the packet has crossed as many as it may. Since every hop takes one,
+    /// no packet goes round for ever, whatever nodes believe about each other.
+    #[inline]
+    #[must_use]
+    pub fn hop(self) -> Option<Label> {
+        Some(Label { hops: self.hops.checked_sub(1)?, ..self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn stamps() -> impl Strategy<Value = Stamp> {
+        prop_oneof![
+            Just(Stamp::None),
+            any::<u16>().prop_map(Stamp::Via),
+            any::<(u8, u16)>().prop_map(|(bucket, number)| Stamp::Sequence { bucket, number }),
+        ]
+    }
+
+    proptest! {
+        /// Nothing gets lost, with any number of nodes and ports, and both addresses are unicast and local.
+        #[test]
+        fn round_trip(egress: u16, port: u16, ingress: u16, hops in 0..=MAX_HOPS, stamp in stamps()) {
+            let label = Label { egress, port, ingress, hops, stamp };
+            let bytes = label.encode();
+            prop_assert_eq!(Label::decode(&bytes), Some(label));
+            prop_assert_eq!([bytes[0] & 3, bytes[6] & 3], [LOCAL, LOCAL]);
+        }
+
+        /// The destination address tells the external port and nothing else, so that devices can steer by it.
+        #[test]
+        fn one_address_for_a_port(a: u16, b: u16, hops in 0..=MAX_HOPS, stamp in stamps()) {
+            let label = |ingress, hops, stamp| Label { egress: 7, port: 300, ingress, hops, stamp }.encode();
+            prop_assert_eq!(&label(a, hops, stamp)[..6], &label(b, 2, Stamp::None)[..6]);
+        }
+
+        /// Any bytes can be read.
+        #[test]
+        fn total(bytes in proptest::collection::vec(any::<u8>(), 0..20)) {
+            if let Some(label) = Label::decode(&bytes) {
+                prop_assert_eq!(Label::decode(&label.encode()), Some(label));
+            }
+        }
+    }
+
+    /// Hops run out.
+    #[test]
+    fn hops_end() {
+        let label = Label { egress: 1, port: 0, ingress: 0, hops: 1, stamp: Stamp::None };
+        assert_eq!(label.hop().and_then(Label::hop), None);
+    }
+}

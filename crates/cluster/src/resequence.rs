@@ -1,0 +1,247 @@
+//! Putting packets back in order at the egress node.
+//!
+//! Packets from one ingress node and of one bucket of flows bear consecutive numbers. What comes too early waits until the
+//! gap before it closes, or until it has waited long enough: then the gap is given up, and what still comes of it is late
+//! and not wanted. So packets of a bucket never leave in the wrong order, at the cost of the wait and, behind a loss, of
+//! one waiting time. No clock is shared, and nothing is assumed about how long a packet can be under way.
+
+use crate::NodeId;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+/// Settings of a [`Resequencer`].
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// A packet waits at most so long.
+    pub wait_ns: u64,
+    /// Packets that wait, at most, all together.
+    pub capacity: usize,
+    /// A bucket that was idle for so long starts anew at whatever number comes.
+    pub idle_ns: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { wait_ns: 2_000_000, capacity: 4_096, idle_ns: 1_000_000_000 }
+    }
+}
+
+/// What became of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Delivered, at once or after a wait.
+    pub delivered: u64,
+    /// Of these: after a wait.
+    pub waited: u64,
+    /// Came after their gap was given up, or twice: dropped.
+    pub late: u64,
+    /// Gaps given up.
+    pub gaps: u64,
+    /// Most packets that waited at a time.
+    pub most_waiting: usize,
+}
+
+#[derive(Debug)]
+struct Lane<T> {
+    /// The number that is due.
+    due: u16,
+    last_ns: u64,
+    /// What came early, by distance from the first number of the lane's life, with the time it came.
+    early: BTreeMap<u64, (u64, T)>,
+    /// `due` without wrapping.
+    due_long: u64,
+}
+
+/// Orders packets of type `T`.
+#[derive(Debug)]
+pub struct Resequencer<T> {
+    settings: Settings,
+    lanes: HashMap<(NodeId, u8), Lane<T>>,
+    /// When what waits in a lane came, oldest first; entries of packets that have left meanwhile are skipped.
+    deadlines: VecDeque<(u64, (NodeId, u8), u64)>,
+    waiting: usize,
+    counts: Counts,
+}
+
+impl<T> Resequencer<T> {
+    /// An empty one.
+    pub fn new(settings: Settings) -> Resequencer<T> {
+        Resequencer {
+            settings,
+            lanes: HashMap::new(),
+            deadlines: VecDeque::new(),
+            waiting: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// What became of packets.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Packets that wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// When [`Resequencer::expire`] has something to do next.
+    pub fn next_deadline_ns(&self) -> Option<u64> {
+        self.deadlines.front().map(|(came, ..)| came + self.settings.wait_ns)
+    }
+
+    /// A packet comes. Those that may leave, in order, go to `out`; one that is late is returned.
+    pub fn push(
+        &mut self,
+        now_ns: u64,
+        from: (NodeId, u8),
+        number: u16,
+        packet: T,
+        mut out: impl FnMut(T),
+    ) -> Option<T> {
+        self.expire(now_ns, &mut out);
+        let fresh = || Lane { due: number, last_ns: now_ns, early: BTreeMap::new(), due_long: 0 };
+        let lane = self.lanes.entry(from).or_insert_with(fresh);
+        if lane.early.is_empty() && now_ns.saturating_sub(lane.last_ns) > self.settings.idle_ns {
+            lane.due = number;
+        }
+        lane.last_ns = now_ns;
+        // Half of all numbers lie ahead, half behind.
+        let ahead = number.wrapping_sub(lane.due);
+        if ahead >= 0x8000 {
+            self.counts.late += 1;
+            return Some(packet);
+        }
+        if ahead == 0 {
+            out(packet);
+            self.counts.delivered += 1;
+            lane.advance(1);
+            self.waiting -= lane.release(&mut self.counts, &mut out);
+            return None;
+        }
+        let place = lane.due_long + u64::from(ahead);
+        if lane.early.contains_key(&place) {
+            self.counts.late += 1;
+            return Some(packet);
+        }
+        lane.early.insert(place, (now_ns, packet));
+        self.deadlines.push_back((now_ns, from, place));
+        self.waiting += 1;
+        self.counts.most_waiting = self.counts.most_waiting.max(self.waiting);
+        while self.waiting > self.settings.capacity {
+            self.give_up_oldest(&mut out);
+        }
+        None
+    }
+
+    /// Time passes: gaps before packets that have waited long enough are given up.
+    pub fn expire(&mut self, now_ns: u64, mut out: impl FnMut(T)) {
+        while self.next_deadline_ns().is_some_and(|deadline| deadline <= now_ns) {
+            self.give_up_oldest(&mut out);
+        }
+    }
+
+    /// An ingress node has started anew, and so have its numbers.
+    pub fn forget(&mut self, ingress: NodeId, mut out: impl FnMut(T)) {
+        for bucket in 0..=u8::MAX {
+            if let Some(lane) = self.lanes.remove(&(ingress, bucket)) {
+                self.waiting -= lane.early.len();
+                self.counts.delivered += lane.early.len() as u64;
+                lane.early.into_values().for_each(|(_, packet)| out(packet));
+            }
+        }
+    }
+
+    /// Closes all gaps before the packet that has waited longest.
+    fn give_up_oldest(&mut self, out: &mut impl FnMut(T)) {
+        let Some((came, from, place)) = self.deadlines.pop_front() else { return };
+        let Some(lane) = self.lanes.get_mut(&from) else { return };
+        // The entry may be one of a packet that has left, even one of a former life of the lane.
+        if lane.early.get(&place).is_none_or(|(at, _)| *at != came) {
+            return;
+        }
+        while lane.due_long <= place {
+            let Some((&first, _)) = lane.early.first_key_value() else { return };
+            if first > lane.due_long {
+                self.counts.gaps += 1;
+                lane.advance(first - lane.due_long);
+            }
+            self.waiting -= lane.release(&mut self.counts, out);
+        }
+    }
+}
+
+impl<T> Lane<T> {
+    fn advance(&mut self, by: u64) {
+        self.due = self.due.wrapping_add(by as u16);
+        self.due_long += by;
+    }
+
+    /// Lets go what is due; how many.
+    fn release(&mut self, counts: &mut Counts, out: &mut impl FnMut(T)) -> usize {
+        let mut released = 0;
+        while let Some((_, packet)) = self.early.remove(&self.due_long) {
+            out(packet);
+            self.advance(1);
+            released += 1;
+        }
+        counts.delivered += released as u64;
+        counts.waited += released as u64;
+        released
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn small() -> Settings {
+        Settings { wait_ns: 100, capacity: 8, idle_ns: 1_000_000 }
+    }
+
+    fn feed(numbers: &[u16]) -> (Vec<u16>, Counts) {
+        let (mut r, mut out) = (Resequencer::new(small()), Vec::new());
+        for (now, &number) in numbers.iter().enumerate() {
+            r.push(now as u64, (3, 7), number, number, |n| out.push(n));
+        }
+        r.expire(10_000, |n| out.push(n));
+        assert_eq!(r.waiting(), 0);
+        (out, r.counts())
+    }
+
+    /// Overtaking is undone, also where numbers wrap round.
+    #[test]
+    fn order_is_restored() {
+        assert_eq!(feed(&[65_534, 1, 65_535, 0, 2]).0, [65_534, 65_535, 0, 1, 2]);
+    }
+
+    /// A gap is given up; what comes of it later does not leave, nor does a packet that comes twice.
+    #[test]
+    fn late_packets_stay_out() {
+        let (mut r, mut out) = (Resequencer::new(small()), Vec::new());
+        for (now, number) in [(0, 10u16), (1, 12), (2, 12), (200, 13), (201, 11)] {
+            r.push(now, (0, 0), number, number, |n| out.push(n));
+        }
+        assert_eq!((out, r.counts().late, r.counts().gaps), (vec![10, 12, 13], 2, 1));
+    }
+
+    proptest! {
+        /// Whatever arrives in whatever order, nothing leaves twice or before something with a smaller number, memory is
+        /// bounded, and every packet leaves, is late, or waits.
+        #[test]
+        fn never_out_of_order(jumps in proptest::collection::vec((0u64..60, -20i32..20, any::<bool>()), 1..200)) {
+            let (mut r, mut out, mut late) = (Resequencer::new(small()), Vec::new(), 0);
+            let (mut now, mut next) = (0, 65_500i32);
+            for &(pause, offset, forward) in &jumps {
+                now += pause;
+                next += i32::from(forward);
+                let number = next + offset;
+                late += usize::from(r.push(now, (1, 1), number as u16, number, |n| out.push(n)).is_some());
+                prop_assert!(r.waiting() <= 8);
+            }
+            r.expire(now + 1_000, |n| out.push(n));
+            prop_assert!(out.windows(2).all(|w| w[0] < w[1]), "{:?}", out);
+            prop_assert_eq!(out.len() + late, jumps.len());
+        }
+    }
+}
