@@ -138,6 +138,7 @@ pub mod flavour;
 mod reader;
 mod registry;
 mod stats;
+pub mod structures;
 mod sync;
 
 pub use cell::{Cell, OptionCell};

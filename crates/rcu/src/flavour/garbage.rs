@@ -15,8 +15,18 @@ unsafe impl Send for Garbage {}
 impl Garbage {
     /// A value to drop. Costs no allocation.
     pub fn from_box<T: Send + 'static>(value: Box<T>) -> Self {
-        let bytes = size_of::<T>();
-        Self { data: NonNull::from(Box::leak(value)).cast(), reclaim: drop_box::<T>, bytes }
+        // SAFETY: just made from a box.
+        unsafe { Self::from_raw(Box::into_raw(value)) }
+    }
+
+    /// A value to drop that others still look at.
+    ///
+    /// # Safety
+    /// `value` came from [`Box::into_raw`], and whoever has it made into garbage is the only one to do so.
+    pub unsafe fn from_raw<T: Send + 'static>(value: *mut T) -> Self {
+        // SAFETY: a box is never null.
+        let data = unsafe { NonNull::new_unchecked(value) }.cast();
+        Self { data, reclaim: drop_box::<T>, bytes: size_of::<T>() }
     }
 
     /// A callback to run, which frees `bytes`.

@@ -15,7 +15,7 @@
 //!     let old = place.swap(Box::into_raw(Box::new(value)), AcqRel);
 //!     drop(section);
 //!     // SAFETY: made by `Box::into_raw`, and unlinked by this thread alone.
-//!     thread.retire(Garbage::from_box(unsafe { Box::from_raw(old) }));
+//!     thread.retire(unsafe { Garbage::from_raw(old) });
 //! }
 //!
 //! fn run<F: Flavour>(flavour: &F) {
