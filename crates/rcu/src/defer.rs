@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    domain::{Period, Shared},
+    grace::{Period, Shared},
     registry::Entry,
     sync::{Arc, AtomicPtr, Backoff, MutexGuard, Ordering, ordering, protect},
 };
@@ -62,6 +62,8 @@ struct Header {
     next: *mut Header,
     /// Bytes charged for it.
     charge: usize,
+    /// Whether it may block, and so runs in the pool.
+    blocking: bool,
     /// Frees the node and runs its closure.
     run: unsafe fn(*mut Header),
 }
@@ -84,6 +86,13 @@ impl<F: FnOnce()> Node<F> {
 
 /// A callback taken out of its queue.
 pub(crate) struct Callback(NonNull<Header>);
+
+impl Callback {
+    fn may_block(&self) -> bool {
+        // SAFETY: the callback owns its node.
+        unsafe { self.0.as_ref() }.blocking
+    }
+}
 
 // SAFETY: a node is owned by its `Callback`, and its closure is `Send` (see `Room::defer`).
 unsafe impl Send for Callback {}
@@ -147,10 +156,11 @@ impl Updater {
         Self { shared, queue }
     }
 
-    /// Runs `callback` on a control thread after a grace period.
+    /// Runs `callback` on the reclaimer's thread after a grace period.
     ///
-    /// `bytes` is what it will free; the queue entry itself is charged on top. Queueing allocates the entry
-    /// and makes no system call unless the reclaimer sleeps.
+    /// The callback must not block, because it delays the others; see [`call_blocking`](Self::call_blocking).
+    /// `bytes` is its weight: how much memory stays occupied until it has run, the queue entry not counted, which
+    /// is charged on top. Queueing allocates the entry and makes no system call unless the reclaimer sleeps.
     ///
     /// # Errors
     /// Gives `callback` back if more than the domain's limit would then wait.
@@ -161,6 +171,26 @@ impl Updater {
     ) -> Result<(), Backpressure<F>> {
         match self.reserve(bytes) {
             Some(room) => room.defer(callback),
+            None => return Err(Backpressure::new(callback)),
+        }
+        Ok(())
+    }
+
+    /// Runs `callback`, which may block, on a thread of the domain's pool after a grace period.
+    ///
+    /// Callbacks for the pool are handed over without waiting: that all its threads are stuck delays other
+    /// blocking callbacks, and nothing else. They may run in any order, several at a time. What they free stays
+    /// charged until they have run.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub fn call_blocking<F: FnOnce() + Send + 'static>(
+        &self,
+        bytes: usize,
+        callback: F,
+    ) -> Result<(), Backpressure<F>> {
+        match self.reserve(bytes) {
+            Some(room) => room.queue(callback, true),
             None => return Err(Backpressure::new(callback)),
         }
         Ok(())
@@ -205,9 +235,13 @@ pub(crate) struct Room<'u> {
 }
 
 impl Room<'_> {
-    /// Uses the room.
+    /// Uses the room for a callback that does not block.
     pub(crate) fn defer<F: FnOnce() + Send + 'static>(self, closure: F) {
-        let header = Header { next: ptr::null_mut(), charge: self.charge, run: Node::<F>::run };
+        self.queue(closure, false);
+    }
+
+    fn queue<F: FnOnce() + Send + 'static>(self, closure: F, blocking: bool) {
+        let header = Header { next: ptr::null_mut(), charge: self.charge, blocking, run: Node::<F>::run };
         let node = Box::leak(Box::new(Node { header, closure }));
         let shared = &self.updater.shared;
         // SAFETY: entries live as long as their registry, which `shared` keeps alive.
@@ -300,17 +334,25 @@ impl Shared {
         reclaimer.batch.as_ref().map(|(period, _)| *period)
     }
 
-    /// Runs the batch whose grace period is over.
+    /// Runs the batch whose grace period is over; callbacks that may block go to the pool.
     fn run_batch(&self, reclaimer: &mut Reclaimer) {
         let Some((_, callbacks)) = reclaimer.batch.take() else { return };
-        for Callback(node) in callbacks {
-            // SAFETY: the callback owns its node, which is read before it is given up to `run`.
-            let (charge, run) = unsafe { (node.as_ref().charge, node.as_ref().run) };
-            // SAFETY: as above.
-            let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { run(node.as_ptr()) }));
-            self.budget.refund(charge);
-            self.metrics.count_callback(outcome.is_err());
+        for callback in callbacks {
+            if callback.may_block() {
+                self.pool.push(callback);
+            } else {
+                self.run_callback(callback);
+            }
         }
+    }
+
+    pub(crate) fn run_callback(&self, Callback(node): Callback) {
+        // SAFETY: the callback owns its node, which is read before it is given up to `run`.
+        let (charge, run) = unsafe { (node.as_ref().charge, node.as_ref().run) };
+        // SAFETY: as above.
+        let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { run(node.as_ptr()) }));
+        self.budget.refund(charge);
+        self.metrics.count_callback(outcome.is_err());
     }
 
     /// Gathers, waits and runs once. False if there was nothing.
@@ -329,6 +371,8 @@ impl Shared {
         for _ in 0..rounds {
             self.run_round(&mut reclaimer);
         }
+        drop(reclaimer); // callbacks of others go on while this thread waits for those that block
+        self.drain_pool();
     }
 
     /// Waits for the lock by looking, because its holder may be waiting for this very thread's reader.
@@ -373,7 +417,9 @@ impl Shared {
         let mut reclaimer = self.lock_reclaimer();
         while self.gather(&mut reclaimer).is_some() {
             self.run_batch(&mut reclaimer);
+            self.drain_pool();
         }
+        self.drain_pool();
     }
 }
 
@@ -435,22 +481,21 @@ pub(crate) mod thread {
     fn run(domain: &Weak<Shared>) {
         while let Some(shared) = domain.upgrade() {
             shared.bell.rung.swap(false, Ordering::AcqRel);
-            shared.run_until_idle();
+            run_until_idle(&shared);
             drop(shared);
             std::thread::park();
         }
     }
 
-    impl Shared {
-        /// Runs rounds until nothing is queued; between them a control thread's barrier goes first, which a
-        /// steady stream of updates would otherwise keep waiting.
-        fn run_until_idle(&self) {
-            let round = || self.run_round(&mut self.reclaimer.lock().unwrap_or_else(PoisonError::into_inner));
-            while round() {
-                let mut backoff = Backoff::default();
-                while self.barriers.load(Ordering::Relaxed) > 0 {
-                    backoff.snooze();
-                }
+    /// Runs rounds until nothing is queued; between them a control thread's barrier goes first, which a
+    /// steady stream of updates would otherwise keep waiting.
+    fn run_until_idle(shared: &Arc<Shared>) {
+        let lock = || shared.reclaimer.lock().unwrap_or_else(PoisonError::into_inner);
+        while shared.run_round(&mut lock()) {
+            crate::pool::staff(shared);
+            let mut backoff = Backoff::default();
+            while shared.barriers.load(Ordering::Relaxed) > 0 {
+                backoff.snooze();
             }
         }
     }

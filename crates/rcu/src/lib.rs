@@ -3,9 +3,9 @@
 //! Readers follow pointers without locks, atomics of the expensive kind, or waiting. An updater makes a copy,
 //! changes it, publishes it with one store, and has the former version freed when no reader can hold it any
 //! more. This crate finds out when that is. It knows nothing of packets or routers. Its tests are in `tests/`:
-//! `basics` (what each call promises), `torture` (aged elements against many readers), `loom_grace` (every
-//! interleaving of small programs), `loom_litmus` (the memory model's litmus tests), and `mutants.sh`, which
-//! removes each protection below and expects one of them to fail. `examples/cost.rs` measures.
+//! `basics`, `blocking` and `late` (what each call promises), `torture` (aged elements against many readers),
+//! `loom_grace` (every interleaving of small programs), `loom_litmus` (the memory model's litmus tests), and
+//! `mutants.sh`, which removes each protection below and expects one of them to fail. `examples/cost.rs` measures.
 //!
 //! ```
 //! use rcu::{Cell, Domain};
@@ -37,9 +37,17 @@
 //! | control thread | read | [`Domain::guard`] |
 //! | updater | replace a value | [`Cell::replace`], [`Cell::update`] |
 //! | updater | free something else, later | [`Updater::retire`], [`Updater::call`] |
+//! | updater | the same, if freeing may block | [`Updater::call_blocking`] |
 //! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`] |
 //! | updater | wait | [`Domain::synchronize`]; if it reads, too, [`Reader::synchronize`] |
+//! | updater | wait, at little cost for the readers | [`Domain::synchronize_shared`] |
 //! | whoever stops things | everything reclaimed | [`Domain::barrier`] |
+//!
+//! Three of these come from AP-RCU (Podzimek, Decky, Bulej, Tuma), which names them without saying what they
+//! mean. Here a callback's *weight* is a number of bytes: what stays occupied until it has run. It is charged
+//! against [`Config::limit_bytes`]. *Synchronize shared* with a longest wait: the caller would rather share a
+//! grace period than have one soon, and the wait limits how long it looks for company before it starts its own.
+//! *Call synchronize* is [`Domain::barrier`]: everything queued before has run, those that block included.
 //!
 //! # How it works
 //!
@@ -83,6 +91,11 @@
 //! 4. **Written → read.** [`Cell`]s publish with *release* and read with *acquire*.
 //! 5. **Queued → taken.** A push *releases*, the reclaimer's take *acquires*, and only then starts a grace
 //!    period; so what an updater unlinked before queueing comes before that start.
+//!
+//! 6. **Unlinked → the next start, whoever's.** Waiting in company needs no start of one's own: an updater
+//!    fences, then writes `epoch` without changing it, and waits for the next number. All writes of `epoch`
+//!    being read-modify-writes, whoever starts that number carries this one along (2, 3).
+//! 7. **Handed over → run elsewhere.** The list of callbacks that may block has a lock.
 //!
 //! ## The grace-period guarantee
 //!
@@ -129,12 +142,17 @@
 //! A grace period waits for its slowest reader; in user space nobody can be forced out of a turn, because
 //! being preempted does not let go of references. Instead whoever waits sets [`Reader::asked`] after a
 //! millisecond, or when memory is half used up, and past the stall limit names the reader in [`Stats`] and to
-//! a hook.
+//! a hook, which prints a line unless told otherwise. Where the time for this comes from is for
+//! [`Config::clock`] to say.
 
 mod cell;
+mod clock;
 mod defer;
 mod domain;
 pub mod flavour;
+mod grace;
+mod late;
+mod pool;
 mod reader;
 mod registry;
 mod stats;
@@ -142,6 +160,7 @@ pub mod structures;
 mod sync;
 
 pub use cell::{Cell, OptionCell};
+pub use clock::Clock;
 pub use defer::{Backpressure, Updater};
 pub use domain::{Config, Domain, Token};
 pub use reader::{Guard, Reader, Turn};

@@ -9,7 +9,8 @@ use std::{
 };
 
 use crate::{
-    domain::{Domain, Shared},
+    domain::Domain,
+    grace::Shared,
     registry::Entry,
     stats::thread_id,
     sync::{Arc, AtomicU64, Ordering, fence, ordering, protect},

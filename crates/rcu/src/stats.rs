@@ -25,6 +25,10 @@ pub struct Stats {
     pub callbacks_panicked: u64,
     /// Callbacks refused because of the limit.
     pub callbacks_refused: u64,
+    /// Callbacks that may block whose grace period is over and that have not finished.
+    pub blocking_waiting: usize,
+    /// How often a reader was asked to end its turn early, because it was late or memory ran short.
+    pub quiescences_forced: u64,
     /// Readers online: those that grace periods wait for.
     pub readers: usize,
     /// Stalls reported so far: a reader that kept a grace period waiting beyond the stall limit counts once.
@@ -43,6 +47,13 @@ pub struct Stall {
     pub reader: String,
     /// For how long the grace period has waited.
     pub waited: Duration,
+}
+
+impl std::fmt::Display for Stall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { reader, waited } = self;
+        write!(f, "reader \"{reader}\" has kept a grace period waiting for {waited:.3?}")
+    }
 }
 
 /// A distribution of durations, in powers of two of a nanosecond.
@@ -91,6 +102,7 @@ impl Latency {
 pub(crate) struct Metrics {
     pub(crate) callbacks_run: AtomicU64,
     pub(crate) callbacks_panicked: AtomicU64,
+    pub(crate) forced: AtomicU64,
     pub(crate) stalls: AtomicU64,
     sum: AtomicU64,
     max: AtomicU64,

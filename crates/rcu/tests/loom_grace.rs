@@ -429,3 +429,68 @@ fn shutdown() {
         assert_eq!(object.get(), 0, "left behind, or run twice");
     });
 }
+
+/// An updater waits in company: the grace period that it waits for may be one that a thread started that knows
+/// nothing of the update. The reader is online, or comes online meanwhile.
+fn in_company(online: bool) {
+    check(move || {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        if online {
+            reader.online();
+        }
+        let theirs = world.clone();
+        let thread = thread::spawn(move || {
+            if online {
+                reader.quiescent();
+            }
+            theirs.read(&reader);
+        });
+        let theirs = world.clone();
+        let starter = thread::spawn(move || {
+            theirs.domain.start();
+        });
+        let old = world.unlink(1);
+        world.domain.synchronize_shared(std::time::Duration::ZERO);
+        world.free(old);
+        starter.join().unwrap();
+        thread.join().unwrap();
+    });
+}
+
+/// See [`in_company`].
+#[test]
+fn a_reader_online_against_company() {
+    in_company(true);
+}
+
+/// See [`in_company`].
+#[test]
+fn a_newcomer_against_company() {
+    in_company(false);
+}
+
+/// A callback that may block is handed over, and a barrier on another thread runs it.
+#[test]
+fn a_blocking_callback_against_a_reader() {
+    check(|| {
+        let world = World::new();
+        let mut reader = world.domain.register("reader");
+        reader.online();
+        let theirs = world.clone();
+        let thread = thread::spawn(move || {
+            theirs.read(&reader);
+            reader.quiescent();
+            theirs.read(&reader);
+        });
+        let old = world.unlink(1);
+        let target = world.clone();
+        world.domain.call_blocking(0, move || target.free(old)).unwrap();
+        let theirs = world.clone();
+        let other = thread::spawn(move || _ = theirs.domain.reclaim());
+        reclaim_all(&world.domain);
+        assert_eq!(world.domain.stats().callbacks_waiting, 0);
+        other.join().unwrap();
+        thread.join().unwrap();
+    });
+}

@@ -1,0 +1,229 @@
+//! Grace periods: how they begin and how their end is noticed. The crate's documentation has the proof.
+
+use std::{
+    sync::{Mutex as StdMutex, atomic as unordered},
+    time::Duration,
+};
+
+use crossbeam_utils::CachePadded;
+
+use crate::{
+    clock::Clock,
+    defer::{Budget, Queue, Reclaimer},
+    domain::{Config, Token},
+    late::Hook,
+    pool::Pool,
+    reader::{OFFLINE, Slot},
+    registry::Registry,
+    stats::{Metrics, Starts, Stats},
+    sync::{AtomicU64, Backoff, Mutex, Ordering, fence, ordering, protect},
+};
+
+/// A grace period and when it began, for whoever waits for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Period {
+    pub(crate) token: Token,
+    pub(crate) since: u64,
+}
+
+/// What all handles of a domain share.
+pub(crate) struct Shared {
+    /// The newest grace period that began. Starts at 1.
+    pub(crate) epoch: CachePadded<AtomicU64>,
+    /// The newest grace period known to be over.
+    over: CachePadded<AtomicU64>,
+    pub(crate) readers: Registry<Slot>,
+    pub(crate) queues: Registry<Queue>,
+    pub(crate) budget: CachePadded<Budget>,
+    pub(crate) reclaimer: Mutex<Reclaimer>,
+    /// How many threads wait for the reclaimer's lock to run a barrier.
+    pub(crate) barriers: unordered::AtomicUsize,
+    #[cfg(not(loom))]
+    pub(crate) bell: CachePadded<crate::defer::thread::Bell>,
+    #[cfg(not(loom))]
+    pub(crate) background: bool,
+    pub(crate) pool: Pool,
+    pub(crate) stall_limit: unordered::AtomicU64,
+    pub(crate) hook: StdMutex<std::sync::Arc<Hook>>,
+    pub(crate) metrics: Metrics,
+    pub(crate) starts: Starts,
+    clock: Clock,
+    /// What the clock said when the domain was made.
+    birth: Duration,
+}
+
+impl Shared {
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            epoch: CachePadded::new(AtomicU64::new(OFFLINE + 1)),
+            over: CachePadded::new(AtomicU64::new(OFFLINE + 1)),
+            readers: Registry::new(),
+            queues: Registry::new(),
+            budget: CachePadded::new(Budget::new(config.limit_bytes)),
+            reclaimer: Mutex::new(Reclaimer::default()),
+            barriers: 0.into(),
+            #[cfg(not(loom))]
+            bell: CachePadded::default(),
+            #[cfg(not(loom))]
+            background: config.background,
+            pool: Pool::new(config.blocking_threads),
+            stall_limit: nanos(config.stall_limit).into(),
+            hook: StdMutex::new(std::sync::Arc::new(crate::late::print)),
+            metrics: Metrics::default(),
+            starts: Starts::default(),
+            birth: config.clock.now(),
+            clock: config.clock,
+        }
+    }
+
+    /// Starts a grace period for everything unlinked so far by this thread, or before it in happens-before.
+    pub(crate) fn start(&self) -> Token {
+        self.begin().token
+    }
+
+    /// [`start`](Self::start), noting the time.
+    pub(crate) fn begin(&self) -> Period {
+        // What was unlinked comes before the scans for this epoch, in the eyes of a reader that is coming
+        // online (rule 3). Every scan that counts acquires the epoch, so the fence is before it.
+        protect!("start_fence", fence(Ordering::SeqCst));
+        // The fence also makes this a release: a reader that acquires this epoch, or a later one, sees what was
+        // unlinked (rule 2). Being a read-modify-write it prolongs the release sequences of earlier epochs.
+        let epoch = self.epoch.fetch_add(1, Ordering::Relaxed) + 1;
+        let since = self.now();
+        self.starts.note(epoch, since);
+        Period { token: Token::of(epoch), since }
+    }
+
+    /// The next grace period that anybody starts, for everything unlinked so far by this thread.
+    ///
+    /// Whoever starts it knows nothing of what this thread unlinked. But the write below, though it changes
+    /// nothing, stands before the start in the order of the epoch's writes, and being a read-modify-write the
+    /// start prolongs its release sequence: a scan that acquires the epoch comes after the fence here (rule 3),
+    /// and a reader that acquires it finds what was unlinked here (rule 2), as if this thread had started it.
+    fn join(&self) -> Token {
+        protect!("join_fence", fence(Ordering::SeqCst));
+        if cfg!(rcu_mutant = "join_write") {
+            return Token::of(self.epoch.load(Ordering::Relaxed) + 1);
+        }
+        Token::of(self.epoch.fetch_add(0, Ordering::Relaxed) + 1)
+    }
+
+    /// Starts the grace period that was joined, unless somebody has.
+    fn begin_joined(&self, token: Token) {
+        let epoch = token.epoch();
+        // The fence in `join` stands for the one in `begin`.
+        let started = self.epoch.compare_exchange(epoch - 1, epoch, Ordering::Relaxed, Ordering::Relaxed);
+        if started.is_ok() {
+            self.starts.note(epoch, self.now());
+        }
+    }
+
+    pub(crate) fn synchronize_shared(&self, max_wait: Duration) {
+        let token = self.join();
+        let since = self.now();
+        let mut backoff = Backoff::default();
+        while self.epoch.load(Ordering::Relaxed) < token.epoch()
+            && self.now().saturating_sub(since) < nanos(max_wait)
+        {
+            backoff.snooze();
+        }
+        self.begin_joined(token);
+        self.wait(token);
+    }
+
+    /// The newest grace period that began, as one to wait for from now on.
+    pub(crate) fn latest(&self) -> Period {
+        Period { token: Token::of(self.epoch.load(Ordering::Relaxed)), since: self.now() }
+    }
+
+    pub(crate) fn poll(&self, token: Token) -> bool {
+        // Acquire: whoever acts on the end of a grace period comes after the turns that it waited for.
+        self.over.load(Ordering::Acquire) >= token.epoch() || self.scan() >= token.epoch()
+    }
+
+    /// Looks at every reader. Returns the newest epoch that is now known to be over.
+    fn scan(&self) -> u64 {
+        // The start of every epoch up to this one comes before the looks below.
+        let begun = self.epoch.load(Ordering::Acquire);
+        let slots = self.readers.iter();
+        // Acquire: the turns that these announcements ended are over (rule 1).
+        let seen = slots.map(|slot| slot.seen.load(ordering!("scan_acquire", Acquire)));
+        let online = seen.filter(|seen| *seen != OFFLINE && !cfg!(rcu_mutant = "ignore_readers"));
+        let oldest = online.fold(begun, u64::min);
+        // Release passes on what was acquired to those who only read `over`.
+        let before = self.over.fetch_max(oldest, ordering!("over_release", AcqRel));
+        self.count_periods(before, oldest);
+        before.max(oldest)
+    }
+
+    /// Counts the grace periods in `before + 1 ..= after`, as far as their start is remembered.
+    fn count_periods(&self, before: u64, after: u64) {
+        if after <= before {
+            return;
+        }
+        let now = self.now();
+        let remembered = after.saturating_sub(63).max(before + 1);
+        (remembered..=after)
+            .filter_map(|epoch| self.starts.age(epoch, now))
+            .for_each(|ns| self.metrics.count_period(ns));
+    }
+
+    pub(crate) fn wait(&self, token: Token) {
+        self.wait_for(Period { token, since: self.now() });
+    }
+
+    pub(crate) fn wait_for(&self, period: Period) {
+        let mut backoff = Backoff::default();
+        while !self.poll(period.token) {
+            self.urge(period);
+            self.check_not_waiting_for_myself(period);
+            backoff.snooze();
+        }
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        let over = self.scan();
+        self.report_stalls(over);
+        let readers = self.readers.iter().filter(|slot| slot.seen.load(Ordering::Relaxed) != OFFLINE).count();
+        Stats {
+            grace_periods: over - 1,
+            callbacks_waiting: self.budget.callbacks.load(Ordering::Relaxed),
+            bytes_waiting: self.budget.bytes.load(Ordering::Relaxed),
+            bytes_limit: self.budget.limit.load(Ordering::Relaxed),
+            callbacks_run: self.metrics.callbacks_run.load(Ordering::Relaxed),
+            callbacks_panicked: self.metrics.callbacks_panicked.load(Ordering::Relaxed),
+            callbacks_refused: self.budget.refused.load(Ordering::Relaxed),
+            readers,
+            blocking_waiting: self.pool.len(),
+            quiescences_forced: self.metrics.forced.load(Ordering::Relaxed),
+            stalls: self.metrics.stalls.load(Ordering::Relaxed),
+            stalled: self.stalled(over),
+            latency: self.metrics.latency(),
+        }
+    }
+
+    /// Nanoseconds since the domain was made.
+    pub(crate) fn now(&self) -> u64 {
+        nanos(self.clock.now().saturating_sub(self.birth))
+    }
+
+    /// Tells the reclaimer that something is queued.
+    pub(crate) fn wake_reclaimer(&self) {
+        #[cfg(not(loom))]
+        self.bell.ring();
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Readers and updaters keep the domain alive, so there are none: everything queued is free to run.
+        self.run_leftovers();
+        #[cfg(not(loom))]
+        self.bell.close();
+    }
+}
+
+/// A duration as the domain's metrics keep it.
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

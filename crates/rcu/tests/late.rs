@@ -1,0 +1,159 @@
+//! Who is late, and who waits in company: with a clock that the test moves.
+#![cfg(not(loom))]
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
+};
+
+use rcu::{Clock, Config, Domain};
+
+/// A clock in milliseconds.
+#[derive(Clone, Default)]
+struct Hand(Arc<AtomicU64>);
+
+impl Hand {
+    fn advance(&self, ms: u64) {
+        self.0.fetch_add(ms, Relaxed);
+    }
+
+    fn clock(&self) -> Clock {
+        let now = self.0.clone();
+        Clock::new(move || Duration::from_millis(now.load(Relaxed)))
+    }
+}
+
+/// A domain whose time the test decides, and what its hook reports.
+fn domain(hand: &Hand) -> (Domain, Arc<Mutex<Vec<String>>>) {
+    let mut config = Config::manual();
+    config.clock = hand.clock();
+    // SAFETY: no cells here.
+    let domain = unsafe { Domain::isolated(config) };
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let hook = reports.clone();
+    domain.on_stall(move |stall| hook.lock().unwrap().push(stall.to_string()));
+    (domain, reports)
+}
+
+#[test]
+fn a_reader_that_nobody_waits_for_is_named_once_by_whoever_looks() {
+    let hand = Hand::default();
+    let (domain, reports) = domain(&hand);
+    let mut slow = domain.register("worker 7");
+    slow.turn();
+    domain.start();
+    hand.advance(1000);
+    assert_eq!(domain.stats().stalls, 0, "the limit itself is no stall");
+    hand.advance(1);
+    for _ in 0..3 {
+        assert_eq!(domain.stats().stalled.len(), 1);
+    }
+    assert_eq!(domain.stats().stalls, 1);
+    let once = r#"reader "worker 7" has kept a grace period waiting for 1.001s"#;
+    assert_eq!(*reports.lock().unwrap(), [once]);
+    slow.quiescent();
+    assert!(domain.stats().stalled.is_empty());
+    // A second stall of the same reader is another one.
+    domain.start();
+    hand.advance(2000);
+    assert_eq!(domain.stats().stalls, 2);
+}
+
+#[test]
+fn a_late_reader_is_asked_once_a_millisecond_has_passed() {
+    let hand = Hand::default();
+    let (domain, _) = domain(&hand);
+    let mut slow = domain.register("slow");
+    slow.turn();
+    domain.call(0, || ()).unwrap();
+    assert!(domain.reclaim());
+    hand.advance(1);
+    assert!(domain.reclaim());
+    assert!(!slow.asked());
+    hand.advance(1);
+    for _ in 0..3 {
+        assert!(domain.reclaim());
+        assert!(slow.asked());
+    }
+    assert_eq!(domain.stats().quiescences_forced, 1, "asking again is no new request");
+    slow.quiescent();
+    assert!(!slow.asked());
+    assert!(!domain.reclaim());
+}
+
+#[test]
+fn readers_are_asked_at_once_when_half_the_memory_is_used_up() {
+    let hand = Hand::default();
+    let (domain, _) = domain(&hand);
+    domain.set_limit_bytes(1000);
+    let reader = domain.register("reader");
+    reader.turn();
+    domain.call(200, || ()).unwrap();
+    domain.reclaim();
+    assert!(!reader.asked());
+    domain.call(400, || ()).unwrap();
+    domain.reclaim();
+    assert!(reader.asked());
+}
+
+#[test]
+fn the_histogram_holds_what_the_clock_says() {
+    let hand = Hand::default();
+    let (domain, _) = domain(&hand);
+    let mut reader = domain.register("reader");
+    for ms in [1, 2, 4, 100] {
+        reader.turn();
+        let token = domain.start();
+        hand.advance(ms);
+        reader.quiescent();
+        assert!(domain.poll(token));
+    }
+    let latency = domain.stats().latency;
+    assert_eq!((latency.count, latency.sum), (4, Duration::from_millis(107)));
+    assert_eq!(latency.max, Duration::from_millis(100));
+    let median = latency.quantile(0.5);
+    assert!((2..4).contains(&median.as_millis()), "{median:?}");
+}
+
+#[test]
+fn threads_that_wait_in_company_share_a_grace_period() {
+    const WAITERS: usize = 8;
+    let hand = Hand::default();
+    let (domain, _) = domain(&hand);
+    let (domain, begun) = (&domain, &AtomicU64::new(0));
+    thread::scope(|scope| {
+        for _ in 0..WAITERS {
+            scope.spawn(|| {
+                begun.fetch_add(1, Relaxed);
+                domain.synchronize_shared(Duration::from_millis(1));
+            });
+        }
+        while begun.load(Relaxed) < WAITERS as u64 {
+            thread::yield_now();
+        }
+        // Time stands still, so nobody's patience ends; all wait for somebody to start one.
+        assert_eq!(domain.stats().grace_periods, 0);
+        hand.advance(1);
+    });
+    // One for all that had begun to wait when time moved; one each, at worst, for those that came later.
+    let periods = domain.stats().grace_periods;
+    assert!((1..=WAITERS as u64).contains(&periods), "{periods}");
+}
+
+#[test]
+fn company_that_somebody_else_starts_is_enough() {
+    let hand = Hand::default();
+    let (domain, _) = domain(&hand);
+    thread::scope(|scope| {
+        // Never by the clock, which stands still.
+        let waiter = scope.spawn(|| domain.synchronize_shared(Duration::from_secs(1)));
+        while !waiter.is_finished() {
+            domain.synchronize();
+            thread::yield_now();
+        }
+    });
+}
