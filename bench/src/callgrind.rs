@@ -1,5 +1,6 @@
-//! Instructions a packet, counted by valgrind's callgrind.
+//! Instructions, counted by valgrind's callgrind.
 
+use std::path::Path;
 use std::process::Command;
 
 /// Packets of the two runs whose difference is counted, so that starting and stopping cancel out.
@@ -11,16 +12,34 @@ const MANY: u64 = 25_000;
 /// # Errors
 /// A sentence: valgrind is not there, or its output is not as expected.
 pub(crate) fn per_packet(case: &str) -> Result<f64, String> {
-    let (few, many) = (count(case, FEW)?, count(case, MANY)?);
-    Ok(many.saturating_sub(few) as f64 / (MANY - FEW) as f64)
+    let program = std::env::current_exe().map_err(|e| format!("this program's own path: {e}"))?;
+    per_unit(FEW, MANY, |packets| {
+        count(&program, &["forward", "--runs", "1", "--packets", &packets.to_string(), "--only", case])
+    })
 }
 
-fn count(case: &str, packets: u64) -> Result<u64, String> {
-    let program = std::env::current_exe().map_err(|e| format!("this program's own path: {e}"))?;
+/// Instructions of each of many things, given how many some of them take: the difference of two runs.
+///
+/// # Errors
+/// As counting them says.
+pub(crate) fn per_unit(
+    few: u64,
+    many: u64,
+    count: impl Fn(u64) -> Result<u64, String>,
+) -> Result<f64, String> {
+    let (for_few, for_many) = (count(few)?, count(many)?);
+    Ok(for_many.saturating_sub(for_few) as f64 / (many - few) as f64)
+}
+
+/// The instructions of one run of a program.
+///
+/// # Errors
+/// As [`per_packet`].
+pub(crate) fn count(program: &Path, arguments: &[&str]) -> Result<u64, String> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(program)
-        .args(["forward", "--runs", "1", "--packets", &packets.to_string(), "--only", case])
+        .args(arguments)
         .output()
         .map_err(|e| format!("cannot run valgrind, which counts instructions (is it installed?): {e}"))?;
     let text = String::from_utf8_lossy(&output.stderr);

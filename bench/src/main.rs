@@ -5,13 +5,14 @@
 //! `clique-bench filter` packet filters with up to ten thousand rules. `--tiny` runs everything once with few packets: the tests
 //! do that, so that no benchmark rots.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod callgrind;
 mod classes;
 mod filter;
 mod forward;
 mod machine;
+mod rcu;
 mod rewriter;
 
 use clap::{Parser, Subcommand};
@@ -34,6 +35,8 @@ enum What {
     Classes(classes::Arguments),
     /// Nanoseconds a packet in IPFilter.
     Filter(rewriter::Arguments),
+    /// Nanoseconds a read under read-copy update, and under other protections.
+    RcuRead(rcu::read::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         What::Rewriter(arguments) => rewriter::run(&arguments),
         What::Classes(arguments) => classes::run(&arguments),
         What::Filter(arguments) => filter::run(&arguments),
+        What::RcuRead(arguments) => rcu::read::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

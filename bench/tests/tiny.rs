@@ -35,3 +35,23 @@ fn filter() {
 fn classes() {
     assert!(figures("classes").len() > 150);
 }
+
+#[test]
+fn rcu_read() {
+    let report = tiny(&["rcu-read"]);
+    let figures = report["figures"].as_array().expect("figures");
+    // Nine schemes and perhaps liburcu, in four situations.
+    assert!([36, 40].contains(&figures.len()), "{}", figures.len());
+    assert!(figures.iter().all(|figure| figure["ns_a_read"]["median"].as_f64() > Some(0.0)));
+}
+
+/// What a benchmark reports when it runs tiny.
+fn tiny(arguments: &[&str]) -> serde_json::Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_clique-bench"))
+        .args(arguments)
+        .args(["--tiny", "--json"])
+        .output()
+        .expect("the benchmark starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
