@@ -43,7 +43,9 @@ pub(crate) fn count(program: &Path, arguments: &[&str]) -> Result<u64, String> {
         .output()
         .map_err(|e| format!("cannot run valgrind, which counts instructions (is it installed?): {e}"))?;
     let text = String::from_utf8_lossy(&output.stderr);
-    collected(&text).ok_or_else(|| format!("callgrind said nothing about instructions:\n{text}"))
+    collected(&text)
+        .filter(|_| output.status.success())
+        .ok_or_else(|| format!("no count of instructions from callgrind:\n{text}"))
 }
 
 /// The number in callgrind's last line, `==PID== Collected : NUMBER`.
