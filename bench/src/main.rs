@@ -37,6 +37,8 @@ enum What {
     Filter(rewriter::Arguments),
     /// Nanoseconds a read under read-copy update, and under other protections.
     RcuRead(rcu::read::Arguments),
+    /// Updates a second, and the memory that waits meanwhile.
+    RcuUpdate(rcu::update::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         What::Classes(arguments) => classes::run(&arguments),
         What::Filter(arguments) => filter::run(&arguments),
         What::RcuRead(arguments) => rcu::read::run(&arguments),
+        What::RcuUpdate(arguments) => rcu::update::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

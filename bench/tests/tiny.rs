@@ -45,6 +45,19 @@ fn rcu_read() {
     assert!(figures.iter().all(|figure| figure["ns_a_read"]["median"].as_f64() > Some(0.0)));
 }
 
+#[test]
+fn rcu_update() {
+    let report = tiny(&["rcu-update"]);
+    let figures = report["figures"].as_array().expect("figures");
+    // Five cases, perhaps over liburcu, too.
+    assert!([5, 10].contains(&figures.len()), "{}", figures.len());
+    let limit = report["limit_bytes"].as_f64().expect("a limit");
+    let ours = figures.iter().filter(|figure| figure["library"] == "clique rcu");
+    let peaks: Vec<_> = ours.filter_map(|figure| figure["waiting_bytes_max"]["max"].as_f64()).collect();
+    assert_eq!(peaks.len(), 3);
+    assert!(peaks.iter().all(|peak| *peak <= limit));
+}
+
 /// What a benchmark reports when it runs tiny.
 fn tiny(arguments: &[&str]) -> serde_json::Value {
     let output = Command::new(env!("CARGO_BIN_EXE_clique-bench"))

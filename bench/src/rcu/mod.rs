@@ -4,8 +4,10 @@
 
 pub(crate) mod peers;
 pub(crate) mod read;
+pub(crate) mod update;
 pub(crate) mod urcu;
 
+use rustix::time::ClockId;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -43,7 +45,16 @@ pub(crate) fn processors() -> usize {
 
 /// How long this thread has run.
 pub(crate) fn processor_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time_of(ClockId::ThreadCPUTime)
+}
+
+/// How long all threads of this process have run.
+pub(crate) fn processor_time_of_all() -> Duration {
+    time_of(ClockId::ProcessCPUTime)
+}
+
+fn time_of(clock: ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(clock);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 

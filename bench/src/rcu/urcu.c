@@ -3,7 +3,7 @@
  *   urcu READS MS EVERY UPDATER
  *
  * One reader, bound to the first processor, with a quiescent state after each EVERY reads: READS of them, or if that is 0
- * as many as take about MS milliseconds. Meanwhile, on the last processor, an updater: none, callbacks (call_rcu),
+ * as many as take about MS milliseconds. If EVERY is 0, sections last a quarter of a second, until MS are over. Meanwhile, on the last processor, an updater: none, callbacks (call_rcu),
  * or synchronize. Prints one line of JSON. */
 #define _GNU_SOURCE
 #define _LGPL_SOURCE /* inlines the read side */
@@ -25,6 +25,8 @@ struct value {
 static struct value *place;
 static int stop;
 static unsigned long reclaimed;
+
+#define SLOW_NS 250000000u
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -96,11 +98,14 @@ static void *update(void *arg)
 		} else {
 			call_rcu(&old->head, reclaim);
 		}
-		outcome->updates++;
+		if (outcome->updates++ % 65536 == 0) {
+			long grown_kib = resident_kib() - before_kib;
+			if (grown_kib > outcome->grown_kib)
+				outcome->grown_kib = grown_kib;
+		}
 	}
 	outcome->ns = now_ns(CLOCK_MONOTONIC) - begin;
 	outcome->reclaimed = CMM_LOAD_SHARED(reclaimed);
-	outcome->grown_kib = resident_kib() - before_kib;
 	rcu_unregister_thread();
 	return NULL;
 }
@@ -114,6 +119,19 @@ static __attribute__((noinline)) uint64_t read_many(uint64_t sections, uint64_t 
 		for (uint64_t i = 0; i < every; i++)
 			sum += rcu_dereference(place)->number;
 		rcu_read_unlock();
+		rcu_quiescent_state();
+	}
+	return sum;
+}
+
+/* Sections of SLOW_NS, for MS milliseconds in all. */
+static uint64_t read_slowly(uint64_t ms)
+{
+	uint64_t sum = 0, begin = now_ns(CLOCK_MONOTONIC), end = begin + ms * 1000000, now = begin;
+	for (; now < end; now = now_ns(CLOCK_MONOTONIC)) {
+		uint64_t section = now;
+		for (; now < end && now - section < SLOW_NS; now = now_ns(CLOCK_MONOTONIC))
+			sum += rcu_dereference(place)->number;
 		rcu_quiescent_state();
 	}
 	return sum;
@@ -137,15 +155,19 @@ int main(int argc, char **argv)
 	if (updating && pthread_create(&updater, NULL, update, &outcome))
 		return 1;
 	volatile uint64_t sink;
-	if (!reads) {
-		uint64_t few = 200000, begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
-		sink = read_many(few / every, every);
-		reads = few * ms * 1000000 / (now_ns(CLOCK_THREAD_CPUTIME_ID) - begin + 1);
+	double ns = 0;
+	if (every) {
+		if (!reads) {
+			uint64_t few = 200000, begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
+			sink = read_many(few / every, every);
+			reads = few * ms * 1000000 / (now_ns(CLOCK_THREAD_CPUTIME_ID) - begin + 1);
+		}
+		uint64_t sections = reads / every + 1, begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		sink = read_many(sections, every);
+		ns = (double)(now_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (double)(sections * every);
+	} else {
+		sink = read_slowly(ms);
 	}
-	uint64_t sections = reads / every + 1;
-	uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
-	sink = read_many(sections, every);
-	double ns = (double)(now_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (double)(sections * every);
 	(void)sink;
 	if (updating) {
 		CMM_STORE_SHARED(stop, 1);
@@ -154,7 +176,9 @@ int main(int argc, char **argv)
 		rcu_barrier();
 	}
 	double seconds = (double)outcome.ns / 1e9;
-	printf("{\"ns\":%.6f,\"updates_per_s\":%.1f,\"reclaimed_per_s\":%.1f,\"longest_ns\":%llu,\"grown_kib\":%ld}\n", ns,
+	uint64_t others_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - now_ns(CLOCK_THREAD_CPUTIME_ID);
+	printf("{\"ns\":%.6f,\"processor_ns\":%.3f,\"updates_per_s\":%.1f,\"reclaimed_per_s\":%.1f,\"longest_ns\":%llu,\"grown_kib\":%ld}\n", ns,
+	       updating ? (double)others_ns / (double)(outcome.updates + 1) : 0.0,
 	       updating ? (double)outcome.updates / seconds : 0.0,
 	       updating ? (double)outcome.reclaimed / seconds : 0.0,
 	       (unsigned long long)outcome.longest_ns, outcome.grown_kib);

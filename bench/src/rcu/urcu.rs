@@ -13,8 +13,15 @@ use std::process::Command;
 pub(crate) struct Outcome {
     /// Nanoseconds of the reader's processor time a read.
     pub(crate) ns: f64,
-    /// Updates a second.
+    /// Updates begun a second, and values freed a second until the updater stopped.
     pub(crate) updates_per_s: f64,
+    pub(crate) reclaimed_per_s: f64,
+    /// Processor time an update and its callback, of all threads but the reader.
+    pub(crate) processor_ns: f64,
+    /// The longest `synchronize_rcu`.
+    pub(crate) longest_ns: f64,
+    /// By how much the process grew while the updater ran, at its most.
+    pub(crate) grown_kib: i64,
 }
 
 /// The compiled program.
@@ -54,7 +61,8 @@ impl Urcu {
         &self.program
     }
 
-    /// Reads for about so many milliseconds, beside an updater: `none`, `callbacks` or `synchronize`.
+    /// Reads for about so many milliseconds, beside an updater: `none`, `callbacks` or `synchronize`. If `every` is 0,
+    /// sections of a quarter of a second.
     ///
     /// # Errors
     /// The program failed.
