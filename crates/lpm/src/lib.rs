@@ -4,8 +4,9 @@
 //! one at a time or in batches; one writer at a time changes routes, publishes each change by single atomic
 //! stores, and reuses memory after a grace period. [`Naive`] does the same slowly and obviously. [`Routes`]
 //! keeps the values (next hops) behind the ids; [`import`] reads route lists. The crate knows nothing of next
-//! hops, packets, or where routes come from. Its tests are beside the modules and in `tests/`:
-//! `conformance` holds the two tables against each other, `concurrent` checks lookups during updates.
+//! hops, packets, or where routes come from. [`faithful`] has the classical tables: the radix trie, DIR-24-8, ranges,
+//! the linear list; [`LongestMatch`] is what all have in common. Tests are beside the modules and in `tests/`:
+//! `conformance` holds every table against the naive one, `concurrent` checks lookups during updates.
 //!
 //! # What a lookup walks
 //!
@@ -43,8 +44,10 @@
 
 mod arena;
 mod dispatch;
+pub mod faithful;
 mod fib;
 pub mod import;
+mod longest;
 mod naive;
 mod prefix;
 mod rib;
@@ -53,6 +56,7 @@ mod table;
 mod update;
 
 pub use fib::{MAX_ID, NONE};
+pub use longest::LongestMatch;
 pub use naive::Naive;
 pub use prefix::{Key, Prefix, Prefix4, Prefix6, PrefixError};
 pub use routes::{Routes, RoutesError};

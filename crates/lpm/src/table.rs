@@ -39,6 +39,8 @@ pub enum TableError {
     },
     /// The id exceeds [`MAX_ID`].
     IdTooLarge(u32),
+    /// Too much memory waits to be reclaimed; try again later.
+    Backpressure,
 }
 
 impl fmt::Display for TableError {
@@ -46,6 +48,7 @@ impl fmt::Display for TableError {
         match self {
             Self::Full { limit } => write!(f, "routing table full (lookup memory limited to {limit} bytes)"),
             Self::IdTooLarge(id) => write!(f, "next-hop id {id} exceeds {MAX_ID}"),
+            Self::Backpressure => f.write_str("too many replaced routes wait for a grace period"),
         }
     }
 }

@@ -3,11 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
 
-use lpm::{NONE, Prefix, Table};
+use lpm::faithful::{DirectTable, LinearTable, RadixTable, RangeTable};
+use lpm::{LongestMatch, NONE, Prefix, Table, TableError};
 use rcu::Domain;
 
 /// Versions of the table; the id of each route says which version set it.
-const VERSIONS: u64 = 30_000;
+const VERSIONS: u64 = if cfg!(debug_assertions) { 3_000 } else { 30_000 };
+/// Rounds of each updater where several race.
+const ROUNDS: u32 = if cfg!(debug_assertions) { 15 } else { 300 };
 /// Prefixes that change: a /16 and /24s and /32s inside it, so that blocks on two levels are replaced all the time.
 const NETS: u32 = 48;
 
@@ -43,7 +46,7 @@ fn changes(version: u64) -> impl Iterator<Item = (Prefix<u32>, Option<u32>)> {
         .map(move |(net, depth)| (nest(net)[depth], id_at(net, depth, version)))
 }
 
-fn check(table: &Table<u32>, started: &AtomicU64, finished: &AtomicU64, done: &AtomicBool) {
+fn check(table: &dyn LongestMatch<u32>, started: &AtomicU64, finished: &AtomicU64, done: &AtomicBool) {
     let mut reader = Domain::global().register("checker");
     let addrs: Vec<u32> = (0..NETS).map(|net| nest(net)[0].addr()).collect();
     let mut out = vec![0; addrs.len()];
@@ -68,19 +71,29 @@ fn check(table: &Table<u32>, started: &AtomicU64, finished: &AtomicU64, done: &A
     }
 }
 
-#[test]
-fn every_lookup_is_of_some_current_version() {
-    let table = Table::new(Domain::global());
+/// A change, again after a barrier if too much memory waits to be reclaimed.
+fn patiently<R>(mut change: impl FnMut() -> Result<R, TableError>) -> R {
+    loop {
+        match change() {
+            Ok(done) => return done,
+            Err(TableError::Backpressure) => Domain::global().barrier(),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn every_lookup_is_of_some_current_version(table: &dyn LongestMatch<u32>) {
     let (started, finished, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
-    table.insert(nest(0)[2], 0).unwrap();
+    table.change(nest(0)[2], Some(0)).unwrap();
     thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| check(&table, &started, &finished, &done));
+            scope.spawn(|| check(table, &started, &finished, &done));
         }
         for version in 1..VERSIONS {
             started.store(version, SeqCst);
             // One application a version: then every address goes from version to version in one step.
-            table.apply(changes(version)).unwrap();
+            let changes: Vec<_> = changes(version).collect();
+            patiently(|| table.apply(&changes));
             finished.store(version, SeqCst);
         }
         done.store(true, SeqCst);
@@ -94,32 +107,27 @@ fn every_lookup_is_of_some_current_version() {
 }
 
 /// Updaters that race end in some serial order: what they all agree on is there, and counts are right.
-#[test]
-fn concurrent_updaters_end_in_some_serial_order() {
-    let table = Table::new(Domain::global());
+fn concurrent_updaters_end_in_some_serial_order(table: &dyn LongestMatch<u32>) {
     thread::scope(|scope| {
         for writer in 0..3 {
-            let table = &table;
             scope.spawn(move || {
-                for round in 0..300u32 {
+                for round in 0..ROUNDS {
                     for low in 0..64u32 {
                         let prefix = Prefix::new(20 << 24 | low << 10, 24).unwrap();
-                        match (round + low + writer) % 3 {
-                            0 => table.remove(prefix).unwrap(),
-                            _ => table.insert(prefix, writer).unwrap(),
-                        };
+                        let id = (!(round + low + writer).is_multiple_of(3)).then_some(writer);
+                        patiently(|| table.change(prefix, id));
                     }
                 }
                 for low in 0..64u32 {
                     let own = Prefix::new(21 << 24 | writer << 16 | low, 32).unwrap();
-                    table.insert(own, low).unwrap();
+                    patiently(|| table.change(own, Some(low)));
                 }
             });
         }
     });
     let guard = Domain::global().guard();
     let mut count = 0;
-    table.for_each(|prefix, id| {
+    table.for_each(&mut |prefix, id| {
         count += 1;
         assert_eq!(table.lookup(prefix.addr(), guard.turn()), Some(id), "{prefix}");
     });
@@ -128,3 +136,28 @@ fn concurrent_updaters_end_in_some_serial_order() {
         assert_eq!(table.lookup(21 << 24 | writer << 16 | low, guard.turn()), Some(low));
     }
 }
+
+/// Both tests for one table.
+macro_rules! suite {
+    ($name:ident, $table:expr) => {
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn every_lookup_is_of_some_current_version() {
+                super::every_lookup_is_of_some_current_version(&$table);
+            }
+
+            #[test]
+            fn concurrent_updaters_end_in_some_serial_order() {
+                super::concurrent_updaters_end_in_some_serial_order(&$table);
+            }
+        }
+    };
+}
+
+suite!(best, Table::<u32>::new(Domain::global()));
+suite!(radix, RadixTable::new(Domain::global()));
+suite!(direct, DirectTable::new(Domain::global()));
+suite!(range, RangeTable::new(Domain::global()));
+suite!(linear, LinearTable::new(Domain::global()));

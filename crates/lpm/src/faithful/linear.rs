@@ -1,0 +1,60 @@
+//! All prefixes one after the other, the longest first, so that the first that contains an address is its longest match.
+
+use rcu::{Cell, Domain, Turn, Updater};
+
+use super::Shape;
+use super::book::Book;
+use crate::prefix::Prefix4;
+use crate::table::TableError;
+
+/// One prefix as a scan wants it.
+struct Row {
+    addr: u32,
+    mask: u32,
+    id: u32,
+}
+
+/// The readers' part. A change publishes a new list.
+pub struct Linear {
+    rows: Cell<Box<[Row]>>,
+}
+
+impl Shape for Linear {
+    /// With the length of the list that readers see.
+    type Writer = (Updater, usize);
+
+    fn new(domain: &'static Domain) -> (Self, Self::Writer) {
+        (Self { rows: Cell::new(Box::default()) }, (domain.updater(), 0))
+    }
+
+    #[inline]
+    fn find(&self, addr: u32, turn: Turn<'_>) -> Option<u32> {
+        let rows = self.rows.read(turn);
+        rows.iter().find(|row| addr & row.mask == row.addr).map(|row| row.id)
+    }
+
+    fn follow(
+        &self,
+        (updater, rows): &mut Self::Writer,
+        book: &Book,
+        changed: &[Prefix4],
+    ) -> Result<(), TableError> {
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let mut routes: Vec<_> = book.iter().collect();
+        routes.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
+        let new: Box<[Row]> = routes.into_iter().map(|(prefix, id)| Row::new(prefix, id)).collect();
+        let (bytes, count) = (*rows * size_of::<Row>(), new.len());
+        self.rows.replace_weighing(Box::new(new), bytes, updater).map_err(|_| TableError::Backpressure)?;
+        *rows = count;
+        Ok(())
+    }
+}
+
+impl Row {
+    fn new(prefix: Prefix4, id: u32) -> Self {
+        let mask = u32::MAX.checked_shl(32 - u32::from(prefix.len())).unwrap_or(0);
+        Self { addr: prefix.addr(), mask, id }
+    }
+}

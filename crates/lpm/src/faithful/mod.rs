@@ -1,0 +1,146 @@
+//! The classical tables, each under RCU: what the fast tables are compared with, and what Click's classes stand for.
+//!
+//! | table | what readers walk | what a change publishes |
+//! |---|---|---|
+//! | [`RadixTable`] | a root of 2^8 slots, then up to six nodes of 2^4 | one word a slot, new nodes by their parent's word |
+//! | [`DirectTable`] | DIR-24-8: a root of 2^24 slots, then at most one node of 2^8 | the same |
+//! | [`RangeTable`] | a kick-start array of 2^12, then a binary search in sorted ranges | the array, sharing what stayed as it was |
+//! | [`LinearTable`] | all prefixes, the longest first | the whole list |
+//!
+//! The radix trie is that of Click's `RadixIPLookup`, with one difference that RCU asks for. There, a slot has a key
+//! *and* a child, and a lookup returns the last key on its way down. A reader that has passed a slot before its key
+//! changes, and reaches the level below after a longer prefix was withdrawn, returns a route that never was the longest match.
+//! Here a slot is one word, a leaf or a child, and what a prefix covers is written into the leaves below it, so
+//! that the one load which finds a leaf decides (see [`tree`]).
+
+mod book;
+mod linear;
+mod range;
+mod slab;
+mod tree;
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard};
+
+use rcu::{Domain, Turn};
+
+use crate::fib::MAX_ID;
+use crate::longest::LongestMatch;
+use crate::prefix::Prefix4;
+use crate::table::TableError;
+use book::Book;
+
+/// What readers see of a table, and how it follows the routes of record.
+pub trait Shape: Send + Sync + Sized + 'static {
+    /// What only the writer needs.
+    type Writer: Send;
+
+    /// A shape that matches nothing.
+    fn new(domain: &'static Domain) -> (Self, Self::Writer);
+
+    /// The id for `addr`.
+    fn find(&self, addr: u32, turn: Turn<'_>) -> Option<u32>;
+
+    /// Makes readers see what `book` says of the addresses inside `changed`; all or nothing.
+    ///
+    /// # Errors
+    /// [`TableError`]; nothing has changed then.
+    fn follow(&self, writer: &mut Self::Writer, book: &Book, changed: &[Prefix4]) -> Result<(), TableError>;
+}
+
+/// An IPv4 table of this shape.
+pub struct Faithful<S: Shape> {
+    shape: S,
+    writer: Mutex<(Book, S::Writer)>,
+}
+
+/// The radix trie: 2^8 slots at the root, 2^4 on each of six levels below.
+pub type RadixTable = Faithful<tree::Radix>;
+/// DIR-24-8, also known as D-lookup: 2^24 slots at the root, 2^8 below. 64 MiB at least.
+pub type DirectTable = Faithful<tree::Direct>;
+/// Binary search in sorted ranges, behind an array of 2^12.
+pub type RangeTable = Faithful<range::Ranges>;
+/// All prefixes one after the other, the longest first.
+pub type LinearTable = Faithful<linear::Linear>;
+
+impl<S: Shape> Faithful<S> {
+    /// An empty table whose readers belong to `domain`.
+    pub fn new(domain: &'static Domain) -> Self {
+        let (shape, writer) = S::new(domain);
+        Self { shape, writer: Mutex::new((Book::default(), writer)) }
+    }
+
+    fn write(&self) -> MutexGuard<'_, (Book, S::Writer)> {
+        self.writer.lock().expect("a panic inside a change is a defect of the table itself")
+    }
+}
+
+/// Enters changes into the book and has the shape follow, or takes them back.
+fn apply<S: Shape>(
+    shape: &S,
+    (book, writer): &mut (Book, S::Writer),
+    changes: &[(Prefix4, Option<u32>)],
+) -> Result<Vec<Option<u32>>, TableError> {
+    if let Some(id) = changes.iter().filter_map(|&(_, id)| id).find(|&id| id > MAX_ID) {
+        return Err(TableError::IdTooLarge(id));
+    }
+    let had: Vec<_> = changes.iter().map(|&(prefix, id)| book.change(prefix, id)).collect();
+    let entered = changes.iter().zip(&had);
+    let mut changed: Vec<_> =
+        entered.clone().filter(|((_, id), had)| id != *had).map(|((prefix, _), _)| *prefix).collect();
+    changed.sort_unstable();
+    changed.dedup();
+    if let Err(error) = shape.follow(writer, book, &changed) {
+        for (&(prefix, _), &id) in entered.rev() {
+            book.change(prefix, id);
+        }
+        return Err(error);
+    }
+    Ok(had)
+}
+
+impl<S: Shape> LongestMatch<u32> for Faithful<S> {
+    #[inline]
+    fn lookup(&self, addr: u32, turn: Turn<'_>) -> Option<u32> {
+        self.shape.find(addr, turn)
+    }
+
+    fn change(&self, prefix: Prefix4, id: Option<u32>) -> Result<Option<u32>, TableError> {
+        let had = apply(&self.shape, &mut self.write(), &[(prefix, id)])?;
+        Ok(had.first().copied().flatten())
+    }
+
+    fn apply(&self, changes: &[(Prefix4, Option<u32>)]) -> Result<(), TableError> {
+        apply(&self.shape, &mut self.write(), changes).map(drop)
+    }
+
+    fn clear(&self) -> Result<(), TableError> {
+        let mut writer = self.write();
+        let all: Vec<_> = writer.0.iter().map(|(prefix, _)| (prefix, None)).collect();
+        apply(&self.shape, &mut writer, &all).map(drop)
+    }
+
+    fn get(&self, prefix: Prefix4) -> Option<u32> {
+        self.write().0.get(prefix)
+    }
+
+    fn longest(&self, addr: u32) -> Option<(Prefix4, u32)> {
+        self.write().0.longest(Prefix4::host(addr))
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(Prefix4, u32)) {
+        for (prefix, id) in self.write().0.iter() {
+            visit(prefix, id);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.write().0.len()
+    }
+}
+
+impl<S: Shape> fmt::Debug for Faithful<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Faithful").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
