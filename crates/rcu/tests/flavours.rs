@@ -13,7 +13,10 @@ use std::{
     thread,
 };
 
-use rcu::flavour::{BrLock, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, RwLock, Thread, Unprotected};
+use rcu::flavour::{
+    BrLock, ClickEpoch, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, ReclaimLists, RwLock, Thread, Timed,
+    Unprotected,
+};
 
 const ELEMENTS: usize = 32;
 const OLD: u32 = 4;
@@ -205,6 +208,7 @@ flavours! {
     qsbr: Qsbr::new();
     qrcu: Qrcu::new();
     drcu: Drcu::new();
+    click_epoch: ClickEpoch::new();
     lock: Lock::new();
     rwlock: RwLock::new();
     brlock: BrLock::with_locks(2);
@@ -217,4 +221,59 @@ fn without_protection_the_stress_fails() {
     let none = unsafe { Unprotected::new() };
     assert!(synchronously(&none) > 0);
     assert!(by_retiring(&none) > 0);
+}
+
+/// By the clock, what is retired in an interval is reclaimed when the next is over, whoever reads.
+#[test]
+fn timed_reclaims_when_the_next_interval_is_over() {
+    // SAFETY: what is retired is a number.
+    let timed = unsafe { Timed::by_hand() };
+    let reclaimed = Arc::new(AtomicUsize::new(0));
+    let mut thread = timed.register();
+    let mut retire = || {
+        let reclaimed = reclaimed.clone();
+        thread.retire(Garbage::from_fn(0, move || _ = reclaimed.fetch_add(1, Relaxed)));
+    };
+    retire();
+    timed.tick();
+    assert_eq!(reclaimed.load(Relaxed), 0, "it may have been retired just before the tick");
+    retire();
+    timed.tick();
+    assert_eq!(reclaimed.load(Relaxed), 1);
+    timed.tick();
+    assert_eq!(reclaimed.load(Relaxed), 2);
+}
+
+/// An element's lists are served through its hook: after two boundaries, and only while the hook is scheduled.
+#[test]
+fn a_reclaim_hook_fires_at_boundaries_while_scheduled() {
+    let instance = ClickEpoch::new();
+    let lists = ReclaimLists::new();
+    lists.hook().initialize(&instance);
+    assert!(!lists.hook().scheduled(), "nothing to reclaim yet");
+    let reclaimed = Arc::new(AtomicBool::new(false));
+    let ours = reclaimed.clone();
+    lists.retire(Garbage::from_fn(0, move || ours.store(true, Relaxed)));
+    assert!(lists.hook().scheduled());
+    let mut thread = instance.register();
+    let _ = thread.read();
+    lists.hook().unschedule();
+    (0..4).for_each(|_| thread.quiescent());
+    assert!(!reclaimed.load(Relaxed), "not scheduled");
+    lists.hook().schedule();
+    thread.quiescent();
+    assert!(!reclaimed.load(Relaxed), "one boundary is not enough");
+    thread.quiescent();
+    assert!(reclaimed.load(Relaxed));
+    assert!(!lists.hook().scheduled(), "nothing is left");
+    // A thread in a task, which has not been quiescent since the last boundary, holds up the next.
+    let mut other = instance.register();
+    let _ = other.read();
+    let ours = reclaimed.clone();
+    lists.retire(Garbage::from_fn(0, move || ours.store(false, Relaxed)));
+    (0..4).for_each(|_| thread.quiescent());
+    assert!(reclaimed.load(Relaxed));
+    other.offline();
+    (0..2).for_each(|_| thread.quiescent());
+    assert!(!reclaimed.load(Relaxed), "a blocked thread holds nobody up");
 }

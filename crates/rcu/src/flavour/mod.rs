@@ -35,21 +35,26 @@
 //! ```
 
 mod brlock;
+mod click_epoch;
 mod drcu;
 mod garbage;
+mod generations;
 mod lock;
 mod qrcu;
 mod qsbr;
 mod rwlock;
+mod timed;
 mod unprotected;
 
 pub use brlock::BrLock;
+pub use click_epoch::{ClickEpoch, ReclaimHook, ReclaimLists, Reclaimable};
 pub use drcu::Drcu;
 pub use garbage::Garbage;
 pub use lock::Lock;
 pub use qrcu::Qrcu;
 pub use qsbr::Qsbr;
 pub use rwlock::RwLock;
+pub use timed::Timed;
 pub use unprotected::Unprotected;
 
 /// An instance of a way to protect shared data. Clones are the same instance.

@@ -1,0 +1,167 @@
+//! Every interleaving (within a preemption bound) of small programs over each flavour, under the C11 memory model.
+//!
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p clique-rcu --release --test 'loom_*'`. Freeing is modelled as a
+//! write to a loom cell, so that a read which is not ordered before it is reported as a race.
+#![cfg(loom)]
+// Whether the shared cells are accessed one at a time is what the models check.
+#![allow(clippy::arc_with_non_send_sync)]
+
+use loom::{
+    cell::UnsafeCell,
+    model::Builder,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+use rcu::{
+    Config,
+    flavour::{BrLock, ClickEpoch, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, RwLock, Thread, Unprotected},
+};
+
+/// A pointer that readers follow (an index), and what it may point to.
+struct World {
+    place: AtomicUsize,
+    objects: [UnsafeCell<u32>; 3],
+}
+
+// SAFETY: access to the objects is what the models check.
+unsafe impl Send for World {}
+// SAFETY: as above.
+unsafe impl Sync for World {}
+
+impl World {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { place: AtomicUsize::new(0), objects: [1, 1, 1].map(UnsafeCell::new) })
+    }
+
+    fn read<T: Thread>(&self, thread: &mut T) {
+        let section = thread.read();
+        let at = self.place.load(Ordering::Acquire);
+        // SAFETY: checked by the model.
+        self.objects[at].with(|object| assert_eq!(unsafe { *object }, 1, "freed under a reader"));
+        drop(section);
+    }
+
+    /// Replaces object `old` by `new`; the caller frees it.
+    fn unlink<T: Thread>(&self, thread: &mut T, new: usize) -> usize {
+        let section = thread.update();
+        let old = self.place.swap(new, Ordering::AcqRel);
+        drop(section);
+        old
+    }
+
+    fn free(&self, at: usize) {
+        // SAFETY: checked by the model.
+        self.objects[at].with_mut(|object| unsafe { *object = 0 });
+    }
+}
+
+fn check(bound: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(bound);
+    builder.check(model);
+}
+
+/// A reader between two quiescent states, against an updater that waits and frees.
+fn synchronize<F: Flavour>(bound: usize, make: fn() -> F) {
+    check(bound, move || {
+        let (world, flavour) = (World::new(), make());
+        let mut reader = flavour.register();
+        let theirs = world.clone();
+        let reading = thread::spawn(move || {
+            theirs.read(&mut reader);
+            reader.quiescent();
+            theirs.read(&mut reader);
+        });
+        let mut updater = flavour.register();
+        let old = world.unlink(&mut updater, 1);
+        updater.synchronize();
+        world.free(old);
+        drop(updater);
+        reading.join().unwrap();
+    });
+}
+
+/// A reader that registers late, leaves, and comes back, against an updater that retires.
+fn retire<F: Flavour>(bound: usize, make: fn() -> F) {
+    check(bound, move || {
+        let (world, flavour) = (World::new(), make());
+        let (theirs, instance) = (world.clone(), flavour.clone());
+        let reading = thread::spawn(move || {
+            let mut reader = instance.register();
+            theirs.read(&mut reader);
+            reader.offline();
+            theirs.read(&mut reader);
+        });
+        let mut updater = flavour.register();
+        let old = world.unlink(&mut updater, 1);
+        let target = world.clone();
+        updater.retire(Garbage::from_fn(0, move || target.free(old)));
+        updater.barrier();
+        drop(updater);
+        reading.join().unwrap();
+    });
+}
+
+/// Two updaters at once: each must free what it unlinked only when the other cannot be looking at it.
+fn two_updaters<F: Flavour>(bound: usize, make: fn() -> F) {
+    check(bound, move || {
+        let (world, flavour) = (World::new(), make());
+        let update = |new| {
+            let (world, flavour) = (world.clone(), flavour.clone());
+            move || {
+                let mut thread = flavour.register();
+                world.read(&mut thread);
+                let old = world.unlink(&mut thread, new);
+                thread.synchronize();
+                world.free(old);
+            }
+        };
+        let other = thread::spawn(update(2));
+        update(1)();
+        other.join().unwrap();
+    });
+}
+
+macro_rules! models {
+    ($($name:ident: $flavour:expr, $bounds:expr;)*) => { $(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn synchronize() {
+                super::synchronize($bounds[0], || $flavour);
+            }
+
+            #[test]
+            fn retire() {
+                super::retire($bounds[1], || $flavour);
+            }
+
+            #[test]
+            fn two_updaters() {
+                super::two_updaters($bounds[2], || $flavour);
+            }
+        }
+    )* };
+}
+
+models! {
+    qsbr: Qsbr::with_config(Config::manual()), [2, 2, 2];
+    click_epoch: ClickEpoch::new(), [3, 3, 2];
+    qrcu: Qrcu::new(), [3, 3, 2];
+    drcu: Drcu::new(), [3, 3, 3];
+    lock: Lock::new(), [3, 3, 3];
+    rwlock: RwLock::new(), [3, 3, 3];
+    brlock: BrLock::with_locks(2), [3, 3, 3];
+}
+
+/// The models are worth something only if they fail without protection.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn without_protection_the_model_fails() {
+    // SAFETY: the "objects" are loom's, which report what is wrong.
+    synchronize(2, || unsafe { Unprotected::new() });
+}
