@@ -6,18 +6,21 @@
 // interface, so that only Clique answers there. Further routes can be added while it runs, for instance with
 // `clique ctl write routes.add "10.9.0.0/16 10.0.2.2 2"` (output 1 leads to NET0, output 2 to NET1).
 //
+// METHOD=XDP receives and sends past the kernel's stack; then the kernel sees nothing of what arrives.
+//
 // Each worker has a receive queue and a socket of its own on each interface, so that a packet is handled by one worker
 // from end to end; while nothing arrives all workers sleep.
 
-define($IF0 eth0, $NET0 10.0.1.1/24, $IF1 eth1, $NET1 10.0.2.1/24, $MTU 1500);
+define($IF0 eth0, $NET0 10.0.1.1/24, $IF1 eth1, $NET1 10.0.2.1/24, $MTU 1500,
+  $METHOD LINUX);
 
 AddressInfo(port0 $NET0 $IF0:eth, port1 $NET1 $IF1:eth);
 
 // A port. Output: IP packets that arrived, their headers checked. Input: IP packets that leave, the next hop in their
 // annotation; output 1 has the ICMP errors that forwarding them caused.
 elementclass Port { $device, $port, $colour |
-  to :: ToDevice($device);
-  FromDevice($device)
+  to :: ToDevice($device, METHOD $METHOD);
+  FromDevice($device, METHOD $METHOD)
     -> HostEtherFilter($port, DROP_OTHER true)
     -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
   arp :: ARPQuerier($port:ip, $port:eth) -> to;

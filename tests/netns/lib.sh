@@ -8,6 +8,7 @@ clique=${CLIQUE:-$root/target/debug/clique}
 work=$(mktemp -d)
 h1=h1-$$ r=r-$$ h2=h2-$$
 router=
+checksums=(tx on) # whether hosts compute them or leave that to hardware
 
 skip() { echo "skipped: $*"; exit 0; }
 
@@ -34,7 +35,7 @@ trap finish EXIT
 link() {
   ip link add "$2" netns "$1" address "$3" type veth peer name "$4" netns "$r" address "$5"
   # A host would hand over segments of 64 KiB and leave their cutting to hardware that is not there.
-  ip netns exec "$1" ethtool -K "$2" tso off gso off >/dev/null
+  ip netns exec "$1" ethtool -K "$2" tso off gso off "${checksums[@]}" >/dev/null
   ip -n "$r" link set "$4" up
   ip -n "$1" link set "$2" up
 }

@@ -2,7 +2,7 @@
 //!
 //! [`capture`] reads and writes pcap and pcapng files as streams. A packet is handed out as a slice of bytes and
 //! a few figures beside it (time, original length, link type); copying it into a packet buffer is the caller's.
-//! [`packet_socket`] reaches the kernel's interfaces; what the kernel refuses is explained ([`Trouble`]).
+//! [`port`] reaches the kernel's interfaces, through [`packet_socket`] or [`xdp`]; what the kernel refuses is explained ([`Trouble`]).
 //! [`memory`] has interfaces without hardware for demonstrations, benchmarks and tests, fed by sets of [`frames`].
 //! [`traffic`] makes such sets, from a seed or from a capture.
 //!
@@ -18,9 +18,12 @@ pub mod memory;
 pub mod offload;
 #[allow(unsafe_code)]
 pub mod packet_socket;
+pub mod port;
 #[allow(unsafe_code)]
 mod sys;
 pub mod traffic;
 mod trouble;
+#[allow(unsafe_code)]
+pub mod xdp;
 
 pub use trouble::Trouble;

@@ -166,6 +166,11 @@ impl PacketRx {
         Ok(PacketRx { fd, ring, slot, slots_per_block, block, slots, next: 0, drops: 0, index })
     }
 
+    /// The number that the kernel knows the interface by.
+    pub(crate) fn index(&self) -> i32 {
+        self.index
+    }
+
     /// What is readable when there are frames.
     pub fn fd(&self) -> &Arc<OwnedFd> {
         &self.fd
@@ -266,7 +271,7 @@ fn addressee(kind: u8) -> Addressee {
 
 /// Sends frames to an interface.
 pub struct PacketTx {
-    fd: Arc<OwnedFd>,
+    fd: OwnedFd,
     index: i32,
 }
 
@@ -290,12 +295,7 @@ impl PacketTx {
         let index = sys::index_of(interface).map_err(at("looking it up"))?;
         // Protocol 0: nothing is received.
         bind(&fd, index, 0).map_err(at("binding a packet socket"))?;
-        Ok(PacketTx { fd: Arc::new(fd), index })
-    }
-
-    /// What is writable when there is room again.
-    pub fn fd(&self) -> &Arc<OwnedFd> {
-        &self.fd
+        Ok(PacketTx { fd, index })
     }
 
     /// Whether the interface of this name is another one now, or none: the socket has to be opened again.

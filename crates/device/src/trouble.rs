@@ -26,6 +26,13 @@ impl Trouble {
     }
 }
 
+impl Trouble {
+    /// Whether another part of this program holds what was wanted: it may let go.
+    pub fn is_held_here(&self) -> bool {
+        self.error.raw_os_error().is_none() && self.error.kind() == io::ErrorKind::ResourceBusy
+    }
+}
+
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

@@ -1,7 +1,7 @@
 //! Sends packets to a network interface.
 //!
 //! ```click
-//! ToDevice(DEVNAME [, BURST, METHOD, DEBUG])
+//! ToDevice(DEVNAME [, BURST, METHOD, QUEUE, DEBUG])
 //! ```
 //!
 //! Sends packets, which begin with their link-layer header, to interface DEVNAME, a batch with one system call. Unlike
@@ -16,7 +16,9 @@
 //! # Arguments
 //! - `DEVNAME`: the interface.
 //! - `BURST` (integer, default: packets in a batch): packets asked for at a time.
-//! - `METHOD` (word, default LINUX): LINUX for a packet socket; PCAP means the same.
+//! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for an AF_XDP socket. On a worker for
+//!   which the interface has no queue a packet socket takes its place.
+//! - `QUEUE` (integer): with METHOD XDP, the queue to use. The default is a queue of its own for each worker.
 //! - `DEBUG` (boolean, default false): report each error, not only the first of a series.
 //!
 //! # Handlers
@@ -33,7 +35,8 @@
 //! # See also
 //! FromDevice, ToDump, Queue
 
-use device::packet_socket::PacketTx;
+use device::port::Tx;
+use device::xdp;
 use packet::{BATCH_MAX, Batch};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Refused};
 use rustix::io::Errno;
@@ -57,7 +60,9 @@ const RETRY_NS: i64 = 500_000_000;
 
 struct ToDevice {
     interface: String,
-    tx: Option<PacketTx>,
+    /// The XDP socket's queue.
+    queue: Option<u32>,
+    tx: Option<Tx>,
     pulls_input: bool,
     outputs: usize,
     burst: usize,
@@ -73,12 +78,13 @@ struct ToDevice {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut interface, mut burst, mut method) = (String::new(), config.vector(), "LINUX".to_owned());
-    let mut debug = false;
+    let (mut debug, mut queue) = (false, None::<u32>);
     config
         .args()
         .required("DEVNAME", &mut interface)
         .keyword("BURST", &mut burst)
         .keyword("METHOD", &mut method)
+        .keyword("QUEUE", &mut queue)
         .keyword("DEBUG", &mut debug)
         .finish()?;
     if interface.is_empty() {
@@ -87,11 +93,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if burst == 0 {
         return Err("bad BURST".into());
     }
-    if !matches!(method.as_str(), "LINUX" | "PCAP") {
-        return Err("bad METHOD".into());
-    }
+    let place = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0) as u32;
+    let queue = match method.as_str() {
+        "LINUX" | "PCAP" => None,
+        "XDP" => queue.or_else(|| Some(place).filter(|&place| place < xdp::queues(&interface))),
+        _ => return Err("bad METHOD".into()),
+    };
     Ok(Box::new(ToDevice {
         interface,
+        queue,
         tx: None,
         pulls_input: !config.input_is_push(0),
         outputs: config.outputs(),
@@ -168,7 +178,7 @@ impl ToDevice {
     fn reopen(&mut self, cx: &mut Cx<'_>) {
         if cx.now_ns() >= self.retry_ns {
             self.retry_ns = cx.now_ns() + RETRY_NS;
-            self.tx = PacketTx::open(&self.interface).ok();
+            self.tx = Tx::open(&self.interface, self.queue).ok();
         }
     }
 
@@ -196,7 +206,12 @@ impl ToDevice {
 
 impl Element for ToDevice {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.tx = Some(PacketTx::open(&self.interface).map_err(|trouble| trouble.to_string())?);
+        match Tx::open(&self.interface, self.queue) {
+            Ok(tx) => self.tx = Some(tx),
+            // The configuration that this one replaces will let go.
+            Err(trouble) if trouble.is_held_here() => {}
+            Err(trouble) => return Err(trouble.to_string().into()),
+        }
         if self.pulls_input {
             cx.listen(0);
             cx.schedule();

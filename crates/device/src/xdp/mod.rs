@@ -1,0 +1,13 @@
+//! Frames through AF_XDP sockets: past the kernel's network stack, a socket for each queue.
+//!
+//! A small program ([`program`]), put together here and loaded by the bpf system call, takes the frames of an interface from
+//! the kernel into the socket of the queue on which they arrived ([`socket`]), except those that it leaves to the kernel.
+//! Frames lie in memory that socket and kernel share; four rings ([`ring`]) say whose each is.
+
+mod program;
+mod ring;
+mod socket;
+
+pub use program::Rule;
+pub(crate) use program::take_from_kernel;
+pub use socket::{Options, XdpRx, XdpTx, queues};

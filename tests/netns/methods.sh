@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# The ways to receive: through packet sockets and past the kernel; what the kernel gets; queues; changing horses.
+source "$(dirname "$0")/lib.sh"
+
+checksums=(tx off) # XDP receives frames as the peer hands them over
+build
+router_config=$root/conf/linux-router.click
+ctl() { "$clique" ctl -u "$work/socket" "$@"; }
+
+# The kernel has an address that Clique knows nothing of.
+ip -n "$r" addr add 10.0.1.9/24 dev eth0
+pings_kernel() { in_h1 ping -c 1 -W 1 10.0.1.9; }
+
+for method in LINUX XDP; do
+  start -R -u "$work/socket" "$router_config" METHOD=$method
+  says "$method: ping" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 2 10.0.2.2
+  says "$method: traceroute" "^ *2 .*10.0.2.2" in_h1 traceroute -n -w 2 10.0.2.2
+  says "$method: fragments" " 0% packet loss" in_h1 ping -c 2 -i 0.2 -s 5000 -W 2 10.0.2.2
+  in_h2 timeout 20 iperf3 -s -1 >/dev/null &
+  sleep 0.3
+  says "$method: iperf3" "receiver" in_h1 timeout 10 iperf3 -c 10.0.2.2 -t 1
+  in_h1 ping -q -c 100 -i 0.01 -W 2 10.0.2.2 >"$work/pings" &
+  pings=$!
+  sleep 0.3
+  sed "s/\$METHOD LINUX/\$METHOD $method/" "$router_config" >"$work/new.click"
+  ctl write hotconfig "$(cat "$work/new.click")" >/dev/null
+  wait $pings || true
+  says "$method: a configuration replaced without a loss" "100 received" cat "$work/pings"
+  ip -n "$r" link set eth1 down
+  sleep 0.2
+  ip -n "$r" link set eth1 up
+  says "$method: a link that is up again" " [1-9] received" in_h1 ping -c 5 -i 0.3 -W 1 10.0.2.2
+  ip -n "$r" link del eth1
+  sleep 1.5
+  link "$h2" h2e 02:00:00:00:02:02 eth1 02:00:00:00:02:01
+  address "$h2" h2e 10.0.2.2/24 10.0.2.1 2001:db8:2::2/64 2001:db8:2::1
+  says "$method: an interface that comes back" " [1-9][0-9]* received" in_h1 ping -c 15 -i 0.3 -W 1 10.0.2.2
+  stop
+done
+
+# Who answers for the kernel's address.
+for case in "1 received:FromDevice(eth0) -> Discard" "0 received:FromDevice(eth0, SNIFFER false) -> Discard" \
+  "1 received:FromDevice(eth0, SNIFFER false, HOST arp 10.0.1.9) -> Discard" \
+  "0 received:FromDevice(eth0, METHOD XDP) -> Discard" \
+  "1 received:FromDevice(eth0, METHOD XDP, HOST arp 10.0.1.0/28) -> Discard" \
+  "0 received:FromDevice(eth0, METHOD XDP, HOST arp 10.0.1.16/28) -> Discard"; do
+  ip -n "$h1" neigh flush dev h1e
+  ip netns exec "$r" "$clique" run -e "${case#*:}" >"$work/log" 2>&1 &
+  router=$!
+  sleep 0.5
+  says "${case#*:}: the kernel's address" "${case%%:*}" pings_kernel
+  stop
+done
+
+# Two queues, a worker for each.
+ip -n "$r" link del eth0
+ip link add h1e netns "$h1" address 02:00:00:00:01:02 numtxqueues 2 numrxqueues 2 type veth \
+  peer name eth0 netns "$r" address 02:00:00:00:01:01 numtxqueues 2 numrxqueues 2
+in_h1 ethtool -K h1e tso off gso off tx off >/dev/null
+ip -n "$r" link set eth0 up
+ip -n "$h1" link set h1e up
+address "$h1" h1e 10.0.1.2/24 10.0.1.1 2001:db8:1::2/64 2001:db8:1::1
+start -j2 -u "$work/socket" "$router_config" METHOD=XDP
+says "two queues" "queue 1, native XDP" cat "$work/log"
+in_h2 timeout 20 iperf3 -s -1 >/dev/null &
+sleep 0.3
+says "iperf3 over two queues" "receiver" in_h1 timeout 10 iperf3 -c 10.0.2.2 -t 1 -P 8
+says "mode" "queue 0, native XDP, copied" ctl read p0/FromDevice@2.mode
+stop
