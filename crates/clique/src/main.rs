@@ -12,6 +12,7 @@
 mod archive;
 mod check;
 mod click;
+mod cluster;
 mod console;
 mod ctl;
 mod demo;
@@ -80,6 +81,9 @@ enum Command {
     Pretty(print::Args),
     /// Draw a configuration.
     Graph(print::GraphArgs),
+    /// Plan routers that consist of many servers.
+    #[command(after_help = EXIT_STATUS)]
+    Cluster(cluster::Args),
     /// List the element classes, or print the manual of one.
     Elements(manual::Args),
     /// Behave as Click's user-level driver, as when called under the name 'click'.
@@ -117,6 +121,7 @@ fn main() -> ExitCode {
         Command::Flatten(args) => print::flatten(&args).into(),
         Command::Pretty(args) => print::pretty(&args).into(),
         Command::Graph(args) => print::graph(&args).into(),
+        Command::Cluster(args) => cluster::run(&args).into(),
         Command::Elements(args) => manual::run(&args, &known).into(),
         Command::Click { arguments } => click::run(arguments, &known),
         Command::Man(args) => shell::man(&args, Program::command()).into(),

@@ -8,7 +8,8 @@
 //! - [`topology`]: full mesh, k-ary n-fly and, for comparison, torus; where a node sends what is meant for another;
 //! - [`label`]: the Ethernet addresses that carry a packet through the cluster;
 //! - [`view`]: what a node knows of the others; [`load`]: how busy its links are;
-//! - [`choice`]: which way a packet takes; [`resequence`]: putting packets back in order.
+//! - [`choice`]: which way a packet takes; [`resequence`]: putting packets back in order;
+//! - [`plan`]: how many servers and links a router takes; [`chart`]: drawing it.
 //!
 //! Everything here is a pure state machine: time is an argument, randomness a seed, packets are lengths and flow hashes.
 //! The crate knows nothing of buffers, elements or devices. Unit tests stand beside the code; `tests/` has what takes all
@@ -16,9 +17,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod chart;
 pub mod choice;
 pub mod label;
 pub mod load;
+pub mod plan;
 pub mod resequence;
 pub mod topology;
 pub mod view;

@@ -13,8 +13,10 @@ pub enum Topology {
         /// The nodes.
         nodes: usize,
     },
-    /// A k-ary n-fly: terminals, then as many *levels* of nodes as there are radices, each as wide as their product. A
-    /// packet passes through every level; behind level i the i-th digit of its row is that of its destination.
+    /// A k-ary n-fly: terminals, then as many *levels* of nodes as there are radices, each as wide as their product, then
+    /// the terminals again. A row is a number with a digit for each radix. The links behind level i change digit i, those
+    /// behind the last level the first digit once more. So the first step is free, and is used to spread what goes to one
+    /// terminal over all links that lead there: no link carries more than its share.
     Fly {
         /// Nodes with external ports.
         terminals: usize,
@@ -78,7 +80,7 @@ impl Topology {
     pub fn links(&self, node: usize) -> usize {
         match self {
             Topology::Mesh { nodes } => *nodes,
-            Topology::Fly { radices, .. } => radices.get(self.place(node).0).copied().unwrap_or(1),
+            Topology::Fly { radices, .. } => radices[self.place(node).0 % radices.len()],
             Topology::Torus { extents } => 2 * extents.len(),
         }
     }
@@ -98,13 +100,14 @@ impl Topology {
             Topology::Mesh { .. } => link,
             Topology::Fly { terminals, radices } => {
                 let (level, row) = self.place(node);
-                match radices.get(level) {
-                    None => row,
-                    Some(radix) => {
-                        let unit: usize = radices[..level].iter().product();
-                        let changed = row - row / unit % radix * unit + link * unit;
-                        terminals + level * self.rows() + changed
-                    }
+                let digit = level % radices.len();
+                let unit: usize = radices[..digit].iter().product();
+                let changed = row - row / unit % radices[digit] * unit + link * unit;
+                match level == radices.len() {
+                    false => terminals + level * self.rows() + changed,
+                    true if changed < *terminals => changed,
+                    // Where a terminal could be, but there is none.
+                    true => node,
                 }
             }
             Topology::Torus { extents } => {
@@ -126,10 +129,11 @@ impl Topology {
         match self {
             Topology::Mesh { .. } => Some(terminal),
             Topology::Fly { radices, .. } => {
-                let (level, _) = self.place(node);
-                let Some(radix) = radices.get(level) else { return Some(0) };
-                let unit: usize = radices[..level].iter().product();
-                Some(terminal / unit % radix)
+                let (level, row) = self.place(node);
+                let digit = level % radices.len();
+                let unit: usize = radices[..digit].iter().product();
+                let free = if level == 0 { row } else { 0 };
+                Some((terminal / unit + free) % radices[digit])
             }
             // One dimension after the other, the short way round.
             Topology::Torus { extents } => {
@@ -232,6 +236,21 @@ mod tests {
         assert_eq!(Topology::fly(64, 32), Topology::Fly { terminals: 64, radices: vec![8, 8] });
     }
 
+    /// Uniform traffic loads all links of a level alike.
+    #[test]
+    fn a_fly_is_balanced() {
+        let fly = Topology::fly(64, 8);
+        let mut load = vec![[0; 8]; fly.nodes()];
+        for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))).filter(|(a, b)| a != b) {
+            for pair in walk(&fly, from, to).windows(2) {
+                let link = (0..8).find(|&link| fly.neighbour(pair[0], link) == pair[1]).expect("a link");
+                load[pair[0]][link] += 1;
+            }
+        }
+        // But for what nodes would send to themselves.
+        assert!(load.iter().flatten().all(|packets| (6..=8).contains(packets)));
+    }
+
     /// Every link of a level leads to a different node, and each node gets as many as it sends.
     #[test]
     fn a_fly_is_regular() {
@@ -240,7 +259,7 @@ mod tests {
         for node in 0..fly.nodes() {
             (0..fly.links(node)).for_each(|link| into[fly.neighbour(node, link)] += 1);
         }
-        assert_eq!(into[..12], [1; 12]);
-        assert_eq!((into[12], into[24], into[36]), (3, 2, 2));
+        assert_eq!((into[0], into[12], into[24], into[36]), (3, 3, 2, 2));
+        assert!(into.iter().all(|&links| (2..=3).contains(&links)));
     }
 }

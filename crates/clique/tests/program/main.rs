@@ -2,6 +2,7 @@
 
 mod check;
 mod click;
+mod cluster;
 mod control;
 mod demo;
 mod print;
