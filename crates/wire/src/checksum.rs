@@ -1,7 +1,7 @@
 //! The Internet checksum: full (RFC 1071), incremental (RFC 1624), and pseudo-header sums (RFC 768, 9293, 8200).
 //!
 //! The one's complement sum does not depend on the byte order it is computed in, nor on the grouping of the
-//! 16-bit words (RFC 1071, section 2). So bytes are added as they lie in memory, 32 bits at a time into 64-bit
+//! 16-bit words (RFC 1071, section 2). So bytes are added as they lie in memory, 32 or 64 bits at a time into 64-bit
 //! accumulators, carries are folded once at the end, and only the folded result is put into host order.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -30,6 +30,35 @@ impl Sum {
         let (rest, _) = rest.as_chunks::<4>();
         let long = words.iter().fold(Sum::ZERO, |sum, &w| sum.add(Sum(u64::from_ne_bytes(w))));
         rest.iter().fold(long, |sum, &w| sum.add(Sum(u64::from(u32::from_ne_bytes(w)))))
+    }
+
+    /// The sum of `bytes` but for the 16-bit word at the even offset `field`: a checksum field counts as zero while its value
+    /// is computed. It is not overwritten first, because loads that span a store just made would wait for it.
+    ///
+    /// # Panics
+    /// If `bytes` end within the field.
+    #[inline]
+    pub fn except(bytes: &[u8], field: usize) -> Sum {
+        let value = u16::from_ne_bytes([bytes[field], bytes[field + 1]]);
+        let sum = Sum::of(bytes).add(Sum(u64::from(!value)));
+        // Adding a complement subtracts, but makes all ones also of zero, which is what only zeros sum to.
+        if sum.is_all_ones() { Sum::without(bytes, field) } else { sum }
+    }
+
+    #[cold]
+    fn without(bytes: &[u8], field: usize) -> Sum {
+        Sum::of(&bytes[..field]).add_bytes(&bytes[field + 2..])
+    }
+
+    /// The same for an IPv4 header without options.
+    #[inline]
+    pub fn of_20_except_10(bytes: &[u8; 20]) -> Sum {
+        let [start @ .., _, _, _, _, _, _, _, _, _, _] = bytes;
+        let [_, _, _, _, _, _, _, _, _, _, _, _, end @ ..] = bytes;
+        let &[.., a, b] = start;
+        let (start, _) = start.as_chunks::<8>();
+        let words = start.iter().chain([end]).map(|&word| Sum(u64::from_ne_bytes(word)));
+        words.fold(Sum(u64::from(u16::from_ne_bytes([a, b]))), Sum::add)
     }
 
     /// Adds `bytes`. Pieces before the last must have an even length, because an odd last byte is padded.
@@ -97,10 +126,14 @@ fn sum_bytes(bytes: &[u8]) -> u64 {
             acc[i & 3] += u64::from(u32::from_ne_bytes(w));
         }
     }
+    let mut sum = Sum(acc[0] + acc[1] + acc[2] + acc[3]);
+    let (long, rest) = rest.as_chunks::<8>();
+    for &w in long {
+        sum = sum.add(Sum(u64::from_ne_bytes(w)));
+    }
     let (words, tail) = rest.as_chunks::<4>();
-    let mut sum = acc[0] + acc[1] + acc[2] + acc[3];
     for &w in words {
-        sum += u64::from(u32::from_ne_bytes(w));
+        sum = sum.add(Sum(u64::from(u32::from_ne_bytes(w))));
     }
     let last = match *tail {
         [a, b, c] => [a, b, c, 0],
@@ -108,7 +141,7 @@ fn sum_bytes(bytes: &[u8]) -> u64 {
         [a] => [a, 0, 0, 0],
         _ => [0; 4],
     };
-    sum + u64::from(u32::from_ne_bytes(last))
+    sum.add(Sum(u64::from(u32::from_ne_bytes(last)))).0
 }
 
 /// The checksum of `bytes` (RFC 1071): the value to store, in host order, if the field was zero in `bytes`.
@@ -161,8 +194,8 @@ pub fn pseudo_v4(src: Ipv4Addr, dst: Ipv4Addr, protocol: u8, len: u16) -> Sum {
 /// The sum of the IPv6 pseudo-header (RFC 8200, section 8.1); `len` is the upper-layer length in bytes.
 #[inline]
 pub fn pseudo_v6(src: Ipv6Addr, dst: Ipv6Addr, next_header: u8, len: u32) -> Sum {
-    let sum = sum_bytes(&src.octets()) + sum_bytes(&dst.octets());
-    Sum(sum + u64::from(len.to_be()) + u64::from(u16::from(next_header).to_be()))
+    let rest = Sum(u64::from(len.to_be()) + u64::from(u16::from(next_header).to_be()));
+    rest.add_bytes(&src.octets()).add_bytes(&dst.octets())
 }
 
 #[cfg(test)]

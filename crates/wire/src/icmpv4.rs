@@ -1,7 +1,7 @@
 //! ICMP for IPv4 (RFC 792, 1191, 1256, 1812).
 
 use crate::Error;
-use crate::checksum;
+use crate::checksum::Sum;
 use crate::field::{get_array, get_u8, get_u16, get_u32, set_array, set_u8, set_u16, set_u32, view};
 use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
@@ -249,8 +249,8 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
 /// [`Error::Truncated`] without a header.
 #[inline]
 pub fn fill_checksum(message: &mut [u8]) -> Result<(), Error> {
-    Header::new_checked_mut(message)?.set_checksum(0);
-    let sum = checksum::checksum(message);
+    Header::new_checked(message)?;
+    let sum = Sum::except(message, 2).checksum();
     Header::new_checked_mut(message)?.set_checksum(sum);
     Ok(())
 }
@@ -267,7 +267,7 @@ mod tests {
         let h = Header::new_checked(&message).unwrap();
         assert_eq!((h.kind(), h.code(), h.checksum()), (kind::ECHO, 0, !0xde97));
         assert_eq!((h.id(), h.sequence(), h.rest()), (0x1234, 1, 0x1234_0001));
-        assert!(checksum::verify(&message) && !h.is_error());
+        assert!(crate::checksum::verify(&message) && !h.is_error());
         assert_eq!(fill_checksum(&mut message[..7]), Err(Error::Truncated));
     }
 

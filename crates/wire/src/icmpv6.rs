@@ -1,6 +1,6 @@
 //! ICMP for IPv6 (RFC 4443) and neighbour discovery (RFC 4861).
 
-use crate::checksum::pseudo_v6;
+use crate::checksum::{Sum, pseudo_v6};
 use crate::field::{get_array, get_u8, get_u16, get_u32, set_array, set_u8, set_u16, set_u32, view};
 use crate::{Error, MacAddr, ip_proto};
 use std::net::Ipv6Addr;
@@ -302,8 +302,8 @@ pub fn link_addr_option(kind: u8, addr: MacAddr) -> [u8; 8] {
 #[inline]
 pub fn fill_checksum(src: Ipv6Addr, dst: Ipv6Addr, message: &mut [u8]) -> Result<(), Error> {
     let len = u32::try_from(message.len()).map_err(|_| Error::BadLength)?;
-    Header::new_checked_mut(message)?.set_checksum(0);
-    let sum = pseudo_v6(src, dst, ip_proto::ICMPV6, len).add_bytes(message).checksum();
+    Header::new_checked(message)?;
+    let sum = pseudo_v6(src, dst, ip_proto::ICMPV6, len).add(Sum::except(message, 2)).checksum();
     Header::new_checked_mut(message)?.set_checksum(sum);
     Ok(())
 }

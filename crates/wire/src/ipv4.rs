@@ -199,8 +199,7 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     /// Computes and stores the checksum of a header without options; for others see [`fill_checksum`].
     #[inline]
     pub fn fill_checksum(&mut self) {
-        self.set_checksum(0);
-        let value = Sum::of_20(&self.0).checksum();
+        let value = Sum::of_20_except_10(&self.0).checksum();
         self.set_checksum(value);
     }
 
@@ -318,8 +317,11 @@ pub fn payload(bytes: &[u8]) -> Result<&[u8], Error> {
 #[inline]
 pub fn fill_checksum(bytes: &mut [u8]) -> Result<(), Error> {
     let len = header_bytes(bytes)?.len();
-    Header::new_checked_mut(bytes)?.set_checksum(0);
-    let value = checksum::checksum(&bytes[..len]);
+    if len == HEADER_LEN {
+        Header::new_checked_mut(bytes)?.fill_checksum();
+        return Ok(());
+    }
+    let value = Sum::except(&bytes[..len], 10).checksum();
     Header::new_checked_mut(bytes)?.set_checksum(value);
     Ok(())
 }

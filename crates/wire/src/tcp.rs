@@ -290,8 +290,8 @@ fn pseudo_sum_v6(src: Ipv6Addr, dst: Ipv6Addr, segment: &[u8]) -> Result<Sum, Er
 
 #[inline]
 fn fill(pseudo: Sum, segment: &mut [u8]) -> Result<(), Error> {
-    Header::new_checked_mut(segment)?.set_checksum(0);
-    let sum = pseudo.add_bytes(segment).checksum();
+    Header::new_checked(segment)?;
+    let sum = pseudo.add(Sum::except(segment, 16)).checksum();
     Header::new_checked_mut(segment)?.set_checksum(sum);
     Ok(())
 }

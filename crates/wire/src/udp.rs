@@ -130,8 +130,8 @@ pub fn fill_checksum_v6(src: Ipv6Addr, dst: Ipv6Addr, datagram: &mut [u8]) -> Re
 
 #[inline]
 fn fill(pseudo: Sum, datagram: &mut [u8]) -> Result<(), Error> {
-    Header::new_checked_mut(datagram)?.set_checksum(0);
-    let sum = pseudo.add_bytes(datagram).checksum();
+    Header::new_checked(datagram)?;
+    let sum = pseudo.add(Sum::except(datagram, 6)).checksum();
     Header::new_checked_mut(datagram)?.set_checksum(never_zero(sum));
     Ok(())
 }

@@ -49,6 +49,20 @@ proptest! {
         }
     }
 
+    /// A field that is left out counts as zero, whatever is in it; also where nothing else is.
+    #[test]
+    fn a_field_left_out(bytes in bytes(100), field in 0usize..50, value in word()) {
+        let mut bytes = bytes;
+        bytes.resize(bytes.len().max(20), 0);
+        let field = (2 * field).min((bytes.len() - 2) & !1);
+        let mut zeroed = bytes.clone();
+        put(&mut zeroed, field, 0);
+        put(&mut bytes, field, value);
+        prop_assert_eq!(Sum::except(&bytes, field).fold(), naive_sum(&zeroed));
+        let header = bytes.first_chunk().expect("20 bytes or more");
+        prop_assert_eq!(Sum::of_20_except_10(header).fold(), Sum::except(header, 10).fold());
+    }
+
     #[test]
     fn pieces_add_up(bytes in bytes(200), cuts in prop::collection::vec(0usize..100, 0..4), a: u16, b: u32) {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|c| (2 * c).min(bytes.len() & !1)).collect();

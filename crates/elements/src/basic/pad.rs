@@ -49,17 +49,14 @@ impl Pad {
         }
     }
 
-    fn pad(&self, cx: &mut Cx<'_>, packet: Packet) -> Option<Packet> {
+    #[inline]
+    fn pad(&self, cx: &mut Cx<'_>, mut packet: Packet) -> Option<Packet> {
         let missing = self.missing(&packet);
-        let mut packet = match lengthen(cx, packet, missing) {
-            Ok(packet) => packet,
-            Err(packet) => {
-                cx.drop(packet, "too long for a buffer");
-                return None;
-            }
-        };
         packet.set_anno(Anno::EXTRA_LENGTH, 0);
-        Some(packet)
+        if missing == 0 {
+            return Some(packet);
+        }
+        lengthen(cx, packet, missing).map_err(|packet| cx.drop(packet, "too long for a buffer")).ok()
     }
 }
 

@@ -24,6 +24,7 @@
 //! CheckCRC32
 
 use super::pad::lengthen;
+use crc::{CRC_32_MPEG_2, Crc, Table};
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Pull};
 
@@ -33,27 +34,12 @@ pub(crate) const CLASS: Class = Class::new("SetCRC32", create).doc(include_str!(
 /// Bytes of the checksum.
 pub(crate) const BYTES: usize = 4;
 
-const TABLE: [u32; 256] = table();
-
-const fn table() -> [u32; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut rest = (byte as u32) << 24;
-        let mut bit = 0;
-        while bit < 8 {
-            rest = if rest >> 31 == 1 { (rest << 1) ^ 0x04c1_1db7 } else { rest << 1 };
-            bit += 1;
-        }
-        table[byte] = rest;
-        byte += 1;
-    }
-    table
-}
+/// The polynomial 0x04c11db7, not reflected, from all ones on, not inverted; 16 bytes at a time.
+static CRC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_MPEG_2);
 
 /// The check of some bytes.
 pub(crate) fn crc32(data: &[u8]) -> u32 {
-    data.iter().fold(u32::MAX, |crc, &byte| (crc << 8) ^ TABLE[usize::from((crc >> 24) as u8 ^ byte)])
+    CRC.checksum(data)
 }
 
 struct SetCrc32;
