@@ -3,7 +3,7 @@
 use std::{marker::PhantomData, mem::size_of, ptr};
 
 use crate::{
-    defer::{Backpressure, Updater},
+    defer::{Backpressure, Defer, DeferRoom},
     reader::Turn,
     sync::{AtomicPtr, Ordering, ordering},
 };
@@ -43,7 +43,7 @@ impl<T: Send + Sync + 'static> OptionCell<T> {
     pub fn replace(
         &self,
         new: Option<Box<T>>,
-        updater: &Updater,
+        updater: impl Defer,
     ) -> Result<(), Backpressure<Option<Box<T>>>> {
         self.replace_weighing(new, size_of::<T>(), updater)
     }
@@ -56,7 +56,7 @@ impl<T: Send + Sync + 'static> OptionCell<T> {
         &self,
         new: Option<Box<T>>,
         bytes: usize,
-        updater: &Updater,
+        updater: impl Defer,
     ) -> Result<(), Backpressure<Option<Box<T>>>> {
         // Room first: once the value is unlinked there is no way back.
         let Some(room) = updater.reserve(bytes) else { return Err(Backpressure::new(new)) };
@@ -138,7 +138,7 @@ impl<T: Send + Sync + 'static> Cell<T> {
     ///
     /// # Errors
     /// If too much memory waits to be reclaimed, gives `new` back and changes nothing.
-    pub fn replace(&self, new: Box<T>, updater: &Updater) -> Result<(), Backpressure<Box<T>>> {
+    pub fn replace(&self, new: Box<T>, updater: impl Defer) -> Result<(), Backpressure<Box<T>>> {
         self.replace_weighing(new, size_of::<T>(), updater)
     }
 
@@ -150,7 +150,7 @@ impl<T: Send + Sync + 'static> Cell<T> {
         &self,
         new: Box<T>,
         bytes: usize,
-        updater: &Updater,
+        updater: impl Defer,
     ) -> Result<(), Backpressure<Box<T>>> {
         self.inner.replace_weighing(Some(new), bytes, updater).map_err(|full| {
             full.map(|new| match new {
@@ -170,7 +170,7 @@ impl<T: Send + Sync + 'static> Cell<T> {
     pub fn update(
         &self,
         turn: Turn<'_>,
-        updater: &Updater,
+        updater: impl Defer,
         mut change: impl FnMut(&T) -> T,
     ) -> Result<(), Backpressure<()>> {
         let Some(room) = updater.reserve(size_of::<T>()) else { return Err(Backpressure::new(())) };

@@ -208,8 +208,40 @@ impl Updater {
         Ok(())
     }
 
+    /// Queues a callback that has been charged for already.
+    pub(crate) fn adopt<F: FnOnce() + Send + 'static>(&self, charge: usize, callback: F) {
+        self.shared.budget.callbacks.fetch_add(1, Ordering::Relaxed);
+        Room { updater: self, charge }.defer(callback);
+    }
+}
+
+/// Whoever takes care of what was replaced: `&`[`Updater`] or `&mut` [`LocalUpdater`](crate::LocalUpdater). Not for others to implement.
+pub trait Defer: private::Sealed {
+    #[doc(hidden)]
+    type Room: DeferRoom;
+
     /// Sets room aside for a callback that frees `bytes`, before there is no way back.
-    pub(crate) fn reserve(&self, bytes: usize) -> Option<Room<'_>> {
+    #[doc(hidden)]
+    fn reserve(self, bytes: usize) -> Option<Self::Room>;
+}
+
+#[doc(hidden)]
+pub trait DeferRoom {
+    /// Uses the room for a callback that does not block.
+    fn defer<F: FnOnce() + Send + 'static>(self, callback: F);
+}
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for &super::Updater {}
+    impl Sealed for &mut super::Updater {}
+    impl Sealed for &mut crate::local::LocalUpdater {}
+}
+
+impl<'u> Defer for &'u Updater {
+    type Room = Room<'u>;
+
+    fn reserve(self, bytes: usize) -> Option<Room<'u>> {
         let charge = bytes.saturating_add(size_of::<Header>());
         self.shared.budget.charge(charge).then(|| Room { updater: self, charge })
     }
@@ -228,18 +260,28 @@ impl std::fmt::Debug for Updater {
     }
 }
 
+impl<'u> Defer for &'u mut Updater {
+    type Room = Room<'u>;
+
+    fn reserve(self, bytes: usize) -> Option<Room<'u>> {
+        (&*self).reserve(bytes)
+    }
+}
+
 /// Room set aside for one callback; given back when it is dropped unused.
-pub(crate) struct Room<'u> {
+#[derive(Debug)]
+pub struct Room<'u> {
     updater: &'u Updater,
     charge: usize,
 }
 
-impl Room<'_> {
-    /// Uses the room for a callback that does not block.
-    pub(crate) fn defer<F: FnOnce() + Send + 'static>(self, closure: F) {
+impl DeferRoom for Room<'_> {
+    fn defer<F: FnOnce() + Send + 'static>(self, closure: F) {
         self.queue(closure, false);
     }
+}
 
+impl Room<'_> {
     fn queue<F: FnOnce() + Send + 'static>(self, closure: F, blocking: bool) {
         let header = Header { next: ptr::null_mut(), charge: self.charge, blocking, run: Node::<F>::run };
         let node = Box::leak(Box::new(Node { header, closure }));
@@ -272,12 +314,7 @@ impl Budget {
 
     /// Adds a callback if the limit allows it. When nothing waits, one of any size is allowed.
     fn charge(&self, charge: usize) -> bool {
-        let limit = self.limit.load(Ordering::Relaxed);
-        let fits = |now: usize| match now.checked_add(charge) {
-            Some(sum) if now == 0 || sum <= limit => Some(sum),
-            _ => None,
-        };
-        let accepted = self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok();
+        let accepted = self.take(charge);
         if accepted {
             self.callbacks.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -286,9 +323,24 @@ impl Budget {
         accepted
     }
 
+    /// Takes bytes, if the limit allows it, for callbacks that are counted later.
+    pub(crate) fn take(&self, charge: usize) -> bool {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let fits = |now: usize| match now.checked_add(charge) {
+            Some(sum) if now == 0 || sum <= limit => Some(sum),
+            _ => None,
+        };
+        self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
+    }
+
     fn refund(&self, charge: usize) {
-        self.callbacks.fetch_sub(1, Ordering::Relaxed);
-        self.bytes.fetch_sub(charge, Ordering::Relaxed);
+        self.refund_many(1, charge);
+    }
+
+    /// Gives back the bytes of so many callbacks that have run.
+    pub(crate) fn refund_many(&self, callbacks: usize, bytes: usize) {
+        self.callbacks.fetch_sub(callbacks, Ordering::Relaxed);
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// True if readers should hurry.

@@ -6,6 +6,7 @@ use crate::{
     clock::Clock,
     defer::{Backpressure, Updater},
     grace::{Shared, nanos},
+    local::LocalUpdater,
     reader::{Guard, Name, Reader},
     stats::{Stall, Stats},
     sync::{Arc, Ordering},
@@ -120,6 +121,12 @@ impl Domain {
     pub fn updater(&self) -> Updater {
         self.start_reclaimer();
         Updater::new(self.shared())
+    }
+
+    /// An updater that runs its callbacks itself: for control threads that update much.
+    pub fn local_updater(&self) -> LocalUpdater {
+        self.start_reclaimer(); // it may hand over to it
+        LocalUpdater::new(self.shared())
     }
 
     /// [`Updater::call`] through a queue that all callers share.

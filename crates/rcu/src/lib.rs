@@ -36,6 +36,7 @@
 //! | worker | sleep | [`Reader::offline`] before |
 //! | control thread | read | [`Domain::guard`] |
 //! | updater | replace a value | [`Cell::replace`], [`Cell::update`] |
+//! | updater | replace a great many | the same with a [`LocalUpdater`] |
 //! | updater | free something else, later | [`Updater::retire`], [`Updater::call`] |
 //! | updater | the same, if freeing may block | [`Updater::call_blocking`] |
 //! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`] |
@@ -152,6 +153,7 @@ mod domain;
 pub mod flavour;
 mod grace;
 mod late;
+mod local;
 mod pool;
 mod reader;
 mod registry;
@@ -161,7 +163,8 @@ mod sync;
 
 pub use cell::{Cell, OptionCell};
 pub use clock::Clock;
-pub use defer::{Backpressure, Updater};
+pub use defer::{Backpressure, Defer, Updater};
 pub use domain::{Config, Domain, Token};
+pub use local::LocalUpdater;
 pub use reader::{Guard, Reader, Turn};
 pub use stats::{Latency, Stall, Stats};

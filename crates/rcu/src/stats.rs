@@ -119,8 +119,13 @@ impl Default for Buckets {
 
 impl Metrics {
     pub(crate) fn count_callback(&self, panicked: bool) {
-        self.callbacks_run.fetch_add(1, Relaxed);
-        self.callbacks_panicked.fetch_add(panicked.into(), Relaxed);
+        self.count_callbacks(1, panicked.into());
+    }
+
+    /// Counts callbacks that have run, and those of them that panicked.
+    pub(crate) fn count_callbacks(&self, run: u64, panicked: u64) {
+        self.callbacks_run.fetch_add(run, Relaxed);
+        self.callbacks_panicked.fetch_add(panicked, Relaxed);
     }
 
     /// Counts a grace period that took `ns`.
@@ -162,7 +167,10 @@ impl Starts {
     /// Nanoseconds from the start of `epoch` until `now`, if it is known.
     pub(crate) fn age(&self, epoch: u64, now: u64) -> Option<u64> {
         let entry = self.entry(epoch).load(Relaxed);
-        (entry >> TIME_BITS == epoch << TIME_BITS >> TIME_BITS).then(|| now.wrapping_sub(entry) & TIME_MASK)
+        let age = now.wrapping_sub(entry) & TIME_MASK;
+        // Whoever asks may have read the clock before the start did: an age of nothing, not of years.
+        let age = if age > TIME_MASK / 2 { 0 } else { age };
+        (entry >> TIME_BITS == epoch << TIME_BITS >> TIME_BITS).then_some(age)
     }
 
     fn entry(&self, epoch: u64) -> &AtomicU64 {
@@ -176,4 +184,18 @@ pub(crate) fn thread_id() -> u64 {
     thread_local!(static ID: u64 = NEXT.fetch_add(1, Relaxed));
     // A thread that is ending has no number any more; it is nobody in particular.
     ID.try_with(|id| *id).unwrap_or(u64::MAX)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Starts;
+
+    #[test]
+    fn a_start_after_the_look_at_the_clock_is_not_ages_ago() {
+        let starts = Starts::default();
+        starts.note(7, 1_000);
+        assert_eq!(starts.age(7, 1_500), Some(500));
+        assert_eq!(starts.age(7, 999), Some(0));
+        assert_eq!(starts.age(71, 1_500), None);
+    }
 }

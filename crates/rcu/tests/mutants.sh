@@ -9,7 +9,7 @@ export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 # On loom: orderings and fences. On the machine: what even a strongly ordered machine shows.
 models="quiescent_acquire report_release online_fence start_fence join_fence join_write
     scan_acquire over_release claim_acquire push_release read_acquire publish_release
-    wait_before_free ignore_readers"
+    wait_before_free local_wait ignore_readers"
 stress="wait_before_free ignore_readers"
 
 survivors=0

@@ -1,0 +1,54 @@
+//! Updaters that run their callbacks themselves, in every interleaving within a preemption bound.
+#![cfg(loom)]
+// Whether the shared cells are accessed one at a time is what the models check.
+#![allow(clippy::arc_with_non_send_sync)]
+
+use loom::{cell::UnsafeCell, model::Builder, sync::Arc, thread};
+use rcu::{Cell, Config, Domain};
+
+/// A number whose every access loom sees; dropping it is a write.
+struct Seen(UnsafeCell<u32>);
+
+// SAFETY: access is what the models check.
+unsafe impl Send for Seen {}
+// SAFETY: as above.
+unsafe impl Sync for Seen {}
+
+impl Drop for Seen {
+    fn drop(&mut self) {
+        // SAFETY: checked by the model.
+        self.0.with_mut(|at| unsafe { *at = 0 });
+    }
+}
+
+/// A reader against an updater that frees within its updates, and hands over at the end.
+#[test]
+fn an_old_value_outlives_the_turns_that_found_it() {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        // SAFETY: one domain a model.
+        let domain = unsafe { Domain::isolated(Config::manual()) };
+        let world = Arc::new((domain, Cell::new(Seen(UnsafeCell::new(1)))));
+        let reading = {
+            let world = world.clone();
+            thread::spawn(move || {
+                let (domain, cell) = &*world;
+                let mut reader = domain.register("reader");
+                for _ in 0..2 {
+                    // SAFETY: checked by the model.
+                    cell.read(reader.turn()).0.with(|at| assert_ne!(unsafe { *at }, 0));
+                    reader.quiescent();
+                }
+            })
+        };
+        let (domain, cell) = &*world;
+        let mut updater = domain.local_updater();
+        for number in 2..4 {
+            cell.replace(Box::new(Seen(UnsafeCell::new(number))), &mut updater).expect("room");
+        }
+        drop(updater);
+        reading.join().expect("the reader");
+        domain.barrier();
+    });
+}
