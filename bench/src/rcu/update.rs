@@ -51,6 +51,8 @@ pub(crate) struct Found {
 #[serde(rename_all = "lowercase")]
 enum How {
     Callbacks,
+    /// By callbacks that the updater runs itself.
+    Local,
     Synchronize,
 }
 
@@ -67,7 +69,10 @@ enum Reads {
 /// A turn so long that what is replaced meanwhile is more than the limit allows.
 const SLOW: Duration = Duration::from_millis(250);
 
-const CASES: [(How, Reads); 5] = [
+const CASES: [(How, Reads); 8] = [
+    (How::Local, Reads::Many),
+    (How::Local, Reads::Few),
+    (How::Local, Reads::Slow),
     (How::Callbacks, Reads::Many),
     (How::Callbacks, Reads::Few),
     (How::Callbacks, Reads::Slow),
@@ -125,12 +130,21 @@ fn measure(how: How, reads: Reads, long: Duration) -> Found {
     let before = processor_time_of_all();
     let (found, reading) = thread::scope(|scope| {
         let reader = match how {
-            How::Callbacks => scope.spawn(|| read(domain, reads, &stop, |turn| *place.cell.read(turn))),
+            How::Callbacks | How::Local => {
+                scope.spawn(|| read(domain, reads, &stop, |turn| *place.cell.read(turn)))
+            }
             How::Synchronize => scope.spawn(|| read(domain, reads, &stop, |_| place.number())),
         };
         scope.spawn(|| watch(domain, &stop, &most));
         let updater = scope.spawn(|| match how {
-            How::Callbacks => update(domain, &place.cell, &stop),
+            How::Callbacks => {
+                let updater = domain.updater();
+                update(domain, &stop, |number| place.cell.replace(Box::new(number), &updater).is_ok())
+            }
+            How::Local => {
+                let mut updater = domain.local_updater();
+                update(domain, &stop, |number| place.cell.replace(Box::new(number), &mut updater).is_ok())
+            }
             How::Synchronize => update_and_wait(domain, &place, &stop),
         });
         thread::sleep(long);
@@ -210,18 +224,18 @@ fn watch(domain: &Domain, stop: &AtomicBool, most: &AtomicU64) {
     }
 }
 
-fn update(domain: &Domain, cell: &Cell<u64>, stop: &AtomicBool) -> (u64, Found) {
+fn update(domain: &Domain, stop: &AtomicBool, mut replace: impl FnMut(u64) -> bool) -> (u64, Found) {
     let _bound = Bound::to(super::processors() - 1);
-    let updater = domain.updater();
     let (mut begun, before, begin) = (0u64, domain.stats().callbacks_run, Instant::now());
     while !stop.load(Relaxed) {
-        match cell.replace(Box::new(begun), &updater) {
-            Ok(()) => begun += 1,
-            Err(_) => thread::yield_now(),
+        if replace(begun) {
+            begun += 1;
+        } else {
+            thread::yield_now();
         }
     }
     let seconds = begin.elapsed().as_secs_f64();
-    let freed = domain.stats().callbacks_run - before;
+    let freed = domain.stats().callbacks_run.saturating_sub(before);
     (begun, Found { begun: begun as f64 / seconds, freed: freed as f64 / seconds, ..Found::default() })
 }
 
