@@ -8,7 +8,7 @@ mod sample;
 
 use crate::machine::Machine;
 use router::{Classes, Options};
-use rows::{ROWS, Row};
+use rows::{Row, rows};
 use sample::Sample;
 use serde::Serialize;
 use std::path::Path;
@@ -127,7 +127,8 @@ struct Report {
 
 /// Measures all classes, interleaved, and prints the table.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
-    let rows: Vec<&Row> = ROWS.iter().filter(|row| chosen(row, &arguments.only)).collect();
+    let known = rows()?;
+    let rows: Vec<&Row> = known.iter().filter(|row| chosen(row, &arguments.only)).collect();
     if arguments.count {
         return rows.iter().try_for_each(|row| run_once(row, arguments.packets));
     }
@@ -154,7 +155,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             instructions_per_packet: counts.get(i).copied(),
         }
     });
-    print(&Report { machine, figures: figures.collect(), unmeasured: unmeasured() }, arguments.json);
+    print(&Report { machine, figures: figures.collect(), unmeasured: unmeasured(&known) }, arguments.json);
     Ok(())
 }
 
@@ -244,8 +245,8 @@ fn print(report: &Report, json: bool) {
 }
 
 /// Classes of the library that have no row: information, control, schedulers of time, and what needs a device or a file.
-fn unmeasured() -> Vec<&'static str> {
+fn unmeasured(rows: &[Row]) -> Vec<&'static str> {
     let known = elements::classes();
     let names = known.iter().map(|class| class.name);
-    names.filter(|name| ROWS.iter().all(|row| row.class != *name)).collect()
+    names.filter(|name| rows.iter().all(|row| row.class != *name)).collect()
 }

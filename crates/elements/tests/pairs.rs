@@ -1,0 +1,177 @@
+//! Random packets through every element, and through pairs of elements: nothing panics, and every run comes to its end.
+//!
+//! `tests/stages.txt` has the elements. Sums that overflow panic, too, as tests are compiled.
+
+use clique_elements as elements;
+use packet::Anno;
+use router::{Activity, Class, Classes, Clock, Config, ConfigError, Cx, Element, Log, Options, Residency};
+
+const STAGES: &str = include_str!("../../../tests/stages.txt");
+/// Packets of a run.
+const PACKETS: u32 = 96;
+/// Pairs that are tried: some of all, others in each run of the tests would not help to reproduce a failure.
+const PAIRS: usize = 1_500;
+
+/// What a stage is: the text, and whether it stands between a Queue and an Unqueue, or has no output.
+#[derive(Clone, Copy)]
+struct Stage {
+    text: &'static str,
+    place: &'static str,
+}
+
+fn stages() -> Vec<Stage> {
+    let lines = STAGES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let stage = |line: &'static str| {
+        let mut words = line.split_whitespace();
+        let place = words.nth(2).expect("a place");
+        let times = words.next().expect("a number");
+        let (_, text) = line.split_once(&format!("{place} ")).expect("the place");
+        let (_, text) = text.split_once(times).expect("the number");
+        Stage { text: text.trim(), place }
+    };
+    lines.map(stage).filter(|stage| stage.place != "source").collect()
+}
+
+/// Emits packets of all kinds, most of them nearly right, and stops the driver.
+const HOSTILE: Class = Class::new("Hostile", create)
+    .ports("0/1")
+    .processing("/h")
+    .activity(Activity::Always)
+    .residency(Residency::Exclusive);
+
+struct Hostile {
+    rng: fastrand::Rng,
+    left: u32,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut seed, mut left) = (0u32, 0u32);
+    config.args().required("SEED", &mut seed).required("LIMIT", &mut left).finish()?;
+    Ok(Box::new(Hostile { rng: fastrand::Rng::with_seed(seed.into()), left }))
+}
+
+/// Beginnings of packets, with lengths and checksums that fit or do not.
+const GOOD: [&str; 9] = [
+    "020000000002020000000001080045000022000000004011a5c90a0000010a00010204d20035000e0000",
+    "0200000000020200000000018100000708004500001c",
+    "ffffffffffff020000000001080600010800060400010200000000010a0000010000000000000a0000fe",
+    "4500002e00000000ff1165ba0a0000010a00010204d20035001a0000",
+    "4600003200000000ff06000001020304050607080707040a000000004d2005000000001000000025002ffff0000",
+    "4500003c00002000ff0165ba0a0000010a00010208000000000100014500001c000000004011a5c90a0000020a000103",
+    "6000000000201140200100000000000000000000000000012001000000000000000000000000000204d2003500200000",
+    "60000000002000402001000000000000000000000000000120010000000000000000000000000002060005020000010011000001",
+    "6000000000203aff20010000000000000000000000000001ff0200000000000000000001ff00000287000000000000002001",
+];
+
+fn bytes(text: &str) -> Vec<u8> {
+    let digit =
+        |at: usize| text.as_bytes().get(at).map_or(0, |&c| (c as char).to_digit(16).unwrap_or(0) as u8);
+    (0..text.len() / 2).map(|i| digit(2 * i) << 4 | digit(2 * i + 1)).collect()
+}
+
+impl Hostile {
+    fn data(&mut self) -> Vec<u8> {
+        let rng = &mut self.rng;
+        let mut data = bytes(GOOD[rng.usize(0..GOOD.len())]);
+        let longer = [0, 4, 40, 1400][rng.usize(0..4)];
+        data.extend((0..rng.usize(0..=longer)).map(|_| rng.u8(..)));
+        for _ in 0..rng.usize(0..4) {
+            let at = rng.usize(0..data.len().min(64));
+            data[at] = [0, 0xff, rng.u8(..), data[at] ^ 1 << rng.u8(0..8)][rng.usize(0..4)];
+        }
+        if rng.u8(0..4) == 0 {
+            data.truncate(rng.usize(0..data.len()));
+        }
+        data
+    }
+}
+
+impl Element for Hostile {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.schedule();
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if self.left == 0 {
+            return cx.please_stop();
+        }
+        let mut batch = cx.batch();
+        for _ in 0..self.left.min(8) {
+            self.left -= 1;
+            let data = self.data();
+            let Some(mut packet) = cx.pool().packet(&data) else { continue };
+            packet.set_anno(Anno::PAINT, self.rng.u64(..));
+            packet.set_anno(Anno::EXTRA_LENGTH, self.rng.u64(..) & 0x3f);
+            if self.rng.bool() {
+                let start = self.rng.usize(0..=packet.len());
+                packet.set_network(start as isize, self.rng.usize(0..80));
+            }
+            batch.push(packet);
+        }
+        cx.schedule();
+        cx.emit(0, batch);
+    }
+}
+
+/// Elements that mark headers, so that those behind them look into packets.
+const BEFORE: [&str; 7] = [
+    "Null",
+    "MarkIPHeader(0)",
+    "MarkIPHeader(14)",
+    "MarkIP6Header(0)",
+    "CheckIPHeader",
+    "MarkMACHeader",
+    "GetIPAddress(16)",
+];
+
+/// Runs a configuration to its end in simulated time; how many times an element was handed packets.
+fn run(config: &str, vector: usize) -> u64 {
+    let library = elements::classes();
+    let known = Classes::new(library.iter().chain([&HOSTILE]));
+    let parsed = lang::parse(config, "pairs", &[]);
+    assert!(!parsed.has_errors(), "{config}\n{}", parsed.render_click());
+    let layout = router::layout(parsed.graph, &known, 1)
+        .unwrap_or_else(|e| panic!("{config}\n{}", lang::render_click(&e)));
+    let log = Log::Memory(Default::default());
+    let options = Options { log, clock: Clock::simulated(), vector, ..Options::default() };
+    let (mut router, _) = router::build(layout, config.to_owned(), &known, options)
+        .unwrap_or_else(|e| panic!("{config}\n{}", lang::render_click(&e)));
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        router.run();
+        router.finish();
+    }));
+    assert!(ran.is_ok(), "vector {vector}: {config}");
+    router.dispatches()
+}
+
+fn through(stages: &[Stage], before: &str, seed: usize) -> String {
+    let mut config = format!("Hostile({seed}, {PACKETS}) -> {before}");
+    for (i, stage) in stages.iter().enumerate() {
+        config += &match stage.place {
+            "push" => format!(" -> {}", stage.text),
+            "pull" => format!(" -> Queue(64) -> {} -> Unqueue(BURST 8)", stage.text),
+            _ => format!(" -> t{i} :: Tee -> {}; t{i}[1]", stage.text),
+        };
+    }
+    config + " -> Discard;"
+}
+
+#[test]
+fn alone() {
+    for (seed, stage) in stages().iter().enumerate() {
+        for (i, before) in BEFORE.iter().enumerate() {
+            let (config, vector) = (through(&[*stage], before, seed), [1, 32][(seed + i) % 2]);
+            assert!(run(&config, vector) > 2, "no packets: {config}");
+        }
+    }
+}
+
+#[test]
+fn in_pairs() {
+    let (stages, mut rng) = (stages(), fastrand::Rng::with_seed(1));
+    for seed in 0..PAIRS {
+        let pair = [stages[rng.usize(0..stages.len())], stages[rng.usize(0..stages.len())]];
+        run(&through(&pair, BEFORE[rng.usize(0..BEFORE.len())], seed), [1, 32][rng.usize(0..2)]);
+    }
+}
