@@ -14,7 +14,7 @@ use std::{
 };
 
 use rcu::flavour::{
-    BrLock, ClickEpoch, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, ReclaimLists, RwLock, Thread, Timed,
+    ApRcu, BrLock, ClickEpoch, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, ReclaimLists, RwLock, Thread, Timed,
     Unprotected,
 };
 
@@ -208,6 +208,7 @@ flavours! {
     qsbr: Qsbr::new();
     qrcu: Qrcu::new();
     drcu: Drcu::new();
+    ap_rcu: ApRcu::new();
     click_epoch: ClickEpoch::new();
     lock: Lock::new();
     rwlock: RwLock::new();

@@ -17,7 +17,10 @@ use loom::{
 };
 use rcu::{
     Config,
-    flavour::{BrLock, ClickEpoch, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, RwLock, Thread, Unprotected},
+    flavour::{
+        ApRcu, ApRcuConfig, BrLock, ClickEpoch, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, RwLock, Thread,
+        Unprotected,
+    },
 };
 
 /// A pointer that readers follow (an index), and what it may point to.
@@ -64,7 +67,7 @@ fn check(bound: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// A reader between two quiescent states, against an updater that waits and frees.
+/// A reader that passes through quiescent states, against an updater that waits and frees.
 fn synchronize<F: Flavour>(bound: usize, make: fn() -> F) {
     check(bound, move || {
         let (world, flavour) = (World::new(), make());
@@ -72,8 +75,10 @@ fn synchronize<F: Flavour>(bound: usize, make: fn() -> F) {
         let theirs = world.clone();
         let reading = thread::spawn(move || {
             theirs.read(&mut reader);
-            reader.quiescent();
-            theirs.read(&mut reader);
+            for _ in 0..2 {
+                reader.quiescent();
+                theirs.read(&mut reader);
+            }
         });
         let mut updater = flavour.register();
         let old = world.unlink(&mut updater, 1);
@@ -150,6 +155,7 @@ macro_rules! models {
 
 models! {
     qsbr: Qsbr::with_config(Config::manual()), [2, 2, 2];
+    ap_rcu: ApRcu::with_config(ApRcuConfig::manual()), [3, 3, 2];
     click_epoch: ClickEpoch::new(), [3, 3, 2];
     qrcu: Qrcu::new(), [3, 3, 2];
     drcu: Drcu::new(), [3, 3, 3];

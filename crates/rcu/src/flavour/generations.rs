@@ -50,8 +50,7 @@ impl Generations {
         }
     }
 
-    #[cfg(test)]
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.later.is_empty() && self.now.is_empty()
     }
 }

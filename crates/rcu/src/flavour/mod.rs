@@ -34,6 +34,7 @@
 //! run(&Lock::new());
 //! ```
 
+mod ap_rcu;
 mod brlock;
 mod click_epoch;
 mod drcu;
@@ -46,6 +47,7 @@ mod rwlock;
 mod timed;
 mod unprotected;
 
+pub use ap_rcu::{ApRcu, ApRcuConfig, ApRcuStats, ApRcuThread};
 pub use brlock::BrLock;
 pub use click_epoch::{ClickEpoch, ReclaimHook, ReclaimLists, Reclaimable};
 pub use drcu::Drcu;
