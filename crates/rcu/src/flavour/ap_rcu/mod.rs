@@ -36,13 +36,12 @@
 mod detector;
 mod reclaimer;
 
+#[cfg(not(loom))]
+use std::sync::Mutex as StdMutex;
 use std::{
     marker::PhantomData,
     ptr::NonNull,
-    sync::{
-        Mutex as StdMutex,
-        atomic::{AtomicBool as UnorderedBool, AtomicU64 as UnorderedU64, AtomicUsize as Unordered},
-    },
+    sync::atomic::{AtomicBool as UnorderedBool, AtomicU64 as UnorderedU64, AtomicUsize as Unordered},
     time::Duration,
 };
 
@@ -142,6 +141,7 @@ struct Slot {
     /// It should be quiescent soon. Advice: it orders nothing.
     asked: UnorderedBool,
     /// Who to wake.
+    #[cfg(not(loom))]
     thread: StdMutex<Option<std::thread::Thread>>,
 }
 
