@@ -3,6 +3,7 @@
 //! [`capture`] reads and writes pcap and pcapng files as streams. A packet is handed out as a slice of bytes and
 //! a few figures beside it (time, original length, link type); copying it into a packet buffer is the caller's.
 //! [`port`] reaches the kernel's interfaces, through [`packet_socket`] or [`xdp`]; what the kernel refuses is explained ([`Trouble`]).
+//! [`tap`] makes interfaces behind which Clique is.
 //! [`memory`] has interfaces without hardware for demonstrations, benchmarks and tests, fed by sets of [`frames`].
 //! [`traffic`] makes such sets, from a seed or from a capture.
 //!
@@ -21,6 +22,8 @@ pub mod packet_socket;
 pub mod port;
 #[allow(unsafe_code)]
 mod sys;
+#[allow(unsafe_code)]
+pub mod tap;
 pub mod traffic;
 mod trouble;
 #[allow(unsafe_code)]

@@ -1,6 +1,6 @@
 //! System calls with safe arguments: what std does not have.
 
-use std::ffi::{CString, c_int};
+use std::ffi::{CString, c_int, c_ulong};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -96,6 +96,29 @@ pub(crate) fn index_of(interface: &str) -> io::Result<c_int> {
         0 => Err(io::Error::last_os_error()),
         index => Ok(index as c_int),
     }
+}
+
+/// An interface request that names an interface.
+pub(crate) fn interface_request(interface: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: a structure of integers and a union of such and of pointers that nobody follows.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    if interface.len() >= request.ifr_name.len() || interface.contains('\0') {
+        return Err(io::Error::from_raw_os_error(libc::ENODEV));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
+/// Sends an interface request.
+///
+/// # Safety
+/// The request must be what `code` takes.
+pub(crate) unsafe fn request(fd: &OwnedFd, code: c_ulong, request: &mut libc::ifreq) -> io::Result<()> {
+    // SAFETY: the kernel reads and writes within the request, and what the caller answers for.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), code as libc::Ioctl, std::ptr::from_mut(request)) })?;
+    Ok(())
 }
 
 /// Names of all interfaces.

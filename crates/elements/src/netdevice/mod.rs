@@ -1,9 +1,24 @@
-//! Packets from and to the kernel's interfaces.
+//! Packets from and to the kernel: its interfaces, interfaces of Clique's own, sockets.
 
 mod from_device;
+mod from_host;
+mod host_port;
+mod kernel_tap;
+mod kernel_tun;
+mod socket;
 mod to_device;
+mod to_host;
 
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[&from_device::CLASS, &from_device::POLL, &to_device::CLASS];
+pub const CLASSES: &[&Class] = &[
+    &from_device::CLASS,
+    &from_device::POLL,
+    &from_host::CLASS,
+    &kernel_tap::CLASS,
+    &kernel_tun::CLASS,
+    &socket::CLASS,
+    &to_device::CLASS,
+    &to_host::CLASS,
+];

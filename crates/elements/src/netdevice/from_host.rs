@@ -1,0 +1,46 @@
+//! Receives packets from this machine's kernel.
+//!
+//! ```click
+//! FromHost(DEVNAME [, DST, GATEWAY, TYPE, ETHER, HEADROOM, MTU, BURST])
+//! ```
+//!
+//! Makes an interface DEVNAME and emits what the kernel sends there; ToHost of the same name makes the kernel receive
+//! something there. Needs root, or the capability CAP_NET_ADMIN. Without DST the interface gets no address.
+//!
+//! Ports: no inputs, 1 or 2 outputs. Processing: push. Workers: an instance on each.
+//!
+//! # Arguments
+//! - `DEVNAME` (word): the interface's name.
+//! - `DST` (IP prefix): the kernel's address, and the network around it.
+//! - `GATEWAY` (IP address in that network): the kernel's default route leads there.
+//! - `TYPE` (word, default ETHER): ETHER for Ethernet frames, IP for IP packets. What is no IP packet leaves at output 1, if it is
+//!   connected, with TYPE IP.
+//! - `ETHER` (Ethernet address): the kernel's.
+//! - `HEADROOM` (integer, at most 8192): free bytes in front of each packet.
+//! - `MTU` (integer, default 1500): the longest packet, without link-layer header.
+//! - `BURST` (integer, default: packets in a batch): packets that are read at a time.
+//!
+//! # Handlers
+//! - `dev_name` (read): the interface's name.
+//! - `packets` (read): packets read.
+//!
+//! # Example
+//! ```click
+//! FromHost(fake0, 192.0.2.1/24) -> ARPResponder(0.0.0.0/0 1:1:1:1:1:1) -> ToHost(fake0)
+//! ```
+//!
+//! # See also
+//! ToHost, KernelTun, KernelTap
+
+use super::host_port::create_host;
+use router::Class;
+
+/// The class.
+pub(crate) const CLASS: Class = Class {
+    name: "FromHost",
+    ports: "0/1-2",
+    processing: "/h",
+    create: create_host,
+    doc: include_str!("from_host.rs"),
+    ..super::kernel_tun::CLASS
+};

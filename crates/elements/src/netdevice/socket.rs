@@ -1,0 +1,447 @@
+//! Carries packets over a socket.
+//!
+//! ```click
+//! Socket(TCP, IP, PORT [, LOCALIP, LOCALPORT, KEYWORDS])
+//! Socket(UDP, IP, PORT [, LOCALIP, LOCALPORT, KEYWORDS])
+//! Socket(UNIX, FILENAME [, LOCALFILENAME, KEYWORDS])
+//! Socket(UNIX_DGRAM, FILENAME [, LOCALFILENAME, KEYWORDS])
+//! ```
+//!
+//! Sends the data of packets at the input to another host or process, and emits what comes from there. A server binds the address
+//! or file; with TCP and UNIX it serves one connection at a time, with UDP and UNIX_DGRAM it answers whoever has sent
+//! something last. A client connects when the router starts; a UDP client to 0.0.0.0 sends each packet to its destination
+//! annotation. It is a client with CLIENT true, without outputs, or with a local address.
+//!
+//! TCP and UNIX carry a stream: packets come out as the data arrives, not as it was sent. Unlike Click's, which stops
+//! the router while a socket is full, up to 1000 packets that were pushed wait, and further ones are dropped. ALLOW and DENY are not known:
+//! put an IPFilter in front of the service, or use the kernel's.
+//!
+//! Ports: up to 1 input and 1 output. Processing: agnostic input, push output. Workers: exclusive.
+//!
+//! # Arguments
+//! - `IP`, `PORT` or `FILENAME`: where to connect to, or what to bind. A name that begins with `@` is abstract.
+//! - `LOCALIP`, `LOCALPORT` or `LOCALFILENAME`: what a client binds.
+//! - `SNAPLEN` (integer, default 2048): bytes of a packet that is received, at most.
+//! - `NODELAY` (boolean, default true): with TCP, send at once.
+//! - `CLIENT` (boolean): be a client, or a server.
+//! - `SNDBUF`, `RCVBUF` (integer): bytes of the socket's buffers.
+//! - `TIMESTAMP` (boolean, default true): set the time of packets that are received.
+//! - `VERBOSE` (boolean, default false): report connections.
+//!
+//! # Handlers
+//! - `connected` (read): whether packets can be sent.
+//!
+//! # Example
+//! ```click
+//! Socket(TCP, 0.0.0.0, 8080) -> Print -> Discard
+//! ```
+//!
+//! # See also
+//! ControlSocket, FromDevice, KernelTun
+
+use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
+use router::{
+    Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Interest, Pull, Residency,
+};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, sockopt,
+};
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Socket", create)
+    .ports("0-1/0-1")
+    .processing("a/h")
+    .flow("x/y")
+    .residency(Residency::Exclusive)
+    .activity(Activity::Always)
+    .doc(include_str!("socket.rs"));
+
+/// Packets that wait for the socket, at most, when they are pushed.
+const WAITING_MAX: usize = 1000;
+const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
+
+/// What the arguments say.
+struct Settings {
+    family: AddressFamily,
+    stream: bool,
+    remote: SocketAddrAny,
+    local: Option<SocketAddrAny>,
+    /// The file that goes with the element.
+    file: Option<String>,
+    /// Whether each packet says where it goes.
+    to_annotation: bool,
+    port: u16,
+    client: bool,
+    snaplen: usize,
+    nodelay: bool,
+    sndbuf: Option<usize>,
+    rcvbuf: Option<usize>,
+    timestamp: bool,
+    verbose: bool,
+}
+
+struct Socket {
+    settings: Settings,
+    fd: Option<Arc<OwnedFd>>,
+    /// The connection, or the socket itself where there are none.
+    active: Option<Arc<OwnedFd>>,
+    /// Where a datagram goes.
+    peer: Option<SocketAddrAny>,
+    waiting: VecDeque<Packet>,
+    pulls: bool,
+    outputs: usize,
+    burst: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut kind, mut first, mut rest) = (String::new(), String::new(), Vec::new());
+    let (mut client, mut snaplen, mut nodelay) = (None::<bool>, 2048usize, true);
+    let (mut sndbuf, mut rcvbuf, mut timestamp, mut verbose) = (None, None, true, false);
+    config
+        .args()
+        .required("TYPE", &mut kind)
+        .required("ADDR", &mut first)
+        .keyword("CLIENT", &mut client)
+        .keyword("SNAPLEN", &mut snaplen)
+        .keyword("NODELAY", &mut nodelay)
+        .keyword("SNDBUF", &mut sndbuf)
+        .keyword("RCVBUF", &mut rcvbuf)
+        .keyword("TIMESTAMP", &mut timestamp)
+        .keyword("VERBOSE", &mut verbose)
+        .rest(&mut rest)
+        .finish()?;
+    let kind = kind.to_uppercase();
+    let stream = matches!(kind.as_str(), "TCP" | "UNIX");
+    let mut rest = rest.into_iter();
+    let (family, remote, local, file, ip) = match kind.as_str() {
+        "TCP" | "UDP" => {
+            let inet = |ip: &str, port: Option<String>| {
+                let ip = Ipv4Addr::from_arg(ip, config.scope()).map_err(|error| format!("ADDR: {error}"))?;
+                let port = port.ok_or("PORT: required argument missing")?;
+                let port = u16::from_arg(&port, config.scope()).map_err(|error| format!("PORT: {error}"))?;
+                Ok::<_, ConfigError>(SocketAddrV4::new(ip, port))
+            };
+            let remote = inet(&first, rest.next())?;
+            let local = match rest.next() {
+                Some(ip) => Some(inet(&ip, rest.next().or_else(|| Some("0".to_owned())))?.into()),
+                None => None,
+            };
+            (AddressFamily::INET, remote.into(), local, None, Some(remote))
+        }
+        "UNIX" | "UNIX_DGRAM" => {
+            let local = rest.next();
+            let file = local.clone().unwrap_or_else(|| first.clone());
+            let local = local.map(|name| unix(&name)).transpose()?;
+            (AddressFamily::UNIX, unix(&first)?, local, Some(file), None)
+        }
+        _ => return Err(format!("unknown socket type '{kind}'").into()),
+    };
+    if rest.next().is_some() {
+        return Err("too many arguments".into());
+    }
+    let client = client.unwrap_or(config.outputs() == 0 || local.is_some());
+    Ok(Box::new(Socket {
+        settings: Settings {
+            family,
+            stream,
+            remote,
+            local,
+            file: file.filter(|name| !name.starts_with('@')),
+            to_annotation: !stream && client && ip.is_some_and(|address| address.ip().is_unspecified()),
+            port: ip.map_or(0, |address| address.port()),
+            client,
+            snaplen: snaplen.clamp(1, 65_535),
+            nodelay: nodelay && kind == "TCP",
+            sndbuf,
+            rcvbuf,
+            timestamp,
+            verbose,
+        },
+        fd: None,
+        active: None,
+        peer: None,
+        waiting: VecDeque::new(),
+        pulls: config.inputs() > 0 && !config.input_is_push(0),
+        outputs: config.outputs(),
+        burst: config.vector().min(BATCH_MAX),
+    }))
+}
+
+fn unix(name: &str) -> Result<SocketAddrAny, ConfigError> {
+    let address = match name.strip_prefix('@') {
+        Some(name) => SocketAddrUnix::new_abstract_name(name.as_bytes()),
+        None => SocketAddrUnix::new(name),
+    };
+    Ok(address.map_err(|_| format!("filename '{name}' too long"))?.into())
+}
+
+/// An error of a system call, in Click's form.
+fn failed(call: &'static str) -> impl Fn(Errno) -> String {
+    move |error| format!("{call}: {}", std::io::Error::from(error))
+}
+
+impl Settings {
+    /// Opens the socket; a client's that carries a stream is connected.
+    fn open(&self) -> Result<OwnedFd, String> {
+        let kind = if self.stream { SocketType::STREAM } else { SocketType::DGRAM };
+        // Connecting may wait; from then on nothing does.
+        let flags = if self.client { SocketFlags::CLOEXEC } else { FLAGS };
+        let fd = rustix::net::socket_with(self.family, kind, flags, None).map_err(failed("socket"))?;
+        if self.nodelay {
+            sockopt::set_tcp_nodelay(&fd, true).map_err(failed("setsockopt(TCP_NODELAY)"))?;
+        }
+        if let Some(size) = self.sndbuf {
+            sockopt::set_socket_send_buffer_size(&fd, size).map_err(failed("setsockopt(SO_SNDBUF)"))?;
+        }
+        if let Some(size) = self.rcvbuf {
+            sockopt::set_socket_recv_buffer_size(&fd, size).map_err(failed("setsockopt(SO_RCVBUF)"))?;
+        }
+        let own = if self.client { self.local.as_ref() } else { Some(&self.remote) };
+        if let Some(own) = own {
+            if self.family == AddressFamily::INET {
+                sockopt::set_socket_reuseaddr(&fd, true).map_err(failed("setsockopt(SO_REUSEADDR)"))?;
+            }
+            rustix::net::bind(&fd, own).map_err(failed("bind"))?;
+        }
+        if self.client && self.stream {
+            rustix::net::connect(&fd, &self.remote).map_err(failed("connect"))?;
+        } else if self.stream {
+            rustix::net::listen(&fd, 2).map_err(failed("listen"))?;
+        }
+        rustix::io::ioctl_fionbio(&fd, true).map_err(failed("ioctl(FIONBIO)"))?;
+        Ok(fd)
+    }
+}
+
+impl Socket {
+    fn say(&self, cx: &Cx<'_>, what: &str) {
+        if self.settings.verbose {
+            cx.log(&format!("{} :: Socket: {what}", cx.name()));
+        }
+    }
+
+    fn close(&mut self, cx: &mut Cx<'_>, why: &str) {
+        self.say(cx, &format!("closed connection: {why}"));
+        self.active = None;
+        let waiting = self.waiting.len() as u64;
+        self.waiting.drain(..).for_each(|packet| cx.pool().free(packet));
+        cx.count_drops("the connection was closed", waiting);
+    }
+
+    fn accept(&mut self, cx: &Cx<'_>) {
+        if let (None, true, Some(fd)) = (&self.active, self.settings.stream, &self.fd)
+            && let Ok(connection) = rustix::net::accept_with(fd, FLAGS)
+        {
+            self.active = Some(Arc::new(connection));
+            self.say(cx, "opened connection");
+        }
+    }
+
+    /// Reads one packet; false if there is none now.
+    fn receive(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
+        let Some(active) = self.active.clone() else { return false };
+        let snaplen = self.settings.snaplen;
+        let Some(mut packet) = cx.pool().alloc(DEFAULT_HEADROOM, snaplen) else { return false };
+        let received = rustix::net::recvfrom(&active, packet.data_mut(), RecvFlags::empty());
+        let len = match received {
+            Ok((len, _, from)) if len > 0 => {
+                if !self.settings.client && !self.settings.stream {
+                    self.peer = from;
+                }
+                len
+            }
+            other => {
+                cx.pool().free(packet);
+                match other {
+                    Err(Errno::AGAIN | Errno::INTR) => {}
+                    Err(error) => self.close(cx, &std::io::Error::from(error).to_string()),
+                    Ok(_) if self.settings.stream => self.close(cx, "end of data"),
+                    Ok(_) => {} // an empty datagram
+                }
+                return false;
+            }
+        };
+        if !packet.take(snaplen - len.min(snaplen)) {
+            return false; // never: a packet holds what it was made for
+        }
+        if self.settings.timestamp {
+            packet.set_timestamp_ns(cx.now_ns());
+        }
+        batch.push(packet);
+        true
+    }
+
+    /// Sends what waits, as far as the socket takes it.
+    fn flush(&mut self, cx: &mut Cx<'_>) {
+        while let (Some(active), Some(packet)) = (self.active.clone(), self.waiting.front_mut()) {
+            let sent = if self.settings.stream {
+                rustix::net::send(&active, packet.data(), SendFlags::NOSIGNAL)
+            } else if self.settings.to_annotation {
+                let to = SocketAddrV4::new(packet.dst_ip(), self.settings.port);
+                rustix::net::sendto(&active, packet.data(), SendFlags::NOSIGNAL, &to)
+            } else if let Some(peer) = &self.peer {
+                rustix::net::sendto(&active, packet.data(), SendFlags::NOSIGNAL, peer)
+            } else {
+                Err(Errno::DESTADDRREQ)
+            };
+            match sent {
+                Ok(len) if self.settings.stream && packet.len() > len => {
+                    let _ = packet.pull(len); // a shorter piece of it than there is
+                }
+                Ok(_) => {
+                    self.waiting.pop_front().into_iter().for_each(|packet| cx.pool().free(packet));
+                }
+                Err(Errno::AGAIN | Errno::NOBUFS) => return,
+                Err(Errno::INTR) => {}
+                Err(error) if self.settings.stream => {
+                    self.close(cx, &std::io::Error::from(error).to_string())
+                }
+                Err(_) => {
+                    // One datagram is lost; the socket goes on.
+                    let lost = self.waiting.pop_front();
+                    lost.into_iter().for_each(|packet| cx.drop(packet, "the socket did not take it"));
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
+        if self.active.is_none() {
+            return cx.drop_batch(batch, "not connected");
+        }
+        batch.drain(|packet| {
+            if self.waiting.len() < WAITING_MAX {
+                self.waiting.push_back(packet);
+            } else {
+                cx.drop(packet, "the socket is full");
+            }
+        });
+        cx.consume(batch);
+        self.flush(cx);
+        if let (Some(active), false) = (&self.active, self.waiting.is_empty()) {
+            cx.schedule_when(active, Interest::Writable);
+        }
+    }
+}
+
+impl Element for Socket {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let fd = Arc::new(self.settings.open()?);
+        if self.settings.client || !self.settings.stream {
+            self.active = Some(fd.clone());
+        }
+        self.peer = Some(self.settings.remote.clone()).filter(|_| self.settings.client);
+        self.fd = Some(fd);
+        if self.pulls {
+            cx.listen(0);
+        }
+        cx.schedule();
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.take(cx, batch);
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        self.accept(cx);
+        self.flush(cx);
+        let mut batch = cx.batch();
+        // Click reads only where there is an output.
+        while self.outputs > 0 && batch.len() < self.burst && self.receive(cx, &mut batch) {}
+        let some = !batch.is_empty();
+        if some {
+            cx.emit(0, batch);
+            cx.schedule();
+        } else {
+            cx.consume(batch);
+        }
+        match (&self.active, &self.fd) {
+            (Some(active), _) => {
+                if self.outputs > 0 && !some {
+                    cx.schedule_when(active, Interest::Readable);
+                }
+                if !self.waiting.is_empty() {
+                    cx.schedule_when(active, Interest::Writable);
+                } else if self.pulls {
+                    cx.ask(0, self.burst);
+                }
+            }
+            (None, Some(fd)) if self.settings.stream && !self.settings.client => {
+                cx.schedule_when(fd, Interest::Readable);
+            }
+            _ => {}
+        }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        if (!batch.is_empty() || cx.may_have(0)) && self.active.is_some() {
+            cx.schedule();
+        }
+        self.take(cx, batch);
+        Pull::Nothing
+    }
+
+    fn finish(&mut self, _cx: &mut Cx<'_>) {
+        if let (Some(file), false) = (&self.settings.file, self.settings.client) {
+            let _ = std::fs::remove_file(file); // somebody may have been faster
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("connected", |e: &mut Socket, _| e.active.is_some());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build_at, errors};
+    use router::{Call, Clock, Resources};
+
+    #[test]
+    fn arguments() {
+        for (arguments, error) in [
+            ("FROG, 1.2.3.4, 5", "unknown socket type 'FROG'"),
+            ("TCP, 1.2.3.4", "PORT: required argument missing"),
+            ("UNIX, /a, /b, /c", "too many arguments"),
+            ("UDP, 1.2.3.4, 70000", "PORT: "),
+        ] {
+            let said = errors(&format!("Socket({arguments}) -> Discard"));
+            assert!(said.contains(error), "{said}");
+        }
+        let long = "x".repeat(200);
+        assert!(errors(&format!("Socket(UNIX, /{long}) -> Discard")).contains("too long"));
+    }
+
+    /// What one socket sends the other receives, whole and in order: over a stream larger than any buffer, and over
+    /// datagrams, whose bounds it keeps, both ways.
+    #[test]
+    fn there_and_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str| dir.path().join(name).display().to_string();
+        let (stream, one, two) = (file("s"), file("one"), file("two"));
+        let config = format!(
+            "server :: Socket(UNIX, {stream}) -> got :: Counter(BYTE_COUNT_CALL 4000000 done.run) -> Discard;
+             InfiniteSource(LENGTH 1000, LIMIT 4000) -> Queue(50) -> client :: Socket(UNIX, {stream}, CLIENT true);
+             here :: Socket(UNIX_DGRAM, {one}) -> here;
+             TimedSource(0.01, hello) -> there :: Socket(UNIX_DGRAM, {one}, {two})
+               -> back :: Counter(COUNT_CALL 3 done.run) -> check :: Classifier(0/68656c6c6f, -) -> Discard;
+             check[1] -> Print(torn) -> Discard;
+             done :: Script(TYPE PASSIVE, set n $(add $n 1), goto end $(lt $n 2), stop, label end)"
+        );
+        let mut router =
+            build_at(&config, 1, 32, Clock::real(), Resources::default()).unwrap_or_else(|e| panic!("{e}"));
+        router.run();
+        let read = |router: &mut router::Router, path: &str| router.call(Call::read(path, "")).unwrap();
+        assert_eq!(read(&mut router, "got.byte_count"), "4000000");
+        assert!(read(&mut router, "back.count").parse::<u64>().unwrap() >= 3);
+        assert!(!router.info().log.text().contains("torn"));
+        router.finish();
+        assert!(!dir.path().join("s").exists(), "the server takes its file away");
+    }
+}

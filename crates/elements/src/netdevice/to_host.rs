@@ -1,0 +1,79 @@
+//! Sends packets to this machine's kernel.
+//!
+//! ```click
+//! ToHost(DEVNAME)
+//! ```
+//!
+//! The kernel receives the packets on the interface DEVNAME, which a FromHost of the same configuration makes: Ethernet
+//! frames, or IP packets if its TYPE is IP.
+//!
+//! Ports: 1 input, no outputs. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `DEVNAME` (word): the interface's name.
+//!
+//! # Handlers
+//! - `dev_name` (read): the argument.
+//! - `drops` (read): packets that the kernel did not take.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> ToHost(fake0); FromHost(fake0) -> ToDevice(eth0)
+//! ```
+//!
+//! # See also
+//! FromHost, KernelTun, KernelTap
+
+use super::host_port::{self, Common};
+use packet::Batch;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// The class. It is initialised after FromHost.
+pub(crate) const CLASS: Class =
+    Class::new("ToHost", create).ports("1/0").processing("h/").phase(1).doc(include_str!("to_host.rs"));
+
+struct ToHost {
+    name: String,
+    fd: Option<Arc<OwnedFd>>,
+    failing: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut name = String::new();
+    config.args().required("DEVNAME", &mut name).finish()?;
+    Ok(Box::new(ToHost { name, fd: None, failing: false }))
+}
+
+impl Element for ToHost {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let info = cx.info();
+        let open = |element| info.shared::<Common>(element)?.named(&self.name);
+        self.fd = (0..info.nodes.len()).filter(|&e| info.nodes[e].class.name == "FromHost").find_map(open);
+        match self.fd {
+            Some(_) => Ok(()),
+            None => {
+                Err(format!("ToHost({}) requires an initialized FromHost with the same dev_name", self.name)
+                    .into())
+            }
+        }
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        let Some(fd) = self.fd.clone() else { return cx.drop_batch(batch, "not open") };
+        match host_port::write(cx, &fd, batch) {
+            Ok(()) => self.failing = false,
+            Err(error) if !std::mem::replace(&mut self.failing, true) => {
+                cx.log(&format!("ToHost({}): write failed: {}", self.name, std::io::Error::from(error)));
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("dev_name", |e: &mut ToHost, _| e.name.clone());
+        h.read("drops", |_: &mut ToHost, cx| cx.drops().iter().map(|(_, n)| n).sum::<u64>())
+            .merged(Merge::Sum);
+    }
+}
