@@ -33,15 +33,23 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket
 pub(crate) const CLASS: Class =
     Class::new("DecIPTTL", create).ports("1/1-2").processing("a/ah").doc(include_str!("dec_ip_ttl.rs"));
 
-struct DecIpTtl {
+/// The element; also a part of IPOutputCombo.
+pub(super) struct DecIpTtl {
     active: bool,
     multicast: bool,
     outputs: usize,
     drops: u64,
 }
 
+impl DecIpTtl {
+    /// One that treats all packets; those whose time is up leave at output 1.
+    pub(super) fn new() -> DecIpTtl {
+        DecIpTtl { active: true, multicast: true, outputs: 2, drops: 0 }
+    }
+}
+
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut e = DecIpTtl { active: true, multicast: true, outputs: config.outputs(), drops: 0 };
+    let mut e = DecIpTtl { outputs: config.outputs(), ..DecIpTtl::new() };
     config.args().keyword("ACTIVE", &mut e.active).keyword("MULTICAST", &mut e.multicast).finish()?;
     Ok(Box::new(PerPacket(e)))
 }

@@ -30,9 +30,18 @@ pub(crate) const CLASS: Class = Class::new("DropBroadcasts", create)
     .processing("a/ah")
     .doc(include_str!("drop_broadcasts.rs"));
 
+/// Why they are dropped.
+pub(super) const REASON: &str = "link-layer broadcast or multicast";
+
 struct DropBroadcasts {
     outputs: usize,
     drops: u64,
+}
+
+/// Whether a packet arrived as a link-layer broadcast or multicast.
+#[inline]
+pub(super) fn is_broadcast(packet: &Packet) -> bool {
+    matches!(packet.kind(), Kind::Broadcast | Kind::Multicast)
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -47,17 +56,14 @@ impl DropBroadcasts {
             cx.log("DropBroadcasts: dropped a packet");
         }
         self.drops += 1;
-        super::fail(self.outputs, "link-layer broadcast or multicast")
+        super::fail(self.outputs, REASON)
     }
 }
 
 impl Simple for DropBroadcasts {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match packet.kind() {
-            Kind::Broadcast | Kind::Multicast => self.reject(cx),
-            _ => Verdict::Pass,
-        }
+        if is_broadcast(packet) { self.reject(cx) } else { Verdict::Pass }
     }
 
     fn handlers(&self, h: &mut Handlers) {

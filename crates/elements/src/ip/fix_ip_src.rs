@@ -28,7 +28,8 @@ use wire::ipv4;
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FixIPSrc", create).doc(include_str!("fix_ip_src.rs"));
 
-struct FixIpSrc(Ipv4Addr);
+/// The element; also a part of IPOutputCombo.
+pub(super) struct FixIpSrc(pub(super) Ipv4Addr);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut address = Ipv4Addr::UNSPECIFIED;

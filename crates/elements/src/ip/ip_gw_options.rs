@@ -37,7 +37,8 @@ use wire::ipv4::{self, option};
 pub(crate) const CLASS: Class =
     Class::new("IPGWOptions", create).ports("1/1-2").processing("a/ah").doc(include_str!("ip_gw_options.rs"));
 
-struct IpGwOptions {
+/// The element; also a part of IPOutputCombo.
+pub(super) struct IpGwOptions {
     mine: Ipv4Addr,
     all: Vec<Ipv4Addr>,
     outputs: usize,
@@ -60,6 +61,11 @@ fn time_of_day_ms(now_ns: i64) -> [u8; 4] {
 }
 
 impl IpGwOptions {
+    /// One that knows a single address; packets with malformed options leave at output 1.
+    pub(super) fn new(mine: Ipv4Addr) -> IpGwOptions {
+        IpGwOptions { mine, all: vec![mine], outputs: 2, drops: 0 }
+    }
+
     /// Fills the options in and corrects the checksum, up to the first malformed option. The error is the offset of the
     /// offending octet in the header.
     fn fill(&self, header: &mut [u8], now_ns: i64) -> Result<(), u8> {
@@ -176,8 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn element() -> IpGwOptions {
-        let mine = Ipv4Addr::new(9, 8, 7, 6);
-        IpGwOptions { mine, all: vec![mine], outputs: 2, drops: 0 }
+        IpGwOptions::new(Ipv4Addr::new(9, 8, 7, 6))
     }
 
     fn header(options: &[u8]) -> Vec<u8> {

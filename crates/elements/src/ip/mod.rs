@@ -17,6 +17,7 @@ mod ip_fragmenter;
 mod ip_gw_options;
 mod ip_input_combo;
 mod ip_mirror;
+mod ip_output_combo;
 mod ip_reassembler;
 mod mark_ip_ce;
 mod mark_ip_header;
@@ -26,7 +27,7 @@ mod samples;
 mod set_ip_address;
 mod set_ip_checksum;
 mod set_ip_dscp;
-mod set_ip_ecn;
+pub(crate) mod set_ip_ecn;
 mod set_rand_ip_address;
 mod store_ip_address;
 mod strip_ip_header;
@@ -75,6 +76,7 @@ pub const CLASSES: &[&Class] = &[
     &check_ip_header2::CLASS,
     &store_ip_address::CLASS,
     &ip_input_combo::CLASS,
+    &ip_output_combo::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.

@@ -36,7 +36,8 @@ struct SetIpEcn {
     text: String,
 }
 
-fn bits(text: &str) -> Result<u8, &'static str> {
+/// The bits that an argument stands for.
+pub(crate) fn bits(text: &str) -> Result<u8, &'static str> {
     match text {
         "0" | "no" | "-" => Ok(0),
         "1" | "ect1" | "ECT(1)" => Ok(1),

@@ -5,12 +5,16 @@ mod dec_ip6_hlim;
 mod get_ip6_address;
 mod header;
 mod icmp6_error;
+mod ip6_encap;
+mod ip6_fragmenter;
 mod ip6_mirror;
+mod ip6_print;
 mod mark_ip6_header;
 #[cfg(test)]
 mod samples;
 mod set_ip6_address;
 mod set_ip6_dscp;
+mod set_ip6_ecn;
 mod store_ip6_address;
 
 use router::Class;
@@ -26,4 +30,8 @@ pub const CLASSES: &[&Class] = &[
     &mark_ip6_header::CLASS,
     &set_ip6_address::CLASS,
     &store_ip6_address::CLASS,
+    &ip6_encap::CLASS,
+    &ip6_fragmenter::CLASS,
+    &ip6_print::CLASS,
+    &set_ip6_ecn::CLASS,
 ];

@@ -1,0 +1,157 @@
+//! Puts an IPv6 header in front of packets.
+//!
+//! ```click
+//! IP6Encap(PROTO, SRC, DST [, KEYWORDS])
+//! ```
+//!
+//! Marks the new header and sets the IPv6 destination annotation to DST. Where DST is `DST_ANNO`, the destination comes
+//! from that annotation. Packets that do not fit into an IPv6 packet are dropped.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `PROTO` (protocol name or number): the next header.
+//! - `SRC` (IPv6 address): the source.
+//! - `DST` (IPv6 address or `DST_ANNO`): the destination, or that it is the destination annotation.
+//! - `HLIM` (integer, 0 to 255, default 250): the hop limit.
+//! - `CLASS` (integer, 0 to 255, default 0): the traffic class.
+//!
+//! # Handlers
+//! - `src` (read, write): the source.
+//! - `dst` (read, write): the destination, or `DST_ANNO`.
+//!
+//! # Example
+//! ```click
+//! Idle -> IP6Encap(ipip, 2001:db8:1::2, 2001:db8:2::2, HLIM 20) -> Discard;
+//! ```
+//!
+//! # See also
+//! IPEncap, StripIPHeader
+
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
+use std::net::Ipv6Addr;
+use wire::ipv6::{HEADER_LEN, Header};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IP6Encap", create).doc(include_str!("ip6_encap.rs"));
+
+/// Where packets go; none: where their annotation says.
+#[derive(Clone, Copy)]
+struct Destination(Option<Ipv6Addr>);
+
+impl FromArg for Destination {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        match text {
+            "DST_ANNO" => Ok(Destination(None)),
+            _ => Ipv6Addr::from_arg(text, scope).map(|address| Destination(Some(address))),
+        }
+    }
+}
+
+impl std::fmt::Display for Destination {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(address) => address.fmt(f),
+            None => f.write_str("DST_ANNO"),
+        }
+    }
+}
+
+struct Ip6Encap {
+    template: [u8; HEADER_LEN],
+    destination: Destination,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut protocol, mut src, mut dst) = (String::new(), Ipv6Addr::UNSPECIFIED, String::new());
+    let (mut hop_limit, mut class) = (250u8, 0u8);
+    config
+        .args()
+        .required("PROTO", &mut protocol)
+        .required("SRC", &mut src)
+        .required("DST", &mut dst)
+        .keyword("HLIM", &mut hop_limit)
+        .keyword("CLASS", &mut class)
+        .finish()?;
+    let protocol = wire::describe::protocol(&protocol).and_then(|number| u8::try_from(number).ok());
+    let destination = Destination::from_arg(&dst, config.scope())
+        .map_err(|_| "DST argument should be IP address or 'DST_ANNO'")?;
+    let mut template = [0; HEADER_LEN];
+    let mut ip = Header::new(&mut template);
+    ip.set_version_class_flow(class, 0);
+    ip.set_next_header(protocol.ok_or("bad IP protocol")?);
+    ip.set_hop_limit(hop_limit);
+    ip.set_src(src);
+    Ok(Box::new(PerPacket(Ip6Encap { template, destination })))
+}
+
+impl Simple for Ip6Encap {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Ok(payload_len) = u16::try_from(packet.len()) else {
+            return Verdict::Drop("too long for an IPv6 packet");
+        };
+        let dst = self.destination.0.unwrap_or_else(|| packet.dst_ip6());
+        if !packet.push(HEADER_LEN) {
+            return Verdict::Drop("no room for an IPv6 header");
+        }
+        if let Some(bytes) = packet.data_mut().first_chunk_mut::<HEADER_LEN>() {
+            *bytes = self.template;
+            let mut ip = Header::new(bytes);
+            ip.set_payload_len(payload_len);
+            ip.set_dst(dst);
+        }
+        packet.set_network(0, HEADER_LEN);
+        packet.set_dst_ip6(dst);
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("src", |e: &mut Ip6Encap, _| Header::new(&e.template).src());
+        h.write("src", |e: &mut Ip6Encap, cx, text| {
+            Header::new(&mut e.template).set_src(router::value(cx, text)?);
+            Ok(())
+        });
+        h.read("dst", |e: &mut Ip6Encap, _| e.destination);
+        h.write("dst", |e: &mut Ip6Encap, cx, text| {
+            e.destination = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::send;
+    use crate::testing::errors;
+
+    #[test]
+    fn header_by_arguments() {
+        let config =
+            "Inject -> e :: IP6Encap(udp, 2001:db8::1, 2001:db8::2, HLIM 9, CLASS 0xab) -> CheckIP6Header
+            -> StripIPHeader -> IP6Encap(50, ::5, DST_ANNO) -> Collect(0)";
+        let mut flow = send(config, [b"abc".to_vec(), vec![0; 65_536]]);
+        let address = |last| [&[0x20, 1, 0x0d, 0xb8][..], &[0; 11], &[last]].concat();
+        let source = [&[0; 15][..], &[5]].concat();
+        let fixed = [0x60, 0, 0, 0, 0, 3, 50, 250];
+        assert_eq!(flow.only(0).data(), [&fixed[..], &source, &address(2), b"abc"].concat());
+        assert_eq!((flow.read("e.src"), flow.read("e.dst")), ("2001:db8::1".into(), "2001:db8::2".into()));
+        assert_eq!((flow.write("e.dst", "DST_ANNO"), flow.read("e.dst")), (String::new(), "DST_ANNO".into()));
+        assert_eq!(flow.drops(), [("too long for an IPv6 packet", 1)]);
+        let flow = send(
+            config
+                .split_once("-> Strip")
+                .map(|(start, _)| start.to_owned() + "-> Collect(0)")
+                .unwrap()
+                .as_str(),
+            [vec![7]],
+        );
+        assert_eq!(flow.only(0).data()[..8], [0x6a, 0xb0, 0, 0, 0, 1, 17, 9]);
+        for (arguments, message) in
+            [("nothing, ::, ::", "bad IP protocol"), ("udp, ::, 1.2.3", "DST argument")]
+        {
+            assert!(errors(&format!("Idle -> IP6Encap({arguments}) -> Discard")).contains(message));
+        }
+    }
+}
