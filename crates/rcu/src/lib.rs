@@ -6,6 +6,7 @@
 //! `basics`, `blocking` and `late` (what each call promises), `torture` (aged elements against many readers),
 //! `loom_grace` (every interleaving of small programs), `loom_litmus` (the memory model's litmus tests), and
 //! `mutants.sh`, which removes each protection below and expects one of them to fail. `examples/cost.rs` measures.
+//! The algorithm alone is also a model for spin, in `docs/design/rcu-grace-periods.md`.
 //!
 //! ```
 //! use rcu::{Cell, Domain};
