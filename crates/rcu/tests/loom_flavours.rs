@@ -156,7 +156,7 @@ macro_rules! models {
 models! {
     qsbr: Qsbr::with_config(Config::manual()), [2, 2, 2];
     ap_rcu: ApRcu::with_config(ApRcuConfig::manual()), [3, 3, 2];
-    click_epoch: ClickEpoch::new(), [3, 3, 2];
+    click_epoch: ClickEpoch::new(), [4, 3, 2];
     qrcu: Qrcu::new(), [3, 3, 2];
     drcu: Drcu::new(), [3, 3, 3];
     lock: Lock::new(), [3, 3, 3];

@@ -12,8 +12,8 @@ use std::{
 
 use proptest::prelude::*;
 use rcu::{
-    flavour::{BrLock, Divisible, Drcu, Flavour, Lock, Qrcu, Qsbr, RwLock},
-    structures::HashTable,
+    flavour::{ApRcu, BrLock, ClickEpoch, Divisible, Drcu, Flavour, Lock, Qrcu, Qsbr, RwLock},
+    structures::{HashTable, RouteTable},
 };
 
 /// A value that knows whether it is alive, and tells how many were dropped.
@@ -94,6 +94,8 @@ fn contend<F: Flavour>(table: HashTable<Item, F>) {
 fn of_concurrent_changes_of_a_key_one_succeeds() {
     // One or two buckets, so that chains have neighbours that go at the same time.
     contend(HashTable::new(2, Qsbr::new()));
+    contend(HashTable::new(2, ApRcu::new()));
+    contend(HashTable::new(2, ClickEpoch::new()));
     contend(HashTable::new(2, Qrcu::new()));
     contend(HashTable::new(1, Drcu::new()));
     contend(HashTable::new(2, Lock::new()));
@@ -147,4 +149,106 @@ proptest! {
             }
         }
     }
+}
+
+/// The same prefixes in the simplest way: the longest that covers an address wins.
+#[derive(Default)]
+struct NaiveRoutes(HashMap<(u32, u32), u32>);
+
+fn masked(prefix: u32, len: u32) -> u32 {
+    prefix & !u32::MAX.checked_shr(len).unwrap_or(0)
+}
+
+impl NaiveRoutes {
+    fn lookup(&self, address: u32) -> Option<u32> {
+        (0..=32).rev().find_map(|len| self.0.get(&(masked(address, len), len)).copied())
+    }
+}
+
+/// Prefixes that overlap: few bits differ, at the boundaries of the trie's levels and elsewhere.
+fn prefix() -> impl Strategy<Value = (u32, u32)> {
+    let address = prop::collection::vec(prop::sample::select(vec![31_u32, 24, 23, 20, 16, 12, 3, 0]), 0..3);
+    let len = prop_oneof![Just(0), Just(8), Just(9), Just(12), Just(13), Just(31), Just(32), 0_u32..=32];
+    (address.prop_map(|bits| bits.iter().fold(0, |address, bit| address | 1 << bit)), len)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_route_table_finds_the_longest_prefix(
+        ops in prop::collection::vec((prefix(), prop::option::weighted(0.7, 0_u32..5)), 1..60),
+        // Prefixes need not be masked.
+        noise in any::<u32>(),
+    ) {
+        let table = RouteTable::with_capacity(Qsbr::new(), 1);
+        let mut session = table.session();
+        let mut model = NaiveRoutes::default();
+        for ((bits, len), route) in &ops {
+            let dirty = masked(*bits, *len) | noise & !masked(u32::MAX, *len);
+            let place = (masked(*bits, *len), *len);
+            let (former, expected) = match route {
+                Some(route) => (session.insert(dirty, *len, *route), model.0.insert(place, *route)),
+                None => (session.remove(dirty, *len), model.0.remove(&place)),
+            };
+            prop_assert_eq!(former, expected);
+            prop_assert_eq!(session.exact(dirty, *len), *route);
+            session.quiescent();
+        }
+        for ((bits, len), _) in &ops {
+            for address in [*bits, bits ^ 1, bits ^ (1 << 20), bits | noise & !masked(u32::MAX, *len)] {
+                prop_assert_eq!(session.lookup(address), model.lookup(address));
+            }
+        }
+    }
+}
+
+/// Readers look addresses up while updaters replace, add and remove, so that places in the vector are used again, the vector
+/// grows, and nodes come and go. Each route says which prefix it is for.
+fn route_under_change<F: Flavour>(flavour: F) {
+    let table = RouteTable::with_capacity(flavour, 1);
+    table.session().insert(0, 0, 0);
+    let prefixes: Vec<(u32, u32)> =
+        (0..8).flat_map(|i| [(i << 28, 4), (i << 28, 14), (i << 28, 30)]).collect();
+    let done = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for updater in 0..2 {
+            let (table, prefixes, done) = (&table, &prefixes, &done);
+            scope.spawn(move || {
+                let mut session = table.session();
+                for round in 0..200_u32 {
+                    let (prefix, len) = prefixes[(round * 7 + updater * 3) as usize % prefixes.len()];
+                    // The former is a route of this prefix, if any.
+                    let former = match round % 5 {
+                        0..3 => session.insert(prefix, len, prefix | len),
+                        _ => session.remove(prefix, len),
+                    };
+                    assert!(former.is_none_or(|route| route == prefix | len));
+                    session.quiescent();
+                }
+                session.barrier();
+                done.fetch_add(1, Relaxed);
+            });
+        }
+        let mut session = table.session();
+        while done.load(Relaxed) < 2 {
+            for (prefix, _) in &prefixes {
+                let route = session.lookup(*prefix).expect("there is a default route");
+                assert!(route == 0 || route >> 28 == prefix >> 28, "{route:#x} is no route for {prefix:#x}");
+            }
+            session.quiescent();
+        }
+    });
+}
+
+#[test]
+fn look_ups_during_changes_find_routes_for_their_address() {
+    route_under_change(Qsbr::new());
+    route_under_change(ApRcu::new());
+    route_under_change(ClickEpoch::new());
+    route_under_change(Qrcu::new());
+    route_under_change(Drcu::new());
+    route_under_change(Lock::new());
+    route_under_change(RwLock::new());
+    route_under_change(BrLock::with_locks(2));
 }

@@ -126,11 +126,10 @@ struct NewEpoch<'a> {
 
 impl Drop for NewEpoch<'_> {
     fn drop(&mut self) {
-        // Rule 4.
+        // Rule 4. It also makes the stores below releases: who reads one sees what was unlinked before the garbage
+        // was taken (rule 1).
         protect!("click_reset_fence", fence(Ordering::SeqCst));
-        // Release: who reads it sees what was unlinked before the garbage was taken (rule 1).
-        let reset = |slot: &Slot| slot.passed.store(false, ordering!("click_reset", Release));
-        self.shared.slots.iter().for_each(reset);
+        self.shared.slots.iter().for_each(|slot| slot.passed.store(false, Ordering::Relaxed));
     }
 }
 

@@ -4,5 +4,8 @@
 //! the crate's own interface.
 
 mod hash_table;
+mod route_table;
+mod vector;
 
 pub use hash_table::{HashSession, HashTable};
+pub use route_table::{RouteSession, RouteTable};
