@@ -9,6 +9,7 @@
 //! - [`label`]: the Ethernet addresses that carry a packet through the cluster;
 //! - [`view`]: what a node knows of the others; [`load`]: how busy its links are;
 //! - [`choice`]: which way a packet takes; [`resequence`]: putting packets back in order;
+//! - [`sim`]: all of it in a simulator;
 //! - [`plan`]: how many servers and links a router takes; [`chart`]: drawing it.
 //!
 //! Everything here is a pure state machine: time is an argument, randomness a seed, packets are lengths and flow hashes.
@@ -23,6 +24,7 @@ pub mod label;
 pub mod load;
 pub mod plan;
 pub mod resequence;
+pub mod sim;
 pub mod topology;
 pub mod view;
 

@@ -51,6 +51,15 @@ struct Lane<T> {
     due_long: u64,
 }
 
+/// By how much the first packet that is seen of a bucket may have overtaken others.
+const START_SLACK: u16 = 64;
+
+/// What is due in a bucket of which this number is the first that is seen: numbers start at zero; if they have got further,
+/// a while is waited for those just before.
+fn start_before(number: u16) -> u16 {
+    number.saturating_sub(START_SLACK)
+}
+
 /// Orders packets of type `T`.
 #[derive(Debug)]
 pub struct Resequencer<T> {
@@ -99,14 +108,17 @@ impl<T> Resequencer<T> {
         mut out: impl FnMut(T),
     ) -> Option<T> {
         self.expire(now_ns, &mut out);
-        let fresh = || Lane { due: number, last_ns: now_ns, early: BTreeMap::new(), due_long: 0 };
+        let start = start_before(number);
+        let fresh = || Lane { due: start, last_ns: now_ns, early: BTreeMap::new(), due_long: 0 };
         let lane = self.lanes.entry(from).or_insert_with(fresh);
-        if lane.early.is_empty() && now_ns.saturating_sub(lane.last_ns) > self.settings.idle_ns {
-            lane.due = number;
-        }
+        let rested = lane.early.is_empty() && now_ns.saturating_sub(lane.last_ns) > self.settings.idle_ns;
         lane.last_ns = now_ns;
         // Half of all numbers lie ahead, half behind.
-        let ahead = number.wrapping_sub(lane.due);
+        let mut ahead = number.wrapping_sub(lane.due);
+        if rested && ahead > START_SLACK {
+            lane.due = start;
+            ahead = number.wrapping_sub(start);
+        }
         if ahead >= 0x8000 {
             self.counts.late += 1;
             return Some(packet);
@@ -219,10 +231,17 @@ mod tests {
     #[test]
     fn late_packets_stay_out() {
         let (mut r, mut out) = (Resequencer::new(small()), Vec::new());
-        for (now, number) in [(0, 10u16), (1, 12), (2, 12), (200, 13), (201, 11)] {
+        for (now, number) in [(0, 10u16), (110, 12), (112, 12), (300, 13), (301, 11)] {
             r.push(now, (0, 0), number, number, |n| out.push(n));
         }
-        assert_eq!((out, r.counts().late, r.counts().gaps), (vec![10, 12, 13], 2, 1));
+        assert_eq!((out, r.counts().late, r.counts().gaps), (vec![10, 12, 13], 2, 2));
+    }
+
+    /// The first packets of a bucket may have overtaken each other, too.
+    #[test]
+    fn starts_in_order() {
+        assert_eq!(feed(&[2, 0, 1, 3]).0, [0, 1, 2, 3]);
+        assert_eq!(feed(&[5_002, 5_001, 5_003]).0, [5_001, 5_002, 5_003]);
     }
 
     proptest! {

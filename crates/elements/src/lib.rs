@@ -12,6 +12,7 @@
 pub mod basic;
 pub mod capture;
 pub mod classify;
+pub mod cluster;
 pub mod ether;
 #[cfg(test)]
 mod inject;

@@ -1,6 +1,7 @@
 //! `clique cluster plan`.
 
 use super::units::{nic, rate, rate_text};
+use super::{complain, json};
 use crate::console;
 use crate::status::Status;
 use cluster::plan::paper::{self, CONFIGURATIONS, LATENCY_US, Row};
@@ -105,20 +106,7 @@ fn one(args: &Args) -> Status {
     match plan(&inputs(args)) {
         Ok(plan) if args.json => json(&plan),
         Ok(plan) => console::write_result(None, &describe(&plan)),
-        Err(error) => {
-            console::complain(&format!("clique cluster plan: {error}\n"));
-            Status::Configuration
-        }
-    }
-}
-
-fn json(value: &impl serde::Serialize) -> Status {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => console::write_result(None, &(text + "\n")),
-        Err(error) => {
-            console::complain(&format!("clique cluster plan: {error}\n"));
-            Status::Failure
-        }
+        Err(error) => complain("plan", &error, Status::Configuration),
     }
 }
 
@@ -194,8 +182,11 @@ fn figure3(args: &Args) -> Status {
     if let Some(file) = &args.svg
         && let Err(error) = std::fs::write(file, paper::chart(&rows).svg())
     {
-        console::complain(&format!("clique cluster plan: {}: {error}\n", file.display()));
-        return Status::Failure;
+        return complain(
+            "plan",
+            &format!("{}: {}", file.display(), console::reason(&error)),
+            Status::Failure,
+        );
     }
     if args.json {
         return json(&serde_json::json!({

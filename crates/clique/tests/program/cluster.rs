@@ -30,3 +30,57 @@ fn figure_3() {
     let slow = clique(&["cluster", "plan", "--ports", "8", "--packet-rate", "1000"]);
     assert!(slow.starts_with("exit status: 1\n") && slow.contains("too slow"), "{slow}");
 }
+
+/// A permutation through a mesh: all of it arrives, and the same seed says the same.
+#[test]
+fn sim_of_a_permutation() {
+    let run = || {
+        let arguments = "cluster sim --ports 6 --line-rate 500M --traffic permutation --load 0.9 --milliseconds 15 \
+                         --warmup 5 --order none --json";
+        let text = clique(&arguments.split_whitespace().collect::<Vec<_>>());
+        text.trim_start_matches("exit status: 0\n--- output\n").to_owned()
+    };
+    let json: serde_json::Value = serde_json::from_str(&run()).expect("JSON");
+    assert!(json["of_theory"].as_f64() > Some(0.95), "{json}");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&run()).expect("JSON"), json);
+    let wrong = clique(&["cluster", "sim", "--fail", "node:x@1..2"]);
+    assert!(wrong.starts_with("exit status: 2\n") && wrong.contains("node:3@10..20"), "{wrong}");
+}
+
+/// A matrix from a file, with a mistake in it and without.
+#[test]
+fn sim_with_a_matrix() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("matrix");
+    let run = |text: &str| {
+        std::fs::write(&file, text).expect("written");
+        let file = file.to_str().expect("UTF-8");
+        clique(&[
+            "cluster",
+            "sim",
+            "--ports",
+            "2",
+            "--traffic",
+            "file",
+            "--matrix",
+            file,
+            "--milliseconds",
+            "6",
+        ])
+    };
+    assert!(run("# two ports\n0 1\n0.5, 0\n").contains("of theory"));
+    assert!(run("0 1\n0 one\n").contains("matrix:2: invalid float literal"));
+    assert!(run("0 1\n").contains("a matrix of 2 rows and columns is needed"));
+}
+
+/// Order, compared; a strict cluster never reorders.
+#[test]
+fn reordering() {
+    let text = clique(&["cluster", "reordering", "--milliseconds", "20"]);
+    let line = |name: &str| {
+        text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"))
+    };
+    let count = |name: &str| line(name)[27..].split_whitespace().next().and_then(|n| n.parse::<u32>().ok());
+    assert!(count("Direct, packet by packet") > Some(37) && count("Direct, flowlets") < Some(2), "{text}");
+    assert_eq!([count("Direct, strict by number"), count("Direct, strict by rest")], [Some(0); 2], "{text}");
+}

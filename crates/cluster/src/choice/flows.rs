@@ -3,7 +3,6 @@
 use super::{Path, Settings};
 use crate::NodeId;
 use crate::label::Stamp;
-use fastrand::Rng;
 
 /// Mixes a flow's hash with its egress.
 #[inline]
@@ -37,16 +36,13 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    pub(super) fn new(settings: &Settings, terminals: usize, rng: &mut Rng) -> Flows {
+    pub(super) fn new(settings: &Settings, terminals: usize) -> Flows {
         use super::Order::{Flowlet, Quiet, Sequence};
         let empty = Bucket { last_ns: 0, before_ns: 0, path: None };
         let count =
             if matches!(settings.order, Flowlet | Quiet) { 1 << settings.flow_bits.min(28) } else { 1 };
         let numbered = if settings.order == Sequence { terminals } else { 0 };
-        Flows {
-            buckets: vec![empty; count],
-            numbers: (0..numbered).map(|_| std::array::from_fn(|_| rng.u16(..))).collect(),
-        }
+        Flows { buckets: vec![empty; count], numbers: vec![[0; 256]; numbered] }
     }
 
     #[inline]
@@ -62,9 +58,7 @@ impl Flows {
         let rested = now_ns.saturating_sub(bucket.last_ns) > gap_ns;
         bucket.before_ns = bucket.last_ns;
         bucket.last_ns = now_ns;
-        // A way that ends where it is a stopover for a flow of the same bucket goes straight.
-        let path = if rested { None } else { bucket.path };
-        path.map(|path| if path == Path::Via(egress) { Path::Direct } else { path })
+        if rested { None } else { bucket.path }
     }
 
     /// The packet that just came was not sent.

@@ -5,7 +5,7 @@
 //!
 //! *Valiant*: by way of a node chosen at random, so that any traffic becomes uniform; each packet is carried twice.
 //! *Direct* (adaptive, with local information): to each egress up to a share of R/N goes straight, where R is what comes in
-//! at a node and N the number of nodes; the rest is spread evenly over the others. Uniform traffic then is carried once,
+//! at a node and N the number of nodes; the rest is spread evenly over all others. Uniform traffic then is carried once,
 //! and no link needs more than 2R/N.
 //!
 //! Packets of one flow that go different ways overtake each other. [`Order`] says what is done about it.
@@ -52,7 +52,8 @@ pub enum Order {
 pub enum Path {
     /// Straight to the egress.
     Direct,
-    /// By way of another terminal.
+    /// By way of another terminal. While a way is chosen, that may be the egress: the packet goes straight then, but not as
+    /// part of the straight share.
     Via(NodeId),
 }
 
@@ -121,7 +122,7 @@ impl Settings {
             order: Order::Flowlet,
             line_rate,
             link_rate,
-            comfortable_bytes: 64 << 10,
+            comfortable_bytes: 24 << 10,
             bound_bytes: 256 << 10,
             direct_burst_bytes: 16 << 10,
             flowlet_gap_ns: 100_000_000,
@@ -174,7 +175,7 @@ impl Chooser {
             allowances: vec![Backlog::new(1); terminals],
             // Starting anywhere, so that nodes do not all take the same stopover first.
             cursors: (0..terminals).map(|_| rng.u16(..terminals.max(1) as u16)).collect(),
-            flows: Flows::new(&settings, terminals, &mut rng),
+            flows: Flows::new(&settings, terminals),
             counts: Counts::default(),
             topology,
             view,
@@ -261,17 +262,18 @@ impl Chooser {
     /// Accounts for a packet that is sent.
     #[inline]
     fn take(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32, path: Path) -> Decision {
-        let first = match path {
+        let (path, first) = match path {
             Path::Direct => {
-                self.counts.direct += 1;
                 self.allowances[usize::from(egress)].add(now_ns, bytes);
-                egress
+                (Path::Direct, egress)
             }
-            Path::Via(node) => {
-                self.counts.balanced += 1;
-                node
-            }
+            Path::Via(node) if node == egress => (Path::Direct, egress),
+            Path::Via(node) => (path, node),
         };
+        match path {
+            Path::Direct => self.counts.direct += 1,
+            Path::Via(_) => self.counts.balanced += 1,
+        }
         let link = self.link(first);
         self.links[link].add(now_ns, bytes);
         let stamp = match (path, &self.topology, self.settings.order) {
@@ -292,6 +294,7 @@ impl Chooser {
     fn exists(&self, egress: NodeId, path: Path) -> bool {
         match path {
             Path::Direct => self.view.direct(egress),
+            Path::Via(node) if node == egress => self.view.direct(egress),
             Path::Via(node) => self.view.via(node, egress),
         }
     }
@@ -341,7 +344,7 @@ impl Chooser {
         let nodes = self.view.nodes() as NodeId;
         for _ in 0..TRIES {
             let node = self.rng.u16(..nodes);
-            let path = if node == egress || node == self.view.me() { Path::Direct } else { Path::Via(node) };
+            let path = if node == self.view.me() { Path::Direct } else { Path::Via(node) };
             if self.exists(egress, path) {
                 return self.if_bounded(now_ns, egress, bytes, path);
             }
@@ -349,36 +352,38 @@ impl Chooser {
         self.balance(now_ns, egress, bytes)
     }
 
-    /// By way of the others, in turn for each egress: that splits the traffic of each pair of nodes evenly, which is what
-    /// keeps the second half of the way from being overloaded. Links without room are passed over while there are others.
+    /// By way of all others in turn, the egress among them: that splits the traffic of each pair of nodes evenly, which is
+    /// what keeps the second half of the way from being overloaded. A packet whose stopover is its egress goes straight;
+    /// if the egress had no turn, a pair that has the full line would put (R - R/N)/(N-2) on each other link, twice, and
+    /// links of 2R/N would not do. Links without room are passed over while there are others.
     fn balance(&mut self, now_ns: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
         let nodes = self.view.nodes();
         let start = usize::from(*self.cursors.get(usize::from(egress)).ok_or(Refusal::Unreachable)?);
         let (mut best, mut tried) = (None, 0);
-        for step in 1..=nodes {
-            let node = ((start + step) % nodes) as NodeId;
-            if !self.view.via(node, egress) {
+        let mut at = start;
+        for _ in 0..nodes {
+            at = if at + 1 >= nodes { 0 } else { at + 1 };
+            let node = at as NodeId;
+            let path = Path::Via(node);
+            if !self.exists(egress, path) {
                 continue;
             }
-            let waiting = self.links[self.link(node)].waiting_ns(now_ns);
-            if self.fits(now_ns, egress, bytes, Path::Via(node), self.settings.comfortable_bytes) {
+            let link = &self.links[self.link(node)];
+            if link.fits(now_ns, bytes, self.settings.comfortable_bytes) {
                 self.cursors[usize::from(egress)] = node;
-                return Ok(Path::Via(node));
+                return Ok(path);
             }
+            let waiting = link.waiting_ns(now_ns);
             if best.is_none_or(|(least, _)| waiting < least) {
-                best = Some((waiting, Path::Via(node)));
+                best = Some((waiting, path));
             }
             tried += 1;
             if tried == TRIES {
                 break;
             }
         }
-        self.cursors[usize::from(egress)] = ((start + 1) % nodes) as NodeId;
-        // Nothing is comfortable: the least busy, the straight way included.
-        let waiting = self.links[self.link(egress)].waiting_ns(now_ns);
-        if self.view.direct(egress) && best.is_none_or(|(least, _)| waiting < least) {
-            best = Some((waiting, Path::Direct));
-        }
+        self.cursors[usize::from(egress)] = if start + 1 >= nodes { 0 } else { start as NodeId + 1 };
+        // Nothing is comfortable: the least busy.
         let (_, path) = best.ok_or(Refusal::Unreachable)?;
         self.if_bounded(now_ns, egress, bytes, path)
     }
@@ -389,7 +394,7 @@ impl Chooser {
         let mut hash = flows::mix(flow, egress);
         for _ in 0..4 * TRIES {
             let node = ((u128::from(hash) * u128::from(nodes)) >> 64) as NodeId;
-            let path = if node == egress || node == self.view.me() { Path::Direct } else { Path::Via(node) };
+            let path = if node == self.view.me() { Path::Direct } else { Path::Via(node) };
             if self.exists(egress, path) {
                 return self.if_bounded(now_ns, egress, bytes, path);
             }

@@ -21,16 +21,17 @@ fn share(decisions: &[Decision], path: Path) -> f64 {
     decisions.iter().filter(|d| d.path == path).count() as f64 / decisions.len() as f64
 }
 
-/// What is no more than R/N goes straight; of more, R/N does, and the rest is spread evenly.
+/// What is no more than R/N goes straight; of more, R/N does, and the rest is spread evenly over all others, the egress
+/// among them.
 #[test]
 fn direct_share() {
     let mut c = chooser(4, |s| s.order = Order::None);
     assert_eq!(share(&send(&mut c, 25, 2), Path::Direct), 1.0);
     let mut c = chooser(4, |s| s.order = Order::None);
     let all = send(&mut c, 100, 2);
-    assert!((share(&all, Path::Direct) - 0.25).abs() < 0.02, "{}", share(&all, Path::Direct));
+    assert!((share(&all, Path::Direct) - 0.5).abs() < 0.02, "{}", share(&all, Path::Direct));
     for node in [1, 3] {
-        assert!((share(&all, Path::Via(node)) - 0.375).abs() < 0.01);
+        assert!((share(&all, Path::Via(node)) - 0.25).abs() < 0.01);
     }
     assert_eq!(c.counts().refused, 0);
 }
@@ -116,7 +117,7 @@ fn stopovers_in_a_fly() {
     let all = send(&mut c, 90, 9);
     assert!(all.iter().all(|d| matches!((d.path, d.stamp), (Path::Via(a), Stamp::Via(b)) if a == b)
         || (d.path, d.stamp) == (Path::Direct, Stamp::None)));
-    assert!(share(&all, Path::Direct) < 0.1);
+    assert!(share(&all, Path::Direct) < 0.2);
 }
 
 proptest! {
