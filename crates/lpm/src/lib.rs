@@ -46,6 +46,7 @@ mod arena;
 mod dispatch;
 pub mod faithful;
 mod fib;
+mod group;
 pub mod import;
 mod longest;
 mod naive;
@@ -56,6 +57,7 @@ mod table;
 mod update;
 
 pub use fib::{MAX_ID, NONE};
+pub use group::Group;
 pub use longest::LongestMatch;
 pub use naive::Naive;
 pub use prefix::{Key, Prefix, Prefix4, Prefix6, PrefixError};

@@ -1,6 +1,6 @@
 //! What all tables have in common.
 
-use rcu::Turn;
+use rcu::{Domain, Turn};
 
 use crate::fib::NONE;
 use crate::prefix::{Key, Prefix};
@@ -12,6 +12,11 @@ use crate::table::{Table, TableError};
 /// longest match of a version of the table that was current at some moment of the reader's turn. One suite of tests,
 /// `tests/conformance`, holds every implementation to that.
 pub trait LongestMatch<K: Key>: Send + Sync + 'static {
+    /// An empty table whose readers belong to `domain`.
+    fn new(domain: &'static Domain) -> Self
+    where
+        Self: Sized;
+
     /// The id of the longest prefix that contains `addr`.
     fn lookup(&self, addr: K, turn: Turn<'_>) -> Option<u32>;
 
@@ -64,6 +69,10 @@ pub trait LongestMatch<K: Key>: Send + Sync + 'static {
 }
 
 impl<K: Key> LongestMatch<K> for Table<K> {
+    fn new(domain: &'static Domain) -> Self {
+        Self::new(domain)
+    }
+
     #[inline]
     fn lookup(&self, addr: K, turn: Turn<'_>) -> Option<u32> {
         self.lookup(addr, turn)

@@ -4,7 +4,8 @@
 //! DirectIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
-//! The same as IPLookup, under the name that existing configurations use.
+//! One or two memory accesses a lookup: an array on the first 24 bits of the address (64 MiB), and arrays on the last 8 where prefixes
+//! are longer than that. `set` works, unlike in Click, and `table` prints routes in the order of their addition.
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
 //!
@@ -19,6 +20,8 @@
 //! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one.
 //! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove one.
 //! - `ctrl` (write): a command (`add`, `set`, `remove`) a line; if one fails, none is carried out.
+//! - `begin`, `commit`, `abort` (write, buttons): what the handlers above and below change after `begin` shows, and takes effect, at
+//!   `commit`, all at once; `abort` forgets it.
 //! - `load` (write, `FILE [OUTPUT]`): set all routes of a file, one a line, perhaps compressed by gzip or xz; routes without
 //!   an output go to OUTPUT, 0 by default. If anything is wrong with the file, nothing changes.
 //! - `flush` (write, button): remove all routes.
@@ -35,11 +38,14 @@
 
 use super::element::create;
 use super::family::V4;
+use super::order::Order;
+use lpm::faithful::DirectTable;
 use router::{Class, Residency};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("DirectIPLookup", |config| create::<V4>(config, true))
-    .ports("1/-")
-    .processing("h/h")
-    .residency(Residency::Shared)
-    .doc(include_str!("direct_ip_lookup.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("DirectIPLookup", |config| create::<V4, DirectTable>(config, true, Order::Holes))
+        .ports("1/-")
+        .processing("h/h")
+        .residency(Residency::Shared)
+        .doc(include_str!("direct_ip_lookup.rs"));

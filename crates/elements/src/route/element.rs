@@ -1,8 +1,11 @@
 //! The lookup element behind all classes.
 
 use super::family::Family;
-use super::table::{Hop, Refusal, Route, RouteTable};
-use lpm::import;
+use super::flow;
+use super::order::Order;
+use super::table::{Change, Refusal, RouteTable};
+use super::target::{Hop, Route, Target};
+use lpm::{LongestMatch, Prefix, import};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Config, ConfigError, Cx, Element, FromArg, Handlers, Refused, Scope, Verdict};
 use std::any::Any;
@@ -12,9 +15,9 @@ use std::sync::Arc;
 /// Packets without a route that are reported, each instance.
 const COMPLAINTS: u32 = 5;
 
-/// A lookup element for one family.
-pub(super) struct Lookup<F: Family> {
-    table: Arc<RouteTable<F>>,
+/// A lookup element for one family, over one kind of table.
+pub(super) struct Lookup<F: Family, T> {
+    table: Arc<RouteTable<F, T>>,
     outputs: usize,
     /// Whether routes can change.
     dynamic: bool,
@@ -22,15 +25,16 @@ pub(super) struct Lookup<F: Family> {
 }
 
 /// Makes an element whose arguments are its first routes.
-pub(super) fn create<F: Family>(
+pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     config: &mut Config<'_>,
     dynamic: bool,
+    order: Order,
 ) -> Result<Box<dyn Element>, ConfigError> {
     let outputs = config.outputs();
     let (words, mut errors, mut routes) = (lang::conf::split_args(config.text()), Vec::new(), Vec::new());
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
         match parse::<F>(word, config.scope(), outputs) {
-            Some((prefix, Some(hop))) => routes.push(Route { prefix, hop }),
+            Some((prefix, Some(hop))) => routes.push(Route { prefix, to: Target::One(hop) }),
             _ => errors.push(format!("argument {} should be 'ADDR/MASK [GATEWAY] OUTPUT'", number + 1)),
         }
     }
@@ -38,17 +42,16 @@ pub(super) fn create<F: Family>(
         return Err(ConfigError { messages: errors });
     }
     let table = config.shared(|| {
-        let table = RouteTable::<F>::new();
-        for route in routes {
-            table.add(route).map_err(|refusal| ConfigError::from(explain(refusal, &route.words())))?;
-        }
+        let table = RouteTable::<F, T>::new(order);
+        let added = table.change(routes.into_iter().map(Change::Add));
+        added.map_err(|refusal| ConfigError::from(explain(refusal, "")))?;
         Ok(table)
     })?;
     Ok(Box::new(Lookup { table, outputs, dynamic, complaints: 0 }))
 }
 
 /// A prefix, and where it leads if that is said.
-type Words<F> = (lpm::Prefix<<F as Family>::Key>, Option<Hop<<F as Family>::Address>>);
+type Words<F> = (Prefix<<F as Family>::Key>, Option<Hop<<F as Family>::Address>>);
 
 /// Reads `ADDR/MASK [GATEWAY|-] [OUTPUT]`; without an output there is no hop.
 fn parse<F: Family>(text: &str, scope: Scope<'_>, outputs: usize) -> Option<Words<F>> {
@@ -71,18 +74,14 @@ fn explain<F: Family>(refusal: Refusal<F>, route: &str) -> String {
         Refusal::Exists(old) => format!("conflict with existing route '{}'", old.words()),
         Refusal::Missing => format!("route '{route}' not found"),
         Refusal::Full(why) => why,
+        Refusal::Open => "a transaction is open already; 'commit' or 'abort' it first".to_owned(),
+        Refusal::NotOpen => "no transaction is open; 'begin' opens one".to_owned(),
     }
 }
 
-/// What was done, to take it back.
-enum Undo<F: Family> {
-    Remove(lpm::Prefix<F::Key>),
-    Put(Route<F>),
-}
-
-impl<F: Family> Lookup<F> {
-    /// Carries out `add`, `set` or `remove`.
-    fn command(&self, command: &str, text: &str, scope: Scope<'_>) -> Result<Undo<F>, String> {
+impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
+    /// What `add`, `set` or `remove` asks for.
+    fn read_command(&self, command: &str, text: &str, scope: Scope<'_>) -> Result<Change<F>, String> {
         let removes = command == "remove";
         let parsed = parse::<F>(text, scope, self.outputs);
         let expected =
@@ -92,50 +91,52 @@ impl<F: Family> Lookup<F> {
             let (verb, way) = if removes { ("delete", "from") } else { ("add", "to") };
             return Err(format!("cannot {verb} routes {way} this routing table"));
         }
-        let failed = |refusal| explain::<F>(refusal, text.trim());
-        match (command, hop) {
-            ("remove", hop) => self.table.remove(prefix, hop).map(Undo::Put).map_err(failed),
+        let to = hop.map(Target::One);
+        match (command, to) {
+            ("remove", to) => Ok(Change::Remove(prefix, to)),
             (_, None) => Err(expected()),
-            ("add", Some(hop)) => {
-                self.table.add(Route { prefix, hop }).map(|()| Undo::Remove(prefix)).map_err(failed)
-            }
-            (_, Some(hop)) => {
-                let old = self.table.set(Route { prefix, hop }).map_err(failed)?;
-                Ok(old.map_or(Undo::Remove(prefix), Undo::Put))
-            }
+            ("add", Some(to)) => Ok(Change::Add(Route { prefix, to })),
+            (_, Some(to)) => Ok(Change::Set(Route { prefix, to })),
         }
+    }
+
+    /// Carries out `add`, `set` or `remove`.
+    fn command(&self, command: &str, text: &str, scope: Scope<'_>) -> Result<(), String> {
+        let change = self.read_command(command, text, scope)?;
+        self.table.change([change]).map_err(|refusal| explain(refusal, text.trim()))
     }
 
     /// Carries out a command a line: all, or none.
     fn control(&self, text: &str, scope: Scope<'_>) -> Result<(), String> {
-        let mut undo = Vec::new();
+        let mut changes = Vec::new();
         for line in text.lines() {
             let mut rest = line.trim();
             let command = lang::conf::pop_space(&mut rest);
-            let done = match command {
+            match command {
                 "" => continue,
-                "add" | "set" | "remove" => self.command(command, rest, scope),
-                other => Err(format!("bad command '{other}'")),
-            };
-            match done {
-                Ok(step) => undo.push(step),
-                Err(error) => {
-                    self.take_back(undo);
-                    return Err(error);
+                "add" | "set" | "remove" => {
+                    changes.push((self.read_command(command, rest, scope)?, rest.trim()));
                 }
+                other => return Err(format!("bad command '{other}'")),
             }
         }
-        Ok(())
+        let mut last = "";
+        let changes = changes.into_iter().map(|(change, text)| {
+            last = text;
+            change
+        });
+        self.table.change(changes).map_err(|refusal| explain(refusal, last))
     }
 
-    fn take_back(&self, undo: Vec<Undo<F>>) {
-        for step in undo.into_iter().rev() {
-            // Only the memory limit could refuse, and what is restored was there a moment ago.
-            let _ = match step {
-                Undo::Remove(prefix) => self.table.remove(prefix, None).map(drop),
-                Undo::Put(route) => self.table.set(route).map(drop),
-            };
+    /// Opens, publishes or forgets a transaction.
+    fn transact(
+        &self,
+        command: impl FnOnce(&RouteTable<F, T>) -> Result<(), Refusal<F>>,
+    ) -> Result<(), String> {
+        if !self.dynamic {
+            return Err("cannot change routes of this routing table".to_owned());
         }
+        command(&self.table).map_err(|refusal| explain(refusal, ""))
     }
 
     /// Reads a whole file, then sets all its routes at once.
@@ -152,7 +153,7 @@ impl<F: Family> Lookup<F> {
         let file = lang::conf::unquote(file);
         let list = import::read_file(Path::new(&file), import::Options::default())
             .map_err(|e| format!("{file}: {e}"))?;
-        let route = |(prefix, hop): (lpm::Prefix<F::Key>, import::Hop)| {
+        let route = |(prefix, hop): (Prefix<F::Key>, import::Hop)| {
             let gateway = hop.gateway.and_then(F::gateway).unwrap_or(F::NONE);
             let port = hop.port.unwrap_or(default_port);
             if port as usize >= self.outputs {
@@ -161,16 +162,19 @@ impl<F: Family> Lookup<F> {
                     self.outputs
                 ));
             }
-            Ok(Route { prefix, hop: Hop { gateway, port } })
+            Ok(Route { prefix, to: Target::One(Hop { gateway, port }) })
         };
         let routes: Vec<Route<F>> = F::routes(list).into_iter().map(route).collect::<Result<_, _>>()?;
-        self.table.set_all(&routes).map(drop).map_err(|refusal| explain(refusal, &file))
+        self.table.set_all(routes).map_err(|refusal| explain(refusal, &file))
     }
 
-    /// The answer of the `lookup` handler.
+    /// The answer of the `lookup` handler; of several next hops, the one for a packet of which only the address is known.
     fn look_up(&self, cx: &Cx<'_>, address: F::Address) -> String {
-        let id = self.table.lookup_one(F::key(address), cx.turn());
-        match self.table.hop(id, cx.turn()) {
+        let key = F::key(address);
+        let id = self.table.lookup_one(key, cx.turn());
+        let hop =
+            self.table.paths(id, cx.turn()).map(|paths| paths.pick(|| flow::hash_address(address.into())));
+        match hop {
             Some(hop) if hop.gateway != F::NONE => format!("{} {}", hop.port, hop.gateway),
             Some(hop) => hop.port.to_string(),
             None => "-1".to_owned(),
@@ -180,8 +184,9 @@ impl<F: Family> Lookup<F> {
     /// Sends a packet where the next hop with this id says.
     #[inline]
     fn direct(&mut self, cx: &Cx<'_>, packet: &mut Packet, address: F::Key, id: u32) -> Verdict {
-        match self.table.hop(id, cx.turn()) {
-            Some(hop) => {
+        match self.table.paths(id, cx.turn()) {
+            Some(paths) => {
+                let hop = *paths.pick(|| F::flow(packet));
                 if hop.gateway != F::NONE {
                     F::set_destination(packet, hop.gateway);
                 }
@@ -201,7 +206,7 @@ impl<F: Family> Lookup<F> {
     }
 }
 
-impl<F: Family> Element for Lookup<F> {
+impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     #[inline]
     fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
         let address = F::destination(packet);
@@ -231,22 +236,25 @@ impl<F: Family> Element for Lookup<F> {
 
     fn handlers(&self, h: &mut Handlers) {
         for name in ["add", "set", "remove"] {
-            h.write(name, move |e: &mut Lookup<F>, cx, text| {
-                e.command(name, &lang::conf::uncomment(text), router::scope(cx)).map(drop)
+            h.write(name, move |e: &mut Lookup<F, T>, cx, text| {
+                e.command(name, &lang::conf::uncomment(text), router::scope(cx))
             });
         }
-        h.write("ctrl", |e: &mut Lookup<F>, cx, text| {
+        h.write("ctrl", |e: &mut Lookup<F, T>, cx, text| {
             e.control(&lang::conf::uncomment(text), router::scope(cx))
         });
-        h.write("flush", |e: &mut Lookup<F>, _, _| match e.dynamic {
-            true => e.table.flush().map_err(|refusal| explain(refusal, "")),
+        h.write("flush", |e: &mut Lookup<F, T>, _, _| match e.dynamic {
+            true => e.table.change([Change::Flush]).map_err(|refusal| explain(refusal, "")),
             false => Err("cannot delete routes from this routing table".to_owned()),
         })
         .as_button();
-        h.write("load", |e: &mut Lookup<F>, _, text| e.load(text));
-        h.read("table", |e: &mut Lookup<F>, _| e.table.text());
-        h.read("length", |e: &mut Lookup<F>, _| e.table.len());
-        h.read_with("lookup", |e: &mut Lookup<F>, cx, text| {
+        h.write("begin", |e: &mut Lookup<F, T>, _, _| e.transact(RouteTable::begin)).as_button();
+        h.write("commit", |e: &mut Lookup<F, T>, _, _| e.transact(RouteTable::commit)).as_button();
+        h.write("abort", |e: &mut Lookup<F, T>, _, _| e.transact(RouteTable::abort)).as_button();
+        h.write("load", |e: &mut Lookup<F, T>, _, text| e.load(text));
+        h.read("table", |e: &mut Lookup<F, T>, _| e.table.text());
+        h.read("length", |e: &mut Lookup<F, T>, _| e.table.len());
+        h.read_with("lookup", |e: &mut Lookup<F, T>, cx, text| {
             let address = router::value::<F::Address>(cx, text);
             address.map(|a| e.look_up(cx, a)).map_err(|_| format!("expected IP address, not '{text}'"))
         });
@@ -260,19 +268,18 @@ impl<F: Family> Element for Lookup<F> {
     /// Routes that the new configuration names stay as it says; all others are taken over.
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         let old = state
-            .downcast::<Arc<RouteTable<F>>>()
+            .downcast::<Arc<RouteTable<F, T>>>()
             .map_err(|state| ("its routes are of another family".into(), state as Box<dyn Any + Send>))?;
         if Arc::ptr_eq(&old, &self.table) {
             return Ok(());
         }
-        let mine: Vec<Route<F>> = self.table.routes();
-        let routes: Vec<Route<F>> =
-            old.routes().into_iter().filter(|r| (r.hop.port as usize) < self.outputs).collect();
-        let taken = self.table.set_all(&routes).and_then(|_| self.table.set_all(&mine));
-        match taken {
-            Ok(_) => Ok(()),
-            Err(refusal) => Err((explain(refusal, "").into(), old as Box<dyn Any + Send>)),
-        }
+        let mine = self.table.routes();
+        let exists =
+            |route: &Route<F>| route.to.hops().iter().all(|(hop, _)| (hop.port as usize) < self.outputs);
+        let routes = old.routes().into_iter().filter(exists);
+        self.table
+            .set_all(routes.chain(mine))
+            .map_err(|refusal| (explain(refusal, "").into(), old as Box<dyn Any + Send>))
     }
 }
 
@@ -373,6 +380,51 @@ mod tests {
         assert!(error.contains("output 7 of 13.0.0.0/8"), "{error}");
         assert_eq!(lookup(&mut router, "12.1.1.1"), "-1");
         assert!(write(&mut router, "r.load", "/nowhere/at/all").unwrap_err().contains("/nowhere/at/all"));
+    }
+
+    /// Each class has a table of its own behind the same handlers.
+    #[test]
+    fn all_classes_look_up_the_same() {
+        let routes = "10.0.0.0/8 0, 10.1.0.0/16 192.0.2.1 1, 10.1.2.3/32 2, 0/0 192.0.2.2 2";
+        let asked = ["10.1.2.3", "10.1.2.4", "10.2.0.0", "255.255.255.255"];
+        let answers = ["2", "1 192.0.2.1", "0", "2 192.0.2.2"];
+        for class in [
+            "IPLookup",
+            "RadixIPLookup",
+            "DirectIPLookup",
+            "RangeIPLookup",
+            "LinearIPLookup",
+            "StaticIPLookup",
+        ] {
+            let config = format!("InfiniteSource(ACTIVE false) -> r :: {class}({routes}); {THREE}");
+            let mut router = build(&config, 1, 1).expect("a good configuration");
+            assert_eq!(asked.map(|address| lookup(&mut router, address)), answers, "{class}");
+            if class == "StaticIPLookup" {
+                assert!(write(&mut router, "r.begin", "").is_err());
+                continue;
+            }
+            write(&mut router, "r.begin", "").expect("none is open");
+            write(&mut router, "r.ctrl", "remove 10.1.2.3/32\nset 10.1.0.0/16 0").expect("both are there");
+            write(&mut router, "r.remove", "0/0").expect("it is there");
+            assert_eq!(asked.map(|address| lookup(&mut router, address)), answers, "{class}");
+            write(&mut router, "r.commit", "").expect("room");
+            assert_eq!(asked.map(|address| lookup(&mut router, address)), ["0", "0", "0", "-1"], "{class}");
+            let error = write(&mut router, "r.commit", "").unwrap_err();
+            assert!(error.contains("no transaction is open"), "{error}");
+        }
+    }
+
+    /// As Click prints them: a RadixIPLookup's replaced route moves, a LinearIPLookup's stays.
+    #[test]
+    fn tables_print_in_the_order_of_click() {
+        for (class, order) in [("RadixIPLookup", ["2", "1"]), ("LinearIPLookup", ["1", "2"])] {
+            let config = format!("InfiniteSource(ACTIVE false) -> r :: {class}(1.0.0.0/8 0, 2.0.0.0/8 0); {THREE}");
+            let mut router = build(&config, 1, 1).expect("a good configuration");
+            write(&mut router, "r.set", "1.0.0.0/8 1").expect("room");
+            let table = router.call(Call::read("r.table", "")).expect("readable");
+            let firsts: Vec<_> = table.lines().map(|line| &line[..1]).collect();
+            assert_eq!(firsts, order, "{class}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What differs between IPv4 and IPv6 routes.
 
+use super::flow;
 use lpm::import::List;
 use lpm::{Key, Prefix};
 use packet::Packet;
@@ -14,7 +15,7 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     /// Addresses as the tables see them.
     type Key: Key;
     /// Addresses as people see them.
-    type Address: Copy + Eq + Hash + Debug + Display + FromArg + Send + Sync + 'static;
+    type Address: Copy + Eq + Hash + Debug + Display + FromArg + Into<IpAddr> + Send + Sync + 'static;
     /// No gateway.
     const NONE: Self::Address;
 
@@ -22,6 +23,8 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     fn destination(packet: &Packet) -> Self::Key;
     /// Sets the destination annotation.
     fn set_destination(packet: &mut Packet, address: Self::Address);
+    /// A hash of the flow that a packet belongs to.
+    fn flow(packet: &Packet) -> u32;
     fn key(address: Self::Address) -> Self::Key;
     fn address(key: Self::Key) -> Self::Address;
     /// A gateway from a list of either family.
@@ -52,6 +55,10 @@ impl Family for V4 {
     #[inline]
     fn set_destination(packet: &mut Packet, address: Ipv4Addr) {
         packet.set_dst_ip(address);
+    }
+
+    fn flow(packet: &Packet) -> u32 {
+        flow::hash_v4(packet)
     }
 
     fn key(address: Ipv4Addr) -> u32 {
@@ -96,6 +103,10 @@ impl Family for V6 {
     #[inline]
     fn set_destination(packet: &mut Packet, address: Ipv6Addr) {
         packet.set_dst_ip6(address);
+    }
+
+    fn flow(packet: &Packet) -> u32 {
+        flow::hash_v6(packet)
     }
 
     fn key(address: Ipv6Addr) -> u128 {

@@ -19,6 +19,8 @@
 //! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one.
 //! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove one.
 //! - `ctrl` (write): a command (`add`, `set`, `remove`) a line; if one fails, none is carried out.
+//! - `begin`, `commit`, `abort` (write, buttons): what the handlers above and below change after `begin` shows, and takes effect, at
+//!   `commit`, all at once; `abort` forgets it.
 //! - `load` (write, `FILE [OUTPUT]`): set all routes of a file, one a line, perhaps compressed by gzip or xz; routes without
 //!   an output go to OUTPUT, 0 by default. If anything is wrong with the file, nothing changes.
 //! - `flush` (write, button): remove all routes.
@@ -35,11 +37,14 @@
 
 use super::element::create;
 use super::family::V6;
+use super::order::Order;
+use lpm::Table6;
 use router::{Class, Residency};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("IP6Lookup", |config| create::<V6>(config, true))
-    .ports("1/-")
-    .processing("h/h")
-    .residency(Residency::Shared)
-    .doc(include_str!("ip6_lookup.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("IP6Lookup", |config| create::<V6, Table6>(config, true, Order::Holes))
+        .ports("1/-")
+        .processing("h/h")
+        .residency(Residency::Shared)
+        .doc(include_str!("ip6_lookup.rs"));

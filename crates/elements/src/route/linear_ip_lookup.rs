@@ -4,7 +4,8 @@
 //! LinearIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
-//! The same as IPLookup, under the name that existing configurations use. Masks must be contiguous.
+//! Looks at one prefix after the other, the longest first: for few routes. Each change copies the list, so that many are best made
+//! in one transaction. Masks must be contiguous.
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
 //!
@@ -19,6 +20,8 @@
 //! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one.
 //! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove one.
 //! - `ctrl` (write): a command (`add`, `set`, `remove`) a line; if one fails, none is carried out.
+//! - `begin`, `commit`, `abort` (write, buttons): what the handlers above and below change after `begin` shows, and takes effect, at
+//!   `commit`, all at once; `abort` forgets it.
 //! - `load` (write, `FILE [OUTPUT]`): set all routes of a file, one a line, perhaps compressed by gzip or xz; routes without
 //!   an output go to OUTPUT, 0 by default. If anything is wrong with the file, nothing changes.
 //! - `flush` (write, button): remove all routes.
@@ -35,11 +38,14 @@
 
 use super::element::create;
 use super::family::V4;
+use super::order::Order;
+use lpm::faithful::LinearTable;
 use router::{Class, Residency};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("LinearIPLookup", |config| create::<V4>(config, true))
-    .ports("1/-")
-    .processing("h/h")
-    .residency(Residency::Shared)
-    .doc(include_str!("linear_ip_lookup.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("LinearIPLookup", |config| create::<V4, LinearTable>(config, true, Order::Holes))
+        .ports("1/-")
+        .processing("h/h")
+        .residency(Residency::Shared)
+        .doc(include_str!("linear_ip_lookup.rs"));

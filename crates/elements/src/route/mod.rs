@@ -1,19 +1,24 @@
 //! Route lookup.
 //!
 //! All classes share one implementation: [`element`] is the element, [`table`] the routes behind it, [`family`] what
-//! differs between IPv4 and IPv6. The files named after classes have their documentation and say how they differ.
+//! differs between IPv4 and IPv6. The files named after classes have their documentation and say which kind of table they use.
 
 mod direct_ip_lookup;
+mod draft;
 mod element;
 mod family;
+mod flow;
+mod hops;
 mod ip6_lookup;
 mod ip_lookup;
 mod linear_ip_lookup;
 mod lookup_ip6_route;
+mod order;
 mod radix_ip_lookup;
 mod range_ip_lookup;
 mod static_ip_lookup;
 mod table;
+mod target;
 
 use router::Class;
 

@@ -4,7 +4,7 @@
 //! StaticIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
-//! As IPLookup, but the routes are those of the configuration: writes to the handlers that change routes are refused.
+//! As LinearIPLookup, but the routes are those of the configuration: writes to the handlers that change routes are refused.
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
 //!
@@ -29,11 +29,14 @@
 
 use super::element::create;
 use super::family::V4;
+use super::order::Order;
+use lpm::faithful::LinearTable;
 use router::{Class, Residency};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("StaticIPLookup", |config| create::<V4>(config, false))
-    .ports("1/-")
-    .processing("h/h")
-    .residency(Residency::Shared)
-    .doc(include_str!("static_ip_lookup.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("StaticIPLookup", |config| create::<V4, LinearTable>(config, false, Order::Holes))
+        .ports("1/-")
+        .processing("h/h")
+        .residency(Residency::Shared)
+        .doc(include_str!("static_ip_lookup.rs"));

@@ -1,30 +1,32 @@
 //! The routes of a lookup element: prefixes, and the next hops that they lead to.
 //!
-//! Packets read both parts without locks, the prefixes through [`lpm::Table`] and the next hops through [`lpm::Routes`].
-//! One writer at a time changes them. Equal next hops are stored once; an id is given up when no prefix leads to it any
-//! more, and the vector reuses it after a grace period.
+//! Packets read both parts without locks, the prefixes through an [`lpm::LongestMatch`] and the next hops through
+//! [`lpm::Routes`]. One writer at a time changes them. Equal next hops are stored once; an id is given up when no prefix leads to
+//! it any more, and the vector reuses it after a grace period.
+//!
+//! Changes are gathered in a [`Draft`] and published together: those of one command, or of a transaction.
 
+use super::draft::Draft;
 use super::family::Family;
-use lpm::{Prefix, Routes, Table};
-use rcu::{Domain, Token, Turn};
-use std::collections::{HashMap, VecDeque};
-use std::fmt::Write;
+use super::hops::Hops;
+use super::order::{Order, Slots};
+use super::target::{Paths, Route, Target};
+use lpm::{LongestMatch, Prefix};
+use rcu::{Domain, Turn};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Where a route leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Hop<A> {
-    /// The gateway; the unspecified address if there is none.
-    pub(super) gateway: A,
-    /// The output.
-    pub(super) port: u32,
-}
-
-/// One route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Route<F: Family> {
-    pub(super) prefix: Prefix<F::Key>,
-    pub(super) hop: Hop<F::Address>,
+/// A change that a command asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change<F: Family> {
+    /// A route for a new prefix.
+    Add(Route<F>),
+    /// A route for a prefix that may have one.
+    Set(Route<F>),
+    /// No route for a prefix; with a target, only if that is where it leads.
+    Remove(Prefix<F::Key>, Option<Target<F::Address>>),
+    /// No route at all.
+    Flush,
 }
 
 /// Why a change was refused; the table is as it was before.
@@ -36,49 +38,35 @@ pub(super) enum Refusal<F: Family> {
     Missing,
     /// A limit is reached.
     Full(String),
+    /// Transactions do not nest.
+    Open,
+    /// There is no transaction.
+    NotOpen,
 }
 
-/// The routes.
-pub(super) struct RouteTable<F: Family> {
-    prefixes: Table<F::Key>,
-    hops: Routes<Hop<F::Address>>,
+/// The routes, over prefixes in a table `T`.
+pub(super) struct RouteTable<F: Family, T> {
+    prefixes: T,
+    hops: Hops<F::Address>,
     books: Mutex<Books<F>>,
 }
 
 /// What only writers need.
 struct Books<F: Family> {
-    ids: HashMap<Hop<F::Address>, Entry>,
-    by_id: HashMap<u32, Hop<F::Address>>,
-    /// Order of the routes that were added one by one, for printing.
-    order: HashMap<Prefix<F::Key>, u64>,
-    next: u64,
-    /// Next hops that no prefix leads to any more: a worker may have looked one up in its current turn, so each stays
-    /// until a grace period has passed. Token, id, and which release of that id this was.
-    waiting: VecDeque<(Token, u32, u64)>,
-    releases: u64,
+    /// Places of the routes that were added one by one, for printing.
+    slots: Slots<Prefix<F::Key>>,
+    /// The changes of an open transaction.
+    open: Option<Draft<F>>,
 }
 
-/// What is known of a next hop.
-struct Entry {
-    id: u32,
-    /// Prefixes that lead to it.
-    uses: usize,
-    /// Its latest release, by number.
-    release: u64,
-}
+/// A prefix, and where it leads from now on.
+pub(super) type Decision<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Address>>);
 
-impl<F: Family> RouteTable<F> {
-    pub(super) fn new() -> Self {
+impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
+    pub(super) fn new(order: Order) -> Self {
         let domain = Domain::global();
-        let books = Books {
-            ids: HashMap::new(),
-            by_id: HashMap::new(),
-            order: HashMap::new(),
-            next: 0,
-            waiting: VecDeque::new(),
-            releases: 0,
-        };
-        RouteTable { prefixes: Table::new(domain), hops: Routes::new(domain), books: Mutex::new(books) }
+        let books = Books { slots: Slots::new(order), open: None };
+        RouteTable { prefixes: T::new(domain), hops: Hops::new(domain), books: Mutex::new(books) }
     }
 
     fn books(&self) -> MutexGuard<'_, Books<F>> {
@@ -98,176 +86,156 @@ impl<F: Family> RouteTable<F> {
         self.prefixes.lookup(address, turn).unwrap_or(lpm::NONE)
     }
 
-    /// The next hop of an id that was looked up in this turn.
+    /// The paths of an id that was looked up in this turn.
     #[inline]
-    pub(super) fn hop<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Hop<F::Address>> {
-        self.hops.get(id, turn)
+    pub(super) fn paths<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Paths<F::Address>> {
+        self.hops.paths(id, turn)
     }
 
-    /// The route of exactly this prefix.
-    pub(super) fn get(&self, prefix: Prefix<F::Key>) -> Option<Route<F>> {
-        let books = self.books();
-        let hop = *books.by_id.get(&self.prefixes.get(prefix)?)?;
-        Some(Route { prefix, hop })
-    }
-
-    /// Adds a route for a new prefix.
+    /// Makes changes in order, all or none: at once, or as part of the open transaction.
     ///
     /// # Errors
-    /// [`Refusal`].
-    pub(super) fn add(&self, route: Route<F>) -> Result<(), Refusal<F>> {
-        match self.get(route.prefix) {
-            Some(old) => Err(Refusal::Exists(old)),
-            None => self.set(route).map(drop),
+    /// The first [`Refusal`].
+    pub(super) fn change(&self, changes: impl IntoIterator<Item = Change<F>>) -> Result<(), Refusal<F>> {
+        let mut books = self.books();
+        let mut draft = Draft::default();
+        for change in changes {
+            let known = |prefix| match books.open.as_ref().and_then(|open| open.get(prefix)) {
+                Some(decided) => decided,
+                None => self.hops.target(self.prefixes.get(prefix)?),
+            };
+            draft.enter(change, known)?;
         }
+        self.publish(&mut books, draft)
     }
 
-    /// Adds or replaces a route; the one that was there.
+    /// Adds or replaces many routes at once: all or none. As in a list, the last of several for one prefix counts.
     ///
     /// # Errors
     /// [`Refusal::Full`].
-    pub(super) fn set(&self, route: Route<F>) -> Result<Option<Route<F>>, Refusal<F>> {
+    pub(super) fn set_all(&self, routes: impl IntoIterator<Item = Route<F>>) -> Result<(), Refusal<F>> {
         let mut books = self.books();
-        let id = self.intern(&mut books, route.hop)?;
-        match self.prefixes.insert(route.prefix, id) {
-            Ok(old) => {
-                let old = old
-                    .and_then(|id| self.release(&mut books, id))
-                    .map(|hop| Route { prefix: route.prefix, hop });
-                let next = books.next;
-                books.order.entry(route.prefix).or_insert(next);
-                books.next += 1;
-                Ok(old)
+        if books.open.is_some() {
+            let mut draft = Draft::default();
+            for route in routes {
+                draft.set(route);
             }
-            Err(error) => {
-                self.release(&mut books, id);
-                Err(Refusal::Full(error.to_string()))
+            return self.publish(&mut books, draft);
+        }
+        let mut decisions: Vec<Decision<F>> =
+            routes.into_iter().map(|route| (route.prefix, Some(route.to))).collect();
+        // Lists are mostly in order, and then no prefix comes twice.
+        if !decisions.is_sorted_by(|(a, _), (b, _)| a < b) {
+            decisions.reverse();
+            decisions.sort_by_key(|&(prefix, _)| prefix);
+            decisions.dedup_by_key(|&mut (prefix, _)| prefix);
+        }
+        self.commit_all(&mut books, false, &decisions)
+    }
+
+    /// Opens a transaction: changes from now on are published by [`RouteTable::commit`], all at once.
+    ///
+    /// # Errors
+    /// [`Refusal::Open`].
+    pub(super) fn begin(&self) -> Result<(), Refusal<F>> {
+        let mut books = self.books();
+        match books.open {
+            Some(_) => Err(Refusal::Open),
+            None => {
+                books.open = Some(Draft::default());
+                Ok(())
             }
         }
     }
 
-    /// Removes a route. With a hop, only if it leads there.
+    /// Publishes the changes of the transaction. If that fails, the transaction stays open.
     ///
     /// # Errors
-    /// [`Refusal::Missing`], [`Refusal::Full`].
-    pub(super) fn remove(
+    /// [`Refusal::NotOpen`], [`Refusal::Full`].
+    pub(super) fn commit(&self) -> Result<(), Refusal<F>> {
+        let mut books = self.books();
+        let draft = books.open.take().ok_or(Refusal::NotOpen)?;
+        let (flush, decisions) = (draft.flushes(), draft.decisions());
+        let done = self.commit_in_order(&mut books, flush, &decisions);
+        if done.is_err() {
+            books.open = Some(draft);
+        }
+        done
+    }
+
+    /// Forgets the changes of the transaction.
+    ///
+    /// # Errors
+    /// [`Refusal::NotOpen`].
+    pub(super) fn abort(&self) -> Result<(), Refusal<F>> {
+        self.books().open.take().map(drop).ok_or(Refusal::NotOpen)
+    }
+
+    fn publish(&self, books: &mut Books<F>, draft: Draft<F>) -> Result<(), Refusal<F>> {
+        match &mut books.open {
+            Some(open) => {
+                open.append(draft);
+                Ok(())
+            }
+            None => self.commit_in_order(books, draft.flushes(), &draft.decisions()),
+        }
+    }
+
+    /// Publishes changes that were made one by one, whose order shows in what is printed.
+    fn commit_in_order(
         &self,
-        prefix: Prefix<F::Key>,
-        hop: Option<Hop<F::Address>>,
-    ) -> Result<Route<F>, Refusal<F>> {
-        let route = self.get(prefix).filter(|route| hop.is_none_or(|hop| hop == route.hop));
-        let route = route.ok_or(Refusal::Missing)?;
-        let mut books = self.books();
-        let old = self.prefixes.remove(prefix).map_err(|error| Refusal::Full(error.to_string()))?;
-        books.order.remove(&prefix);
-        if let Some(id) = old {
-            self.release(&mut books, id);
+        books: &mut Books<F>,
+        flush: bool,
+        decisions: &[Decision<F>],
+    ) -> Result<(), Refusal<F>> {
+        self.commit_all(books, flush, decisions)?;
+        for (prefix, to) in decisions {
+            match to {
+                Some(_) => books.slots.set(*prefix),
+                None => books.slots.remove(prefix),
+            }
         }
-        Ok(route)
-    }
-
-    /// Removes all routes.
-    ///
-    /// # Errors
-    /// [`Refusal::Full`].
-    pub(super) fn flush(&self) -> Result<(), Refusal<F>> {
-        let mut books = self.books();
-        self.prefixes.clear().map_err(|error| Refusal::Full(error.to_string()))?;
-        books.order.clear();
-        self.recount(&mut books);
         Ok(())
     }
 
-    /// Adds or replaces many routes at once: all or none. How many.
-    ///
-    /// # Errors
-    /// [`Refusal::Full`].
-    pub(super) fn set_all(&self, routes: &[Route<F>]) -> Result<usize, Refusal<F>> {
-        let mut books = self.books();
-        let mut ids = Vec::with_capacity(routes.len());
-        for route in routes {
-            match self.intern(&mut books, route.hop) {
-                Ok(id) => ids.push(id),
-                Err(refusal) => {
-                    self.release_all(&mut books, ids);
-                    return Err(refusal);
+    /// Publishes decisions, one for each prefix; with `flush`, all other routes go.
+    fn commit_all(
+        &self,
+        books: &mut Books<F>,
+        flush: bool,
+        decisions: &[Decision<F>],
+    ) -> Result<(), Refusal<F>> {
+        let full = |error: &dyn std::fmt::Display| Refusal::Full(error.to_string());
+        let targets = decisions.iter().map(|(_, to)| to.as_ref());
+        let ids = self.hops.intern_all(targets).map_err(|error| full(&error))?;
+        let mut changes = Vec::with_capacity(decisions.len());
+        let mut former = Vec::new();
+        if flush {
+            self.prefixes.for_each(&mut |prefix, id| {
+                changes.push((prefix, None));
+                former.push(id);
+            });
+        } else if !self.prefixes.is_empty() {
+            former.extend(decisions.iter().filter_map(|&(prefix, _)| self.prefixes.get(prefix)));
+        }
+        changes.extend(decisions.iter().zip(&ids).map(|(&(prefix, _), &id)| (prefix, id)));
+        let applied = match changes[..] {
+            // Tables know this case, and it is the usual one.
+            [(prefix, id)] => self.prefixes.change(prefix, id).map(drop),
+            _ => self.prefixes.apply(&changes),
+        };
+        match applied {
+            Ok(()) => {
+                self.hops.release_all(former);
+                if flush {
+                    books.slots.clear();
                 }
+                Ok(())
             }
-        }
-        let changes = routes.iter().zip(&ids).map(|(route, &id)| (route.prefix, Some(id)));
-        if let Err(error) = self.prefixes.apply(changes) {
-            self.release_all(&mut books, ids);
-            return Err(Refusal::Full(error.to_string()));
-        }
-        // A list may name a prefix twice, and replace routes: counting anew is simpler than following it.
-        self.recount(&mut books);
-        Ok(routes.len())
-    }
-
-    /// The id of a next hop, with one more prefix that leads to it.
-    fn intern(&self, books: &mut Books<F>, hop: Hop<F::Address>) -> Result<u32, Refusal<F>> {
-        if let Some(entry) = books.ids.get_mut(&hop) {
-            entry.uses += 1;
-            return Ok(entry.id);
-        }
-        self.reclaim(books);
-        let id = self.hops.insert(hop).map_err(|error| Refusal::Full(error.to_string()))?;
-        books.ids.insert(hop, Entry { id, uses: 1, release: 0 });
-        books.by_id.insert(id, hop);
-        Ok(id)
-    }
-
-    /// One prefix less leads to an id; its next hop.
-    fn release(&self, books: &mut Books<F>, id: u32) -> Option<Hop<F::Address>> {
-        let hop = *books.by_id.get(&id)?;
-        if let Some(entry) = books.ids.get_mut(&hop) {
-            entry.uses = entry.uses.saturating_sub(1);
-            if entry.uses == 0 {
-                books.releases += 1;
-                entry.release = books.releases;
-                books.waiting.push_back((Domain::global().start(), id, entry.release));
+            Err(error) => {
+                self.hops.release_all(ids.into_iter().flatten());
+                Err(full(&error))
             }
-        }
-        self.reclaim(books);
-        Some(hop)
-    }
-
-    /// Removes the next hops whose grace period has passed and that did not come back meanwhile.
-    fn reclaim(&self, books: &mut Books<F>) {
-        while let Some(&(token, id, release)) = books.waiting.front()
-            && Domain::global().poll(token)
-        {
-            books.waiting.pop_front();
-            let Some(&hop) = books.by_id.get(&id) else { continue };
-            let unused = books.ids.get(&hop).is_some_and(|entry| entry.uses == 0 && entry.release == release);
-            // Under back-pressure the id stays, unused, and is found again when the same next hop comes back.
-            if unused && self.hops.remove(id).is_ok() {
-                books.ids.remove(&hop);
-                books.by_id.remove(&id);
-            }
-        }
-    }
-
-    /// Counts anew how many prefixes lead to each next hop.
-    fn recount(&self, books: &mut Books<F>) {
-        let mut uses: HashMap<u32, usize> = HashMap::with_capacity(books.by_id.len());
-        self.prefixes.for_each(|_, id| *uses.entry(id).or_default() += 1);
-        let mut released = Vec::new();
-        for entry in books.ids.values_mut() {
-            let now = uses.get(&entry.id).copied().unwrap_or(0);
-            if now == 0 && entry.uses > 0 {
-                entry.uses = 1;
-                released.push(entry.id);
-            } else {
-                entry.uses = now;
-            }
-        }
-        self.release_all(books, released);
-    }
-
-    fn release_all(&self, books: &mut Books<F>, ids: Vec<u32>) {
-        for id in ids {
-            self.release(books, id);
         }
     }
 
@@ -276,107 +244,119 @@ impl<F: Family> RouteTable<F> {
         self.prefixes.len()
     }
 
-    /// All routes: those added one by one first, in the order of their addition, then the others by address.
+    /// All routes: those added one by one first, in the order that Click's tables print them, then the others by address.
     pub(super) fn routes(&self) -> Vec<Route<F>> {
         let books = self.books();
         let mut routes = Vec::with_capacity(self.prefixes.len());
-        self.prefixes.for_each(|prefix, id| {
-            if let Some(&hop) = books.by_id.get(&id) {
-                routes.push(Route { prefix, hop });
+        let mut targets = HashMap::new();
+        self.prefixes.for_each(&mut |prefix, id| {
+            let to = targets.entry(id).or_insert_with(|| self.hops.target(id));
+            if let Some(to) = to {
+                routes.push(Route { prefix, to: to.clone() });
             }
         });
-        routes.sort_by_key(|route| books.order.get(&route.prefix).copied().unwrap_or(u64::MAX));
+        routes.sort_by_key(|route| books.slots.get(&route.prefix).unwrap_or(usize::MAX));
         routes
     }
 
     /// The `table` handler's text.
     pub(super) fn text(&self) -> String {
-        self.routes().iter().fold(String::new(), |mut text, route| {
-            text.push_str(&route.line());
-            text.push('\n');
-            text
-        })
-    }
-}
-
-impl<F: Family> Route<F> {
-    fn gateway(&self) -> String {
-        if self.hop.gateway == F::NONE { "-".to_owned() } else { self.hop.gateway.to_string() }
-    }
-
-    /// `ADDR/MASK GATEWAY OUTPUT`.
-    pub(super) fn words(&self) -> String {
-        format!(
-            "{}/{} {} {}",
-            F::address(self.prefix.addr()),
-            self.prefix.len(),
-            self.gateway(),
-            self.hop.port
-        )
-    }
-
-    /// The same in columns, as Click's tables print it.
-    fn line(&self) -> String {
-        let mut line = format!("{}/{}\t", F::address(self.prefix.addr()), self.prefix.len());
-        if line.len() < 17 {
-            line.push('\t');
-        }
-        let at = line.len();
-        let _ = write!(line, "{}\t", self.gateway());
-        if line.len() < at + 9 {
-            line.push('\t');
-        }
-        let _ = write!(line, "{}", self.hop.port);
-        line
+        self.routes().iter().map(Route::lines).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::family::V4;
+    use super::super::target::Hop;
     use super::*;
     use std::net::Ipv4Addr;
 
+    type Table = RouteTable<V4, lpm::Table<u32>>;
+
     fn route(addr: u32, len: u8, gateway: u32, port: u32) -> Route<V4> {
         let prefix = Prefix::new(addr, len).expect("a length");
-        Route { prefix, hop: Hop { gateway: Ipv4Addr::from(gateway), port } }
+        Route { prefix, to: Target::One(Hop { gateway: Ipv4Addr::from(gateway), port }) }
     }
 
-    fn hop_of(table: &RouteTable<V4>, address: u32, turn: Turn<'_>) -> Option<Hop<Ipv4Addr>> {
-        table.hop(table.lookup_one(address, turn), turn).copied()
+    fn hop_of(table: &Table, address: u32, turn: Turn<'_>) -> Option<Target<Ipv4Addr>> {
+        let paths = table.paths(table.lookup_one(address, turn), turn)?;
+        Some(Target::One(*paths.pick(|| 0)))
+    }
+
+    fn change(table: &Table, change: Change<V4>) {
+        table.change([change]).expect("room");
     }
 
     /// A worker may hold an id while the last route that leads to it changes: that is no reason to drop its packet.
     #[test]
     fn an_id_that_was_looked_up_leads_somewhere_for_the_rest_of_the_turn() {
-        let table = RouteTable::<V4>::new();
+        let table = Table::new(Order::Holes);
         let (old, new) = (route(10 << 24, 8, 1, 0), route(10 << 24, 8, 2, 1));
-        table.add(old).expect("room");
+        change(&table, Change::Add(old.clone()));
         let guard = Domain::global().guard();
+        let turn = guard.turn();
         let mut id = [lpm::NONE];
-        table.lookup(&[10 << 24], &mut id, guard.turn());
-        table.set(new).expect("room");
-        assert_eq!(table.hop(id[0], guard.turn()), Some(&old.hop));
-        assert_eq!(hop_of(&table, 10 << 24, guard.turn()), Some(new.hop));
-        drop(guard);
+        table.lookup(&[10 << 24], &mut id, turn);
+        change(&table, Change::Set(new.clone()));
+        let held = table.paths(id[0], turn).map(|paths| Target::One(*paths.pick(|| 0)));
+        assert_eq!(held, Some(old.to));
+        assert_eq!(hop_of(&table, 10 << 24, turn), Some(new.to));
     }
 
     /// A prefix that a list names twice counts once: the next hops of others must survive its change and its removal.
     #[test]
     fn a_list_may_name_a_prefix_twice() {
         for first in [None, Some(route(10 << 24, 8, 1, 0))] {
-            let table = RouteTable::<V4>::new();
+            let table = Table::new(Order::Holes);
             let other = route(11 << 24, 8, 1, 0);
-            table.add(other).expect("room");
+            change(&table, Change::Add(other.clone()));
             if let Some(first) = first {
-                table.add(first).expect("room");
+                change(&table, Change::Add(first));
             }
             let list = [route(10 << 24, 8, 2, 1), route(10 << 24, 8, 3, 1)];
-            table.set_all(&list).expect("room");
+            table.set_all(list.clone()).expect("room");
             Domain::global().synchronize();
-            table.set(route(12 << 24, 8, 9, 1)).expect("room");
-            assert_eq!(hop_of(&table, 10 << 24, Domain::global().guard().turn()), Some(list[1].hop));
-            assert_eq!(hop_of(&table, 11 << 24, Domain::global().guard().turn()), Some(other.hop));
+            change(&table, Change::Set(route(12 << 24, 8, 9, 1)));
+            let guard = Domain::global().guard();
+            assert_eq!(hop_of(&table, 10 << 24, guard.turn()), Some(list[1].to.clone()));
+            assert_eq!(hop_of(&table, 11 << 24, guard.turn()), Some(other.to));
         }
+    }
+
+    /// What a transaction has changed shows at once when it is committed, and never if it is not.
+    #[test]
+    fn transactions() {
+        let table = Table::new(Order::Holes);
+        change(&table, Change::Add(route(10 << 24, 8, 1, 0)));
+        assert_eq!(table.commit(), Err(Refusal::NotOpen));
+        table.begin().expect("none is open");
+        assert_eq!(table.begin(), Err(Refusal::Open));
+        change(&table, Change::Flush);
+        // The draft, not the table, says what is there.
+        change(&table, Change::Add(route(10 << 24, 8, 2, 0)));
+        assert!(matches!(table.change([Change::Add(route(10 << 24, 8, 3, 0))]), Err(Refusal::Exists(_))));
+        let gone = route(11 << 24, 8, 2, 0);
+        assert_eq!(table.change([Change::Remove(gone.prefix, None)]), Err(Refusal::Missing));
+        // A command that fails half way leaves the transaction as it was.
+        assert!(table.change([Change::Add(gone.clone()), Change::Add(gone)]).is_err());
+        assert_eq!(table.routes(), [route(10 << 24, 8, 1, 0)]);
+        table.commit().expect("room");
+        assert_eq!(table.routes(), [route(10 << 24, 8, 2, 0)]);
+        table.begin().expect("none is open");
+        change(&table, Change::Flush);
+        table.abort().expect("one is open");
+        assert_eq!(table.len(), 1);
+    }
+
+    /// More next hops than an old table's 16 bits could name.
+    #[test]
+    fn a_million_next_hops() {
+        let table = Table::new(Order::Holes);
+        let count = if cfg!(debug_assertions) { 1 << 17 } else { 1 << 20 };
+        table.set_all((0..count).map(|i| route(i << 12, 20 + (i >> 20) as u8, i + 1, 0))).expect("room");
+        let guard = Domain::global().guard();
+        let last = count - 1;
+        assert_eq!(hop_of(&table, last << 12, guard.turn()), Some(route(0, 0, last + 1, 0).to));
     }
 }

@@ -64,12 +64,6 @@ pub type RangeTable = Faithful<range::Ranges>;
 pub type LinearTable = Faithful<linear::Linear>;
 
 impl<S: Shape> Faithful<S> {
-    /// An empty table whose readers belong to `domain`.
-    pub fn new(domain: &'static Domain) -> Self {
-        let (shape, writer) = S::new(domain);
-        Self { shape, writer: Mutex::new((Book::default(), writer)) }
-    }
-
     fn write(&self) -> MutexGuard<'_, (Book, S::Writer)> {
         self.writer.lock().expect("a panic inside a change is a defect of the table itself")
     }
@@ -100,6 +94,11 @@ fn apply<S: Shape>(
 }
 
 impl<S: Shape> LongestMatch<u32> for Faithful<S> {
+    fn new(domain: &'static Domain) -> Self {
+        let (shape, writer) = S::new(domain);
+        Self { shape, writer: Mutex::new((Book::default(), writer)) }
+    }
+
     #[inline]
     fn lookup(&self, addr: u32, turn: Turn<'_>) -> Option<u32> {
         self.shape.find(addr, turn)

@@ -1,0 +1,132 @@
+//! The next hops of a table: equal ones share an id, which is reused when nothing leads to it and no worker may hold it.
+
+use super::target::{Paths, Target};
+use lpm::{Routes, RoutesError};
+use rcu::{Domain, Token, Turn};
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The next hops.
+pub(super) struct Hops<A: Send + Sync + 'static> {
+    paths: Routes<Paths<A>>,
+    books: Mutex<Books<A>>,
+}
+
+/// What only writers need.
+struct Books<A> {
+    ids: HashMap<Target<A>, Entry>,
+    by_id: HashMap<u32, Target<A>>,
+    /// Targets that no prefix leads to any more: a worker may have looked one up in its current turn, so each stays
+    /// until a grace period has passed. Token, id, and which release of that id this was.
+    waiting: VecDeque<(Token, u32, u64)>,
+    releases: u64,
+}
+
+/// What is known of a target.
+struct Entry {
+    id: u32,
+    /// Prefixes that lead to it.
+    uses: usize,
+    /// Its latest release, by number.
+    release: u64,
+}
+
+impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
+    pub(super) fn new(domain: &'static Domain) -> Self {
+        let books =
+            Books { ids: HashMap::new(), by_id: HashMap::new(), waiting: VecDeque::new(), releases: 0 };
+        Hops { paths: Routes::new(domain), books: Mutex::new(books) }
+    }
+
+    fn books(&self) -> MutexGuard<'_, Books<A>> {
+        // A writer that panicked left the books whole: each change is made in the vector first, then entered.
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The paths behind an id.
+    #[inline]
+    pub(super) fn paths<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Paths<A>> {
+        self.paths.get(id, turn)
+    }
+
+    /// The target behind an id.
+    pub(super) fn target(&self, id: u32) -> Option<Target<A>> {
+        self.books().by_id.get(&id).cloned()
+    }
+
+    /// The ids of targets, each with one more prefix that leads to it; all or none.
+    ///
+    /// # Errors
+    /// [`RoutesError`].
+    pub(super) fn intern_all<'a>(
+        &self,
+        targets: impl Iterator<Item = Option<&'a Target<A>>>,
+    ) -> Result<Vec<Option<u32>>, RoutesError>
+    where
+        A: 'a,
+    {
+        let mut books = self.books();
+        let mut ids = Vec::with_capacity(targets.size_hint().0);
+        for target in targets {
+            match target.map(|target| self.intern(&mut books, target)).transpose() {
+                Ok(id) => ids.push(id),
+                Err(error) => {
+                    for id in ids.into_iter().flatten() {
+                        self.release(&mut books, id);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(ids)
+    }
+
+    fn intern(&self, books: &mut Books<A>, target: &Target<A>) -> Result<u32, RoutesError> {
+        if let Some(entry) = books.ids.get_mut(target) {
+            entry.uses += 1;
+            return Ok(entry.id);
+        }
+        self.reclaim(books);
+        let id = self.paths.insert(Paths::new(target))?;
+        books.ids.insert(target.clone(), Entry { id, uses: 1, release: 0 });
+        books.by_id.insert(id, target.clone());
+        Ok(id)
+    }
+
+    /// One prefix less leads to each of these ids.
+    pub(super) fn release_all(&self, ids: impl IntoIterator<Item = u32>) {
+        let mut books = self.books();
+        for id in ids {
+            self.release(&mut books, id);
+        }
+        self.reclaim(&mut books);
+    }
+
+    fn release(&self, books: &mut Books<A>, id: u32) {
+        let Some(entry) = books.by_id.get(&id).and_then(|target| books.ids.get_mut(target)) else { return };
+        entry.uses = entry.uses.saturating_sub(1);
+        if entry.uses == 0 {
+            books.releases += 1;
+            entry.release = books.releases;
+            books.waiting.push_back((Domain::global().start(), id, entry.release));
+        }
+    }
+
+    /// Removes the targets whose grace period has passed and that did not come back meanwhile.
+    fn reclaim(&self, books: &mut Books<A>) {
+        while let Some(&(token, id, release)) = books.waiting.front()
+            && Domain::global().poll(token)
+        {
+            books.waiting.pop_front();
+            let Some(target) = books.by_id.get(&id) else { continue };
+            let unused =
+                books.ids.get(target).is_some_and(|entry| entry.uses == 0 && entry.release == release);
+            // Under back-pressure the id stays, unused, and is found again when the same target comes back.
+            if unused && self.paths.remove(id).is_ok() {
+                books.ids.remove(target);
+                books.by_id.remove(&id);
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! In which order routes are printed: by the places that Click's tables would have given them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+
+/// How places are given up and taken again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// A route keeps its place when it is replaced; a new one takes the first hole.
+    Holes,
+    /// A route that is replaced moves to a free place; the place that was given up last is taken first.
+    Stack,
+}
+
+/// The places.
+pub(super) struct Slots<P> {
+    order: Order,
+    of: HashMap<P, usize>,
+    free: Vec<usize>,
+    holes: BTreeSet<usize>,
+    fresh: usize,
+}
+
+impl<P: Copy + Eq + Hash> Slots<P> {
+    pub(super) fn new(order: Order) -> Self {
+        Slots { order, of: HashMap::new(), free: Vec::new(), holes: BTreeSet::new(), fresh: 0 }
+    }
+
+    /// A route was added or replaced.
+    pub(super) fn set(&mut self, prefix: P) {
+        let old = self.of.get(&prefix).copied();
+        if old.is_some() && self.order == Order::Holes {
+            return;
+        }
+        let slot = match self.order {
+            Order::Holes => self.holes.pop_first(),
+            Order::Stack => self.free.pop(),
+        };
+        let slot = slot.unwrap_or_else(|| {
+            self.fresh += 1;
+            self.fresh - 1
+        });
+        self.of.insert(prefix, slot);
+        self.give_up(old);
+    }
+
+    /// A route was removed.
+    pub(super) fn remove(&mut self, prefix: &P) {
+        let old = self.of.remove(prefix);
+        self.give_up(old);
+    }
+
+    /// All routes were removed.
+    pub(super) fn clear(&mut self) {
+        *self = Slots::new(self.order);
+    }
+
+    pub(super) fn get(&self, prefix: &P) -> Option<usize> {
+        self.of.get(prefix).copied()
+    }
+
+    fn give_up(&mut self, slot: Option<usize>) {
+        match self.order {
+            Order::Holes => self.holes.extend(slot),
+            Order::Stack => self.free.extend(slot),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_reused_as_in_click() {
+        let places = |order| {
+            let mut slots = Slots::new(order);
+            for route in ["a", "b", "c", "d"] {
+                slots.set(route);
+            }
+            slots.remove(&"b");
+            slots.remove(&"a");
+            slots.set("c");
+            slots.set("e");
+            ["c", "d", "e"].map(|route| slots.get(&route).expect("a place"))
+        };
+        assert_eq!(places(Order::Holes), [2, 3, 0]);
+        assert_eq!(places(Order::Stack), [0, 3, 2]);
+    }
+}
