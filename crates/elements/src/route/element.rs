@@ -69,6 +69,42 @@ fn parse<F: Family>(text: &str, scope: Scope<'_>, outputs: usize) -> Option<Word
     Some((prefix, Some(Hop { gateway, port })))
 }
 
+/// What the argument of `load` says: the file, and outputs for what it does not say itself.
+struct Outputs {
+    file: String,
+    default: Option<u32>,
+    devices: Vec<(String, u32)>,
+}
+
+impl Outputs {
+    /// Reads `FILE [OUTPUT] [INTERFACE=OUTPUT...]`.
+    fn parse(text: &str) -> Result<Outputs, String> {
+        let words = lang::conf::split_spaces(text);
+        let (file, rest) = words
+            .split_first()
+            .ok_or_else(|| "expected 'FILE [OUTPUT] [INTERFACE=OUTPUT ...]'".to_owned())?;
+        let mut outputs = Outputs { file: lang::conf::unquote(file), default: None, devices: Vec::new() };
+        for (at, word) in rest.iter().enumerate() {
+            let number = |text: &str| text.parse().map_err(|_| format!("bad output '{text}'"));
+            match word.split_once('=') {
+                Some((device, port)) => outputs.devices.push((device.to_owned(), number(port)?)),
+                None if at == 0 => outputs.default = Some(number(word)?),
+                None => return Err(format!("expected 'INTERFACE=OUTPUT', not '{word}'")),
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// The output for next hops behind an interface. Where interfaces have outputs, each must, or there must be another for the
+    /// rest.
+    fn of(&self, device: Option<&str>) -> Option<u32> {
+        let given =
+            self.devices.iter().find(|(name, _)| Some(name.as_str()) == device).map(|&(_, port)| port);
+        let rest = if self.devices.is_empty() || device.is_none() { Some(0) } else { None };
+        given.or(self.default).or(rest)
+    }
+}
+
 fn explain<F: Family>(refusal: Refusal<F>, route: &str) -> String {
     match refusal {
         Refusal::Exists(old) => format!("conflict with existing route '{}'", old.words()),
@@ -144,37 +180,53 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         if !self.dynamic {
             return Err("cannot add routes to this routing table".to_owned());
         }
-        let words = lang::conf::split_spaces(text);
-        let (file, default_port) = match &words[..] {
-            [file] => (file, 0),
-            [file, port] => (file, port.parse().map_err(|_| format!("bad output '{port}'"))?),
-            _ => return Err("expected 'FILE [OUTPUT]'".to_owned()),
-        };
-        let file = lang::conf::unquote(file);
-        let list = import::read_file(Path::new(&file), import::Options::default())
+        let outputs = Outputs::parse(text)?;
+        let file = &outputs.file;
+        let list = import::read_file(Path::new(file), import::Options::default())
             .map_err(|e| format!("{file}: {e}"))?;
-        let route = |(prefix, hop): (Prefix<F::Key>, import::Hop)| {
-            let gateway = hop.gateway.and_then(F::gateway).unwrap_or(F::NONE);
-            let port = hop.port.unwrap_or(default_port);
-            if port as usize >= self.outputs {
-                return Err(format!(
-                    "{file}: output {port} of {prefix} does not exist; there are {}",
-                    self.outputs
-                ));
-            }
-            Ok(Route { prefix, to: Target::One(Hop { gateway, port }) })
+        let route = |(prefix, way): (Prefix<F::Key>, import::Way)| {
+            let hops = list.hops(way).into_iter();
+            let hops: Result<Vec<_>, String> =
+                hops.map(|(hop, weight)| Ok((self.hop(&list, prefix, hop, &outputs)?, weight))).collect();
+            Ok(Route { prefix, to: Target::of(hops?) })
         };
-        let routes: Vec<Route<F>> = F::routes(list).into_iter().map(route).collect::<Result<_, _>>()?;
-        self.table.set_all(routes).map_err(|refusal| explain(refusal, &file))
+        let routes: Result<Vec<Route<F>>, String> = F::routes(&list).iter().copied().map(route).collect();
+        let routes = routes.map_err(|error| format!("{file}: {error}"))?;
+        self.table.set_all(routes).map_err(|refusal| explain(refusal, file))
+    }
+
+    /// One next hop of a list.
+    fn hop(
+        &self,
+        list: &import::List,
+        prefix: Prefix<F::Key>,
+        hop: import::Hop,
+        outputs: &Outputs,
+    ) -> Result<Hop<F::Address>, String> {
+        let gateway = match hop.gateway {
+            None => F::NONE,
+            Some(gateway) => F::gateway(gateway)
+                .ok_or_else(|| format!("gateway {gateway} of {prefix} is of the other address family"))?,
+        };
+        let port = match hop.port {
+            Some(port) => port,
+            None => outputs.of(list.device(hop)).ok_or_else(|| {
+                let device = list.device(hop).unwrap_or_default();
+                format!("no output is given for interface '{device}' of {prefix}; add '{device}=OUTPUT'")
+            })?,
+        };
+        if port as usize >= self.outputs {
+            return Err(format!("output {port} of {prefix} does not exist; there are {}", self.outputs));
+        }
+        Ok(Hop { gateway, port })
     }
 
     /// The answer of the `lookup` handler; of several next hops, the one for a packet of which only the address is known.
     fn look_up(&self, cx: &Cx<'_>, address: F::Address) -> String {
         let key = F::key(address);
         let id = self.table.lookup_one(key, cx.turn());
-        let hop =
-            self.table.paths(id, cx.turn()).map(|paths| paths.pick(|| flow::hash_address(address.into())));
-        match hop {
+        let target = self.table.target(id, cx.turn());
+        match target.and_then(|target| target.pick(|| flow::hash_address(address.into()))) {
             Some(hop) if hop.gateway != F::NONE => format!("{} {}", hop.port, hop.gateway),
             Some(hop) => hop.port.to_string(),
             None => "-1".to_owned(),
@@ -184,15 +236,15 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     /// Sends a packet where the next hop with this id says.
     #[inline]
     fn direct(&mut self, cx: &Cx<'_>, packet: &mut Packet, address: F::Key, id: u32) -> Verdict {
-        match self.table.paths(id, cx.turn()) {
-            Some(paths) => {
-                let hop = *paths.pick(|| F::flow(packet));
-                if hop.gateway != F::NONE {
-                    F::set_destination(packet, hop.gateway);
+        let Some(target) = self.table.target(id, cx.turn()) else { return self.no_route(cx, address) };
+        match target.pick(|| F::flow(packet)) {
+            Some(&Hop { gateway, port }) => {
+                if gateway != F::NONE {
+                    F::set_destination(packet, gateway);
                 }
-                Verdict::Output(hop.port as usize)
+                Verdict::Output(port as usize)
             }
-            None => self.no_route(cx, address),
+            None => Verdict::Drop("route leads nowhere"),
         }
     }
 
@@ -418,13 +470,49 @@ mod tests {
     #[test]
     fn tables_print_in_the_order_of_click() {
         for (class, order) in [("RadixIPLookup", ["2", "1"]), ("LinearIPLookup", ["1", "2"])] {
-            let config = format!("InfiniteSource(ACTIVE false) -> r :: {class}(1.0.0.0/8 0, 2.0.0.0/8 0); {THREE}");
+            let config =
+                format!("InfiniteSource(ACTIVE false) -> r :: {class}(1.0.0.0/8 0, 2.0.0.0/8 0); {THREE}");
             let mut router = build(&config, 1, 1).expect("a good configuration");
             write(&mut router, "r.set", "1.0.0.0/8 1").expect("room");
             let table = router.call(Call::read("r.table", "")).expect("readable");
             let firsts: Vec<_> = table.lines().map(|line| &line[..1]).collect();
             assert_eq!(firsts, order, "{class}");
         }
+    }
+
+    /// What `ip route` prints: interfaces have outputs, several next hops share the flows, and some routes lead nowhere.
+    #[test]
+    fn kernel_routes_are_loaded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("routes");
+        let text = "default proto static\n\tnexthop via 1.1.1.1 dev a weight 1\n\tnexthop via 2.2.2.2 dev b weight 1\n\
+            blackhole 10.0.0.0/8\n10.1.0.0/16 via 3.3.3.3 dev c\n10.2.0.0/16 dev b scope link\n";
+        std::fs::write(&file, text).expect("writable");
+        let config = format!(
+            "all :: Counter(COUNT_CALL 405 stop) -> r :: IPLookup; {THREE}
+             FastUDPFlows(0, 400, 64, 0:0:0:0:0:1, 9.0.0.1, 0:0:0:0:0:2, 9.0.0.2, 200, 2) -> Unqueue -> MarkIPHeader(14)
+                 -> GetIPAddress(30) -> all;
+             InfiniteSource(DATA \\<0a636363>, LIMIT 5) -> GetIPAddress(0) -> all;"
+        );
+        let mut router = build(&config, 1, 8).expect("a good configuration");
+        let r = &mut router;
+        let load = |r: &mut Router, rest: &str| write(r, "r.load", &format!("{} {rest}", file.display()));
+        let error = load(r, "a=0 b=1").unwrap_err();
+        assert!(
+            error.ends_with("no output is given for interface 'c' of 10.1.0.0/16; add 'c=OUTPUT'"),
+            "{error}"
+        );
+        assert_eq!(r.call(Call::read("r.length", "")), Ok("0".into()));
+        assert_eq!(load(r, "2 a=0 b=1"), Ok(String::new()));
+        assert_eq!(lookup(r, "10.1.1.1"), "2 3.3.3.3");
+        assert_eq!((lookup(r, "10.2.1.1"), lookup(r, "10.99.99.99")), ("1".into(), "-1".into()));
+        r.run();
+        let count = |r: &mut Router, path: &str| -> u64 {
+            r.call(Call::read(path, "")).expect("readable").parse().expect("a number")
+        };
+        let (a, b) = (count(r, "a.count"), count(r, "b.count"));
+        assert!(a + b == 400 && a.abs_diff(b) < 100, "{a} {b}: flows are not shared");
+        assert_eq!(r.call(Call::read("r.drop_reasons", "")), Ok("5\troute leads nowhere\n".into()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What differs between IPv4 and IPv6 routes.
 
 use super::flow;
-use lpm::import::List;
+use lpm::import::{List, Way};
 use lpm::{Key, Prefix};
 use packet::Packet;
 use router::{FromArg, IpMask, Scope};
@@ -30,7 +30,7 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     /// A gateway from a list of either family.
     fn gateway(address: IpAddr) -> Option<Self::Address>;
     /// The part of a list that is of this family.
-    fn routes(list: List) -> Vec<(Prefix<Self::Key>, lpm::import::Hop)>;
+    fn routes(list: &List) -> &[(Prefix<Self::Key>, Way)];
     /// Reads `ADDR/MASK`.
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<Self::Key>>;
 }
@@ -76,8 +76,8 @@ impl Family for V4 {
         }
     }
 
-    fn routes(list: List) -> Vec<(Prefix<u32>, lpm::import::Hop)> {
-        list.v4
+    fn routes(list: &List) -> &[(Prefix<u32>, Way)] {
+        &list.v4
     }
 
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<u32>> {
@@ -124,8 +124,8 @@ impl Family for V6 {
         }
     }
 
-    fn routes(list: List) -> Vec<(Prefix<u128>, lpm::import::Hop)> {
-        list.v6
+    fn routes(list: &List) -> &[(Prefix<u128>, Way)] {
+        &list.v6
     }
 
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<u128>> {

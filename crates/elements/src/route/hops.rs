@@ -1,6 +1,6 @@
 //! The next hops of a table: equal ones share an id, which is reused when nothing leads to it and no worker may hold it.
 
-use super::target::{Paths, Target};
+use super::target::Target;
 use lpm::{Routes, RoutesError};
 use rcu::{Domain, Token, Turn};
 use std::collections::{HashMap, VecDeque};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The next hops.
 pub(super) struct Hops<A: Send + Sync + 'static> {
-    paths: Routes<Paths<A>>,
+    targets: Routes<Target<A>>,
     books: Mutex<Books<A>>,
 }
 
@@ -36,7 +36,7 @@ impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
     pub(super) fn new(domain: &'static Domain) -> Self {
         let books =
             Books { ids: HashMap::new(), by_id: HashMap::new(), waiting: VecDeque::new(), releases: 0 };
-        Hops { paths: Routes::new(domain), books: Mutex::new(books) }
+        Hops { targets: Routes::new(domain), books: Mutex::new(books) }
     }
 
     fn books(&self) -> MutexGuard<'_, Books<A>> {
@@ -44,13 +44,13 @@ impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The paths behind an id.
+    /// Where an id leads, for packets.
     #[inline]
-    pub(super) fn paths<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Paths<A>> {
-        self.paths.get(id, turn)
+    pub(super) fn read<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Target<A>> {
+        self.targets.get(id, turn)
     }
 
-    /// The target behind an id.
+    /// The same, for writers.
     pub(super) fn target(&self, id: u32) -> Option<Target<A>> {
         self.books().by_id.get(&id).cloned()
     }
@@ -88,7 +88,7 @@ impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
             return Ok(entry.id);
         }
         self.reclaim(books);
-        let id = self.paths.insert(Paths::new(target))?;
+        let id = self.targets.insert(target.clone())?;
         books.ids.insert(target.clone(), Entry { id, uses: 1, release: 0 });
         books.by_id.insert(id, target.clone());
         Ok(id)
@@ -123,7 +123,7 @@ impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
             let unused =
                 books.ids.get(target).is_some_and(|entry| entry.uses == 0 && entry.release == release);
             // Under back-pressure the id stays, unused, and is found again when the same target comes back.
-            if unused && self.paths.remove(id).is_ok() {
+            if unused && self.targets.remove(id).is_ok() {
                 books.ids.remove(target);
                 books.by_id.remove(&id);
             }

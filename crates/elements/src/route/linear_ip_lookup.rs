@@ -22,8 +22,10 @@
 //! - `ctrl` (write): a command (`add`, `set`, `remove`) a line; if one fails, none is carried out.
 //! - `begin`, `commit`, `abort` (write, buttons): what the handlers above and below change after `begin` shows, and takes effect, at
 //!   `commit`, all at once; `abort` forgets it.
-//! - `load` (write, `FILE [OUTPUT]`): set all routes of a file, one a line, perhaps compressed by gzip or xz; routes without
-//!   an output go to OUTPUT, 0 by default. If anything is wrong with the file, nothing changes.
+//! - `load` (write, `FILE [OUTPUT] [INTERFACE=OUTPUT ...]`): set all routes of a file: a route a line, the output of `ip route`, or an MRT
+//!   file, perhaps compressed by gzip, bzip2, xz or zstd. Next hops that have no output there go to that of their INTERFACE, or
+//!   else to OUTPUT, 0 by default. Of several next hops each flow takes one, by their weights. If anything is wrong with the file,
+//!   nothing changes.
 //! - `flush` (write, button): remove all routes.
 //! - `table` (read): all routes. `length` (read): how many.
 //! - `lookup` (read, with an address): the output and gateway for it, -1 if there is no route.

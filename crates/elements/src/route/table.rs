@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::family::Family;
 use super::hops::Hops;
 use super::order::{Order, Slots};
-use super::target::{Paths, Route, Target};
+use super::target::{Route, Target};
 use lpm::{LongestMatch, Prefix};
 use rcu::{Domain, Turn};
 use std::collections::HashMap;
@@ -86,10 +86,10 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         self.prefixes.lookup(address, turn).unwrap_or(lpm::NONE)
     }
 
-    /// The paths of an id that was looked up in this turn.
+    /// Where an id leads that was looked up in this turn.
     #[inline]
-    pub(super) fn paths<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Paths<F::Address>> {
-        self.hops.paths(id, turn)
+    pub(super) fn target<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Target<F::Address>> {
+        self.hops.read(id, turn)
     }
 
     /// Makes changes in order, all or none: at once, or as part of the open transaction.
@@ -280,8 +280,7 @@ mod tests {
     }
 
     fn hop_of(table: &Table, address: u32, turn: Turn<'_>) -> Option<Target<Ipv4Addr>> {
-        let paths = table.paths(table.lookup_one(address, turn), turn)?;
-        Some(Target::One(*paths.pick(|| 0)))
+        table.target(table.lookup_one(address, turn), turn).cloned()
     }
 
     fn change(table: &Table, change: Change<V4>) {
@@ -299,8 +298,7 @@ mod tests {
         let mut id = [lpm::NONE];
         table.lookup(&[10 << 24], &mut id, turn);
         change(&table, Change::Set(new.clone()));
-        let held = table.paths(id[0], turn).map(|paths| Target::One(*paths.pick(|| 0)));
-        assert_eq!(held, Some(old.to));
+        assert_eq!(table.target(id[0], turn), Some(&old.to));
         assert_eq!(hop_of(&table, 10 << 24, turn), Some(new.to));
     }
 

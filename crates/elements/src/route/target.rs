@@ -20,18 +20,20 @@ pub(super) enum Target<A> {
     /// One next hop.
     One(Hop<A>),
     /// Several, over which flows are spread.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no list that is read has several yet"))]
     Many(Arc<Group<Hop<A>>>),
+    /// Nowhere: packets are dropped.
+    Nowhere,
 }
 
 impl<A: Copy + PartialEq> Target<A> {
-    #[cfg(test)]
-    /// A target with these next hops and weights; `None` if no weight exceeds 0.
-    pub(super) fn of(hops: impl IntoIterator<Item = (Hop<A>, u32)>) -> Option<Self> {
-        let group = Group::new(hops)?;
-        match group.members() {
-            &[(hop, _)] => Some(Target::One(hop)),
-            _ => Some(Target::Many(Arc::new(group))),
+    /// A target with these next hops and weights; nowhere if no weight exceeds 0.
+    pub(super) fn of(hops: impl IntoIterator<Item = (Hop<A>, u32)>) -> Self {
+        match Group::new(hops) {
+            None => Target::Nowhere,
+            Some(group) => match group.members() {
+                &[(hop, _)] => Target::One(hop),
+                _ => Target::Many(Arc::new(group)),
+            },
         }
     }
 
@@ -40,31 +42,17 @@ impl<A: Copy + PartialEq> Target<A> {
         match self {
             Target::One(hop) => vec![(*hop, 1)],
             Target::Many(group) => group.members().to_vec(),
-        }
-    }
-}
-
-/// What packets see of a target.
-pub(super) struct Paths<A> {
-    /// The first next hop, mostly the only one.
-    first: Hop<A>,
-    group: Option<Arc<Group<Hop<A>>>>,
-}
-
-impl<A: Copy> Paths<A> {
-    pub(super) fn new(target: &Target<A>) -> Self {
-        match target {
-            Target::One(hop) => Paths { first: *hop, group: None },
-            Target::Many(group) => Paths { first: *group.pick(0), group: Some(group.clone()) },
+            Target::Nowhere => Vec::new(),
         }
     }
 
-    /// The next hop for a flow, whose hash is only made if it matters.
+    /// The next hop for a flow, whose hash is only made if it matters; `None` if packets are to be dropped.
     #[inline]
-    pub(super) fn pick(&self, flow: impl FnOnce() -> u32) -> &Hop<A> {
-        match &self.group {
-            None => &self.first,
-            Some(group) => group.pick(flow()),
+    pub(super) fn pick(&self, flow: impl FnOnce() -> u32) -> Option<&Hop<A>> {
+        match self {
+            Target::One(hop) => Some(hop),
+            Target::Many(group) => Some(group.pick(flow())),
+            Target::Nowhere => None,
         }
     }
 }
@@ -76,39 +64,45 @@ pub(super) struct Route<F: Family> {
     pub(super) to: Target<F::Address>,
 }
 
-fn gateway<F: Family>(hop: &Hop<F::Address>) -> String {
-    if hop.gateway == F::NONE { "-".to_owned() } else { hop.gateway.to_string() }
+/// Gateway and output of a next hop, as routes are printed.
+fn columns<F: Family>(hop: Option<&Hop<F::Address>>) -> (String, String) {
+    let gateway = hop.map(|hop| hop.gateway).filter(|&gateway| gateway != F::NONE);
+    let port = hop.map_or("-1".to_owned(), |hop| hop.port.to_string());
+    (gateway.map_or("-".to_owned(), |gateway| gateway.to_string()), port)
 }
 
 impl<F: Family> Route<F> {
     /// `ADDR/MASK GATEWAY OUTPUT`, as messages show a route; of several next hops the first.
     pub(super) fn words(&self) -> String {
-        let hop = Paths::new(&self.to).first;
-        let (address, len) = (F::address(self.prefix.addr()), self.prefix.len());
-        format!("{address}/{len} {} {}", gateway::<F>(&hop), hop.port)
+        let (gateway, port) = columns::<F>(self.to.pick(|| 0));
+        format!("{}/{} {gateway} {port}", F::address(self.prefix.addr()), self.prefix.len())
     }
 
-    /// The same in columns, as Click's tables print it. Each of several next hops has a line, with its weight.
+    /// The same in columns, as Click's tables print it. Each of several next hops has a line, with its weight; a route that
+    /// leads nowhere has the output -1.
     pub(super) fn lines(&self) -> String {
-        let (mut text, hops) = (String::new(), self.to.hops());
-        for (hop, weight) in &hops {
-            let mut line = format!("{}/{}\t", F::address(self.prefix.addr()), self.prefix.len());
-            if line.len() < 17 {
-                line.push('\t');
+        let hops = self.to.hops();
+        match &hops[..] {
+            [] | [_] => self.line(hops.first().map(|(hop, _)| hop), ""),
+            _ => {
+                hops.iter().map(|(hop, weight)| self.line(Some(hop), &format!("\tweight {weight}"))).collect()
             }
-            let at = line.len();
-            let _ = write!(line, "{}\t", gateway::<F>(hop));
-            if line.len() < at + 9 {
-                line.push('\t');
-            }
-            let _ = write!(line, "{}", hop.port);
-            if hops.len() > 1 {
-                let _ = write!(line, "\tweight {weight}");
-            }
-            text.push_str(&line);
-            text.push('\n');
         }
-        text
+    }
+
+    fn line(&self, hop: Option<&Hop<F::Address>>, rest: &str) -> String {
+        let (gateway, port) = columns::<F>(hop);
+        let mut line = format!("{}/{}\t", F::address(self.prefix.addr()), self.prefix.len());
+        if line.len() < 17 {
+            line.push('\t');
+        }
+        let at = line.len();
+        let _ = write!(line, "{gateway}\t");
+        if line.len() < at + 9 {
+            line.push('\t');
+        }
+        let _ = writeln!(line, "{port}{rest}");
+        line
     }
 }
 
@@ -120,13 +114,13 @@ mod tests {
     #[test]
     fn several_next_hops_print_a_line_each() {
         let hop = |port| Hop { gateway: [10, 0, 0, port as u8].into(), port };
-        let to = Target::of([(hop(1), 1), (hop(2), 3)]).expect("weights");
+        let to = Target::of([(hop(1), 1), (hop(2), 3)]);
         let route = Route::<V4> { prefix: Prefix::new(20 << 24, 8).expect("a length"), to };
         let lines = "20.0.0.0/8\t\t10.0.0.1\t1\tweight 1\n20.0.0.0/8\t\t10.0.0.2\t2\tweight 3\n";
         assert_eq!((route.lines(), route.words()), (lines.into(), "20.0.0.0/8 10.0.0.1 1".into()));
-        assert_eq!(Target::of([(hop(1), 5), (hop(2), 0)]), Some(Target::One(hop(1))));
-        assert_eq!(Target::of([(hop(1), 0)]), None);
-        let paths = Paths::new(&route.to);
-        assert_eq!([0, u32::MAX].map(|flow| paths.pick(|| flow).port), [1, 2]);
+        assert_eq!(Target::of([(hop(1), 5), (hop(2), 0)]), Target::One(hop(1)));
+        assert_eq!([0, u32::MAX].map(|flow| route.to.pick(|| flow).map(|hop| hop.port)), [Some(1), Some(2)]);
+        let nowhere = Route::<V4> { to: Target::of([(hop(1), 0)]), ..route };
+        assert_eq!(nowhere.lines(), "20.0.0.0/8\t\t-\t\t-1\n");
     }
 }
