@@ -1,64 +1,83 @@
-//! Memory of the lookup structure: 64-bit words in chunks that never move, read without locks.
+//! Memory of the lookup structure: 64-bit words that never move, read without locks.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// log2 of the words of a chunk: 512 KiB each.
-const CHUNK_SHIFT: u32 = 16;
-/// Words of a chunk.
-pub(crate) const CHUNK_WORDS: usize = 1 << CHUNK_SHIFT;
+use crate::machine::Region;
+
+/// Node memory is counted in chunks of this many words: 512 KiB.
+const CHUNK_WORDS: usize = 1 << 16;
 /// Most words a block can have: a bitmap and 64 entries of half a word.
-pub(crate) const MAX_BLOCK: usize = 33;
+const MAX_BLOCK: usize = 33;
 
-pub(crate) type Chunk = [AtomicU64; CHUNK_WORDS];
-
-/// The words. Anybody may read them; one writer at a time may store.
+/// The words: first those of the root, then blocks and pages. Anybody may read them; one writer at a time may store.
 pub(crate) struct Arena {
-    /// Filled from the front. A chunk is published by its `OnceLock`, hence before anything that refers to it.
-    chunks: Box<[OnceLock<Box<Chunk>>]>,
+    region: Region,
+    root_words: usize,
+    limit_words: usize,
 }
 
 impl Arena {
-    /// An arena that can grow to `limit` bytes, rounded up to whole chunks.
-    pub(crate) fn new(limit: usize) -> Self {
-        let chunks = limit.div_ceil(8 * CHUNK_WORDS).min(1 << (31 - CHUNK_SHIFT));
-        Self { chunks: (0..chunks).map(|_| OnceLock::new()).collect() }
+    /// An arena with a root, in which blocks and pages can take `limit` bytes, rounded up to whole chunks.
+    pub(crate) fn new(root_words: usize, limit: usize) -> Self {
+        // An entry has 29 bits for a place.
+        let most = (1 << 29) - root_words;
+        let limit_words = limit.div_ceil(8).next_multiple_of(CHUNK_WORDS).min(most);
+        Self { region: Region::new(root_words + limit_words), root_words, limit_words }
     }
 
-    /// The greatest size in bytes.
+    /// The greatest size in bytes, without the root.
     pub(crate) fn limit(&self) -> usize {
-        self.chunks.len() * CHUNK_WORDS * 8
+        8 * self.limit_words
     }
 
-    /// The chunk that word `at` is in, and the word's place there; `None` where nothing reachable refers to.
-    /// Blocks do not cross chunks.
+    /// Size of the root in bytes.
+    pub(crate) fn root_bytes(&self) -> usize {
+        8 * self.root_words
+    }
+
+    /// All words; their number is a power of two.
     #[inline(always)]
-    pub(crate) fn chunk(&self, at: u32) -> Option<(&Chunk, usize)> {
-        let chunk = self.chunks.get((at >> CHUNK_SHIFT) as usize).and_then(OnceLock::get)?;
-        Some((chunk, at as usize % CHUNK_WORDS))
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        self.region.words()
     }
 
-    /// The word at `at`, for the writer.
-    pub(crate) fn load(&self, at: u32) -> u64 {
-        self.chunk(at).map_or(0, |(chunk, at)| chunk[at].load(Ordering::Relaxed))
+    /// The word at `at`, taken modulo the size of it all. `order` is that of a load.
+    #[inline(always)]
+    pub(crate) fn load(&self, at: u32, order: Ordering) -> u64 {
+        let words = self.words();
+        words[at as usize & (words.len() - 1)].load(order)
+    }
+
+    /// The half of a word, numbered from the start: an entry of the root or a page.
+    #[inline(always)]
+    pub(crate) fn load_half(&self, half: u32) -> u32 {
+        (self.load(half / 2, Ordering::Acquire) >> (32 * (half % 2))) as u32
     }
 
     /// Stores the word at `at`.
     pub(crate) fn store(&self, at: u32, word: u64, order: Ordering) {
-        if let Some((chunk, at)) = self.chunk(at) {
-            chunk[at].store(word, order);
-        }
+        let words = self.words();
+        words[at as usize & (words.len() - 1)].store(word, order);
     }
 
-    /// Adds chunk number `index`; false if the limit is reached.
-    fn grow(&self, index: usize) -> bool {
-        let Some(chunk) = self.chunks.get(index) else { return false };
-        chunk.get_or_init(|| {
-            let words: Box<[AtomicU64]> = (0..CHUNK_WORDS).map(|_| AtomicU64::new(0)).collect();
-            words.try_into().unwrap_or_else(|_| unreachable!("collected CHUNK_WORDS words"))
-        });
-        true
+    /// Stores `value` to `count` halves of words.
+    pub(crate) fn fill_halves(&self, first: u32, count: u32, value: u32) {
+        let both = u64::from(value) << 32 | u64::from(value);
+        let end = first + count;
+        let mut half = first;
+        while half < end {
+            let alone = half % 2 == 1 || half + 1 == end;
+            let word = if alone {
+                // There is one writer: nobody stores to the other half meanwhile.
+                let mask = 0xffff_ffff << (32 * (half % 2));
+                self.load(half / 2, Ordering::Relaxed) & !mask | both & mask
+            } else {
+                both
+            };
+            self.store(half / 2, word, Ordering::Release);
+            half += if alone { 1 } else { 2 };
+        }
     }
 }
 
@@ -82,12 +101,12 @@ pub(crate) trait Grace {
 pub(crate) struct Allocator<T> {
     /// `free[n]` holds blocks of `n` words that nobody can see.
     free: [Vec<u32>; MAX_BLOCK + 1],
+    /// Blocks of more than [`MAX_BLOCK`] words, all of one size, that nobody can see.
+    pages: Vec<u32>,
     /// Bit `n` is set if `free[n]` is not empty.
     sizes: u64,
-    /// The unused rest of the newest chunk.
-    fresh: u32,
-    fresh_end: u32,
-    chunks: usize,
+    /// Words that were ever used, without the root.
+    used: usize,
     /// Blocks that readers may still see, in the order of their grace periods.
     quarantine: VecDeque<(T, Vec<Block>)>,
     /// Blocks retired since the last grace period was started.
@@ -105,10 +124,9 @@ impl<T: Copy> Allocator<T> {
     pub(crate) fn new() -> Self {
         Self {
             free: std::array::from_fn(|_| Vec::new()),
+            pages: Vec::new(),
             sizes: 0,
-            fresh: 0,
-            fresh_end: 0,
-            chunks: 0,
+            used: 0,
             quarantine: VecDeque::new(),
             retired: Vec::new(),
             waiting: 0,
@@ -116,10 +134,10 @@ impl<T: Copy> Allocator<T> {
         }
     }
 
-    /// A block of 2 to [`MAX_BLOCK`] words, or `None` if the arena is full.
+    /// A block of 2 to [`MAX_BLOCK`] words, or a page; `None` if the arena is full.
     pub(crate) fn alloc(&mut self, arena: &Arena, words: usize) -> Option<Block> {
-        debug_assert!((2..=MAX_BLOCK).contains(&words));
-        let at = match self.take(words) {
+        let free = if words <= MAX_BLOCK { self.take(words) } else { self.take_page(words) };
+        let at = match free {
             Some(at) => at,
             None => self.cut(arena, words)?,
         };
@@ -145,29 +163,32 @@ impl<T: Copy> Allocator<T> {
         Some(at)
     }
 
+    fn take_page(&mut self, words: usize) -> Option<u32> {
+        let at = self.pages.pop()?;
+        self.idle -= words;
+        Some(at)
+    }
+
     /// A block from memory that was never used.
     fn cut(&mut self, arena: &Arena, words: usize) -> Option<u32> {
-        if ((self.fresh_end - self.fresh) as usize) < words {
-            if !arena.grow(self.chunks) {
-                return None;
-            }
-            if self.fresh_end - self.fresh >= 2 {
-                self.free(Block { at: self.fresh, words: self.fresh_end - self.fresh });
-            }
-            self.fresh = (self.chunks * CHUNK_WORDS) as u32;
-            self.fresh_end = self.fresh + CHUNK_WORDS as u32;
-            self.chunks += 1;
+        if self.used + words > arena.limit_words {
+            return None;
         }
-        let at = self.fresh;
-        self.fresh += words as u32;
-        Some(at)
+        let at = arena.root_words + self.used;
+        self.used += words;
+        Some(at as u32)
     }
 
     /// Takes back a block that no reader can have seen.
     pub(crate) fn free(&mut self, block: Block) {
-        self.free[block.words as usize].push(block.at);
-        self.sizes |= 1 << block.words;
         self.idle += block.words as usize;
+        match self.free.get_mut(block.words as usize) {
+            Some(free) => {
+                free.push(block.at);
+                self.sizes |= 1 << block.words;
+            }
+            None => self.pages.push(block.at),
+        }
     }
 
     /// Takes back a block that was just unlinked; readers may still be in it.
@@ -198,8 +219,7 @@ impl<T: Copy> Allocator<T> {
 
     /// Bytes of blocks in use, of blocks that wait for a grace period, and of all chunks.
     pub(crate) fn bytes(&self) -> (usize, usize, usize) {
-        let all = self.chunks * CHUNK_WORDS;
-        let spare = self.idle + (self.fresh_end - self.fresh) as usize;
-        (8 * (all - spare - self.waiting), 8 * self.waiting, 8 * all)
+        let all = self.used.next_multiple_of(CHUNK_WORDS);
+        (8 * (self.used - self.idle - self.waiting), 8 * self.waiting, 8 * all)
     }
 }

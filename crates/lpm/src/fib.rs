@@ -1,15 +1,18 @@
-//! The lookup structure that readers see: a direct root and compressed nodes of 64 slots below it.
+//! The lookup structure that readers see: a direct root, direct pages in an IPv6 table, and compressed blocks of 64
+//! slots below.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering;
 
-use crate::arena::{Arena, Block, CHUNK_WORDS};
-use crate::dispatch::Processor;
+use crate::arena::{Arena, Block};
+use crate::machine::Processor;
 use crate::prefix::Key;
 
-/// Address bits that index the root.
-pub(crate) const ROOT_BITS: u32 = 18;
-/// Set in an entry that refers to a block; the other bits are its first word.
+/// Set in an entry that refers to a block or a page: then its last two bits are the [`Width`] of the block's entries, or
+/// [`PAGE`], and the bits between are its first word.
 pub(crate) const CHILD: u32 = 1 << 31;
+/// In place of a width: what is referred to is a page.
+const PAGE: u32 = 3;
 /// What a batch lookup reports where nothing matches.
 pub const NONE: u32 = u32::MAX;
 /// The greatest id a table takes: an entry is a 31-bit leaf, and one of those means "nothing".
@@ -20,45 +23,87 @@ pub(crate) fn leaf(id: u32) -> u32 {
     id + 1
 }
 
-/// What readers walk.
-pub(crate) struct Fib {
-    pub(crate) root: Box<[AtomicU32; 1 << ROOT_BITS]>,
-    pub(crate) arena: Arena,
-    pub(crate) processor: Processor,
+/// The first word of what `entry` refers to.
+#[inline(always)]
+fn place(entry: u32) -> u32 {
+    (entry & !CHILD) >> 2
 }
 
-impl Fib {
+/// The entry that refers to a page.
+pub(crate) fn page_entry(page: Block) -> u32 {
+    CHILD | page.at << 2 | PAGE
+}
+
+/// The entry that refers to a block whose entries have this width.
+pub(crate) fn block_entry(block: Block, width: Width) -> u32 {
+    CHILD | block.at << 2 | width.0
+}
+
+/// How many bytes each entry of a block has: the logarithm of 1, 2 or 4.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Width(u32);
+
+impl Width {
+    /// The least that holds all the entries, `union` being the bits that occur in any.
+    fn of(union: u32) -> Self {
+        Self(u32::from(union > 0xff) + u32::from(union > 0xffff))
+    }
+}
+
+/// What readers walk.
+pub(crate) struct Fib<K> {
+    pub(crate) arena: Arena,
+    pub(crate) processor: Processor,
+    key: PhantomData<K>,
+}
+
+impl<K: Key> Fib<K> {
+    /// Words of a page.
+    pub(crate) const PAGE_WORDS: u32 = 1 << K::PAGE_BITS >> 1;
+
     pub(crate) fn new(limit: usize) -> Self {
-        let root: Box<[AtomicU32]> = (0..1 << ROOT_BITS).map(|_| AtomicU32::new(0)).collect();
-        let root =
-            root.try_into().unwrap_or_else(|_| unreachable!("collected as many entries as the root has"));
-        Self { root, arena: Arena::new(limit), processor: Processor::detect() }
+        let arena = Arena::new(1 << (K::ROOT_BITS - 1), limit);
+        Self { arena, processor: Processor::detect(), key: PhantomData }
     }
 
     /// The entry of `slot` in the block that `entry` refers to.
     #[inline(always)]
     pub(crate) fn step(&self, entry: u32, slot: usize) -> u32 {
-        let Some((chunk, at)) = self.arena.chunk(entry & !CHILD) else { return 0 };
+        let (at, width) = (place(entry), entry & 3);
         // Relaxed: whoever found the block did so by an acquire load, after its words had been written.
-        let bitmap = chunk[at].load(Ordering::Relaxed);
-        // Entries follow the bitmap by halves of words: run 1 is the low half of word 1.
-        let half = (bitmap & (u64::MAX >> (63 - slot))).count_ones() as usize + 1;
+        let bitmap = self.arena.load(at, Ordering::Relaxed);
+        let run = (bitmap << (63 - slot)).count_ones().wrapping_sub(1);
+        let byte = run << width;
         // Acquire: an entry may have been stored in place, and refer to a newer block.
-        let word = chunk[(at + half / 2) % CHUNK_WORDS].load(Ordering::Acquire);
-        (word >> (32 * (half % 2))) as u32
+        let word = self.arena.load(at.wrapping_add(1 + byte / 8), Ordering::Acquire);
+        (word >> (8 * (byte % 8))) as u32 & (u32::MAX >> (32u32.wrapping_sub(8 << width) & 31))
     }
 
-    /// The leaf for `addr`.
+    /// What the root, and the page below it, have for `addr`, and how many bits that took.
     #[inline(always)]
-    pub(crate) fn find<K: Key>(&self, addr: K) -> u32 {
-        let mut entry = self.root[addr.bits(0, ROOT_BITS)].load(Ordering::Acquire);
-        let mut depth = ROOT_BITS;
+    fn start(&self, addr: K) -> u32 {
+        let entry = self.arena.load_half(addr.bits(0, K::ROOT_BITS) as u32);
+        if K::PAGE_BITS == 0 || entry & CHILD == 0 {
+            return entry;
+        }
+        self.arena.load_half(2 * place(entry) + addr.bits(K::ROOT_BITS, K::PAGE_BITS) as u32)
+    }
+
+    /// The leaf for `addr`, from `entry` on, which was found with the first `depth` bits.
+    #[inline(always)]
+    pub(crate) fn walk(&self, mut entry: u32, mut depth: u32, addr: K) -> u32 {
         // The depth ends what only a reader without a turn could begin.
         while entry & CHILD != 0 && depth < K::BITS {
             entry = self.step(entry, addr.bits(depth, 6));
             depth += 6;
         }
         entry
+    }
+
+    /// The leaf for `addr`.
+    #[inline(always)]
+    pub(crate) fn find(&self, addr: K) -> u32 {
+        self.walk(self.start(addr), K::ROOT_BITS + K::PAGE_BITS, addr)
     }
 
     /// Finds [`LANES`] addresses level by level, so that their cache misses overlap and no branch depends on
@@ -68,14 +113,14 @@ impl Fib {
     /// picks out the unfinished. In one loop, the place of a store would wait for a miss, and, where processors
     /// are told not to speculate past such stores, all later loads with it.
     #[inline(always)]
-    pub(crate) fn find_lanes<K: Key>(&self, addrs: &[K; LANES], out: &mut [u32; LANES]) {
+    fn find_lanes(&self, addrs: &[K; LANES], out: &mut [u32; LANES]) {
         let mut lanes: [u8; LANES] = std::array::from_fn(|lane| lane as u8);
         let mut entries = [0u32; LANES];
-        for (entry, addr) in entries.iter_mut().zip(addrs) {
-            *entry = self.root[addr.bits(0, ROOT_BITS)].load(Ordering::Acquire);
+        for (entry, &addr) in entries.iter_mut().zip(addrs) {
+            *entry = self.start(addr);
         }
         let mut count = LANES;
-        let mut depth = ROOT_BITS;
+        let mut depth = K::ROOT_BITS + K::PAGE_BITS;
         loop {
             let mut left = 0;
             for at in 0..count {
@@ -100,7 +145,7 @@ impl Fib {
 
     /// Finds any number of addresses; `out` is as long as `addrs`.
     #[inline(always)]
-    pub(crate) fn find_all<K: Key>(&self, addrs: &[K], out: &mut [u32]) {
+    pub(crate) fn find_all(&self, addrs: &[K], out: &mut [u32]) {
         let (addrs, rest) = addrs.as_chunks::<LANES>();
         let (out, rest_out) = out.as_chunks_mut::<LANES>();
         for (addrs, out) in addrs.iter().zip(out) {
@@ -120,49 +165,131 @@ impl Fib {
         }
     }
 
-    /// The block that `entry` refers to, with its bitmap; `None` for a leaf. For the writer.
-    pub(crate) fn block(&self, entry: u32) -> Option<(Block, u64)> {
+    /// The page that `entry` refers to. For the writer.
+    pub(crate) fn page(&self, entry: u32) -> Option<Block> {
+        let is_page = entry & CHILD != 0 && entry & 3 == PAGE;
+        is_page.then(|| Block { at: place(entry), words: Self::PAGE_WORDS })
+    }
+
+    /// The block that `entry` refers to, with its bitmap and width; `None` for a leaf. For the writer.
+    pub(crate) fn block(&self, entry: u32) -> Option<(Block, u64, Width)> {
         if entry & CHILD == 0 {
             return None;
         }
-        let at = entry & !CHILD;
-        let bitmap = self.arena.load(at);
-        Some((Block { at, words: 1 + bitmap.count_ones().div_ceil(2) }, bitmap))
+        let (at, width) = (place(entry), entry & 3);
+        let bitmap = self.arena.load(at, Ordering::Relaxed);
+        let words = 1 + (bitmap.count_ones() << width).div_ceil(8);
+        Some((Block { at, words }, bitmap, Width(width)))
     }
 
     /// The 64 slots of what `entry` stands for. For the writer.
     pub(crate) fn unpack(&self, entry: u32, slots: &mut [u32; 64]) {
-        let Some((block, bitmap)) = self.block(entry) else { return slots.fill(entry) };
-        let mut half = 1;
+        if entry & CHILD == 0 {
+            return slots.fill(entry);
+        }
         for (slot, out) in slots.iter_mut().enumerate() {
-            half += (bitmap >> slot & 1) as u32;
-            *out = (self.arena.load(block.at + half / 2) >> (32 * (half % 2))) as u32;
+            *out = self.step(entry, slot);
         }
     }
 }
 
 /// Addresses that are looked up together.
-pub(crate) const LANES: usize = 32;
+const LANES: usize = 32;
 /// So few are looked up one by one: filling up the lanes would cost more than the misses that overlap.
 const FEW: usize = 8;
 
-/// The bitmap and the words of a block for these slots: a bit where a run of equal entries begins, and
-/// the entries of the runs. Returns the number of words behind the bitmap.
-pub(crate) fn pack(slots: &[u32; 64], words: &mut [u64; 32]) -> (u64, usize) {
-    let mut bitmap = 0;
-    let mut runs = 0;
-    let mut last = None;
-    for (slot, &entry) in slots.iter().enumerate() {
-        if last != Some(entry) {
-            bitmap |= 1 << slot;
-            if runs % 2 == 0 {
-                words[runs / 2] = u64::from(entry);
-            } else {
-                words[runs / 2] |= u64::from(entry) << 32;
-            }
-            runs += 1;
-            last = Some(entry);
+/// A block before it has a place.
+pub(crate) struct Packed {
+    /// A bit where a run of equal slots begins.
+    pub(crate) bitmap: u64,
+    pub(crate) width: Width,
+    words: [u64; 32],
+    count: usize,
+}
+
+impl Packed {
+    /// The block for these slots.
+    pub(crate) fn new(slots: &[u32; 64]) -> Self {
+        let (mut runs, mut count) = ([0; 64], 0);
+        let (mut bitmap, mut union) = (0, 0);
+        let mut last = !slots[0];
+        for (slot, &entry) in slots.iter().enumerate() {
+            runs[count % 64] = entry;
+            let begins = entry != last;
+            bitmap |= u64::from(begins) << slot;
+            count += usize::from(begins);
+            union |= entry;
+            last = entry;
+        }
+        let width = Width::of(union);
+        let mut words = [0; 32];
+        for (run, &entry) in runs[..count].iter().enumerate() {
+            let byte = run << width.0;
+            words[byte / 8 % 32] |= u64::from(entry) << (8 * (byte % 8));
+        }
+        Self { bitmap, width, words, count: (count << width.0).div_ceil(8) }
+    }
+
+    /// The entries, without the bitmap.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words[..self.count]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::update::Updater;
+    use crate::{Prefix, arena::Grace, machine};
+
+    /// Nobody reads while these tests write.
+    struct Nobody;
+
+    impl Grace for Nobody {
+        type Token = ();
+
+        fn start(&self) {}
+
+        fn passed(&self, (): ()) -> bool {
+            true
         }
     }
-    (bitmap, runs.div_ceil(2))
+
+    /// Every kind of processor finds the same, in batches of every size, whatever the widths of the ids and the lengths.
+    fn agree<K: Key>(ids: &[u32]) {
+        let mut rng = fastrand::Rng::with_seed(4);
+        let (mut fib, mut updater) = (Fib::<K>::new(4 << 20), Updater::<K, ()>::new());
+        let mut random = || 0x2001_0db8_u128 << 96 ^ rng.u128(..) >> rng.u32(0..128);
+        for step in 0..3_000 {
+            let len = random() as u32 % (K::BITS + 1);
+            let prefix = Prefix::new(K::from_left(random()), len as u8).unwrap();
+            updater.change(prefix, Some(ids[step % ids.len()]));
+            updater.publish(&fib, &Nobody).unwrap();
+        }
+        let mut addrs: Vec<K> = Vec::new();
+        updater.rib.for_each(&mut |prefix, _| addrs.extend([prefix.addr(), prefix.last()]));
+        let want: Vec<u32> = addrs.iter().map(|&addr| updater.rib.longest(addr).unwrap().1).collect();
+        let kinds = machine::Processor::all();
+        for (kind, processor) in kinds.into_iter().enumerate() {
+            fib.processor = processor;
+            for size in (1..=70).chain([addrs.len()]) {
+                let mut out = vec![0; size];
+                for (addrs, want) in addrs.chunks_exact(size).zip(want.chunks_exact(size)).take(100) {
+                    machine::find_all(&fib, addrs, &mut out);
+                    assert_eq!(out, want, "processor {kind}, {size} at a time");
+                }
+            }
+            for (&addr, &want) in addrs.iter().zip(&want) {
+                assert_eq!(machine::find(&fib, addr), leaf(want), "processor {kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn processors_agree() {
+        for ids in [&[0, 254][..], &[254, 255, 0xfffe], &[0xfffe, 0xffff], &[0, 300, 70_000, MAX_ID]] {
+            agree::<u32>(ids);
+            agree::<u128>(ids);
+        }
+    }
 }

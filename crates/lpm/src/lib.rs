@@ -11,44 +11,60 @@
 //! # What a lookup walks
 //!
 //! ```text
-//!  address   |---- 18 bits ----|-- 6 --|-- 6 --| ...          entry (32 bits)
-//!                    |             |                          0            nothing matches
-//!   root (1 MiB)     v             |                          1..2^31-1    leaf: id + 1
-//!  +---+---+-- ... +---+-- ... +   |                          2^31 | word  block at that word
-//!  | e | e |       | e |       |   |
-//!  +---+---+-- ... +-|-+-- ... +   |
-//!                    v             v slot s
-//!  block     +----------------------------------+
-//!  word 0    | bit s: a run begins at slot s    |   run = number of set bits among 0..=s
-//!            +----------------+-----------------+
-//!  word 1    | entry of run 2 | entry of run 1  |
-//!            +----------------+-----------------+
-//!  word 2    | entry of run 4 | entry of run 3  |   2 to 33 words in all, by the number of runs
-//!            +----------------+-----------------+
+//!  IPv4      |---- 18 bits ----|-- 6 --|-- 6 --| 2 |                 entry (32 bits)
+//!  IPv6      |-- 16 --|-- 10 --|-- 6 --|-- 6 --| ...                  0            nothing matches
+//!               |         |        |                                   1..2^31-1    leaf: id + 1
+//!   root        v         |        |      IPv4: 2^18 entries, 1 MiB    1 | word | w block at that word, entries of
+//!  +---+-- ... +---+---+  |        |      IPv6: 2^16 entries, 256 KiB  31   29   2  2^w bytes; w = 3: page there
+//!  | e | e     | e | e |  |        |
+//!  +---+-- ... +-|-+---+  |        |
+//!        +-------+        |        |
+//!        v                v        |
+//!  page  +---+-- ... +---+---+     |      IPv6 only: 2^10 entries, 4 KiB
+//!        | e | e     | e | e |     |
+//!        +---+-- ... +-|-+---+     |
+//!              +-------+           |
+//!              v                   v slot s
+//!  block  +--------------------------------------------+  run = number of set bits among 0..=s
+//!  word 0 | bit s: a run begins at slot s              |
+//!         +----+----+----+----+----+----+----+---------+
+//!  word 1 | r8 | r7 | r6 | r5 | r4 | r3 | r2 | run 1   |  1-byte entries: 2 to 9 words in all
+//!         +----+----+----+----+----+----+----+---------+
+//!     or  |  run 4  |  run 3  |  run 2  |    run 1     |  2-byte entries: 2 to 17 words
+//!         +---------+---------+---------+--------------+
+//!     or  |       run 2       |         run 1          |  4-byte entries: 2 to 33 words
+//!         +-------------------+------------------------+
 //! ```
 //!
-//! A block stands for 64 slots; equal neighbouring slots are one *run* with one entry, so that a route costs 4 bytes
-//! however many slots it covers. Bitmap and entry are mostly in the same cache line. A node all of whose slots
-//! are equal has no block: its parent holds the leaf. An IPv4 lookup reads the root and, for all but
-//! 961 prefixes of the global table, at most one block.
+//! A block stands for 64 slots; equal neighbouring slots are one *run* with one entry. A block's entries are as wide
+//! as its greatest id needs: 1 byte for ids up to 254, 2 up to 65,534, otherwise, or if a block refers to blocks below, 4.
+//! So give out small ids first, as [`Routes`] does. Bitmap and entry are mostly in the same cache line. A node all of
+//! whose slots are equal has no block: its parent holds the leaf. An IPv4 lookup reads the root and, for all but
+//! 961 prefixes of the global table, at most one block; root and blocks of the global table, with 256 next hops, take
+//! 2.8 MiB. An IPv6 lookup reads a root of which some sixty entries matter, one of about as many pages, and up to four blocks
+//! for prefixes of up to 50 bits.
+//!
+//! Where the processor has AVX-512, sixteen lookups are done at a time, level by level: entries of root and pages, bitmaps
+//! and entries of blocks come by gather instructions, bits are counted in registers. Elsewhere, 32 lookups go level
+//! by level in ordinary code, so that their cache misses overlap.
 //!
 //! # How it changes
 //!
-//! The writer keeps the routes in a trie of its own, with the same six bits a node. A change repaints the
+//! The writer keeps the routes in a trie of its own, with up to six bits a node. A change repaints the
 //! nodes it reaches. If the runs of a block stay as they were, changed entries are stored in place;
 //! otherwise a new block is built beside the old one, and its parent's entry is redirected by one store.
 //! An old block is reused after a grace period ([`rcu::Domain::start`]), and not before, because a reader
-//! may still be in it. Memory grows by chunks that never move. A change that does not fit into the memory limit
+//! may still be in it. Memory is reserved at once, occupied as the table grows, and never moves. A change that does not fit into the memory limit
 //! is undone before any reader could see it.
 #![deny(unsafe_code)]
 
 mod arena;
-mod dispatch;
 pub mod faithful;
 mod fib;
 mod group;
 pub mod import;
 mod longest;
+mod machine;
 mod naive;
 mod prefix;
 mod rib;

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 /// An address a table can be keyed by: `u32` (IPv4) or `u128` (IPv6), host byte order, sealed.
-pub trait Key: Copy + Ord + Hash + fmt::Debug + Default + Send + Sync + sealed::Sealed + 'static {
+pub trait Key: Copy + Ord + Hash + fmt::Debug + Default + Send + Sync + sealed::Shape + 'static {
     /// Width of an address in bits: 32 or 128.
     const BITS: u32;
     /// The address as a left-aligned 128-bit number.
@@ -16,16 +16,64 @@ pub trait Key: Copy + Ord + Hash + fmt::Debug + Default + Send + Sync + sealed::
     /// The `width` bits (1 to 24) that follow the first `at` bits; bits past the end read as 0.
     /// `at` must be smaller than [`Key::BITS`].
     fn bits(self, at: u32, width: u32) -> usize;
+    /// The first 64 bits; a shorter address is followed by zeros.
+    fn high(self) -> u64;
     /// Writes the address in its usual notation.
     fn format(self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     /// Reads an address in its usual notation.
     fn parse(text: &str) -> Option<Self>;
 }
 
+#[cfg(test)]
+pub(crate) use sealed::Shape;
+
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for u32 {}
-    impl Sealed for u128 {}
+    /// The shape of the tries over these addresses.
+    pub trait Shape {
+        /// Address bits that index the root of the lookup structure.
+        const ROOT_BITS: u32;
+        /// Address bits that index a page below the root; 0 if there are none.
+        const PAGE_BITS: u32;
+
+        /// Address bits that a node at `depth` decides, at most 6. Nodes end where root and pages do.
+        fn stride(depth: u32) -> u32;
+
+        /// The depth of the node that holds prefixes of `len` bits, which is not 0.
+        fn depth_of(len: u32) -> u32;
+    }
+
+    impl Shape for u32 {
+        // Half of the nodes at this depth are leaves, and 1 MiB leaves the second-level cache room for the others.
+        const ROOT_BITS: u32 = 18;
+        const PAGE_BITS: u32 = 0;
+
+        fn stride(_: u32) -> u32 {
+            6
+        }
+
+        fn depth_of(len: u32) -> u32 {
+            (len - 1) / 6 * 6
+        }
+    }
+
+    impl Shape for u128 {
+        // Some sixty blocks of 16 bits are routed at all; registries hand out 32 bits and more.
+        const ROOT_BITS: u32 = 16;
+        const PAGE_BITS: u32 = 10;
+
+        fn stride(depth: u32) -> u32 {
+            if depth == 12 || depth == 22 { 4 } else { 6 }
+        }
+
+        fn depth_of(len: u32) -> u32 {
+            match len {
+                0..=16 => (len - 1) / 6 * 6,
+                17..=22 => 16,
+                23..=26 => 22,
+                _ => 26 + (len - 27) / 6 * 6,
+            }
+        }
+    }
 }
 
 impl Key for u32 {
@@ -42,6 +90,11 @@ impl Key for u32 {
     #[inline(always)]
     fn bits(self, at: u32, width: u32) -> usize {
         (((u64::from(self) << 32) << at) >> (64 - width)) as usize
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        u64::from(self) << 32
     }
 
     fn format(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,6 +125,11 @@ impl Key for u128 {
         } else {
             ((self << at) >> (128 - width)) as usize
         }
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        (self >> 64) as u64
     }
 
     fn format(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

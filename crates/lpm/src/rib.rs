@@ -1,13 +1,11 @@
-//! The routes of record behind a fast table: a trie with 6 address bits a node, which only writers see.
+//! The routes of record behind a fast table: a trie with up to 6 address bits a node, which only writers see.
 //!
-//! A node at depth `d` holds the prefixes whose lengths are `d + 1` to `d + 6` (the root node also length 0)
+//! A node at depth `d` holds the prefixes whose lengths are `d + 1` to `d + s`, `s` being its stride (the root node also length 0)
 //! as a heap: a prefix with `l` bits inside the node has position `2^l + bits`, so that position `p` covers
 //! positions `2p` and `2p + 1`, and positions in increasing order never get shorter.
 
 use crate::prefix::{Key, Prefix};
 
-/// Address bits per node.
-pub(crate) const STRIDE: u32 = 6;
 /// Index of the root node.
 pub(crate) const ROOT: u32 = 0;
 
@@ -77,15 +75,22 @@ impl Node {
         Some(self.ids.remove(rank))
     }
 
-    /// Fills `slots` with the leaves of this node's prefixes over the inherited one. `leaf` encodes an id.
-    pub(crate) fn paint(&self, inherited: u32, leaf: impl Fn(u32) -> u32, slots: &mut [u32; 64]) {
+    /// Fills `slots` with the leaves of this node's prefixes over the inherited one. `leaf` encodes an id; the
+    /// first `2^stride` slots count.
+    pub(crate) fn paint(
+        &self,
+        stride: u32,
+        inherited: u32,
+        leaf: impl Fn(u32) -> u32,
+        slots: &mut [u32; 64],
+    ) {
         slots.fill(inherited);
         let mut left = self.prefixes;
         for &id in &self.ids {
             let at = left.trailing_zeros();
             left &= left - 1;
-            let width = 1usize << (STRIDE - at.ilog2());
-            let first = at as usize * width - 64;
+            let width = 1usize << (stride - at.ilog2());
+            let first = at as usize * width - (1 << stride);
             slots[first..first + width].fill(leaf(id));
         }
     }
@@ -109,9 +114,20 @@ fn place<K: Key>(prefix: Prefix<K>) -> (u32, u32) {
     if len == 0 {
         return (0, 1);
     }
-    let depth = (len - 1) / STRIDE * STRIDE;
+    let depth = K::depth_of(len);
     let inside = len - depth;
     (depth, 1 << inside | prefix.addr().bits(depth, inside) as u32)
+}
+
+/// The slots that lead towards `addr`, down to the node at `depth`.
+fn slots<K: Key>(addr: K, depth: u32) -> impl Iterator<Item = u32> {
+    let mut level = 0;
+    std::iter::from_fn(move || {
+        let stride = K::stride(level);
+        let slot = (level < depth).then(|| addr.bits(level, stride) as u32);
+        level += stride;
+        slot
+    })
 }
 
 impl<K: Key> Rib<K> {
@@ -142,8 +158,7 @@ impl<K: Key> Rib<K> {
     pub(crate) fn insert(&mut self, prefix: Prefix<K>, id: u32) -> Option<u32> {
         let (depth, at) = place(prefix);
         let mut node = ROOT;
-        for level in (0..depth).step_by(STRIDE as usize) {
-            let slot = prefix.addr().bits(level, STRIDE) as u32;
+        for slot in slots(prefix.addr(), depth) {
             self.nodes[node as usize].dirty_slots |= 1 << slot;
             node = match self.nodes[node as usize].child(slot) {
                 Some(child) => child,
@@ -163,8 +178,7 @@ impl<K: Key> Rib<K> {
         self.get(prefix)?;
         let (depth, at) = place(prefix);
         let mut node = ROOT;
-        for level in (0..depth).step_by(STRIDE as usize) {
-            let slot = prefix.addr().bits(level, STRIDE) as u32;
+        for slot in slots(prefix.addr(), depth) {
             let parent = &mut self.nodes[node as usize];
             parent.dirty_slots |= 1 << slot;
             node = parent.child(slot)?;
@@ -179,8 +193,8 @@ impl<K: Key> Rib<K> {
     pub(crate) fn get(&self, prefix: Prefix<K>) -> Option<u32> {
         let (depth, at) = place(prefix);
         let mut node = self.node(ROOT);
-        for level in (0..depth).step_by(STRIDE as usize) {
-            node = self.node(node.child(prefix.addr().bits(level, STRIDE) as u32)?);
+        for slot in slots(prefix.addr(), depth) {
+            node = self.node(node.child(slot)?);
         }
         node.id(at)
     }
@@ -190,12 +204,13 @@ impl<K: Key> Rib<K> {
         let (mut node, mut depth) = (self.node(ROOT), 0);
         let mut best = None;
         loop {
-            let inside = STRIDE.min(K::BITS - depth);
+            let stride = K::stride(depth);
+            let inside = stride.min(K::BITS - depth);
             let full = 1 << inside | addr.bits(depth, inside) as u32;
             let hit = (0..=inside).find_map(|up| node.id(full >> up).map(|id| (depth + inside - up, id)));
             best = hit.or(best);
-            depth += STRIDE;
-            match (depth < K::BITS).then(|| node.child(addr.bits(depth - STRIDE, STRIDE) as u32)).flatten() {
+            depth += stride;
+            match (depth < K::BITS).then(|| node.child(addr.bits(depth - stride, stride) as u32)).flatten() {
                 Some(child) => node = self.node(child),
                 None => break,
             }
@@ -216,15 +231,22 @@ impl<K: Key> Rib<K> {
             let bits = u128::from(at - (1 << inside)).checked_shl(128 - depth - inside).unwrap_or(0);
             visit(Prefix::covering(K::from_left(left | bits), (depth + inside) as u8), id);
         }
-        if inside < STRIDE {
+        let stride = K::stride(depth);
+        if inside < stride {
             if depth + inside < K::BITS {
                 self.walk(node, left, depth, 2 * at, visit);
                 self.walk(node, left, depth, 2 * at + 1, visit);
             }
-        } else if let Some(child) = this.child(at - 64) {
-            let bits = u128::from(at - 64) << (128 - depth - STRIDE);
-            self.walk(child, left | bits, depth + STRIDE, 1, visit);
+        } else if let Some(child) = this.child(at - (1 << stride)) {
+            let bits = u128::from(at - (1 << stride)) << (128 - depth - stride);
+            self.walk(child, left | bits, depth + stride, 1, visit);
         }
+    }
+
+    /// Whether no prefix is left in `node` and below.
+    pub(crate) fn is_hollow(&self, node: u32) -> bool {
+        let node = self.node(node);
+        node.prefixes == 0 && node.children.iter().all(|&child| self.is_hollow(child))
     }
 
     fn add_child(&mut self, parent: u32, slot: u32) -> u32 {

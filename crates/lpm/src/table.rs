@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard};
 use rcu::{Domain, Token, Turn};
 
 use crate::arena::Grace;
-use crate::dispatch;
 use crate::fib::{Fib, MAX_ID};
+use crate::machine;
 use crate::prefix::{Key, Prefix};
 use crate::update::{Full, Updater};
 
@@ -19,7 +19,7 @@ use crate::update::{Full, Updater};
 /// Each lookup returns the longest match of a version of the table that was current at some moment of the
 /// reader's turn. Two lookups, also two of one batch, may see different versions.
 pub struct Table<K: Key> {
-    fib: Fib,
+    fib: Fib<K>,
     writer: Mutex<Updater<K, Token>>,
     domain: &'static Domain,
 }
@@ -101,7 +101,7 @@ impl<K: Key> Table<K> {
     /// The id of the longest prefix that contains `addr`.
     #[inline]
     pub fn lookup(&self, addr: K, _turn: Turn<'_>) -> Option<u32> {
-        dispatch::find(&self.fib, addr).checked_sub(1)
+        machine::find(&self.fib, addr).checked_sub(1)
     }
 
     /// Looks up each of `addrs`; `out` receives the ids, [`NONE`](crate::NONE) where nothing matches. Cache misses of up to
@@ -110,7 +110,7 @@ impl<K: Key> Table<K> {
     /// # Panics
     /// If `out` is shorter than `addrs`.
     pub fn lookup_batch(&self, addrs: &[K], out: &mut [u32], _turn: Turn<'_>) {
-        dispatch::find_all(&self.fib, addrs, &mut out[..addrs.len()]);
+        machine::find_all(&self.fib, addrs, &mut out[..addrs.len()]);
     }
 
     /// Sets the id of `prefix`, returning the one it had.
@@ -224,7 +224,7 @@ impl<K: Key> Table<K> {
         let (block_bytes, waiting_bytes, arena_bytes) = writer.memory.bytes();
         TableStats {
             prefixes: writer.rib.len(),
-            root_bytes: size_of_val(&*self.fib.root),
+            root_bytes: self.fib.arena.root_bytes(),
             block_bytes,
             waiting_bytes,
             arena_bytes,

@@ -7,9 +7,9 @@
 use std::sync::atomic::Ordering;
 
 use crate::arena::{Allocator, Block, Grace};
-use crate::fib::{Fib, ROOT_BITS, leaf, pack};
+use crate::fib::{Fib, Packed, block_entry, leaf, page_entry};
 use crate::prefix::{Key, Prefix};
-use crate::rib::{ROOT, Rib, STRIDE};
+use crate::rib::{ROOT, Rib};
 
 /// The arena has no room for what a change needs.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,13 +25,13 @@ pub(crate) struct Updater<K, T> {
 /// What an update is about to do, and how to forget it.
 #[derive(Default)]
 struct Plan {
-    /// Stores to the root: first slot, number of slots, entry.
-    root: Vec<(u32, u32, u32)>,
+    /// Stores to the root and to pages: first half of a word, number of halves, entry.
+    direct: Vec<(u32, u32, u32)>,
     /// Stores to blocks that stay: word, value.
     words: Vec<(u32, u64)>,
-    /// Blocks that become visible.
+    /// Blocks and pages that become visible.
     built: Vec<Block>,
-    /// Blocks that go out of sight.
+    /// Blocks and pages that go out of sight.
     unlinked: Vec<Block>,
     /// Emptied nodes: parent and slot, children before parents.
     pruned: Vec<(u32, u32)>,
@@ -53,6 +53,17 @@ struct Rebuilt {
     empty: bool,
 }
 
+/// The root or a page: an entry for each value of some address bits.
+#[derive(Clone, Copy)]
+struct Direct {
+    /// The half of a word where it begins; nowhere if it is about to go.
+    first: Option<u32>,
+    /// The depth where its bits end.
+    end: u32,
+    /// What its topmost node has for an entry.
+    entry: u32,
+}
+
 impl<K: Key, T: Copy> Updater<K, T> {
     pub(crate) fn new() -> Self {
         Self { rib: Rib::new(), memory: Allocator::new(), plan: Plan::default() }
@@ -60,9 +71,10 @@ impl<K: Key, T: Copy> Updater<K, T> {
 
     /// Brings the lookup structure up to the routes. On error it is as it was, and so are the marks in the
     /// routes: the caller takes its changes of the routes back.
-    pub(crate) fn publish(&mut self, fib: &Fib, grace: &impl Grace<Token = T>) -> Result<(), Full> {
+    pub(crate) fn publish(&mut self, fib: &Fib<K>, grace: &impl Grace<Token = T>) -> Result<(), Full> {
         self.memory.reclaim(grace);
-        let planned = self.top(fib, ROOT, 0, 0, 0);
+        let root = Direct { first: Some(0), end: K::ROOT_BITS, entry: 0 };
+        let planned = self.top(fib, root, ROOT, 0, 0, 0);
         match planned {
             Ok(_) => {
                 self.carry_out(fib);
@@ -73,13 +85,12 @@ impl<K: Key, T: Copy> Updater<K, T> {
         planned.map(|_| ())
     }
 
-    fn carry_out(&mut self, fib: &Fib) {
-        // Each store is the whole change for the addresses below it, so their order does not matter.
+    fn carry_out(&mut self, fib: &Fib<K>) {
+        // Each store is the whole change for the addresses below it, so their order does not matter, but that a
+        // new page is filled, as listed, before the store that shows it.
         // Release: the words of the blocks that an entry refers to come before it.
-        for (first, count, entry) in self.plan.root.drain(..) {
-            for slot in &fib.root[first as usize..(first + count) as usize] {
-                slot.store(entry, Ordering::Release);
-            }
+        for (first, count, entry) in self.plan.direct.drain(..) {
+            fib.arena.fill_halves(first, count, entry);
         }
         for (at, word) in self.plan.words.drain(..) {
             fib.arena.store(at, word, Ordering::Release);
@@ -105,7 +116,7 @@ impl<K: Key, T: Copy> Updater<K, T> {
             node.dirty = was.dirty;
             node.dirty_slots = was.dirty_slots;
         }
-        self.plan.root.clear();
+        self.plan.direct.clear();
         self.plan.words.clear();
         self.plan.unlinked.clear();
         self.plan.pruned.clear();
@@ -134,17 +145,27 @@ impl<K: Key, T: Copy> Updater<K, T> {
         node.dirty || node.dirty_slots != 0 || node.inherited != inherited
     }
 
-    /// Rebuilds a node above the end of the root's bits; `path` are the address bits above it.
-    fn top(&mut self, fib: &Fib, at: u32, depth: u32, path: u32, inherited: u32) -> Result<bool, Full> {
-        let width = 1 << (ROOT_BITS - STRIDE - depth);
+    /// Rebuilds a node above the end of the root's or a page's bits; `path` are the address bits since its beginning.
+    fn top(
+        &mut self,
+        fib: &Fib<K>,
+        direct: Direct,
+        at: u32,
+        depth: u32,
+        path: u32,
+        inherited: u32,
+    ) -> Result<bool, Full> {
+        let stride = K::stride(depth);
+        let below = depth + stride;
+        let width = 1 << (direct.end - below);
         let (repaint, children) = self.scope(at, inherited);
         let mut slots = [0; 64];
         if repaint {
-            self.rib.node(at).paint(inherited, leaf, &mut slots);
+            self.rib.node(at).paint(stride, inherited, leaf, &mut slots);
             // A range without a child is one leaf throughout, so its first slot speaks for all.
             let taken = self.rib.node(at).slots;
-            for slot in (0..64).filter(|&slot| taken >> slot & 1 == 0) {
-                self.fill(fib, (path << STRIDE | slot) * width, width, slots[slot as usize]);
+            for slot in (0..1 << stride).filter(|&slot| taken >> slot & 1 == 0) {
+                self.fill(fib, direct, (path << stride | slot) * width, width, slots[slot as usize]);
             }
         }
         let mut left = children;
@@ -157,22 +178,52 @@ impl<K: Key, T: Copy> Updater<K, T> {
             if !self.stale(child, inherits) {
                 continue;
             }
-            let below = path << STRIDE | slot;
-            let empty = if depth + STRIDE == ROOT_BITS {
-                let rebuilt = self.block(fib, child, inherits)?;
-                self.fill(fib, below, 1, rebuilt.entry);
-                rebuilt.empty
+            let path = path << stride | slot;
+            let empty = if below < direct.end {
+                self.top(fib, direct, child, below, path, inherits)?
             } else {
-                self.top(fib, child, depth + STRIDE, below, inherits)?
+                let rebuilt = self.below(fib, child, below, inherits)?;
+                self.fill(fib, direct, path, 1, rebuilt.entry);
+                rebuilt.empty
             };
             if empty {
                 self.plan.pruned.push((at, slot));
                 gone |= 1 << slot;
             }
         }
-        self.settle(at, inherited, 0);
+        self.settle(at, inherited, direct.entry);
         let node = self.rib.node(at);
         Ok(node.prefixes == 0 && node.slots == gone)
+    }
+
+    /// Rebuilds a node at the end of the root or of a page.
+    fn below(&mut self, fib: &Fib<K>, at: u32, depth: u32, inherited: u32) -> Result<Rebuilt, Full> {
+        if K::PAGE_BITS == 0 || depth > K::ROOT_BITS {
+            return self.block(fib, at, inherited);
+        }
+        let old = fib.page(self.rib.node(at).entry);
+        let page = match old {
+            Some(page) => Some(page),
+            // Only withdrawals are left to be noted, and those must not need room.
+            None if self.rib.is_hollow(at) => None,
+            None => Some(self.new_page(fib, inherited)?),
+        };
+        let entry = page.map_or(inherited, page_entry);
+        let direct = Direct { first: page.map(|page| 2 * page.at), end: K::ROOT_BITS + K::PAGE_BITS, entry };
+        let empty = self.top(fib, direct, at, depth, 0, inherited)?;
+        if empty {
+            self.plan.unlinked.extend(page);
+            return Ok(Rebuilt { entry: inherited, empty });
+        }
+        Ok(Rebuilt { entry, empty })
+    }
+
+    /// A page with the same entry everywhere.
+    fn new_page(&mut self, fib: &Fib<K>, entry: u32) -> Result<Block, Full> {
+        let page = self.memory.alloc(&fib.arena, Fib::<K>::PAGE_WORDS as usize).ok_or(Full)?;
+        self.plan.built.push(page);
+        fib.arena.fill_halves(2 * page.at, 2 * page.words, entry);
+        Ok(page)
     }
 
     /// Whether a node's own slots must be painted anew, and which of its children need a look.
@@ -185,20 +236,21 @@ impl<K: Key, T: Copy> Updater<K, T> {
         }
     }
 
-    /// Plans to store `entry` in `count` slots of the root that now hold all the same.
-    fn fill(&mut self, fib: &Fib, first: u32, count: u32, entry: u32) {
-        if fib.root[first as usize].load(Ordering::Relaxed) != entry {
-            self.plan.root.push((first, count, entry));
+    /// Plans to store `entry` in `count` slots of the root or a page that now hold all the same.
+    fn fill(&mut self, fib: &Fib<K>, direct: Direct, slot: u32, count: u32, entry: u32) {
+        let first = direct.first.map(|first| first + slot);
+        if let Some(first) = first.filter(|&first| fib.arena.load_half(first) != entry) {
+            self.plan.direct.push((first, count, entry));
         }
     }
 
     /// Rebuilds a node that has a block, or gets or loses one.
-    fn block(&mut self, fib: &Fib, at: u32, inherited: u32) -> Result<Rebuilt, Full> {
+    fn block(&mut self, fib: &Fib<K>, at: u32, inherited: u32) -> Result<Rebuilt, Full> {
         let (repaint, children) = self.scope(at, inherited);
         let old = self.rib.node(at).entry;
         let mut slots = [0; 64];
         if repaint {
-            self.rib.node(at).paint(inherited, leaf, &mut slots);
+            self.rib.node(at).paint(6, inherited, leaf, &mut slots);
         } else {
             fib.unpack(old, &mut slots);
         }
@@ -228,34 +280,34 @@ impl<K: Key, T: Copy> Updater<K, T> {
 
     /// Finds a home for `slots`: the parent's entry if all are equal, else the old block if only entries
     /// differ, else a new block.
-    fn place(&mut self, fib: &Fib, old: u32, slots: &[u32; 64]) -> Result<u32, Full> {
-        let mut words = [0; 32];
-        let (bitmap, count) = pack(slots, &mut words);
-        let words = &words[..count];
+    fn place(&mut self, fib: &Fib<K>, old: u32, slots: &[u32; 64]) -> Result<u32, Full> {
+        let packed = Packed::new(slots);
         let before = fib.block(old);
-        if let Some((block, had)) = before
-            && had == bitmap
+        if let Some((block, bitmap, width)) = before
+            && bitmap == packed.bitmap
+            && width == packed.width
         {
-            for (at, &word) in (block.at + 1..).zip(words) {
-                if fib.arena.load(at) != word {
+            for (at, &word) in (block.at + 1..).zip(packed.words()) {
+                if fib.arena.load(at, Ordering::Relaxed) != word {
                     self.plan.words.push((at, word));
                 }
             }
             return Ok(old);
         }
-        let entry = if bitmap == 1 { slots[0] } else { self.build(fib, bitmap, words)? };
-        self.plan.unlinked.extend(before.map(|(block, _)| block));
+        let entry = if packed.bitmap == 1 { slots[0] } else { self.build(fib, &packed)? };
+        self.plan.unlinked.extend(before.map(|(block, ..)| block));
         Ok(entry)
     }
 
-    fn build(&mut self, fib: &Fib, bitmap: u64, words: &[u64]) -> Result<u32, Full> {
+    fn build(&mut self, fib: &Fib<K>, packed: &Packed) -> Result<u32, Full> {
+        let words = packed.words();
         let block = self.memory.alloc(&fib.arena, 1 + words.len()).ok_or(Full)?;
         self.plan.built.push(block);
-        fib.arena.store(block.at, bitmap, Ordering::Relaxed);
+        fib.arena.store(block.at, packed.bitmap, Ordering::Relaxed);
         for (at, &word) in (block.at + 1..).zip(words) {
             fib.arena.store(at, word, Ordering::Relaxed);
         }
-        Ok(crate::fib::CHILD | block.at)
+        Ok(block_entry(block, packed.width))
     }
 
     /// Sets or removes one prefix in the routes; returns what it had.
@@ -270,6 +322,7 @@ impl<K: Key, T: Copy> Updater<K, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prefix::Shape as _;
 
     /// Grace periods that are over at once, or never.
     struct Over(bool);
@@ -294,12 +347,12 @@ mod tests {
         };
         let addr = 0x0a01_0100;
         set(addr, 24, 1);
-        let entry = fib.root[addr.bits(0, ROOT_BITS)].load(Ordering::Acquire);
+        let entry = fib.arena.load_half(addr.bits(0, u32::ROOT_BITS) as u32);
         for net in 2..60 {
             set(0x0a01_0000 | net << 8, 24, net);
             set(0x0b01_0000 | net << 14 | net << 8, 24, net);
         }
-        fib.step(entry, addr.bits(ROOT_BITS, STRIDE))
+        fib.step(entry, addr.bits(u32::ROOT_BITS, 6))
     }
 
     #[test]

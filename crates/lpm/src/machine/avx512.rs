@@ -1,0 +1,213 @@
+//! Sixteen lookups at a time, level by level, with gather instructions.
+//!
+//! The gathers are written as machine code, because writers store to the same words meanwhile: to the language, a
+//! gather made of ordinary loads would race with them. To the processor, each lane is an aligned load of 4 or 8
+//! bytes, hence indivisible, and ordered as loads are: what a lane finds behind an entry is at least as new as
+//! the entry.
+
+use std::arch::asm;
+use std::arch::x86_64::*;
+
+use crate::fib::Fib;
+use crate::prefix::Key;
+
+/// Lookups in one register.
+const LANES: usize = 16;
+
+/// Whether the processor has what the functions here are compiled for.
+pub(super) fn is_there() -> bool {
+    std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512bw")
+        && std::arch::is_x86_feature_detected!("avx512dq")
+        && std::arch::is_x86_feature_detected!("avx512vl")
+        && std::arch::is_x86_feature_detected!("avx512vpopcntdq")
+}
+
+/// [`Fib::find_all`].
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+pub(super) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
+    let (addrs, rest) = addrs.as_chunks::<LANES>();
+    let (out, rest_out) = out.as_chunks_mut::<LANES>();
+    for (addrs, out) in addrs.iter().zip(out) {
+        find_lanes(fib, addrs, u16::MAX, out);
+    }
+    if !rest.is_empty() {
+        let mut lanes = [K::default(); LANES];
+        let mut found = [0; LANES];
+        lanes[..rest.len()].copy_from_slice(rest);
+        find_lanes(fib, &lanes, (1 << rest.len()) - 1, &mut found);
+        rest_out.copy_from_slice(&found[..rest.len()]);
+    }
+}
+
+/// Finds the addresses whose bits are set in `wanted`.
+#[inline]
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn find_lanes<K: Key>(fib: &Fib<K>, addrs: &[K; LANES], wanted: u16, out: &mut [u32; LANES]) {
+    let memory = Memory::new(fib);
+    let high: [u64; LANES] = std::array::from_fn(|lane| addrs[lane].high());
+    let high = Highs::load(&high);
+    let mut entries = memory.gather_32(wanted, high.bits(0, K::ROOT_BITS), _mm512_setzero_si512());
+    let mut depth = K::ROOT_BITS;
+    let mut live = _mm512_movepi32_mask(entries);
+    if K::PAGE_BITS > 0 && live != 0 {
+        // Below the root of such a table there are pages only.
+        let at = _mm512_add_epi32(_mm512_slli_epi32::<1>(word(entries)), high.bits(depth, K::PAGE_BITS));
+        entries = memory.gather_32(live, at, entries);
+        depth += K::PAGE_BITS;
+        live = _mm512_movepi32_mask(entries);
+    }
+    while live != 0 && depth <= 58 && depth < K::BITS {
+        entries = memory.step(live, entries, high.shift(58 - depth));
+        depth += 6;
+        live = _mm512_movepi32_mask(entries);
+    }
+    let ids = _mm512_sub_epi32(entries, _mm512_set1_epi32(1));
+    // SAFETY: `out` has room for the sixteen.
+    unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), ids) };
+    while live != 0 {
+        let lane = live.trailing_zeros() as usize;
+        live &= live - 1;
+        let entry = out[lane % LANES].wrapping_add(1);
+        out[lane % LANES] = fib.walk(entry, depth, addrs[lane % LANES]).wrapping_sub(1);
+    }
+}
+
+/// The word that entries refer to.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn word(entries: __m512i) -> __m512i {
+    _mm512_srli_epi32::<3>(_mm512_slli_epi32::<1>(entries))
+}
+
+/// The first 64 bits of sixteen addresses.
+#[derive(Clone, Copy)]
+struct Highs(__m512i, __m512i);
+
+impl Highs {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load(high: &[u64; LANES]) -> Self {
+        // SAFETY: two times eight words, which is what there is.
+        unsafe {
+            Self(_mm512_loadu_si512(high.as_ptr().cast()), _mm512_loadu_si512(high.as_ptr().add(8).cast()))
+        }
+    }
+
+    /// The addresses shifted right.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn shift(self, by: u32) -> Self {
+        let by = _mm_cvtsi32_si128(by as i32);
+        Self(_mm512_srl_epi64(self.0, by), _mm512_srl_epi64(self.1, by))
+    }
+
+    /// The `width` bits that follow the first `at`.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn bits(self, at: u32, width: u32) -> __m512i {
+        let Self(low, high) = self.shift(64 - at - width);
+        let mask = _mm512_set1_epi32((1 << width) - 1);
+        _mm512_and_si512(join(_mm512_cvtepi64_epi32(low), _mm512_cvtepi64_epi32(high)), mask)
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn join(low: __m256i, high: __m256i) -> __m512i {
+    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+}
+
+/// The words of a table. All places are taken modulo its size, a power of two, so that no gather leaves it, whatever
+/// an entry says.
+struct Memory {
+    first: *const u64,
+    word_mask: __m512i,
+    half_mask: __m512i,
+}
+
+impl Memory {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new<K: Key>(fib: &Fib<K>) -> Self {
+        let words = fib.arena.words();
+        let last = words.len() as u64 - 1;
+        Self {
+            first: words.as_ptr().cast(),
+            word_mask: _mm512_set1_epi32(last as i32),
+            half_mask: _mm512_set1_epi32((2 * last + 1) as i32),
+        }
+    }
+
+    /// The entries of slots `slots % 64` in the blocks that the live `entries` refer to.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+    fn step(&self, live: u16, entries: __m512i, slots: Highs) -> __m512i {
+        let at = word(entries);
+        let places = _mm512_and_si512(at, self.word_mask);
+        let low = self.gather_64(live as u8, _mm512_castsi512_si256(places));
+        let high = self.gather_64((live >> 8) as u8, _mm512_extracti64x4_epi64::<1>(places));
+        let runs = join(run(low, slots.0), run(high, slots.1));
+        // A run's entry has 1, 2 or 4 bytes, by the last bits of what led here.
+        let code = _mm512_and_si512(entries, _mm512_set1_epi32(3));
+        let bytes = _mm512_sllv_epi32(runs, code);
+        // The bitmap is behind: two halves of a word.
+        let half = _mm512_add_epi32(_mm512_slli_epi32::<1>(at), _mm512_srli_epi32::<2>(bytes));
+        let half = _mm512_add_epi32(half, _mm512_set1_epi32(2));
+        let found = self.gather_32(live, half, entries);
+        let shift = _mm512_and_si512(_mm512_slli_epi32::<3>(bytes), _mm512_set1_epi32(31));
+        let width = _mm512_sllv_epi32(_mm512_set1_epi32(8), code);
+        let mask = _mm512_srlv_epi32(_mm512_set1_epi32(-1), _mm512_sub_epi32(_mm512_set1_epi32(32), width));
+        let value = _mm512_and_si512(_mm512_srlv_epi32(found, shift), mask);
+        _mm512_mask_mov_epi32(entries, live, value)
+    }
+
+    /// Halves of words, of the lanes in `live`; the other lanes stay as in `rest`.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn gather_32(&self, live: u16, halves: __m512i, rest: __m512i) -> __m512i {
+        let halves = _mm512_and_si512(halves, self.half_mask);
+        let mut found = rest;
+        // SAFETY: `half_mask` keeps every place inside the table. See above for what others do to it meanwhile.
+        unsafe {
+            asm!(
+                "vpgatherdd {found}{{{live}}}, [{first} + {halves}*4]",
+                found = inout(zmm_reg) found,
+                live = inout(kreg) live => _,
+                first = in(reg) self.first,
+                halves = in(zmm_reg) halves,
+                options(nostack, readonly, preserves_flags),
+            );
+        }
+        found
+    }
+
+    /// Words, of the lanes in `live`; 0 in the others. `places` are within the mask.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    fn gather_64(&self, live: u8, places: __m256i) -> __m512i {
+        let mut found = _mm512_setzero_si512();
+        // SAFETY: `word_mask` has kept every place inside the table.
+        unsafe {
+            asm!(
+                "vpgatherdq {found}{{{live}}}, [{first} + {places}*8]",
+                found = inout(zmm_reg) found,
+                live = inout(kreg) live => _,
+                first = in(reg) self.first,
+                places = in(ymm_reg) places,
+                options(nostack, readonly, preserves_flags),
+            );
+        }
+        found
+    }
+}
+
+/// The numbers of the runs, from 0, that hold slots `slots % 64`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+fn run(bitmaps: __m512i, slots: __m512i) -> __m256i {
+    // The slot's own bit becomes the highest; the bits of later slots drop out.
+    let above = _mm512_andnot_si512(slots, _mm512_set1_epi64(63));
+    let begun = _mm512_popcnt_epi64(_mm512_sllv_epi64(bitmaps, above));
+    _mm512_cvtepi64_epi32(_mm512_sub_epi64(begun, _mm512_set1_epi64(1)))
+}
