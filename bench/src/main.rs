@@ -39,6 +39,16 @@ enum What {
     RcuRead(rcu::read::Arguments),
     /// Updates a second, and the memory that waits meanwhile.
     RcuUpdate(rcu::update::Arguments),
+    /// How long grace periods take.
+    RcuGrace(rcu::grace::Arguments),
+    /// What single operations cost here.
+    RcuCosts(rcu::costs::Arguments),
+    /// The hash-table mini-benchmark, over locks and RCU.
+    RcuHash(rcu::hash::Arguments),
+    /// The AP-RCU paper's Table I: a non-blocking hash table over flavours of RCU.
+    RcuAp(rcu::table_one::Arguments),
+    /// The thesis' Tables 7 to 14: readers and writers of a route table, over locks and RCU.
+    RcuThesis(rcu::thesis::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +59,11 @@ fn main() -> ExitCode {
         What::Filter(arguments) => filter::run(&arguments),
         What::RcuRead(arguments) => rcu::read::run(&arguments),
         What::RcuUpdate(arguments) => rcu::update::run(&arguments),
+        What::RcuGrace(arguments) => rcu::grace::run(&arguments),
+        What::RcuCosts(arguments) => rcu::costs::run(&arguments),
+        What::RcuHash(arguments) => rcu::hash::run(&arguments),
+        What::RcuAp(arguments) => rcu::table_one::run(&arguments),
+        What::RcuThesis(arguments) => rcu::thesis::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

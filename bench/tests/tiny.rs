@@ -58,6 +58,43 @@ fn rcu_update() {
     assert!(peaks.iter().all(|peak| *peak <= limit));
 }
 
+#[test]
+fn rcu_grace() {
+    let report = tiny(&["rcu-grace"]);
+    let figures = report["figures"].as_array().expect("figures");
+    assert_eq!(figures.len(), 30);
+    assert!(figures.iter().all(|figure| figure["grace_periods"].as_u64() > Some(0)));
+}
+
+#[test]
+fn rcu_costs() {
+    let report = tiny(&["rcu-costs"]);
+    // Without a second processor nothing is transferred.
+    assert!(report["figures"].as_array().map(Vec::len) >= Some(9));
+}
+
+#[test]
+fn rcu_hash() {
+    let report = tiny(&["rcu-hash"]);
+    let figures = report["figures"].as_array().expect("figures");
+    assert_eq!(figures.len(), 3 * 6 * 6);
+    assert!(figures.iter().all(|figure| figure["operations_per_s"]["median"].as_f64() > Some(0.0)));
+}
+
+#[test]
+fn rcu_ap() {
+    // Fails by itself if an item was not as its owner left it.
+    let report = tiny(&["rcu-ap"]);
+    assert_eq!(report["figures"].as_array().map(Vec::len), Some(5 * 7 + 6 * 7));
+}
+
+#[test]
+fn rcu_thesis() {
+    let report = tiny(&["rcu-thesis"]);
+    // With two threads at most: two rows, one, two, one; twice.
+    assert_eq!(report["rows"].as_array().map(Vec::len), Some(12));
+}
+
 /// What a benchmark reports when it runs tiny.
 fn tiny(arguments: &[&str]) -> serde_json::Value {
     let output = Command::new(env!("CARGO_BIN_EXE_clique-bench"))

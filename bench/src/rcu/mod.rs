@@ -2,8 +2,14 @@
 //!
 //! What the benchmarks here share: binding threads to processors, medians and ratios of interleaved rounds, tables.
 
+mod chains;
+pub(crate) mod costs;
+pub(crate) mod grace;
+pub(crate) mod hash;
 pub(crate) mod peers;
 pub(crate) mod read;
+pub(crate) mod table_one;
+pub(crate) mod thesis;
 pub(crate) mod update;
 pub(crate) mod urcu;
 

@@ -1,0 +1,270 @@
+//! `rcu-thesis`: Tables 7 to 14 of the thesis on RCU in Click: readers and writers of a route table, without protection, under
+//! a reader-writer lock, and under RCU.
+//!
+//! A reader's task is 100,000 look-ups, a writer's the replacement of 1,000 routes; each thread does 128 tasks and is
+//! quiescent after each. The large table has 167,000 routes, here a random cut of the shipped one; the small set is 16
+//! routes with one address each.
+
+use crate::machine::Machine;
+use crate::rcu::{print_json, print_table, processor_time_of_all, processors};
+use rcu::flavour::{ClickEpoch, Flavour, Qsbr, RwLock, Unprotected};
+use rcu::structures::{RouteSession, RouteTable};
+use serde::Serialize;
+use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Tasks of each thread.
+    #[arg(long, default_value_t = 128)]
+    tasks: u64,
+    /// Threads at most.
+    #[arg(long, default_value_t = 8)]
+    threads: usize,
+    /// Which of the thesis' tables.
+    #[arg(long, value_delimiter = ',', default_values_t = 7..=14)]
+    tables: Vec<u32>,
+    /// Everything once, briefly.
+    #[arg(long)]
+    tiny: bool,
+    /// JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+const LARGE: usize = 167_000;
+const SMALL: usize = 16;
+const LOOKUPS: usize = 100_000;
+const REPLACEMENTS: usize = 1_000;
+
+/// A prefix and its length.
+type Prefix = (u32, u32);
+
+struct Input {
+    routes: Vec<Prefix>,
+    /// Addresses that a reader's task looks up.
+    addresses: Vec<u32>,
+}
+
+impl Input {
+    fn new(mut routes: Vec<Prefix>, size: usize, lookups: usize) -> Input {
+        let mut random = fastrand::Rng::with_seed(size as u64);
+        random.shuffle(&mut routes);
+        routes.truncate(size);
+        let inside = |(prefix, len): Prefix, bits: u32| prefix | bits.checked_shr(len).unwrap_or(0);
+        let addresses = if size == SMALL {
+            // The same few addresses over and over.
+            (0..lookups).map(|at| inside(routes[at % SMALL], 1)).collect()
+        } else {
+            (0..lookups).map(|_| inside(routes[random.usize(..routes.len())], random.u32(..))).collect()
+        };
+        Input { routes, addresses }
+    }
+}
+
+/// What one run took, in seconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Took {
+    wall_s: f64,
+    processor_s: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Case {
+    readers: usize,
+    writers: usize,
+    tasks: u64,
+}
+
+fn measure<F: Flavour>(instance: F, input: &Input, case: Case) -> Took {
+    let table = RouteTable::<u32, F>::new(instance);
+    let mut session = table.session();
+    for (at, (prefix, len)) in input.routes.iter().enumerate() {
+        session.insert(*prefix, *len, at as u32);
+    }
+    session.barrier();
+    session.offline();
+    let ready = Barrier::new(case.readers + case.writers + 1);
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..case.readers + case.writers)
+            .map(|at| {
+                let (table, ready) = (&table, &ready);
+                scope.spawn(move || {
+                    let mut session = table.session();
+                    ready.wait();
+                    for task in 0..case.tasks {
+                        if at < case.readers {
+                            read(&mut session, input);
+                        } else {
+                            write(&mut session, input, at as u64 * case.tasks + task);
+                        }
+                        session.quiescent();
+                    }
+                    session.offline();
+                })
+            })
+            .collect();
+        ready.wait();
+        let (begin, spent) = (Instant::now(), processor_time_of_all());
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+        Took {
+            wall_s: begin.elapsed().as_secs_f64(),
+            processor_s: (processor_time_of_all() - spent).as_secs_f64(),
+        }
+    })
+}
+
+fn read<F: Flavour>(session: &mut RouteSession<u32, F>, input: &Input) {
+    let found = input.addresses.iter().filter(|address| session.lookup(**address).is_some()).count();
+    assert_eq!(found, input.addresses.len(), "each address has a route, also while routes are replaced");
+}
+
+fn write<F: Flavour>(session: &mut RouteSession<u32, F>, input: &Input, task: u64) {
+    let mut random = fastrand::Rng::with_seed(task);
+    let count = REPLACEMENTS.min(input.addresses.len());
+    for number in 0..count {
+        let (prefix, len) = input.routes[random.usize(..input.routes.len())];
+        session.insert(prefix, len, number as u32);
+    }
+}
+
+#[derive(Serialize)]
+struct Row {
+    table: u32,
+    routes: usize,
+    readers: usize,
+    writers: usize,
+    oversubscribed: bool,
+    /// Of the runs without writers only.
+    none: Option<Took>,
+    rwlock: Took,
+    /// The thesis' own algorithm.
+    click_epoch: Took,
+    /// The product's.
+    qsbr: Took,
+}
+
+#[derive(Serialize)]
+struct Report {
+    machine: Machine,
+    tasks_a_thread: u64,
+    lookups_a_task: usize,
+    replacements_a_task: usize,
+    rows: Vec<Row>,
+}
+
+/// The threads of a table's rows, and whether it is over the small set.
+fn cases(table: u32, threads: usize) -> (bool, Vec<(usize, usize)>) {
+    let small = table >= 11;
+    // The small set's tables come in the same order: readers; one writer; writers; one reader.
+    let rows = match if small { table - 4 } else { table } {
+        7 => (1..=threads).map(|readers| (readers, 0)).collect(),
+        8 => (1..threads).map(|readers| (readers, 1)).collect(),
+        9 => (1..=threads).map(|writers| (0, writers)).collect(),
+        _ => (1..threads).map(|writers| (1, writers)).collect(),
+    };
+    (small, rows)
+}
+
+fn row(table: u32, input: &Input, (readers, writers): (usize, usize), tasks: u64) -> Row {
+    let case = Case { readers, writers, tasks };
+    let none = (writers == 0).then(|| {
+        // SAFETY: nobody updates while there are readers.
+        #[allow(unsafe_code)]
+        let instance = unsafe { Unprotected::new() };
+        measure(instance, input, case)
+    });
+    Row {
+        table,
+        routes: input.routes.len(),
+        readers,
+        writers,
+        oversubscribed: readers + writers > processors(),
+        none,
+        rwlock: measure(RwLock::new(), input, case),
+        click_epoch: measure(ClickEpoch::new(), input, case),
+        qsbr: measure(Qsbr::new(), input, case),
+    }
+}
+
+/// The shipped table's IPv4 prefixes.
+fn shipped() -> Result<Vec<Prefix>, String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/internet-prefixes.txt.xz");
+    let name = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
+    let file = std::fs::File::open(&path).map_err(|e| name(&e))?;
+    let text = lpm::import::unpack(file, &mut lpm::import::Options::default()).map_err(|e| name(&e))?;
+    let list = lpm::import::parse(&text).map_err(|e| name(&e))?;
+    Ok(list.v4.iter().map(|(prefix, _)| (prefix.addr(), u32::from(prefix.len()))).collect())
+}
+
+/// Measures everything and prints it.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let machine = Machine::here();
+    let (tasks, threads, lookups) = match arguments.tiny {
+        true => (2, 2, 1_000),
+        false => (arguments.tasks.max(1), arguments.threads.max(2), LOOKUPS),
+    };
+    let all = if arguments.tiny { (0..4096).map(|at| (at << 16, 16)).collect() } else { shipped()? };
+    let small = Input::new(all.clone(), SMALL, lookups);
+    let large = Input::new(all, LARGE, lookups);
+    let mut rows = Vec::new();
+    for &table in arguments.tables.iter().filter(|table| (7..=14).contains(*table)) {
+        let (is_small, threads) = cases(table, threads);
+        let input = if is_small { &small } else { &large };
+        rows.extend(threads.into_iter().map(|threads| row(table, input, threads, tasks)));
+    }
+    let report = Report {
+        machine,
+        tasks_a_thread: tasks,
+        lookups_a_task: lookups,
+        replacements_a_task: REPLACEMENTS.min(lookups),
+        rows,
+    };
+    if arguments.json {
+        print_json(&report);
+    } else {
+        report.print();
+    }
+    Ok(())
+}
+
+impl Report {
+    fn print(&self) {
+        println!("{}", self.machine.line());
+        println!(
+            "{} tasks a thread; seconds of wall clock / of processor time; * more threads than processors",
+            self.tasks_a_thread
+        );
+        for rows in self.rows.chunk_by(|a, b| a.table == b.table) {
+            println!("\nTable {}: {} routes", rows[0].table, rows[0].routes);
+            let heads = [
+                "readers, writers",
+                "no locks",
+                "rwlock",
+                "click-epoch",
+                "qsbr",
+                "rwlock/click-epoch",
+                "rwlock/qsbr",
+            ];
+            let took = |took: Took| format!("{:.3} / {:.3}", took.wall_s, took.processor_s);
+            let ratio = |a: Took, b: Took| {
+                format!("{:.2} / {:.2}", a.wall_s / b.wall_s, a.processor_s / b.processor_s.max(1e-9))
+            };
+            let lines = rows.iter().map(|row| {
+                let star = if row.oversubscribed { " *" } else { "" };
+                vec![
+                    format!("{}, {}{star}", row.readers, row.writers),
+                    row.none.map_or(String::new(), took),
+                    took(row.rwlock),
+                    took(row.click_epoch),
+                    took(row.qsbr),
+                    ratio(row.rwlock, row.click_epoch),
+                    ratio(row.rwlock, row.qsbr),
+                ]
+            });
+            print_table(&heads, &lines.collect::<Vec<_>>());
+        }
+    }
+}
