@@ -9,6 +9,7 @@
 
 mod callgrind;
 mod classes;
+mod devices;
 mod filter;
 mod forward;
 mod machine;
@@ -35,6 +36,8 @@ enum What {
     Classes(classes::Arguments),
     /// Nanoseconds a packet in IPFilter.
     Filter(rewriter::Arguments),
+    /// Processor time a packet through the kernel's interfaces, against a bare forwarder and against Linux. Needs root.
+    Devices(devices::Arguments),
     /// Nanoseconds a read under read-copy update, and under other protections.
     RcuRead(rcu::read::Arguments),
     /// Updates a second, and the memory that waits meanwhile.
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         What::Rewriter(arguments) => rewriter::run(&arguments),
         What::Classes(arguments) => classes::run(&arguments),
         What::Filter(arguments) => filter::run(&arguments),
+        What::Devices(arguments) => devices::run(&arguments),
         What::RcuRead(arguments) => rcu::read::run(&arguments),
         What::RcuUpdate(arguments) => rcu::update::run(&arguments),
         What::RcuGrace(arguments) => rcu::grace::run(&arguments),

@@ -36,6 +36,19 @@ fn classes() {
     assert!(figures("classes").len() > 150);
 }
 
+/// With root there is a figure for each forwarder, and nothing is lost; otherwise a reason.
+#[test]
+fn devices() {
+    let report = tiny(&["devices"]);
+    let figures = report["figures"].as_array().expect("figures");
+    match report["skipped"].as_str() {
+        None => {
+            assert!(figures.len() == 7 && figures.iter().all(|figure| figure["lost"] == 0), "{figures:?}")
+        }
+        Some(reason) => println!("skipped: {reason}"),
+    }
+}
+
 #[test]
 fn rcu_read() {
     let report = tiny(&["rcu-read"]);

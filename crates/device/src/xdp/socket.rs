@@ -331,33 +331,59 @@ impl XdpTx {
 
     /// Sends frames as far as there is room for them.
     pub fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Sent {
-        let Some((tx, completion)) = &mut self.rings else { return Sent { count: 0, error: None } };
+        self.reclaim();
+        let (mut count, mut error) = (0, None);
+        for frame in frames {
+            if let Err(refused) = self.put(frame) {
+                error = Some(refused);
+                break;
+            }
+            count += 1;
+        }
+        Sent { count, error: self.flush(count).err().or(error) }
+    }
+
+    /// Takes back chunks whose frames were sent.
+    pub fn reclaim(&mut self) {
+        let Some((_, completion)) = &mut self.rings else { return };
         while let Some(chunk) = completion.read() {
             self.free.push(chunk & !(CHUNK as u64 - 1));
         }
         completion.release();
-        let (mut count, mut error) = (0, None);
-        for frame in frames {
-            if frame.len() > FRAME_MAX {
-                error = Some(io::Error::from_raw_os_error(libc::EMSGSIZE));
-                break;
-            }
-            if tx.room(1) == 0 || self.free.is_empty() {
-                error = Some(io::ErrorKind::WouldBlock.into());
-                break;
-            }
-            let Some(chunk) = self.free.pop() else { break };
-            // SAFETY: the chunk lies in the mapping and is this half's; the frame fits, and lies elsewhere.
-            unsafe {
-                let to = self.socket.memory.base().as_ptr().add(chunk as usize);
-                std::ptr::copy_nonoverlapping(frame.as_ptr(), to, frame.len());
-            }
-            tx.write(libc::xdp_desc { addr: chunk, len: frame.len() as u32, options: 0 });
-            count += 1;
+    }
+
+    /// Copies a frame to where the kernel finds it after [`XdpTx::flush`].
+    ///
+    /// # Errors
+    /// It is too long, or there is no room now.
+    pub fn put(&mut self, frame: &[u8]) -> io::Result<()> {
+        if frame.len() > FRAME_MAX {
+            return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
         }
+        let full = io::Error::from(io::ErrorKind::WouldBlock);
+        let Some((tx, _)) = self.rings.as_mut().filter(|_| !self.free.is_empty()) else { return Err(full) };
+        if tx.room(1) == 0 {
+            return Err(full);
+        }
+        let Some(chunk) = self.free.pop() else { return Err(full) };
+        // SAFETY: the chunk lies in the mapping and is this half's; the frame fits, and lies elsewhere.
+        unsafe {
+            let to = self.socket.memory.base().as_ptr().add(chunk as usize);
+            std::ptr::copy_nonoverlapping(frame.as_ptr(), to, frame.len());
+        }
+        tx.write(libc::xdp_desc { addr: chunk, len: frame.len() as u32, options: 0 });
+        Ok(())
+    }
+
+    /// Has the kernel send the `count` frames that were put last.
+    ///
+    /// # Errors
+    /// What the kernel says about the interface.
+    pub fn flush(&mut self, count: usize) -> io::Result<()> {
+        let Some((tx, _)) = &mut self.rings else { return Ok(()) };
         tx.publish();
         // A kernel that copies sends some frames a call, and asks to be called again.
-        for _ in 0..=count / SENT_AT_ONCE {
+        for _ in 0..count.div_ceil(SENT_AT_ONCE) {
             if !tx.needs_wakeup() {
                 break;
             }
@@ -365,13 +391,10 @@ impl XdpTx {
                 Ok(()) => break,
                 Err(again)
                     if matches!(again.raw_os_error(), Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS)) => {}
-                Err(failed) => {
-                    error = error.or(Some(failed));
-                    break;
-                }
+                Err(failed) => return Err(failed),
             }
         }
-        Sent { count, error }
+        Ok(())
     }
 }
 
