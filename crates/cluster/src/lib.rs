@@ -8,7 +8,8 @@
 //! - [`topology`]: full mesh, k-ary n-fly and, for comparison, torus; where a node sends what is meant for another;
 //! - [`label`]: the Ethernet addresses that carry a packet through the cluster;
 //! - [`view`]: what a node knows of the others; [`load`]: how busy its links are;
-//! - [`choice`]: which way a packet takes; [`resequence`]: putting packets back in order;
+//! - [`membership`]: who is there, by authenticated hellos;
+//! - [`choice`]: which way a packet takes; [`transit`]: moving it on; [`resequence`]: putting packets back in order;
 //! - [`sim`]: all of it in a simulator;
 //! - [`plan`]: how many servers and links a router takes; [`chart`]: drawing it.
 //!
@@ -22,10 +23,12 @@ pub mod chart;
 pub mod choice;
 pub mod label;
 pub mod load;
+pub mod membership;
 pub mod plan;
 pub mod resequence;
 pub mod sim;
 pub mod topology;
+pub mod transit;
 pub mod view;
 
 /// The number of a node.

@@ -114,6 +114,14 @@ impl View {
             && self.peers.get(usize::from(via)).is_some_and(|p| p.up && p.transit && p.reach.contains(egress))
     }
 
+    /// Whether a flow for `egress` that goes by way of `via` can go on doing so: also while that node is draining.
+    #[inline]
+    pub fn via_still(&self, via: NodeId, egress: NodeId) -> bool {
+        via != self.me
+            && via != egress
+            && self.peers.get(usize::from(via)).is_some_and(|peer| peer.up && peer.reach.contains(egress))
+    }
+
     /// Whether there is any way to `egress`.
     pub fn reachable(&self, egress: NodeId) -> bool {
         self.direct(egress) || self.others().any(|via| self.via(via, egress))

@@ -299,6 +299,15 @@ impl Chooser {
         }
     }
 
+    /// Whether a flow that took a way may go on doing so.
+    #[inline]
+    fn persists(&self, egress: NodeId, path: Path) -> bool {
+        match path {
+            Path::Via(node) if node != egress => self.view.via_still(node, egress),
+            _ => self.exists(egress, path),
+        }
+    }
+
     /// Whether the first link of a way has room.
     #[inline]
     fn fits(&self, now_ns: u64, egress: NodeId, bytes: u32, path: Path, bound_bytes: u32) -> bool {
@@ -409,7 +418,7 @@ impl Chooser {
     /// The way of the flowlet while its link can take it, else that of a single packet.
     fn flowlet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
         let fresh = self.flows.fresh(now_ns, flow, egress, self.settings.flowlet_gap_ns);
-        if let Some(path) = fresh.filter(|&path| self.exists(egress, path)) {
+        if let Some(path) = fresh.filter(|&path| self.persists(egress, path)) {
             if self.fits(now_ns, egress, bytes, path, self.settings.bound_bytes) {
                 return Ok(path);
             }
@@ -425,7 +434,7 @@ impl Chooser {
     /// The way of the flow until nothing of it can be under way any more, whatever happens.
     fn quiet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
         if let Some(path) = self.flows.fresh(now_ns, flow, egress, self.settings.transit_max_ns) {
-            if !self.exists(egress, path) {
+            if !self.persists(egress, path) {
                 // What went that way before may still arrive; only what is sent counts as the flow's last packet.
                 self.flows.undo(flow, egress);
                 return Err(Refusal::Unreachable);

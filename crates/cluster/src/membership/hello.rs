@@ -1,0 +1,204 @@
+//! Hellos as bytes.
+//!
+//! ```text
+//! "CLQ1" | phase 1 | sender 2 | incarnation 8 | counter 8 | roster version 8 | entries 2
+//! entries: node 2 | flags 1 (1: link up) | incarnation 8        code: HMAC-SHA-256 over all before, first 16 bytes
+//! ```
+
+use crate::NodeId;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::fmt;
+
+const MAGIC: [u8; 4] = *b"CLQ1";
+const HEAD: usize = 33;
+const ENTRY: usize = 11;
+const CODE: usize = 16;
+
+/// The key that all nodes share.
+#[derive(Clone)]
+pub struct Key(Hmac<Sha256>);
+
+impl Key {
+    /// A key from bytes, of any length.
+    pub fn new(bytes: &[u8]) -> Key {
+        Key(Hmac::new_from_slice(bytes).expect("HMAC takes keys of any length"))
+    }
+}
+
+impl fmt::Debug for Key {
+    /// Shows nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+/// How far a node takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// It listens, and does not forward yet.
+    Listening,
+    /// It takes part.
+    Active,
+    /// It forwards what already goes through it, but wants nothing new.
+    Draining,
+    /// It forwards what still comes, but nobody should send anything by way of it.
+    Leaving,
+    /// It is gone.
+    Left,
+}
+
+const PHASES: [Phase; 5] = [Phase::Listening, Phase::Active, Phase::Draining, Phase::Leaving, Phase::Left];
+
+/// A node that the sender hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Which.
+    pub node: NodeId,
+    /// Whether frames can be sent there.
+    pub up: bool,
+    /// Which life of it.
+    pub incarnation: u64,
+}
+
+/// What a node tells its neighbours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// Who.
+    pub sender: NodeId,
+    /// Which life of it: a later one has a larger number.
+    pub incarnation: u64,
+    /// Grows with each hello of a life.
+    pub counter: u64,
+    /// The version of its roster.
+    pub version: u64,
+    /// How far it takes part.
+    pub phase: Phase,
+    /// Whom it hears.
+    pub heard: Vec<Heard>,
+}
+
+/// Why bytes are no hello of a node that knows the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// They do not have the form of one.
+    Form,
+    /// The code is wrong.
+    Code,
+}
+
+impl Hello {
+    /// The bytes, with their code.
+    pub fn encode(&self, key: &Key) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD + ENTRY * self.heard.len() + CODE);
+        bytes.extend(MAGIC);
+        bytes.push(self.phase as u8);
+        bytes.extend(self.sender.to_be_bytes());
+        bytes.extend(self.incarnation.to_be_bytes());
+        bytes.extend(self.counter.to_be_bytes());
+        bytes.extend(self.version.to_be_bytes());
+        bytes.extend((self.heard.len() as u16).to_be_bytes());
+        for heard in &self.heard {
+            bytes.extend(heard.node.to_be_bytes());
+            bytes.push(u8::from(heard.up));
+            bytes.extend(heard.incarnation.to_be_bytes());
+        }
+        let code = key.0.clone().chain_update(&bytes).finalize().into_bytes();
+        bytes.extend(&code[..CODE]);
+        bytes
+    }
+
+    /// Reads bytes that may come from anybody.
+    ///
+    /// # Errors
+    /// They are not the hello of a node that knows the key.
+    pub fn decode(bytes: &[u8], key: &Key) -> Result<Hello, Malformed> {
+        let split = bytes.len().checked_sub(CODE).filter(|at| *at >= HEAD).ok_or(Malformed::Form)?;
+        let (body, code) = bytes.split_at(split);
+        if body[..4] != MAGIC {
+            return Err(Malformed::Form);
+        }
+        key.0.clone().chain_update(body).verify_truncated_left(code).map_err(|_| Malformed::Code)?;
+        let (head, entries) = body.split_at(HEAD);
+        let count = usize::from(u16_at(head, 31));
+        if entries.len() != count * ENTRY {
+            return Err(Malformed::Form);
+        }
+        let heard = |entry: &[u8]| Heard {
+            node: u16_at(entry, 0),
+            up: entry[2] & 1 == 1,
+            incarnation: u64_at(entry, 3),
+        };
+        Ok(Hello {
+            phase: *PHASES.get(usize::from(head[4])).ok_or(Malformed::Form)?,
+            sender: u16_at(head, 5),
+            incarnation: u64_at(head, 7),
+            counter: u64_at(head, 15),
+            version: u64_at(head, 23),
+            heard: entries.chunks_exact(ENTRY).map(heard).collect(),
+        })
+    }
+}
+
+/// The caller has checked that the bytes are there.
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..at + 8].iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn hello() -> impl Strategy<Value = Hello> {
+        let heard = proptest::collection::vec(any::<(u16, bool, u64)>(), 0..20);
+        (any::<(u16, u64, u64, u64)>(), 0..5usize, heard).prop_map(|(numbers, phase, heard)| Hello {
+            sender: numbers.0,
+            incarnation: numbers.1,
+            counter: numbers.2,
+            version: numbers.3,
+            phase: PHASES[phase],
+            heard: heard.into_iter().map(|(node, up, incarnation)| Heard { node, up, incarnation }).collect(),
+        })
+    }
+
+    proptest! {
+        /// What is written is read; with another key, or one bit changed anywhere, nothing is.
+        #[test]
+        fn round_trip(hello in hello(), bit: usize) {
+            let (key, other) = (Key::new(b"a key"), Key::new(b"another"));
+            let mut bytes = hello.encode(&key);
+            prop_assert_eq!(Hello::decode(&bytes, &key), Ok(hello));
+            prop_assert_eq!(Hello::decode(&bytes, &other), Err(Malformed::Code));
+            let bit = bit % (bytes.len() * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(Hello::decode(&bytes, &key).is_err());
+        }
+
+        /// Any bytes can be read, also with a right code.
+        #[test]
+        fn total(mut bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
+            let key = Key::new(b"");
+            prop_assert!(Hello::decode(&bytes, &key).is_err());
+            if let Some(head) = bytes.first_chunk_mut() {
+                *head = MAGIC;
+            }
+            let code = key.0.clone().chain_update(&bytes).finalize().into_bytes();
+            bytes.extend(&code[..CODE]);
+            if let Ok(hello) = Hello::decode(&bytes, &key) {
+                prop_assert_eq!(hello.heard.len(), usize::from(u16_at(&bytes, 31)));
+            }
+        }
+    }
+
+    /// The code is that of RFC 4231's second test case.
+    #[test]
+    fn is_hmac_sha_256() {
+        let code = Key::new(b"Jefe").0.chain_update(b"what do ya want for nothing?").finalize().into_bytes();
+        assert_eq!(code[..6], [0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60]);
+    }
+}

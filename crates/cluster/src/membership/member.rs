@@ -1,0 +1,353 @@
+//! One node's part in keeping the membership.
+
+use super::hello::{Heard, Hello, Key, Malformed, Phase};
+use super::roster::Roster;
+use crate::NodeId;
+use crate::view::{Nodes, Peer, View};
+use std::collections::BTreeMap;
+
+/// How often and how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// Between two hellos.
+    pub hello_ns: u64,
+    /// A node that was silent for so long is down.
+    pub hold_ns: u64,
+    /// A node listens at least so long before it takes part.
+    pub listen_ns: u64,
+    /// A draining node has left when nothing has passed through it for so long.
+    pub quiet_ns: u64,
+    /// A draining node sends flows elsewhere that do not rest, after so long.
+    pub drain_ns: u64,
+}
+
+impl Default for Timing {
+    /// A failure is known within 70 ms: held for 50, then one hello and its way.
+    fn default() -> Self {
+        let ms = 1_000_000;
+        Timing {
+            hello_ns: 10 * ms,
+            hold_ns: 50 * ms,
+            listen_ns: 150 * ms,
+            quiet_ns: 150 * ms,
+            drain_ns: 5_000 * ms,
+        }
+    }
+}
+
+/// Why a hello is not believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejected {
+    /// It is none, or not from a node that knows the key.
+    Stranger(Malformed),
+    /// The roster does not have the sender.
+    Unknown(NodeId),
+    /// Another node is at the other end of this link.
+    WrongLink(NodeId),
+    /// It was heard before.
+    Replayed(NodeId),
+    /// Another node of the same number is heard already, or this node has it.
+    Duplicate(NodeId),
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The view has changed.
+    View,
+    /// Another life of a node has begun; what was remembered of it is void.
+    Restarted(NodeId),
+    /// This node's phase has changed.
+    Phase(Phase),
+}
+
+#[derive(Debug, Default)]
+struct Neighbour {
+    /// The life that is or was heard.
+    incarnation: u64,
+    counter: u64,
+    /// Lives before, and how far they had counted: their hellos are not believed again.
+    past: Vec<(u64, u64)>,
+    heard_ns: Option<u64>,
+    phase: Option<Phase>,
+    hears_me: bool,
+    /// It hears another node of my number.
+    hears_rival: bool,
+    reach: Vec<NodeId>,
+}
+
+/// Lives of a node that are remembered beside the one that is heard.
+const PAST_LIVES: usize = 4;
+
+impl Neighbour {
+    /// Whether a hello continues the life that is heard, or begins another one that may be. `heard`: there is such a life.
+    fn check(&mut self, hello: &Hello, heard: bool) -> Result<(), Rejected> {
+        if hello.incarnation == self.incarnation {
+            return if hello.counter > self.counter { Ok(()) } else { Err(Rejected::Replayed(hello.sender)) };
+        }
+        let takes_part = (Phase::Active..Phase::Left).contains(&hello.phase);
+        // A node that takes part is the right one; one that only listens may be a second of its number.
+        let outdoes = heard && self.phase == Some(Phase::Listening) && takes_part;
+        if !outdoes && (heard || hello.incarnation < self.incarnation) {
+            return Err(Rejected::Duplicate(hello.sender));
+        }
+        if self.past.iter().any(|&(life, counter)| life == hello.incarnation && hello.counter <= counter) {
+            return Err(Rejected::Replayed(hello.sender));
+        }
+        self.past.insert(0, (self.incarnation, self.counter));
+        self.past.truncate(PAST_LIVES);
+        Ok(())
+    }
+}
+
+/// A node's knowledge of the others, and its own phase.
+#[derive(Debug)]
+pub struct Member {
+    me: NodeId,
+    incarnation: u64,
+    key: Key,
+    timing: Timing,
+    roster_version: u64,
+    neighbours: BTreeMap<NodeId, Neighbour>,
+    /// The latest life of each node that anybody speaks of.
+    lives: BTreeMap<NodeId, u64>,
+    phase: Phase,
+    since_ns: u64,
+    /// When somebody last spoke of another node of my number.
+    rival_ns: Option<u64>,
+    /// When something last passed through.
+    passed_ns: u64,
+    counter: u64,
+    events: Vec<Event>,
+}
+
+impl Member {
+    /// A node that begins to listen. `incarnation` must be larger than in any earlier life, as the time of day is.
+    pub fn new(
+        me: NodeId,
+        incarnation: u64,
+        roster: &Roster,
+        key: Key,
+        timing: Timing,
+        now_ns: u64,
+    ) -> Member {
+        let mut member = Member {
+            me,
+            incarnation,
+            key,
+            timing,
+            roster_version: 0,
+            neighbours: BTreeMap::new(),
+            lives: BTreeMap::new(),
+            phase: Phase::Listening,
+            since_ns: now_ns,
+            rival_ns: None,
+            passed_ns: now_ns,
+            counter: 0,
+            events: Vec::new(),
+        };
+        member.set_roster(roster, now_ns);
+        member
+    }
+
+    /// There is another roster: nodes that it lacks are forgotten; if it says so, this node drains.
+    pub fn set_roster(&mut self, roster: &Roster, now_ns: u64) {
+        self.roster_version = roster.version;
+        self.neighbours.retain(|node, _| roster.nodes.contains_key(node));
+        for &node in roster.nodes.keys().filter(|&&node| node != self.me) {
+            self.neighbours.entry(node).or_default();
+        }
+        if roster.nodes.get(&self.me).is_none_or(|entry| entry.drain) {
+            self.drain(now_ns);
+        }
+        self.events.push(Event::View);
+    }
+
+    /// How far the node takes part.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Whether packets may come in at its external ports.
+    pub fn is_active(&self) -> bool {
+        self.phase == Phase::Active
+    }
+
+    /// What happened since this was last asked.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The node shall leave, without loss.
+    pub fn drain(&mut self, now_ns: u64) {
+        match self.phase {
+            Phase::Active => self.enter(Phase::Draining, now_ns),
+            Phase::Listening => self.enter(Phase::Left, now_ns),
+            _ => (),
+        }
+    }
+
+    /// A packet of others passes through.
+    #[inline]
+    pub fn passed(&mut self, now_ns: u64) {
+        self.passed_ns = now_ns;
+    }
+
+    fn enter(&mut self, phase: Phase, now_ns: u64) {
+        self.phase = phase;
+        self.since_ns = now_ns;
+        self.events.push(Event::Phase(phase));
+    }
+
+    fn is_heard(&self, neighbour: &Neighbour, now_ns: u64) -> bool {
+        neighbour.heard_ns.is_some_and(|heard| now_ns.saturating_sub(heard) <= self.timing.hold_ns)
+    }
+
+    /// Whether frames that come over the link to a node are its own: the node is heard, and this one takes part.
+    pub fn accepts(&self, node: NodeId) -> bool {
+        (Phase::Active..Phase::Left).contains(&self.phase)
+            && self.neighbours.get(&node).is_some_and(|neighbour| neighbour.heard_ns.is_some())
+    }
+
+    /// Whether frames can be sent to a node.
+    fn is_up(&self, neighbour: &Neighbour) -> bool {
+        neighbour.heard_ns.is_some()
+            && neighbour.hears_me
+            && neighbour.phase.is_some_and(|phase| (Phase::Active..Phase::Left).contains(&phase))
+    }
+
+    /// What is known of the others, for a cluster of so many nodes.
+    pub fn view(&self, nodes: usize) -> View {
+        let mut view = View::empty(self.me, nodes);
+        for (&node, neighbour) in &self.neighbours {
+            let transit = neighbour.phase == Some(Phase::Active);
+            // By way of a node that is leaving nothing goes any more.
+            let reach = match neighbour.phase {
+                Some(Phase::Active | Phase::Draining) => Nodes::of(neighbour.reach.iter().copied()),
+                _ => Nodes::Only([].into()),
+            };
+            view.set(node, Peer { up: self.is_up(neighbour), transit, reach });
+        }
+        view
+    }
+
+    /// Time passes: silent nodes are given up, phases end. To be called as often as hellos are sent, before [`Member::hello`].
+    pub fn tick(&mut self, now_ns: u64) {
+        let silent = |n: &Neighbour| n.heard_ns.is_some() && !self.is_heard(n, now_ns);
+        let lost: Vec<NodeId> =
+            self.neighbours.iter().filter(|(_, n)| silent(n)).map(|(&node, _)| node).collect();
+        for node in lost {
+            if let Some(neighbour) = self.neighbours.get_mut(&node) {
+                let (incarnation, counter) = (neighbour.incarnation, neighbour.counter);
+                let past = std::mem::take(&mut neighbour.past);
+                *neighbour = Neighbour { incarnation, counter, past, ..Neighbour::default() };
+                self.events.push(Event::View);
+            }
+        }
+        let age = now_ns.saturating_sub(self.since_ns);
+        match self.phase {
+            Phase::Listening if age >= self.timing.listen_ns && self.may_join(now_ns) => {
+                self.enter(Phase::Active, now_ns);
+            }
+            // Most hear another node of this number: it has taken over.
+            Phase::Active if self.is_outdone() => self.enter(Phase::Listening, now_ns),
+            Phase::Draining if age >= self.timing.drain_ns => self.enter(Phase::Leaving, now_ns),
+            Phase::Draining | Phase::Leaving if self.is_quiet(now_ns) && age >= self.timing.quiet_ns => {
+                self.enter(Phase::Left, now_ns);
+            }
+            _ => (),
+        }
+    }
+
+    fn is_quiet(&self, now_ns: u64) -> bool {
+        now_ns.saturating_sub(self.passed_ns) >= self.timing.quiet_ns
+    }
+
+    /// More than half of the others hear this node, and for a while nobody has heard another of its number.
+    fn may_join(&self, now_ns: u64) -> bool {
+        let rival = self.rival_ns.is_some_and(|at| now_ns.saturating_sub(at) < self.timing.listen_ns);
+        let hearing = self.neighbours.values().filter(|n| n.heard_ns.is_some() && n.hears_me).count();
+        !rival && (2 * hearing > self.neighbours.len() || self.neighbours.is_empty())
+    }
+
+    fn is_outdone(&self) -> bool {
+        let rivals = self.neighbours.values().filter(|n| n.heard_ns.is_some() && n.hears_rival).count();
+        2 * rivals > self.neighbours.len()
+    }
+
+    /// The bytes to be sent into every link.
+    pub fn hello(&mut self) -> Vec<u8> {
+        self.counter += 1;
+        let heard = |(&node, neighbour): (&NodeId, &Neighbour)| {
+            let up = self.is_up(neighbour);
+            neighbour.heard_ns.map(|_| Heard { node, up, incarnation: neighbour.incarnation })
+        };
+        let hello = Hello {
+            sender: self.me,
+            incarnation: self.incarnation,
+            counter: self.counter,
+            version: self.roster_version,
+            phase: self.phase,
+            heard: self.neighbours.iter().filter_map(heard).collect(),
+        };
+        hello.encode(&self.key)
+    }
+
+    /// Bytes have come over the link to node `from`.
+    ///
+    /// # Errors
+    /// Why they are not believed; nothing has changed then, but that a node of the same number may have been noticed.
+    pub fn receive(&mut self, now_ns: u64, from: NodeId, bytes: &[u8]) -> Result<(), Rejected> {
+        let hello = Hello::decode(bytes, &self.key).map_err(Rejected::Stranger)?;
+        let sender = hello.sender;
+        if sender == self.me {
+            if hello.incarnation != self.incarnation {
+                self.rival_ns = Some(now_ns);
+            }
+            return Err(Rejected::Duplicate(sender));
+        }
+        let hold_ns = self.timing.hold_ns;
+        let neighbour = self.neighbours.get_mut(&sender).ok_or(Rejected::Unknown(sender))?;
+        if sender != from {
+            return Err(Rejected::WrongLink(sender));
+        }
+        let heard = neighbour.heard_ns.is_some_and(|at| now_ns.saturating_sub(at) <= hold_ns);
+        neighbour.check(&hello, heard)?;
+        let me = (self.me, self.incarnation);
+        let of_me = hello.heard.iter().find(|heard| heard.node == me.0);
+        let before = (neighbour.heard_ns.is_some(), neighbour.phase, neighbour.hears_me);
+        neighbour.incarnation = hello.incarnation;
+        neighbour.counter = hello.counter;
+        neighbour.heard_ns = Some(now_ns);
+        neighbour.phase = Some(hello.phase);
+        neighbour.hears_me = of_me.is_some_and(|heard| heard.incarnation == me.1);
+        neighbour.hears_rival = of_me.is_some_and(|heard| heard.incarnation > me.1);
+        let reach: Vec<NodeId> =
+            hello.heard.iter().filter(|heard| heard.up).map(|heard| heard.node).collect();
+        let changed = before != (true, neighbour.phase, neighbour.hears_me) || reach != neighbour.reach;
+        neighbour.reach = reach;
+        if of_me.is_some_and(|heard| heard.incarnation != me.1) && self.phase == Phase::Listening {
+            self.rival_ns = Some(now_ns);
+        }
+        if changed {
+            self.events.push(Event::View);
+        }
+        self.note_life(sender, hello.incarnation);
+        hello.heard.iter().for_each(|heard| self.note_life(heard.node, heard.incarnation));
+        Ok(())
+    }
+
+    /// Somebody speaks of a life of a node.
+    fn note_life(&mut self, node: NodeId, incarnation: u64) {
+        let known = self.lives.entry(node).or_default();
+        if node != self.me && incarnation > *known {
+            let first = std::mem::replace(known, incarnation) == 0;
+            if !first {
+                self.events.push(Event::Restarted(node));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

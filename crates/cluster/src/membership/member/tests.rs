@@ -1,0 +1,141 @@
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+fn member(me: NodeId, incarnation: u64, now: u64) -> Member {
+    Member::new(me, incarnation, &Roster::simple(3), Key::new(b"key"), Timing::default(), now)
+}
+
+/// Lets nodes talk, every ten milliseconds, each hearing all others but for pairs that are cut.
+fn talk(nodes: &mut [Member], from: u64, until: u64, cut: &[(usize, usize)]) {
+    for now in (from..until).step_by(10 * MS as usize) {
+        for sender in 0..nodes.len() {
+            nodes[sender].tick(now);
+            let bytes = nodes[sender].hello();
+            for receiver in (0..nodes.len()).filter(|&receiver| receiver != sender) {
+                if !cut.contains(&(sender, receiver)) && !cut.contains(&(receiver, sender)) {
+                    let link = nodes[sender].me;
+                    let _ = nodes[receiver].receive(now, link, &bytes);
+                }
+            }
+        }
+    }
+}
+
+fn three() -> Vec<Member> {
+    let mut nodes: Vec<_> = (0..3).map(|me| member(me, 100 + u64::from(me), 0)).collect();
+    talk(&mut nodes, 0, 300 * MS, &[]);
+    assert!(nodes.iter().all(Member::is_active));
+    nodes
+}
+
+/// Nodes find each other; a cut link is known to both ends and, as reach, to the third; it comes back.
+#[test]
+fn links_come_and_go() {
+    let mut nodes = three();
+    assert!(nodes[0].view(3).direct(1) && nodes[0].view(3).via(2, 1));
+    talk(&mut nodes, 300 * MS, 380 * MS, &[(0, 1)]);
+    assert!(!nodes[0].view(3).direct(1) && nodes[0].view(3).via(2, 1));
+    assert!(!nodes[2].view(3).via(0, 1) && nodes[2].view(3).direct(1));
+    talk(&mut nodes, 380 * MS, 420 * MS, &[]);
+    assert!(nodes[0].view(3).direct(1) && nodes[2].view(3).via(0, 1));
+}
+
+/// A cut in one direction only is a cut.
+#[test]
+fn links_are_up_both_ways() {
+    let mut nodes = three();
+    for now in (300 * MS..380 * MS).step_by(10 * MS as usize) {
+        nodes[1].tick(now);
+        let bytes = nodes[1].hello();
+        nodes[0].receive(now, 1, &bytes).expect("good");
+        nodes[0].tick(now);
+    }
+    // Node 1 has not heard node 0 for long and says so.
+    assert!(nodes[0].accepts(1) && !nodes[0].view(3).direct(1));
+}
+
+/// What is not authentic, comes over a wrong link or comes again is not believed.
+#[test]
+fn strangers_are_rejected() {
+    let mut nodes = three();
+    let good = nodes[1].hello();
+    let mut forged = good.clone();
+    forged[6] ^= 3;
+    assert_eq!(nodes[0].receive(300 * MS, 2, &forged), Err(Rejected::Stranger(Malformed::Code)));
+    assert_eq!(nodes[0].receive(300 * MS, 1, b"hi"), Err(Rejected::Stranger(Malformed::Form)));
+    assert_eq!(nodes[0].receive(300 * MS, 2, &good), Err(Rejected::WrongLink(1)));
+    assert_eq!(nodes[0].receive(300 * MS, 1, &good), Ok(()));
+    assert_eq!(nodes[0].receive(300 * MS, 1, &good), Err(Rejected::Replayed(1)));
+    let other = Member::new(9, 1, &Roster::simple(10), Key::new(b"key"), Timing::default(), 0).hello();
+    assert_eq!(nodes[0].receive(300 * MS, 9, &other), Err(Rejected::Unknown(9)));
+}
+
+/// A second node of the same number stays out, whether its life is older or younger; when the first dies, a younger one
+/// takes over.
+#[test]
+fn duplicates_stay_out() {
+    for incarnation in [50, 500] {
+        let mut nodes = three();
+        nodes.push(member(1, incarnation, 300 * MS));
+        talk(&mut nodes, 300 * MS, 900 * MS, &[]);
+        assert!(nodes[1].is_active() && !nodes[3].is_active(), "{incarnation}");
+        let mut rest = vec![nodes.remove(0), nodes.remove(1), nodes.remove(1)];
+        talk(&mut rest, 900 * MS, 1_500 * MS, &[]);
+        assert_eq!(rest[2].is_active(), incarnation == 500);
+        assert_eq!(rest[0].take_events().contains(&Event::Restarted(1)), incarnation == 500);
+    }
+}
+
+/// A node that starts while a second node of a number tries to get in believes the one that takes part, whichever it hears
+/// first.
+#[test]
+fn newcomers_believe_who_takes_part() {
+    let mut nodes = three();
+    let mut twin = member(1, 900, 300 * MS);
+    let mut late = member(2, 901, 700 * MS);
+    let bytes = twin.hello();
+    assert_eq!(late.receive(700 * MS, 1, &bytes), Ok(()));
+    let old = nodes[1].hello();
+    assert_eq!(late.receive(701 * MS, 1, &old), Ok(()));
+    assert_eq!(late.receive(702 * MS, 1, &twin.hello()), Err(Rejected::Duplicate(1)));
+    assert_eq!(late.receive(702 * MS, 1, &bytes), Err(Rejected::Duplicate(1)));
+    assert_eq!(late.receive(702 * MS, 1, &old), Err(Rejected::Replayed(1)));
+}
+
+/// A node that cannot be heard by most does not join.
+#[test]
+fn joining_takes_a_majority() {
+    let mut nodes: Vec<_> = (0..3).map(|me| member(me, 100, 0)).collect();
+    talk(&mut nodes, 0, 300 * MS, &[(0, 1), (0, 2)]);
+    assert_eq!(nodes.iter().map(Member::is_active).collect::<Vec<_>>(), [false, false, false]);
+    talk(&mut nodes, 300 * MS, 600 * MS, &[(0, 1)]);
+    assert!(nodes[2].is_active());
+}
+
+/// Draining: nothing new, then nothing at all, then gone; at once nobody sends there any more.
+#[test]
+fn draining() {
+    let mut nodes = three();
+    nodes[1].drain(300 * MS);
+    talk(&mut nodes, 300 * MS, 330 * MS, &[]);
+    let view = nodes[0].view(3);
+    assert!(!view.via(1, 2) && view.direct(1) && view.via_still(1, 2));
+    for now in [330, 360, 390] {
+        nodes[1].passed(now * MS);
+        talk(&mut nodes, now * MS, (now + 30) * MS, &[]);
+    }
+    assert_eq!(nodes[1].phase(), Phase::Draining);
+    talk(&mut nodes, 420 * MS, 600 * MS, &[]);
+    assert_eq!(nodes[1].phase(), Phase::Left);
+    assert!(!nodes[0].view(3).direct(1));
+    // Flows that never rest are moved in the end.
+    let mut nodes = three();
+    nodes[1].drain(300 * MS);
+    for now in (300..5_400).step_by(30) {
+        nodes[1].passed(now * MS);
+        talk(&mut nodes, now * MS, (now + 30) * MS, &[]);
+    }
+    assert_eq!(nodes[1].phase(), Phase::Leaving);
+    assert!(!nodes[0].view(3).via_still(1, 2) && nodes[0].view(3).direct(1));
+}

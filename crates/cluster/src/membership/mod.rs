@@ -1,0 +1,21 @@
+//! Who is there, who can reach whom, who is coming or going.
+//!
+//! Every node sends a *hello* into each of its links, many times a second: who it is, whom it hears, whom it can reach. From
+//! what it hears itself, and from nothing else, each node makes its [`crate::view::View`]. No node asks another for
+//! permission to forward, and none waits for a server.
+//!
+//! - A link is *up* when both ends say that they hear each other. A node that falls silent is down after the hold time.
+//! - A node *listens* before it takes part: it is *active* once most others hear it and nobody hears another node of its
+//!   number. So a second node that was given the same number by mistake stays out.
+//! - A node that *drains* still forwards, but gets nothing new; when nothing has come for a while, it has *left*.
+//! - Hellos are authenticated with a key that all nodes share, and counted, so that old ones cannot be used again.
+//!
+//! Which nodes there are comes from a [`Roster`], a file with a version.
+
+mod hello;
+mod member;
+mod roster;
+
+pub use hello::{Heard, Hello, Key, Malformed, Phase};
+pub use member::{Event, Member, Rejected, Timing};
+pub use roster::{Entry, Holder, Roster};

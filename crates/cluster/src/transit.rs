@@ -1,0 +1,88 @@
+//! What a node does with a frame that came over a link.
+
+use crate::NodeId;
+use crate::label::{Label, Stamp};
+use crate::topology::Topology;
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It leaves the cluster here, at the port that the label names.
+    Deliver,
+    /// On into this link, with this label.
+    Forward(usize, Label),
+    /// It has crossed as many links as it may.
+    Exhausted,
+}
+
+/// What node `me` does with a frame that came over a link.
+///
+/// It looks at the label and at nothing else: no route, no view of the others, no second choice. In a mesh a stopover sends
+/// straight to the egress; so nodes that know different things cannot send a packet round and round, and if links are
+/// plugged wrongly the hops run out.
+#[inline]
+pub fn next(topology: &Topology, me: NodeId, label: Label) -> Next {
+    if label.egress == me && !matches!(label.stamp, Stamp::Via(via) if via != me) {
+        return Next::Deliver;
+    }
+    let (target, stamp) = match label.stamp {
+        Stamp::Via(via) if via != me => (via, label.stamp),
+        Stamp::Via(_) => (label.egress, Stamp::None),
+        stamp => (label.egress, stamp),
+    };
+    let onward = Label { stamp, ..label }.hop();
+    match (onward, topology.toward(usize::from(me), usize::from(target))) {
+        (Some(label), Some(link)) => Next::Forward(link, label),
+        _ => Next::Exhausted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// From any node to any other by way of any third, in mesh and fly, within the hops that are allowed.
+        #[test]
+        fn frames_arrive(fly: bool, size in 3usize..40, from: u16, egress: u16, via: u16) {
+            let topology = if fly { Topology::fly(size, 4) } else { Topology::Mesh { nodes: size } };
+            let node = |n: u16| n % size as u16;
+            let (from, egress, via) = (node(from), node(egress), node(via));
+            prop_assume!(from != egress && via != from && via != egress);
+            let stamp = if fly { Stamp::Via(via) } else { Stamp::None };
+            let hops = topology.max_hops() as u8;
+            let label = Label { egress, port: 3, ingress: from, hops, stamp };
+            let mut at = topology.neighbour(usize::from(from), topology.first_link(from, via));
+            let mut label = label.hop().expect("hops");
+            let mut seen_via = at == usize::from(via);
+            loop {
+                match next(&topology, at as NodeId, label) {
+                    Next::Deliver => break,
+                    Next::Forward(link, onward) => {
+                        at = topology.neighbour(at, link);
+                        seen_via |= at == usize::from(via);
+                        label = onward;
+                    }
+                    Next::Exhausted => prop_assert!(false, "no hops left"),
+                }
+            }
+            prop_assert_eq!((at, seen_via), (usize::from(egress), true));
+        }
+
+        /// Whatever the label and the wiring, a frame stops.
+        #[test]
+        fn frames_stop(bytes: [u8; 12], wiring in proptest::collection::vec(0u16..9, 9)) {
+            let topology = Topology::Mesh { nodes: 9 };
+            let Some(mut label) = Label::decode(&bytes) else { return Ok(()) };
+            let mut at = 0;
+            for _ in 0..=crate::label::MAX_HOPS {
+                match next(&topology, at, label) {
+                    Next::Forward(link, onward) => (at, label) = (wiring[link % 9], onward),
+                    _ => return Ok(()),
+                }
+            }
+            prop_assert!(false, "still going");
+        }
+    }
+}

@@ -1,0 +1,525 @@
+//! The machines, the wires between them, and what befalls them.
+
+use cluster::NodeId;
+use cluster::choice::{Chooser, Order, Path, Settings};
+use cluster::label::Label;
+use cluster::membership::{Event, Key, Member, Phase, Roster, Timing};
+use cluster::resequence::{self, Resequencer};
+use cluster::topology::Topology;
+use cluster::transit::{Next, next};
+use cluster::view::View;
+use fastrand::Rng;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
+
+const MS: u64 = 1_000_000;
+const END: u64 = 2_200 * MS;
+/// How long after a mishap packets may be lost.
+const BLACKHOLE: u64 = 100 * MS;
+/// How long a packet may be under way, queues and waiting for its predecessors included.
+const UNDER_WAY: u64 = 30 * MS;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Packet {
+    id: u64,
+    label: [u8; 12],
+    flow: u8,
+    number: u32,
+    /// The machine that it came in at, and which life of it.
+    source: (usize, u32),
+    crossed: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Frame {
+    Hello(Vec<u8>),
+    Data(Packet),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Tick(usize, u32),
+    Inject(usize, u32),
+    Arrive { to: usize, life: u32, from: NodeId, frame: Frame },
+    Expire(usize, u32),
+    Mishap(usize),
+    Resume(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Mishap {
+    Crash(usize),
+    Start(usize),
+    Cut(usize, usize),
+    Mend(usize, usize),
+    Pause(usize, u64),
+    Drain(usize),
+}
+
+struct Machine {
+    id: NodeId,
+    life: u32,
+    running: bool,
+    paused: bool,
+    drained: bool,
+    member: Member,
+    chooser: Chooser,
+    resequencer: Resequencer<Packet>,
+    numbers: BTreeMap<(NodeId, u8), u32>,
+    /// What arrived during a pause.
+    backlog: Vec<(NodeId, Frame)>,
+    active_ns: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Sent {
+    at_ns: u64,
+    from: usize,
+    to: usize,
+    must_arrive: bool,
+}
+
+pub(crate) struct World {
+    rng: Rng,
+    now: u64,
+    serial: u64,
+    events: BinaryHeap<Reverse<(u64, u64, What)>>,
+    machines: Vec<Machine>,
+    nodes: usize,
+    cut: HashSet<(usize, usize)>,
+    /// When the last frame from one machine to another arrives: wires keep order.
+    wires: BTreeMap<(usize, usize), u64>,
+    mishaps: Vec<Mishap>,
+    /// Times at which something was disturbed.
+    disturbed: Vec<u64>,
+    sent: BTreeMap<u64, Sent>,
+    arrived: HashSet<u64>,
+    last: BTreeMap<(usize, u32, NodeId, u8), u32>,
+    pub(crate) story: Vec<String>,
+    pub(crate) broken: Vec<String>,
+    pub(crate) delivered: u64,
+    pub(crate) judged: u64,
+    pub(crate) drops: BTreeMap<&'static str, u64>,
+}
+
+impl World {
+    /// Lives through the story of a seed.
+    pub(crate) fn run(seed: u64) -> World {
+        let mut rng = Rng::with_seed(seed);
+        let nodes = rng.usize(3..7);
+        let mut world = World {
+            now: 0,
+            serial: 0,
+            events: BinaryHeap::new(),
+            machines: Vec::new(),
+            nodes,
+            cut: HashSet::new(),
+            wires: BTreeMap::new(),
+            mishaps: Vec::new(),
+            disturbed: vec![0],
+            sent: BTreeMap::new(),
+            arrived: HashSet::new(),
+            last: BTreeMap::new(),
+            story: Vec::new(),
+            broken: Vec::new(),
+            delivered: 0,
+            judged: 0,
+            drops: BTreeMap::new(),
+            rng,
+        };
+        (0..nodes).for_each(|id| world.add(id as NodeId));
+        world.invent();
+        while let Some(Reverse((at, _, what))) = world.events.pop() {
+            world.now = at;
+            if at > END || !world.broken.is_empty() {
+                break;
+            }
+            world.happen(what);
+        }
+        world.judge();
+        world
+    }
+
+    fn add(&mut self, id: NodeId) {
+        let index = self.machines.len();
+        let (member, chooser) = self.fresh(id, 1_000 + index as u64);
+        self.machines.push(Machine {
+            id,
+            life: 0,
+            running: true,
+            paused: false,
+            drained: false,
+            member,
+            chooser,
+            resequencer: Resequencer::new(resequence::Settings::default()),
+            numbers: BTreeMap::new(),
+            backlog: Vec::new(),
+            active_ns: None,
+        });
+        self.begin(index);
+    }
+
+    fn fresh(&mut self, id: NodeId, incarnation: u64) -> (Member, Chooser) {
+        let roster = Roster::simple(self.nodes as NodeId);
+        let member = Member::new(id, incarnation, &roster, Key::new(b"secret"), Timing::default(), self.now);
+        let mut settings = Settings::new(1_000_000_000, 2_000_000_000 / self.nodes as u64);
+        settings.order = Order::Sequence;
+        settings.seed = self.rng.u64(..);
+        // Small, so that traffic is balanced although there is little of it.
+        settings.direct_burst_bytes = 100;
+        let view = View::empty(id, self.nodes);
+        (member, Chooser::new(Topology::Mesh { nodes: self.nodes }, view, settings))
+    }
+
+    fn begin(&mut self, index: usize) {
+        let (life, offset) = (self.machines[index].life, self.rng.u64(..10 * MS));
+        self.add_event(offset, What::Tick(index, life));
+        self.add_event(offset, What::Inject(index, life));
+    }
+
+    fn add_event(&mut self, ahead: u64, what: What) {
+        self.serial += 1;
+        self.events.push(Reverse((self.now + ahead, self.serial, what)));
+    }
+
+    /// Makes up what goes wrong.
+    fn invent(&mut self) {
+        let twin = self.rng.u8(..4) == 0;
+        for _ in 0..self.rng.usize(2..7) {
+            let at = 300 * MS + self.rng.u64(..1_400 * MS);
+            let (a, b) = (self.rng.usize(..self.nodes), self.rng.usize(..self.nodes));
+            let lasts = self.rng.u64(5 * MS..400 * MS);
+            match self.rng.u8(..6) {
+                // While a machine has a twin it is spared: if all lost sight of it, the twin would rightly take over.
+                _ if twin && (a == 0 || b == 0) => (),
+                0 => self.plan(&[(at, Mishap::Crash(a)), (at + lasts, Mishap::Start(a))]),
+                1 if a != b => self.plan(&[(at, Mishap::Cut(a, b)), (at + lasts, Mishap::Mend(a, b))]),
+                2 => self.plan(&[(at, Mishap::Pause(a, lasts.min(300 * MS)))]),
+                3 if a != b => (0..4).for_each(|flap| {
+                    let at = at + flap * 40 * MS;
+                    self.plan(&[(at, Mishap::Cut(a, b)), (at + lasts % (35 * MS), Mishap::Mend(a, b))]);
+                }),
+                4 if !twin => self.partition(at, lasts),
+                5 => self.plan(&[(at, Mishap::Drain(a)), (at + 500 * MS + lasts, Mishap::Start(a))]),
+                _ => (),
+            }
+        }
+        if twin {
+            let incarnation_is_younger = self.rng.bool();
+            self.add(0);
+            let index = self.machines.len() - 1;
+            let incarnation = if incarnation_is_younger { 9_000 } else { 1 };
+            let (member, chooser) = self.fresh(0, incarnation);
+            (self.machines[index].member, self.machines[index].chooser) = (member, chooser);
+            // It is started once the others run.
+            self.machines[index].running = false;
+            self.machines[index].life += 1;
+            let at = self.rng.u64(400 * MS..1_000 * MS);
+            self.plan(&[(at, Mishap::Start(index))]);
+        }
+    }
+
+    fn partition(&mut self, at: u64, lasts: u64) {
+        let (border, nodes) = (self.rng.usize(1..self.nodes), self.nodes);
+        for (a, b) in (0..border).flat_map(|a| (border..nodes).map(move |b| (a, b))) {
+            self.plan(&[(at, Mishap::Cut(a, b)), (at + lasts, Mishap::Mend(a, b))]);
+        }
+    }
+
+    fn plan(&mut self, mishaps: &[(u64, Mishap)]) {
+        for &(at, mishap) in mishaps {
+            self.mishaps.push(mishap);
+            self.add_event(at, What::Mishap(self.mishaps.len() - 1));
+        }
+    }
+
+    fn happen(&mut self, what: What) {
+        match what {
+            What::Tick(m, life) if self.lives(m, life) => self.tick(m),
+            What::Inject(m, life) if self.lives(m, life) => self.inject(m),
+            What::Arrive { to, life, from, frame } if self.lives(to, life) => {
+                if self.machines[to].paused {
+                    self.machines[to].backlog.push((from, frame));
+                } else {
+                    self.receive(to, from, frame);
+                }
+            }
+            What::Expire(m, life) if self.lives(m, life) && !self.machines[m].paused => {
+                let (now, mut out) = (self.now, Vec::new());
+                self.machines[m].resequencer.expire(now, |packet| out.push(packet));
+                out.into_iter().for_each(|packet| self.deliver(m, packet));
+            }
+            What::Mishap(index) => self.befall(self.mishaps[index]),
+            What::Resume(m) => self.resume(m),
+            _ => (),
+        }
+    }
+
+    fn lives(&self, m: usize, life: u32) -> bool {
+        self.machines[m].running && self.machines[m].life == life
+    }
+
+    fn befall(&mut self, mishap: Mishap) {
+        self.story.push(format!("{:>6} us {mishap:?}", self.now / 1_000));
+        match mishap {
+            Mishap::Crash(m) => {
+                self.disturb();
+                self.machines[m].running = false;
+                self.machines[m].active_ns = None;
+            }
+            Mishap::Start(m) => {
+                if self.machines[m].running && self.machines[m].member.phase() != Phase::Left {
+                    return;
+                }
+                let (id, now) = (self.machines[m].id, self.now);
+                // A twin's first life was prepared; all others begin with the time of day.
+                if self.machines[m].numbers.is_empty() && m >= self.nodes {
+                    self.machines[m].running = true;
+                } else {
+                    let (member, chooser) = self.fresh(id, 1_000_000 + now);
+                    let machine = &mut self.machines[m];
+                    (machine.member, machine.chooser) = (member, chooser);
+                    machine.resequencer = Resequencer::new(resequence::Settings::default());
+                    (machine.running, machine.drained, machine.paused) = (true, false, false);
+                    machine.life += 1;
+                    machine.numbers.clear();
+                    machine.backlog.clear();
+                    machine.active_ns = None;
+                }
+                self.begin(m);
+            }
+            Mishap::Cut(a, b) => {
+                self.disturb();
+                self.cut.extend([(a, b), (b, a)]);
+            }
+            Mishap::Mend(a, b) => {
+                self.disturb();
+                self.cut.remove(&(a, b));
+                self.cut.remove(&(b, a));
+            }
+            Mishap::Pause(m, lasts) => {
+                self.disturb();
+                self.machines[m].paused = true;
+                self.add_event(lasts, What::Resume(m));
+            }
+            Mishap::Drain(m) => {
+                self.machines[m].drained = true;
+                let now = self.now;
+                self.machines[m].member.drain(now);
+            }
+        }
+    }
+
+    fn disturb(&mut self) {
+        self.disturbed.push(self.now);
+    }
+
+    fn resume(&mut self, m: usize) {
+        self.disturb();
+        self.machines[m].paused = false;
+        for (from, frame) in std::mem::take(&mut self.machines[m].backlog) {
+            if self.machines[m].running {
+                self.receive(m, from, frame);
+            }
+        }
+    }
+
+    fn tick(&mut self, m: usize) {
+        let life = self.machines[m].life;
+        self.add_event(10 * MS, What::Tick(m, life));
+        if self.machines[m].paused {
+            return;
+        }
+        let now = self.now;
+        self.machines[m].member.tick(now);
+        self.notice(m);
+        let bytes = self.machines[m].member.hello();
+        let me = self.machines[m].id;
+        for to in (0..self.nodes as NodeId).filter(|&to| to != me) {
+            self.transmit(m, to, Frame::Hello(bytes.clone()));
+        }
+    }
+
+    /// What a member says has happened.
+    fn notice(&mut self, m: usize) {
+        let (nodes, now) = (self.nodes, self.now);
+        let machine = &mut self.machines[m];
+        let mut out = Vec::new();
+        for event in machine.member.take_events() {
+            match event {
+                Event::View => machine.chooser.set_view(machine.member.view(nodes)),
+                Event::Restarted(node) => machine.resequencer.forget(node, |packet| out.push(packet)),
+                Event::Phase(phase) => {
+                    machine.active_ns = (phase == Phase::Active).then_some(now);
+                    machine.chooser.set_view(machine.member.view(nodes));
+                }
+            }
+        }
+        out.into_iter().for_each(|packet| self.deliver(m, packet));
+    }
+
+    fn inject(&mut self, m: usize) {
+        let life = self.machines[m].life;
+        let pause = self.rng.u64(MS / 4..3 * MS);
+        self.add_event(pause, What::Inject(m, life));
+        let (now, me) = (self.now, self.machines[m].id);
+        let machine = &self.machines[m];
+        if machine.paused || machine.drained || !machine.member.is_active() {
+            return;
+        }
+        let to = self.rng.usize(..self.nodes);
+        // Routes no longer lead to a node that drains.
+        if to == usize::from(me) || self.machines[to].drained {
+            return;
+        }
+        // Bursts, so that packets of a flow go different ways at once.
+        let (flow, burst) = (self.rng.u8(..6), self.rng.u8(1..5));
+        for _ in 0..burst {
+            let machine = &mut self.machines[m];
+            let must_arrive = to < self.nodes && Self::must_arrive(machine, now);
+            let Ok(decision) = machine.chooser.choose(now, u64::from(flow), to as NodeId, 1_000) else {
+                let id = self.next_id(m, to, must_arrive);
+                *self.drops.entry("refused").or_default() += u64::from(id > 0);
+                continue;
+            };
+            let number = machine.numbers.entry((to as NodeId, flow)).or_default();
+            *number += 1;
+            let number = *number;
+            let label = Label { egress: to as NodeId, port: 0, ingress: me, hops: 2, stamp: decision.stamp };
+            let first = if let Path::Via(via) = decision.path { via } else { to as NodeId };
+            let id = self.next_id(m, to, must_arrive);
+            let label = label.hop().expect("two hops").encode();
+            let packet = Packet { id, label, flow, number, source: (m, life), crossed: 1 };
+            self.transmit(m, first, Frame::Data(packet));
+        }
+    }
+
+    fn must_arrive(machine: &Machine, now: u64) -> bool {
+        machine.active_ns.is_some_and(|since| now - since > UNDER_WAY)
+    }
+
+    fn next_id(&mut self, from: usize, to: usize, must_arrive: bool) -> u64 {
+        let (id, now) = (self.sent.len() as u64 + 1, self.now);
+        let target = &self.machines[to];
+        let must_arrive =
+            must_arrive && !target.paused && Self::must_arrive(target, now) && self.way_exists(from, to);
+        self.sent.insert(id, Sent { at_ns: now, from, to, must_arrive });
+        id
+    }
+
+    /// Whether two machines are connected, directly or by way of a third that takes part.
+    fn way_exists(&self, a: usize, b: usize) -> bool {
+        let whole = |a, b| !self.cut.contains(&(a, b));
+        let helps = |m: usize| {
+            let machine = &self.machines[m];
+            machine.running && !machine.paused && !machine.drained && Self::must_arrive(machine, self.now)
+        };
+        whole(a, b) || (0..self.nodes).any(|m| m != a && m != b && helps(m) && whole(a, m) && whole(m, b))
+    }
+
+    /// A frame goes to every machine that has this number.
+    fn transmit(&mut self, from: usize, to: NodeId, frame: Frame) {
+        let sender = self.machines[from].id;
+        for m in 0..self.machines.len() {
+            let machine = &self.machines[m];
+            if machine.id != to || !machine.running || self.cut.contains(&(from, m)) {
+                continue;
+            }
+            let (life, delay) = (machine.life, self.rng.u64(20_000..300_000));
+            let wire = self.wires.entry((from, m)).or_default();
+            *wire = (*wire + 1).max(self.now + delay);
+            let ahead = *wire - self.now;
+            self.add_event(ahead, What::Arrive { to: m, life, from: sender, frame: frame.clone() });
+        }
+    }
+
+    fn receive(&mut self, m: usize, from: NodeId, frame: Frame) {
+        let now = self.now;
+        match frame {
+            Frame::Hello(bytes) => {
+                if self.machines[m].member.receive(now, from, &bytes).is_err() {
+                    *self.drops.entry("hello").or_default() += 1;
+                }
+                self.notice(m);
+            }
+            Frame::Data(packet) if self.machines[m].member.accepts(from) => self.forward(m, packet),
+            Frame::Data(_) => *self.drops.entry("stranger").or_default() += 1,
+        }
+    }
+
+    fn forward(&mut self, m: usize, mut packet: Packet) {
+        let (now, me) = (self.now, self.machines[m].id);
+        let Some(label) = Label::decode(&packet.label) else {
+            self.broken.push("a label is damaged".to_owned());
+            return;
+        };
+        let topology = Topology::Mesh { nodes: self.nodes };
+        match next(&topology, me, label) {
+            Next::Deliver => self.put_in_order(m, label, packet),
+            Next::Forward(link, label) => {
+                packet.label = label.encode();
+                packet.crossed += 1;
+                if packet.crossed > 2 {
+                    self.broken.push(format!("{packet:?} has crossed more than two links"));
+                }
+                self.machines[m].member.passed(now);
+                self.transmit(m, link as NodeId, Frame::Data(packet));
+            }
+            Next::Exhausted => *self.drops.entry("hops").or_default() += 1,
+        }
+    }
+
+    fn put_in_order(&mut self, m: usize, label: Label, packet: Packet) {
+        let cluster::label::Stamp::Sequence { bucket, number } = label.stamp else {
+            self.broken.push(format!("{label:?} has no number"));
+            return;
+        };
+        let (now, mut out) = (self.now, Vec::new());
+        let machine = &mut self.machines[m];
+        let waiting = machine.resequencer.waiting();
+        let late =
+            machine.resequencer.push(now, (label.ingress, bucket), number, packet, |packet| out.push(packet));
+        if machine.resequencer.waiting() > waiting {
+            let life = machine.life;
+            self.add_event(resequence::Settings::default().wait_ns, What::Expire(m, life));
+        }
+        *self.drops.entry("late").or_default() += u64::from(late.is_some());
+        out.into_iter().for_each(|packet| self.deliver(m, packet));
+    }
+
+    fn deliver(&mut self, m: usize, packet: Packet) {
+        self.delivered += 1;
+        let sent = self.sent[&packet.id];
+        if m != sent.to {
+            self.broken.push(format!("{packet:?} for machine {} was delivered at {m}", sent.to));
+        }
+        if !self.arrived.insert(packet.id) {
+            self.broken.push(format!("{packet:?} was delivered twice"));
+        }
+        let (source, life) = packet.source;
+        let last = self.last.entry((source, life, self.machines[m].id, packet.flow)).or_default();
+        if packet.number <= *last {
+            self.broken.push(format!("{packet:?} was delivered after number {last} of its flow"));
+        }
+        *last = packet.number;
+    }
+
+    /// Packets that were sent in quiet times must have arrived.
+    fn judge(&mut self) {
+        self.disturbed.sort_unstable();
+        for (id, sent) in &self.sent {
+            let after = self.disturbed.partition_point(|&at| at + BLACKHOLE <= sent.at_ns);
+            let quiet = self.disturbed.get(after).is_none_or(|&at| at > sent.at_ns + UNDER_WAY);
+            if !sent.must_arrive || !quiet || sent.at_ns + UNDER_WAY > END {
+                continue;
+            }
+            self.judged += 1;
+            if !self.arrived.contains(id) {
+                let Sent { at_ns, from, to, .. } = sent;
+                self.broken
+                    .push(format!("a packet from {from} to {to}, sent after {} us, is lost", at_ns / 1_000));
+                return;
+            }
+        }
+    }
+}
