@@ -86,9 +86,11 @@ impl Shared {
         // What was unlinked comes before the scans for this epoch, in the eyes of a reader that is coming
         // online (rule 3). Every scan that counts acquires the epoch, so the fence is before it.
         protect!("start_fence", fence(Ordering::SeqCst));
-        // The fence also makes this a release: a reader that acquires this epoch, or a later one, sees what was
-        // unlinked (rule 2). Being a read-modify-write it prolongs the release sequences of earlier epochs.
-        let epoch = self.epoch.fetch_add(1, Ordering::Relaxed) + 1;
+        // Release: a reader that acquires this epoch, or a later one, sees what was unlinked (rule 2). Being a
+        // read-modify-write it prolongs the release sequences of earlier epochs. The fence alone would do as a
+        // release, too; but scans by other threads are to come after what the fence has met (rule 3), and not
+        // every reading of the memory model, loom's for one, has a fence pass that on.
+        let epoch = self.epoch.fetch_add(1, ordering!("start_release", Release)) + 1;
         let since = self.now();
         self.starts.note(epoch, since);
         Period { token: Token::of(epoch), since }
@@ -105,14 +107,14 @@ impl Shared {
         if cfg!(rcu_mutant = "join_write") {
             return Token::of(self.epoch.load(Ordering::Relaxed) + 1);
         }
-        Token::of(self.epoch.fetch_add(0, Ordering::Relaxed) + 1)
+        Token::of(self.epoch.fetch_add(0, Ordering::Release) + 1)
     }
 
     /// Starts the grace period that was joined, unless somebody has.
     fn begin_joined(&self, token: Token) {
         let epoch = token.epoch();
         // The fence in `join` stands for the one in `begin`.
-        let started = self.epoch.compare_exchange(epoch - 1, epoch, Ordering::Relaxed, Ordering::Relaxed);
+        let started = self.epoch.compare_exchange(epoch - 1, epoch, Ordering::Release, Ordering::Relaxed);
         if started.is_ok() {
             self.starts.note(epoch, self.now());
         }
@@ -137,14 +139,15 @@ impl Shared {
     }
 
     pub(crate) fn poll(&self, token: Token) -> bool {
+        let epoch = token.epoch() - u64::from(cfg!(rcu_mutant = "one_step_early"));
         // Acquire: whoever acts on the end of a grace period comes after the turns that it waited for.
-        self.over.load(Ordering::Acquire) >= token.epoch() || self.scan() >= token.epoch()
+        self.over.load(ordering!("over_acquire", Acquire)) >= epoch || self.scan() >= epoch
     }
 
     /// Looks at every reader. Returns the newest epoch that is now known to be over.
     fn scan(&self) -> u64 {
         // The start of every epoch up to this one comes before the looks below.
-        let begun = self.epoch.load(Ordering::Acquire);
+        let begun = self.epoch.load(ordering!("scan_epoch_acquire", Acquire));
         let slots = self.readers.iter();
         // Acquire: the turns that these announcements ended are over (rule 1).
         let seen = slots.map(|slot| slot.seen.load(ordering!("scan_acquire", Acquire)));

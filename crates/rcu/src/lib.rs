@@ -80,16 +80,16 @@
 //!    with *acquire*, and hands on what it found by a *release* write of `over`, which `poll` *acquires*. A
 //!    slot's owners follow each other by `taken` (*release* on leaving, *acquire* on claiming), so an
 //!    announcement covers all turns of its slot so far.
-//! 2. **Unlinked → not found again.** The updater unlinks, then writes `epoch` (a *release*, by the fence
-//!    between them that 3 needs); a reader between turns loads it with *acquire*, then stores what it loaded
-//!    to `seen`. All writes of `epoch` are read-modify-writes, so a later epoch carries the earlier ones'
-//!    updates along. This is why `quiescent` needs no fence: the number in the slot proves what its reader
-//!    has seen.
+//! 2. **Unlinked → not found again.** The updater unlinks, then writes `epoch` with *release*; a reader between
+//!    turns loads it with *acquire*, then stores what it loaded to `seen`. All writes of `epoch` are
+//!    read-modify-writes, so a later epoch carries the earlier ones' updates along. This is why `quiescent`
+//!    needs no fence: the number in the slot proves what its reader has seen.
 //! 3. **Unlinked before looking ↔ online before reading.** A reader that comes online cannot be known by a
 //!    number, since nobody waits for it yet. It stores `seen`, *fences* (SeqCst), then reads; the updater
 //!    unlinks, *fences*, then starts the epoch whose scans load `seen`. One fence is first in their total
 //!    order: the reader's, and then those scans find it online; or the updater's, and then the reader finds
 //!    the update. (Fences, not SeqCst accesses: that is what the machine needs and what loom can check.)
+//!    Scans by other threads come after the updater's fence because they *acquire* the epoch that it *released*.
 //! 4. **Written → read.** [`Cell`]s publish with *release* and read with *acquire*.
 //! 5. **Queued → taken.** A push *releases*, the reclaimer's take *acquires*, and only then starts a grace
 //!    period; so what an updater unlinked before queueing comes before that start.

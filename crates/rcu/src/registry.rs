@@ -66,7 +66,7 @@ impl<T: Default> Registry<T> {
     /// `entry` came from [`claim`](Self::claim) of this registry and is released once.
     pub(crate) unsafe fn release(&self, entry: NonNull<Entry<T>>) {
         // SAFETY: entries live as long as the registry.
-        unsafe { entry.as_ref() }.taken.store(false, Ordering::Release);
+        unsafe { entry.as_ref() }.taken.store(false, ordering!("claim_release", Release));
     }
 
     /// All slots, claimed or not.

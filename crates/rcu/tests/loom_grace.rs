@@ -2,6 +2,33 @@
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p clique-rcu --release --test 'loom_*'`. Freeing is modelled
 //! as a write to a loom cell, so that a read which is not ordered before it is reported as a race.
+//!
+//! What each protection is for is shown by taking it away: `mutants.sh` does, and runs the test named here, which
+//! must fail. An order is taken away by weakening it to `Relaxed`. Orders that only make plain memory visible (a
+//! callback's node, a fresh slot) are not in the list, because loom does not watch plain memory.
+//!
+//! | mutant | what is broken | killed by |
+//! |---|---|---|
+//! | `quiescent_acquire` | a reader announces an epoch whose updates it may not see | `quiescent_against_synchronize` |
+//! | `report_release` | an announcement overtakes the reads of the turn that it ends | `quiescent_against_synchronize` |
+//! | `scan_acquire` | who sees the end of a turn need not come after it | `quiescent_against_synchronize` |
+//! | `online_fence` | the first reads overtake the announcement of being online | `offline_and_online_against_synchronize` |
+//! | `start_fence` | a grace period starts before the update that it is for | `offline_and_online_against_synchronize` |
+//! | `start_release` | a scan elsewhere need not come after what the start's fence met | `the_end_is_passed_on_to_a_newcomers_updater` |
+//! | `scan_epoch_acquire` | as before, from the other end | `the_end_is_passed_on_to_a_newcomers_updater` |
+//! | `over_release` | who notices the end does not pass on what it saw | `the_end_is_passed_on` |
+//! | `over_acquire` | who is told of the end does not come after it | `the_end_is_passed_on` |
+//! | `claim_acquire` | a slot's new owner does not come after its former owner | `a_slot_changes_hands` |
+//! | `claim_release` | as before, from the other end | `a_slot_changes_hands` |
+//! | `join_fence` | waiting in company does not order the update before the start | `a_newcomer_against_company` |
+//! | `join_write` | the next start does not carry along who joined it | `a_reader_online_against_company` |
+//! | `push_release` | the reclaimer's start need not come after a callback's update | `callbacks_are_reclaimed_elsewhere` |
+//! | `read_acquire` | a read may find a value before it is initialised | `a_cell_publishes_and_retires` |
+//! | `publish_release` | as before, from the other end | `a_cell_publishes_and_retires` |
+//! | `ignore_readers` | a scan looks at nobody | `quiescent_against_synchronize` |
+//! | `one_step_early` | a grace period counts as over when the one before it is | `quiescent_against_synchronize` |
+//! | `one_generation_early` | callbacks queued during a grace period run at its end | `a_callback_queued_during_a_grace_period` |
+//! | `wait_before_free` | a barrier runs callbacks without waiting | `callbacks_against_a_reader` |
 #![cfg(loom)]
 // Whether the shared cells are accessed one at a time is what the models check.
 #![allow(clippy::arc_with_non_send_sync)]
@@ -237,6 +264,33 @@ fn the_end_is_passed_on() {
         };
         world.read(&reader);
         reader.quiescent();
+        looker.join().unwrap();
+        updater.join().unwrap();
+    });
+}
+
+/// As before, and the reader is a newcomer, which the looker's scan must find.
+#[test]
+fn the_end_is_passed_on_to_a_newcomers_updater() {
+    check(|| {
+        let world = World::new();
+        let reader = world.domain.register("newcomer");
+        let looker = {
+            let world = world.clone();
+            thread::spawn(move || world.domain.stats().grace_periods)
+        };
+        let updater = {
+            let world = world.clone();
+            thread::spawn(move || {
+                let old = world.unlink(1);
+                let token = world.domain.start();
+                if world.domain.poll(token) {
+                    world.free(old);
+                }
+            })
+        };
+        world.read(&reader);
+        drop(reader);
         looker.join().unwrap();
         updater.join().unwrap();
     });

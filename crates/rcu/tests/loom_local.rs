@@ -1,4 +1,8 @@
 //! Updaters that run their callbacks themselves, in every interleaving within a preemption bound.
+//!
+//! | mutant | what is broken | killed by |
+//! |---|---|---|
+//! | `local_wait` | they run before their grace period is over | `an_old_value_outlives_the_turns_that_found_it` |
 #![cfg(loom)]
 // Whether the shared cells are accessed one at a time is what the models check.
 #![allow(clippy::arc_with_non_send_sync)]

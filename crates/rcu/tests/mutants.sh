@@ -1,40 +1,72 @@
 #!/bin/sh
-# Removes the crate's protections one at a time and checks that a model or a stress test then fails.
-# Usage, from anywhere in the repository: crates/rcu/tests/mutants.sh [MUTANT...]
-# Takes about fifteen seconds a mutant. A mutant that survives makes the exit status 1.
+# Breaks the crate in one way at a time and checks that the test that should notice does.
+#
+# usage, from anywhere: crates/rcu/tests/mutants.sh [--sample | MUTANT...]
+#
+# The mutants are listed in tables at the head of the tests that kill them (tests/*.rs): name, what is broken, the
+# test. This script reads those tables, so they cannot be wrong for long. A build for a mutant differs by a `cfg`,
+# which the compiler is given for this workspace's crates only. About ten seconds a mutant; `--sample` runs three.
+# The exit status is 1 if a mutant survives.
 cd "$(dirname "$0")/../../.." || exit 2
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/rcu-mutants"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/loom"
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+mkdir -p "$CARGO_TARGET_DIR/mutants" || exit 2
+log=$CARGO_TARGET_DIR/mutants/log
 
-# On loom: orderings and fences. On the machine: what even a strongly ordered machine shows.
-models="quiescent_acquire report_release online_fence start_fence join_fence join_write
-    scan_acquire over_release claim_acquire push_release read_acquire publish_release
-    wait_before_free local_wait ignore_readers"
-stress="wait_before_free ignore_readers"
+if [ "$1" = --sample ]; then
+    set -- online_fence one_step_early one_generation_early
+fi
 
-survivors=0
-judge() { # kind, mutant, command...
-    kind=$1 mutant=$2
-    shift 2
-    if ! RUSTFLAGS="$RUSTFLAGS" cargo build -q -p clique-rcu --release --tests; then
-        echo "$kind $mutant: does not build"
-        exit 2
-    elif RUSTFLAGS="$RUSTFLAGS" timeout 300 "$@" >/dev/null 2>&1; then
-        echo "$kind $mutant: SURVIVED"
-        survivors=$((survivors + 1))
-    else
-        echo "$kind $mutant: caught"
-    fi
+# lines of: file, mutant, test
+list() {
+    sed -n 's,^//! | `\([a-z_]*\)` | .* | `\([a-z_]*\)` |$,\1 \2,p' "$1"
 }
 
-for mutant in ${*:-$models}; do
-    RUSTFLAGS="--cfg loom --cfg rcu_mutant=\"$mutant\""
-    judge model "$mutant" cargo test -q -p clique-rcu --release --test 'loom_*'
-done
-for mutant in ${*:-$stress}; do
-    RUSTFLAGS="--cfg rcu_mutant=\"$mutant\""
-    case " $stress " in
-    *" $mutant "*) judge stress "$mutant" cargo test -q -p clique-rcu --release --test torture ;;
+wanted() { # mutant, names...
+    mutant=$1
+    shift
+    [ $# = 0 ] && return 0
+    for name; do [ "$name" = "$mutant" ] && return 0; done
+    return 1
+}
+
+# Runs the command of one mutant; says how the test took it.
+verdict() {
+    RUSTC_WORKSPACE_WRAPPER=$wrapper cargo build -q -p clique-rcu --release --test "$target" >"$log" 2>&1 ||
+        { echo "DOES NOT BUILD"; return; }
+    RUSTC_WORKSPACE_WRAPPER=$wrapper timeout 120 cargo test -q -p clique-rcu --release --test "$target" \
+        -- --exact "$test" >"$log" 2>&1
+    case $? in
+    0) if grep -q '^running 1 test' "$log"; then echo SURVIVES; else echo "NO SUCH TEST"; fi ;;
+    124) echo "killed: hangs" ;;
+    *) echo killed ;;
     esac
+}
+
+failures=0
+printf '%-24s%-16s%-62s%s\n' mutant verdict test seconds
+for file in crates/rcu/tests/*.rs; do
+    target=$(basename "$file" .rs)
+    case $target in
+    loom_*) export RUSTFLAGS="--cfg loom" ;;
+    *) export RUSTFLAGS= ;;
+    esac
+    rest=$(list "$file")
+    while [ -n "$rest" ]; do
+        line=$(echo "$rest" | head -n 1)
+        rest=$(echo "$rest" | tail -n +2)
+        mutant=${line% *} test=${line#* }
+        wanted "$mutant" "$@" || continue
+        wrapper=$CARGO_TARGET_DIR/mutants/$mutant
+        printf '#!/bin/sh\nexec "$@" --cfg "rcu_mutant=\\"%s\\""\n' "$mutant" >"$wrapper"
+        chmod +x "$wrapper"
+        begin=$(date +%s)
+        found=$(verdict)
+        printf '%-24s%-16s%-62s%s\n' "$mutant" "$found" "$target::$test" $(($(date +%s) - begin))
+        case $found in
+        killed*) ;;
+        *) failures=$((failures + 1)) ;;
+        esac
+    done
 done
-exit $((survivors > 0))
+[ $failures = 0 ] || { echo "$failures mutants are not killed"; exit 1; }

@@ -1,6 +1,14 @@
 //! A pipeline of aged elements, after Linux's rcutorture: an element has age 0 while it is published, 1 once it
 //! is unlinked, and one more after each grace period; at age 10 it is published again. A turn may meet ages 0
 //! and 1. An older one means that a grace period ended under a reader.
+//!
+//! What even a strongly ordered machine shows, once it is broken (see `mutants.sh`):
+//!
+//! | mutant | what is broken | killed by |
+//! |---|---|---|
+//! | `ignore_readers` | a scan looks at nobody | `synchronize` |
+//! | `one_step_early` | a grace period counts as over when the one before it is | `synchronize` |
+//! | `wait_before_free` | a barrier runs callbacks without waiting | `callbacks` |
 #![cfg(not(loom))]
 
 use std::{
