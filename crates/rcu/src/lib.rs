@@ -3,10 +3,11 @@
 //! Readers follow pointers without locks, atomics of the expensive kind, or waiting. An updater makes a copy,
 //! changes it, publishes it with one store, and has the former version freed when no reader can hold it any
 //! more. This crate finds out when that is. It knows nothing of packets or routers. Its tests are in `tests/`:
-//! `basics`, `blocking` and `late` (what each call promises), `torture` (aged elements against many readers),
-//! `loom_grace` (every interleaving of small programs), `loom_litmus` (the memory model's litmus tests), and
-//! `mutants.sh`, which removes each protection below and expects one of them to fail. `examples/cost.rs` measures.
-//! The algorithm alone is also a model for spin, in `docs/design/rcu-grace-periods.md`.
+//! `basics`, `blocking`, `late` and `local` (what each call promises), `torture` (aged elements against many
+//! readers), `memory` (the bound, measured by the values), `loom_grace` (every interleaving of small programs),
+//! `loom_litmus` (the memory model's litmus tests), and `mutants.sh`, which removes each protection below and
+//! expects one of them to fail. `examples/cost.rs` measures. The algorithm alone is also a model for
+//! spin, in `docs/design/rcu-grace-periods.md`.
 //!
 //! ```
 //! use rcu::{Cell, Domain};

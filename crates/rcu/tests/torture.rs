@@ -16,6 +16,7 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::*},
+        mpsc,
     },
     thread,
 };
@@ -24,8 +25,8 @@ use rcu::{Config, Domain, Reader, Turn};
 
 const OLD: u32 = 10;
 /// A run lasts for at least so many updates and so many reads.
-const UPDATES: usize = 3000;
-const READS: u64 = 100_000;
+const UPDATES: usize = 1000;
+const READS: u64 = 30_000;
 
 struct Pipeline {
     current: AtomicUsize,
@@ -201,4 +202,83 @@ fn callbacks() {
         }
         (0..2 * OLD).for_each(|_| domain.barrier());
     });
+}
+
+/// A worker that is stopped in the middle of a turn, as a signal or the scheduler might: each message stops it once,
+/// and the one after lets it go on.
+fn work_and_stop(
+    pipeline: &Pipeline,
+    mut reader: Reader,
+    orders: &mpsc::Receiver<()>,
+    stopped: &mpsc::Sender<()>,
+) {
+    let mut random = Random(11);
+    while !pipeline.stop.load(Relaxed) {
+        let turn = reader.turn();
+        let at = pipeline.current.load(Acquire);
+        if orders.try_recv().is_ok() {
+            stopped.send(()).unwrap();
+            orders.recv().unwrap();
+        }
+        pipeline.met[pipeline.ages[at].load(Relaxed) as usize].fetch_add(1, Relaxed);
+        pipeline.read(turn, &mut random);
+        reader.quiescent();
+    }
+}
+
+/// More threads than cores; threads that come, read and go; a reader that is stopped while it holds a reference.
+#[test]
+fn oversubscribed_with_churn_and_stops() {
+    let workers = 2 * thread::available_parallelism().map_or(2, usize::from).min(8);
+    // SAFETY: no cells; the pipeline is this domain's alone.
+    let domain = &Arc::new(unsafe { Domain::isolated(Config::manual()) });
+    domain.on_stall(|_| ());
+    let pipeline = &Pipeline::new();
+    let (order, orders) = mpsc::channel();
+    let (stopped, is_stopped) = mpsc::channel();
+    let stops = 50;
+    thread::scope(|scope| {
+        for seed in 0..workers as u64 {
+            let reader = domain.register("worker");
+            scope.spawn(move || work(pipeline, reader, Random(seed)));
+        }
+        let reader = domain.register("stopped at times");
+        scope.spawn(move || work_and_stop(pipeline, reader, &orders, &stopped));
+        scope.spawn(move || {
+            // Each newcomer lives for a few turns, two at a time.
+            for seed in (0..).take_while(|_| !pipeline.stop.load(Relaxed)) {
+                thread::scope(|brief| {
+                    for newcomer in 0..2 {
+                        let mut reader = domain.register("newcomer");
+                        brief.spawn(move || {
+                            let mut random = Random(seed * 2 + newcomer);
+                            for _ in 0..random.below(4) {
+                                pipeline.read(reader.turn(), &mut random);
+                                reader.quiescent();
+                            }
+                        });
+                    }
+                });
+            }
+        });
+        for stop in 0..stops {
+            order.send(()).unwrap();
+            is_stopped.recv().unwrap();
+            let old = pipeline.unlink().expect("all but the present one are free");
+            let token = domain.start();
+            // However often it is asked for, a grace period does not end under the stopped reader.
+            (0..20).for_each(|_| {
+                assert!(!domain.poll(token), "stop {stop}");
+                thread::yield_now();
+            });
+            order.send(()).unwrap();
+            domain.wait(token);
+            while pipeline.age(old) {
+                domain.synchronize();
+            }
+        }
+        pipeline.stop.store(true, Relaxed);
+    });
+    pipeline.verdict();
+    assert_eq!(domain.stats().readers, 0);
 }
