@@ -5,7 +5,9 @@ mod align;
 mod alignment_info;
 mod check_crc32;
 mod check_length;
+mod clipboard;
 mod counter;
+mod error;
 pub(crate) mod fraction;
 mod instant;
 mod ip_print;
@@ -17,6 +19,7 @@ pub(crate) mod paint;
 pub(crate) mod print;
 mod pull_null;
 mod push_null;
+mod random_bit_errors;
 pub(crate) mod rate_average;
 mod set_anno_byte;
 mod set_crc32;
@@ -24,7 +27,9 @@ mod set_packet_type;
 mod set_timestamp;
 mod set_timestamp_delta;
 mod store_data;
+mod store_timestamp;
 mod strip;
+mod time_filter;
 mod time_range;
 mod truncate;
 mod unstrip;
@@ -58,6 +63,11 @@ pub const CLASSES: &[&Class] = &[
     &time_range::CLASS,
     &truncate::CLASS,
     &unstrip::CLASS,
+    &clipboard::CLASS,
+    &error::CLASS,
+    &random_bit_errors::CLASS,
+    &store_timestamp::CLASS,
+    &time_filter::CLASS,
 ];
 
 /// What becomes of a packet that does not pass: it leaves at output 1, if there is one.

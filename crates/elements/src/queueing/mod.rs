@@ -4,9 +4,13 @@ mod bandwidth_meter;
 mod bandwidth_rated_splitter;
 mod bandwidth_rated_unqueue;
 mod bandwidth_shaper;
+mod burster;
+mod codel;
+mod cpu_queue;
 mod delay_shaper;
 mod delay_unqueue;
 mod front_drop_queue;
+mod link_unqueue;
 mod meter;
 mod mixed_queue;
 mod queue;
@@ -14,7 +18,10 @@ pub(crate) mod rate;
 mod rate_limit;
 mod rated_splitter;
 mod rated_unqueue;
+mod red;
+mod refill;
 pub(crate) mod shaper;
+mod storage;
 mod timed_unqueue;
 mod unqueue;
 
@@ -26,9 +33,13 @@ pub const CLASSES: &[&Class] = &[
     &bandwidth_rated_splitter::CLASS,
     &bandwidth_rated_unqueue::CLASS,
     &bandwidth_shaper::CLASS,
+    &burster::CLASS,
+    &codel::CLASS,
+    &cpu_queue::CLASS,
     &delay_shaper::CLASS,
     &delay_unqueue::CLASS,
     &front_drop_queue::CLASS,
+    &link_unqueue::CLASS,
     &meter::CLASS,
     &mixed_queue::CLASS,
     &queue::CLASS,
@@ -40,6 +51,7 @@ pub const CLASSES: &[&Class] = &[
     &queue::THREAD_SAFE,
     &rated_splitter::CLASS,
     &rated_unqueue::CLASS,
+    &red::CLASS,
     &shaper::CLASS,
     &timed_unqueue::CLASS,
     &unqueue::CLASS,

@@ -35,6 +35,7 @@
 //! # See also
 //! FrontDropQueue, MixedQueue, Unqueue, RoundRobinSched, Shaper
 
+use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
@@ -81,29 +82,9 @@ pub(super) enum Discipline {
 }
 
 /// Pulls in vain after which pullers are told to sleep: a queue that is filled now and then wakes nobody needlessly.
-const SLEEPINESS: u8 = 9;
+pub(super) const SLEEPINESS: u8 = 9;
 /// The least size of a ring, so that its capacity can be raised somewhat.
 const LEAST_RING: usize = 1024;
-
-/// What the instances share.
-struct Common {
-    /// Between workers; on one worker its instance has the packets.
-    ring: Option<ArrayQueue<Packet>>,
-    capacity: AtomicUsize,
-    highwater: AtomicUsize,
-    drops: AtomicU64,
-    /// The workers that have an instance.
-    workers: Vec<Sleepers>,
-}
-
-/// Who waits on a worker, where the queue crosses workers.
-struct Sleepers {
-    worker: usize,
-    /// Pullers, for packets.
-    pullers: AtomicBool,
-    /// Sources, for room.
-    sources: AtomicBool,
-}
 
 struct Queue {
     common: Arc<Common>,
@@ -144,7 +125,17 @@ fn create_with(
     sleepiness: u8,
     holds_up: bool,
 ) -> Result<Box<dyn Element>, ConfigError> {
-    let mut capacity = 1000u32;
+    create_sized(config, discipline, sleepiness, holds_up, 1000)
+}
+
+/// A queue with the capacity that its argument says, or this one.
+pub(super) fn create_sized(
+    config: &mut Config<'_>,
+    discipline: Discipline,
+    sleepiness: u8,
+    holds_up: bool,
+    mut capacity: u32,
+) -> Result<Box<dyn Element>, ConfigError> {
     config.args().positional("CAPACITY", &mut capacity).finish()?;
     let capacity = capacity as usize;
     let workers = config.workers().to_vec();
@@ -153,6 +144,7 @@ fn create_with(
         Ok(Common {
             ring: crosses.then(|| ArrayQueue::new(capacity.max(LEAST_RING))),
             capacity: AtomicUsize::new(capacity),
+            length: AtomicUsize::new(0),
             highwater: AtomicUsize::new(0),
             drops: AtomicU64::new(0),
             workers: workers
@@ -166,7 +158,7 @@ fn create_with(
         })
     })?;
     let local = if crosses { VecDeque::new() } else { VecDeque::with_capacity(capacity.min(LEAST_RING)) };
-    let overflow_output = config.outputs() > 1;
+    let overflow_output = config.output_is_push(1);
     let class = config.class_of(config.index());
     Ok(Box::new(Queue {
         common,
@@ -248,8 +240,17 @@ impl Queue {
         Some(rest)
     }
 
+    /// Says how many packets there are now, for who looks from outside.
+    #[inline]
+    fn publish_length(&self) {
+        if self.common.ring.is_none() {
+            self.common.length.store(self.local.len(), Relaxed);
+        }
+    }
+
     #[inline]
     fn note_length(&self) {
+        self.publish_length();
         // Nearly always it was higher before: a load, and no exchange.
         if self.len() > self.common.highwater.load(Relaxed) {
             self.common.highwater.fetch_max(self.len(), Relaxed);
@@ -306,6 +307,7 @@ impl Queue {
     /// Lets sources run again, here and elsewhere.
     #[inline]
     fn admit(&mut self, cx: &mut Cx<'_>) {
+        self.publish_length();
         if self.common.ring.is_none() {
             return cx.set_room(self.room());
         }
@@ -459,7 +461,7 @@ impl Element for Queue {
                 cx.drop(packet, "queue full");
             }
         }
-        self.common.highwater.fetch_max(self.len(), Relaxed);
+        self.note_length();
         self.notify(cx);
         Ok(())
     }
@@ -509,99 +511,5 @@ impl Element for Queue {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::testing::{build, build_at, run, run_and_read};
-    use router::{Call, Clock, Resources};
-
-    /// What does not fit is counted, announced once, and leaves at output 1; the rest keeps its order.
-    #[test]
-    fn overflow() {
-        let config = "InfiniteSource(LIMIT 10, BURST 10, LENGTH 1) -> q :: Queue(4) -> Idle;
-                      q [1] -> d :: Discard; RatedSource(LIMIT 4, STOP true) -> Discard";
-        let handlers = ["q.length", "q.highwater_length", "q.capacity", "q.drops", "d.count"];
-        assert_eq!(run_and_read(config, &handlers), ["4", "4", "4", "6", "6"]);
-        assert_eq!(run(config), "q :: Queue: overflow\n");
-    }
-
-    /// A source that can wait does, so that a slow puller loses nothing.
-    #[test]
-    fn sources_wait() {
-        let config = "s :: InfiniteSource(LIMIT 100) -> q :: Queue(4) -> Shaper(50) -> d :: Discard;
-                      RatedSource(RATE 1, LIMIT 4, STOP true) -> Discard";
-        let values = run_and_read(config, &["q.drops", "q.highwater_length", "d.count", "s.count"]);
-        assert_eq!(values[..2], ["0", "4"]);
-        assert!(values[2].parse::<i32>().unwrap_or(0) > 90, "{values:?}");
-    }
-
-    /// The same between workers, in turn on one thread and as threads: nobody sleeps for ever.
-    #[test]
-    fn sources_wait_across_workers() {
-        let config = "InfiniteSource(LIMIT 30000) -> q :: Queue(8) -> u :: Unqueue(4)
-                      -> Counter(COUNT_CALL 30000 stop) -> d :: Discard; StaticThreadSched(u 1);";
-        for (vector, clock) in [(1, Clock::simulated()), (1, Clock::real()), (32, Clock::real())] {
-            let mut router = build_at(config, 2, vector, clock, Resources::default())
-                .unwrap_or_else(|errors| panic!("{errors}"));
-            router.run();
-            let mut read = |path| router.call(Call::read(path, "")).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!((read("d.count").as_str(), read("q.drops").as_str()), ("30000", "0"));
-        }
-    }
-
-    #[test]
-    fn handlers() {
-        let config =
-            "InfiniteSource(LIMIT 10, BURST 10, STOP true) -> q :: Queue -> Idle; q [1] -> d :: Discard;";
-        let mut router = build(config, 1, 32).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
-        let mut call = |call| router.call(call).unwrap_or_else(|error| panic!("{error}"));
-        call(Call::write("q.capacity", "3"));
-        assert_eq!(call(Call::read("q.length", "")), "3");
-        call(Call::write("q.reset_counts", ""));
-        assert_eq!(call(Call::read("q.highwater_length", "")), "3");
-        call(Call::write("q.reset", ""));
-        assert_eq!(call(Call::read("q.length", "")), "0");
-    }
-
-    /// A namesake takes the stored packets over, in order; one that is smaller loses what does not fit and says so, the
-    /// last packets or, where the front makes room, the first.
-    #[test]
-    fn hot_swap() {
-        let classes = [("Queue", "61 62"), ("FrontDropQueue", "64 65")];
-        for (class, kept) in classes {
-            let start = format!(
-                "InfiniteSource(DATA a, LIMIT 1) -> q :: {class}(9) -> Idle; InfiniteSource(DATA b, LIMIT 1) -> q;
-                 InfiniteSource(DATA c, LIMIT 1) -> q; InfiniteSource(DATA d, LIMIT 1) -> q;
-                 InfiniteSource(DATA e, LIMIT 1) -> q; RatedSource(RATE 10, LIMIT 9, STOP true) -> Discard"
-            );
-            for (capacity, expected) in [(7, "61 62 63 64 65"), (2, kept)] {
-                let next = format!(
-                    "Idle -> q :: {class}({capacity}) -> Print(MAXLENGTH 1) -> Discard;
-                     RatedSource(RATE 10, LIMIT 9, STOP true) -> Discard"
-                );
-                let mut old = build(&start, 1, 32).unwrap_or_else(|errors| panic!("{errors}"));
-                old.run();
-                let mut new = build(&next, 1, 32).unwrap_or_else(|errors| panic!("{errors}"));
-                new.take_over(&mut old).unwrap_or_else(|error| panic!("{error}"));
-                new.run();
-                let text = new.info().log.text();
-                let (lost, seen): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.contains("lost"));
-                let seen: Vec<_> = seen.iter().filter_map(|line| line.rsplit(' ').next()).collect();
-                assert_eq!(seen.join(" "), expected, "{class}: {text}");
-                assert_eq!(lost.len(), usize::from(capacity == 2), "{text}");
-            }
-        }
-    }
-
-    /// Nothing is lost or left behind between two workers, and the sleeping puller is woken.
-    #[test]
-    fn between_workers() {
-        let config = "InfiniteSource(LIMIT 5000, BURST 8) -> q :: Queue(100000) -> u :: Unqueue(4)
-                      -> Counter(COUNT_CALL 5000 stop) -> d :: Discard; StaticThreadSched(u 1);";
-        for vector in [1, 32] {
-            let mut router = build(config, 2, vector).unwrap_or_else(|errors| panic!("{errors}"));
-            router.run();
-            let mut read = |path| router.call(Call::read(path, "")).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!((read("d.count").as_str(), read("q.drops").as_str()), ("5000", "0"));
-        }
-    }
-}
+#[path = "queue_tests.rs"]
+mod tests;

@@ -1,9 +1,11 @@
 //! Elements that choose whose packets, or whose tasks, come next.
 
 mod balanced_thread_sched;
+mod block_thread;
 mod drr_sched;
 mod prio_sched;
 mod round_robin_sched;
+mod schedule_info;
 mod spinlock_acquire;
 mod spinlock_info;
 mod spinlock_release;
@@ -18,11 +20,13 @@ use router::Class;
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
     &balanced_thread_sched::CLASS,
+    &block_thread::CLASS,
     &drr_sched::CLASS,
     &prio_sched::CLASS,
     &prio_sched::SIMPLE,
     &round_robin_sched::CLASS,
     &round_robin_sched::SIMPLE,
+    &schedule_info::CLASS,
     &spinlock_acquire::CLASS,
     &spinlock_info::CLASS,
     &spinlock_release::CLASS,

@@ -6,6 +6,7 @@ mod check_paint;
 mod cpu_switch;
 mod hash_switch;
 mod hub;
+mod input_switch;
 mod paint_switch;
 mod paint_tee;
 mod pull_switch;
@@ -29,6 +30,7 @@ pub const CLASSES: &[&Class] = &[
     &cpu_switch::CLASS,
     &hash_switch::CLASS,
     &hub::CLASS,
+    &input_switch::CLASS,
     &paint_switch::CLASS,
     &paint_tee::CLASS,
     &pull_switch::CLASS,

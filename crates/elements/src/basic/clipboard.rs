@@ -1,0 +1,154 @@
+//! Copies data from one packet to others.
+//!
+//! ```click
+//! Clipboard(RANGE, ...)
+//! ```
+//!
+//! Remembers the ranges of each packet that passes from input 0 to output 0, and writes them over the same ranges of packets
+//! that pass from input 1 to output 1. Where a packet at input 0 ends early, what is missing counts as zeros; packets at
+//! input 1 that do not reach to the end of the last range pass unchanged, as do those that come before any other.
+//!
+//! Ports: 2 inputs, 2 outputs. Processing: agnostic. Workers: exclusive.
+//!
+//! # Arguments
+//! Each argument is a range `OFFSET/LENGTH`.
+//!
+//! # Example
+//! ```click
+//! c :: Clipboard(0/6, 12/2);
+//! Idle -> [0] c [0] -> Discard;
+//! Idle -> [1] c [1] -> Discard;
+//! ```
+//!
+//! # See also
+//! StoreData, Strip
+
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Pull, Residency, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Clipboard", create)
+    .ports("2/2")
+    .flow("#/#")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("clipboard.rs"));
+
+/// No packet is longer than this.
+const LONGEST: usize = 1 << 17;
+
+struct Range {
+    start: usize,
+    bytes: Vec<u8>,
+}
+
+impl Range {
+    fn end(&self) -> usize {
+        self.start + self.bytes.len()
+    }
+}
+
+struct Clipboard {
+    ranges: Vec<Range>,
+    /// The least length of a packet that is written to.
+    least: usize,
+    filled: bool,
+}
+
+fn read_range(text: &str) -> Option<Range> {
+    let (offset, length) = text.split_once('/')?;
+    let [start, len] =
+        [offset, length].map(|word| router::parse_integer(word.trim()).and_then(|n| usize::try_from(n).ok()));
+    let (start, len) = start.zip(len)?;
+    (start <= LONGEST && len <= LONGEST).then(|| Range { start, bytes: vec![0; len] })
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut ranges, mut errors) = (Vec::new(), ConfigError::default());
+    for (i, word) in lang::conf::split_args(config.text()).iter().enumerate() {
+        match read_range(word) {
+            Some(range) => ranges.push(range),
+            None if word.contains('/') => {
+                errors.messages.push(format!("range {i}: invalid offset or length"))
+            }
+            None => errors.messages.push(format!("range {i}: expected '/' between offset and length")),
+        }
+    }
+    if !errors.messages.is_empty() {
+        return Err(errors);
+    }
+    let least = ranges.iter().map(Range::end).max().unwrap_or(0);
+    Ok(Box::new(Clipboard { ranges, least, filled: false }))
+}
+
+impl Clipboard {
+    #[inline]
+    fn treat(&mut self, port: usize, packet: &mut Packet) {
+        match port {
+            0 => self.copy(packet),
+            _ => self.paste(packet),
+        }
+    }
+
+    fn copy(&mut self, packet: &Packet) {
+        for Range { start, bytes } in &mut self.ranges {
+            let found = packet.data().get(*start..).unwrap_or_default();
+            let len = found.len().min(bytes.len());
+            bytes[..len].copy_from_slice(&found[..len]);
+            bytes[len..].fill(0);
+        }
+        self.filled = true;
+    }
+
+    fn paste(&self, packet: &mut Packet) {
+        if !self.filled || packet.len() < self.least {
+            return;
+        }
+        for range in &self.ranges {
+            packet.data_mut()[range.start..range.end()].copy_from_slice(&range.bytes);
+        }
+    }
+
+    fn treat_all(&mut self, port: usize, batch: &mut Batch) {
+        batch.iter_mut().for_each(|packet| self.treat(port, packet));
+    }
+}
+
+impl Element for Clipboard {
+    fn push_one(&mut self, _cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
+        self.treat(port, packet);
+        Some(Verdict::Output(port))
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
+        self.treat_all(port, &mut batch);
+        cx.emit(port, batch);
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, port: usize, want: usize) -> Pull {
+        Pull::Ask { input: port, want }
+    }
+
+    fn pulled(&mut self, _cx: &mut Cx<'_>, port: usize, mut batch: Batch) -> Pull {
+        self.treat_all(port, &mut batch);
+        Pull::Give(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::send_singly;
+    use crate::testing::errors;
+
+    #[test]
+    fn copies() {
+        let config =
+            "Inject -> t :: Classifier(0/61, -); t[0] -> [0] c :: Clipboard(1/2, 4/1); t[1] -> [1] c;
+                      c[0] -> Collect(0); c[1] -> Collect(1)";
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        let flow = send_singly(config, ["b12345", "a12345", "bxxxxxx", "bxxx", "a1", "bxxxx"].map(bytes));
+        assert_eq!(flow.data(0), ["a12345", "a1"].map(bytes));
+        assert_eq!(flow.data(1), ["b12345", "b12x4xx", "bxxx", "b1\0x\0"].map(bytes));
+        let said = errors("c :: Clipboard(1, 2/x); Idle -> [0]c[0] -> Discard; Idle -> [1]c[1] -> Discard");
+        assert!(said.contains("range 0: expected '/'") && said.contains("range 1: invalid offset"), "{said}");
+    }
+}

@@ -1,0 +1,221 @@
+//! Drops packets so that none waits in a queue for long.
+//!
+//! ```click
+//! CoDel([TARGET, INTERVAL, KEYWORDS])
+//! ```
+//!
+//! Controlled delay (Nichols and Jacobson, 2012). Looks at how long each packet that it pulls has waited since its
+//! first-timestamp annotation was set, which `SetTimestamp(FIRST true)` does in front of the queue. Once packets have waited
+//! longer than TARGET for an INTERVAL, it drops packets, and ever faster until they wait less. Packets without the
+//! annotation pass.
+//!
+//! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
+//!
+//! # Arguments
+//! - `TARGET` (time, default 5 ms): for how long packets may wait.
+//! - `INTERVAL` (time, default 100 ms): for how long waits may be longer than that.
+//! - `QUEUES` (names of queues separated by spaces): the queues that `stats` tells of; by default the nearest upstream.
+//!
+//! # Handlers
+//! - `codel_target`, `codel_interval` (read, write): the arguments, in seconds.
+//! - `drops` (read): packets dropped.
+//! - `queues` (read): the names of the queues, one a line.
+//! - `stats` (read): present length and drops, as text.
+//!
+//! # Example
+//! ```click
+//! RatedSource(RATE 1000) -> SetTimestamp(FIRST true) -> Queue(200) -> CoDel -> RatedUnqueue(900) -> Discard
+//! ```
+//!
+//! # See also
+//! RED, Queue, SetTimestamp
+
+use super::refill::Refill;
+use super::storage::Watched;
+use packet::{Anno, Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
+use std::time::Duration;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("CoDel", create)
+    .processing("l/l")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("codel.rs"));
+
+const NS_PER_S: i64 = 1_000_000_000;
+
+/// What the packet before has left to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Nothing,
+    /// It was the first to be dropped: this one passes.
+    Pass,
+    /// It was dropped: see whether this one has to be, too.
+    Repeat,
+}
+
+struct CoDel {
+    target_ns: i64,
+    interval_ns: i64,
+    /// When waits will have been too long for an interval; none while they are short.
+    above_until_ns: Option<i64>,
+    dropping: bool,
+    drop_next_ns: i64,
+    /// Packets dropped since dropping began.
+    streak: u32,
+    next: Next,
+    queue_names: Vec<String>,
+    queues: Watched,
+    drops: u64,
+    refill: Refill,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut target, mut interval) = (Duration::from_millis(5), Duration::from_millis(100));
+    let mut queues = String::new();
+    config
+        .args()
+        .positional("TARGET", &mut target)
+        .positional("INTERVAL", &mut interval)
+        .keyword("QUEUES", &mut queues)
+        .finish()?;
+    Ok(Box::new(CoDel {
+        target_ns: nanoseconds(target),
+        interval_ns: nanoseconds(interval),
+        above_until_ns: None,
+        dropping: false,
+        drop_next_ns: 0,
+        streak: 0,
+        next: Next::Nothing,
+        queue_names: lang::conf::split_spaces(&queues),
+        queues: Watched::default(),
+        drops: 0,
+        refill: Refill::default(),
+    }))
+}
+
+fn nanoseconds(span: Duration) -> i64 {
+    i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
+}
+
+impl CoDel {
+    /// Whether a packet has waited too long, and others have for an interval; none if that cannot be said.
+    fn is_late(&mut self, packet: &Packet, now_ns: i64) -> Option<bool> {
+        let since_ns = packet.anno(Anno::FIRST_TIMESTAMP) as i64;
+        if since_ns < NS_PER_S {
+            return None;
+        }
+        if now_ns - since_ns < self.target_ns {
+            self.above_until_ns = None;
+            return Some(false);
+        }
+        let until_ns = *self.above_until_ns.get_or_insert(now_ns.saturating_add(self.interval_ns));
+        Some(now_ns >= until_ns && until_ns != now_ns.saturating_add(self.interval_ns))
+    }
+
+    /// The time of the next drop: the more drops, the sooner.
+    fn after(&self, ns: i64) -> i64 {
+        ns.saturating_add((self.interval_ns as f64 / f64::from(self.streak.max(1)).sqrt()) as i64)
+    }
+
+    fn decide(&mut self, now_ns: i64, packet: &Packet) -> Verdict {
+        let Some(late) = self.is_late(packet, now_ns) else {
+            (self.dropping, self.next) = (false, Next::Nothing);
+            return Verdict::Pass;
+        };
+        match std::mem::replace(&mut self.next, Next::Nothing) {
+            Next::Pass => return Verdict::Pass,
+            Next::Repeat if late => self.drop_next_ns = self.after(self.drop_next_ns),
+            _ => {}
+        }
+        if self.dropping {
+            self.dropping = late;
+            if !late || now_ns < self.drop_next_ns {
+                return Verdict::Pass;
+            }
+            self.streak += 1;
+            self.next = Next::Repeat;
+        } else {
+            let recent = now_ns - self.drop_next_ns < self.interval_ns;
+            let long = self.above_until_ns.is_some_and(|until_ns| now_ns - until_ns >= self.interval_ns);
+            if !late || !(recent || long) {
+                return Verdict::Pass;
+            }
+            self.streak = if recent && self.streak > 2 { self.streak - 2 } else { 1 };
+            self.dropping = true;
+            self.drop_next_ns = self.after(now_ns);
+            self.next = Next::Pass;
+        }
+        self.drops += 1;
+        Verdict::Drop("controlled delay")
+    }
+}
+
+impl Element for CoDel {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.queues = Watched::find(cx, &self.queue_names, false)?;
+        Ok(())
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        self.refill.start(want)
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        let got = batch.len();
+        let left = cx.sift(batch, |cx, packet| self.decide(cx.now_ns(), packet));
+        if got < self.refill.asked() {
+            // The queue is empty: nobody waits.
+            self.above_until_ns = None;
+            self.dropping &= self.next == Next::Pass;
+            self.next = Next::Nothing;
+        }
+        self.refill.take(cx, got, left)
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
+        h.read("codel_target", move |e: &mut CoDel, _| seconds(e.target_ns));
+        h.read("codel_interval", move |e: &mut CoDel, _| seconds(e.interval_ns));
+        h.write("codel_target", |e: &mut CoDel, cx, text| {
+            e.target_ns = nanoseconds(router::value(cx, text)?);
+            Ok(())
+        });
+        h.write("codel_interval", |e: &mut CoDel, cx, text| {
+            e.interval_ns = nanoseconds(router::value(cx, text)?);
+            Ok(())
+        });
+        h.read("drops", |e: &mut CoDel, _| e.drops);
+        h.read("queues", |e: &mut CoDel, _| e.queues.lines());
+        h.read("stats", |e: &mut CoDel, _| format!("{} current queue\n{} drops\n", e.queues.len(), e.drops));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run_and_read};
+
+    fn drops(rate: u32, arguments: &str) -> u64 {
+        let config = format!(
+            "RatedSource(RATE {rate}, LIMIT {}, STOP true) -> SetTimestamp(FIRST true) -> q :: Queue(100000)
+             -> c :: CoDel({arguments}) -> RatedUnqueue(1000) -> Discard",
+            rate * 10
+        );
+        run_and_read(&config, &["c.drops"])[0].parse().unwrap_or(0)
+    }
+
+    /// A queue that fills makes it drop, more the longer that lasts; one that is served in time does not.
+    #[test]
+    fn drops_while_packets_wait() {
+        assert_eq!(drops(900, ""), 0);
+        let standing = drops(1100, "");
+        assert!((20..2000).contains(&standing), "{standing}");
+        assert!(drops(1100, "5ms, 400ms") < standing);
+        assert_eq!(drops(1100, "100, 1"), 0);
+    }
+
+    #[test]
+    fn needs_a_queue() {
+        assert!(errors("Idle -> CoDel -> Discard").contains("no nearby Queues"));
+    }
+}

@@ -1,0 +1,213 @@
+//! Pulls packets and delays them as a link would.
+//!
+//! ```click
+//! LinkUnqueue(LATENCY, BANDWIDTH)
+//! ```
+//!
+//! Emulates a serial line: a packet is pulled when the one before it has been sent in full, takes the time to be sent that
+//! its length and BANDWIDTH say, and arrives LATENCY later, with that time as its timestamp. The extra-length annotation
+//! counts as part of the length. Packets on the line are stored here, but no others: put a Queue in front of it.
+//!
+//! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `LATENCY` (time): how long a bit is under way.
+//! - `BANDWIDTH` (bandwidth): bits a second.
+//!
+//! # Handlers
+//! - `latency`, `bandwidth` (read): the arguments.
+//! - `size` (read): packets on the line.
+//! - `reset` (write, button): drops them.
+//!
+//! # Example
+//! ```click
+//! RatedSource(RATE 100) -> Queue -> LinkUnqueue(20ms, 384kbps) -> Discard
+//! ```
+//!
+//! # See also
+//! DelayUnqueue, BandwidthRatedUnqueue, Queue
+
+use packet::{Anno, Batch, Packet};
+use router::{Activity, Bandwidth, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("LinkUnqueue", create)
+    .processing("l/h")
+    .residency(Residency::Exclusive)
+    .activity(Activity::Always)
+    .doc(include_str!("link_unqueue.rs"));
+
+const NS_PER_S: i64 = 1_000_000_000;
+
+struct LinkUnqueue {
+    latency: Duration,
+    latency_ns: i64,
+    bandwidth: Bandwidth,
+    /// Packets on the line; their timestamps say when they arrive.
+    line: VecDeque<Packet>,
+    /// When the last packet arrives, or did.
+    last_ns: i64,
+    /// Whether packets have been waiting since the last one was pulled: then the line has not been idle.
+    backlog: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut latency, mut bandwidth) = (Duration::ZERO, Bandwidth::default());
+    config.args().required("LATENCY", &mut latency).required("BANDWIDTH", &mut bandwidth).finish()?;
+    let latency_ns = i64::try_from(latency.as_nanos()).map_err(|_| "LATENCY: out of range".to_owned())?;
+    if bandwidth.bytes_per_second == 0 {
+        return Err("BANDWIDTH: must be > 0".into());
+    }
+    Ok(Box::new(LinkUnqueue {
+        latency,
+        latency_ns,
+        bandwidth,
+        line: VecDeque::new(),
+        last_ns: 0,
+        backlog: false,
+    }))
+}
+
+impl LinkUnqueue {
+    /// How long a packet takes to be sent.
+    fn duration_ns(&self, packet: &Packet) -> i64 {
+        let bytes = packet.len() as u64 + packet.anno(Anno::EXTRA_LENGTH);
+        let ns = u128::from(bytes) * NS_PER_S as u128 / u128::from(self.bandwidth.bytes_per_second);
+        i64::try_from(ns).unwrap_or(i64::MAX)
+    }
+
+    /// When the line can take a packet.
+    fn free_ns(&self) -> i64 {
+        self.last_ns.saturating_sub(self.latency_ns)
+    }
+
+    fn put(&mut self, mut packet: Packet, now_ns: i64) {
+        let idle_ns = now_ns.saturating_add(self.latency_ns);
+        let start_ns = if self.backlog { self.last_ns } else { idle_ns.max(self.last_ns) };
+        self.last_ns = start_ns.saturating_add(self.duration_ns(&packet));
+        packet.set_timestamp_ns(self.last_ns);
+        self.line.push_back(packet);
+        self.backlog = true;
+    }
+
+    fn deliver(&mut self, cx: &mut Cx<'_>) {
+        let mut batch = cx.batch();
+        while let Some(packet) = self.line.pop_front_if(|packet| packet.timestamp_ns() <= cx.now_ns()) {
+            if batch.len() >= cx.vector() {
+                let full = std::mem::replace(&mut batch, cx.batch());
+                cx.emit(0, full);
+            }
+            batch.push(packet);
+        }
+        cx.emit(0, batch);
+    }
+
+    /// Sees to it that the task runs when there is something to do.
+    fn sleep(&mut self, cx: &mut Cx<'_>) {
+        let arrival_ns = self.line.front().map(Packet::timestamp_ns);
+        let free_ns = cx.may_have(0).then(|| self.free_ns());
+        match arrival_ns.into_iter().chain(free_ns).min() {
+            Some(at_ns) if at_ns > cx.now_ns() => cx.timer_at(0, at_ns),
+            Some(_) => cx.schedule(),
+            None => {} // the queue upstream wakes the task
+        }
+    }
+}
+
+impl Element for LinkUnqueue {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.listen(0);
+        cx.schedule();
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        self.deliver(cx);
+        if cx.now_ns() >= self.free_ns() {
+            cx.ask(0, 1);
+        } else {
+            self.sleep(cx);
+        }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
+        let packet = batch.pop();
+        cx.consume(batch);
+        match packet {
+            Some(packet) => {
+                self.put(packet, cx.now_ns());
+                if cx.now_ns() >= self.free_ns() {
+                    return Pull::Ask { input: 0, want: 1 };
+                }
+            }
+            None => self.backlog = false,
+        }
+        self.sleep(cx);
+        Pull::Nothing
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.schedule();
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type L = LinkUnqueue;
+        h.read("latency", |e: &mut L, _| format!("{}s", e.latency.as_secs_f64()));
+        h.read("bandwidth", |e: &mut L, _| e.bandwidth);
+        h.read("size", |e: &mut L, _| e.line.len());
+        h.write("reset", |e: &mut L, cx, _| {
+            e.line.drain(..).for_each(|packet| cx.drop(packet, "link reset"));
+            (e.last_ns, e.backlog) = (0, false);
+            cx.cancel_timer(0);
+            cx.schedule();
+            Ok(())
+        })
+        .as_button();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run, run_and_read};
+
+    /// Packets of 100 bytes at 8 kbit/s take 100 ms each, one after the other, and arrive a second later.
+    #[test]
+    fn line() {
+        let config = |wait: f64| {
+            format!(
+                "InfiniteSource(LIMIT 20, LENGTH 100) -> q :: Queue -> l :: LinkUnqueue(1, 8kbps) -> d :: Discard;
+                 Script(wait {wait}, stop)"
+            )
+        };
+        for (wait, seen) in [
+            (0.05, ["19", "1", "0"]),
+            (1.05, ["9", "11", "0"]),
+            (1.15, ["8", "11", "1"]),
+            (9.0, ["0", "0", "20"]),
+        ] {
+            assert_eq!(run_and_read(&config(wait), &["q.length", "l.size", "d.count"]), seen, "{wait}");
+        }
+        assert_eq!(run_and_read(&config(0.0), &["l.latency", "l.bandwidth"]), ["1s", "8kbps"]);
+    }
+
+    /// An idle line delays a packet by its own length only.
+    #[test]
+    fn idle_line() {
+        let config = "TimedSource(3, LIMIT 3) -> SetTimestamp -> Queue -> LinkUnqueue(0.5, 8kbps)
+                      -> Print(TIMESTAMP true, CONTENTS NONE) -> Counter(COUNT_CALL 3 stop) -> Discard";
+        let times: Vec<String> =
+            run(config).lines().filter_map(|line| Some(line.split(':').next()?.to_owned())).collect();
+        let spans: Vec<f64> = times
+            .windows(2)
+            .map(|pair| pair[1].parse::<f64>().unwrap_or(0.0) - pair[0].parse::<f64>().unwrap_or(0.0))
+            .collect();
+        assert!(spans.len() == 2 && spans.iter().all(|span| (span - 3.0).abs() < 0.01), "{times:?}");
+    }
+
+    #[test]
+    fn bad_arguments() {
+        assert!(errors("Idle -> LinkUnqueue(1, 0) -> Discard").contains("BANDWIDTH"));
+    }
+}

@@ -1,0 +1,153 @@
+//! Sets how often elements' tasks run.
+//!
+//! ```click
+//! ScheduleInfo(ELEMENT PARAM, ...)
+//! ```
+//!
+//! The task of ELEMENT runs in proportion to PARAM: one with 2 four times as often as one with 0.5. The default is 1, which
+//! is 1024 tickets. ELEMENT can also be a compound element: then PARAM multiplies the parameters of the elements within it.
+//! Where a ScheduleInfo further out names an element itself, its parameter replaces what those further in say.
+//!
+//! Tasks on different workers do not compete.
+//!
+//! Ports: none. Workers: exclusive.
+//!
+//! # Arguments
+//! Each argument is a name and a number.
+//!
+//! # Example
+//! ```click
+//! a :: InfiniteSource -> Discard; b :: InfiniteSource -> Discard;
+//! ScheduleInfo(a 4, b 0.5)
+//! ```
+//!
+//! # See also
+//! StaticThreadSched, StrideSched
+
+use router::{
+    Activity, Call, Class, Config, ConfigError, Cx, DEFAULT_TICKETS, Element, Info, MAX_TICKETS, Residency,
+};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ScheduleInfo", create)
+    .ports("0/0")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("schedule_info.rs"));
+
+struct ScheduleInfo;
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    read(config.text())?;
+    Ok(Box::new(ScheduleInfo))
+}
+
+/// The names and parameters in a configuration string.
+fn read(text: &str) -> Result<Vec<(String, f64)>, ConfigError> {
+    let (mut entries, mut error) = (Vec::new(), ConfigError::default());
+    for arg in lang::conf::split_args(text) {
+        match lang::conf::split_spaces(&arg).as_slice() {
+            [] => {}
+            [name, parameter] => match parameter.parse::<f64>() {
+                Ok(parameter) if parameter > 0.0 && parameter.is_finite() => {
+                    entries.push((name.clone(), parameter))
+                }
+                _ => error.messages.push(format!("expected 'ELEMENT PARAM', got '{arg}'")),
+            },
+            _ => error.messages.push(format!("expected 'ELEMENT PARAM', got '{arg}'")),
+        }
+    }
+    if error.messages.is_empty() { Ok(entries) } else { Err(error) }
+}
+
+/// What all ScheduleInfo elements say: full names and parameters, with the depth at which each is said.
+fn all(info: &Info) -> Vec<(usize, String, f64)> {
+    let mut all = Vec::new();
+    for node in info.nodes.iter().filter(|node| node.class.name == CLASS.name) {
+        let compound = node.name.rfind('/').map_or("", |slash| &node.name[..=slash]);
+        let depth = compound.matches('/').count();
+        // Each has been read before, so there is no error here.
+        for (name, parameter) in read(&node.config).unwrap_or_default() {
+            all.push((depth, format!("{compound}{name}"), parameter));
+        }
+    }
+    all
+}
+
+/// The parameter of an element: what the outermost one to name it says, times what is said about compounds around it
+/// further out than that.
+fn parameter(all: &[(usize, String, f64)], name: &str) -> Option<f64> {
+    let own = all.iter().filter(|(_, named, _)| named == name).min_by_key(|(depth, ..)| *depth);
+    let around = all.iter().filter(|(depth, named, _)| {
+        let within = name.strip_prefix(named.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        within && own.is_none_or(|(own, ..)| depth < own)
+    });
+    let factors: Vec<f64> = around.map(|(.., factor)| *factor).collect();
+    match own {
+        None if factors.is_empty() => None,
+        _ => Some(own.map_or(1.0, |(.., own)| *own) * factors.iter().product::<f64>()),
+    }
+}
+
+impl Element for ScheduleInfo {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let info = cx.info().clone();
+        // One of them does it for all.
+        if info.nodes.iter().position(|node| node.class.name == CLASS.name) != Some(cx.index()) {
+            return Ok(());
+        }
+        let all = all(&info);
+        for (_, named, _) in &all {
+            let known = |node: &router::Node| {
+                node.name == *named || node.name.strip_prefix(named).is_some_and(|rest| rest.starts_with('/'))
+            };
+            if !info.nodes.iter().any(known) {
+                return Err(format!("no element named '{named}'").into());
+            }
+        }
+        let has_task = |node: &router::Node| match node.class.activity {
+            Activity::Never => false,
+            Activity::IfPullInput => node.inputs.first().is_some_and(|port| !port.push),
+            Activity::Always | Activity::PerWorker => true,
+        };
+        for (element, node) in info.nodes.iter().enumerate().filter(|(_, node)| has_task(node)) {
+            if let Some(parameter) = parameter(&all, &node.name) {
+                let tickets = (f64::from(DEFAULT_TICKETS) * parameter).round() as u32; // saturates
+                let tickets = tickets.clamp(1, MAX_TICKETS);
+                let own = node.name.rsplit('/').next().unwrap_or(&node.name);
+                cx.call(Call::write(format!("{own}.tickets"), tickets.to_string()).within(element));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{errors, run_and_read};
+
+    #[test]
+    fn shares() {
+        let config = "a :: InfiniteSource -> x :: Discard; b :: InfiniteSource -> y :: Discard;
+                      ScheduleInfo(a 4, b 0.5); InfiniteSource(LIMIT 200, STOP true) -> Discard";
+        let read = run_and_read(config, &["a.tickets", "b.tickets", "x.count", "y.count"]);
+        assert_eq!(read[..2], ["4096", "512"]);
+        let count = |at: usize| read[at].parse::<f64>().unwrap_or(0.0);
+        assert!((count(2) / count(3) - 8.0).abs() < 0.2, "{read:?}");
+    }
+
+    #[test]
+    fn compounds() {
+        let compound = "elementclass C { i :: InfiniteSource(LIMIT 1) -> Discard; ScheduleInfo(i 0.5) }; c :: C; DriverManager(wait 1)";
+        for (outer, tickets) in
+            [("", "512"), ("ScheduleInfo(c 4)", "2048"), ("ScheduleInfo(c 4, c/i 10.5)", "10752")]
+        {
+            assert_eq!(run_and_read(&format!("{compound}; {outer}"), &["c/i.tickets"]), [tickets], "{outer}");
+        }
+    }
+
+    #[test]
+    fn bad_arguments() {
+        assert!(errors("ScheduleInfo(a)").contains("expected 'ELEMENT PARAM', got 'a'"));
+        assert!(errors("ScheduleInfo(a 1)").contains("no element named 'a'"));
+    }
+}

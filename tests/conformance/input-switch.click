@@ -1,0 +1,9 @@
+// Only one input's packets pass.
+s :: InputSwitch(1) -> d :: Discard;
+InfiniteSource(LIMIT 9) -> [0] s;
+InfiniteSource(LIMIT 5) -> [1] s;
+Script(wait 1, print s.switch, write s.switch 7, print s.switch, stop);
+//= 1
+//= -1
+//? d.count
+//= 5
