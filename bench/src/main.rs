@@ -50,6 +50,8 @@ enum What {
     RcuHash(rcu::hash::Arguments),
     /// The AP-RCU paper's Table I: a non-blocking hash table over flavours of RCU.
     RcuAp(rcu::table_one::Arguments),
+    /// When RCU pays, by arithmetic, with costs measured here.
+    RcuModel(rcu::model::Arguments),
     /// The thesis' Tables 7 to 14: readers and writers of a route table, over locks and RCU.
     RcuThesis(rcu::thesis::Arguments),
 }
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         What::RcuCosts(arguments) => rcu::costs::run(&arguments),
         What::RcuHash(arguments) => rcu::hash::run(&arguments),
         What::RcuAp(arguments) => rcu::table_one::run(&arguments),
+        What::RcuModel(arguments) => rcu::model::run(&arguments),
         What::RcuThesis(arguments) => rcu::thesis::run(&arguments),
     };
     match done {

@@ -83,7 +83,16 @@ fn rcu_grace() {
 fn rcu_costs() {
     let report = tiny(&["rcu-costs"]);
     // Without a second processor nothing is transferred.
-    assert!(report["figures"].as_array().map(Vec::len) >= Some(9));
+    assert!(report["figures"].as_array().map(Vec::len) >= Some(10));
+}
+
+#[test]
+fn rcu_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = tiny(&["rcu-model", "--svg", &folder.path().display().to_string()]);
+    assert_eq!(report["break_even"].as_array().map(Vec::len), Some(8));
+    let charts: Vec<_> = std::fs::read_dir(folder.path()).expect("its files").collect();
+    assert_eq!(charts.len(), 6);
 }
 
 #[test]

@@ -84,7 +84,9 @@ pub(crate) const LOCAL_LOCK: &str = "CPU-local lock";
 pub(crate) const QUIESCENT: &str = "RCU turn and quiescent state";
 pub(crate) const RETIRE: &str = "RCU retirement (allocate, queue, free)";
 
-const OPERATIONS: [Operation; 12] = [
+pub(crate) const ALLOCATE: &str = "allocation and free";
+
+const OPERATIONS: [Operation; 13] = [
     (INSTRUCTION, Some(0.7), |bench| bench.alu(4) / 24.0),
     ("clock cycle", Some(1.4), |bench| bench.alu(1) / 6.0),
     ("second-level cache hit", Some(12.9), |bench| bench.chase(&bench.near)),
@@ -110,6 +112,7 @@ const OPERATIONS: [Operation; 12] = [
         })
     }),
     (QUIESCENT, None, Bench::quiescent),
+    (ALLOCATE, None, |bench| bench.timed(|| drop(black_box(Box::new([0u64; 4]))))),
     (RETIRE, None, Bench::retire),
 ];
 

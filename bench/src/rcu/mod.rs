@@ -6,6 +6,7 @@ mod chains;
 pub(crate) mod costs;
 pub(crate) mod grace;
 pub(crate) mod hash;
+pub(crate) mod model;
 pub(crate) mod peers;
 pub(crate) mod read;
 pub(crate) mod table_one;
@@ -15,7 +16,7 @@ pub(crate) mod urcu;
 
 use rustix::time::ClockId;
 use serde::Serialize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A thread bound to a processor; free again when this is dropped.
 pub(crate) struct Bound(Option<rustix::thread::CpuSet>);
@@ -62,6 +63,13 @@ pub(crate) fn processor_time_of_all() -> Duration {
 fn time_of(clock: ClockId) -> Duration {
     let time = rustix::time::clock_gettime(clock);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// From the first thread's begin to the last one's end. (The thread that started them may be asleep at either.)
+pub(crate) fn from_first_to_last(ran: &[(Instant, Instant)]) -> Duration {
+    let begin = ran.iter().map(|(begin, _)| *begin).min();
+    let end = ran.iter().map(|(_, end)| *end).max();
+    begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin)
 }
 
 /// The median and the spread of some rounds.

@@ -6,7 +6,7 @@
 //! has them: a reader must never meet the pattern that the item's last owner leaves.
 
 use crate::machine::Machine;
-use crate::rcu::{print_json, print_table, processors};
+use crate::rcu::{from_first_to_last, print_json, print_table, processors};
 use rcu::flavour::{ApRcu, ClickEpoch, Drcu, Flavour, Garbage, Qrcu, Qsbr, Thread};
 use rcu::structures::{HashSession, HashTable};
 use serde::Serialize;
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Operations of each thread.
-    #[arg(long, default_value_t = 16_384)]
+    #[arg(long, default_value_t = 262_144)]
     operations: u64,
     /// A run that takes longer, in milliseconds, is too slow.
-    #[arg(long, default_value_t = 3_000)]
+    #[arg(long, default_value_t = 5_000)]
     patience: u64,
     /// Runs with one instance, and with an instance for each bucket.
     #[arg(long, num_args = 2, default_values_t = [17, 7])]
@@ -194,29 +194,29 @@ struct Case {
 
 /// Milliseconds of a run, or none if it was stopped.
 fn measure<F: Flavour>(table: &HashTable<Arc<Item>, F>, case: Case) -> Option<f64> {
-    let (stop, ready) = (AtomicBool::new(false), Barrier::new(case.threads + 1));
-    thread::scope(|scope| {
+    let (stop, ready) = (AtomicBool::new(false), Barrier::new(case.threads));
+    let ran: Vec<_> = thread::scope(|scope| {
         let work = |at: usize| {
             let (stop, ready) = (&stop, &ready);
             move || {
                 let mut session = table.session();
                 ready.wait();
+                let begin = Instant::now();
                 operate(&mut session, at as u64, case, stop);
                 session.barrier();
                 session.offline();
+                (begin, Instant::now())
             }
         };
         let threads: Vec<_> = (0..case.threads).map(|at| scope.spawn(work(at))).collect();
-        ready.wait();
         let begin = Instant::now();
         while threads.iter().any(|thread| !thread.is_finished()) {
-            thread::sleep(Duration::from_micros(200));
-            if begin.elapsed() > case.patience {
-                stop.store(true, Relaxed);
-            }
+            thread::sleep(Duration::from_millis(1));
+            stop.fetch_or(begin.elapsed() > case.patience, Relaxed);
         }
-        (!stop.load(Relaxed)).then(|| begin.elapsed().as_secs_f64() * 1e3)
-    })
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    (!stop.load(Relaxed)).then(|| from_first_to_last(&ran).as_secs_f64() * 1e3)
 }
 
 /// Cycles of inserting a thread's keys and removing them again; after each of either, retrievals.

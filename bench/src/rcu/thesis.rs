@@ -6,7 +6,7 @@
 //! routes with one address each.
 
 use crate::machine::Machine;
-use crate::rcu::{print_json, print_table, processor_time_of_all, processors};
+use crate::rcu::{from_first_to_last, print_json, print_table, processor_time_of_all, processors};
 use rcu::flavour::{ClickEpoch, Flavour, Qsbr, RwLock, Unprotected};
 use rcu::structures::{RouteSession, RouteTable};
 use serde::Serialize;
@@ -86,14 +86,16 @@ fn measure<F: Flavour>(instance: F, input: &Input, case: Case) -> Took {
     }
     session.barrier();
     session.offline();
-    let ready = Barrier::new(case.readers + case.writers + 1);
-    thread::scope(|scope| {
+    let ready = Barrier::new(case.readers + case.writers);
+    let spent = processor_time_of_all();
+    let ran = thread::scope(|scope| {
         let threads: Vec<_> = (0..case.readers + case.writers)
             .map(|at| {
                 let (table, ready) = (&table, &ready);
                 scope.spawn(move || {
                     let mut session = table.session();
                     ready.wait();
+                    let begin = Instant::now();
                     for task in 0..case.tasks {
                         if at < case.readers {
                             read(&mut session, input);
@@ -103,17 +105,16 @@ fn measure<F: Flavour>(instance: F, input: &Input, case: Case) -> Took {
                         session.quiescent();
                     }
                     session.offline();
+                    (begin, Instant::now())
                 })
             })
             .collect();
-        ready.wait();
-        let (begin, spent) = (Instant::now(), processor_time_of_all());
-        threads.into_iter().for_each(|thread| drop(thread.join()));
-        Took {
-            wall_s: begin.elapsed().as_secs_f64(),
-            processor_s: (processor_time_of_all() - spent).as_secs_f64(),
-        }
-    })
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
+    });
+    Took {
+        wall_s: from_first_to_last(&ran).as_secs_f64(),
+        processor_s: (processor_time_of_all() - spent).as_secs_f64(),
+    }
 }
 
 fn read<F: Flavour>(session: &mut RouteSession<u32, F>, input: &Input) {

@@ -1,0 +1,310 @@
+//! `rcu-model`: when RCU pays, by arithmetic: the model of `docs/design/rcu-cost-model.md`, with costs measured here, and its
+//! charts.
+
+use crate::machine::Machine;
+use crate::rcu::{costs, print_json, print_table};
+use plotters::prelude::*;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// How many rounds measure the costs.
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Write the charts into this folder.
+    #[arg(long)]
+    svg: Option<PathBuf>,
+    /// Everything once, briefly.
+    #[arg(long)]
+    tiny: bool,
+    /// JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the model starts from, in nanoseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Costs {
+    /// An atomic operation on a line that the processor has: half of an uncontended lock.
+    local: f64,
+    /// One on a line that another processor has.
+    transfer: f64,
+    /// To queue what an RCU update replaces and free it later, beyond allocating and freeing, which a locked one does, too.
+    retire: f64,
+    /// To be quiescent once; an operation's share of it.
+    quiescent: f64,
+}
+
+impl Costs {
+    fn of(figures: &[costs::Figure]) -> Costs {
+        let ns = |name: &str| {
+            let figure = figures.iter().find(|figure| figure.operation == name);
+            figure.map_or(f64::NAN, |figure| figure.ns.median)
+        };
+        let local = ns(costs::LOCAL_LOCK) / 2.0;
+        // A machine with one processor transfers nothing; then as published for one with four.
+        let transfer = if ns(costs::TRANSFER).is_nan() { 4.4 * local } else { ns(costs::TRANSFER) };
+        let retire = (ns(costs::RETIRE) - ns(costs::ALLOCATE)).max(0.0);
+        Costs { local, transfer, retire, quiescent: ns(costs::QUIESCENT) }
+    }
+
+    /// The memory-latency ratio.
+    fn ratio(self) -> f64 {
+        self.transfer / self.local
+    }
+
+    /// The same machine with another ratio: faster or slower memory.
+    fn with_ratio(self, ratio: f64) -> Costs {
+        Costs { transfer: ratio * self.local, ..self }
+    }
+
+    /// A spinlock around any operation.
+    fn spinlock(self, n: f64) -> f64 {
+        2.0 * self.local + (n - 1.0) / n * self.transfer
+    }
+
+    /// A reader's own lock of a brlock.
+    fn brlock_read(self) -> f64 {
+        2.0 * self.local
+    }
+
+    /// All locks of a brlock, and what the readers pay to get theirs back.
+    fn brlock_update(self, n: f64) -> f64 {
+        2.0 * n * self.local + 2.0 * (n - 1.0) * self.transfer
+    }
+
+    /// A grace period: each reader fetches the epoch and takes back its slot, which the scan fetches.
+    fn grace_period(self, n: f64) -> f64 {
+        2.0 * self.local + 3.0 * (n - 1.0) * self.transfer
+    }
+
+    /// An update under RCU, of which `lambda` share a grace period; updaters exclude each other by a spinlock.
+    fn rcu_update(self, n: f64, lambda: f64) -> f64 {
+        self.spinlock(n) + self.retire + self.grace_period(n) / lambda
+    }
+
+    /// The fraction of updates below which RCU costs less than a spinlock.
+    fn break_even_spinlock(self, n: f64, lambda: f64) -> f64 {
+        let reading = self.spinlock(n) - self.quiescent;
+        (reading / (self.rcu_update(n, lambda) - self.quiescent)).clamp(0.0, 1.0)
+    }
+
+    /// The same against a brlock.
+    fn break_even_brlock(self, n: f64, lambda: f64) -> f64 {
+        let reading = self.brlock_read() - self.quiescent;
+        let updating = self.rcu_update(n, lambda) - self.brlock_update(n);
+        if updating <= 0.0 { 1.0 } else { (reading / (reading + updating)).clamp(0.0, 1.0) }
+    }
+}
+
+/// Critical-section efficiency: the part of the time that is work.
+fn efficiency(section: f64, acquire_and_release: f64) -> f64 {
+    section / (section + acquire_and_release)
+}
+
+const PROCESSORS: [u32; 4] = [2, 4, 16, 64];
+const SMALL_LAMBDA: f64 = 1.0;
+const LARGE_LAMBDA: f64 = 1000.0;
+
+#[derive(Serialize)]
+struct BreakEven {
+    processors: u32,
+    updates_a_grace_period: f64,
+    against_spinlock: f64,
+    against_brlock: f64,
+}
+
+#[derive(Serialize)]
+struct Report {
+    machine: Machine,
+    costs_ns: Costs,
+    memory_latency_ratio: f64,
+    break_even: Vec<BreakEven>,
+}
+
+type Curve<'a> = (String, Box<dyn Fn(f64) -> f64 + 'a>);
+
+struct Chart<'a> {
+    file: &'a str,
+    title: &'a str,
+    x: &'a str,
+    y: &'a str,
+    from: f64,
+    to: f64,
+    curves: Vec<Curve<'a>>,
+}
+
+impl Chart<'_> {
+    fn draw(&self, folder: &Path) -> Result<(), String> {
+        let path = folder.join(self.file);
+        let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
+        let area = SVGBackend::new(&path, (720, 440)).into_drawing_area();
+        area.fill(&WHITE).map_err(|e| failed(&e))?;
+        let mut chart = ChartBuilder::on(&area)
+            .caption(self.title, ("sans-serif", 18))
+            .margin(12)
+            .x_label_area_size(44)
+            .y_label_area_size(56)
+            .build_cartesian_2d((self.from..self.to).log_scale(), 0.0..1.0)
+            .map_err(|e| failed(&e))?;
+        chart.configure_mesh().x_desc(self.x).y_desc(self.y).draw().map_err(|e| failed(&e))?;
+        let growth = (self.to / self.from).powf(1.0 / 120.0);
+        for (number, (name, curve)) in self.curves.iter().enumerate() {
+            let color = Palette99::pick(number).stroke_width(2);
+            let points = (0..=120).map(|step| self.from * growth.powi(step)).map(|x| (x, curve(x)));
+            chart
+                .draw_series(LineSeries::new(points, color))
+                .map_err(|e| failed(&e))?
+                .label(name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color));
+        }
+        chart
+            .configure_series_labels()
+            .background_style(WHITE.mix(0.8))
+            .border_style(BLACK.mix(0.4))
+            .draw()
+            .map_err(|e| failed(&e))?;
+        drop(chart);
+        area.present().map_err(|e| failed(&e))
+    }
+}
+
+fn of_processors<'a>(curve: impl Fn(f64, f64) -> f64 + Copy + 'a) -> Vec<Curve<'a>> {
+    PROCESSORS
+        .into_iter()
+        .map(|n| (format!("{n} processors"), Box::new(move |x| curve(f64::from(n), x)) as _))
+        .collect()
+}
+
+fn charts(costs: Costs) -> Vec<Chart<'static>> {
+    let break_even = |file, title, x, from, to, curves| Chart {
+        file,
+        title,
+        x,
+        y: "fraction of updates",
+        from,
+        to,
+        curves,
+    };
+    let ratio = "memory-latency ratio r (transfer / local atomic operation)";
+    let overheads = [
+        ("spinlock, 2 processors", costs.spinlock(2.0)),
+        ("spinlock, 64 processors", costs.spinlock(64.0)),
+        ("brlock", costs.brlock_read()),
+        ("RCU", costs.quiescent),
+    ];
+    let efficiencies = overheads
+        .map(|(name, overhead)| (name.to_owned(), Box::new(move |x| efficiency(x, overhead)) as _))
+        .into();
+    let mut all = vec![Chart {
+        file: "rcu-efficiency.svg",
+        title: "Critical-section efficiency of a read: Tc / (Tc + Ta + Tr)",
+        x: "ns in the critical section, Tc",
+        y: "efficiency",
+        from: 1.0,
+        to: 10_000.0,
+        curves: efficiencies,
+    }];
+    let against = |lambda: f64| {
+        (
+            of_processors(move |n, r| costs.with_ratio(r).break_even_spinlock(n, lambda)),
+            of_processors(move |n, r| costs.with_ratio(r).break_even_brlock(n, lambda)),
+        )
+    };
+    let (spinlock_small, brlock_small) = against(SMALL_LAMBDA);
+    let (spinlock_large, brlock_large) = against(LARGE_LAMBDA);
+    let title = "Below the line RCU is cheaper than a spinlock: one update a grace period";
+    all.push(break_even("rcu-spinlock-small-lambda.svg", title, ratio, 1.0, 1000.0, spinlock_small));
+    let title = "Below the line RCU is cheaper than a spinlock: 1,000 updates a grace period";
+    all.push(break_even("rcu-spinlock-large-lambda.svg", title, ratio, 1.0, 1000.0, spinlock_large));
+    let title = "Below the line RCU is cheaper than a brlock: one update a grace period";
+    all.push(break_even("rcu-brlock-small-lambda.svg", title, ratio, 1.0, 1000.0, brlock_small));
+    let title = "Below the line RCU is cheaper than a brlock: 1,000 updates a grace period";
+    all.push(break_even("rcu-brlock-large-lambda.svg", title, ratio, 1.0, 1000.0, brlock_large));
+    let title = "Below the line RCU is cheaper than a spinlock, at this machine's ratio";
+    let lambda = "updates a grace period, lambda";
+    let curves = of_processors(move |n, lambda| costs.break_even_spinlock(n, lambda));
+    all.push(break_even("rcu-spinlock-lambda.svg", title, lambda, 1.0, 1000.0, curves));
+    all
+}
+
+/// Measures the costs, computes, prints and draws.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let machine = Machine::here();
+    let rounds = if arguments.tiny { 1 } else { arguments.rounds.max(1) };
+    let costs = Costs::of(&costs::measure(rounds, arguments.tiny));
+    let break_even = [SMALL_LAMBDA, LARGE_LAMBDA].into_iter().flat_map(|lambda| {
+        PROCESSORS.map(|n| BreakEven {
+            processors: n,
+            updates_a_grace_period: lambda,
+            against_spinlock: costs.break_even_spinlock(f64::from(n), lambda),
+            against_brlock: costs.break_even_brlock(f64::from(n), lambda),
+        })
+    });
+    let report = Report {
+        machine,
+        costs_ns: costs,
+        memory_latency_ratio: costs.ratio(),
+        break_even: break_even.collect(),
+    };
+    if let Some(folder) = &arguments.svg {
+        charts(costs).iter().try_for_each(|chart| chart.draw(folder))?;
+    }
+    if arguments.json {
+        print_json(&report);
+    } else {
+        report.print();
+    }
+    Ok(())
+}
+
+impl Report {
+    fn print(&self) {
+        let Costs { local, transfer, retire, quiescent } = self.costs_ns;
+        println!("{}", self.machine.line());
+        println!(
+            "local {local:.1} ns, transfer {transfer:.1} ns (r = {:.1}), retire {retire:.1} ns, quiescent {quiescent:.2} ns\n",
+            self.memory_latency_ratio
+        );
+        let heads = ["RCU is cheaper below", "updates a grace period", "than a spinlock", "than a brlock"];
+        let rows = self.break_even.iter().map(|row| {
+            vec![
+                format!("{} processors", row.processors),
+                format!("{:.0}", row.updates_a_grace_period),
+                format!("{:.1} %", 100.0 * row.against_spinlock),
+                format!("{:.1} %", 100.0 * row.against_brlock),
+            ]
+        });
+        print_table(&heads, &rows.collect::<Vec<_>>());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COSTS: Costs = Costs { local: 5.0, transfer: 100.0, retire: 50.0, quiescent: 0.5 };
+
+    #[test]
+    fn at_the_break_even_both_cost_the_same() {
+        for (n, lambda) in [(2.0, 1.0), (16.0, 1.0), (64.0, 1000.0)] {
+            let f = COSTS.break_even_spinlock(n, lambda);
+            assert!(f > 0.0 && f < 1.0, "{f}");
+            let rcu = f * COSTS.rcu_update(n, lambda) + (1.0 - f) * COSTS.quiescent;
+            assert!((rcu - COSTS.spinlock(n)).abs() < 1e-9);
+            let f = COSTS.break_even_brlock(n, lambda);
+            let rcu = f * COSTS.rcu_update(n, lambda) + (1.0 - f) * COSTS.quiescent;
+            let brlock = f * COSTS.brlock_update(n) + (1.0 - f) * COSTS.brlock_read();
+            // Where updates alone are cheaper with RCU, it always wins.
+            assert!((rcu - brlock).abs() < 1e-9 || (f == 1.0 && rcu < brlock));
+        }
+    }
+
+    #[test]
+    fn more_updates_a_grace_period_and_slower_memory_favour_rcu() {
+        assert!(COSTS.break_even_spinlock(4.0, 1000.0) > COSTS.break_even_spinlock(4.0, 1.0));
+        let slow = COSTS.with_ratio(200.0);
+        assert!(slow.break_even_spinlock(4.0, 1000.0) > COSTS.break_even_spinlock(4.0, 1000.0));
+    }
+}
