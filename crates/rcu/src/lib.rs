@@ -3,8 +3,8 @@
 //! Readers follow pointers without locks, atomics of the expensive kind, or waiting. An updater makes a copy,
 //! changes it, publishes it with one store, and has the former version freed when no reader can hold it any
 //! more. This crate finds out when that is. It knows nothing of packets or routers. Its tests are in `tests/`:
-//! `basics`, `blocking`, `late` and `local` (what each call promises), `torture` (aged elements against many
-//! readers), `memory` (the bound, measured by the values), `loom_grace` (every interleaving of small programs),
+//! `basics`, `blocking`, `cells`, `late` and `local` (what each call promises), `torture` (aged elements against many
+//! readers), `memory` (the bound, measured by the values), `loom_grace` and `loom_cells` (every interleaving of small programs),
 //! `loom_litmus` (the memory model's litmus tests), and `mutants.sh`, which removes each protection below and
 //! expects one of them to fail. `examples/cost.rs` measures. The algorithm alone is also a model for
 //! spin, in `docs/design/rcu-grace-periods.md`.
@@ -38,6 +38,7 @@
 //! | worker | sleep | [`Reader::offline`] before |
 //! | control thread | read | [`Domain::guard`] |
 //! | updater | replace a value | [`Cell::replace`], [`Cell::update`] |
+//! | updater | many values: by number; in a row; by key | [`Slots`]; [`List`]; [`Chains`] |
 //! | updater | replace a great many | the same with a [`LocalUpdater`] |
 //! | updater | free something else, later | [`Updater::retire`], [`Updater::call`] |
 //! | updater | the same, if freeing may block | [`Updater::call_blocking`] |
@@ -155,10 +156,12 @@ mod domain;
 pub mod flavour;
 mod grace;
 mod late;
+mod list;
 mod local;
 mod pool;
 mod reader;
 mod registry;
+mod slots;
 mod stats;
 pub mod structures;
 mod sync;
@@ -167,6 +170,8 @@ pub use cell::{Cell, OptionCell};
 pub use clock::Clock;
 pub use defer::{Backpressure, Defer, Updater};
 pub use domain::{Config, Domain, Token};
+pub use list::{Chains, Edit, Iter, List};
 pub use local::LocalUpdater;
 pub use reader::{Guard, Reader, Turn};
+pub use slots::Slots;
 pub use stats::{Latency, Stall, Stats};
