@@ -175,3 +175,8 @@ pub use local::LocalUpdater;
 pub use reader::{Guard, Reader, Turn};
 pub use slots::Slots;
 pub use stats::{Latency, Stall, Stats};
+
+/// The examples of the page on patterns, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rcu-patterns.md")]
+mod patterns {}
