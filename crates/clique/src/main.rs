@@ -29,6 +29,7 @@ mod print;
 mod read;
 mod remedies;
 mod report;
+mod routes;
 mod run;
 mod shell;
 mod status;
@@ -69,6 +70,10 @@ enum Command {
     /// with commands are read from standard input, at a terminal with history and completion.
     #[command(after_help = EXIT_STATUS)]
     Ctl(ctl::Args),
+    /// Convert, compare and look into files of routes.
+    ///
+    /// Read are lists, the output of 'ip route', and MRT files, plain or compressed by gzip, bzip2, xz or zstd.
+    Routes(routes::Args),
     /// Say what is wrong with a configuration, and which worker would run what.
     ///
     /// All arguments of elements are checked, but no interface is opened and no file written; what shows only then,
@@ -117,6 +122,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args, &known),
         Command::Demo(args) => demo::run(&args, &known),
         Command::Ctl(args) => ctl::run(&args).into(),
+        Command::Routes(args) => routes::run(&args).into(),
         Command::Check(args) => check::run(&args, &known).into(),
         Command::Flatten(args) => print::flatten(&args).into(),
         Command::Pretty(args) => print::pretty(&args).into(),

@@ -10,7 +10,7 @@ use clap::{Subcommand, ValueHint};
 use control::{Client, Failure, Reply};
 use serde_json::{Value, json};
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Arguments of `clique ctl`.
@@ -84,14 +84,7 @@ enum Action {
 
 /// Runs `clique ctl`.
 pub(crate) fn run(args: &Args) -> Status {
-    let connected = match (&args.unix_socket, args.port) {
-        (Some(path), _) => Client::unix(path).map_err(|error| format!("{}: {error}", path.display())),
-        (None, port) => {
-            let port = port.unwrap_or_default();
-            Client::tcp(&args.host, port).map_err(|error| format!("{}:{port}: {error}", args.host))
-        }
-    };
-    let mut session = match connected {
+    let mut session = match connect(&args.host, args.port, args.unix_socket.as_deref()) {
         Ok(client) => Session { client, json: args.json },
         Err(message) => return complain(&message),
     };
@@ -100,6 +93,17 @@ pub(crate) fn run(args: &Args) -> Status {
         None => shell::run(&mut session),
     };
     done.map_or_else(|message| complain(&message), |()| Status::Fine)
+}
+
+/// Connects to a router's control socket.
+pub(crate) fn connect(host: &str, port: Option<u16>, unix_socket: Option<&Path>) -> Result<Client, String> {
+    match (unix_socket, port) {
+        (Some(path), _) => Client::unix(path).map_err(|error| format!("{}: {error}", path.display())),
+        (None, port) => {
+            let port = port.unwrap_or_default();
+            Client::tcp(host, port).map_err(|error| format!("{host}:{port}: {error}"))
+        }
+    }
 }
 
 fn complain(message: &str) -> Status {
@@ -114,7 +118,7 @@ struct Session {
 }
 
 /// The data of a response, or what it says instead.
-fn data(reply: Result<Reply, Failure>) -> Result<String, String> {
+pub(crate) fn data(reply: Result<Reply, Failure>) -> Result<String, String> {
     let reply = reply.map_err(|failure| failure.to_string())?;
     if reply.is_fine() { Ok(reply.data.unwrap_or_default()) } else { Err(reply.messages.join("\n")) }
 }

@@ -7,6 +7,7 @@ mod control;
 mod demo;
 mod print;
 mod reference;
+mod routes;
 mod run;
 
 use std::io::Write;

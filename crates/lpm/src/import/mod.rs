@@ -12,6 +12,7 @@
 //! A file is read as a whole before anything is done with it, so a bad line or a truncated file changes no table.
 
 pub mod mrt;
+mod normal;
 mod packing;
 mod text;
 
@@ -23,6 +24,7 @@ use std::path::Path;
 
 use crate::prefix::Prefix;
 
+pub use normal::Line;
 pub use packing::{Packing, unpack};
 pub use text::{LineError, parse, parse_prefix};
 
@@ -211,8 +213,15 @@ pub fn read_file(path: &Path, options: Options<'_>) -> Result<List, ImportError>
 /// # Errors
 /// [`ImportError`].
 pub fn read(source: impl Read, mut options: Options<'_>) -> Result<List, ImportError> {
-    let bytes = unpack(source, &mut options)?;
-    if mrt::is_mrt(&bytes) { mrt::list(&bytes) } else { parse(&bytes) }
+    parse_any(&unpack(source, &mut options)?)
+}
+
+/// Reads routes from bytes that are not compressed.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn parse_any(bytes: &[u8]) -> Result<List, ImportError> {
+    if mrt::is_mrt(bytes) { mrt::list(bytes) } else { parse(bytes) }
 }
 
 #[cfg(test)]

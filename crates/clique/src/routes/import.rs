@@ -1,0 +1,121 @@
+//! `clique routes import`.
+
+use super::Trouble;
+use super::file::{self, route_json};
+use crate::console;
+use crate::ctl;
+use crate::report;
+use crate::status::Status;
+use clap::ValueHint;
+use lpm::import::{List, Way};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Arguments of `clique routes import`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// A list, the output of 'ip route', or an MRT file, plain or compressed ('-': standard input).
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    file: String,
+
+    /// Write to OUT instead of standard output.
+    #[arg(short, long, value_name = "OUT", conflicts_with = "into", value_hint = ValueHint::FilePath)]
+    output: Option<String>,
+
+    /// Give an output to next hops behind INTERFACE; to all others without one if there is no 'INTERFACE='.
+    #[arg(long = "to", value_name = "[INTERFACE=]OUTPUT", value_parser = output)]
+    outputs: Vec<(Option<String>, u32)>,
+
+    /// Load the file into this element of a running router.
+    #[arg(long, value_name = "ELEMENT", requires = "socket")]
+    into: Option<String>,
+
+    /// The TCP port of the router's control socket.
+    #[arg(short, long, value_name = "PORT", group = "socket", requires = "into")]
+    port: Option<u16>,
+
+    /// The UNIX-domain socket of the router.
+    #[arg(short, long, value_name = "SOCKET", group = "socket", requires = "into", value_hint = ValueHint::FilePath)]
+    unix_socket: Option<PathBuf>,
+}
+
+fn output(text: &str) -> Result<(Option<String>, u32), String> {
+    let (interface, port) = match text.rsplit_once('=') {
+        Some((interface, port)) => (Some(interface.to_owned()), port),
+        None => (None, text),
+    };
+    port.parse().map(|port| (interface, port)).map_err(|_| "expected [INTERFACE=]OUTPUT".to_owned())
+}
+
+pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
+    let mut list = file::read(&args.file)?.list;
+    if let Some(element) = &args.into {
+        return load(args, element, &list, json);
+    }
+    assign(&mut list, &args.outputs);
+    let routes = list.sorted();
+    if json {
+        let all: Vec<Value> = routes.iter().map(|&(prefix, way)| route_json(&list, prefix, way)).collect();
+        let report = json!({ "routes": all, "skipped": list.skipped });
+        return Ok(match &args.output {
+            None => report::print_json(&report),
+            Some(out) => console::write_result(Some(out), &format!("{report:#}\n")),
+        });
+    }
+    let text = routes.iter().fold(String::new(), |mut text, &(prefix, way)| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{}", list.line(prefix, way));
+        text
+    });
+    Ok(console::write_result(args.output.as_deref(), &text))
+}
+
+/// Gives outputs to the next hops that have none.
+fn assign(list: &mut List, outputs: &[(Option<String>, u32)]) {
+    let of = |name: Option<&str>| outputs.iter().rev().find(|(known, _)| known.as_deref() == name);
+    let by_device: Vec<_> =
+        list.devices.iter().map(|name| of(Some(name)).or(of(None)).map(|o| o.1)).collect();
+    let rest = of(None).map(|output| output.1);
+    let give = |hop: &mut lpm::import::Hop| {
+        let given = hop.device.map_or(rest, |device| by_device.get(device as usize).copied().flatten());
+        hop.port = hop.port.or(given);
+    };
+    let single = |way: &mut Way| {
+        if let Way::Hop(hop) = way {
+            give(hop);
+        }
+    };
+    list.v4.iter_mut().for_each(|(_, way)| single(way));
+    list.v6.iter_mut().for_each(|(_, way)| single(way));
+    list.groups.iter_mut().flatten().for_each(|(hop, _)| give(hop));
+}
+
+/// Has an element load the file, which was found to be right.
+fn load(args: &Args, element: &str, list: &List, json: bool) -> Result<Status, Trouble> {
+    let path = match args.file.as_str() {
+        "-" => return Err(Trouble(Status::Usage, "a router cannot load standard input; name a file".into())),
+        file => std::fs::canonicalize(file).map_err(|error| {
+            Trouble(Status::Configuration, format!("{file}: {}", console::reason(&error)))
+        })?,
+    };
+    let mut value = lang::conf::quote(path.display().to_string());
+    let default = args.outputs.iter().rev().find(|(interface, _)| interface.is_none());
+    value.extend(default.map(|(_, port)| format!(" {port}")));
+    for (interface, port) in &args.outputs {
+        value.extend(interface.as_ref().map(|interface| format!(" {interface}={port}")));
+    }
+    let failure = |message: String| Trouble(Status::Failure, message);
+    let mut client = ctl::connect("127.0.0.1", args.port, args.unix_socket.as_deref()).map_err(failure)?;
+    ctl::data(client.write(&format!("{element}.load"), &value)).map_err(failure)?;
+    let (v4, v6) = (list.v4.len(), list.v6.len());
+    if json {
+        return Ok(report::print_json(
+            &json!({ "element": element, "ipv4": v4, "ipv6": v6, "skipped": list.skipped }),
+        ));
+    }
+    Ok(console::write_result(
+        None,
+        &format!("{element}: {}: {v4} IPv4 and {v6} IPv6 routes read\n", args.file),
+    ))
+}

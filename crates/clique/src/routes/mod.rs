@@ -1,0 +1,61 @@
+//! `clique routes`: reads route files of any known format, converts, compares and describes them, looks addresses up, and
+//! loads them into a router that runs.
+
+mod diff;
+mod file;
+mod import;
+mod lookup;
+mod stats;
+
+use crate::console;
+use crate::status::Status;
+use clap::Subcommand;
+
+const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable file, 2 wrong command line, 3 failure to write or to reach the router.";
+
+/// Arguments of `clique routes`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Print JSON.
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Check a file and print its routes in one format, or load it into a running router.
+    ///
+    /// Printed are the routes in order, each prefix once, in lines that all tools here read, and 'load' handlers, too. With
+    /// '--into', the file is checked, then loaded by the element of a router that runs on this machine: all routes or none.
+    #[command(after_help = EXIT_STATUS)]
+    Import(import::Args),
+    /// Print the longest match for addresses.
+    #[command(after_help = EXIT_STATUS)]
+    Lookup(lookup::Args),
+    /// Print what leads from one file to another: '-' gone, '+' new, '~' leads elsewhere.
+    #[command(after_help = EXIT_STATUS)]
+    Diff(diff::Args),
+    /// Count prefixes by length, next hops, and the bytes of the tables for them.
+    #[command(after_help = EXIT_STATUS)]
+    Stats(stats::Args),
+}
+
+/// Runs `clique routes`.
+pub(crate) fn run(args: &Args) -> Status {
+    let done = match &args.action {
+        Action::Import(action) => import::run(action, args.json),
+        Action::Lookup(action) => lookup::run(action, args.json),
+        Action::Diff(action) => diff::run(action, args.json),
+        Action::Stats(action) => stats::run(action, args.json),
+    };
+    done.unwrap_or_else(|Trouble(status, message)| {
+        console::complain(&format!("clique routes: {}\n", message.trim_end()));
+        status
+    })
+}
+
+/// How the program ends, and why.
+struct Trouble(Status, String);

@@ -1,0 +1,166 @@
+//! `clique routes stats`.
+
+use super::Trouble;
+use super::file::{self, RouteFile};
+use crate::console;
+use crate::report;
+use crate::status::Status;
+use clap::ValueHint;
+use lpm::import::{Way, mrt};
+use lpm::{Key, Prefix, Table, TableStats};
+use rcu::Domain;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+
+/// Arguments of `clique routes stats`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The file of routes ('-': standard input).
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    file: String,
+}
+
+pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
+    let file = file::read(&args.file)?;
+    let full = |error: lpm::TableError| Trouble(Status::Failure, error.to_string());
+    let v4 = Family::of(&file.list.v4).map_err(full)?;
+    let v6 = Family::of(&file.list.v6).map_err(full)?;
+    let events = Events::of(&file);
+    if json {
+        let mut report = json!({ "ipv4": v4.json(), "ipv6": v6.json(), "skipped": file.list.skipped });
+        if let Some(events) = events {
+            report["mrt"] = events.json();
+        }
+        return Ok(report::print_json(&report));
+    }
+    let mut text = String::new();
+    for (name, family) in [("IPv4", &v4), ("IPv6", &v6)] {
+        text.push_str(&family.text(name));
+    }
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "left out: {}", file.list.skipped);
+    if let Some(events) = events {
+        let _ = writeln!(
+            text,
+            "MRT: {} routes in dumps, {} announced, {} withdrawn, {} peers",
+            events.dumped, events.announced, events.withdrawn, events.peers
+        );
+    }
+    text.push_str(&lengths(&v4, &v6));
+    Ok(console::write_result(None, &text))
+}
+
+/// The routes of one family.
+struct Family {
+    lengths: BTreeMap<u8, u64>,
+    hops: usize,
+    nowhere: u64,
+    table: TableStats,
+}
+
+impl Family {
+    fn of<K: Key>(routes: &[(Prefix<K>, Way)]) -> Result<Family, lpm::TableError> {
+        let table = Table::<K>::new(Domain::global());
+        // As many ids as different next hops, as in a router: neighbours that lead the same way share memory.
+        let mut ids = std::collections::HashMap::new();
+        let changes: Vec<_> = routes
+            .iter()
+            .map(|&(prefix, way)| {
+                let fresh = ids.len() as u32;
+                (prefix, Some(*ids.entry(way).or_insert(fresh)))
+            })
+            .collect();
+        table.apply(changes)?;
+        let (mut lengths, mut nowhere) = (BTreeMap::new(), 0);
+        let no_way = ids.remove(&Way::Nowhere);
+        table.for_each(|prefix, id| {
+            *lengths.entry(prefix.len()).or_default() += 1;
+            nowhere += u64::from(Some(id) == no_way);
+        });
+        Ok(Family { lengths, hops: ids.len(), nowhere, table: table.stats() })
+    }
+
+    fn lookup_bytes(&self) -> usize {
+        self.table.root_bytes + self.table.block_bytes
+    }
+
+    fn bytes_a_prefix(&self) -> f64 {
+        self.lookup_bytes() as f64 / self.table.prefixes.max(1) as f64
+    }
+
+    fn text(&self, name: &str) -> String {
+        format!(
+            "{name}: {} prefixes, {} to nowhere; {} next hops; table {} bytes ({:.1} a prefix), routes of record {} bytes\n",
+            self.table.prefixes,
+            self.nowhere,
+            self.hops,
+            self.lookup_bytes(),
+            self.bytes_a_prefix(),
+            self.table.rib_bytes
+        )
+    }
+
+    fn json(&self) -> Value {
+        let lengths: Map<String, Value> =
+            self.lengths.iter().map(|(len, count)| (len.to_string(), json!(count))).collect();
+        json!({
+            "prefixes": self.table.prefixes,
+            "nowhere": self.nowhere,
+            "next_hops": self.hops,
+            "lengths": lengths,
+            "table_bytes": self.lookup_bytes(),
+            "record_bytes": self.table.rib_bytes,
+        })
+    }
+}
+
+fn lengths(v4: &Family, v6: &Family) -> String {
+    let all: std::collections::BTreeSet<u8> = v4.lengths.keys().chain(v6.lengths.keys()).copied().collect();
+    let mut text = "length      IPv4      IPv6\n".to_owned();
+    for len in all {
+        let count = |family: &Family| family.lengths.get(&len).copied().unwrap_or(0);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{:>6}{:>10}{:>10}", format!("/{len}"), count(v4), count(v6));
+    }
+    text
+}
+
+/// What an MRT file holds besides the routes that are in force at its end.
+#[derive(Default)]
+struct Events {
+    dumped: u64,
+    announced: u64,
+    withdrawn: u64,
+    peers: usize,
+}
+
+impl Events {
+    fn of(file: &RouteFile) -> Option<Events> {
+        if !mrt::is_mrt(&file.bytes) {
+            return None;
+        }
+        let (mut events, mut peers) = (Events::default(), HashSet::new());
+        let read = mrt::read(&file.bytes, &mut |event| {
+            peers.insert(event.peer);
+            match (event.dump, event.path) {
+                (true, _) => events.dumped += 1,
+                (false, Some(_)) => events.announced += 1,
+                (false, None) => events.withdrawn += 1,
+            }
+        });
+        // It has been read without an error before.
+        read.ok()?;
+        events.peers = peers.len();
+        Some(events)
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "dumped": self.dumped,
+            "announced": self.announced,
+            "withdrawn": self.withdrawn,
+            "peers": self.peers,
+        })
+    }
+}
