@@ -372,6 +372,29 @@ impl Drop for Counted<'_> {
     }
 }
 
+/// How many callbacks are accounted for at once.
+const TALLY: usize = if cfg!(loom) { 1 } else { 64 };
+
+/// Callbacks that have run and are still charged for.
+#[derive(Default)]
+struct Tally {
+    run: usize,
+    bytes: usize,
+    panicked: u64,
+}
+
+impl Tally {
+    fn run(&mut self, Callback(node): Callback) {
+        // SAFETY: the callback owns its node, which is read before it is given up to `run`.
+        let (charge, run) = unsafe { (node.as_ref().charge, node.as_ref().run) };
+        // SAFETY: as above.
+        let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { run(node.as_ptr()) }));
+        self.run += 1;
+        self.bytes += charge;
+        self.panicked += u64::from(outcome.is_err());
+    }
+}
+
 impl Shared {
     /// Moves everything queued into a batch and starts its grace period, unless a batch is waiting already.
     /// Says which grace period the batch waits for, `None` if there is nothing to wait for.
@@ -392,22 +415,31 @@ impl Shared {
         if cfg!(rcu_mutant = "one_generation_early") {
             self.queues.iter().for_each(|queue| queue.take(&mut callbacks));
         }
+        let mut tally = Tally::default();
         for callback in callbacks {
             if callback.may_block() {
                 self.pool.push(callback);
-            } else {
-                self.run_callback(callback);
+                continue;
+            }
+            tally.run(callback);
+            // Updaters write the same counters: often enough for them not to be refused, seldom enough not to slow them.
+            if tally.run == TALLY {
+                self.settle(std::mem::take(&mut tally));
             }
         }
+        self.settle(tally);
     }
 
-    pub(crate) fn run_callback(&self, Callback(node): Callback) {
-        // SAFETY: the callback owns its node, which is read before it is given up to `run`.
-        let (charge, run) = unsafe { (node.as_ref().charge, node.as_ref().run) };
-        // SAFETY: as above.
-        let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { run(node.as_ptr()) }));
-        self.budget.refund(charge);
-        self.metrics.count_callback(outcome.is_err());
+    pub(crate) fn run_callback(&self, callback: Callback) {
+        let mut tally = Tally::default();
+        tally.run(callback);
+        self.settle(tally);
+    }
+
+    /// Gives back the room of callbacks that have run, and counts them.
+    fn settle(&self, tally: Tally) {
+        self.budget.refund_many(tally.run, tally.bytes);
+        self.metrics.count_callbacks(tally.run as u64, tally.panicked);
     }
 
     /// Gathers, waits and runs once. False if there was nothing.

@@ -118,10 +118,6 @@ impl Default for Buckets {
 }
 
 impl Metrics {
-    pub(crate) fn count_callback(&self, panicked: bool) {
-        self.count_callbacks(1, panicked.into());
-    }
-
     /// Counts callbacks that have run, and those of them that panicked.
     pub(crate) fn count_callbacks(&self, run: u64, panicked: u64) {
         self.callbacks_run.fetch_add(run, Relaxed);
