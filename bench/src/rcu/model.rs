@@ -139,20 +139,29 @@ impl Chart<'_> {
     fn draw(&self, folder: &Path) -> Result<(), String> {
         let path = folder.join(self.file);
         let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
+        let growth = (self.to / self.from).powf(1.0 / 120.0);
+        let xs = || (0..=120).map(move |step| self.from * growth.powi(step));
+        let highest = self.curves.iter().flat_map(|(_, curve)| xs().map(curve)).fold(0.0, f64::max);
         let area = SVGBackend::new(&path, (720, 440)).into_drawing_area();
         area.fill(&WHITE).map_err(|e| failed(&e))?;
         let mut chart = ChartBuilder::on(&area)
             .caption(self.title, ("sans-serif", 18))
             .margin(12)
+            .margin_right(24)
             .x_label_area_size(44)
             .y_label_area_size(56)
-            .build_cartesian_2d((self.from..self.to).log_scale(), 0.0..1.0)
+            .build_cartesian_2d((self.from..self.to).log_scale(), 0.0..(1.1 * highest).clamp(0.01, 1.0))
             .map_err(|e| failed(&e))?;
-        chart.configure_mesh().x_desc(self.x).y_desc(self.y).draw().map_err(|e| failed(&e))?;
-        let growth = (self.to / self.from).powf(1.0 / 120.0);
+        chart
+            .configure_mesh()
+            .light_line_style(WHITE)
+            .x_desc(self.x)
+            .y_desc(self.y)
+            .draw()
+            .map_err(|e| failed(&e))?;
         for (number, (name, curve)) in self.curves.iter().enumerate() {
             let color = Palette99::pick(number).stroke_width(2);
-            let points = (0..=120).map(|step| self.from * growth.powi(step)).map(|x| (x, curve(x)));
+            let points = xs().map(|x| (x, curve(x)));
             chart
                 .draw_series(LineSeries::new(points, color))
                 .map_err(|e| failed(&e))?
