@@ -102,7 +102,7 @@ impl Domain {
     fn start_reclaimer(&self) {
         #[cfg(not(loom))]
         if self.shared.background {
-            crate::defer::thread::start(&self.shared);
+            crate::reclaimer::thread::start(&self.shared);
         }
     }
 

@@ -9,11 +9,13 @@ use crossbeam_utils::CachePadded;
 
 use crate::{
     clock::Clock,
-    defer::{Budget, Queue, Reclaimer},
+    defer::Budget,
     domain::{Config, Token},
     late::Hook,
     pool::Pool,
+    queue::Queue,
     reader::{OFFLINE, Slot},
+    reclaimer::Reclaimer,
     registry::Registry,
     stats::{Metrics, Starts, Stats},
     sync::{AtomicU64, Backoff, Mutex, Ordering, fence, ordering, protect},
@@ -39,7 +41,7 @@ pub(crate) struct Shared {
     /// How many threads wait for the reclaimer's lock to run a barrier.
     pub(crate) barriers: unordered::AtomicUsize,
     #[cfg(not(loom))]
-    pub(crate) bell: CachePadded<crate::defer::thread::Bell>,
+    pub(crate) bell: CachePadded<crate::reclaimer::thread::Bell>,
     #[cfg(not(loom))]
     pub(crate) background: bool,
     pub(crate) pool: Pool,

@@ -2,12 +2,14 @@
 //!
 //! Readers follow pointers without locks, atomics of the expensive kind, or waiting. An updater makes a copy,
 //! changes it, publishes it with one store, and has the former version freed when no reader can hold it any
-//! more. This crate finds out when that is. It knows nothing of packets or routers. Its tests are in `tests/`:
-//! `basics`, `blocking`, `cells`, `late` and `local` (what each call promises), `torture` (aged elements against many
-//! readers), `memory` (the bound, measured by the values), `loom_grace` and `loom_cells` (every interleaving of small programs),
-//! `loom_litmus` (the memory model's litmus tests), and `mutants.sh`, which removes each protection below and
-//! expects one of them to fail. `examples/cost.rs` measures. The algorithm alone is also a model for
-//! spin, in `docs/design/rcu-grace-periods.md`.
+//! more. This crate finds out when that is. It knows nothing of packets or routers.
+//!
+//! Its tests are in `tests/`: `basics`, `blocking`, `cells`, `late` and `local` (what each call promises), `torture`
+//! (aged elements against many readers), `memory` (the bound, measured by the values), the `loom_*` (every
+//! interleaving of small programs; `loom_litmus` has the memory model's litmus tests), and `mutants.sh`, which
+//! removes each protection below and expects one of them to fail. `examples/cost.rs` measures. The algorithm alone
+//! is also a model for spin, in `docs/design/rcu-grace-periods.md`. The other ways to find out when, and what it is
+//! like without protection, are in [`flavour`], to compare with.
 //!
 //! ```
 //! use rcu::{Cell, Domain};
@@ -159,7 +161,9 @@ mod late;
 mod list;
 mod local;
 mod pool;
+mod queue;
 mod reader;
+mod reclaimer;
 mod registry;
 mod slots;
 mod stats;

@@ -8,8 +8,8 @@
 use std::{collections::VecDeque, sync::PoisonError};
 
 use crate::{
-    defer::Callback,
     grace::Shared,
+    queue::Callback,
     sync::{Backoff, Mutex, MutexGuard},
 };
 
