@@ -38,7 +38,7 @@
 //! # See also
 //! ARPQuerier
 
-use super::neighbours::{Full, Limits, Neighbours, Waiter};
+use super::neighbours::{Address, Full, Limits, Neighbours, Waiter};
 use router::{Args, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Refused, Residency, Scope};
 use std::any::Any;
 use std::net::Ipv4Addr;
@@ -107,7 +107,7 @@ pub(super) fn wake(cx: &Cx<'_>, waiters: Vec<Waiter>) {
 }
 
 /// When to look for addresses that have expired, for the first time and afterwards.
-pub(super) fn expiry_timer(cx: &mut Cx<'_>, table: &Neighbours, first: bool) {
+pub(super) fn expiry_timer<A: Address>(cx: &mut Cx<'_>, table: &Neighbours<A>, first: bool) {
     if table.limits().timeout_ns > 0 {
         let whole_s = table.limits().timeout_ns as u64 / 1_000_000_000;
         cx.timer_after(0, Duration::from_secs(whole_s + u64::from(!first)));

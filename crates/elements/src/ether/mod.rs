@@ -17,6 +17,7 @@ mod ether_vlan_encap;
 mod get_ether_address;
 mod host_ether_filter;
 mod ip6_nd_advertiser;
+mod ip6_nd_solicitor;
 mod listen_ether_switch;
 mod mark_mac_header;
 mod neighbours;
@@ -53,6 +54,7 @@ pub const CLASSES: &[&Class] = &[
     &get_ether_address::CLASS,
     &host_ether_filter::CLASS,
     &ip6_nd_advertiser::CLASS,
+    &ip6_nd_solicitor::CLASS,
     &mark_mac_header::CLASS,
     &set_ether_address::CLASS,
     &set_vlan_anno::CLASS,

@@ -8,8 +8,10 @@
 
 use rcu::{Domain, OptionCell, Turn, Updater};
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
 use std::fmt::Write as _;
-use std::net::Ipv4Addr;
+use std::hash::Hash;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wire::MacAddr;
@@ -94,9 +96,30 @@ pub(super) enum Asked {
     },
 }
 
+/// An address that neighbours have.
+pub(super) trait Address: Copy + Ord + Hash + Display + Send + Sync + 'static {
+    /// The address in 32 bits.
+    fn fold(self) -> u32;
+}
+
+impl Address for Ipv4Addr {
+    #[inline]
+    fn fold(self) -> u32 {
+        self.to_bits()
+    }
+}
+
+impl Address for Ipv6Addr {
+    #[inline]
+    fn fold(self) -> u32 {
+        let bits = self.to_bits();
+        (bits ^ bits >> 32 ^ bits >> 64 ^ bits >> 96) as u32
+    }
+}
+
 /// One published address. Replaced as a whole when the Ethernet address changes; times change in place.
-struct Slot {
-    ip: Ipv4Addr,
+struct Slot<A> {
+    ip: A,
     mac: MacAddr,
     /// Queries sent since the last reply.
     polls: AtomicU8,
@@ -106,8 +129,8 @@ struct Slot {
     polled_ns: AtomicI64,
 }
 
-impl Slot {
-    fn new(ip: Ipv4Addr, mac: MacAddr, live_ns: i64) -> Slot {
+impl<A: Address> Slot<A> {
+    fn new(ip: A, mac: MacAddr, live_ns: i64) -> Slot<A> {
         let slot = Slot {
             ip,
             mac,
@@ -119,7 +142,7 @@ impl Slot {
         slot
     }
 
-    fn copy(&self) -> Slot {
+    fn copy(&self) -> Slot<A> {
         Slot {
             ip: self.ip,
             mac: self.mac,
@@ -152,7 +175,7 @@ fn interval(polls: u8) -> i64 {
     QUERY_INTERVAL[usize::from(polls >= PATIENCE)]
 }
 
-type Bucket = Box<[Slot]>;
+type Bucket<A> = Box<[Slot<A>]>;
 
 /// What the directory knows about an address.
 struct Record {
@@ -166,17 +189,22 @@ struct Record {
     waiters: Vec<Waiter>,
 }
 
-#[derive(Default)]
-struct Directory {
-    records: HashMap<Ipv4Addr, Record>,
+struct Directory<A> {
+    records: HashMap<A, Record>,
     /// Addresses by the time of their last sign of life, and for equal times by arrival.
-    order: BTreeMap<(i64, u64), Ipv4Addr>,
+    order: BTreeMap<(i64, u64), A>,
     arrivals: u64,
 }
 
-impl Directory {
+impl<A> Default for Directory<A> {
+    fn default() -> Directory<A> {
+        Directory { records: HashMap::new(), order: BTreeMap::new(), arrivals: 0 }
+    }
+}
+
+impl<A: Address> Directory<A> {
     /// The record of an address, made if need be.
-    fn ensure(&mut self, ip: Ipv4Addr, now_ns: i64) -> &mut Record {
+    fn ensure(&mut self, ip: A, now_ns: i64) -> &mut Record {
         let (order, arrivals) = (&mut self.order, &mut self.arrivals);
         self.records.entry(ip).or_insert_with(|| {
             *arrivals += 1;
@@ -195,7 +223,7 @@ impl Directory {
     }
 
     /// Notes a sign of life of an address that has a record.
-    fn touch(&mut self, ip: Ipv4Addr, at_ns: i64) {
+    fn touch(&mut self, ip: A, at_ns: i64) {
         if let Some(record) = self.records.get_mut(&ip) {
             self.order.remove(&record.place);
             self.arrivals += 1;
@@ -205,22 +233,22 @@ impl Directory {
         }
     }
 
-    fn remove(&mut self, ip: Ipv4Addr) -> Vec<Waiter> {
+    fn remove(&mut self, ip: A) -> Vec<Waiter> {
         let Some(record) = self.records.remove(&ip) else { return Vec::new() };
         self.order.remove(&record.place);
         record.waiters
     }
 
-    fn oldest(&self) -> Option<(i64, Ipv4Addr)> {
+    fn oldest(&self) -> Option<(i64, A)> {
         self.order.first_key_value().map(|(&(live_ns, _), &ip)| (live_ns, ip))
     }
 }
 
 /// A neighbour table.
-pub(super) struct Neighbours {
+pub(super) struct Neighbours<A: Address = Ipv4Addr> {
     limits: Limits,
-    buckets: Box<[OptionCell<Bucket>]>,
-    directory: Mutex<Directory>,
+    buckets: Box<[OptionCell<Bucket<A>>]>,
+    directory: Mutex<Directory<A>>,
     updater: Updater,
     /// Packets that wait, on all workers.
     waiting: AtomicUsize,
@@ -228,9 +256,9 @@ pub(super) struct Neighbours {
     drops: AtomicU64,
 }
 
-impl Neighbours {
+impl<A: Address> Neighbours<A> {
     /// An empty table.
-    pub(super) fn new(limits: Limits) -> Neighbours {
+    pub(super) fn new(limits: Limits) -> Neighbours<A> {
         Neighbours {
             limits,
             buckets: (0..BUCKETS).map(|_| OptionCell::new(None)).collect(),
@@ -249,13 +277,7 @@ impl Neighbours {
     /// The Ethernet address for an IP address, if it is known; and whether a query should be sent to confirm it, which
     /// is the case at times when it was last confirmed more than `poll_ns` ago (never, if that is 0). Takes no lock.
     #[inline]
-    pub(super) fn lookup(
-        &self,
-        turn: Turn<'_>,
-        ip: Ipv4Addr,
-        now_ns: i64,
-        poll_ns: i64,
-    ) -> Option<(MacAddr, bool)> {
+    pub(super) fn lookup(&self, turn: Turn<'_>, ip: A, now_ns: i64, poll_ns: i64) -> Option<(MacAddr, bool)> {
         let slot = self.slot(turn, ip)?;
         let live_ns = slot.live_ns.load(Relaxed);
         if self.expired(live_ns, now_ns) {
@@ -265,13 +287,7 @@ impl Neighbours {
     }
 
     /// Says that packets for an unknown address wait with `waiter`, which is woken when that changes.
-    pub(super) fn ask(
-        &self,
-        turn: Turn<'_>,
-        ip: Ipv4Addr,
-        now_ns: i64,
-        waiter: Waiter,
-    ) -> (Asked, Vec<Waiter>) {
+    pub(super) fn ask(&self, turn: Turn<'_>, ip: A, now_ns: i64, waiter: Waiter) -> (Asked, Vec<Waiter>) {
         let mut directory = self.lock();
         let evicted = self.make_room(turn, &mut directory, ip);
         let record = directory.ensure(ip, now_ns);
@@ -303,7 +319,7 @@ impl Neighbours {
     pub(super) fn insert(
         &self,
         turn: Turn<'_>,
-        ip: Ipv4Addr,
+        ip: A,
         mac: MacAddr,
         now_ns: i64,
     ) -> Result<Vec<Waiter>, Full> {
@@ -352,8 +368,8 @@ impl Neighbours {
     }
 
     /// Takes over what another table knows and this one does not; returns whom to wake.
-    pub(super) fn adopt(&self, other: &Neighbours, turn: Turn<'_>, now_ns: i64) -> Vec<Waiter> {
-        let known: Vec<(Ipv4Addr, MacAddr, i64)> = {
+    pub(super) fn adopt(&self, other: &Neighbours<A>, turn: Turn<'_>, now_ns: i64) -> Vec<Waiter> {
+        let known: Vec<(A, MacAddr, i64)> = {
             let theirs = other.lock();
             let records = theirs.order.values().filter_map(|ip| theirs.records.get_key_value(ip));
             records.filter(|(_, record)| record.known).map(|(ip, r)| (*ip, r.mac, r.live_ns)).collect()
@@ -368,7 +384,7 @@ impl Neighbours {
     }
 
     /// What became of an address that packets wait for.
-    pub(super) fn fate(&self, ip: Ipv4Addr, now_ns: i64) -> Fate {
+    pub(super) fn fate(&self, ip: A, now_ns: i64) -> Fate {
         match self.lock().records.get(&ip) {
             None => Fate::Gone,
             Some(record) if record.known && !self.expired(record.live_ns, now_ns) => Fate::Known(record.mac),
@@ -416,32 +432,32 @@ impl Neighbours {
     }
 
     #[inline]
-    fn bucket(&self, ip: Ipv4Addr) -> &OptionCell<Bucket> {
-        let hash = ip.to_bits().wrapping_mul(0x9e37_79b9);
+    fn bucket(&self, ip: A) -> &OptionCell<Bucket<A>> {
+        let hash = ip.fold().wrapping_mul(0x9e37_79b9);
         &self.buckets[(hash >> (32 - BUCKETS.trailing_zeros())) as usize]
     }
 
     #[inline]
-    fn slot<'t>(&'t self, turn: Turn<'t>, ip: Ipv4Addr) -> Option<&'t Slot> {
+    fn slot<'t>(&'t self, turn: Turn<'t>, ip: A) -> Option<&'t Slot<A>> {
         self.bucket(ip).read(turn)?.iter().find(|slot| slot.ip == ip)
     }
 
     /// Replaces, adds or removes the slot of an address. The caller holds the directory's lock: one updater at a time.
-    fn publish(&self, turn: Turn<'_>, ip: Ipv4Addr, slot: Option<Slot>) -> Result<(), Full> {
+    fn publish(&self, turn: Turn<'_>, ip: A, slot: Option<Slot<A>>) -> Result<(), Full> {
         let cell = self.bucket(ip);
         let old = cell.read(turn).map_or(&[][..], |bucket| &**bucket);
         if slot.is_none() && !old.iter().any(|slot| slot.ip == ip) {
             return Ok(());
         }
         let others = old.iter().filter(|slot| slot.ip != ip).map(Slot::copy);
-        let new: Bucket = others.chain(slot).collect();
+        let new: Bucket<A> = others.chain(slot).collect();
         let new = (!new.is_empty()).then(|| Box::new(new));
-        let bytes = size_of::<Bucket>() + size_of_val(old);
+        let bytes = size_of::<Bucket<A>>() + size_of_val(old);
         cell.replace_weighing(new, bytes, &self.updater).map_err(|_| Full)
     }
 
     /// Removes the oldest addresses if one more would be too many; returns whom to wake.
-    fn make_room(&self, turn: Turn<'_>, directory: &mut Directory, ip: Ipv4Addr) -> Vec<Waiter> {
+    fn make_room(&self, turn: Turn<'_>, directory: &mut Directory<A>, ip: A) -> Vec<Waiter> {
         let mut wake = Vec::new();
         let limit = self.limits.entries;
         while limit > 0 && directory.records.len() >= limit && !directory.records.contains_key(&ip) {
@@ -455,7 +471,7 @@ impl Neighbours {
     }
 
     /// Every change of the directory is complete before anything that could panic.
-    fn lock(&self) -> MutexGuard<'_, Directory> {
+    fn lock(&self) -> MutexGuard<'_, Directory<A>> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

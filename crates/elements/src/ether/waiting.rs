@@ -2,6 +2,7 @@
 
 use packet::Packet;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::Hash;
 use std::net::Ipv4Addr;
 
 /// The packets that wait for one address.
@@ -13,15 +14,20 @@ struct Queue {
 }
 
 /// Packets that wait, by the address that they wait for.
-#[derive(Default)]
-pub(super) struct Waiting {
-    queues: HashMap<Ipv4Addr, Queue>,
+pub(super) struct Waiting<A = Ipv4Addr> {
+    queues: HashMap<A, Queue>,
     /// Addresses in the order in which they were first wanted.
-    order: BTreeMap<u64, Ipv4Addr>,
+    order: BTreeMap<u64, A>,
     arrivals: u64,
 }
 
-impl Waiting {
+impl<A> Default for Waiting<A> {
+    fn default() -> Waiting<A> {
+        Waiting { queues: HashMap::new(), order: BTreeMap::new(), arrivals: 0 }
+    }
+}
+
+impl<A: Copy + Eq + Hash> Waiting<A> {
     /// Whether nothing is waited for.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
@@ -29,12 +35,12 @@ impl Waiting {
     }
 
     /// Packets that wait for an address, and when to ask again; `None` if it is not waited for.
-    pub(super) fn state(&self, ip: Ipv4Addr) -> Option<(usize, i64)> {
+    pub(super) fn state(&self, ip: A) -> Option<(usize, i64)> {
         self.queues.get(&ip).map(|queue| (queue.packets.len(), queue.again_ns))
     }
 
     /// Waits for an address, to be asked for again at `again_ns`.
-    pub(super) fn expect(&mut self, ip: Ipv4Addr, again_ns: i64) {
+    pub(super) fn expect(&mut self, ip: A, again_ns: i64) {
         let (order, arrivals) = (&mut self.order, &mut self.arrivals);
         let queue = self.queues.entry(ip).or_insert_with(|| {
             *arrivals += 1;
@@ -45,7 +51,7 @@ impl Waiting {
     }
 
     /// Adds a packet that waits for an address that is waited for; the packet back if it is not.
-    pub(super) fn push(&mut self, ip: Ipv4Addr, packet: Packet) -> Option<Packet> {
+    pub(super) fn push(&mut self, ip: A, packet: Packet) -> Option<Packet> {
         match self.queues.get_mut(&ip) {
             Some(queue) => {
                 queue.packets.push_back(packet);
@@ -56,7 +62,7 @@ impl Waiting {
     }
 
     /// Stops waiting for an address and returns the packets.
-    pub(super) fn take(&mut self, ip: Ipv4Addr) -> VecDeque<Packet> {
+    pub(super) fn take(&mut self, ip: A) -> VecDeque<Packet> {
         let Some(queue) = self.queues.remove(&ip) else { return VecDeque::new() };
         self.order.remove(&queue.arrival);
         queue.packets
@@ -68,7 +74,7 @@ impl Waiting {
     }
 
     /// The addresses that are waited for, in the order in which they were first wanted.
-    pub(super) fn addresses(&self) -> Vec<Ipv4Addr> {
+    pub(super) fn addresses(&self) -> Vec<A> {
         self.order.values().copied().collect()
     }
 }
