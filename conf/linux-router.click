@@ -1,9 +1,9 @@
 // A router between two networks on Linux.
 //
-//   clique run conf/linux-router.click IF0=eth0 NET0=10.0.1.1/24 IF1=eth1 NET1=10.0.2.1/24
+//   clique run conf/linux-router.click IF0=eth0 NET0=10.0.1.1/24 SIX0=2001:db8:1::1/64 IF1=eth1 NET1=10.0.2.1/24 SIX1=2001:db8:2::1/64
 //
-// NET0 and NET1 are this router's addresses and the networks around them; the kernel should have no IP address on either
-// interface, so that only Clique answers there. Further routes can be added while it runs, for instance with
+// NET0 and SIX0 are this router's IPv4 and IPv6 address on the first interface and the networks around them, NET1 and SIX1
+// those on the second. The kernel should have no IP address on either interface, so that only Clique answers there. Further routes can be added while it runs, for instance with
 // `clique ctl write routes.add "10.9.0.0/16 10.0.2.2 2"` (output 1 leads to NET0, output 2 to NET1).
 //
 // METHOD=XDP receives and sends past the kernel's stack; then the kernel sees nothing of what arrives.
@@ -11,18 +11,20 @@
 // Each worker has a receive queue and a socket of its own on each interface, so that a packet is handled by one worker
 // from end to end; while nothing arrives all workers sleep.
 
-define($IF0 eth0, $NET0 10.0.1.1/24, $IF1 eth1, $NET1 10.0.2.1/24, $MTU 1500,
-  $METHOD LINUX);
+define($IF0 eth0, $NET0 10.0.1.1/24, $SIX0 2001:db8:1::1/64,
+  $IF1 eth1, $NET1 10.0.2.1/24, $SIX1 2001:db8:2::1/64,
+  $MTU 1500, $METHOD LINUX);
 
-AddressInfo(port0 $NET0 $IF0:eth, port1 $NET1 $IF1:eth);
+AddressInfo(port0 $NET0 $SIX0 $IF0:eth, port1 $NET1 $SIX1 $IF1:eth);
 
-// A port. Output: IP packets that arrived, their headers checked. Input: IP packets that leave, the next hop in their
-// annotation; output 1 has the ICMP errors that forwarding them caused.
+// A port. Outputs: IPv4 and IPv6 packets that arrived, their headers checked, and ICMP errors that forwarding caused.
+// Inputs: IPv4 and IPv6 packets that leave, the next hop in their annotation.
 elementclass Port { $device, $port, $colour |
   to :: ToDevice($device, METHOD $METHOD);
   FromDevice($device, METHOD $METHOD)
     -> HostEtherFilter($port, DROP_OTHER true)
-    -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
+    -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800,
+                          12/86dd 20/3aff 54/87, 12/86dd 20/3aff 54/88, 12/86dd, -);
   arp :: ARPQuerier($port:ip, $port:eth) -> to;
   kind[0] -> ARPResponder($port:ip $port:eth) -> to;
   kind[1] -> [1]arp;
@@ -31,7 +33,11 @@ elementclass Port { $device, $port, $colour |
     -> Strip(14)
     -> CheckIPHeader(INTERFACES $NET0 $NET1)
     -> [0]output;
-  kind[3] -> Discard;
+  nd :: IP6NDSolicitor($port:ip6, $port:eth) -> to;
+  kind[3] -> IP6NDAdvertiser($port:ip6 $port:eth) -> to;
+  kind[4] -> [1]nd;
+  kind[5] -> DropBroadcasts -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [1]output;
+  kind[6] -> Discard;
 
   input[0]
     -> DropBroadcasts
@@ -41,24 +47,32 @@ elementclass Port { $device, $port, $colour |
     -> ttl :: DecIPTTL
     -> fragment :: IPFragmenter($MTU)
     -> arp;
-  redirect[1] -> ICMPError($port:ip, redirect, host) -> [1]output;
-  options[1] -> ICMPError($port:ip, parameterproblem) -> [1]output;
-  ttl[1] -> ICMPError($port:ip, timeexceeded) -> [1]output;
-  fragment[1] -> ICMPError($port:ip, unreachable, needfrag) -> [1]output;
+  redirect[1] -> ICMPError($port:ip, redirect, host) -> [0]output;
+  options[1] -> ICMPError($port:ip, parameterproblem) -> [0]output;
+  ttl[1] -> ICMPError($port:ip, timeexceeded) -> [0]output;
+  fragment[1] -> ICMPError($port:ip, unreachable, needfrag) -> [0]output;
+
+  input[1] -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
+  hops[1] -> ICMP6Error($port:ip6, 3, 0) -> [1]output;
+  size[1] -> ICMP6Error($port:ip6, 2, 0) -> [1]output;
 }
 
 // Output 0 is this host.
 routes :: IPLookup(port0:ip 0, port1:ip 0, port0:ipnet 1, port1:ipnet 2);
+routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, port0:ip6net 1, port1:ip6net 2);
 
 p0 :: Port($IF0, port0, 1);
 p1 :: Port($IF1, port1, 2);
-p0 -> routes; p0[1] -> routes;
-p1 -> routes; p1[1] -> routes;
-routes[1] -> p0;
-routes[2] -> p1;
+p0[0] -> routes; p0[1] -> routes6;
+p1[0] -> routes; p1[1] -> routes6;
+routes[1] -> p0; routes6[1] -> [1]p0;
+routes[2] -> p1; routes6[2] -> [1]p1;
 
 // This host answers pings, and tells who tries anything else.
 routes[0] -> host :: IPClassifier(icmp type echo, udp or tcp, -);
 host[0] -> ICMPPingResponder -> routes;
 host[1] -> ICMPError(port0:ip, unreachable, port) -> routes;
 host[2] -> Discard;
+routes6[0] -> host6 :: Classifier(6/06, 6/11, -);
+host6[0] -> closed :: ICMP6Error(port0:ip6, 1, 4) -> routes6; host6[1] -> closed;
+host6[2] -> Discard;

@@ -22,7 +22,12 @@ for workers in 1 2; do
   says "traceroute" "^ *2 .*10.0.2.2" in_h1 traceroute -n -w 2 10.0.2.2
   says "fragments" " 0% packet loss" in_h1 ping -c 2 -i 0.2 -s 5000 -W 2 10.0.2.2
   says "a host that is not there" "0 received" in_h1 ping -c 1 -W 1 10.0.2.77
+  says "IPv6: ping" " 0% packet loss" in_h1 ping -6 -c 3 -i 0.2 -W 2 2001:db8:2::2
+  says "IPv6: a hop limit that ends" "From 2001:db8:2::1.*Hop limit" in_h1 ping -6 -c 1 -t 1 -W 2 2001:db8:2::2
+  says "IPv6: traceroute" "^ *2 .*2001:db8:2::2" in_h1 traceroute -6 -n -w 2 2001:db8:2::2
+  says "IPv6: the router's own ports" "^ *1 .*2001:db8:" in_h1 traceroute -6 -n -w 2 2001:db8:1::1
   transfer "$h1" "$h2" 10.0.2.2
+  transfer "$h1" "$h2" 2001:db8:2::2
   transfer "$h2" "$h1" 10.0.1.2
   before=$(ticks)
   sleep 1
