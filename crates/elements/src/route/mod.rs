@@ -2,7 +2,10 @@
 //!
 //! All classes share one implementation: [`element`] is the element, [`table`] the routes behind it, [`family`] what
 //! differs between IPv4 and IPv6. The files named after classes have their documentation and say which kind of table they use.
+//! [`contend`] has the elements that put a table under stress.
 
+mod bash_radix_ip_lookup;
+mod contend;
 mod direct_ip_lookup;
 mod draft;
 mod element;
@@ -14,8 +17,10 @@ mod ip_lookup;
 mod linear_ip_lookup;
 mod lookup_ip6_route;
 mod order;
+mod pound_radix_ip_lookup;
 mod radix_ip_lookup;
 mod range_ip_lookup;
+mod read_radix_ip_lookup;
 mod static_ip_lookup;
 mod table;
 mod target;
@@ -24,12 +29,15 @@ use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &bash_radix_ip_lookup::CLASS,
     &direct_ip_lookup::CLASS,
     &ip6_lookup::CLASS,
     &ip_lookup::CLASS,
     &linear_ip_lookup::CLASS,
     &lookup_ip6_route::CLASS,
+    &pound_radix_ip_lookup::CLASS,
     &radix_ip_lookup::CLASS,
     &range_ip_lookup::CLASS,
+    &read_radix_ip_lookup::CLASS,
     &static_ip_lookup::CLASS,
 ];

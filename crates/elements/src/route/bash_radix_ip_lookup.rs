@@ -1,0 +1,42 @@
+//! Adds and removes a route again and again: one of two that contend for a table.
+//!
+//! ```click
+//! BashRadixIPLookup(TABLE [, PREFIX, GATEWAY, KEYWORDS])
+//! ```
+//!
+//! A test of route tables, not for routers at work. Each round sets the route and removes it. With others of its kind on other
+//! workers, and a ReadRadixIPLookup, it shows that a table stays whole while it is changed and read at the same time.
+//!
+//! Ports: none. Workers: exclusive.
+//!
+//! # Arguments
+//! - `TABLE`: the name of a RadixIPLookup.
+//! - `PREFIX` (`ADDR/MASK`, default `1.0.0.1/32`): where the route leads. It uses output 0.
+//! - `GATEWAY` (address, default 9.0.0.1): by way of what.
+//! - `BURST` (integer, default 100): rounds each time it is scheduled.
+//! - `LIMIT` (integer): rounds in all; without it there is no limit.
+//! - `STOP` (boolean, default false): whether to stop the driver after LIMIT rounds.
+//!
+//! # Handlers
+//! - `count` (read): rounds.
+//! - `refused` (read): changes that the table refused, for instance because another writer has removed the route already.
+//!
+//! # Example
+//! ```click
+//! Idle -> r :: RadixIPLookup -> Idle; BashRadixIPLookup(r, LIMIT 1000, STOP true)
+//! ```
+//!
+//! # See also
+//! PoundRadixIPLookup, ReadRadixIPLookup, RadixIPLookup
+
+use super::contend::writer;
+use router::{Activity, Class, Residency};
+use std::net::Ipv4Addr;
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("BashRadixIPLookup", |config| writer(config, Ipv4Addr::new(9, 0, 0, 1)))
+        .ports("0/0")
+        .activity(Activity::Always)
+        .residency(Residency::Exclusive)
+        .doc(include_str!("bash_radix_ip_lookup.rs"));
