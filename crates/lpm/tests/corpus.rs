@@ -1,19 +1,45 @@
-//! Replays the corpus of the fuzz target `route_list`.
+//! Replays the corpora of the fuzz targets `route_list`, `mrt_read` and `route_tables`.
 
-use lpm::import;
+mod operations;
+
+use lpm::import::{self, mrt};
 use std::path::Path;
 
+/// The entries of a corpus: name and bytes.
+fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
+    let entries = std::fs::read_dir(folder).expect("a corpus").map(|entry| {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        (name, std::fs::read(path).expect("readable"))
+    });
+    entries.collect()
+}
+
+/// Names that begin with `bad` are errors, all others lists.
 #[test]
-fn corpus() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/route_list");
-    let mut routes = 0;
-    let mut errors = 0;
-    for entry in std::fs::read_dir(folder).expect("a corpus") {
-        let data = std::fs::read(entry.expect("an entry").path()).expect("readable");
-        match import::read(&data[..], import::Options::default()) {
-            Ok(list) => routes += list.v4.len() + list.v6.len(),
-            Err(_) => errors += 1,
+fn route_list() {
+    for (name, data) in corpus("route_list") {
+        let read = import::read(&data[..], import::Options::default());
+        assert_eq!(read.is_err(), name.starts_with("bad"), "{name}: {read:?}");
+        if let Ok(list) = read {
+            assert!(!list.is_empty(), "{name}");
         }
     }
-    assert!(errors >= 2, "{routes} routes, {errors} errors");
+}
+
+#[test]
+fn mrt_read() {
+    for (name, data) in corpus("mrt_read") {
+        let mut events = 0;
+        let read = mrt::read(&data, &mut |_| events += 1);
+        assert_eq!(read.is_err(), name.starts_with("bad"), "{name}: {read:?}");
+        assert!(events > 0 || read.is_err(), "{name}");
+    }
+}
+
+#[test]
+fn route_tables() {
+    let steps: usize = corpus("route_tables").into_iter().map(|(_, data)| operations::run(&data)).sum();
+    assert!(steps > 1000, "{steps}");
 }

@@ -85,18 +85,21 @@ impl Family {
         self.table.root_bytes + self.table.block_bytes
     }
 
-    fn bytes_a_prefix(&self) -> f64 {
-        self.lookup_bytes() as f64 / self.table.prefixes.max(1) as f64
+    fn each(&self) -> String {
+        match self.table.prefixes {
+            0 => String::new(),
+            prefixes => format!(" ({:.1} a prefix)", self.lookup_bytes() as f64 / prefixes as f64),
+        }
     }
 
     fn text(&self, name: &str) -> String {
         format!(
-            "{name}: {} prefixes, {} to nowhere; {} next hops; table {} bytes ({:.1} a prefix), routes of record {} bytes\n",
+            "{name}: {} prefixes, {} to nowhere; {} next hops; table {} bytes{}, routes of record {} bytes\n",
             self.table.prefixes,
             self.nowhere,
             self.hops,
             self.lookup_bytes(),
-            self.bytes_a_prefix(),
+            self.each(),
             self.table.rib_bytes
         )
     }

@@ -68,12 +68,21 @@ pub fn parse(text: &[u8]) -> Result<List, ImportError> {
     Ok(reader.list)
 }
 
-/// Reads a prefix of either family.
+/// Reads a prefix of either family. IPv4 addresses may lack their last numbers where there is a length: `0/0`, `10.1/16`.
 ///
 /// # Errors
 /// [`PrefixError`].
 pub fn parse_prefix(text: &str) -> Result<AnyPrefix, PrefixError> {
-    if text.contains(':') { text.parse().map(AnyPrefix::V6) } else { text.parse().map(AnyPrefix::V4) }
+    if text.contains(':') {
+        return text.parse().map(AnyPrefix::V6);
+    }
+    match text.split_once('/') {
+        Some((address, len)) if address.matches('.').count() < 3 => {
+            let missing = ".0".repeat(3 - address.matches('.').count());
+            format!("{address}{missing}/{len}").parse().map(AnyPrefix::V4)
+        }
+        _ => text.parse().map(AnyPrefix::V4),
+    }
 }
 
 /// Reads line after line.
@@ -426,11 +435,13 @@ mod tests {
     #[test]
     fn plain_lists() {
         let text = "# routes\n10.0.0.0/8\n\n192.0.2.0/255.255.255.0 10.0.0.1 2 # a comment\r\n2001:db8::/32 - 3\n1.2.3.4 4\n
-            2001:db8::/48 fe80::1 5";
+            2001:db8::/48 fe80::1 5\n0/0\n10.1/16 4";
         let expected = [
             "10.0.0.0/8 - - - 1",
             "192.0.2.0/24 10.0.0.1 2 - 1",
             "1.2.3.4/32 - 4 - 1",
+            "0.0.0.0/0 - - - 1",
+            "10.1.0.0/16 - 4 - 1",
             "2001:db8::/32 - 3 - 1",
             "2001:db8::/48 fe80::1 5 - 1",
             "0 skipped",
