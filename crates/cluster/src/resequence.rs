@@ -49,7 +49,13 @@ struct Lane<T> {
     early: BTreeMap<u64, (u64, T)>,
     /// `due` without wrapping.
     due_long: u64,
+    /// What would follow a number that was far ahead.
+    probe: Option<u16>,
 }
+
+/// A number that is further ahead may belong to a former life of its ingress node. It is not believed before a second one
+/// confirms it: else one straggler would make all that follows look late.
+const FARTHEST: u16 = 4_096;
 
 /// By how much the first packet that is seen of a bucket may have overtaken others.
 const START_SLACK: u16 = 64;
@@ -109,7 +115,7 @@ impl<T> Resequencer<T> {
     ) -> Option<T> {
         self.expire(now_ns, &mut out);
         let start = start_before(number);
-        let fresh = || Lane { due: start, last_ns: now_ns, early: BTreeMap::new(), due_long: 0 };
+        let fresh = || Lane { due: start, last_ns: now_ns, early: BTreeMap::new(), due_long: 0, probe: None };
         let lane = self.lanes.entry(from).or_insert_with(fresh);
         let rested = lane.early.is_empty() && now_ns.saturating_sub(lane.last_ns) > self.settings.idle_ns;
         lane.last_ns = now_ns;
@@ -119,9 +125,13 @@ impl<T> Resequencer<T> {
             lane.due = start;
             ahead = number.wrapping_sub(start);
         }
-        if ahead >= 0x8000 {
+        if ahead >= 0x8000 || (ahead > FARTHEST && !lane.is_confirmed(number)) {
             self.counts.late += 1;
             return Some(packet);
+        }
+        if ahead > FARTHEST {
+            self.waiting -= lane.jump(ahead, &mut self.counts, &mut out);
+            ahead = 0;
         }
         if ahead == 0 {
             out(packet);
@@ -152,13 +162,14 @@ impl<T> Resequencer<T> {
         }
     }
 
-    /// An ingress node has started anew, and so have its numbers.
-    pub fn forget(&mut self, ingress: NodeId, mut out: impl FnMut(T)) {
+    /// An ingress node has started anew, and so have its numbers. What waits may be of its former life or of the new one, and
+    /// is not wanted; it goes to `late`.
+    pub fn forget(&mut self, ingress: NodeId, mut late: impl FnMut(T)) {
         for bucket in 0..=u8::MAX {
             if let Some(lane) = self.lanes.remove(&(ingress, bucket)) {
                 self.waiting -= lane.early.len();
-                self.counts.delivered += lane.early.len() as u64;
-                lane.early.into_values().for_each(|(_, packet)| out(packet));
+                self.counts.late += lane.early.len() as u64;
+                lane.early.into_values().for_each(|(_, packet)| late(packet));
             }
         }
     }
@@ -183,6 +194,25 @@ impl<T> Resequencer<T> {
 }
 
 impl<T> Lane<T> {
+    /// Whether a number that is far ahead follows another that was.
+    fn is_confirmed(&mut self, number: u16) -> bool {
+        let confirmed = self.probe.is_some_and(|probe| number.wrapping_sub(probe) < START_SLACK);
+        self.probe = Some(number.wrapping_add(1));
+        confirmed
+    }
+
+    /// Goes on from a number that is far ahead; what waits before it leaves. How many that are.
+    fn jump(&mut self, ahead: u16, counts: &mut Counts, out: &mut impl FnMut(T)) -> usize {
+        let early = std::mem::take(&mut self.early);
+        let released = early.len();
+        early.into_values().for_each(|(_, packet)| out(packet));
+        self.advance(u64::from(ahead));
+        counts.gaps += 1;
+        counts.delivered += released as u64;
+        counts.waited += released as u64;
+        released
+    }
+
     fn advance(&mut self, by: u64) {
         self.due = self.due.wrapping_add(by as u16);
         self.due_long += by;
@@ -242,6 +272,13 @@ mod tests {
     fn starts_in_order() {
         assert_eq!(feed(&[2, 0, 1, 3]).0, [0, 1, 2, 3]);
         assert_eq!(feed(&[5_002, 5_001, 5_003]).0, [5_001, 5_002, 5_003]);
+    }
+
+    /// One straggler from far ahead is not believed; two in a row are.
+    #[test]
+    fn stragglers() {
+        assert_eq!(feed(&[0, 1, 9_000, 2, 3]).0, [0, 1, 2, 3]);
+        assert_eq!(feed(&[0, 1, 9_000, 9_001, 9_002]).0, [0, 1, 9_001, 9_002]);
     }
 
     proptest! {

@@ -54,6 +54,7 @@ const FAMILIES: &[&[&Class]] = &[
     measure::CLASSES,
     summary::CLASSES,
     script::CLASSES,
+    cluster::CLASSES,
 ];
 
 /// Every element class of the library.

@@ -109,10 +109,12 @@ pub struct Member {
     timing: Timing,
     roster_version: u64,
     neighbours: BTreeMap<NodeId, Neighbour>,
-    /// The latest life of each node that anybody speaks of.
+    /// The latest life of each node that took part, as far as anybody speaks of it.
     lives: BTreeMap<NodeId, u64>,
     phase: Phase,
     since_ns: u64,
+    /// The others have had time to hear of the phase.
+    is_announced: bool,
     /// When somebody last spoke of another node of my number.
     rival_ns: Option<u64>,
     /// When something last passed through.
@@ -141,6 +143,7 @@ impl Member {
             lives: BTreeMap::new(),
             phase: Phase::Listening,
             since_ns: now_ns,
+            is_announced: false,
             rival_ns: None,
             passed_ns: now_ns,
             counter: 0,
@@ -168,9 +171,9 @@ impl Member {
         self.phase
     }
 
-    /// Whether packets may come in at its external ports.
+    /// Whether packets may come in at its external ports: it takes part, and has told everybody so.
     pub fn is_active(&self) -> bool {
-        self.phase == Phase::Active
+        self.phase == Phase::Active && self.is_announced
     }
 
     /// What happened since this was last asked.
@@ -196,6 +199,7 @@ impl Member {
     fn enter(&mut self, phase: Phase, now_ns: u64) {
         self.phase = phase;
         self.since_ns = now_ns;
+        self.is_announced = false;
         self.events.push(Event::Phase(phase));
     }
 
@@ -245,6 +249,7 @@ impl Member {
             }
         }
         let age = now_ns.saturating_sub(self.since_ns);
+        self.is_announced = age >= 2 * self.timing.hello_ns;
         match self.phase {
             Phase::Listening if age >= self.timing.listen_ns && self.may_join(now_ns) => {
                 self.enter(Phase::Active, now_ns);
@@ -332,8 +337,15 @@ impl Member {
         if changed {
             self.events.push(Event::View);
         }
-        self.note_life(sender, hello.incarnation);
-        hello.heard.iter().for_each(|heard| self.note_life(heard.node, heard.incarnation));
+        // A life that only listens may be that of a second node of a number, which never takes part.
+        if (Phase::Active..Phase::Left).contains(&hello.phase) {
+            self.note_life(sender, hello.incarnation);
+        }
+        hello
+            .heard
+            .iter()
+            .filter(|heard| heard.up)
+            .for_each(|heard| self.note_life(heard.node, heard.incarnation));
         Ok(())
     }
 

@@ -344,18 +344,18 @@ impl World {
     fn notice(&mut self, m: usize) {
         let (nodes, now) = (self.nodes, self.now);
         let machine = &mut self.machines[m];
-        let mut out = Vec::new();
+        let mut late = 0;
         for event in machine.member.take_events() {
             match event {
                 Event::View => machine.chooser.set_view(machine.member.view(nodes)),
-                Event::Restarted(node) => machine.resequencer.forget(node, |packet| out.push(packet)),
+                Event::Restarted(node) => machine.resequencer.forget(node, |_| late += 1),
                 Event::Phase(phase) => {
                     machine.active_ns = (phase == Phase::Active).then_some(now);
                     machine.chooser.set_view(machine.member.view(nodes));
                 }
             }
         }
-        out.into_iter().for_each(|packet| self.deliver(m, packet));
+        *self.drops.entry("late").or_default() += late;
     }
 
     fn inject(&mut self, m: usize) {
@@ -395,7 +395,7 @@ impl World {
     }
 
     fn must_arrive(machine: &Machine, now: u64) -> bool {
-        machine.active_ns.is_some_and(|since| now - since > UNDER_WAY)
+        machine.member.is_active() && machine.active_ns.is_some_and(|since| now - since > UNDER_WAY)
     }
 
     fn next_id(&mut self, from: usize, to: usize, must_arrive: bool) -> u64 {

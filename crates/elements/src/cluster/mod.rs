@@ -1,10 +1,14 @@
-//! Elements that make a node of a cluster.
+//! Elements that make a node of a cluster: many servers as one router.
 
 mod flow;
+mod settings;
+mod vlb_decap;
+mod vlb_encap;
+mod vlb_node;
 
 pub use flow::flow_hash;
 
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[];
+pub const CLASSES: &[&Class] = &[&vlb_decap::CLASS, &vlb_encap::CLASS, &vlb_node::CLASS];

@@ -1,0 +1,107 @@
+//! The arguments of VLBNode.
+
+use cluster::NodeId;
+use cluster::choice::{self, Order, Scheme};
+use cluster::membership::{Key, Roster, Timing};
+use cluster::resequence;
+use router::{Bandwidth, Bytes, Config, ConfigError, FileName};
+use std::time::Duration;
+
+/// What VLBNode is told.
+pub(super) struct Settings {
+    pub(super) node: NodeId,
+    pub(super) nodes: NodeId,
+    pub(super) key: Key,
+    pub(super) timing: Timing,
+    pub(super) choice: choice::Settings,
+    pub(super) resequence: resequence::Settings,
+}
+
+impl Settings {
+    pub(super) fn is_strict(&self) -> bool {
+        self.choice.order == Order::Sequence
+    }
+}
+
+/// The most nodes: so many links have ports on an element.
+const MOST_NODES: NodeId = 4_096;
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn error(message: &str) -> ConfigError {
+    ConfigError::from(message)
+}
+
+/// Reads the arguments, and the files that they name.
+pub(super) fn create_settings(config: &mut Config<'_>) -> Result<(Settings, Roster), ConfigError> {
+    let (mut node, mut nodes, mut key, mut key_file) = (0, 0, None::<Bytes>, None::<FileName>);
+    let (mut order, mut scheme) = ("FLOWLET".to_owned(), "DIRECT".to_owned());
+    let (mut line_rate, mut link_rate) = (Bandwidth { bytes_per_second: 1_250_000_000 }, None::<Bandwidth>);
+    let (mut roster_file, mut timing) = (None::<FileName>, Timing::default());
+    let mut resequence = resequence::Settings::default();
+    let time = Duration::from_nanos;
+    let (mut hello, mut hold) = (time(timing.hello_ns), time(timing.hold_ns));
+    let (mut flowlet, mut wait) = (Duration::from_millis(100), time(resequence.wait_ns));
+    config
+        .args()
+        .required("NODE", &mut node)
+        .required("NODES", &mut nodes)
+        .positional("KEY", &mut key)
+        .keyword("KEYFILE", &mut key_file)
+        .keyword("ORDER", &mut order)
+        .keyword("SCHEME", &mut scheme)
+        .keyword("LINE_RATE", &mut line_rate)
+        .keyword("LINK_RATE", &mut link_rate)
+        .keyword("ROSTER", &mut roster_file)
+        .keyword("HELLO", &mut hello)
+        .keyword("HOLD", &mut hold)
+        .keyword("FLOWLET", &mut flowlet)
+        .keyword("WAIT", &mut wait)
+        .finish()?;
+    if nodes == 0 || nodes > MOST_NODES || node >= nodes {
+        return Err(error(&format!("NODE: must be less than NODES, and NODES at most {MOST_NODES}")));
+    }
+    if config.inputs() != usize::from(nodes) || config.outputs() != usize::from(nodes) {
+        return Err(error("as many inputs and outputs as NODES must be connected"));
+    }
+    if line_rate.bytes_per_second == 0 || hello.is_zero() || hold <= hello {
+        return Err(error("LINE_RATE and HELLO must not be zero, and HOLD must be longer than HELLO"));
+    }
+    let line_rate = line_rate.bytes_per_second * 8;
+    let link_rate = link_rate.map_or(2 * line_rate / u64::from(nodes), |rate| rate.bytes_per_second * 8);
+    let mut choice = choice::Settings::new(line_rate, link_rate.max(1));
+    choice.order = match order.to_ascii_uppercase().as_str() {
+        "NONE" => Order::None,
+        "PINNED" => Order::Pinned,
+        "FLOWLET" => Order::Flowlet,
+        "STRICT" => Order::Sequence,
+        _ => return Err(error("ORDER: NONE, PINNED, FLOWLET or STRICT expected")),
+    };
+    choice.scheme = match scheme.to_ascii_uppercase().as_str() {
+        "DIRECT" => Scheme::Direct,
+        "VALIANT" => Scheme::Valiant,
+        _ => return Err(error("SCHEME: DIRECT or VALIANT expected")),
+    };
+    choice.flowlet_gap_ns = ns(flowlet);
+    (timing.hello_ns, timing.hold_ns, resequence.wait_ns) = (ns(hello), ns(hold), ns(wait));
+    (timing.listen_ns, timing.quiet_ns) = (3 * ns(hold), ns(hold).max(ns(flowlet)) + ns(hold));
+    let key = match (key, key_file) {
+        (Some(key), None) => key.0,
+        (None, Some(file)) => {
+            std::fs::read(&file.0).map_err(|why| error(&format!("KEYFILE: {}: {why}", file.0)))?
+        }
+        _ => return Err(error("either KEY or KEYFILE is needed")),
+    };
+    let roster = match roster_file {
+        None => Roster::simple(nodes),
+        Some(file) => {
+            let text = std::fs::read_to_string(&file.0)
+                .map_err(|why| error(&format!("ROSTER: {}: {why}", file.0)))?;
+            let wrong = |errors: Vec<String>| error(&format!("ROSTER: {}: {}", file.0, errors.join("; ")));
+            Roster::parse(&text).map_err(wrong)?
+        }
+    };
+    Ok((Settings { node, nodes, key: Key::new(&key), timing, choice, resequence }, roster))
+}

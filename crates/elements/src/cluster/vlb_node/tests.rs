@@ -1,0 +1,89 @@
+use crate::testing::{build, errors, run_and_read};
+
+/// Four nodes with all links; what leaves node 3 is counted. `traffic` comes in at node 0.
+fn four(keywords: &str, traffic: &str) -> String {
+    let mut text = String::new();
+    for node in 0..4 {
+        text += &format!("n{node} :: VLBNode({node}, 4, KEY k, {keywords});\n");
+    }
+    let port = |me: usize, node: usize| node + usize::from(node < me);
+    for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+        let (from, to) = (port(a, b), port(b, a));
+        text += &format!("n{a}[{from}] -> SetTimestamp -> Queue -> DelayUnqueue(50us) -> [{to}]n{b};\n");
+    }
+    for node in 0..3 {
+        text += &format!("n{node} -> VLBDecap -> Discard;\n");
+    }
+    text += "Idle -> n1; Idle -> n2; Idle -> n3; n3 -> VLBDecap -> out :: Counter -> Discard;\n";
+    text + traffic
+}
+
+/// Packets reach their egress in time, straight and by way of others, once the nodes have found each other.
+#[test]
+fn a_cluster_forwards() {
+    let traffic = "src :: RatedSource(DATA \\<45000014>, RATE 5000, LIMIT 3000, ACTIVE false) -> enc :: VLBEncap(3) -> n0;
+                   Script(wait 0.4, write src.active true, wait 0.8, stop);";
+    for order in ["NONE", "PINNED", "FLOWLET", "STRICT"] {
+        let config = four(&format!("ORDER {order}, LINE_RATE 200kbps, LINK_RATE 1Mbps"), traffic);
+        let handlers =
+            ["out.count", "n0.phase", "n0.view", "n0.balanced", "n0.refused", "n1.passed", "n3.waiting"];
+        let read = run_and_read(&config, &handlers);
+        assert_eq!(read[..3], ["3000", "active", "1 up transit\n2 up transit\n3 up transit\n"], "{order}");
+        let number = |at: usize| read[at].parse::<u64>().expect("a number");
+        assert_eq!((number(4), number(6)), (0, 0), "{order}");
+        // A single flow that never rests stays on its way; single packets are spread.
+        assert_eq!(number(3) > 0 && number(5) > 0, matches!(order, "NONE" | "STRICT"), "{order}: {read:?}");
+    }
+}
+
+/// A node that is cut off by draining leaves, and nothing that goes through it is lost.
+#[test]
+fn draining_loses_nothing() {
+    let traffic =
+        "src :: RatedSource(DATA \\<45000014>, RATE 1500, LIMIT 1200, ACTIVE false) -> VLBEncap(3) -> n0;
+                   Script(wait 0.4, write src.active true, wait 0.3, write n1.drain, wait 0.9, stop);";
+    let config = four("ORDER NONE, SCHEME VALIANT, LINK_RATE 1Mbps", traffic);
+    let read = run_and_read(&config, &["out.count", "n1.phase", "n0.view", "n0.refused"]);
+    assert_eq!(read, ["1200", "left", "1 down\n2 up transit\n3 up transit\n", "0"]);
+}
+
+/// A node with another key stays alone, and what it sends is dropped and counted.
+#[test]
+fn strangers_stay_out() {
+    let config = "a :: VLBNode(0, 2, KEY one); b :: VLBNode(1, 2, KEY other);
+                  a[1] -> Queue -> Unqueue -> [1]b; b[1] -> Queue -> Unqueue -> [1]a;
+                  RatedSource(DATA \\<45000014>, RATE 100, LIMIT 50) -> VLBEncap(0) -> Queue -> Unqueue -> t :: Tee(2);
+                  t[0] -> b; Idle -> a; t[1] -> Discard;
+                  a -> VLBDecap -> out :: Counter -> Discard; b -> Discard;
+                  Script(wait 1, stop);";
+    let read = run_and_read(config, &["out.count", "a.phase", "a.rejected", "b.drop_reasons"]);
+    assert_eq!(read[..2], ["0", "listening"]);
+    assert!(read[2].ends_with("\tnot authentic\n"), "{}", read[2]);
+    assert_eq!(read[3], "50\tnode not active\n");
+}
+
+/// A new roster is taken if it is good and newer; a node that it tells to drain does.
+#[test]
+fn rosters() {
+    let config = "a :: VLBNode(0, 2, KEY k); b :: VLBNode(1, 2, KEY k); Idle -> a; Idle -> b; a -> Discard; b -> Discard;
+                  a[1] -> Queue -> Unqueue -> [1]b; b[1] -> Queue -> Unqueue -> [1]a;
+                  Script(wait 0.5, stop);";
+    let mut router = build(config, 1, 32).unwrap_or_else(|errors| panic!("{errors}"));
+    router.run();
+    let mut call = |call| router.call(call);
+    let write = |text: &str| router::Call::write("b.roster", text);
+    assert!(call(write("version 1\nnode 0 a ports 1\n")).is_err());
+    assert!(call(write("version 2\nnode 0 a ports 1\nnode 1 b ports 1 drain\n")).is_ok());
+    assert_eq!(call(router::Call::read("b.phase", "")).as_deref(), Ok("draining"));
+}
+
+/// Mistakes in the configuration.
+#[test]
+fn mistakes() {
+    let one = |arguments: &str| errors(&format!("Idle -> VLBNode({arguments}) -> Discard"));
+    assert!(one("0, 2, KEY k").contains("as many inputs and outputs as NODES"));
+    assert!(one("3, 1, KEY k").contains("NODE: must be less than NODES"));
+    assert!(one("0, 1").contains("either KEY or KEYFILE is needed"));
+    assert!(one("0, 1, KEY k, ORDER maybe").contains("ORDER: NONE, PINNED"));
+    assert!(one("0, 1, KEY k, KEYFILE /none").contains("either KEY or KEYFILE"));
+}
