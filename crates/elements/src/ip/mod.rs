@@ -1,6 +1,7 @@
 //! IPv4 and ICMP.
 
 mod address_set;
+mod anonymize_ip_addr;
 mod arguments;
 mod check_ip_header;
 mod check_ip_header2;
@@ -77,6 +78,8 @@ pub const CLASSES: &[&Class] = &[
     &store_ip_address::CLASS,
     &ip_input_combo::CLASS,
     &ip_output_combo::CLASS,
+    &anonymize_ip_addr::CLASS,
+    &transport::tcp_fragmenter::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.

@@ -10,12 +10,15 @@ mod ip6_fragmenter;
 mod ip6_mirror;
 mod ip6_print;
 mod mark_ip6_header;
+mod protocol_translator46;
+mod protocol_translator64;
 #[cfg(test)]
 mod samples;
 mod set_ip6_address;
 mod set_ip6_dscp;
 mod set_ip6_ecn;
 mod store_ip6_address;
+mod translation;
 
 use router::Class;
 
@@ -33,5 +36,7 @@ pub const CLASSES: &[&Class] = &[
     &ip6_encap::CLASS,
     &ip6_fragmenter::CLASS,
     &ip6_print::CLASS,
+    &protocol_translator46::CLASS,
+    &protocol_translator64::CLASS,
     &set_ip6_ecn::CLASS,
 ];

@@ -72,7 +72,7 @@ struct CoDel {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut target, mut interval) = (Duration::from_millis(5), Duration::from_millis(100));
-    let mut queues = String::new();
+    let mut queues = router::Raw::default();
     config
         .args()
         .positional("TARGET", &mut target)
@@ -87,7 +87,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         drop_next_ns: 0,
         streak: 0,
         next: Next::Nothing,
-        queue_names: lang::conf::split_spaces(&queues),
+        queue_names: lang::conf::split_spaces(&queues.0),
         queues: Watched::default(),
         drops: 0,
         refill: Refill::default(),

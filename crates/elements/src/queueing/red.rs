@@ -122,7 +122,7 @@ struct Red {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut min, mut max, mut max_p) = (0, 0, Probability::default());
-    let (mut stability, mut gentle, mut queues) = (4u32, true, String::new());
+    let (mut stability, mut gentle, mut queues) = (4u32, true, router::Raw::default());
     config
         .args()
         .required("MIN_THRESH", &mut min)
@@ -144,7 +144,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         average: Average { stability, ..Average::default() },
         count: None,
         chance: 0.0,
-        queue_names: lang::conf::split_spaces(&queues),
+        queue_names: lang::conf::split_spaces(&queues.0),
         queues: Watched::default(),
         downstream: config.output_is_push(0),
         outputs: config.outputs(),
@@ -325,7 +325,7 @@ mod tests {
             ("5, 50, 1.5", "MAX_P must be between 0 and 1"),
             ("5, 50, 0.5, STABILITY 17", "STABILITY must be between 0 and 16"),
             ("5, 50, 0.5", "no nearby Queues"),
-            ("5, 50, 0.5, QUEUES d", "'d' is not a Storage element"),
+            ("5, 50, 0.5, QUEUES d e", "'d' is not a Storage element"),
         ] {
             let said = errors(&format!("Idle -> RED({arguments}) -> d :: Discard"));
             assert!(said.contains(message), "{arguments}: {said}");

@@ -11,5 +11,6 @@ pub(super) mod set_icmp_checksum;
 pub(super) mod set_tcp_checksum;
 pub(super) mod set_udp_checksum;
 pub(super) mod strip_transport_header;
+pub(super) mod tcp_fragmenter;
 pub(super) mod udp_ip_encap;
 pub(super) mod unstrip_transport_header;

@@ -1,0 +1,211 @@
+//! Splits large TCP segments.
+//!
+//! ```click
+//! TCPFragmenter([MTU, MTU_ANNO])
+//! ```
+//!
+//! Expects TCP packets with marked IP and transport headers. A packet that is longer than the MTU becomes several, each with
+//! the same headers, a part of the data, and its sequence number and checksums put right. FIN and PSH stay with the last
+//! part (Click leaves them in all). Packets that are no whole TCP packets pass unchanged.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `MTU` (integer): bytes of the largest packet, IP header included.
+//! - `MTU_ANNO` (annotation of two bytes): where packets say this for themselves; the smaller one counts.
+//!
+//! At least one of them must be given.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap) -> Strip(14) -> CheckIPHeader -> TCPFragmenter(MTU 1500) -> Discard
+//! ```
+//!
+//! # See also
+//! IPFragmenter, CheckTCPHeader
+
+use super::message::Message;
+use packet::{Batch, DEFAULT_HEADROOM, Packet};
+use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, Verdict};
+use wire::tcp::{self, flag};
+use wire::{ip_proto, ipv4};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("TCPFragmenter", create).processing("h/h").doc(include_str!("tcp_fragmenter.rs"));
+
+struct TcpFragmenter {
+    mtu: usize,
+    place: Option<AnnoOf<2>>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut mtu, mut place) = (0u16, None::<AnnoOf<2>>);
+    config.args().keyword("MTU", &mut mtu).keyword("MTU_ANNO", &mut place).finish()?;
+    if mtu == 0 && place.is_none() {
+        return Err("At least one of MTU and MTU_ANNO must be set".into());
+    }
+    Ok(Box::new(TcpFragmenter { mtu: usize::from(mtu), place }))
+}
+
+/// A packet that is to be split.
+struct Segment<'a> {
+    /// IP and TCP header.
+    headers: &'a [u8],
+    /// Bytes of the IP header.
+    ip_len: usize,
+    data: &'a [u8],
+}
+
+impl<'a> Segment<'a> {
+    fn parse(packet: &'a Packet) -> Option<Segment<'a>> {
+        let message = Message::of(packet).filter(|m| m.protocol == ip_proto::TCP && !m.fragment)?;
+        let headers_len = message.start + tcp::header_bytes(message.bytes(packet)?).ok()?.len();
+        let (headers, data) = packet.network()?.get(..message.end)?.split_at_checked(headers_len)?;
+        Some(Segment { headers, ip_len: message.start, data })
+    }
+
+    /// The part of the data that starts at `offset`, with headers of its own.
+    fn part(&self, cx: &mut Cx<'_>, original: &Packet, offset: usize, len: usize) -> Option<Packet> {
+        let headers_len = self.headers.len();
+        let mut packet = cx.pool().alloc(DEFAULT_HEADROOM, headers_len + len)?;
+        packet.copy_annotations(original);
+        packet.set_network(0, self.ip_len);
+        let bytes = packet.data_mut();
+        bytes[..headers_len].copy_from_slice(self.headers);
+        bytes[headers_len..].copy_from_slice(self.data.get(offset..offset + len)?);
+        let total_len = bytes.len() as u16;
+        let (header, segment) = bytes.split_at_mut(self.ip_len);
+        let mut ip = ipv4::Header::new_checked_mut(header).ok()?;
+        ip.set_total_len(total_len);
+        let (src, dst) = (ip.src(), ip.dst());
+        ipv4::fill_checksum(header).ok()?;
+        let mut tcp = tcp::Header::new_checked_mut(segment).ok()?;
+        tcp.set_sequence(tcp.sequence().wrapping_add(offset as u32));
+        if offset + len < self.data.len() {
+            tcp.set_flags(tcp.flags() & !(flag::FIN | flag::PSH));
+        }
+        tcp::fill_checksum_v4(src, dst, segment).ok()?;
+        Some(packet)
+    }
+}
+
+impl TcpFragmenter {
+    /// The MTU that holds for a packet; none if there is none.
+    #[inline]
+    fn mtu(&self, packet: &Packet) -> Option<usize> {
+        let own = self.place.as_ref().map_or(0, |place| packet.anno(place.0) as usize);
+        [self.mtu, own].into_iter().filter(|&mtu| mtu > 0).min()
+    }
+
+    #[inline]
+    fn fits(&self, packet: &Packet) -> bool {
+        self.mtu(packet).is_none_or(|mtu| packet.len() <= mtu)
+    }
+
+    fn split(&self, cx: &mut Cx<'_>, out: &mut Batch, packet: Packet) {
+        let Some(mtu) = self.mtu(&packet) else { return push(cx, out, packet) };
+        let segment = Segment::parse(&packet);
+        let room = segment.as_ref().map_or(0, |segment| mtu.saturating_sub(segment.headers.len()));
+        match segment {
+            Some(segment) if room > 0 && segment.data.len() > room => {
+                for offset in (0..segment.data.len()).step_by(room) {
+                    let len = room.min(segment.data.len() - offset);
+                    match segment.part(cx, &packet, offset, len) {
+                        Some(part) => push(cx, out, part),
+                        None => cx.count_drops("no buffer for a segment", 1),
+                    }
+                }
+                cx.pool().free(packet);
+            }
+            _ => push(cx, out, packet),
+        }
+    }
+}
+
+/// Adds a packet to those that leave, in batches that are not too large.
+fn push(cx: &mut Cx<'_>, out: &mut Batch, packet: Packet) {
+    if out.len() >= cx.vector() || out.is_full() {
+        let next = cx.batch();
+        cx.emit(0, std::mem::replace(out, next));
+    }
+    out.push(packet);
+}
+
+impl Element for TcpFragmenter {
+    #[inline]
+    fn push_one(&mut self, _cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
+        self.fits(packet).then_some(Verdict::Pass)
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        if batch.iter().all(|packet| self.fits(packet)) {
+            return cx.emit(0, batch);
+        }
+        let mut out = cx.batch();
+        batch.drain(|packet| self.split(cx, &mut out, packet));
+        cx.consume(batch);
+        cx.emit(0, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::samples::hostile;
+    use super::super::samples::{carrying, tcp};
+    use super::*;
+    use crate::inject::{Sent, send};
+    use crate::testing::errors;
+    use packet::Anno;
+    use proptest::prelude::*;
+
+    fn config(arguments: &str) -> String {
+        format!("Inject -> MarkIPHeader -> TCPFragmenter({arguments}) -> Collect(0)")
+    }
+
+    /// The MTU in the annotation counts where it is smaller.
+    #[test]
+    fn annotation() {
+        let sent = [0, 50, 500].map(|mtu| Sent {
+            data: carrying(6, 0, &tcp(&[7; 60])),
+            annotations: vec![(Anno { offset: 20, size: 2 }, mtu)],
+            ..Sent::default()
+        });
+        let lengths =
+            send(&config("MTU 80, MTU_ANNO 20"), sent).data(0).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lengths, [80, 60, 50, 50, 50, 50, 50, 50, 80, 60]);
+        assert!(errors("Idle -> TCPFragmenter -> Discard").contains("At least one of MTU and MTU_ANNO"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// The parts are right by themselves, and their data make the whole; only the last one ends the flow.
+        #[test]
+        fn parts_make_the_whole(data in prop::collection::vec(any::<u8>(), 0..400), mtu in 41usize..200, words in 0usize..3) {
+            let mut segment = tcp(&data);
+            segment[13] = flag::FIN | flag::ACK;
+            let packet = carrying(6, words, &segment);
+            let flow = send(&format!("Inject -> MarkIPHeader -> SetTCPChecksum -> TCPFragmenter(MTU {mtu}) -> CheckIPHeader -> CheckTCPHeader -> Collect(0)"), [packet]);
+            let (mut whole, mut next) = (Vec::new(), None);
+            let parts = flow.data(0);
+            for (i, part) in parts.iter().enumerate() {
+                let header = tcp::Header::new_checked(&part[20 + words * 4..]).unwrap();
+                prop_assert!(next.is_none_or(|next| next == header.sequence()));
+                prop_assert_eq!(header.flags() & flag::FIN != 0, i + 1 == parts.len());
+                let bytes = &part[40 + words * 4..];
+                next = Some(header.sequence().wrapping_add(bytes.len() as u32));
+                whole.extend_from_slice(bytes);
+                prop_assert!(part.len() <= mtu || parts.len() == 1);
+            }
+            prop_assert_eq!(whole, data);
+        }
+
+        #[test]
+        fn whatever_comes(packets in hostile(), mtu in 1u16..100) {
+            let n = packets.len();
+            let flow = send(&config(&format!("MTU {mtu}")), packets);
+            let dropped = flow.drops().iter().map(|(_, n)| *n as usize).sum::<usize>();
+            prop_assert!(flow.seen.len() + dropped >= n);
+        }
+    }
+}

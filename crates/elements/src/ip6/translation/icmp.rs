@@ -1,0 +1,173 @@
+//! ICMP messages in the words of the other version (RFC 7915, sections 4.2 and 5.2), with the packets inside.
+
+use super::{LEAST_MTU, MALFORMED, Meaning, NewHeader, Refusal, TOO_LONG, mapped, read4, read6, trim};
+use packet::Packet;
+use wire::icmpv6;
+use wire::ip_proto::ICMPV6;
+
+/// Bytes in front of the packet that an error is about.
+const HEADER_LEN: usize = 8;
+const UNTRANSLATABLE: Refusal = "ICMP message without a translation";
+
+/// The first eight bytes of a message.
+type Head = [u8; HEADER_LEN];
+
+fn head(packet: &Packet, at: usize) -> Result<Head, Refusal> {
+    packet.data().get(at..).and_then(|bytes| bytes.first_chunk()).copied().ok_or(MALFORMED)
+}
+
+fn mtu_of([.., a, b]: Head) -> usize {
+    usize::from(u16::from_be_bytes([a, b]))
+}
+
+/// A head of this type and code, and what follows them.
+fn with(kind: u8, code: u8, [a, b, c, d]: [u8; 4]) -> Head {
+    [kind, code, 0, 0, a, b, c, d]
+}
+
+/// The head of an ICMPv6 error for that of an ICMP error.
+fn error_to_icmpv6(head: Head) -> Option<Head> {
+    let [kind, code, _, _, pointer, ..] = head;
+    Some(match (kind, code) {
+        (3, 0 | 1 | 5..=8 | 11 | 12) => with(1, 0, [0; 4]),
+        (3, 2) => with(4, 1, [0, 0, 0, 6]),
+        (3, 3) => with(1, 4, [0; 4]),
+        (3, 4) => {
+            // A router that says no MTU is old; the least one always works.
+            let mtu = match mtu_of(head) {
+                0 => LEAST_MTU,
+                mtu => (mtu + 20).max(LEAST_MTU),
+            };
+            with(2, 0, (mtu as u32).to_be_bytes())
+        }
+        (3, 9 | 10 | 13 | 15) => with(1, 1, [0; 4]),
+        (11, code) => with(3, code, [0; 4]),
+        (12, 0 | 2) => {
+            let pointer = match pointer {
+                0 => 0,
+                1 => 1,
+                2 | 3 => 4,
+                8 => 7,
+                9 => 6,
+                12..=15 => 8,
+                16..=19 => 24,
+                _ => return None,
+            };
+            with(4, 0, [0, 0, 0, pointer])
+        }
+        _ => return None,
+    })
+}
+
+/// The head of an ICMP error for that of an ICMPv6 error.
+fn error_to_icmpv4(head: Head) -> Option<Head> {
+    let [kind, code, _, _, rest @ ..] = head;
+    let number = u32::from_be_bytes(rest);
+    Some(match (kind, code) {
+        (1, 0 | 2 | 3) => with(3, 1, [0; 4]),
+        (1, 1) => with(3, 10, [0; 4]),
+        (1, 4) => with(3, 3, [0; 4]),
+        (2, _) => {
+            let [a, b] = u16::try_from(number.saturating_sub(20)).unwrap_or(u16::MAX).to_be_bytes();
+            with(3, 4, [0, 0, a, b])
+        }
+        (3, code) => with(11, code, [0; 4]),
+        (4, 0) => {
+            let pointer = match number {
+                0 => 0,
+                1 => 1,
+                4 | 5 => 2,
+                6 => 9,
+                7 => 8,
+                8..=23 => 12,
+                24..=39 => 16,
+                _ => return None,
+            };
+            with(12, 0, [pointer, 0, 0, 0])
+        }
+        (4, 1) => with(3, 2, [0; 4]),
+        _ => return None,
+    })
+}
+
+/// The type of the other version's echo message, and whether this is one.
+fn echo(kind: u8, to6: bool) -> Option<u8> {
+    match (kind, to6) {
+        (8, true) => Some(128),
+        (0, true) => Some(129),
+        (128, false) => Some(8),
+        (129, false) => Some(0),
+        _ => None,
+    }
+}
+
+/// Replaces `old_len` bytes at `at` by a header; the packet becomes longer or shorter.
+fn splice(packet: &mut Packet, at: usize, old_len: usize, (bytes, len): NewHeader) -> Result<(), Refusal> {
+    let end = packet.len();
+    if len > old_len && !packet.put(len - old_len) {
+        return Err(TOO_LONG);
+    }
+    let data = packet.data_mut();
+    data.copy_within(at + old_len..end, at + len);
+    data[at..at + len].copy_from_slice(&bytes[..len]);
+    trim(packet, end + len - old_len)
+}
+
+/// Translates the packet that an error is about, which may be cut off.
+fn translate_inner(packet: &mut Packet, at: usize, to6: bool) -> Result<(), Refusal> {
+    let bytes = packet.data().get(at..).ok_or(MALFORMED)?;
+    let inner = if to6 { read4(bytes)? } else { read6(bytes)? };
+    let payload = packet.data_mut().get_mut(at + inner.header_len..).ok_or(MALFORMED)?;
+    if inner.protocol == ICMPV6 && !inner.is_later_fragment() {
+        // The checksum of what is cut off cannot be computed; receivers do not look at it.
+        if let Some(kind) = payload.first_mut() {
+            *kind = echo(*kind, to6).ok_or(UNTRANSLATABLE)?;
+        }
+    }
+    inner.adjust(payload, to6);
+    let header = if to6 { inner.write6(inner.payload_len)? } else { inner.write4(inner.payload_len, 0)? };
+    splice(packet, at, inner.header_len, header)
+}
+
+/// Makes an ICMPv6 message of the ICMP message in an IPv4 packet.
+pub(super) fn to_icmpv6(packet: &mut Packet, outer: &Meaning) -> Result<(), Refusal> {
+    let at = outer.header_len;
+    let mut new = head(packet, at)?;
+    if !wire::checksum::verify(&packet.data()[at..]) {
+        return Err("bad ICMP checksum");
+    }
+    if let Some(kind) = echo(new[0], true) {
+        new[0] = kind;
+    } else {
+        new = error_to_icmpv6(new).ok_or(UNTRANSLATABLE)?;
+        translate_inner(packet, at + HEADER_LEN, true)?;
+        // An error is no longer than what may be sent anywhere (RFC 4443, section 2.4).
+        let longest = at + LEAST_MTU - wire::ipv6::HEADER_LEN;
+        let len = packet.len().min(longest);
+        trim(packet, len)?;
+    }
+    let message = &mut packet.data_mut()[at..];
+    message[..HEADER_LEN].copy_from_slice(&new);
+    icmpv6::fill_checksum(mapped(outer.src), mapped(outer.dst), message).map_err(|_| MALFORMED)
+}
+
+/// Makes an ICMP message of the ICMPv6 message in an IPv6 packet.
+pub(super) fn to_icmpv4(packet: &mut Packet, outer: &Meaning) -> Result<(), Refusal> {
+    let at = outer.header_len;
+    let mut new = head(packet, at)?;
+    if icmpv6::verify_checksum(mapped(outer.src), mapped(outer.dst), &packet.data()[at..]).is_err() {
+        return Err("bad ICMP checksum");
+    }
+    if let Some(kind) = echo(new[0], false) {
+        new[0] = kind;
+    } else {
+        new = error_to_icmpv4(new).ok_or(UNTRANSLATABLE)?;
+        translate_inner(packet, at + HEADER_LEN, false)?;
+    }
+    let message = &mut packet.data_mut()[at..];
+    message[..HEADER_LEN].copy_from_slice(&new);
+    message[2..4].fill(0);
+    let sum = wire::checksum::checksum(message);
+    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    Ok(())
+}
