@@ -259,10 +259,8 @@ impl VlbNode {
         let Some(running) = &mut self.running else { return };
         let events = running.member.take_events();
         for event in &events {
-            match event {
-                Event::Restarted(node) => running.resequencer.forget(*node, |packet| cx.drop(packet, "late")),
-                Event::Phase(phase) => cx.log(&format!("{}: {}", cx.name(), phase_name(*phase))),
-                Event::View => (),
+            if let Event::Restarted(node) = event {
+                running.resequencer.forget(*node, |packet| cx.drop(packet, "late"));
             }
         }
         if !events.is_empty() {
