@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without a line of unsafe code.
-const SAFE: &[&str] = &["wire", "lang", "cluster", "router", "elements", "control", "clique", "bench"];
+const SAFE: &[&str] = &["wire", "lang", "cluster", "router", "elements", "control", "clique"];
 
 fn packages() -> Vec<serde_json::Value> {
     let output = Command::new(env!("CARGO"))

@@ -10,6 +10,7 @@ mod clicky_info;
 mod client;
 mod kernel_filter;
 mod kernel_handler_proxy;
+mod routes;
 mod socket;
 
 pub use client::{Client, Failure, Reply};
@@ -22,6 +23,8 @@ pub const CLASSES: &[&Class] = &[
     &clicky_info::CLASS,
     &kernel_filter::CLASS,
     &kernel_handler_proxy::CLASS,
+    &routes::fpm_server::CLASS,
+    &routes::kernel_routes::CLASS,
     &socket::chatter::CLASS,
     &socket::control::CLASS,
 ];

@@ -202,7 +202,7 @@ fn examples() {
         let path = file.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "click") {
             let mut arguments = vec!["check", "-j2", path.to_str().unwrap()];
-            if path.ends_with("linux-router.click") {
+            if ["linux-router.click", "frr-router.click"].iter().any(|name| path.ends_with(name)) {
                 arguments.extend(["IF0=lo", "IF1=lo"]); // the only interface that every machine has
             }
             let found = clique(&arguments);

@@ -1,0 +1,330 @@
+//! From the routes that somebody else decides on to those that packets are forwarded by.
+//!
+//! [`Fib`] knows every route and next-hop group it was told of, and the way that it gave out for each destination. What
+//! changes is collected, and [`Fib::changes`] gives out what the difference is: as lines for the `ctrl` handler of a
+//! lookup element.
+
+use super::netlink::{Group, Message, NextHop, Prefix, Route, Way};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+use std::net::IpAddr;
+
+/// How groups may be nested; deeper ones are taken for empty. The kernel allows one level.
+const NESTING_MAX: u32 = 4;
+
+/// Where packets go: output ports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ports {
+    /// By interface.
+    pub(crate) interfaces: Vec<(String, u32)>,
+    pub(crate) local: Option<u32>,
+    pub(crate) blackhole: Option<u32>,
+    pub(crate) unreachable: Option<u32>,
+    pub(crate) prohibit: Option<u32>,
+}
+
+/// What a lookup element is told for a destination.
+type Given = (Option<IpAddr>, u32);
+
+#[derive(Debug)]
+struct Entry {
+    metric: u32,
+    way: Way,
+    /// The round of synchronisation in which it was last heard of.
+    heard: u32,
+}
+
+#[derive(Debug, Default)]
+struct Destination {
+    /// By ascending metric.
+    routes: Vec<Entry>,
+    given: Option<Given>,
+}
+
+/// Routes, and what was made of them.
+#[derive(Debug, Default)]
+pub(crate) struct Fib {
+    /// Whether a destination may have several routes, of different metrics, as in the kernel.
+    by_metric: bool,
+    destinations: BTreeMap<Prefix, Destination>,
+    groups: HashMap<u32, Group>,
+    changed: BTreeSet<Prefix>,
+    round: u32,
+}
+
+impl Fib {
+    /// An empty one. If not `by_metric`, a route takes the place of the one that its destination had.
+    pub(crate) fn new(by_metric: bool) -> Fib {
+        Fib { by_metric, ..Fib::default() }
+    }
+
+    /// Destinations.
+    pub(crate) fn len(&self) -> usize {
+        self.destinations.len()
+    }
+
+    /// Next-hop groups.
+    pub(crate) fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Destinations for which nothing was given out, because they lead where no port leads.
+    pub(crate) fn unused(&self) -> usize {
+        self.destinations.values().filter(|destination| destination.given.is_none()).count()
+    }
+
+    /// Whether something changed since [`Fib::changes`] was last asked.
+    pub(crate) fn changed(&self) -> usize {
+        self.changed.len()
+    }
+
+    /// Takes in what a message says.
+    pub(crate) fn take(&mut self, message: Message) {
+        match message {
+            Message::Add(route) => self.add(route),
+            Message::Remove(route) => self.remove(&route),
+            Message::AddGroup(id, group) => {
+                let old = self.groups.insert(id, group.clone());
+                if old.is_some_and(|old| old != group) {
+                    self.recompute(|fib, way| fib.mentions(way, id, 0));
+                }
+            }
+            Message::RemoveGroup(id) => {
+                self.recompute(|fib, way| fib.mentions(way, id, 0));
+                self.groups.remove(&id);
+            }
+            Message::Link | Message::Done | Message::Error(_) | Message::Other => {}
+        }
+    }
+
+    fn add(&mut self, route: Route) {
+        let destination = self.destinations.entry(route.prefix).or_default();
+        let entry = Entry { metric: route.metric, way: route.way, heard: self.round };
+        if !self.by_metric {
+            destination.routes.clear();
+        }
+        match destination.routes.binary_search_by_key(&entry.metric, |entry| entry.metric) {
+            Ok(at) => destination.routes[at] = entry,
+            Err(at) => destination.routes.insert(at, entry),
+        }
+        self.changed.insert(route.prefix);
+    }
+
+    fn remove(&mut self, route: &Route) {
+        if let Some(destination) = self.destinations.get_mut(&route.prefix) {
+            let by_metric = self.by_metric;
+            destination.routes.retain(|entry| by_metric && entry.metric != route.metric);
+            self.changed.insert(route.prefix);
+        }
+    }
+
+    /// From now on every route has to be heard of again, or [`Fib::sweep`] removes it.
+    pub(crate) fn begin_round(&mut self) {
+        self.round = self.round.wrapping_add(1);
+    }
+
+    /// Removes the routes that were not heard of since the round began; how many they were.
+    pub(crate) fn sweep(&mut self) -> usize {
+        let mut swept = 0;
+        for (prefix, destination) in &mut self.destinations {
+            let before = destination.routes.len();
+            destination.routes.retain(|entry| entry.heard == self.round);
+            if destination.routes.len() < before {
+                swept += before - destination.routes.len();
+                self.changed.insert(*prefix);
+            }
+        }
+        swept
+    }
+
+    /// Forgets what was given out: everything is given out again.
+    pub(crate) fn forget(&mut self) {
+        self.destinations.values_mut().for_each(|destination| destination.given = None);
+        self.changed.extend(self.destinations.keys());
+    }
+
+    /// Says of all destinations with such a way that they may have changed.
+    pub(crate) fn recompute(&mut self, concerned: impl Fn(&Fib, &Way) -> bool) {
+        let best = |destination: &Destination| destination.routes.first().map(|entry| entry.way.clone());
+        let found: Vec<Prefix> = self
+            .destinations
+            .iter()
+            .filter(|(_, destination)| best(destination).is_some_and(|way| concerned(self, &way)))
+            .map(|(prefix, _)| *prefix)
+            .collect();
+        self.changed.extend(found);
+    }
+
+    /// Whether a way depends on a group.
+    fn mentions(&self, way: &Way, id: u32, depth: u32) -> bool {
+        let Way::Group(own) = way else { return false };
+        *own == id
+            || depth < NESTING_MAX
+                && matches!(self.groups.get(own), Some(Group::Of(members))
+                    if members.iter().any(|&(member, _)| self.mentions(&Way::Group(member), id, depth + 1)))
+    }
+
+    /// The next hops of a way, in order.
+    fn hops(&self, way: &Way, depth: u32, to: &mut Vec<NextHop>) {
+        match way {
+            Way::Hops(hops) => to.extend(hops),
+            Way::Group(id) if depth < NESTING_MAX => match self.groups.get(id) {
+                Some(Group::One(hop)) => to.push(*hop),
+                Some(Group::Of(members)) => {
+                    members.iter().for_each(|&(member, _)| self.hops(&Way::Group(member), depth + 1, to));
+                }
+                Some(Group::Blackhole) | None => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// What to give out for a way: its first next hop that some port leads to.
+    fn resolve(&self, way: &Way, ports: &Ports, name_of: &dyn Fn(u32) -> Option<String>) -> Option<Given> {
+        match way {
+            Way::Local => return ports.local.map(|port| (None, port)),
+            Way::Blackhole => return ports.blackhole.map(|port| (None, port)),
+            Way::Unreachable => return ports.unreachable.map(|port| (None, port)),
+            Way::Prohibit => return ports.prohibit.map(|port| (None, port)),
+            Way::Group(id) if self.groups.get(id) == Some(&Group::Blackhole) => {
+                return ports.blackhole.map(|port| (None, port));
+            }
+            Way::Hops(_) | Way::Group(_) => {}
+        }
+        let mut hops = Vec::new();
+        self.hops(way, 0, &mut hops);
+        hops.iter().find_map(|hop| {
+            let name = name_of(hop.interface)?;
+            let (_, port) = ports.interfaces.iter().find(|(known, _)| *known == name)?;
+            Some((hop.gateway, *port))
+        })
+    }
+
+    /// Up to so many changes, as lines of commands: those for IPv4, those for IPv6.
+    pub(crate) fn changes(
+        &mut self,
+        most: usize,
+        ports: &Ports,
+        name_of: &dyn Fn(u32) -> Option<String>,
+    ) -> (String, String) {
+        let (mut v4, mut v6) = (String::new(), String::new());
+        for _ in 0..most {
+            let Some(prefix) = self.changed.pop_first() else { break };
+            let Some(destination) = self.destinations.get(&prefix) else { continue };
+            let given = destination.routes.first().and_then(|entry| self.resolve(&entry.way, ports, name_of));
+            let lines = if prefix.address.is_ipv4() { &mut v4 } else { &mut v6 };
+            if given != destination.given {
+                let _ = match given {
+                    Some((Some(gateway), port)) => writeln!(lines, "set {prefix} {gateway} {port}"),
+                    Some((None, port)) => writeln!(lines, "set {prefix} - {port}"),
+                    None => writeln!(lines, "remove {prefix}"),
+                }; // writing to a String does not fail
+            }
+            match self.destinations.get_mut(&prefix) {
+                Some(destination) if !destination.routes.is_empty() => destination.given = given,
+                _ => drop(self.destinations.remove(&prefix)),
+            }
+        }
+        (v4, v6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ports() -> Ports {
+        let interfaces = vec![("eth1".to_owned(), 1), ("eth2".to_owned(), 2)];
+        Ports { interfaces, blackhole: Some(9), ..Ports::default() }
+    }
+
+    fn name_of(interface: u32) -> Option<String> {
+        (interface < 10).then(|| format!("eth{interface}"))
+    }
+
+    fn prefix(text: &str) -> Prefix {
+        let (address, len) = text.split_once('/').expect("a length");
+        Prefix { address: address.parse().expect("an address"), len: len.parse().expect("a length") }
+    }
+
+    fn hop(gateway: &str, interface: u32) -> NextHop {
+        NextHop { gateway: gateway.parse().ok(), interface, weight: 1 }
+    }
+
+    fn route(to: &str, metric: u32, way: Way) -> Message {
+        Message::Add(Route { prefix: prefix(to), table: 254, metric, way })
+    }
+
+    fn remove(to: &str, metric: u32) -> Message {
+        Message::Remove(Route { prefix: prefix(to), table: 254, metric, way: Way::Hops(vec![]) })
+    }
+
+    fn changes(fib: &mut Fib) -> String {
+        let (v4, v6) = fib.changes(usize::MAX, &ports(), &name_of);
+        v4 + &v6
+    }
+
+    #[test]
+    fn routes_come_change_and_go() {
+        let mut fib = Fib::new(false);
+        fib.take(route("10.0.0.0/8", 0, Way::Hops(vec![hop("192.0.2.1", 1)])));
+        fib.take(route("2001:db8::/32", 0, Way::Hops(vec![hop("fe80::1", 2)])));
+        fib.take(route("10.1.0.0/16", 0, Way::Blackhole));
+        fib.take(route("10.2.0.0/16", 0, Way::Prohibit)); // no port for these
+        fib.take(route("10.3.0.0/16", 0, Way::Hops(vec![hop("192.0.2.1", 5), hop("", 2)])));
+        assert_eq!(
+            changes(&mut fib),
+            "set 10.0.0.0/8 192.0.2.1 1\nset 10.1.0.0/16 - 9\nset 10.3.0.0/16 - 2\nset 2001:db8::/32 fe80::1 2\n"
+        );
+        assert_eq!((fib.len(), fib.unused()), (5, 1));
+        // The same again is no change.
+        fib.take(route("10.0.0.0/8", 0, Way::Hops(vec![hop("192.0.2.1", 1)])));
+        fib.take(route("10.0.0.0/8", 7, Way::Hops(vec![hop("192.0.2.2", 1)])));
+        fib.take(remove("10.1.0.0/16", 0));
+        fib.take(remove("10.2.0.0/16", 0));
+        assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.2 1\nremove 10.1.0.0/16\n");
+        assert_eq!((fib.len(), changes(&mut fib)), (3, String::new()));
+    }
+
+    /// Of a destination's routes the one with the smallest metric counts; the next one takes over.
+    #[test]
+    fn metrics() {
+        let mut fib = Fib::new(true);
+        fib.take(route("0.0.0.0/0", 200, Way::Hops(vec![hop("192.0.2.2", 2)])));
+        fib.take(route("0.0.0.0/0", 100, Way::Hops(vec![hop("192.0.2.1", 1)])));
+        assert_eq!(changes(&mut fib), "set 0.0.0.0/0 192.0.2.1 1\n");
+        fib.take(remove("0.0.0.0/0", 100));
+        assert_eq!(changes(&mut fib), "set 0.0.0.0/0 192.0.2.2 2\n");
+    }
+
+    /// All routes of a group change with it.
+    #[test]
+    fn groups() {
+        let mut fib = Fib::new(false);
+        fib.take(Message::AddGroup(8, Group::One(hop("192.0.2.1", 1))));
+        fib.take(Message::AddGroup(9, Group::One(hop("192.0.2.9", 2))));
+        fib.take(Message::AddGroup(7, Group::Of(vec![(8, 1), (9, 1), (7, 1)]))); // within itself, even
+        fib.take(route("10.0.0.0/8", 0, Way::Group(7)));
+        fib.take(route("11.0.0.0/8", 0, Way::Group(8)));
+        assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.1 1\nset 11.0.0.0/8 192.0.2.1 1\n");
+        fib.take(Message::AddGroup(8, Group::One(hop("192.0.2.3", 1))));
+        assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.3 1\nset 11.0.0.0/8 192.0.2.3 1\n");
+        fib.take(Message::RemoveGroup(8));
+        assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.9 2\nremove 11.0.0.0/8\n");
+    }
+
+    /// After a reconnection only what is heard of again stays, and what stays is not even touched.
+    #[test]
+    fn mark_and_sweep() {
+        let mut fib = Fib::new(false);
+        let known = |i: u32| route(&format!("10.{i}.0.0/16"), 0, Way::Hops(vec![hop("192.0.2.1", 1)]));
+        (0..4).for_each(|i| fib.take(known(i)));
+        changes(&mut fib);
+        fib.begin_round();
+        (1..3).for_each(|i| fib.take(known(i)));
+        assert_eq!((changes(&mut fib), fib.sweep()), (String::new(), 2));
+        assert_eq!(changes(&mut fib), "remove 10.0.0.0/16\nremove 10.3.0.0/16\n");
+        fib.forget();
+        assert_eq!(changes(&mut fib), "set 10.1.0.0/16 192.0.2.1 1\nset 10.2.0.0/16 192.0.2.1 1\n");
+    }
+}

@@ -1,0 +1,290 @@
+//! Takes routes from zebra, the routing manager of FRR.
+//!
+//! ```click
+//! FPMServer(INTERFACE OUTPUT, ..., [IPV4 TABLE, IPV6 TABLE, KEYWORDS])
+//! ```
+//!
+//! Listens for zebra's Forwarding Plane Manager interface and keeps the tables of two lookup elements as zebra says, so that
+//! BGP, OSPF, IS-IS and static routes of FRR decide where packets go. On zebra's side the module `dplane_fpm_nl` is loaded
+//! (`zebra -M dplane_fpm_nl`) and configured with `fpm address 127.0.0.1`.
+//!
+//! A route's next hops name interfaces of Linux. Each argument `INTERFACE OUTPUT` says to which output of the lookup elements
+//! packets for an interface go. Of a route's next hops, and of those of its next-hop group, the first counts whose interface
+//! has an output; a route without any is not used, and counted. A route for a destination takes the place of the one that
+//! the destination had, and when a group changes, so do all routes that use it.
+//!
+//! When zebra goes away, forwarding goes on with the routes there are. When it comes back, it tells all its routes
+//! again; those that it has not told of after HOLD are removed then, and no route is touched that stays as it was. Start
+//! zebra with `-K SECONDS`: without it, a zebra that starts withdraws at once what an earlier one left behind.
+//!
+//! If the address is in use, it tries again each second. When the configuration is replaced while the router runs, the connection goes to the new element of the same name if the
+//! address is the same, and the new tables get all routes.
+//!
+//! Ports: none. Workers: exclusive. Routes are read by a thread of its own; the worker that owns a lookup element is told
+//! of at most 64 changes at a time.
+//!
+//! # Arguments
+//! - `INTERFACE OUTPUT`: the output for an interface, as in `eth0 1`; one argument for each.
+//! - `IPV4`, `IPV6` (elements): lookup elements for either family, one of them at least.
+//! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without one such routes are not used.
+//! - `LOCAL` (integer): output for the machine's own addresses; without it such routes are not used.
+//! - `ADDRESS` (IP address, default 127.0.0.1): where to listen.
+//! - `PORT` (integer, default 2620): where to listen; 0 lets the system choose.
+//! - `HOLD` (integer, default 120): seconds after a reconnection.
+//! - `TABLE` (integer, default 254): the routing table in zebra that counts; 254 is the main one.
+//!
+//! # Handlers
+//! - `stats` (read): a number a line: whether zebra is `connected`, `connections` until now, `messages`, `routes`, next-hop
+//!   `groups`, `unused` routes (counted when they are asked for in full: at the end of HOLD), `changes` that lookup elements
+//!   were told of, changes that they `refused`, routes `swept` away after HOLD.
+//! - `routes` (read): how many routes zebra has told of.
+//! - `connected` (read): whether zebra is connected.
+//! - `port` (read): the TCP port.
+//!
+//! # Example
+//! ```click
+//! rt4 :: IPLookup(10.0.1.1/32 0); rt6 :: IP6Lookup(2001:db8:1::1/128 0);
+//! FPMServer(eth0 1, eth1 2, IPV4 rt4, IPV6 rt6, BLACKHOLE 3);
+//! ```
+//!
+//! # See also
+//! KernelRoutes, IPLookup, IP6Lookup
+
+use super::arguments::{Arguments, Tables};
+use super::feed::{Feed, Waiter, Wake};
+use super::install::{Installer, Shared, Target};
+use super::netlink;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Refused, Residency};
+use std::any::Any;
+use std::io::{ErrorKind, Read};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FPMServer", create)
+    .ports("0/0")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("fpm_server.rs"));
+
+/// Bytes before a message: version, type, length of both in network order.
+const HEADER: usize = 4;
+const VERSION: u8 = 1;
+const NETLINK: u8 = 1;
+/// Bytes read at a time.
+const CHUNK: usize = 1 << 16;
+
+/// Timer: the next attempt to listen.
+const RETRY: u32 = 0;
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+struct FpmServer {
+    address: Ipv4Addr,
+    port: u16,
+    tables: Tables,
+    hold: Duration,
+    table: u32,
+    running: Option<Running>,
+}
+
+/// What another configuration can take over.
+struct Running {
+    asked_for: (Ipv4Addr, u16),
+    /// The port, which the system may have chosen.
+    port: u16,
+    feed: Feed,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut arguments = Arguments::default();
+    let (mut address, mut port, mut hold, mut table) = (Ipv4Addr::LOCALHOST, IpPort(2620), 120u32, 254u32);
+    arguments
+        .declare(config.args())
+        .keyword("ADDRESS", &mut address)
+        .keyword("PORT", &mut port)
+        .keyword("HOLD", &mut hold)
+        .keyword("TABLE", &mut table)
+        .finish()?;
+    let hold = Duration::from_secs(hold.into());
+    Ok(Box::new(FpmServer { address, port: port.0, tables: arguments.tables()?, hold, table, running: None }))
+}
+
+impl FpmServer {
+    fn aim(&self, cx: &Cx<'_>) -> Target {
+        let declaration = cx.info().nodes[cx.index()].declaration();
+        Target { handle: cx.handle(), declaration, tables: self.tables.clone() }
+    }
+
+    fn listen(&mut self, cx: &Cx<'_>) -> Result<(), String> {
+        let explain =
+            |error: std::io::Error| format!("cannot listen on {}:{}: {error}", self.address, self.port);
+        let listener = TcpListener::bind((self.address, self.port)).map_err(explain)?;
+        listener.set_nonblocking(true).map_err(explain)?;
+        let port = listener.local_addr().map_err(explain)?.port();
+        let shared = Arc::new(Shared::new(self.aim(cx)));
+        let (hold, table) = (self.hold, self.table);
+        let feed = Feed::start(shared, move |shared, waiter| {
+            let installer = Installer::new(shared, false, table);
+            let server =
+                Server { listener, zebra: None, buffer: Vec::new(), installer, sweep_at: None, hold };
+            server.serve(shared, waiter);
+        })?;
+        self.running = Some(Running { asked_for: (self.address, self.port), port, feed });
+        Ok(())
+    }
+
+    fn count<T>(&self, read: impl FnOnce(&Shared) -> T) -> Option<T> {
+        self.running.as_ref().map(|running| read(&running.feed.shared))
+    }
+}
+
+impl Element for FpmServer {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if let Err(error) = self.listen(cx) {
+            // Perhaps it is handed over in a moment.
+            cx.log(&format!(
+                "{}: warning: {error} (trying again)",
+                cx.info().nodes[cx.index()].declaration()
+            ));
+            cx.timer_after(RETRY, RETRY_AFTER);
+        }
+        Ok(())
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        if self.running.is_none() && self.listen(cx).is_err() {
+            cx.timer_after(RETRY, RETRY_AFTER);
+        }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.running.take().map(|running| Box::new(running) as Box<dyn Any + Send>)
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let running = state.downcast::<Running>().map_err(|state| ("not an FPMServer".into(), state))?;
+        if running.asked_for != (self.address, self.port) {
+            return Err(("it listens elsewhere".into(), running));
+        }
+        running.feed.retarget(self.aim(cx));
+        self.running = Some(*running);
+        cx.cancel_timer(RETRY);
+        Ok(())
+    }
+
+    fn finish(&mut self, _cx: &mut Cx<'_>) {
+        self.running = None;
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("stats", |e: &mut FpmServer, _| e.count(|s| s.counters.text()).unwrap_or_default());
+        h.read("routes", |e: &mut FpmServer, _| e.count(|s| s.counters.routes.load(Relaxed)).unwrap_or(0));
+        h.read("connected", |e: &mut FpmServer, _| {
+            e.count(|s| s.counters.connected.load(Relaxed)).unwrap_or(false)
+        });
+        h.read("port", |e: &mut FpmServer, _| e.running.as_ref().map_or(e.port, |running| running.port));
+    }
+}
+
+/// The thread's part.
+struct Server {
+    listener: TcpListener,
+    zebra: Option<(TcpStream, SocketAddr)>,
+    /// What came and is not a whole message yet.
+    buffer: Vec<u8>,
+    installer: Installer,
+    /// When routes that zebra did not tell of again are removed.
+    sweep_at: Option<Instant>,
+    hold: Duration,
+}
+
+impl Server {
+    fn serve(mut self, shared: &Shared, waiter: &Waiter) {
+        loop {
+            let mut descriptors = vec![self.listener.as_fd()];
+            descriptors.extend(self.zebra.as_ref().map(|(stream, _)| stream.as_fd()));
+            match waiter.wait(&descriptors, self.sweep_at) {
+                Wake::Stop => return,
+                Wake::Target => {}
+                Wake::Time => self.sweep(shared),
+                Wake::Ready(ready) => {
+                    if ready.get(1) == Some(&true) {
+                        self.read(shared);
+                    }
+                    if ready[0] {
+                        self.accept(shared);
+                    }
+                }
+            }
+            self.installer.install();
+        }
+    }
+
+    /// A new connection takes the place of the old one, which zebra may have left behind.
+    fn accept(&mut self, shared: &Shared) {
+        let Ok((stream, from)) = self.listener.accept() else { return };
+        if let Err(error) = stream.set_nonblocking(true) {
+            return shared.log(&format!("{from}: {error}"));
+        }
+        shared.log(&format!("zebra connected from {from}"));
+        shared.counters.connected.store(true, Relaxed);
+        if shared.counters.connections.fetch_add(1, Relaxed) > 0 {
+            self.installer.fib.begin_round();
+        }
+        self.sweep_at = Some(Instant::now() + self.hold);
+        self.buffer.clear();
+        self.zebra = Some((stream, from));
+    }
+
+    fn sweep(&mut self, shared: &Shared) {
+        self.sweep_at = None;
+        if self.zebra.is_some() {
+            let swept = self.installer.fib.sweep();
+            shared.counters.swept.fetch_add(swept as u64, Relaxed);
+            self.installer.install();
+            self.installer.count_unused();
+        }
+    }
+
+    /// Reads what there is, at most a chunk, so that changes are installed in between.
+    fn read(&mut self, shared: &Shared) {
+        let Some((stream, _)) = &mut self.zebra else { return };
+        let old = self.buffer.len();
+        self.buffer.resize(old + CHUNK, 0);
+        let read = stream.read(&mut self.buffer[old..]);
+        self.buffer.truncate(old + read.as_ref().map_or(0, |&bytes| bytes));
+        let over = match read {
+            Ok(0) => Err("it closed the connection".to_owned()),
+            Ok(_) => self.take_messages(),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = over {
+            let routes = self.installer.fib.len();
+            shared.log(&format!("zebra is gone ({why}); its {routes} routes stay"));
+            shared.counters.connected.store(false, Relaxed);
+            (self.zebra, self.sweep_at) = (None, None);
+        }
+    }
+
+    /// Takes in the messages that are there whole.
+    fn take_messages(&mut self) -> Result<(), String> {
+        let mut at = 0;
+        while let Some(&[version, kind, high, low]) = self.buffer[at..].first_chunk::<HEADER>() {
+            let len = usize::from(u16::from_be_bytes([high, low]));
+            if version != VERSION || len < HEADER {
+                return Err(format!("not an FPM message: version {version}, length {len}"));
+            }
+            let Some(body) = self.buffer.get(at + HEADER..at + len) else { break };
+            if kind == NETLINK {
+                let (messages, _) = netlink::messages(body);
+                messages.into_iter().for_each(|message| self.installer.take(message));
+            }
+            at += len;
+        }
+        self.buffer.drain(..at);
+        Ok(())
+    }
+}

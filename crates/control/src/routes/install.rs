@@ -1,0 +1,180 @@
+//! Telling lookup elements of routes.
+
+use super::arguments::Tables;
+use super::fib::Fib;
+use super::netlink::Message;
+use router::{Call, Handle};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Routes that a lookup element is told of at a time: its worker forwards nothing meanwhile.
+const BATCH: usize = 64;
+
+/// Whom routes are for; a new configuration may change it.
+#[derive(Clone)]
+pub(super) struct Target {
+    pub(super) handle: Handle,
+    /// The element, as messages name it.
+    pub(super) declaration: String,
+    pub(super) tables: Tables,
+}
+
+/// What is known about a source of routes, for handlers.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) connected: AtomicBool,
+    pub(super) connections: AtomicU64,
+    pub(super) messages: AtomicU64,
+    pub(super) routes: AtomicU64,
+    pub(super) groups: AtomicU64,
+    pub(super) unused: AtomicU64,
+    /// Changes that lookup elements were told of.
+    pub(super) changes: AtomicU64,
+    /// Changes that they refused.
+    pub(super) refused: AtomicU64,
+    /// Routes removed because they were not heard of again.
+    pub(super) swept: AtomicU64,
+    /// Messages lost, as the kernel says.
+    pub(super) overruns: AtomicU64,
+    /// Changes that became known only when everything was read again.
+    pub(super) corrected: AtomicU64,
+}
+
+impl Counters {
+    /// Names and values, a line each.
+    pub(super) fn text(&self) -> String {
+        let numbers = [
+            ("connected", u64::from(self.connected.load(Relaxed))),
+            ("connections", self.connections.load(Relaxed)),
+            ("messages", self.messages.load(Relaxed)),
+            ("routes", self.routes.load(Relaxed)),
+            ("groups", self.groups.load(Relaxed)),
+            ("unused", self.unused.load(Relaxed)),
+            ("changes", self.changes.load(Relaxed)),
+            ("refused", self.refused.load(Relaxed)),
+            ("swept", self.swept.load(Relaxed)),
+            ("overruns", self.overruns.load(Relaxed)),
+            ("corrected", self.corrected.load(Relaxed)),
+        ];
+        numbers.map(|(name, value)| format!("{name} {value}\n")).concat()
+    }
+}
+
+/// What an element and the thread that works for it have in common.
+pub(super) struct Shared {
+    target: Mutex<Arc<Target>>,
+    pub(super) counters: Counters,
+}
+
+impl Shared {
+    pub(super) fn new(target: Target) -> Shared {
+        Shared { target: Mutex::new(Arc::new(target)), counters: Counters::default() }
+    }
+
+    pub(super) fn target(&self) -> Arc<Target> {
+        self.target.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Routes are for somebody else from now on.
+    pub(super) fn retarget(&self, target: Target) {
+        *self.target.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(target);
+    }
+
+    pub(super) fn log(&self, what: &str) {
+        let target = self.target();
+        target.handle.info().log.line(&format!("{}: {what}", target.declaration));
+    }
+}
+
+/// Routes, and the lookup elements that are told of them.
+pub(super) struct Installer {
+    pub(super) fib: Fib,
+    shared: Arc<Shared>,
+    /// Whom the routes were given to last.
+    target: Arc<Target>,
+    /// The kernel's routing table that counts.
+    table: u32,
+    names: HashMap<u32, String>,
+}
+
+impl Installer {
+    pub(super) fn new(shared: &Arc<Shared>, by_metric: bool, table: u32) -> Installer {
+        let target = shared.target();
+        Installer { fib: Fib::new(by_metric), shared: shared.clone(), target, table, names: HashMap::new() }
+    }
+
+    /// Takes in what a message says.
+    pub(super) fn take(&mut self, message: Message) {
+        self.shared.counters.messages.fetch_add(1, Relaxed);
+        match message {
+            Message::Add(route) | Message::Remove(route) if route.table != self.table => {}
+            message => self.fib.take(message),
+        }
+    }
+
+    /// Tells the lookup elements what changed.
+    pub(super) fn install(&mut self) {
+        let target = self.shared.target();
+        if !Arc::ptr_eq(&target, &self.target) {
+            // Other elements, perhaps: they get all routes.
+            self.fib.forget();
+            self.target = target;
+        }
+        while self.fib.changed() > 0 {
+            self.learn_names();
+            let names = &self.names;
+            let name_of = |interface| names.get(&interface).cloned();
+            let (v4, v6) = self.fib.changes(BATCH, &self.target.tables.ports, &name_of);
+            let (table4, table6) = (self.target.tables.v4.clone(), self.target.tables.v6.clone());
+            self.tell(table4.as_deref(), &v4);
+            self.tell(table6.as_deref(), &v6);
+        }
+        let counters = &self.shared.counters;
+        counters.routes.store(self.fib.len() as u64, Relaxed);
+        counters.groups.store(self.fib.groups() as u64, Relaxed);
+    }
+
+    /// Counts the routes that lead nowhere here. Looks at all routes.
+    pub(super) fn count_unused(&self) {
+        self.shared.counters.unused.store(self.fib.unused() as u64, Relaxed);
+    }
+
+    /// Looks up the names of interfaces. They may have changed, so that is done again each time.
+    fn learn_names(&mut self) {
+        self.names = interface_names().into_iter().collect();
+    }
+
+    fn tell(&self, table: Option<&str>, lines: &str) {
+        let Some(table) = table.filter(|_| !lines.is_empty()) else { return };
+        let counters = &self.shared.counters;
+        let count = lines.lines().count() as u64;
+        let write = |text: &str| self.target.handle.call(Call::write(format!("{table}.ctrl"), text));
+        if write(lines).is_ok() {
+            counters.changes.fetch_add(count, Relaxed);
+            return;
+        }
+        // One of them is refused, and with it all: so each for itself.
+        for line in lines.lines() {
+            match write(line) {
+                Ok(_) => drop(counters.changes.fetch_add(1, Relaxed)),
+                Err(error) => {
+                    if counters.refused.fetch_add(1, Relaxed) == 0 {
+                        self.shared
+                            .log(&format!("{table} refuses '{line}': {error} (said once; see 'refused')"));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The numbers and names of this machine's interfaces.
+fn interface_names() -> Vec<(u32, String)> {
+    let Ok(entries) = std::fs::read_dir("/sys/class/net") else { return Vec::new() };
+    let interface = |entry: std::fs::DirEntry| {
+        let number = std::fs::read_to_string(entry.path().join("ifindex")).ok()?;
+        Some((number.trim().parse().ok()?, entry.file_name().into_string().ok()?))
+    };
+    entries.flatten().filter_map(interface).collect()
+}

@@ -1,0 +1,162 @@
+//! Zebra and the kernel, played or real, and a table that notes what it is told.
+
+use super::netlink::{Group, NextHop, Prefix, Route, Way, write};
+use router::{Call, Class, Classes, Config, ConfigError, Element, Handle, Handlers, Log, Options};
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// In the place of a lookup element.
+struct Notes(String);
+
+const NOTES: Class = Class::new("Notes", create).ports("0/0");
+
+fn create(_config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    Ok(Box::new(Notes(String::new())))
+}
+
+impl Element for Notes {
+    fn handlers(&self, h: &mut Handlers) {
+        h.write("ctrl", |e: &mut Notes, _, text| {
+            if text.contains("198.51.100.0/24") {
+                return Err("not that one".to_owned());
+            }
+            e.0 += text;
+            if !text.ends_with('\n') {
+                e.0.push('\n');
+            }
+            Ok(())
+        });
+        h.read("text", |e: &mut Notes, _| e.0.clone());
+        h.write("clear", |e: &mut Notes, _, _| {
+            e.0.clear();
+            Ok(())
+        });
+    }
+}
+
+/// Runs a router while something else happens, then stops it.
+fn with(config: &str, act: impl FnOnce(&Handle)) {
+    let parsed = lang::parse(config, "config", &[]);
+    let known = Classes::new(crate::CLASSES.iter().copied().chain([&NOTES]));
+    let layout =
+        router::layout(parsed.graph, &known, 1).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+    let options = Options { log: Log::Memory(Default::default()), ..Options::default() };
+    let built = router::build(layout, config.to_owned(), &known, options);
+    let (mut router, _) = built.unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+    let handle = router.handle();
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            router.run();
+            router.finish();
+        });
+        let acted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| act(&handle)));
+        handle.stop();
+        running.join().expect("the router ends");
+        acted.expect("all is as it should be");
+    });
+}
+
+fn read(handle: &Handle, path: &str) -> String {
+    handle.call(Call::read(path, "")).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Waits until a handler says something.
+fn until(handle: &Handle, path: &str, done: impl Fn(&str) -> bool) -> String {
+    let start = Instant::now();
+    loop {
+        let text = read(handle, path);
+        if done(&text) {
+            return text;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "{path} still says:\n{text}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The number of the loopback interface.
+const LO: u32 = 1;
+
+fn route(address: &str, len: u8, way: Way) -> Route {
+    let prefix = Prefix { address: address.parse().expect("an address"), len };
+    Route { prefix, table: 254, metric: 0, way }
+}
+
+fn via(gateway: &str) -> Way {
+    Way::Hops(vec![NextHop { gateway: gateway.parse().ok(), interface: LO, weight: 1 }])
+}
+
+fn framed(message: &[u8]) -> Vec<u8> {
+    let len = (4 + message.len() as u16).to_be_bytes();
+    [&[1, 1, len[0], len[1]], message].concat()
+}
+
+fn send(zebra: &mut TcpStream, add: bool, routes: &[Route]) {
+    let bytes: Vec<u8> = routes.iter().flat_map(|r| framed(&write::route(add, r))).collect();
+    zebra.write_all(&bytes).expect("the router reads");
+}
+
+fn connect(handle: &Handle) -> TcpStream {
+    let port = read(handle, "fpm.port").parse().expect("a port");
+    TcpStream::connect(("127.0.0.1", port)).expect("the router listens")
+}
+
+const FPM: &str = "rt4 :: Notes; rt6 :: Notes;
+    fpm :: FPMServer(lo 3, IPV4 rt4, IPV6 rt6, PORT 0, HOLD 1, BLACKHOLE 9);";
+
+#[test]
+fn zebra_comes_goes_and_comes_back() {
+    with(FPM, |handle| {
+        let mut zebra = connect(handle);
+        let (a, b) = (route("10.0.0.0", 8, via("192.0.2.1")), route("11.0.0.0", 8, via("")));
+        let (c, bad) = (route("2001:db8::", 32, Way::Group(5)), route("198.51.100.0", 24, via("")));
+        let hop = NextHop { gateway: "fe80::1".parse().ok(), interface: LO, weight: 1 };
+        zebra.write_all(&framed(&write::group(5, &Group::One(hop)))).expect("the router reads");
+        send(&mut zebra, true, &[a.clone(), bad, b.clone(), c]);
+        until(handle, "rt6.text", |text| text == "set 2001:db8::/32 fe80::1 3\n");
+        // One that is refused does not take the others with it.
+        assert_eq!(read(handle, "rt4.text"), "set 10.0.0.0/8 192.0.2.1 3\nset 11.0.0.0/8 - 3\n");
+        assert!(read(handle, "fpm.stats").contains("\nrefused 1\n"));
+
+        // Zebra dies in the middle of a message: all routes stay.
+        let cut_off = framed(&write::route(false, &a));
+        zebra.write_all(&cut_off[..20]).expect("the router reads");
+        drop(zebra);
+        until(handle, "fpm.connected", |connected| connected == "false");
+        assert_eq!(read(handle, "fpm.routes"), "4");
+        handle.call(Call::write("rt4.clear", "")).expect("cleared");
+
+        // It is back and tells of one route: the other goes in the end, the one is not touched.
+        let mut zebra = connect(handle);
+        send(&mut zebra, true, &[a]);
+        until(handle, "fpm.routes", |routes| routes == "1");
+        assert_eq!(read(handle, "rt4.text"), "remove 11.0.0.0/8\n");
+        assert_eq!(read(handle, "fpm.connected"), "true");
+    });
+}
+
+/// What is not FPM ends the connection, not the server.
+#[test]
+fn nonsense() {
+    with(FPM, |handle| {
+        let mut stranger = connect(handle);
+        stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("the router reads");
+        until(handle, "fpm.stats", |stats| stats.starts_with("connected 0\nconnections 1\n"));
+        let mut zebra = connect(handle);
+        send(&mut zebra, true, &[route("10.0.0.0", 8, Way::Blackhole)]);
+        until(handle, "rt4.text", |text| text == "set 10.0.0.0/8 - 9\n");
+    });
+}
+
+/// The kernel's routes for the loopback interface: table 255 has them on every machine.
+#[test]
+fn the_kernel_is_read() {
+    let config = "rt :: Notes; k :: KernelRoutes(lo 1, IPV4 rt, TABLE 255, LOCAL 7)";
+    if !std::fs::read_to_string("/sys/class/net/lo/ifindex").is_ok_and(|index| index.trim() == "1") {
+        return eprintln!("skipped: there is no loopback interface with number 1");
+    }
+    with(config, |handle| {
+        until(handle, "rt.text", |text| text.contains("set 127.0.0.1/32 - 7\n"));
+        until(handle, "k.stats", |stats| stats.starts_with("connected 1\n"));
+    });
+}

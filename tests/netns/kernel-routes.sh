@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# KernelRoutes: what the kernel's routing table says is what packets are forwarded by, whatever happens to it.
+source "$(dirname "$0")/lib.sh"
+
+build
+ip -n "$r" addr add 10.0.1.1/24 dev eth0
+ip -n "$r" addr add 10.0.2.1/24 dev eth1
+in_r sysctl -qw net.ipv4.ip_forward=0
+sed 's/^fpm :: FPMServer(\(.*\), HOLD [^,]*,/kernel :: KernelRoutes(\1,/' "$root/conf/frr-router.click" >"$work/router.click"
+
+ctl() { "$clique" ctl -u "$work/socket" "$@"; }
+way_is() { [ "$(ctl read routes.lookup "$1")" = "$2" ]; }
+wait_for() { # WHAT COMMAND...
+  local what=$1
+  shift
+  for _ in $(seq 100); do
+    "$@" && { echo "ok: $what"; return; }
+    sleep 0.05
+  done
+  fail "$what"
+}
+
+start -j2 -u "$work/socket" "$work/router.click"
+says "forwarding between connected networks" "1 received" in_h1 ping -c 1 -W 2 10.0.2.2
+ip -n "$r" route add 203.0.113.0/24 via 10.0.2.2 metric 20
+wait_for "a route" way_is 203.0.113.7 "2 10.0.2.2"
+ip -n "$r" route add 203.0.113.0/24 via 10.0.1.2 metric 10
+wait_for "a better one" way_is 203.0.113.7 "1 10.0.1.2"
+ip -n "$r" route del 203.0.113.0/24 metric 10
+wait_for "the other one again" way_is 203.0.113.7 "2 10.0.2.2"
+ip -n "$r" route add blackhole 198.51.100.0/24
+wait_for "a blackhole" way_is 198.51.100.1 3
+ip -n "$r" route add 192.0.2.0/24 nexthop via 10.0.2.9 nexthop via 10.0.1.9 weight 3
+wait_for "several ways" way_is 192.0.2.1 "2 10.0.2.9"
+
+# The kernel says nothing about the routes that go with a link.
+ip -n "$r" link set eth1 down
+wait_for "a link that is down" way_is 203.0.113.7 -1
+ip -n "$r" link set eth1 up
+wait_for "it is up again" way_is 10.0.2.2 2
+
+# Many at once: all arrive, also if the kernel has to drop messages.
+for i in $(seq 20000); do echo "route add 20.$((i >> 8 & 255)).$((i & 255)).0/24 via 10.0.2.2"; done >"$work/batch"
+ip -n "$r" -batch "$work/batch"
+wait_for "20000 routes" eval '[ "$(ctl read kernel.routes)" -gt 20000 ]'
+ip -n "$r" route flush root 20.0.0.0/8
+wait_for "none of them" eval '[ "$(ctl read kernel.routes)" -lt 10 ]'
+wait_for "and nothing leads there" way_is 20.1.1.1 -1
+says "what the kernel kept to itself was found" "^corrected [1-9]" ctl read kernel.stats
+stop
