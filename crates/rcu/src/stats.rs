@@ -39,6 +39,32 @@ pub struct Stats {
     pub latency: Latency,
 }
 
+/// A line for each figure: its name, a space, its value; and one for each reader that is stalled.
+impl std::fmt::Display for Stats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ns = |duration: Duration| duration.as_nanos();
+        let figures = [
+            ("readers", self.readers as u128),
+            ("grace_periods", self.grace_periods.into()),
+            ("callbacks_waiting", self.callbacks_waiting as u128),
+            ("callbacks_run", self.callbacks_run.into()),
+            ("callbacks_panicked", self.callbacks_panicked.into()),
+            ("callbacks_refused", self.callbacks_refused.into()),
+            ("blocking_waiting", self.blocking_waiting as u128),
+            ("bytes_waiting", self.bytes_waiting as u128),
+            ("bytes_limit", self.bytes_limit as u128),
+            ("quiescences_forced", self.quiescences_forced.into()),
+            ("stalls", self.stalls.into()),
+            ("latency_ns_p50", ns(self.latency.quantile(0.5))),
+            ("latency_ns_p99", ns(self.latency.quantile(0.99))),
+            ("latency_ns_p999", ns(self.latency.quantile(0.999))),
+            ("latency_ns_max", ns(self.latency.max)),
+        ];
+        figures.iter().try_for_each(|(name, value)| writeln!(f, "{name} {value}"))?;
+        self.stalled.iter().try_for_each(|stall| writeln!(f, "stalled {stall}"))
+    }
+}
+
 /// A reader that keeps a grace period waiting for too long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

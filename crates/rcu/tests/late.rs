@@ -55,6 +55,8 @@ fn a_reader_that_nobody_waits_for_is_named_once_by_whoever_looks() {
     assert_eq!(domain.stats().stalls, 1);
     let once = r#"reader "worker 7" has kept a grace period waiting for 1.001s"#;
     assert_eq!(*reports.lock().unwrap(), [once]);
+    let text = domain.stats().to_string();
+    assert!(text.contains("\nstalls 1\n") && text.ends_with(&format!("\nstalled {once}\n")), "{text}");
     slow.quiescent();
     assert!(domain.stats().stalled.is_empty());
     // A second stall of the same reader is another one.
