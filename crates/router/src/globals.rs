@@ -18,6 +18,7 @@ pub const GLOBAL: &[(&str, bool, bool)] = &[
     ("list", true, false),
     ("classes", true, false),
     ("workers", true, false),
+    ("rcu", true, false),
     ("stop", false, true),
     (HOTCONFIG, false, true),
 ];
@@ -187,6 +188,7 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
         }
         (Access::Read, "handlers") => Ok(globals(info).map(|&(name, r, w)| line(name, r, w, "")).collect()),
         (Access::Read, "workers") => Ok(format!("{}\n", info.mailboxes.len())),
+        (Access::Read, "rcu") => Ok(rcu::Domain::global().stats().to_string()),
         (Access::Write, "stop") => {
             let times = crate::parse_integer(call.argument.trim()).and_then(|n| i64::try_from(n).ok());
             info.adjust_run_count(-times.unwrap_or(1));

@@ -511,6 +511,7 @@ fn a_translation_lives_on_two_workers() {
         router.run();
         assert_eq!(router.call(Call::read("s.count", "")).as_deref(), Ok("20"));
         assert_eq!(router.call(Call::read("n.drop_reasons", "")).as_deref(), Ok(""));
+        assert!(router.call(Call::read("rcu", "")).unwrap().contains("\nbytes_waiting "));
     }
 }
 
