@@ -86,7 +86,7 @@ enum Command {
     Pretty(print::Args),
     /// Draw a configuration.
     Graph(print::GraphArgs),
-    /// Plan routers that consist of many servers.
+    /// Many servers as one router: plan, simulate, run.
     #[command(after_help = EXIT_STATUS)]
     Cluster(cluster::Args),
     /// List the element classes, or print the manual of one.
@@ -127,7 +127,7 @@ fn main() -> ExitCode {
         Command::Flatten(args) => print::flatten(&args).into(),
         Command::Pretty(args) => print::pretty(&args).into(),
         Command::Graph(args) => print::graph(&args).into(),
-        Command::Cluster(args) => cluster::run(&args).into(),
+        Command::Cluster(args) => cluster::run(&args, &known),
         Command::Elements(args) => manual::run(&args, &known).into(),
         Command::Click { arguments } => click::run(arguments, &known),
         Command::Man(args) => shell::man(&args, Program::command()).into(),

@@ -1,12 +1,17 @@
 //! `clique cluster`: many servers as one router.
 
+mod nodes;
 mod plan;
 mod reordering;
 mod sim;
 mod units;
+mod up;
 
 use crate::console;
 use crate::status::Status;
+use router::Classes;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Arguments of `clique cluster`.
 #[derive(clap::Args, Debug)]
@@ -29,15 +34,33 @@ enum What {
     Sim(sim::Args),
     /// Compare ways of keeping order, as the RouteBricks paper does: all traffic goes from one port to another.
     Reordering(reordering::Args),
+    /// Run a cluster in this process: nodes with links in memory, and hosts that ping each other through it.
+    Up(up::Args),
+    /// Show the nodes of a router that runs: how far they take part, whom they reach, what went which way.
+    Status(nodes::StatusArgs),
+    /// Let a node leave without loss: it forwards what comes, gets nothing new, and has left when nothing comes any more.
+    Drain(nodes::DrainArgs),
+    /// Stop a router that runs.
+    Down(nodes::Args),
 }
 
 /// Runs `clique cluster`.
-pub(crate) fn run(args: &Args) -> Status {
-    match &args.what {
+pub(crate) fn run(args: &Args, known: &Classes) -> ExitCode {
+    let status = match &args.what {
+        What::Up(args) => return up::run(args, known),
+        What::Status(args) => nodes::status(args),
+        What::Drain(args) => nodes::drain(args),
+        What::Down(args) => nodes::down(args),
         What::Plan(args) => plan::run(args),
         What::Sim(args) => sim::run(args),
         What::Reordering(args) => reordering::run(args),
-    }
+    };
+    status.into()
+}
+
+/// The socket of a cluster in one process, if none is named.
+fn default_socket() -> PathBuf {
+    std::env::temp_dir().join("clique-cluster.sock")
 }
 
 /// Prints a result as JSON.

@@ -84,3 +84,32 @@ fn reordering() {
     assert!(count("Direct, packet by packet") > Some(37) && count("Direct, flowlets") < Some(2), "{text}");
     assert_eq!([count("Direct, strict by number"), count("Direct, strict by rest")], [Some(0); 2], "{text}");
 }
+
+/// Four nodes in one process: hosts ping through them, one drains, all go down.
+#[test]
+fn four_nodes_in_a_process() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let socket = folder.path().join("socket");
+    let socket = socket.to_str().expect("UTF-8");
+    let up = super::program(&["cluster", "up", "--local", "4", "--order", "strict", "-u", socket])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let until = |wanted: &dyn Fn(&str) -> bool| {
+        for _ in 0..200 {
+            let text = clique(&["cluster", "status", "-u", socket]);
+            if wanted(&text) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{}", clique(&["cluster", "status", "-u", socket]));
+    };
+    until(&|text| text.matches("active         3/3").count() == 4);
+    assert_eq!(clique(&["cluster", "drain", "-u", socket, "n1/vlb"]), "exit status: 0\n");
+    until(&|text| text.contains("n1/vlb      left") && text.matches("active         2/3").count() == 3);
+    assert_eq!(clique(&["cluster", "down", "-u", socket]), "exit status: 0\n");
+    let text = super::text(up.wait_with_output().expect("it ends"));
+    assert!(text.starts_with("exit status: 0\n") && text.contains("packets transmitted"), "{text}");
+}

@@ -1,0 +1,125 @@
+//! `clique cluster up`: a cluster in one process.
+
+use super::{complain, default_socket};
+use crate::status::Status;
+use crate::{console, run};
+use clap::{Parser, ValueEnum};
+use router::Classes;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `clique cluster up`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Run N nodes in this process, with links in memory and a host at each.
+    #[arg(long, value_name = "N", required = true, value_parser = clap::value_parser!(u16).range(1..=64))]
+    local: u16,
+
+    /// What is done to keep packets of a flow in order.
+    #[arg(long, value_enum, default_value = "flowlet")]
+    order: Order,
+
+    /// How long a link takes, in microseconds.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    delay: u32,
+
+    /// Stop after so many seconds [default: when interrupted].
+    #[arg(long, value_name = "N")]
+    seconds: Option<u32>,
+
+    /// The UNIX-domain socket through which 'clique cluster status' and others reach the nodes [default: a fixed name
+    /// in the directory for temporary files].
+    #[arg(short, long, value_name = "FILE")]
+    unix_socket: Option<PathBuf>,
+
+    /// Print the configuration and do nothing else.
+    #[arg(long)]
+    print: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Order {
+    None,
+    Pinned,
+    Flowlet,
+    Strict,
+}
+
+/// The arguments of `clique run`, to be filled from words.
+#[derive(Parser)]
+struct Run {
+    #[command(flatten)]
+    args: run::Args,
+}
+
+/// Runs `clique cluster up`.
+pub(super) fn run(args: &Args, known: &Classes) -> ExitCode {
+    let config = configuration(args);
+    if args.print {
+        return console::write_result(None, &config).into();
+    }
+    let socket = args.unix_socket.clone().unwrap_or_else(default_socket);
+    let file = socket.to_string_lossy().into_owned();
+    let mut words = vec!["run".to_owned(), "-u".to_owned(), file.clone(), "-e".to_owned(), config];
+    for node in 0..args.local {
+        words.extend(["-h".to_owned(), format!("h{node}/ping.summary")]);
+    }
+    console::complain(&format!(
+        "{} nodes; 'clique cluster status -u {file}' shows them, 'drain' and 'down' take them down\n",
+        args.local
+    ));
+    match Run::try_parse_from(words) {
+        Ok(run) => run::run(run.args, known),
+        Err(error) => complain("up", &error.to_string(), Status::Failure).into(),
+    }
+}
+
+/// The port of a node's link to another.
+fn port(node: u16, other: u16) -> u16 {
+    other + u16::from(other < node)
+}
+
+/// Nodes, each with a host; links between them; hosts that ping their right neighbours.
+fn configuration(args: &Args) -> String {
+    let (nodes, mut text) = (args.local, String::new());
+    let order = format!("{:?}", args.order).to_uppercase();
+    // Writing into a string cannot fail.
+    let mut line = |text_of: std::fmt::Arguments<'_>| {
+        let _ = writeln!(text, "{text_of}");
+    };
+    line(format_args!(
+        "elementclass Link {{ input -> SetTimestamp -> Queue -> DelayUnqueue({}us) -> output }}",
+        args.delay
+    ));
+    line(format_args!("elementclass Host {{ $me, $other |"));
+    line(format_args!("  ping :: ICMPPingSource(10.0.$me.2, 10.0.$other.2, INTERVAL 0.1, VERBOSE false);"));
+    line(format_args!("  input -> kind :: IPClassifier(icmp type echo, icmp type echo-reply, -);"));
+    line(format_args!("  kind[0] -> ICMPPingResponder -> output;"));
+    line(format_args!("  kind[1] -> ping -> output; kind[2] -> Discard }}"));
+    line(format_args!("elementclass Node {{ $node |"));
+    line(format_args!("  vlb :: VLBNode($node, {nodes}, KEY local, ORDER {order}, LINE_RATE 1Gbps);"));
+    let routes: Vec<_> = (0..nodes).map(|node| format!("10.0.{node}.0/24 {node}")).collect();
+    line(format_args!("  routes :: IPLookup({});", routes.join(", ")));
+    line(format_args!("  input[0] -> CheckIPHeader -> ttl :: DecIPTTL -> routes;"));
+    line(format_args!("  ttl[1] -> ICMPError(10.0.$node.1, timeexceeded) -> routes;"));
+    for node in 0..nodes {
+        line(format_args!("  routes[{node}] -> VLBEncap({node}) -> vlb;"));
+    }
+    line(format_args!("  vlb -> VLBDecap -> CheckIPHeader -> [0]output;"));
+    for link in 1..nodes {
+        line(format_args!("  input[{link}] -> [{link}]vlb[{link}] -> [{link}]output;"));
+    }
+    line(format_args!("}}"));
+    for node in 0..nodes {
+        let other = (node + 1) % nodes;
+        line(format_args!("n{node} :: Node({node}) -> h{node} :: Host({node}, {other}) -> n{node};"));
+    }
+    for (a, b) in (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+        line(format_args!("n{a}[{}] -> Link -> [{}]n{b};", port(a, b), port(b, a)));
+    }
+    if let Some(seconds) = args.seconds {
+        line(format_args!("Script(wait {seconds}, stop);"));
+    }
+    text
+}
