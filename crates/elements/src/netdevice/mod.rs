@@ -1,5 +1,6 @@
 //! Packets from and to the kernel: its interfaces, interfaces of Clique's own, sockets.
 
+mod faults;
 mod from_device;
 mod from_host;
 mod host_port;
@@ -13,6 +14,7 @@ use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &faults::CLASS,
     &from_device::CLASS,
     &from_device::POLL,
     &from_host::CLASS,
