@@ -130,6 +130,29 @@ fn two_updaters<F: Flavour>(bound: usize, make: fn() -> F) {
     });
 }
 
+/// Somebody else notices boundaries, too, while an updater retires something.
+fn helped<F: Flavour>(bound: usize, make: fn() -> F, help: fn(&F, &mut F::Thread)) {
+    check(bound, move || {
+        let (world, flavour) = (World::new(), make());
+        let (mut helper, instance) = (flavour.register(), flavour.clone());
+        let helping = thread::spawn(move || (0..2).for_each(|_| help(&instance, &mut helper)));
+        let (mut reader, theirs) = (flavour.register(), world.clone());
+        let reading = thread::spawn(move || {
+            theirs.read(&mut reader);
+            reader.quiescent();
+            theirs.read(&mut reader);
+        });
+        let mut updater = flavour.register();
+        let old = world.unlink(&mut updater, 1);
+        let target = world.clone();
+        updater.retire(Garbage::from_fn(0, move || target.free(old)));
+        updater.barrier();
+        drop(updater);
+        helping.join().unwrap();
+        reading.join().unwrap();
+    });
+}
+
 macro_rules! models {
     ($($name:ident: $flavour:expr, $bounds:expr;)*) => { $(
         mod $name {
@@ -162,6 +185,16 @@ models! {
     lock: Lock::new(), [3, 3, 3];
     rwlock: RwLock::new(), [3, 3, 3];
     brlock: BrLock::with_locks(2), [3, 3, 3];
+}
+
+#[test]
+fn ap_rcu_helped() {
+    helped(2, || ApRcu::with_config(ApRcuConfig::manual()), |instance, _| instance.work());
+}
+
+#[test]
+fn click_epoch_helped() {
+    helped(2, ClickEpoch::new, |_, thread| thread.quiescent());
 }
 
 /// The models are worth something only if they fail without protection.

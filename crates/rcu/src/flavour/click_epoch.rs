@@ -20,8 +20,9 @@
 //!
 //! *Mended, by these orderings:*
 //! 1. A thread whose local epoch is one *swaps* it for zero (acquire and release); one whose local epoch is zero
-//!    leaves it alone. The swap cannot overtake a boundary's store: either it read that store, and then the
-//!    thread's later sections do not find what was unlinked before the boundary; or the store comes later and wins.
+//!    leaves it alone. A boundary swaps it for one. So the thread's swap cannot overtake a boundary's: either it read what that
+//!    wrote, and then the thread's later sections do not find what was unlinked before the boundary; or the boundary's comes
+//!    later and wins.
 //! 2. A boundary's looks *acquire*: sections that ended before the swap that it saw, or before the thread blocked (a
 //!    *release*), are over, and ordered before.
 //! 3. A thread that wakes stores its state, *fences* (SeqCst), then reads. A boundary *fences* before it looks: either it
@@ -126,10 +127,11 @@ struct NewEpoch<'a> {
 
 impl Drop for NewEpoch<'_> {
     fn drop(&mut self) {
-        // Rule 4. It also makes the stores below releases: who reads one sees what was unlinked before the garbage
-        // was taken (rule 1).
+        // Rule 4.
         protect!("click_reset_fence", fence(Ordering::SeqCst));
-        self.shared.slots.iter().for_each(|slot| slot.passed.store(false, Ordering::Relaxed));
+        // Release: who swaps it next sees what was unlinked before the garbage was taken (rule 1).
+        let reset = |slot: &Slot| _ = slot.passed.swap(false, Ordering::AcqRel);
+        self.shared.slots.iter().for_each(reset);
     }
 }
 

@@ -185,6 +185,11 @@ impl ApRcu {
         Self { _life: Arc::new(Life { shared: shared.clone() }), shared }
     }
 
+    /// What the threads of an instance do, once: for instances without them.
+    pub fn work(&self) {
+        self.shared.work();
+    }
+
     /// Counters.
     pub fn stats(&self) -> ApRcuStats {
         let shared = &*self.shared;
@@ -410,7 +415,9 @@ unsafe impl Thread for ApRcuThread {
         self.queue(Garbage::from_fn(0, move || ours.store(true, Ordering::Release)), false);
         let mut backoff = Backoff::default();
         while !done.load(Ordering::Acquire) {
-            self.shared().work_by_hand();
+            if !self.shared().config.background {
+                self.shared().work();
+            }
             backoff.snooze();
         }
         self.shared().pool.wait_until_idle();

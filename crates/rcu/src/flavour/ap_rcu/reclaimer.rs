@@ -73,12 +73,10 @@ impl Shared {
         }
     }
 
-    /// What the threads would do, if there are none.
-    pub(super) fn work_by_hand(&self) {
-        if !self.config.background {
-            self.detect();
-            self.processors.iter().for_each(|processor| self.reclaim(processor, |garbage| self.run(garbage)));
-        }
+    /// What the threads do, once; callbacks that may block run here as well.
+    pub(super) fn work(&self) {
+        self.detect();
+        self.processors.iter().for_each(|processor| self.reclaim(processor, |garbage| self.run(garbage)));
     }
 }
 
