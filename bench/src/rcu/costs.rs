@@ -2,7 +2,7 @@
 //! nobody else wants them.
 
 use crate::machine::Machine;
-use crate::rcu::{Bound, Spread, print_json, print_table, processors};
+use crate::rcu::{Bound, Spread, print_json, print_table, processor_time, processors};
 use crossbeam_utils::CachePadded;
 use rcu::Domain;
 use serde::Serialize;
@@ -12,7 +12,6 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 use std::thread;
-use std::time::Instant;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -132,21 +131,21 @@ impl Bench {
     }
 
     fn timed(&self, mut operation: impl FnMut()) -> f64 {
-        let begin = Instant::now();
+        let begin = processor_time();
         (0..self.repeats).for_each(|_| operation());
-        begin.elapsed().as_nanos() as f64 / self.repeats as f64
+        (processor_time() - begin).as_nanos() as f64 / self.repeats as f64
     }
 
     /// A step of six instructions, each of which waits for the one before, in so many independent chains.
     fn alu(&self, chains: usize) -> f64 {
         let mut states = [1u64, 2, 3, 4];
-        let begin = Instant::now();
+        let begin = processor_time();
         match chains {
             1 => (0..self.repeats).for_each(|_| step(&mut states[0])),
             _ => (0..self.repeats).for_each(|_| states.iter_mut().for_each(step)),
         }
         black_box(states);
-        begin.elapsed().as_nanos() as f64 / self.repeats as f64
+        (processor_time() - begin).as_nanos() as f64 / self.repeats as f64
     }
 
     fn chase(&self, cycle: &[Line]) -> f64 {
@@ -204,10 +203,10 @@ impl Bench {
             while self.baton.load(Acquire) % 2 == 1 {
                 spin_loop();
             }
-            let begin = Instant::now();
+            let begin = processor_time();
             // Out of order, so that nothing is fetched ahead.
             (0..LINES).for_each(|at| operation(&self.lines[at * 677 % LINES]));
-            spent += begin.elapsed().as_nanos() as f64;
+            spent += (processor_time() - begin).as_nanos() as f64;
         }
         spent / (passes * LINES) as f64
     }
