@@ -12,6 +12,7 @@ mod classes;
 mod devices;
 mod filter;
 mod forward;
+mod lpm;
 mod machine;
 mod rcu;
 mod rewriter;
@@ -38,6 +39,8 @@ enum What {
     Filter(rewriter::Arguments),
     /// Processor time a packet through the kernel's interfaces, against a bare forwarder and against Linux. Needs root.
     Devices(devices::Arguments),
+    /// Nanoseconds a lookup in route tables, and changes a second.
+    Lpm(lpm::Arguments),
     /// Nanoseconds a read under read-copy update, and under other protections.
     RcuRead(rcu::read::Arguments),
     /// Updates a second, and the memory that waits meanwhile.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         What::Classes(arguments) => classes::run(&arguments),
         What::Filter(arguments) => filter::run(&arguments),
         What::Devices(arguments) => devices::run(&arguments),
+        What::Lpm(arguments) => lpm::run(&arguments),
         What::RcuRead(arguments) => rcu::read::run(&arguments),
         What::RcuUpdate(arguments) => rcu::update::run(&arguments),
         What::RcuGrace(arguments) => rcu::grace::run(&arguments),

@@ -127,3 +127,13 @@ fn tiny(arguments: &[&str]) -> serde_json::Value {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
+
+#[test]
+fn lpm() {
+    let report = tiny(&["lpm"]);
+    // Two families, three traces, six ways, three tables.
+    assert_eq!(report["figures"].as_array().expect("figures").len(), 108);
+    let changes = report["changes"].as_array().expect("changes");
+    assert_eq!(changes.len(), 2);
+    assert!(changes.iter().all(|of| of["single_changes_per_s"]["median"].as_f64() > Some(0.0)));
+}

@@ -1,0 +1,300 @@
+//! Route tables: nanoseconds a lookup, beside the tables of others; changes a second.
+//!
+//! Each round looks up a piece of a trace in every table in turn, after another piece that warms the caches, and counts
+//! processor time; figures are medians of the rounds.
+
+mod changes;
+mod dpdk;
+mod subjects;
+mod traces;
+
+use crate::machine::Machine;
+use crate::rcu::{Spread, print_json, print_table};
+use dpdk::Dpdk;
+use lpm::{Key, Prefix, Table, import};
+use rcu::Domain;
+use serde::Serialize;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use subjects::{How, Lookup, Packets, Subject, Timed, TreeBitmap, Trie};
+
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Rounds; the median counts.
+    #[arg(long, default_value_t = 15)]
+    rounds: usize,
+    /// Different next hops.
+    #[arg(long, default_value_t = 256)]
+    next_hops: u32,
+    /// The routes: a list of prefixes, packed or not.
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/internet-prefixes.txt.xz"))]
+    routes: PathBuf,
+    /// Also DPDK's rte_fib and rte_fib6, for which dpdk-dev and a C compiler must be installed.
+    #[arg(long)]
+    dpdk: bool,
+    /// Also the tables of the crates prefix-trie and ip_network_table.
+    #[arg(long)]
+    peers: bool,
+    /// Skip the lookups, or the changes.
+    #[arg(long, value_parser = ["lookups", "changes"])]
+    only: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// Everything once, with few routes and lookups.
+    #[arg(long)]
+    tiny: bool,
+}
+
+/// Tables and their names.
+type Subjects<K> = Vec<(&'static str, Box<dyn Subject<K>>)>;
+
+/// What the two address families have apart.
+trait Family: Key {
+    const NAME: &str;
+    /// An address drawn from where routes can be.
+    fn any(rng: &mut fastrand::Rng) -> Self;
+    fn xor(self, bits: u32) -> Self;
+    fn to_ip(self) -> IpAddr;
+    /// As `dpdk.c` wants it.
+    fn for_dpdk(self) -> Vec<u8>;
+    /// Other crates' tables.
+    fn peers(routes: &[(Prefix<Self>, u32)]) -> Result<Subjects<Self>, String>;
+}
+
+impl Family for u32 {
+    const NAME: &str = "IPv4";
+
+    fn any(rng: &mut fastrand::Rng) -> Self {
+        rng.u32(..)
+    }
+
+    fn xor(self, bits: u32) -> Self {
+        self ^ bits
+    }
+
+    fn to_ip(self) -> IpAddr {
+        IpAddr::V4(self.into())
+    }
+
+    fn for_dpdk(self) -> Vec<u8> {
+        self.to_ne_bytes().to_vec()
+    }
+
+    fn peers(routes: &[(Prefix<Self>, u32)]) -> Result<Subjects<Self>, String> {
+        peers(Trie::new(routes), TreeBitmap::new(routes)?)
+    }
+}
+
+impl Family for u128 {
+    const NAME: &str = "IPv6";
+
+    fn any(rng: &mut fastrand::Rng) -> Self {
+        1 << 125 | rng.u128(..) >> 3
+    }
+
+    fn xor(self, bits: u32) -> Self {
+        self ^ u128::from(bits)
+    }
+
+    fn to_ip(self) -> IpAddr {
+        IpAddr::V6(self.into())
+    }
+
+    fn for_dpdk(self) -> Vec<u8> {
+        self.to_be_bytes().to_vec()
+    }
+
+    fn peers(routes: &[(Prefix<Self>, u32)]) -> Result<Subjects<Self>, String> {
+        peers(Trie::new(routes), TreeBitmap::new(routes)?)
+    }
+}
+
+fn peers<K: Family>(
+    trie: impl Lookup<K> + 'static,
+    bitmap: impl Lookup<K> + 'static,
+) -> Result<Subjects<K>, String> {
+    Ok(vec![("prefix-trie", Box::new(Timed(trie))), ("ip_network_table", Box::new(Timed(bitmap)))])
+}
+
+/// One line of the report.
+#[derive(Serialize)]
+struct Figure {
+    family: &'static str,
+    trace: &'static str,
+    /// Addresses at a time; 0: one at a time, each after the one before.
+    batch: usize,
+    /// Cache lines of packets written for each address.
+    packet_lines: usize,
+    table: String,
+    ns_a_lookup: Spread,
+    mlookups_per_s: f64,
+    /// How many times faster the table of this project is, round by round.
+    clique_is_faster: Option<Spread>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    machine: Machine,
+    next_hops: u32,
+    notes: Vec<String>,
+    figures: Vec<Figure>,
+    changes: Vec<changes::Figure>,
+}
+
+/// Measures, and prints.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let list = import::read_file(&arguments.routes, import::Options::default())
+        .map_err(|e| format!("{}: {e}", arguments.routes.display()))?;
+    let mut report = Report {
+        machine: Machine::here(),
+        next_hops: arguments.next_hops,
+        notes: Vec::new(),
+        figures: Vec::new(),
+        changes: Vec::new(),
+    };
+    let v4: Vec<_> = list.v4.iter().map(|&(prefix, _)| prefix).collect();
+    let v6: Vec<_> = list.v6.iter().map(|&(prefix, _)| prefix).collect();
+    family(arguments, &v4, &mut report)?;
+    family(arguments, &v6, &mut report)?;
+    report.print(arguments.json);
+    Ok(())
+}
+
+fn family<K: Family>(
+    arguments: &Arguments,
+    prefixes: &[Prefix<K>],
+    report: &mut Report,
+) -> Result<(), String> {
+    let step = if arguments.tiny { 101 } else { 1 };
+    let prefixes: Vec<_> = prefixes.iter().copied().step_by(step).collect();
+    let routes: Vec<_> =
+        prefixes.iter().map(|&prefix| (prefix, next_hop(prefix, arguments.next_hops))).collect();
+    let table = Table::new(Domain::global());
+    table.apply(routes.iter().map(|&(prefix, id)| (prefix, Some(id)))).map_err(|e| e.to_string())?;
+    let stats = table.stats();
+    report.notes.push(format!(
+        "{}: {} prefixes, {:.2} bytes a prefix for lookups, {:.1} for the routes of record",
+        K::NAME,
+        routes.len(),
+        (stats.root_bytes + stats.block_bytes) as f64 / routes.len() as f64,
+        stats.rib_bytes as f64 / routes.len() as f64
+    ));
+    let rounds = if arguments.tiny { 1 } else { arguments.rounds.max(1) };
+    if arguments.only.as_deref() != Some("changes") {
+        let traces = traces::draw(&prefixes, 1);
+        let mut others: Subjects<K> = Vec::new();
+        if arguments.peers || arguments.tiny {
+            others = K::peers(&routes)?;
+        }
+        let mut dpdk = None;
+        if arguments.dpdk {
+            match Dpdk::start(&routes, &traces) {
+                Ok(started) => {
+                    report.notes.push(format!("{}: DPDK with {}", K::NAME, started.note));
+                    dpdk = Some(started);
+                }
+                Err(why) => report.notes.push(format!("{}: DPDK left out: {why}", K::NAME)),
+            }
+        }
+        let mut subjects: Vec<(&'static str, Box<dyn Subject<K>>)> = vec![("clique", Box::new(Timed(table)))];
+        subjects.append(&mut others);
+        let piece = if arguments.tiny { 1 << 10 } else { 1 << 16 };
+        lookups(&mut subjects, dpdk, &traces, rounds, piece, report)?;
+    }
+    if arguments.only.as_deref() != Some("lookups") {
+        report.changes.push(changes::measure(&routes, rounds.min(5), arguments.tiny)?);
+    }
+    Ok(())
+}
+
+/// An id below `many` that depends on the prefix alone.
+fn next_hop<K: Family>(prefix: Prefix<K>, many: u32) -> u32 {
+    let left = prefix.addr().to_left() >> 64;
+    let mixed = (left as u64 ^ u64::from(prefix.len())).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (((mixed >> 32) * u64::from(many)) >> 32) as u32
+}
+
+/// What is measured of each table.
+const HOWS: [How; 6] = [
+    How { batch: 1, cold: 0 },
+    How { batch: 32, cold: 0 },
+    How { batch: 256, cold: 0 },
+    How { batch: 32, cold: 8 },
+    How { batch: 256, cold: 8 },
+    How { batch: 0, cold: 0 },
+];
+
+fn lookups<K: Family>(
+    subjects: &mut [(&'static str, Box<dyn Subject<K>>)],
+    mut dpdk: Option<Dpdk>,
+    traces: &[Vec<K>; 3],
+    rounds: usize,
+    piece: usize,
+    report: &mut Report,
+) -> Result<(), String> {
+    let mut packets = Packets::new();
+    for (number, (trace, name)) in traces.iter().zip(traces::NAMES).enumerate() {
+        for how in HOWS {
+            let mut names: Vec<String> = subjects.iter().map(|(name, _)| (*name).to_owned()).collect();
+            names.extend(dpdk.iter().flat_map(|_| ["rte_fib scalar", "rte_fib AVX-512"]).map(str::to_owned));
+            let mut times = vec![Vec::new(); names.len()];
+            for round in 0..rounds {
+                let first = 2 * round * piece % traces::LEN;
+                let (warm, addrs) = (&trace[first..first + piece], &trace[first + piece..first + 2 * piece]);
+                let mut ns: Vec<_> = subjects
+                    .iter_mut()
+                    .map(|(_, subject)| Some(subject.time(warm, addrs, how, &mut packets)))
+                    .collect();
+                if let Some(dpdk) = &mut dpdk {
+                    for vector in [false, true] {
+                        ns.push(dpdk.time(number, how, vector, [first, first + piece, piece])?);
+                    }
+                }
+                times.iter_mut().zip(ns).for_each(|(times, ns)| times.extend(ns));
+            }
+            for (table, ns) in names.into_iter().zip(&times).filter(|(_, ns)| !ns.is_empty()) {
+                let spread = Spread::of(ns);
+                let clique_is_faster =
+                    (table != "clique").then(|| Spread::of_ratios(ns, &times[0])).flatten();
+                report.figures.push(Figure {
+                    family: K::NAME,
+                    trace: name,
+                    batch: how.batch,
+                    packet_lines: how.cold,
+                    table,
+                    ns_a_lookup: spread,
+                    mlookups_per_s: 1e3 / spread.median,
+                    clique_is_faster,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Report {
+    fn print(&self, json: bool) {
+        if json {
+            return print_json(self);
+        }
+        println!("{}, {} next hops", self.machine.line(), self.next_hops);
+        self.notes.iter().for_each(|note| println!("{note}"));
+        let rows = self.figures.iter().map(|figure| {
+            vec![
+                format!("{} {}", figure.family, figure.trace),
+                if figure.batch == 0 { "dependent".to_owned() } else { figure.batch.to_string() },
+                if figure.packet_lines == 0 { "warm" } else { "cold" }.to_owned(),
+                figure.table.clone(),
+                format!("{:.2}", figure.ns_a_lookup.median),
+                format!("{:.2}", figure.ns_a_lookup.min),
+                format!("{:.0}", figure.mlookups_per_s),
+                figure.clique_is_faster.map_or(String::new(), |of| format!("{:.2}", of.median)),
+            ]
+        });
+        let heads = ["trace", "batch", "caches", "table", "ns", "min", "M/s", "clique faster by"];
+        print_table(&heads, &rows.collect::<Vec<_>>());
+        self.changes.iter().for_each(changes::Figure::print);
+    }
+}
