@@ -185,10 +185,16 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         let list = import::read_file(Path::new(file), import::Options::default())
             .map_err(|e| format!("{file}: {e}"))?;
         let route = |(prefix, way): (Prefix<F::Key>, import::Way)| {
-            let hops = list.hops(way).into_iter();
-            let hops: Result<Vec<_>, String> =
-                hops.map(|(hop, weight)| Ok((self.hop(&list, prefix, hop, &outputs)?, weight))).collect();
-            Ok(Route { prefix, to: Target::of(hops?) })
+            let one = |hop| self.hop(&list, prefix, hop, &outputs);
+            let to = match way {
+                import::Way::Hop(hop) => Target::One(one(hop)?),
+                _ => {
+                    let hops = list.hops(way).into_iter();
+                    let hops = hops.map(|(hop, weight)| Ok((one(hop)?, weight)));
+                    Target::of(hops.collect::<Result<Vec<_>, String>>()?)
+                }
+            };
+            Ok(Route { prefix, to })
         };
         let routes: Result<Vec<Route<F>>, String> = F::routes(&list).iter().copied().map(route).collect();
         let routes = routes.map_err(|error| format!("{file}: {error}"))?;
