@@ -31,7 +31,9 @@ wait_for "the other one again" way_is 203.0.113.7 "2 10.0.2.2"
 ip -n "$r" route add blackhole 198.51.100.0/24
 wait_for "a blackhole" way_is 198.51.100.1 3
 ip -n "$r" route add 192.0.2.0/24 nexthop via 10.0.2.9 nexthop via 10.0.1.9 weight 3
-wait_for "several ways" way_is 192.0.2.1 "2 10.0.2.9"
+several() { ctl read routes.table | tr '\t' ' ' | grep -Eq "192.0.2.0/24 +$1"; }
+wait_for "several ways" several "10.0.1.9 +1 weight 3"
+wait_for "with their weights" several "10.0.2.9 +2 weight 1"
 
 # The kernel says nothing about the routes that go with a link.
 ip -n "$r" link set eth1 down

@@ -24,7 +24,43 @@ pub(crate) struct Ports {
 }
 
 /// What a lookup element is told for a destination.
-type Given = (Option<IpAddr>, u32);
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Given {
+    /// An output without gateway.
+    Port(u32),
+    /// Gateways, outputs and weights.
+    Hops(Vec<(Option<IpAddr>, u32, u32)>),
+    /// Packets are dropped.
+    Nowhere,
+}
+
+impl Given {
+    /// The output for packets of a type for which there may be one.
+    fn special(port: Option<u32>) -> Given {
+        port.map_or(Given::Nowhere, Given::Port)
+    }
+}
+
+/// What follows the prefix in a command of a lookup element.
+impl std::fmt::Display for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let gateway =
+            |gateway: &Option<IpAddr>| gateway.map_or("-".to_owned(), |gateway| gateway.to_string());
+        match self {
+            Given::Nowhere => write!(f, "-1"),
+            Given::Port(port) => write!(f, "- {port}"),
+            Given::Hops(hops) if hops.len() == 1 => write!(f, "{} {}", gateway(&hops[0].0), hops[0].1),
+            Given::Hops(hops) => {
+                let mut between = "";
+                for (via, port, weight) in hops {
+                    write!(f, "{between}nexthop {} {port} {weight}", gateway(via))?;
+                    between = " ";
+                }
+                Ok(())
+            }
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Entry {
@@ -165,13 +201,15 @@ impl Fib {
     }
 
     /// The next hops of a way, in order.
-    fn hops(&self, way: &Way, depth: u32, to: &mut Vec<NextHop>) {
+    fn hops(&self, way: &Way, weight: u32, depth: u32, to: &mut Vec<NextHop>) {
         match way {
             Way::Hops(hops) => to.extend(hops),
             Way::Group(id) if depth < NESTING_MAX => match self.groups.get(id) {
-                Some(Group::One(hop)) => to.push(*hop),
+                Some(Group::One(hop)) => to.push(NextHop { weight, ..*hop }),
                 Some(Group::Of(members)) => {
-                    members.iter().for_each(|&(member, _)| self.hops(&Way::Group(member), depth + 1, to));
+                    for &(member, weight) in members {
+                        self.hops(&Way::Group(member), weight, depth + 1, to);
+                    }
                 }
                 Some(Group::Blackhole) | None => {}
             },
@@ -179,25 +217,27 @@ impl Fib {
         }
     }
 
-    /// What to give out for a way: its first next hop that some port leads to.
+    /// What to give out for a way: those of its next hops that some port leads to.
     fn resolve(&self, way: &Way, ports: &Ports, name_of: &dyn Fn(u32) -> Option<String>) -> Option<Given> {
         match way {
-            Way::Local => return ports.local.map(|port| (None, port)),
-            Way::Blackhole => return ports.blackhole.map(|port| (None, port)),
-            Way::Unreachable => return ports.unreachable.map(|port| (None, port)),
-            Way::Prohibit => return ports.prohibit.map(|port| (None, port)),
+            Way::Local => return ports.local.map(Given::Port),
+            Way::Blackhole => return Some(Given::special(ports.blackhole)),
+            Way::Unreachable => return Some(Given::special(ports.unreachable)),
+            Way::Prohibit => return Some(Given::special(ports.prohibit)),
             Way::Group(id) if self.groups.get(id) == Some(&Group::Blackhole) => {
-                return ports.blackhole.map(|port| (None, port));
+                return Some(Given::special(ports.blackhole));
             }
             Way::Hops(_) | Way::Group(_) => {}
         }
         let mut hops = Vec::new();
-        self.hops(way, 0, &mut hops);
-        hops.iter().find_map(|hop| {
+        self.hops(way, 1, 0, &mut hops);
+        let output = |hop: &NextHop| {
             let name = name_of(hop.interface)?;
             let (_, port) = ports.interfaces.iter().find(|(known, _)| *known == name)?;
-            Some((hop.gateway, *port))
-        })
+            Some((hop.gateway, *port, hop.weight))
+        };
+        let given: Vec<_> = hops.iter().filter_map(output).collect();
+        (!given.is_empty()).then_some(Given::Hops(given))
     }
 
     /// Up to so many changes, as lines of commands: those for IPv4, those for IPv6.
@@ -214,9 +254,8 @@ impl Fib {
             let given = destination.routes.first().and_then(|entry| self.resolve(&entry.way, ports, name_of));
             let lines = if prefix.address.is_ipv4() { &mut v4 } else { &mut v6 };
             if given != destination.given {
-                let _ = match given {
-                    Some((Some(gateway), port)) => writeln!(lines, "set {prefix} {gateway} {port}"),
-                    Some((None, port)) => writeln!(lines, "set {prefix} - {port}"),
+                let _ = match &given {
+                    Some(given) => writeln!(lines, "set {prefix} {given}"),
                     None => writeln!(lines, "remove {prefix}"),
                 }; // writing to a String does not fail
             }
@@ -271,19 +310,20 @@ mod tests {
         fib.take(route("2001:db8::/32", 0, Way::Hops(vec![hop("fe80::1", 2)])));
         fib.take(route("10.1.0.0/16", 0, Way::Blackhole));
         fib.take(route("10.2.0.0/16", 0, Way::Prohibit)); // no port for these
+        fib.take(route("10.4.0.0/16", 0, Way::Local)); // nor for these, which are somebody else's business
         fib.take(route("10.3.0.0/16", 0, Way::Hops(vec![hop("192.0.2.1", 5), hop("", 2)])));
         assert_eq!(
             changes(&mut fib),
-            "set 10.0.0.0/8 192.0.2.1 1\nset 10.1.0.0/16 - 9\nset 10.3.0.0/16 - 2\nset 2001:db8::/32 fe80::1 2\n"
+            "set 10.0.0.0/8 192.0.2.1 1\nset 10.1.0.0/16 - 9\nset 10.2.0.0/16 -1\nset 10.3.0.0/16 - 2\nset 2001:db8::/32 fe80::1 2\n"
         );
-        assert_eq!((fib.len(), fib.unused()), (5, 1));
+        assert_eq!((fib.len(), fib.unused()), (6, 1));
         // The same again is no change.
         fib.take(route("10.0.0.0/8", 0, Way::Hops(vec![hop("192.0.2.1", 1)])));
         fib.take(route("10.0.0.0/8", 7, Way::Hops(vec![hop("192.0.2.2", 1)])));
         fib.take(remove("10.1.0.0/16", 0));
         fib.take(remove("10.2.0.0/16", 0));
-        assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.2 1\nremove 10.1.0.0/16\n");
-        assert_eq!((fib.len(), changes(&mut fib)), (3, String::new()));
+        assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.2 1\nremove 10.1.0.0/16\nremove 10.2.0.0/16\n");
+        assert_eq!((fib.len(), changes(&mut fib)), (4, String::new()));
     }
 
     /// Of a destination's routes the one with the smallest metric counts; the next one takes over.
@@ -303,12 +343,17 @@ mod tests {
         let mut fib = Fib::new(false);
         fib.take(Message::AddGroup(8, Group::One(hop("192.0.2.1", 1))));
         fib.take(Message::AddGroup(9, Group::One(hop("192.0.2.9", 2))));
-        fib.take(Message::AddGroup(7, Group::Of(vec![(8, 1), (9, 1), (7, 1)]))); // within itself, even
+        fib.take(Message::AddGroup(7, Group::Of(vec![(8, 1), (9, 2), (7, 1)]))); // within itself, even
         fib.take(route("10.0.0.0/8", 0, Way::Group(7)));
         fib.take(route("11.0.0.0/8", 0, Way::Group(8)));
-        assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.1 1\nset 11.0.0.0/8 192.0.2.1 1\n");
+        let given = changes(&mut fib);
+        let start = "set 10.0.0.0/8 nexthop 192.0.2.1 1 1 nexthop 192.0.2.9 2 2 nexthop 192.0.2.1 1 1";
+        assert!(given.starts_with(start) && given.ends_with("\nset 11.0.0.0/8 192.0.2.1 1\n"), "{given}");
+        fib.take(Message::AddGroup(7, Group::Of(vec![(8, 1), (9, 2)])));
         fib.take(Message::AddGroup(8, Group::One(hop("192.0.2.3", 1))));
-        assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.3 1\nset 11.0.0.0/8 192.0.2.3 1\n");
+        let given =
+            "set 10.0.0.0/8 nexthop 192.0.2.3 1 1 nexthop 192.0.2.9 2 2\nset 11.0.0.0/8 192.0.2.3 1\n";
+        assert_eq!(changes(&mut fib), given);
         fib.take(Message::RemoveGroup(8));
         assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.9 2\nremove 11.0.0.0/8\n");
     }

@@ -9,8 +9,8 @@
 //! (`zebra -M dplane_fpm_nl`) and configured with `fpm address 127.0.0.1`.
 //!
 //! A route's next hops name interfaces of Linux. Each argument `INTERFACE OUTPUT` says to which output of the lookup elements
-//! packets for an interface go. Of a route's next hops, and of those of its next-hop group, the first counts whose interface
-//! has an output; a route without any is not used, and counted. A route for a destination takes the place of the one that
+//! packets for an interface go. Of a route's next hops, and of those of its next-hop group, those count whose interface
+//! has an output, and flows are spread over them by their weights; a route without any is not used, and counted. A route for a destination takes the place of the one that
 //! the destination had, and when a group changes, so do all routes that use it.
 //!
 //! When zebra goes away, forwarding goes on with the routes there are. When it comes back, it tells all its routes
@@ -26,7 +26,7 @@
 //! # Arguments
 //! - `INTERFACE OUTPUT`: the output for an interface, as in `eth0 1`; one argument for each.
 //! - `IPV4`, `IPV6` (elements): lookup elements for either family, one of them at least.
-//! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without one such routes are not used.
+//! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without one packets are dropped.
 //! - `LOCAL` (integer): output for the machine's own addresses; without it such routes are not used.
 //! - `ADDRESS` (IP address, default 127.0.0.1): where to listen.
 //! - `PORT` (integer, default 2620): where to listen; 0 lets the system choose.

@@ -17,7 +17,9 @@
 //!   route are dropped, the first few of them reported.
 //!
 //! # Handlers
-//! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one.
+//! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one. Several next hops are written
+//!   `ADDR/MASK nexthop GATEWAY OUTPUT [WEIGHT] nexthop GATEWAY OUTPUT [WEIGHT] ...`: each flow takes one of them, by their weights.
+//!   The OUTPUT -1 drops packets.
 //! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove one.
 //! - `ctrl` (write): a command (`add`, `set`, `remove`) a line; if one fails, none is carried out.
 //! - `begin`, `commit`, `abort` (write, buttons): what the handlers above and below change after `begin` shows, and takes effect, at

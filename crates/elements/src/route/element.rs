@@ -34,7 +34,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let (words, mut errors, mut routes) = (lang::conf::split_args(config.text()), Vec::new(), Vec::new());
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
         match parse::<F>(word, config.scope(), outputs) {
-            Some((prefix, Some(hop))) => routes.push(Route { prefix, to: Target::One(hop) }),
+            Some((prefix, Some(to))) => routes.push(Route { prefix, to }),
             _ => errors.push(format!("argument {} should be 'ADDR/MASK [GATEWAY] OUTPUT'", number + 1)),
         }
     }
@@ -51,22 +51,40 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
 }
 
 /// A prefix, and where it leads if that is said.
-type Words<F> = (Prefix<<F as Family>::Key>, Option<Hop<<F as Family>::Address>>);
+type Words<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Address>>);
 
-/// Reads `ADDR/MASK [GATEWAY|-] [OUTPUT]`; without an output there is no hop.
+/// Reads `ADDR/MASK [GATEWAY|-] [OUTPUT]` or `ADDR/MASK nexthop GATEWAY|- OUTPUT [WEIGHT] ...`. The output -1 is nowhere.
 fn parse<F: Family>(text: &str, scope: Scope<'_>, outputs: usize) -> Option<Words<F>> {
     let words = lang::conf::split_spaces(text);
     let (first, rest) = words.split_first()?;
     let prefix = F::prefix(first, scope)?;
-    let (gateway, port) = match rest {
+    let hop = |gateway: Option<&String>, port: &String| {
+        let gateway = match gateway {
+            Some(gateway) if gateway != "-" => F::Address::from_arg(gateway, scope).ok()?,
+            _ => F::NONE,
+        };
+        let port = u32::from_arg(port, scope).ok().filter(|&port| (port as usize) < outputs)?;
+        Some(Hop { gateway, port })
+    };
+    let to = match rest {
         [] => return Some((prefix, None)),
-        [port] => (F::NONE, port),
-        [gateway, port] if gateway == "-" => (F::NONE, port),
-        [gateway, port] => (F::Address::from_arg(gateway, scope).ok()?, port),
+        [port] | [_, port] if port == "-1" => Target::Nowhere,
+        [port] => Target::One(hop(None, port)?),
+        [gateway, port] => Target::One(hop(Some(gateway), port)?),
+        [first, ..] if first == "nexthop" => {
+            let hops = rest[1..].split(|word| word == "nexthop").map(|words| match words {
+                [gateway, port] => Some((hop(Some(gateway), port)?, 1)),
+                [gateway, port, weight] => {
+                    let weight = u32::from_arg(weight, scope).ok().filter(|&weight| weight > 0)?;
+                    Some((hop(Some(gateway), port)?, weight))
+                }
+                _ => None,
+            });
+            Target::of(hops.collect::<Option<Vec<_>>>()?)
+        }
         _ => return None,
     };
-    let port = u32::from_arg(port, scope).ok().filter(|&port| (port as usize) < outputs)?;
-    Some((prefix, Some(Hop { gateway, port })))
+    Some((prefix, Some(to)))
 }
 
 /// What the argument of `load` says: the file, and outputs for what it does not say itself.
@@ -122,12 +140,11 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         let parsed = parse::<F>(text, scope, self.outputs);
         let expected =
             || format!("expected 'ADDR/MASK [GATEWAY{}'", if removes { " OUTPUT]" } else { "] OUTPUT" });
-        let (prefix, hop) = parsed.ok_or_else(expected)?;
+        let (prefix, to) = parsed.ok_or_else(expected)?;
         if !self.dynamic {
             let (verb, way) = if removes { ("delete", "from") } else { ("add", "to") };
             return Err(format!("cannot {verb} routes {way} this routing table"));
         }
-        let to = hop.map(Target::One);
         match (command, to) {
             ("remove", to) => Ok(Change::Remove(prefix, to)),
             (_, None) => Err(expected()),
@@ -483,6 +500,27 @@ mod tests {
             let table = router.call(Call::read("r.table", "")).expect("readable");
             let firsts: Vec<_> = table.lines().map(|line| &line[..1]).collect();
             assert_eq!(firsts, order, "{class}");
+        }
+    }
+
+    /// Several next hops share the flows; -1 is nowhere; what is printed can be read again.
+    #[test]
+    fn next_hops_with_weights() {
+        let lines = crate::testing::run(
+            "r :: IPLookup(10.0.0.0/8 nexthop 1.1.1.1 0 3 nexthop - 1, 11.0.0.0/8 -1);
+             Idle -> r; r[0] -> Discard; r[1] -> Discard;
+             Script(print $(r.table), write r.set 12.0.0.0/8 nexthop 2.2.2.2 1, print $(r.lookup 12.0.0.1),
+                    print $(r.lookup 11.0.0.1), stop)",
+        );
+        assert_eq!(
+            lines,
+            "10.0.0.0/8\t\t1.1.1.1\t\t0\tweight 3\n10.0.0.0/8\t\t-\t\t1\tweight 1\n11.0.0.0/8\t\t-\t\t-1\n1 2.2.2.2\n-1\n"
+        );
+        for bad in
+            ["nexthop 1.1.1.1", "nexthop 1.1.1.1 9", "nexthop 1.1.1.1 0 0", "nexthop", "nexthop - 0 1 2"]
+        {
+            let found = errors(&format!("Idle -> IPLookup(10.0.0.0/8 {bad}) -> Discard"));
+            assert!(found.contains("argument 1 should be"), "{bad}: {found}");
         }
     }
 
