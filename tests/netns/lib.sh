@@ -54,7 +54,11 @@ build() {
   in_r sysctl -qw net.ipv6.conf.default.disable_ipv6=1 net.ipv6.conf.all.disable_ipv6=1
   link "$h1" h1e 02:00:00:00:01:02 eth0 02:00:00:00:01:01
   link "$h2" h2e 02:00:00:00:02:02 eth1 02:00:00:00:02:01
-  for name in "$h1" "$r" "$h2"; do ip -n "$name" link set lo up; done
+  for name in "$h1" "$r" "$h2"; do
+    ip -n "$name" link set lo up
+    # Hosts answer each probe of traceroute.
+    ip netns exec "$name" sysctl -qw net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0
+  done
   address "$h1" h1e 10.0.1.2/24 10.0.1.1 2001:db8:1::2/64 2001:db8:1::1
   address "$h2" h2e 10.0.2.2/24 10.0.2.1 2001:db8:2::2/64 2001:db8:2::1
 }
