@@ -205,6 +205,9 @@ fn examples() {
             if ["linux-router.click", "frr-router.click"].iter().any(|name| path.ends_with(name)) {
                 arguments.extend(["IF0=lo", "IF1=lo"]); // the only interface that every machine has
             }
+            if path.ends_with("cluster-node.click") {
+                arguments.extend(["EXT=lo", "IF1=lo", "IF2=lo", "IF3=lo"]);
+            }
             let found = clique(&arguments);
             assert!(found.starts_with("exit status: 0\n") && !found.contains("--- messages"), "{found}");
             files += 1;

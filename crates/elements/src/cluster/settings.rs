@@ -11,13 +11,31 @@ use std::time::Duration;
 pub(super) struct Settings {
     pub(super) node: NodeId,
     pub(super) nodes: NodeId,
-    pub(super) key: Key,
+    key: Secret,
     pub(super) timing: Timing,
     pub(super) choice: choice::Settings,
     pub(super) resequence: resequence::Settings,
 }
 
+/// Where the key is.
+enum Secret {
+    Bytes(Vec<u8>),
+    File(String),
+}
+
 impl Settings {
+    /// The key that all nodes share. Its file is read when the node starts, not when its configuration is checked.
+    pub(super) fn key(&self) -> Result<Key, ConfigError> {
+        match &self.key {
+            Secret::Bytes(bytes) => Ok(Key::new(bytes)),
+            Secret::File(file) => match std::fs::read(file) {
+                Ok(bytes) if !bytes.is_empty() => Ok(Key::new(&bytes)),
+                Ok(_) => Err(error(&format!("KEYFILE: {file}: empty"))),
+                Err(why) => Err(error(&format!("KEYFILE: {file}: {why}"))),
+            },
+        }
+    }
+
     pub(super) fn is_strict(&self) -> bool {
         self.choice.order == Order::Sequence
     }
@@ -88,10 +106,8 @@ pub(super) fn create_settings(config: &mut Config<'_>) -> Result<(Settings, Rost
     (timing.hello_ns, timing.hold_ns, resequence.wait_ns) = (ns(hello), ns(hold), ns(wait));
     (timing.listen_ns, timing.quiet_ns) = (3 * ns(hold), ns(hold).max(ns(flowlet)) + ns(hold));
     let key = match (key, key_file) {
-        (Some(key), None) => key.0,
-        (None, Some(file)) => {
-            std::fs::read(&file.0).map_err(|why| error(&format!("KEYFILE: {}: {why}", file.0)))?
-        }
+        (Some(key), None) => Secret::Bytes(key.0),
+        (None, Some(file)) => Secret::File(file.0),
         _ => return Err(error("either KEY or KEYFILE is needed")),
     };
     let roster = match roster_file {
@@ -103,5 +119,5 @@ pub(super) fn create_settings(config: &mut Config<'_>) -> Result<(Settings, Rost
             Roster::parse(&text).map_err(wrong)?
         }
     };
-    Ok((Settings { node, nodes, key: Key::new(&key), timing, choice, resequence }, roster))
+    Ok((Settings { node, nodes, key, timing, choice, resequence }, roster))
 }

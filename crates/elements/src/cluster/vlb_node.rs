@@ -359,7 +359,7 @@ impl Element for VlbNode {
                 self.settings.node,
                 at,
                 self.roster.current(),
-                self.settings.key.clone(),
+                self.settings.key()?,
                 self.settings.timing,
                 at,
             ),
