@@ -106,6 +106,18 @@ impl<K: Key> Fib<K> {
         self.walk(self.start(addr), K::ROOT_BITS + K::PAGE_BITS, addr)
     }
 
+    /// As [`Self::find`], without a branch on whether there is a block below the root.
+    #[inline(always)]
+    fn find_flat(&self, addr: K) -> u32 {
+        let entry = self.start(addr);
+        let depth = K::ROOT_BITS + K::PAGE_BITS;
+        // A leaf is taken for the block at word 0, and what that gives is not used.
+        let block = entry & ((entry as i32) >> 31) as u32;
+        let below = self.step(block, addr.bits(depth, 6));
+        let found = if entry & CHILD == 0 { entry } else { below };
+        if found & CHILD == 0 { found } else { self.walk(found, depth + 6, addr) }
+    }
+
     /// Finds [`LANES`] addresses level by level, so that their cache misses overlap and no branch depends on
     /// where one of them ends.
     ///
@@ -146,6 +158,13 @@ impl<K: Key> Fib<K> {
     /// Finds any number of addresses; `out` is as long as `addrs`.
     #[inline(always)]
     pub(crate) fn find_all(&self, addrs: &[K], out: &mut [u32]) {
+        if K::BITS == 32 {
+            // One block at most, but for few: the processor overlaps such short lookups by itself.
+            for (out, &addr) in out.iter_mut().zip(addrs) {
+                *out = self.find_flat(addr).wrapping_sub(1);
+            }
+            return;
+        }
         let (addrs, rest) = addrs.as_chunks::<LANES>();
         let (out, rest_out) = out.as_chunks_mut::<LANES>();
         for (addrs, out) in addrs.iter().zip(out) {
@@ -187,9 +206,28 @@ impl<K: Key> Fib<K> {
         if entry & CHILD == 0 {
             return slots.fill(entry);
         }
-        for (slot, out) in slots.iter_mut().enumerate() {
-            *out = self.step(entry, slot);
+        let mut begins = self.arena.load(place(entry), Ordering::Relaxed);
+        while begins != 0 {
+            let first = begins.trailing_zeros() as usize;
+            begins &= begins - 1;
+            let end = begins.trailing_zeros() as usize;
+            slots[first..end].fill(self.step(entry, first));
         }
+    }
+
+    /// The store that makes `slot` of a block refer to another block than it does; `None` if it is not as simple as
+    /// that. For the writer.
+    pub(crate) fn redirected(&self, entry: u32, slot: usize, to: u32) -> Option<(u32, u64)> {
+        // What refers to a block is a run of its own, of 4 bytes, before and after.
+        if to & CHILD == 0 || entry & CHILD == 0 || self.step(entry, slot) & CHILD == 0 {
+            return None;
+        }
+        let bitmap = self.arena.load(place(entry), Ordering::Relaxed);
+        let run = (bitmap << (63 - slot)).count_ones() - 1;
+        let at = place(entry) + 1 + run / 2;
+        let shift = 32 * (run % 2);
+        let word = self.arena.load(at, Ordering::Relaxed) & !(0xffff_ffff << shift);
+        Some((at, word | u64::from(to) << shift))
     }
 }
 

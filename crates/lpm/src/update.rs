@@ -251,31 +251,52 @@ impl<K: Key, T: Copy> Updater<K, T> {
         let mut slots = [0; 64];
         if repaint {
             self.rib.node(at).paint(6, inherited, leaf, &mut slots);
-        } else {
-            fib.unpack(old, &mut slots);
         }
         let mut left = children;
-        let mut gone = 0u64;
+        let (mut changed, mut gone) = (0u64, 0u64);
         while left != 0 {
             let slot = left.trailing_zeros();
             left &= left - 1;
             let Some(child) = self.rib.node(at).child(slot) else { continue };
             let node = self.rib.node(child);
+            let before = node.entry;
             let inherits = if repaint { slots[slot as usize] } else { node.inherited };
-            let mut rebuilt = Rebuilt { entry: node.entry, empty: false };
+            let mut rebuilt = Rebuilt { entry: before, empty: false };
             if self.stale(child, inherits) {
                 rebuilt = self.block(fib, child, inherits)?;
             }
             slots[slot as usize] = rebuilt.entry;
+            changed |= u64::from(rebuilt.entry != before) << slot;
             if rebuilt.empty {
                 self.plan.pruned.push((at, slot));
                 gone |= 1 << slot;
             }
         }
-        let entry = self.place(fib, old, &slots)?;
+        let entry =
+            if repaint { self.place(fib, old, &slots)? } else { self.amend(fib, old, &slots, changed)? };
         self.settle(at, inherited, entry);
         let node = self.rib.node(at);
         Ok(Rebuilt { entry, empty: node.prefixes == 0 && node.slots == gone })
+    }
+
+    /// As [`Self::place`], where only the slots in `changed` have changed and are given.
+    fn amend(&mut self, fib: &Fib<K>, old: u32, slots: &[u32; 64], changed: u64) -> Result<u32, Full> {
+        let first = changed.trailing_zeros() as usize % 64;
+        if changed == 0 {
+            return Ok(old);
+        }
+        if changed.count_ones() == 1
+            && let Some(store) = fib.redirected(old, first, slots[first])
+        {
+            self.plan.words.push(store);
+            return Ok(old);
+        }
+        let mut all = [0; 64];
+        fib.unpack(old, &mut all);
+        for (slot, &entry) in slots.iter().enumerate().filter(|(slot, _)| changed >> slot & 1 == 1) {
+            all[slot] = entry;
+        }
+        self.place(fib, old, &all)
     }
 
     /// Finds a home for `slots`: the parent's entry if all are equal, else the old block if only entries

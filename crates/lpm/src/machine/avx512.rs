@@ -107,15 +107,16 @@ impl Highs {
     #[target_feature(enable = "avx512f")]
     fn bits(self, at: u32, width: u32) -> __m512i {
         let Self(low, high) = self.shift(64 - at - width);
-        let mask = _mm512_set1_epi32((1 << width) - 1);
-        _mm512_and_si512(join(_mm512_cvtepi64_epi32(low), _mm512_cvtepi64_epi32(high)), mask)
+        _mm512_and_si512(join(low, high), _mm512_set1_epi32((1 << width) - 1))
     }
 }
 
+/// The lower halves of sixteen words.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn join(low: __m256i, high: __m256i) -> __m512i {
-    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+fn join(low: __m512i, high: __m512i) -> __m512i {
+    let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    _mm512_permutex2var_epi32(low, even, high)
 }
 
 /// The words of a table. All places are taken modulo its size, a power of two, so that no gather leaves it, whatever
@@ -143,23 +144,22 @@ impl Memory {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
     fn step(&self, live: u16, entries: __m512i, slots: Highs) -> __m512i {
-        let at = word(entries);
-        let places = _mm512_and_si512(at, self.word_mask);
+        let places = _mm512_and_si512(word(entries), self.word_mask);
         let low = self.gather_64(live as u8, _mm512_castsi512_si256(places));
         let high = self.gather_64((live >> 8) as u8, _mm512_extracti64x4_epi64::<1>(places));
         let runs = join(run(low, slots.0), run(high, slots.1));
-        // A run's entry has 1, 2 or 4 bytes, by the last bits of what led here.
+        // A run's entry has 1, 2 or 4 bytes, by the last bits of what led here. Runs count from 1.
         let code = _mm512_and_si512(entries, _mm512_set1_epi32(3));
-        let bytes = _mm512_sllv_epi32(runs, code);
-        // The bitmap is behind: two halves of a word.
-        let half = _mm512_add_epi32(_mm512_slli_epi32::<1>(at), _mm512_srli_epi32::<2>(bytes));
-        let half = _mm512_add_epi32(half, _mm512_set1_epi32(2));
-        let found = self.gather_32(live, half, entries);
-        let shift = _mm512_and_si512(_mm512_slli_epi32::<3>(bytes), _mm512_set1_epi32(31));
-        let width = _mm512_sllv_epi32(_mm512_set1_epi32(8), code);
-        let mask = _mm512_srlv_epi32(_mm512_set1_epi32(-1), _mm512_sub_epi32(_mm512_set1_epi32(32), width));
-        let value = _mm512_and_si512(_mm512_srlv_epi32(found, shift), mask);
-        _mm512_mask_mov_epi32(entries, live, value)
+        let bytes = _mm512_sllv_epi32(_mm512_sub_epi32(runs, _mm512_set1_epi32(1)), code);
+        // The bitmap comes first: two halves of a word.
+        let half = _mm512_add_epi32(_mm512_add_epi32(places, places), _mm512_srli_epi32::<2>(bytes));
+        let found = self.gather_32(live, _mm512_add_epi32(half, _mm512_set1_epi32(2)), entries);
+        // Of the half found, what is below the entry goes up by rotation; what is above by a mask.
+        let masks = _mm512_setr_epi32(
+            0xff, 0xffff, -1, -1, 0xff, 0xffff, -1, -1, 0xff, 0xffff, -1, -1, 0xff, 0xffff, -1, -1,
+        );
+        let value = _mm512_rorv_epi32(found, _mm512_slli_epi32::<3>(bytes));
+        _mm512_mask_and_epi32(entries, live, value, _mm512_permutexvar_epi32(code, masks))
     }
 
     /// Halves of words, of the lanes in `live`; the other lanes stay as in `rest`.
@@ -202,12 +202,11 @@ impl Memory {
     }
 }
 
-/// The numbers of the runs, from 0, that hold slots `slots % 64`.
+/// The numbers of the runs, from 1, that hold slots `slots % 64`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-fn run(bitmaps: __m512i, slots: __m512i) -> __m256i {
+fn run(bitmaps: __m512i, slots: __m512i) -> __m512i {
     // The slot's own bit becomes the highest; the bits of later slots drop out.
     let above = _mm512_andnot_si512(slots, _mm512_set1_epi64(63));
-    let begun = _mm512_popcnt_epi64(_mm512_sllv_epi64(bitmaps, above));
-    _mm512_cvtepi64_epi32(_mm512_sub_epi64(begun, _mm512_set1_epi64(1)))
+    _mm512_popcnt_epi64(_mm512_sllv_epi64(bitmaps, above))
 }
