@@ -5,7 +5,7 @@ use std::thread;
 
 use lpm::faithful::{DirectTable, LinearTable, RadixTable, RangeTable};
 use lpm::{LongestMatch, NONE, Prefix, Table, TableError};
-use rcu::Domain;
+use rcu::{Domain, Turn};
 
 /// Versions of the table; the id of each route says which version set it.
 const VERSIONS: u64 = if cfg!(debug_assertions) { 3_000 } else { 30_000 };
@@ -161,3 +161,69 @@ suite!(radix, RadixTable::new(Domain::global()));
 suite!(direct, DirectTable::new(Domain::global()));
 suite!(range, RangeTable::new(Domain::global()));
 suite!(linear, LinearTable::new(Domain::global()));
+
+/// An IPv6 table with the prefixes of an IPv4 table, without their first 8 bits: so that the longest are in pages of the
+/// lookup structure, which come and go with them.
+struct Wide(Table<u128>);
+
+impl Wide {
+    fn addr(addr: u32) -> u128 {
+        u128::from(addr << 8) << 96
+    }
+
+    fn prefix(prefix: Prefix<u32>) -> Prefix<u128> {
+        Prefix::new(Self::addr(prefix.addr()), prefix.len() - 8).unwrap()
+    }
+
+    fn back(prefix: Prefix<u128>) -> Prefix<u32> {
+        Prefix::new(10 << 24 | (prefix.addr() >> 104) as u32, prefix.len() + 8).unwrap()
+    }
+}
+
+impl LongestMatch<u32> for Wide {
+    fn new(domain: &'static Domain) -> Self {
+        Self(Table::new(domain))
+    }
+
+    fn lookup(&self, addr: u32, turn: Turn<'_>) -> Option<u32> {
+        self.0.lookup(Self::addr(addr), turn)
+    }
+
+    fn lookup_batch(&self, addrs: &[u32], out: &mut [u32], turn: Turn<'_>) {
+        let addrs: Vec<u128> = addrs.iter().map(|&addr| Self::addr(addr)).collect();
+        self.0.lookup_batch(&addrs, out, turn);
+    }
+
+    fn change(&self, prefix: Prefix<u32>, id: Option<u32>) -> Result<Option<u32>, TableError> {
+        LongestMatch::change(&self.0, Self::prefix(prefix), id)
+    }
+
+    fn apply(&self, changes: &[(Prefix<u32>, Option<u32>)]) -> Result<(), TableError> {
+        self.0.apply(changes.iter().map(|&(prefix, id)| (Self::prefix(prefix), id)))
+    }
+
+    fn clear(&self) -> Result<(), TableError> {
+        self.0.clear()
+    }
+
+    fn get(&self, prefix: Prefix<u32>) -> Option<u32> {
+        self.0.get(Self::prefix(prefix))
+    }
+
+    fn longest(&self, addr: u32) -> Option<(Prefix<u32>, u32)> {
+        self.0.longest(Self::addr(addr)).map(|(prefix, id)| (Self::back(prefix), id))
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(Prefix<u32>, u32)) {
+        self.0.for_each(|prefix, id| visit(Self::back(prefix), id));
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[test]
+fn pages_come_and_go_under_readers() {
+    every_lookup_is_of_some_current_version(&Wide::new(Domain::global()));
+}
