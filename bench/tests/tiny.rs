@@ -97,7 +97,9 @@ fn rcu_model() {
 
 #[test]
 fn rcu_hash() {
-    let report = tiny(&["rcu-hash"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = tiny(&["rcu-hash", "--svg", &folder.path().display().to_string()]);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("charts").count(), 3);
     let figures = report["figures"].as_array().expect("figures");
     assert_eq!(figures.len(), 3 * 6 * 6);
     assert!(figures.iter().all(|figure| figure["operations_per_s"]["median"].as_f64() > Some(0.0)));

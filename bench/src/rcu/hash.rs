@@ -3,9 +3,11 @@
 
 use crate::machine::Machine;
 use crate::rcu::chains::{Chains, Session};
+use crate::rcu::chart::Chart;
 use crate::rcu::{Bound, Spread, print_json, print_table, processor_time, processors};
 use rcu::flavour::{BrLock, Flavour, Lock, Qsbr, RwLock, Unprotected};
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
@@ -22,6 +24,9 @@ pub(crate) struct Arguments {
     /// Buckets, a power of two; each has one element.
     #[arg(long, default_value_t = 1024)]
     buckets: usize,
+    /// Write charts into this folder, one for each number of threads.
+    #[arg(long)]
+    svg: Option<PathBuf>,
     /// Everything once, briefly.
     #[arg(long)]
     tiny: bool,
@@ -175,6 +180,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         }
     }
     let report = Report { machine, rounds, buckets: arguments.buckets, figures };
+    if let Some(folder) = &arguments.svg {
+        report.draw(folder)?;
+    }
     if arguments.json {
         print_json(&report);
     } else {
@@ -201,6 +209,30 @@ impl Figure {
 }
 
 impl Report {
+    fn draw(&self, folder: &Path) -> Result<(), String> {
+        for of_threads in self.figures.chunk_by(|a, b| a.threads == b.threads) {
+            let threads = of_threads[0].threads;
+            let note = if of_threads[0].oversubscribed { " (oversubscribed)" } else { "" };
+            let point = |figure: &Figure| {
+                // A logarithmic axis has no zero: it stands where one in ten thousand would.
+                (f64::from(figure.updates_a_million.max(100)) / 10_000.0, figure.processor_ns.median)
+            };
+            let line = |(name, _): &Scheme| {
+                let of_scheme = of_threads.iter().filter(|figure| figure.protection == *name);
+                ((*name).to_owned(), of_scheme.map(point).collect())
+            };
+            let chart = Chart {
+                file: &format!("rcu-hash-{threads}-threads.svg"),
+                title: &format!("The hash-table mini-benchmark, {threads} threads{note}"),
+                x: "updates, % (none at the left edge)",
+                y: "ns of processor time an operation",
+                lines: SCHEMES.iter().map(line).collect(),
+            };
+            chart.draw(folder)?;
+        }
+        Ok(())
+    }
+
     fn print(&self) {
         println!("{}", self.machine.line());
         println!("{} buckets of one element; medians of {} rounds", self.buckets, self.rounds);

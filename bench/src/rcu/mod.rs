@@ -3,6 +3,7 @@
 //! What the benchmarks here share: binding threads to processors, medians and ratios of interleaved rounds, tables.
 
 mod chains;
+mod chart;
 pub(crate) mod costs;
 pub(crate) mod grace;
 pub(crate) mod hash;

@@ -2,10 +2,9 @@
 //! charts.
 
 use crate::machine::Machine;
-use crate::rcu::{costs, print_json, print_table};
-use plotters::prelude::*;
+use crate::rcu::{chart::Chart, costs, print_json, print_table};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -125,58 +124,11 @@ struct Report {
 
 type Curve<'a> = (String, Box<dyn Fn(f64) -> f64 + 'a>);
 
-struct Chart<'a> {
-    file: &'a str,
-    title: &'a str,
-    x: &'a str,
-    y: &'a str,
-    from: f64,
-    to: f64,
-    curves: Vec<Curve<'a>>,
-}
-
-impl Chart<'_> {
-    fn draw(&self, folder: &Path) -> Result<(), String> {
-        let path = folder.join(self.file);
-        let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
-        let growth = (self.to / self.from).powf(1.0 / 120.0);
-        let xs = || (0..=120).map(move |step| self.from * growth.powi(step));
-        let highest = self.curves.iter().flat_map(|(_, curve)| xs().map(curve)).fold(0.0, f64::max);
-        let area = SVGBackend::new(&path, (720, 440)).into_drawing_area();
-        area.fill(&WHITE).map_err(|e| failed(&e))?;
-        let mut chart = ChartBuilder::on(&area)
-            .caption(self.title, ("sans-serif", 18))
-            .margin(12)
-            .margin_right(24)
-            .x_label_area_size(44)
-            .y_label_area_size(56)
-            .build_cartesian_2d((self.from..self.to).log_scale(), 0.0..(1.1 * highest).clamp(0.01, 1.0))
-            .map_err(|e| failed(&e))?;
-        chart
-            .configure_mesh()
-            .light_line_style(WHITE)
-            .x_desc(self.x)
-            .y_desc(self.y)
-            .draw()
-            .map_err(|e| failed(&e))?;
-        for (number, (name, curve)) in self.curves.iter().enumerate() {
-            let color = Palette99::pick(number).stroke_width(2);
-            let points = xs().map(|x| (x, curve(x)));
-            chart
-                .draw_series(LineSeries::new(points, color))
-                .map_err(|e| failed(&e))?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color));
-        }
-        chart
-            .configure_series_labels()
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK.mix(0.4))
-            .draw()
-            .map_err(|e| failed(&e))?;
-        drop(chart);
-        area.present().map_err(|e| failed(&e))
-    }
+/// The points of some curves, at equal distances on a logarithmic axis.
+fn points(from: f64, to: f64, curves: Vec<Curve<'_>>) -> Vec<(String, Vec<(f64, f64)>)> {
+    let growth = (to / from).powf(1.0 / 120.0);
+    let xs = || (0..=120).map(move |step| from * growth.powi(step));
+    curves.into_iter().map(|(name, curve)| (name, xs().map(|x| (x, curve(x))).collect())).collect()
 }
 
 fn of_processors<'a>(curve: impl Fn(f64, f64) -> f64 + Copy + 'a) -> Vec<Curve<'a>> {
@@ -187,14 +139,12 @@ fn of_processors<'a>(curve: impl Fn(f64, f64) -> f64 + Copy + 'a) -> Vec<Curve<'
 }
 
 fn charts(costs: Costs) -> Vec<Chart<'static>> {
-    let break_even = |file, title, x, from, to, curves| Chart {
+    let break_even = |file, title, x, curves| Chart {
         file,
         title,
         x,
         y: "fraction of updates",
-        from,
-        to,
-        curves,
+        lines: points(1.0, 1000.0, curves),
     };
     let ratio = "memory-latency ratio r (transfer / local atomic operation)";
     let overheads = [
@@ -211,9 +161,7 @@ fn charts(costs: Costs) -> Vec<Chart<'static>> {
         title: "Critical-section efficiency of a read: Tc / (Tc + Ta + Tr)",
         x: "ns in the critical section, Tc",
         y: "efficiency",
-        from: 1.0,
-        to: 10_000.0,
-        curves: efficiencies,
+        lines: points(1.0, 10_000.0, efficiencies),
     }];
     let against = |lambda: f64| {
         (
@@ -224,17 +172,17 @@ fn charts(costs: Costs) -> Vec<Chart<'static>> {
     let (spinlock_small, brlock_small) = against(SMALL_LAMBDA);
     let (spinlock_large, brlock_large) = against(LARGE_LAMBDA);
     let title = "Below the line RCU is cheaper than a spinlock: one update a grace period";
-    all.push(break_even("rcu-spinlock-small-lambda.svg", title, ratio, 1.0, 1000.0, spinlock_small));
+    all.push(break_even("rcu-spinlock-small-lambda.svg", title, ratio, spinlock_small));
     let title = "Below the line RCU is cheaper than a spinlock: 1,000 updates a grace period";
-    all.push(break_even("rcu-spinlock-large-lambda.svg", title, ratio, 1.0, 1000.0, spinlock_large));
+    all.push(break_even("rcu-spinlock-large-lambda.svg", title, ratio, spinlock_large));
     let title = "Below the line RCU is cheaper than a brlock: one update a grace period";
-    all.push(break_even("rcu-brlock-small-lambda.svg", title, ratio, 1.0, 1000.0, brlock_small));
+    all.push(break_even("rcu-brlock-small-lambda.svg", title, ratio, brlock_small));
     let title = "Below the line RCU is cheaper than a brlock: 1,000 updates a grace period";
-    all.push(break_even("rcu-brlock-large-lambda.svg", title, ratio, 1.0, 1000.0, brlock_large));
+    all.push(break_even("rcu-brlock-large-lambda.svg", title, ratio, brlock_large));
     let title = "Below the line RCU is cheaper than a spinlock, at this machine's ratio";
     let lambda = "updates a grace period, lambda";
     let curves = of_processors(move |n, lambda| costs.break_even_spinlock(n, lambda));
-    all.push(break_even("rcu-spinlock-lambda.svg", title, lambda, 1.0, 1000.0, curves));
+    all.push(break_even("rcu-spinlock-lambda.svg", title, lambda, curves));
     all
 }
 
