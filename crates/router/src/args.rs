@@ -27,6 +27,14 @@ impl Scope<'_> {
         self.names.lookup(self.element, name, pick)
     }
 
+    /// The port that a name stands for here.
+    pub fn port(&self, name: &str) -> Option<u16> {
+        self.lookup(name, |value| match value {
+            Value::TcpPort(port) | Value::UdpPort(port) => Some(*port),
+            _ => None,
+        })
+    }
+
     /// The index of the element that is meant by a name here.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.info.find(name, Some(self.index))

@@ -1,4 +1,4 @@
-//! Names for addresses, as AddressInfo defines them: visible in the compound of the definition and inside it.
+//! Names for addresses, ports and annotations, as AddressInfo and its like define them: visible in the compound of the definition and inside it.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -17,6 +17,12 @@ pub enum Value {
     Ip6Prefix(Ipv6Addr, u8),
     /// An Ethernet address.
     Ether(MacAddr),
+    /// A TCP port.
+    TcpPort(u16),
+    /// A UDP port.
+    UdpPort(u16),
+    /// An annotation: first byte, and bytes; 0 for any number of them.
+    Anno(usize, usize),
 }
 
 /// All defined names.

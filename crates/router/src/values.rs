@@ -233,9 +233,9 @@ impl std::fmt::Display for Bandwidth {
 pub struct IpPort(pub u16);
 
 impl FromArg for IpPort {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         let number = || parse_integer(text).and_then(|n| u16::try_from(n).ok());
-        match number().or_else(|| wire::describe::port(text)) {
+        match number().or_else(|| scope.port(text)).or_else(|| wire::describe::port(text)) {
             Some(port) => Ok(IpPort(port)),
             None => parse_error("port", text),
         }
@@ -246,8 +246,14 @@ impl FromArg for IpPort {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnnoOf<const SIZE: usize>(pub Anno);
 
-fn anno(text: &str, size: Option<usize>) -> Result<Anno, String> {
+fn anno(text: &str, size: Option<usize>, scope: Scope<'_>) -> Result<Anno, String> {
+    let pick = |value: &Value| match value {
+        Value::Anno(offset, 0) => Anno::new(*offset, size.unwrap_or(1)),
+        Value::Anno(offset, size) => Anno::new(*offset, *size),
+        _ => None,
+    };
     let named = Anno::named(if text == "VLAN" { "VLAN_TCI" } else { text });
+    let named = named.or_else(|| scope.lookup(text, pick));
     let found = match (named, size) {
         (Some(anno), None) => Some(anno),
         (Some(anno), Some(size)) => Some(anno).filter(|anno| anno.size == size),
@@ -260,15 +266,15 @@ fn anno(text: &str, size: Option<usize>) -> Result<Anno, String> {
 }
 
 impl<const SIZE: usize> FromArg for AnnoOf<SIZE> {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        anno(text, Some(SIZE)).map(AnnoOf)
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        anno(text, Some(SIZE), scope).map(AnnoOf)
     }
 }
 
 /// An annotation of any size; an offset alone means one byte.
 impl FromArg for Anno {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        anno(text, None)
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        anno(text, None, scope)
     }
 }
 
