@@ -43,7 +43,7 @@ impl Default for AnnoByte {
 }
 
 impl FromArg for AnnoByte {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         let (place, size) = text.split_once('/').map_or((text, None), |(place, size)| (place, Some(size)));
         let wrong = || format!("'{text}' is no annotation of one byte");
         if size.is_some_and(|size| parse_integer(size) != Some(1)) {
@@ -51,6 +51,9 @@ impl FromArg for AnnoByte {
         }
         if let Some(anno) = Anno::named(place) {
             return if anno.size == 1 { Ok(AnnoByte(anno.offset as u8)) } else { Err(wrong()) };
+        }
+        if let Ok(anno) = router::AnnoOf::<1>::from_arg(place, scope) {
+            return Ok(AnnoByte(anno.0.offset as u8));
         }
         let offset = parse_integer(place).and_then(|offset| usize::try_from(offset).ok());
         let anno = offset.and_then(|offset| Anno::new(offset, 1)).ok_or_else(wrong)?;

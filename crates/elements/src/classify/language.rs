@@ -405,7 +405,10 @@ impl<'p> Parser<'p, '_> {
         if meaning == Meaning::Wrong {
             return false;
         }
+        let scope = self.language.scope;
+        let named_port = || scope.port(word).filter(|_| primitive.kind == Some(Kind::Port));
         let found = meaning.data().or_else(|| number(word).map(Data::Int));
+        let found = found.or_else(|| named_port().map(|port| Data::Int(port.into())));
         let found = found.or_else(|| self.address(word, primitive.kind, header));
         match found {
             Some(data) => primitive.data = data,

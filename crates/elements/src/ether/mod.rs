@@ -12,6 +12,7 @@ mod ether_encap;
 mod ether_mirror;
 mod ether_pause_source;
 mod ether_rewrite;
+mod ether_span_tree;
 mod ether_switch;
 mod ether_vlan_encap;
 mod get_ether_address;
@@ -38,6 +39,7 @@ use wire::ethernet::{HEADER_LEN, Header};
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
     &ether_switch::CLASS,
+    &ether_span_tree::CLASS,
     &listen_ether_switch::CLASS,
     &arp_print::CLASS,
     &arp_faker::CLASS,

@@ -13,6 +13,7 @@ mod static_thread_sched;
 mod stride_sched;
 mod stride_switch;
 mod strides;
+mod thread_monitor;
 mod time_sorted_sched;
 
 use router::Class;
@@ -33,5 +34,6 @@ pub const CLASSES: &[&Class] = &[
     &static_thread_sched::CLASS,
     &stride_sched::CLASS,
     &stride_switch::CLASS,
+    &thread_monitor::CLASS,
     &time_sorted_sched::CLASS,
 ];

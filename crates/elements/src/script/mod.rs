@@ -3,10 +3,13 @@
 //! A script is compiled ([`program`], [`text`]) and then executed as control computations ([`run`]).
 
 mod address_info;
+mod annotation_info;
 mod driver_manager;
 mod element;
 mod functions;
+mod port_info;
 mod program;
+mod progress_bar;
 mod request;
 mod run;
 mod signals;
@@ -18,4 +21,12 @@ pub use signals::{leave_to_program, serves_signal};
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[&address_info::CLASS, &driver_manager::CLASS, &element::CLASS];
+pub const CLASSES: &[&Class] = &[
+    &address_info::CLASS,
+    &annotation_info::CLASS,
+    &port_info::CLASS,
+    &port_info::NAMES,
+    &progress_bar::CLASS,
+    &driver_manager::CLASS,
+    &element::CLASS,
+];
