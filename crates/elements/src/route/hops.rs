@@ -34,9 +34,13 @@ struct Entry {
 
 impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
     pub(super) fn new(domain: &'static Domain) -> Self {
+        Self::over(Routes::new(domain))
+    }
+
+    fn over(targets: Routes<Target<A>>) -> Self {
         let books =
             Books { ids: HashMap::new(), by_id: HashMap::new(), waiting: VecDeque::new(), releases: 0 };
-        Hops { targets: Routes::new(domain), books: Mutex::new(books) }
+        Hops { targets, books: Mutex::new(books) }
     }
 
     fn books(&self) -> MutexGuard<'_, Books<A>> {
@@ -128,5 +132,33 @@ impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
                 books.by_id.remove(&id);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::target::Hop;
+    use super::*;
+
+    /// What does not fit is refused as a whole, and leaves room for what does.
+    #[test]
+    fn a_full_vector_refuses_all_or_nothing() {
+        let domain = Domain::global();
+        let hops = Hops::over(Routes::with_limit(domain, 2));
+        let target = |port| Target::One(Hop { gateway: 0u32, port });
+        let intern = |ports: &[u32]| {
+            let targets: Vec<_> = ports.iter().map(|&port| target(port)).collect();
+            hops.intern_all(targets.iter().map(Some)).map(|ids| ids.into_iter().flatten().collect::<Vec<_>>())
+        };
+        let kept = intern(&[1]).expect("room");
+        assert_eq!(intern(&[1, 2, 3]), Err(RoutesError::Full { limit: 2 }));
+        domain.synchronize();
+        // The 2 that was refused is free again at the latest when a grace period passed after its removal, too.
+        hops.release_all([]);
+        domain.synchronize();
+        let both = intern(&[4, 1, 4]).expect("room");
+        assert_eq!((both[0], both[1]), (both[2], kept[0]));
+        assert_eq!(hops.target(both[0]), Some(target(4)));
+        assert_eq!(hops.read(kept[0], domain.guard().turn()), Some(&target(1)));
     }
 }
