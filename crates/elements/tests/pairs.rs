@@ -10,7 +10,7 @@ const STAGES: &str = include_str!("../../../tests/stages.txt");
 /// Packets of a run.
 const PACKETS: u32 = 96;
 /// Pairs that are tried: some of all, others in each run of the tests would not help to reproduce a failure.
-const PAIRS: usize = 1_500;
+const PAIRS: usize = 1_000;
 
 /// What a stage is: the text, and whether it stands between a Queue and an Unqueue, or has no output.
 #[derive(Clone, Copy)]
