@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
 
 use lpm::faithful::{DirectTable, LinearTable, RadixTable, RangeTable};
-use lpm::{LongestMatch, NONE, Prefix, Table, TableError};
+use lpm::{Key, LongestMatch, NONE, Prefix, Table, TableError};
 use rcu::{Domain, Turn};
 
 /// Versions of the table; the id of each route says which version set it.
@@ -15,9 +15,12 @@ const ROUNDS: u32 = if cfg!(debug_assertions) { 15 } else { 300 };
 const NETS: u32 = 48;
 
 /// The prefixes of address `net`, from the longest.
-fn nest(net: u32) -> [Prefix<u32>; 3] {
-    let addr = 10 << 24 | 1 << 16 | net << 8 | net;
-    [32, 24, 16].map(|len| Prefix::new(addr, len).unwrap())
+fn nest<K: Key>(net: u32) -> [Prefix<K>; 3] {
+    let left = u128::from(10 << 24 | 1 << 16 | net << 8 | net) << 96;
+    // In IPv6, the longest is far below the others.
+    let (lens, left) =
+        if K::BITS == 32 { ([32, 24, 16], left) } else { ([128, 40, 16], left | u128::from(net)) };
+    lens.map(|len| Prefix::new(K::from_left(left), len).unwrap())
 }
 
 /// The longest match of `net` in `version`. Version `v` re-announces the /16 with id `v`, and cycles each /24 and /32
@@ -40,15 +43,15 @@ fn longest_at(net: u32, version: u64) -> u32 {
 }
 
 /// What leads from the version before to `version`.
-fn changes(version: u64) -> impl Iterator<Item = (Prefix<u32>, Option<u32>)> {
+fn changes<K: Key>(version: u64) -> impl Iterator<Item = (Prefix<K>, Option<u32>)> {
     let all = (0..NETS).flat_map(|net| (0..3).map(move |depth| (net, depth)));
     all.filter(move |&(net, depth)| id_at(net, depth, version) != id_at(net, depth, version - 1))
-        .map(move |(net, depth)| (nest(net)[depth], id_at(net, depth, version)))
+        .map(move |(net, depth)| (nest::<K>(net)[depth], id_at(net, depth, version)))
 }
 
-fn check(table: &dyn LongestMatch<u32>, started: &AtomicU64, finished: &AtomicU64, done: &AtomicBool) {
+fn check<K: Key>(table: &dyn LongestMatch<K>, started: &AtomicU64, finished: &AtomicU64, done: &AtomicBool) {
     let mut reader = Domain::global().register("checker");
-    let addrs: Vec<u32> = (0..NETS).map(|net| nest(net)[0].addr()).collect();
+    let addrs: Vec<K> = (0..NETS).map(|net| nest(net)[0].addr()).collect();
     let mut out = vec![0; addrs.len()];
     let mut rounds = 0u64;
     while !done.load(SeqCst) || rounds == 0 {
@@ -82,7 +85,7 @@ fn patiently<R>(mut change: impl FnMut() -> Result<R, TableError>) -> R {
     }
 }
 
-fn every_lookup_is_of_some_current_version(table: &dyn LongestMatch<u32>) {
+fn every_lookup_is_of_some_current_version<K: Key>(table: &dyn LongestMatch<K>) {
     let (started, finished, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
     table.change(nest(0)[2], Some(0)).unwrap();
     thread::scope(|scope| {
@@ -107,19 +110,21 @@ fn every_lookup_is_of_some_current_version(table: &dyn LongestMatch<u32>) {
 }
 
 /// Updaters that race end in some serial order: what they all agree on is there, and counts are right.
-fn concurrent_updaters_end_in_some_serial_order(table: &dyn LongestMatch<u32>) {
+fn concurrent_updaters_end_in_some_serial_order<K: Key>(table: &dyn LongestMatch<K>) {
+    // The same four bytes for both families.
+    let key = |addr: u32| K::from_left(u128::from(addr) << 96);
     thread::scope(|scope| {
         for writer in 0..3 {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     for low in 0..64u32 {
-                        let prefix = Prefix::new(20 << 24 | low << 10, 24).unwrap();
+                        let prefix = Prefix::new(key(20 << 24 | low << 10), 24).unwrap();
                         let id = (!(round + low + writer).is_multiple_of(3)).then_some(writer);
                         patiently(|| table.change(prefix, id));
                     }
                 }
                 for low in 0..64u32 {
-                    let own = Prefix::new(21 << 24 | writer << 16 | low, 32).unwrap();
+                    let own = Prefix::new(key(21 << 24 | writer << 16 | low), 32).unwrap();
                     patiently(|| table.change(own, Some(low)));
                 }
             });
@@ -133,7 +138,7 @@ fn concurrent_updaters_end_in_some_serial_order(table: &dyn LongestMatch<u32>) {
     });
     assert_eq!(count, table.len());
     for (writer, low) in (0..3).flat_map(|writer| (0..64).map(move |low| (writer, low))) {
-        assert_eq!(table.lookup(21 << 24 | writer << 16 | low, guard.turn()), Some(low));
+        assert_eq!(table.lookup(key(21 << 24 | writer << 16 | low), guard.turn()), Some(low));
     }
 }
 
@@ -156,7 +161,8 @@ macro_rules! suite {
     };
 }
 
-suite!(best, Table::<u32>::new(Domain::global()));
+suite!(best4, Table::<u32>::new(Domain::global()));
+suite!(best6, Table::<u128>::new(Domain::global()));
 suite!(radix, RadixTable::new(Domain::global()));
 suite!(direct, DirectTable::new(Domain::global()));
 suite!(range, RangeTable::new(Domain::global()));
