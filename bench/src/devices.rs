@@ -183,14 +183,19 @@ fn measure(arguments: &Arguments, network: &Network, name: &str) -> Result<(f64,
     if linux {
         network.let_linux_forward(true)?;
     }
-    let forwarder = if matches!(name, "nobody" | "linux") {
+    let mut forwarder = if matches!(name, "nobody" | "linux") {
         None
     } else {
         let mut command = this(&network.router, arguments, &["--forwarder", name])?;
         let child = command.stdout(Stdio::null()).spawn().map_err(|error| error.to_string())?;
         Some(Running(child))
     };
-    std::thread::sleep(Duration::from_millis(if forwarder.is_some() { 300 } else { 20 }));
+    std::thread::sleep(Duration::from_millis(if forwarder.is_some() { 500 } else { 20 }));
+    if let Some(Running(child)) = &mut forwarder
+        && child.try_wait().is_ok_and(|status| status.is_some())
+    {
+        return Err(format!("{name}: the forwarder did not start"));
+    }
     let threads = softirq_threads();
     let now = || threads.iter().copied().chain(forwarder.as_ref().map(|f| f.0.id())).map(spent).sum::<u64>();
     let before = now();

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 /// Bytes of a frame's place in the shared memory.
 const CHUNK: usize = 2048;
@@ -137,8 +138,7 @@ impl Socket {
             sxdp_shared_umem_fd: 0,
         };
         // Without a wish the kernel takes zero copy where the driver can do it, and copies otherwise.
-        // SAFETY: it is a socket address.
-        unsafe { sys::bind(&fd, &address) }.map_err(|error| {
+        bind_patiently(&fd, &address).map_err(|error| {
             let hint = match error.raw_os_error() {
                 Some(libc::EBUSY) => Some("another program receives from this queue"),
                 Some(libc::EINVAL) => Some("it has no such queue (ethtool -l shows them)"),
@@ -175,6 +175,23 @@ impl Socket {
         };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
+}
+
+/// How often, and with which pause, a queue is asked for that somebody has.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// Binds a socket to its queue. The kernel lets go of a queue only a while after its last socket was closed.
+fn bind_patiently(fd: &OwnedFd, address: &libc::sockaddr_xdp) -> io::Result<()> {
+    for _ in 1..TRIES {
+        // SAFETY: it is a socket address.
+        match unsafe { sys::bind(fd, address) } {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+    // SAFETY: as above.
+    unsafe { sys::bind(fd, address) }
 }
 
 /// Receives the frames of one queue.
