@@ -243,7 +243,7 @@ impl Budget {
         self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
     }
 
-    pub(crate) fn refund(&self, charge: usize) {
+    fn refund(&self, charge: usize) {
         self.refund_many(1, charge);
     }
 

@@ -2,6 +2,16 @@
 //!
 //! Values are loom cells that are read when found and written when dropped, so that a value that is dropped while, or
 //! before, somebody reads it is reported as a race.
+//!
+//! What `mutants.sh` takes away, what is broken then, and which test notices:
+//!
+//! | mutant | what is broken | killed by |
+//! |---|---|---|
+//! | `hash_publish` | an item is found before it is initialised | `flavours::neighbours_go::qsbr` |
+//! | `trie_publish` | a node is found before it is initialised | `flavours::a_route_is_replaced::qsbr` |
+//! | `trie_read` | as before, from the other end | `flavours::a_route_is_replaced::qsbr` |
+//! | `vector_publish` | a route is found before it is initialised | `flavours::a_route_is_replaced::qsbr` |
+//! | `vector_read` | as before, from the other end | `flavours::a_route_is_replaced::qsbr` |
 #![cfg(loom)]
 // Whether the cells are accessed one at a time is what the models check.
 #![allow(clippy::arc_with_non_send_sync)]

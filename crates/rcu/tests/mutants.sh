@@ -19,7 +19,7 @@ fi
 
 # lines of: file, mutant, test
 list() {
-    sed -n 's,^//! | `\([a-z_]*\)` | .* | `\([a-z_]*\)` |$,\1 \2,p' "$1"
+    sed -n 's,^//! | `\([a-z_]*\)` | .* | `\([a-z_:]*\)` |$,\1 \2,p' "$1"
 }
 
 wanted() { # mutant, names...
