@@ -7,6 +7,7 @@ mod aggregate_ip;
 mod aggregate_ip_flows;
 mod aggregate_last;
 mod aggregate_length;
+mod aggregate_packet_counter;
 mod aggregate_paint;
 mod average_counter;
 mod field;
@@ -26,6 +27,7 @@ pub const CLASSES: &[&Class] = &[
     &aggregate_ip_flows::CLASS,
     &aggregate_last::CLASS,
     &aggregate_length::CLASS,
+    &aggregate_packet_counter::CLASS,
     &aggregate_paint::CLASS,
     &average_counter::CLASS,
     &ip_rate_monitor::CLASS,
