@@ -2,6 +2,20 @@
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p clique-rcu --release --test 'loom_*'`. Freeing is modelled as a
 //! write to a loom cell, so that a read which is not ordered before it is reported as a race.
+//!
+//! What `mutants.sh` takes away, what is broken then, and which test notices:
+//!
+//! | mutant | what is broken | killed by |
+//! |---|---|---|
+//! | `click_as_published` | a local epoch is set to zero after every task, by a store that nothing orders | `click_epoch::synchronize` |
+//! | `click_pass` | the swap that ends a section orders nothing | `click_epoch::synchronize` |
+//! | `click_block` | a thread counts as blocked while its section is under way | `click_epoch::retire` |
+//! | `qrcu_leave` | a section's reads overtake its end | `qrcu::synchronize` |
+//! | `qrcu_wait` | nobody waits for the former counter | `qrcu::synchronize` |
+//! | `drcu_wait` | nobody takes the write side | `drcu::synchronize` |
+//! | `ap_reader_fence` | a reader copies the count of boundaries and still finds what was unlinked before | `ap_rcu::synchronize` |
+//! | `ap_updater_fence` | something is queued with an older count than readers had | `ap_rcu_helped` |
+//! | `ap_offline` | a reader counts as offline while its section is under way | `ap_rcu::retire` |
 #![cfg(loom)]
 // Whether the shared cells are accessed one at a time is what the models check.
 #![allow(clippy::arc_with_non_send_sync)]

@@ -114,9 +114,9 @@ impl Shared {
         // Rule 3.
         protect!("click_look_fence", fence(Ordering::SeqCst));
         // Acquire: rule 2.
-        self.slots.iter().all(|slot| {
-            slot.passed.load(ordering!("click_look", Acquire)) || !slot.running.load(Ordering::Acquire)
-        })
+        self.slots
+            .iter()
+            .all(|slot| slot.passed.load(Ordering::Acquire) || !slot.running.load(Ordering::Acquire))
     }
 }
 
@@ -128,7 +128,7 @@ struct NewEpoch<'a> {
 impl Drop for NewEpoch<'_> {
     fn drop(&mut self) {
         // Rule 4.
-        protect!("click_reset_fence", fence(Ordering::SeqCst));
+        fence(Ordering::SeqCst);
         // Release: who swaps it next sees what was unlinked before the garbage was taken (rule 1).
         let reset = |slot: &Slot| _ = slot.passed.swap(false, Ordering::AcqRel);
         self.shared.slots.iter().for_each(reset);

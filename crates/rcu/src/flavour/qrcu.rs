@@ -84,7 +84,7 @@ impl Shared {
                 // Acquire: a reader that enters by a counter sees what was published before it was made current.
                 match counter.compare_exchange(count, count + 1, Ordering::Acquire, Ordering::Relaxed) {
                     Ok(_) => {
-                        protect!("qrcu_reader_fence", fence_after_rmw());
+                        fence_after_rmw();
                         return counter;
                     }
                     Err(now) => count = now,
@@ -114,8 +114,8 @@ impl Shared {
     }
 
     fn synchronize(&self) {
-        protect!("qrcu_updater_fence", fence(Ordering::SeqCst));
-        let idle = self.looks_idle() && (cfg!(rcu_mutant = "qrcu_look_once") || self.looks_idle());
+        fence(Ordering::SeqCst);
+        let idle = (0..2).all(|_| self.looks_idle());
         if !idle {
             self.switch_and_wait();
         }

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::{OFFLINE, Shared, Slot};
-use crate::sync::{Backoff, Condvar, Mutex, MutexGuard, Ordering, fence, ordering, protect};
+use crate::sync::{Backoff, Condvar, Mutex, MutexGuard, Ordering, fence, ordering};
 
 #[derive(Default)]
 pub(super) struct Detector {
@@ -40,7 +40,7 @@ impl Shared {
         let _one_at_a_time = self.detector.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let last = self.boundary.load(Ordering::Relaxed);
         // Rule 3.
-        protect!("ap_detector_fence", fence(Ordering::SeqCst));
+        fence(Ordering::SeqCst);
         if self.readers.iter().any(|slot| is_late(slot, last)) {
             return false;
         }
