@@ -8,7 +8,7 @@
  *
  *   TRACE BATCH COLD VECTOR WARM FIRST COUNT
  *
- * looks up so many addresses from WARM on, then as many from FIRST on, and prints the nanoseconds of processor time a lookup
+ * looks up the addresses from WARM on up to FIRST, then so many from FIRST on, and prints the nanoseconds of processor time a lookup
  * of the latter. COLD is how
  * many cache lines of packets are written for each address; what that takes alone is subtracted. A batch of 0 is
  * one at a time, each lookup waiting for the one before. */
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 		if (refused) {
 			printf("-1\n");
 		} else {
-			pass(traces[trace], warm, count, batch, cold, 1);
+			pass(traces[trace], warm, first - warm, batch, cold, 1);
 			double with = timed(traces[trace], first, count, batch, cold, 1);
 			printf("%.4f\n", cold ? with - timed(traces[trace], first, count, batch, cold, 0) : with);
 		}

@@ -216,6 +216,9 @@ fn next_hop<K: Family>(prefix: Prefix<K>, many: u32) -> u32 {
     (((mixed >> 32) * u64::from(many)) >> 32) as u32
 }
 
+/// So many pieces of a trace warm the caches for the next: fewer do not touch all of a table that fits.
+const WARM: usize = 4;
+
 /// What is measured of each table.
 const HOWS: [How; 6] = [
     How { batch: 1, cold: 0 },
@@ -241,15 +244,15 @@ fn lookups<K: Family>(
             names.extend(dpdk.iter().flat_map(|_| ["rte_fib scalar", "rte_fib AVX-512"]).map(str::to_owned));
             let mut times = vec![Vec::new(); names.len()];
             for round in 0..rounds {
-                let first = 2 * round * piece % traces::LEN;
-                let (warm, addrs) = (&trace[first..first + piece], &trace[first + piece..first + 2 * piece]);
+                let first = (WARM + 1) * round * piece % (traces::LEN - (WARM + 1) * piece);
+                let (warm, addrs) = trace[first..first + (WARM + 1) * piece].split_at(WARM * piece);
                 let mut ns: Vec<_> = subjects
                     .iter_mut()
                     .map(|(_, subject)| Some(subject.time(warm, addrs, how, &mut packets)))
                     .collect();
                 if let Some(dpdk) = &mut dpdk {
                     for vector in [false, true] {
-                        ns.push(dpdk.time(number, how, vector, [first, first + piece, piece])?);
+                        ns.push(dpdk.time(number, how, vector, [first, first + WARM * piece, piece])?);
                     }
                 }
                 times.iter_mut().zip(ns).for_each(|(times, ns)| times.extend(ns));
