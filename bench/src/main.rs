@@ -9,6 +9,7 @@
 
 mod callgrind;
 mod classes;
+mod cluster;
 mod devices;
 mod filter;
 mod forward;
@@ -39,6 +40,8 @@ enum What {
     Filter(rewriter::Arguments),
     /// Processor time a packet through the kernel's interfaces, against a bare forwarder and against Linux. Needs root.
     Devices(devices::Arguments),
+    /// Many servers as one router: costs by role, order, and simulated clusters against theory.
+    Cluster(cluster::Arguments),
     /// Nanoseconds a lookup in route tables, and changes a second.
     Lpm(lpm::Arguments),
     /// Nanoseconds a read under read-copy update, and under other protections.
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         What::Classes(arguments) => classes::run(&arguments),
         What::Filter(arguments) => filter::run(&arguments),
         What::Devices(arguments) => devices::run(&arguments),
+        What::Cluster(arguments) => cluster::run(&arguments),
         What::Lpm(arguments) => lpm::run(&arguments),
         What::RcuRead(arguments) => rcu::read::run(&arguments),
         What::RcuUpdate(arguments) => rcu::update::run(&arguments),

@@ -139,3 +139,11 @@ fn lpm() {
     assert_eq!(changes.len(), 2);
     assert!(changes.iter().all(|of| of["single_changes_per_s"]["median"].as_f64() > Some(0.0)));
 }
+
+#[test]
+fn cluster() {
+    let figures = figures("cluster");
+    // Seven costs, six orders, two sizes with two matrices each.
+    assert_eq!(figures.len(), 7 + 6 + 4);
+    assert!(figures[..7].iter().all(|figure| figure["ns"].as_f64() > Some(0.0)));
+}

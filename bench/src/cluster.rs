@@ -1,0 +1,207 @@
+//! Many servers as one router: what a packet costs where it comes in, passes through and leaves; how a simulated cluster of
+//! many ports does against theory; what ways of keeping order are worth.
+
+use crate::machine::Machine;
+use cluster::choice::{Chooser, Order, Scheme, Settings};
+use cluster::label::{Label, Stamp};
+use cluster::resequence::{self, Resequencer};
+use cluster::sim::traffic::{Matrix, Sizes};
+use cluster::sim::{Config, Report, Traffic, run as simulate, trace};
+use cluster::topology::Topology;
+use cluster::transit::next;
+use cluster::view::View;
+use elements::cluster::flow_hash;
+use serde_json::{Value, json};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Runs of each of the costs.
+    #[arg(long, default_value_t = 9)]
+    runs: usize,
+    /// The most ports that are simulated.
+    #[arg(long, default_value_t = 2_048)]
+    ports: usize,
+    /// One short run of each, to see that it works.
+    #[arg(long)]
+    tiny: bool,
+    /// Machine-readable output.
+    #[arg(long)]
+    json: bool,
+}
+
+const LINE_RATE: u64 = 10_000_000_000;
+
+/// Runs it.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let mut figures = roles(arguments);
+    figures.extend(orders(arguments)?);
+    figures.extend(scale(arguments)?);
+    if arguments.json {
+        let report = json!({ "machine": Machine::here(), "figures": figures });
+        println!("{}", serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?);
+        return Ok(());
+    }
+    for figure in &figures {
+        let words: Vec<String> = figure
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| !["name", "report"].contains(&name.as_str()))
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        println!("{:<44}{}", figure["name"].as_str().unwrap_or_default(), words.join(", "));
+    }
+    Ok(())
+}
+
+/// An IPv4 UDP packet of a flow.
+fn packet(flow: u16) -> Vec<u8> {
+    let mut bytes = vec![0; 60];
+    (bytes[0], bytes[9]) = (0x45, 17);
+    bytes[20..22].copy_from_slice(&flow.to_be_bytes());
+    bytes
+}
+
+/// Median nanoseconds of an operation over several runs.
+fn time(arguments: &Arguments, mut operation: impl FnMut(u64)) -> f64 {
+    let (runs, count) = if arguments.tiny { (1, 1_000) } else { (arguments.runs.max(1), 1_000_000) };
+    let mut clock = 0;
+    let mut times: Vec<f64> = (0..runs)
+        .map(|_| {
+            let start = Instant::now();
+            for _ in 0..count {
+                clock += 1;
+                operation(clock);
+            }
+            start.elapsed().as_nanos() as f64 / count as f64
+        })
+        .collect();
+    times.sort_unstable_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// What path choice and labels cost at each role, without the router around them.
+fn roles(arguments: &Arguments) -> Vec<Value> {
+    let topology = Topology::Mesh { nodes: 4 };
+    let packets: Vec<_> = (0..1_024).map(packet).collect();
+    let mut figures = Vec::new();
+    let mut add = |name: String, ns: f64| figures.push(json!({ "name": name, "ns": ns }));
+    for order in [Order::None, Order::Pinned, Order::Flowlet, Order::Sequence] {
+        let settings = Settings { order, ..Settings::new(LINE_RATE, LINE_RATE / 2) };
+        let mut chooser = Chooser::new(topology.clone(), View::whole(0, 4), settings);
+        let ns = time(arguments, |at| {
+            let flow = flow_hash(black_box(&packets[at as usize % 1_024]));
+            // As fast as the line brings them.
+            if let Ok(decision) = chooser.choose(at * 60, flow, 1 + (at % 3) as u16, 64) {
+                let stamp = decision.stamp;
+                black_box(Label { egress: 1, port: 0, ingress: 0, hops: 1, stamp }.encode());
+            }
+        });
+        add(format!("ingress, order {order:?}"), ns);
+    }
+    let frame = |stamp| Label { egress: 2, port: 0, ingress: 0, hops: 1, stamp }.encode();
+    let settings = Settings::new(LINE_RATE, LINE_RATE / 2);
+    let mut chooser = Chooser::new(topology.clone(), View::whole(1, 4), settings);
+    let plain = frame(Stamp::None);
+    let ns = time(arguments, |at| {
+        if let Some(label) = Label::decode(black_box(&plain)) {
+            let _ = black_box((chooser.pass(at * 60, 2, 64), next(&topology, 1, label)));
+        }
+    });
+    add("intermediate".to_owned(), ns);
+    let ns = time(arguments, |_| {
+        black_box(Label::decode(black_box(&plain)).map(|label| next(&topology, 2, label)));
+    });
+    add("egress".to_owned(), ns);
+    let mut resequencer = Resequencer::new(resequence::Settings::default());
+    let ns = time(arguments, |at| {
+        // Every other pair comes the wrong way round.
+        let number = if at % 4 < 2 { at } else { at ^ 1 };
+        let frame = frame(Stamp::Sequence { bucket: 7, number: number as u16 });
+        if let Some(Label { stamp: Stamp::Sequence { bucket, number }, .. }) =
+            Label::decode(black_box(&frame))
+        {
+            resequencer.push(at * 60, (0, bucket), number, number, |out| {
+                black_box(out);
+            });
+        }
+    });
+    add("egress, order Sequence".to_owned(), ns);
+    figures
+}
+
+/// The paper's experiment on order.
+fn orders(arguments: &Arguments) -> Result<Vec<Value>, String> {
+    let duration_ns = if arguments.tiny { 5_000_000 } else { 500_000_000 };
+    let trace = trace::make(&trace::Settings { duration_ns, rate: LINE_RATE / 100 * 85, seed: 1 });
+    let modes = [
+        (Scheme::Valiant, Order::None),
+        (Scheme::Direct, Order::None),
+        (Scheme::Direct, Order::Flowlet),
+        (Scheme::Direct, Order::Pinned),
+        (Scheme::Direct, Order::Quiet),
+        (Scheme::Direct, Order::Sequence),
+    ];
+    let one = |(scheme, order)| {
+        let mut config = Config::new(Topology::Mesh { nodes: 4 }, LINE_RATE).with(scheme, order);
+        config.traffic = Traffic::Trace(trace.clone());
+        (config.duration_ns, config.warmup_ns) = (duration_ns, 0);
+        let report = simulate(&config)?;
+        Ok(json!({
+            "name": format!("order: {scheme:?}, {order:?}"),
+            "reordered": report.reordering.sequences,
+            "percent": report.reordered_percent,
+            "p99_us": report.latency.p99_us,
+            "report": report,
+        }))
+    };
+    modes.into_iter().map(one).collect()
+}
+
+/// Simulated clusters of many ports, against theory.
+fn scale(arguments: &Arguments) -> Result<Vec<Value>, String> {
+    let most = if arguments.tiny { 8 } else { arguments.ports };
+    let mut figures = Vec::new();
+    let sizes = (2..).map(|power| 1usize << power).take_while(|ports| *ports <= most);
+    for ports in sizes {
+        // A mesh as far as servers with twenty cards can form one, a fly from where those with five no longer can.
+        let mesh = (ports <= 256).then_some(("mesh", Topology::Mesh { nodes: ports }));
+        let fly = (ports >= 64).then(|| ("n-fly", Topology::fly(ports, 32)));
+        for (name, topology) in mesh.into_iter().chain(fly) {
+            for matrix in [Matrix::Uniform, Matrix::Adversarial] {
+                let (report, seconds) = simulated(&topology, &matrix, ports, arguments.tiny)?;
+                figures.push(json!({
+                    "name": format!("{ports} ports, {name}, {matrix:?}"),
+                    "of_theory": report.of_theory,
+                    "fairness": report.fairness,
+                    "c": report.c,
+                    "c_busiest": report.c_busiest,
+                    "million_packets_a_second": report.packets as f64 / seconds / 1e6,
+                    "report": report,
+                }));
+            }
+        }
+    }
+    Ok(figures)
+}
+
+fn simulated(
+    topology: &Topology,
+    matrix: &Matrix,
+    ports: usize,
+    tiny: bool,
+) -> Result<(Report, f64), String> {
+    let mut config = Config::new(topology.clone(), LINE_RATE).with(Scheme::Direct, Order::None);
+    let (matrix, sizes) = (matrix.clone(), Sizes::Fixed(1_500));
+    config.traffic = Traffic::Matrix { matrix, load: 0.95, sizes, flows: 16 };
+    // About a million packets, but time enough for queues to settle.
+    let ms = if tiny { 1.0 } else { (1_200.0 / ports as f64).clamp(4.0, 100.0) };
+    config.duration_ns = (ms * 1e6) as u64;
+    config.warmup_ns = config.duration_ns / 2;
+    let start = Instant::now();
+    let report = simulate(&config)?;
+    Ok((report, start.elapsed().as_secs_f64()))
+}
