@@ -12,6 +12,11 @@
 //! | `trie_read` | as before, from the other end | `flavours::a_route_is_replaced::qsbr` |
 //! | `vector_publish` | a route is found before it is initialised | `flavours::a_route_is_replaced::qsbr` |
 //! | `vector_read` | as before, from the other end | `flavours::a_route_is_replaced::qsbr` |
+//!
+//! | mutant | what is broken | killed by |
+//! |---|---|---|
+//! | `vector_reuse_at_once` | a route's place is used again while readers may have its index | `flavours::a_route_is_replaced::qsbr` |
+//! | `trie_publish` | who finds a key need not find its route | `flavours::a_route_is_replaced::qsbr` |
 #![cfg(loom)]
 // Whether the cells are accessed one at a time is what the models check.
 #![allow(clippy::arc_with_non_send_sync)]
@@ -165,8 +170,9 @@ mod models {
         });
         assert_eq!(mine.insert(A, 1, 11), Some(10));
         assert_eq!(mine.remove(A, 1), Some(11));
-        mine.barrier();
+        // Must not get a place that readers may still have the index of; after the barrier, it may.
         mine.insert(B, 1, 77);
+        mine.barrier();
         mine.insert(B, 2, 78);
         mine.offline();
         reading.join().unwrap();
