@@ -3,22 +3,8 @@
 source "$(dirname "$0")/lib.sh"
 
 build
-ip -n "$r" addr add 10.0.1.1/24 dev eth0
-ip -n "$r" addr add 10.0.2.1/24 dev eth1
-in_r sysctl -qw net.ipv4.ip_forward=0
-sed 's/^fpm :: FPMServer(\(.*\), HOLD [^,]*,/kernel :: KernelRoutes(\1,/' "$root/conf/frr-router.click" >"$work/router.click"
-
-ctl() { "$clique" ctl -u "$work/socket" "$@"; }
-way_is() { [ "$(ctl read routes.lookup "$1")" = "$2" ]; }
-wait_for() { # WHAT COMMAND...
-  local what=$1
-  shift
-  for _ in $(seq 100); do
-    "$@" && { echo "ok: $what"; return; }
-    sleep 0.05
-  done
-  fail "$what"
-}
+kernel_has_addresses
+kernel_router
 
 start -j2 -u "$work/socket" "$work/router.click"
 says "forwarding between connected networks" "1 received" in_h1 ping -c 1 -W 2 10.0.2.2

@@ -27,7 +27,7 @@ finish() {
   [ -z "$router" ] || kill "$router" 2>/dev/null || true
   wait 2>/dev/null || true
   for name in "$h1" "$r" "$h2"; do ip netns del "$name" 2>/dev/null || true; done
-  rm -rf "$work"
+  [ -n "${KEEP:-}" ] || rm -rf "$work"
 }
 trap finish EXIT
 
@@ -90,4 +90,52 @@ says() {
   output=$("$@" 2>&1 || true)
   grep -Eq "$pattern" <<<"$output" || fail "$what: no '$pattern' in: $output"
   echo "ok: $what"
+}
+
+# wait_for WHAT COMMAND...: the command succeeds within WAIT (default 30) seconds.
+wait_for() {
+  local what=$1 until=$((SECONDS + ${WAIT:-30}))
+  shift
+  until "$@"; do
+    [ $SECONDS -lt $until ] || fail "$what"
+    sleep 0.1
+  done
+  echo "ok: $what"
+}
+
+# What the running router says and is told; it was started with -u "$work/socket".
+ctl() { "$clique" ctl -u "$work/socket" "$@"; }
+is() { [ "$(ctl read "$1" "${@:3}" 2>/dev/null)" = "$2" ]; }
+at_least() { [ "$(ctl read "$1" 2>/dev/null || echo 0)" -ge "$2" ]; }
+way_is() { is "${table:-routes}.lookup" "$2" "$1"; } # ADDRESS WAY
+stat_is() { [ "$(ctl read "$1.stats" | sed -n "s/^$2 //p")" = "$3" ]; }
+
+# The addresses of the router's interfaces in its kernel, which does not forward.
+kernel_has_addresses() {
+  in_r sysctl -qw net.ipv4.ip_forward=0 net.ipv6.conf.all.forwarding=0
+  in_r sysctl -qw net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.eth0.disable_ipv6=0 net.ipv6.conf.eth1.disable_ipv6=0
+  ip -n "$r" addr add 10.0.1.1/24 dev eth0
+  ip -n "$r" addr add 10.0.2.1/24 dev eth1
+  ip -n "$r" addr add 2001:db8:1::1/64 dev eth0 nodad
+  ip -n "$r" addr add 2001:db8:2::1/64 dev eth1 nodad
+}
+
+# conf/frr-router.click with the kernel's routes instead of zebra's.
+kernel_router() {
+  sed 's/^fpm :: FPMServer(\(.*\), HOLD [^,]*,/kernel :: KernelRoutes(\1,/' "$root/conf/frr-router.click" >"$work/router.click"
+}
+
+# lossless WHAT ADDRESS COMMAND...: of a hundred pings a second not one is lost while the command runs.
+lossless() {
+  local what=$1 address=$2 pings
+  shift 2
+  ip netns exec "$h1" ping -q -i 0.01 -W 2 "$address" >"$work/pings" &
+  pings=$!
+  sleep 0.3
+  "$@"
+  sleep 0.2
+  kill -INT "$pings"
+  wait "$pings" || true
+  grep -q " 0% packet loss" "$work/pings" || fail "$what: $(cat "$work/pings")"
+  echo "ok: $what: $(sed -n 's/ packets.*//p' "$work/pings") packets, none lost"
 }
