@@ -84,7 +84,6 @@ mod tests {
         let theirs = |kind: [u8; 2]| [&[7; 12][..], &kind].concat();
         let ip = [0x45; 30];
         for (elements, data, expected) in [
-            ("MarkIPHeader(0)", ip.to_vec(), [&own, &ip[..]].concat()),
             ("MarkIPHeader(14)", [&theirs([8, 0]), &ip[..]].concat(), [&theirs([8, 0]), &ip[..]].concat()),
             ("MarkIPHeader(14)", [&theirs([8, 1]), &ip[..]].concat(), [&own, &ip[..]].concat()),
             (

@@ -362,7 +362,7 @@ mod tests {
         assert!(progress.line("", 3_725 * SECOND_NS).ends_with(" 1:02:05    "));
         let unknown = Progress { position: Some(50 * WANDER), ..Progress::default() };
         let line = unknown.line("", 1);
-        assert!(line.contains("|                         ***                         |"), "{line}");
+        assert!(line.contains(&format!("|{}***{}|", " ".repeat(25), " ".repeat(26))), "{line}");
         assert!(line.ends_with(" 4882KB    --:-- ETA"), "{line}");
         assert!(Progress { size: Some(1), ..Progress::default() }.line("", 1).starts_with("  -% |-----"));
     }
