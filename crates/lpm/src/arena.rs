@@ -12,7 +12,7 @@ const MAX_BLOCK: usize = 33;
 
 /// The words: first those of the root, then blocks and pages. Anybody may read them; one writer at a time may store.
 pub(crate) struct Arena {
-    region: Region,
+    region: Region<AtomicU64>,
     root_words: usize,
     limit_words: usize,
 }

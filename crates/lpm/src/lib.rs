@@ -45,8 +45,9 @@
 //! for prefixes of up to 50 bits.
 //!
 //! Where the processor has AVX-512, sixteen lookups are done at a time, level by level: entries of root and pages, bitmaps
-//! and entries of blocks come by gather instructions, bits are counted in registers. Elsewhere, 32 lookups go level
-//! by level in ordinary code, so that their cache misses overlap.
+//! and entries of blocks come by gather instructions, bits are counted in registers. With AVX2 alone, 32 lookups go level by
+//! level in four registers, and prefetches run ahead of the gathers. Elsewhere, 32 lookups go level by level in ordinary
+//! code, so that their cache misses overlap.
 //!
 //! # How it changes
 //!

@@ -56,7 +56,8 @@ pub struct Faithful<S: Shape> {
 
 /// The radix trie: 2^8 slots at the root, 2^4 on each of six levels below.
 pub type RadixTable = Faithful<tree::Radix>;
-/// DIR-24-8, also known as D-lookup: 2^24 slots at the root, 2^8 below. 64 MiB at least.
+/// DIR-24-8, also known as D-lookup: 2^24 slots at the root, 2^8 below. The root is 64 MiB, of which
+/// only what routes cover takes memory.
 pub type DirectTable = Faithful<tree::Direct>;
 /// Binary search in sorted ranges, behind an array of 2^12.
 pub type RangeTable = Faithful<range::Ranges>;

@@ -28,6 +28,7 @@ use super::Shape;
 use super::book::{Book, Piece};
 use super::slab::{Pool, Slab};
 use crate::fib::{CHILD, leaf};
+use crate::machine::Region;
 use crate::prefix::Prefix4;
 use crate::table::TableError;
 
@@ -38,7 +39,8 @@ pub(super) type Direct = Tree<24, 8, 256, { 1 << 22 }>;
 
 /// A trie with a root of 2^ROOT slots and nodes of 2^BITS = SLOTS, of which there may be LIMIT.
 pub struct Tree<const ROOT: u32, const BITS: u32, const SLOTS: usize, const LIMIT: usize> {
-    root: Box<[AtomicU32]>,
+    /// Takes memory where routes are: DIR-24-8 with a few of them need not pay for 64 MiB.
+    root: Region<AtomicU32>,
     slab: Slab<SLOTS>,
 }
 
@@ -49,13 +51,12 @@ impl<const ROOT: u32, const BITS: u32, const SLOTS: usize, const LIMIT: usize> S
 
     fn new(domain: &'static Domain) -> (Self, Pool) {
         const { assert!(SLOTS == 1 << BITS && (32 - ROOT).is_multiple_of(BITS) && LIMIT < CHILD as usize) };
-        let root = (0..1 << ROOT).map(|_| AtomicU32::new(0)).collect();
-        (Self { root, slab: Slab::new(LIMIT) }, Pool::new(domain))
+        (Self { root: Region::new(1 << ROOT), slab: Slab::new(LIMIT) }, Pool::new(domain))
     }
 
     #[inline]
     fn find(&self, addr: u32, _turn: Turn<'_>) -> Option<u32> {
-        let mut entry = self.root[(addr >> (32 - ROOT)) as usize].load(Ordering::Acquire);
+        let mut entry = self.root.words()[(addr >> (32 - ROOT)) as usize].load(Ordering::Acquire);
         let mut shift = 32 - ROOT;
         // The shift ends what only a reader without a turn could begin.
         while entry & CHILD != 0 && shift > 0 {
@@ -97,7 +98,7 @@ impl<const ROOT: u32, const BITS: u32, const SLOTS: usize, const LIMIT: usize>
     /// Writes a piece into the root and what is below.
     fn paint_all(&self, pool: &mut Pool, piece: Piece) {
         let entry = piece.id.map_or(0, leaf);
-        self.paint(pool, &self.root, 0, 32 - ROOT, piece.first, piece.last, entry);
+        self.paint(pool, self.root.words(), 0, 32 - ROOT, piece.first, piece.last, entry);
     }
 
     /// Writes `entry` over the addresses from `first` to `last`, which lie in these slots; the first slot begins at address
@@ -196,6 +197,31 @@ mod tests {
         done
     }
 
+    /// Resident memory of this process in KiB.
+    fn resident_kib() -> usize {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Sixteen tables of 64 MiB each would be a gibibyte.
+    #[test]
+    fn a_root_with_few_routes_takes_little_memory() {
+        let (domain, before) = (Domain::global(), resident_kib());
+        let tables: Vec<_> = (0..16u32)
+            .map(|at| {
+                let ((shape, mut pool), mut book) = (Direct::new(domain), Book::default());
+                let prefix = Prefix4::new(at << 24, 12).unwrap();
+                book.change(prefix, Some(at));
+                assert!(shape.follow(&mut pool, &book, &[prefix]).is_ok());
+                shape
+            })
+            .collect();
+        let took = resident_kib().saturating_sub(before);
+        assert!(took < 256 << 10, "{took} KiB for {} tables", tables.len());
+        assert_eq!(tables[3].find(0x0300_0001, domain.guard().turn()), Some(3));
+    }
+
     #[test]
     fn withdrawn_routes_leave_no_nodes() {
         let domain = Domain::global();
@@ -221,7 +247,7 @@ mod tests {
         assert!(set(&shape, &mut pool, &mut book, 0x0a10_0000, 12, Some(7)));
         let guard = domain.guard();
         let turn = guard.turn();
-        let entry = shape.root[10].load(Ordering::Acquire);
+        let entry = shape.root.words()[10].load(Ordering::Acquire);
         assert!(set(&shape, &mut pool, &mut book, 0x0a10_0000, 12, None));
         let mut refused = 0;
         for round in 0..600u32 {

@@ -3,6 +3,8 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod region;
 
@@ -26,25 +28,38 @@ pub(crate) fn find<K: Key>(fib: &Fib<K>, addr: K) -> u32 {
 #[inline]
 pub(crate) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
-    if fib.processor.vectors && addrs.len() > 1 {
+    match fib.processor.vectors {
         // SAFETY: `vectors` says that the processor has the features that the function is compiled for.
-        return unsafe { avx512::find_all(fib, addrs, out) };
-    } else if fib.processor.bits {
-        // SAFETY: `bits` says that the processor has the features that the function is compiled for.
-        return unsafe { find_all_bits(fib, addrs, out) };
+        Vectors::Sixteen if addrs.len() > 1 => return unsafe { avx512::find_all(fib, addrs, out) },
+        // SAFETY: as above.
+        Vectors::Eight if addrs.len() > 1 => return unsafe { avx2::find_all(fib, addrs, out) },
+        // SAFETY: `bits` says the same.
+        _ if fib.processor.bits => return unsafe { find_all_bits(fib, addrs, out) },
+        _ => {}
     }
     fib.find_all(addrs, out);
 }
 
 /// What the processor has. Made by [`Processor::detect`] alone, or with less than that.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) struct Processor {
     /// Instructions that count and pick bits.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     bits: bool,
-    /// Sixteen lookups in one register.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    vectors: bool,
+    /// Registers of many lookups, and gathers.
+    vectors: Vectors,
+}
+
+/// How many lookups a register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+enum Vectors {
+    /// No such register.
+    None,
+    /// AVX2.
+    Eight,
+    /// AVX-512.
+    Sixteen,
 }
 
 impl Processor {
@@ -55,17 +70,30 @@ impl Processor {
             let bits = std::arch::is_x86_feature_detected!("popcnt")
                 && std::arch::is_x86_feature_detected!("bmi1")
                 && std::arch::is_x86_feature_detected!("bmi2");
-            Self { bits, vectors: bits && avx512::is_there() }
+            let vectors = match bits {
+                true if avx512::is_there() => Vectors::Sixteen,
+                true if avx2::is_there() => Vectors::Eight,
+                _ => Vectors::None,
+            };
+            Self { bits, vectors }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        Self { bits: false, vectors: false }
+        Self { bits: false, vectors: Vectors::None }
     }
 
-    /// This processor and each lesser one.
+    /// This processor and each lesser one, saying what this one lacks.
     #[cfg(test)]
     pub(crate) fn all() -> Vec<Self> {
         let here = Self::detect();
-        vec![here, Self { vectors: false, ..here }, Self { bits: false, vectors: false }]
+        let mut all = vec![here];
+        if here.vectors == Vectors::Sixteen {
+            // Each processor with AVX-512 has AVX2.
+            all.push(Self { vectors: Vectors::Eight, ..here });
+        } else {
+            println!("lookups with AVX-512 left out: this processor has only {here:?}");
+        }
+        all.extend([Self { vectors: Vectors::None, ..here }, Self { bits: false, vectors: Vectors::None }]);
+        all
     }
 }
 
