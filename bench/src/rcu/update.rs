@@ -1,7 +1,16 @@
 //! `rcu-update`: how fast updates go, how long the longest waits, and how much memory waits for its grace period.
 //!
-//! One reader on the first processor, one updater on the last. The updater replaces a number and has the old one freed
-//! by a callback, or waits for the grace period itself, over this crate and over liburcu.
+//! One reader on the first processor, one updater on the last. The updater replaces a number, over this crate and over
+//! liburcu, and then:
+//!
+//! | row | here | liburcu |
+//! |---|---|---|
+//! | callbacks | an allocated box; freed by the reclaimer's thread (`Updater`) | an allocated node; freed by `call_rcu`'s thread |
+//! | local | an allocated box; freed by the updater itself (`LocalUpdater`) | the same as before |
+//! | recycled | a box whose grace period is over (`Recycler`) | a node from a list that `call_rcu`'s thread puts nodes on |
+//! | synchronize | waits for the grace period, then frees | the same |
+//!
+//! Both allocate with the C library's `malloc`, and both callback rows free with its `free`.
 #![allow(unsafe_code)] // One place is a plain pointer, as in the program over liburcu.
 
 use crate::machine::Machine;
@@ -53,6 +62,8 @@ enum How {
     Callbacks,
     /// By callbacks that the updater runs itself.
     Local,
+    /// Not at all: their boxes are used again.
+    Recycled,
     Synchronize,
 }
 
@@ -69,10 +80,13 @@ enum Reads {
 /// A turn so long that what is replaced meanwhile is more than the limit allows.
 const SLOW: Duration = Duration::from_millis(250);
 
-const CASES: [(How, Reads); 8] = [
+const CASES: [(How, Reads); 11] = [
     (How::Local, Reads::Many),
     (How::Local, Reads::Few),
     (How::Local, Reads::Slow),
+    (How::Recycled, Reads::Many),
+    (How::Recycled, Reads::Few),
+    (How::Recycled, Reads::Slow),
     (How::Callbacks, Reads::Many),
     (How::Callbacks, Reads::Few),
     (How::Callbacks, Reads::Slow),
@@ -130,7 +144,7 @@ fn measure(how: How, reads: Reads, long: Duration) -> Found {
     let before = processor_time_of_all();
     let (found, reading) = thread::scope(|scope| {
         let reader = match how {
-            How::Callbacks | How::Local => {
+            How::Callbacks | How::Local | How::Recycled => {
                 scope.spawn(|| read(domain, reads, &stop, |turn| *place.cell.read(turn)))
             }
             How::Synchronize => scope.spawn(|| read(domain, reads, &stop, |_| place.number())),
@@ -144,6 +158,10 @@ fn measure(how: How, reads: Reads, long: Duration) -> Found {
             How::Local => {
                 let mut updater = domain.local_updater();
                 update(domain, &stop, |number| place.cell.replace(Box::new(number), &mut updater).is_ok())
+            }
+            How::Recycled => {
+                let mut recycler = domain.recycler();
+                update(domain, &stop, |number| recycler.replace(&place.cell, number).is_ok())
             }
             How::Synchronize => update_and_wait(domain, &place, &stop),
         });
@@ -254,7 +272,11 @@ fn update_and_wait(domain: &Domain, place: &Place, stop: &AtomicBool) -> (u64, F
 
 /// The same over liburcu.
 fn measure_urcu(urcu: &Urcu, how: How, reads: Reads, ms: u64) -> Result<Found, String> {
-    let how = if how == How::Synchronize { "synchronize" } else { "callbacks" };
+    let how = match how {
+        How::Callbacks | How::Local => "callbacks",
+        How::Recycled => "recycle",
+        How::Synchronize => "synchronize",
+    };
     let outcome = urcu.run(ms, reads.every(), how)?;
     Ok(Found {
         begun: outcome.updates_per_s,

@@ -3,11 +3,13 @@
  *   urcu READS MS EVERY UPDATER
  *
  * One reader, bound to the first processor, with a quiescent state after each EVERY reads: READS of them, or if that is 0
- * as many as take about MS milliseconds. If EVERY is 0, sections last a quarter of a second, until MS are over. Meanwhile, on the last processor, an updater: none, callbacks (call_rcu),
- * or synchronize. Prints one line of JSON. */
+ * as many as take about MS milliseconds. If EVERY is 0, sections last a quarter of a second, until MS are over. Meanwhile, on the last processor, an updater: none, callbacks (call_rcu, which
+ * frees), recycle (call_rcu, which puts the node on a list that the updater takes nodes from), or synchronize. Prints one
+ * line of JSON. */
 #define _GNU_SOURCE
 #define _LGPL_SOURCE /* inlines the read side */
 #include <urcu-qsbr.h>
+#include <urcu/uatomic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -20,6 +22,7 @@
 struct value {
 	uint64_t number;
 	struct rcu_head head;
+	struct value *next; /* among those that are free */
 };
 
 static struct value *place;
@@ -70,6 +73,35 @@ static void reclaim(struct rcu_head *head)
 	CMM_STORE_SHARED(reclaimed, reclaimed + 1);
 }
 
+/* Free nodes: callbacks push, the updater takes all, so nothing can come back between a look and a swap. */
+static struct value *returned;
+static struct value *spare; /* the updater's */
+
+static struct value *used(uint64_t number)
+{
+	if (!spare)
+		spare = uatomic_xchg(&returned, NULL);
+	if (!spare)
+		return fresh(number);
+	struct value *value = spare;
+	spare = value->next;
+	value->number = number;
+	return value;
+}
+
+static void give_back(struct rcu_head *head)
+{
+	struct value *value = caa_container_of(head, struct value, head);
+	struct value *first = CMM_LOAD_SHARED(returned), *seen;
+	for (;; first = seen) {
+		value->next = first;
+		seen = uatomic_cmpxchg(&returned, first, value);
+		if (seen == first)
+			break;
+	}
+	CMM_STORE_SHARED(reclaimed, reclaimed + 1);
+}
+
 struct outcome {
 	const char *how;
 	unsigned long updates, reclaimed;
@@ -80,14 +112,15 @@ struct outcome {
 static void *update(void *arg)
 {
 	struct outcome *outcome = arg;
-	int wait = !strcmp(outcome->how, "synchronize");
+	int wait = !strcmp(outcome->how, "synchronize"), recycle = !strcmp(outcome->how, "recycle");
 	bind_to(sysconf(_SC_NPROCESSORS_ONLN) - 1);
 	rcu_register_thread();
 	rcu_thread_offline();
 	long before_kib = resident_kib();
 	uint64_t begin = now_ns(CLOCK_MONOTONIC);
 	while (!CMM_LOAD_SHARED(stop)) {
-		struct value *old = rcu_xchg_pointer(&place, fresh(outcome->updates));
+		struct value *new = recycle ? used(outcome->updates) : fresh(outcome->updates);
+		struct value *old = rcu_xchg_pointer(&place, new);
 		if (wait) {
 			uint64_t waiting = now_ns(CLOCK_MONOTONIC);
 			synchronize_rcu();
@@ -96,7 +129,7 @@ static void *update(void *arg)
 				outcome->longest_ns = waited;
 			reclaim(&old->head);
 		} else {
-			call_rcu(&old->head, reclaim);
+			call_rcu(&old->head, recycle ? give_back : reclaim);
 		}
 		if (outcome->updates++ % 65536 == 0) {
 			long grown_kib = resident_kib() - before_kib;
@@ -147,7 +180,7 @@ int main(int argc, char **argv)
 	int updating = strcmp(outcome.how, "none") != 0;
 	pthread_t updater;
 
-	if (!strcmp(outcome.how, "callbacks"))
+	if (!strcmp(outcome.how, "callbacks") || !strcmp(outcome.how, "recycle"))
 		get_default_call_rcu_data(); /* its thread starts before anybody is bound */
 	place = fresh(1);
 	bind_to(0);

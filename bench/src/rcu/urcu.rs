@@ -61,7 +61,7 @@ impl Urcu {
         &self.program
     }
 
-    /// Reads for about so many milliseconds, beside an updater: `none`, `callbacks` or `synchronize`. If `every` is 0,
+    /// Reads for about so many milliseconds, beside an updater: `none`, `callbacks`, `recycle` or `synchronize`. If `every` is 0,
     /// sections of a quarter of a second.
     ///
     /// # Errors

@@ -21,7 +21,8 @@ pub struct Routes<T: Send + Sync + 'static> {
     segments: Box<[OnceLock<Segment<T>>]>,
     ids: Mutex<Ids>,
     domain: &'static Domain,
-    updater: Updater,
+    /// One at a time: the caller holds `ids`.
+    updater: Mutex<Updater>,
     limit: u32,
 }
 
@@ -71,7 +72,7 @@ impl<T: Send + Sync + 'static> Routes<T> {
     /// An empty vector of at most `limit` values.
     pub fn with_limit(domain: &'static Domain, limit: u32) -> Self {
         let segments = (0..(limit as usize).div_ceil(SEGMENT)).map(|_| OnceLock::new()).collect();
-        Self { segments, ids: Mutex::default(), domain, updater: domain.updater(), limit }
+        Self { segments, ids: Mutex::default(), domain, updater: Mutex::new(domain.updater()), limit }
     }
 
     /// The value under `id`, for the rest of the turn.
@@ -157,7 +158,8 @@ impl<T: Send + Sync + 'static> Routes<T> {
     fn put(&self, id: u32, value: Option<T>) -> Result<(), RoutesError> {
         match self.slot(id) {
             Some(slot) => {
-                slot.replace(value.map(Box::new), &self.updater).map_err(|_| RoutesError::Backpressure)
+                let updater = self.updater.lock().expect("nothing panics with this lock");
+                slot.replace(value.map(Box::new), &*updater).map_err(|_| RoutesError::Backpressure)
             }
             None => Ok(()),
         }

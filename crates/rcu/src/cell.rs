@@ -16,7 +16,7 @@ use crate::{
 /// care: it is dropped with that value, after the grace period.
 pub struct OptionCell<T: Send + Sync + 'static> {
     /// Null, or from `Box::into_raw`.
-    place: AtomicPtr<T>,
+    pub(crate) place: AtomicPtr<T>,
     _owns: PhantomData<Box<T>>,
 }
 
@@ -117,7 +117,7 @@ unsafe fn from_raw<T>(raw: *mut T) -> Option<Box<T>> {
 /// assert_eq!(routes.read(worker.turn()).len(), 2);
 /// ```
 pub struct Cell<T: Send + Sync + 'static> {
-    inner: OptionCell<T>,
+    pub(crate) inner: OptionCell<T>,
 }
 
 impl<T: Send + Sync + 'static> Cell<T> {

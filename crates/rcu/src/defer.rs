@@ -4,7 +4,7 @@ use std::{mem::size_of, ptr::NonNull, sync::atomic as unordered};
 
 use crate::{
     grace::Shared,
-    queue::{Callback, Header, Queue},
+    queue::{Deferred, Queue},
     registry::Entry,
     sync::{Arc, Ordering},
 };
@@ -47,19 +47,22 @@ impl<T> std::fmt::Display for Backpressure<T> {
 
 impl<T> std::error::Error for Backpressure<T> {}
 
-/// Whoever replaces values holds one of these; it can be shared, but one per updating thread scales better.
+/// Whoever replaces values holds one of these: one for each updating thread, or for each lock that updaters take.
 ///
 /// The callbacks of one updater run in the order in which they were queued. Dropping the updater leaves its
-/// callbacks queued.
+/// callbacks queued. It takes room from the domain's limit in pieces, as long as half of the limit is free, so that
+/// most updates touch nothing that threads share; see [`Stats::bytes_waiting`](crate::Stats::bytes_waiting).
 pub struct Updater {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
+    /// A raw pointer: not to be shared, since a queue has one updater at a time.
     queue: NonNull<Entry<Queue>>,
 }
 
-// SAFETY: a shared domain and a queue that any thread may push to.
+// SAFETY: a shared domain, and a queue that has no owner but this one, whichever thread it is used from.
 unsafe impl Send for Updater {}
-// SAFETY: as above.
-unsafe impl Sync for Updater {}
+
+/// Room is taken from the domain's limit in such pieces.
+pub(crate) const PIECE_BYTES: usize = 16 << 10;
 
 impl Updater {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
@@ -67,11 +70,70 @@ impl Updater {
         Self { shared, queue }
     }
 
+    fn queue(&self) -> &Queue {
+        // SAFETY: entries live as long as their registry, which `shared` keeps alive.
+        unsafe { self.queue.as_ref() }.value()
+    }
+
+    /// Queues a callback that has been charged for.
+    #[inline]
+    pub(crate) fn push(&self, deferred: Deferred) {
+        // SAFETY: this updater owns the entry, and is not shared between threads.
+        unsafe { self.queue().push(deferred) };
+        self.shared.wake_reclaimer_after_rmw();
+    }
+
+    /// Bytes of the domain's limit that are taken and not in use.
+    #[inline]
+    pub(crate) fn credit(&self) -> usize {
+        self.queue().credit.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set_credit(&self, bytes: usize) {
+        self.queue().credit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Says how many callbacks wait in its owner's hands.
+    pub(crate) fn set_held(&self, callbacks: usize) {
+        self.queue().held.store(callbacks, Ordering::Relaxed);
+    }
+
+    /// Makes the credit at least `charge` if the limit allows it.
+    #[inline]
+    pub(crate) fn earn(&self, charge: usize) -> bool {
+        self.credit() >= charge || self.earn_more(charge)
+    }
+
+    #[cold]
+    fn earn_more(&self, charge: usize) -> bool {
+        let budget = &self.shared.budget;
+        if charge <= PIECE_BYTES && budget.take_piece() {
+            self.set_credit(self.credit() + PIECE_BYTES);
+            return true;
+        }
+        // Beyond half of the limit every byte counts.
+        self.return_credit();
+        let enough = budget.take(charge) || budget.take_alone(charge, self.shared.taken_in_advance());
+        if enough {
+            self.set_credit(charge);
+        }
+        enough
+    }
+
+    /// Gives back what is taken and not in use.
+    pub(crate) fn return_credit(&self) {
+        let unused = self.credit();
+        self.set_credit(0);
+        self.shared.budget.refund(unused);
+    }
+
     /// Runs `callback` on the reclaimer's thread after a grace period.
     ///
     /// The callback must not block, because it delays the others; see [`call_blocking`](Self::call_blocking).
     /// `bytes` is its weight: how much memory stays occupied until it has run, the queue entry not counted, which
-    /// is charged on top. Queueing allocates the entry and makes no system call unless the reclaimer sleeps.
+    /// is charged on top. Queueing allocates nothing for a callback of up to two words, but a segment of the queue for
+    /// many of them now and then, and makes no system call unless the reclaimer sleeps.
     ///
     /// # Errors
     /// Gives `callback` back if more than the domain's limit would then wait.
@@ -118,12 +180,6 @@ impl Updater {
         }
         Ok(())
     }
-
-    /// Queues a callback that has been charged for already.
-    pub(crate) fn adopt<F: FnOnce() + Send + 'static>(&self, charge: usize, callback: F) {
-        self.shared.budget.callbacks.fetch_add(1, Ordering::Relaxed);
-        Room { updater: self, charge }.defer(callback);
-    }
 }
 
 /// Whoever takes care of what was replaced: `&`[`Updater`] or `&mut` [`LocalUpdater`](crate::LocalUpdater). Not for others to implement.
@@ -152,14 +208,26 @@ mod private {
 impl<'u> Defer for &'u Updater {
     type Room = Room<'u>;
 
+    #[inline]
     fn reserve(self, bytes: usize) -> Option<Room<'u>> {
-        let charge = bytes.saturating_add(size_of::<Header>());
-        self.shared.budget.charge(charge).then(|| Room { updater: self, charge })
+        let charge = charge_for(bytes);
+        if !self.earn(charge) {
+            self.shared.budget.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        self.set_credit(self.credit() - charge);
+        Some(Room { updater: self, charge })
     }
+}
+
+/// What a callback is charged that frees so many bytes.
+pub(crate) fn charge_for(bytes: usize) -> usize {
+    bytes.saturating_add(size_of::<Deferred>()).min(isize::MAX as usize)
 }
 
 impl Drop for Updater {
     fn drop(&mut self) {
+        self.return_credit();
         // SAFETY: claimed in `new`, released here only. What is still queued stays where the reclaimer looks.
         unsafe { self.shared.queues.release(self.queue) };
     }
@@ -174,6 +242,7 @@ impl std::fmt::Debug for Updater {
 impl<'u> Defer for &'u mut Updater {
     type Room = Room<'u>;
 
+    #[inline]
     fn reserve(self, bytes: usize) -> Option<Room<'u>> {
         (&*self).reserve(bytes)
     }
@@ -187,32 +256,37 @@ pub struct Room<'u> {
 }
 
 impl DeferRoom for Room<'_> {
+    #[inline]
     fn defer<F: FnOnce() + Send + 'static>(self, closure: F) {
         self.queue(closure, false);
     }
 }
 
 impl Room<'_> {
+    #[inline]
     fn queue<F: FnOnce() + Send + 'static>(self, closure: F, blocking: bool) {
-        let shared = &self.updater.shared;
-        let callback = Callback::new(closure, self.charge, blocking);
-        // SAFETY: entries live as long as their registry, which `shared` keeps alive.
-        unsafe { self.updater.queue.as_ref() }.value().push(callback);
+        let deferred = Deferred::new(self.charge, closure);
+        let updater = self.updater;
         std::mem::forget(self);
-        shared.wake_reclaimer();
+        updater.push(if blocking { deferred.blocking() } else { deferred });
     }
 }
 
 impl Drop for Room<'_> {
     fn drop(&mut self) {
-        self.updater.shared.budget.refund(self.charge);
+        self.updater.set_credit(self.updater.credit() + self.charge);
+        if self.updater.credit() > 2 * PIECE_BYTES {
+            self.updater.return_credit();
+        }
     }
 }
 
 /// How much waits, and how much may. Counters only: they order nothing.
 pub(crate) struct Budget {
     pub(crate) limit: unordered::AtomicUsize,
+    /// What waits, and what updaters have taken in advance.
     pub(crate) bytes: unordered::AtomicUsize,
+    /// Callbacks that wait elsewhere than in a queue.
     pub(crate) callbacks: unordered::AtomicUsize,
     pub(crate) refused: unordered::AtomicU64,
 }
@@ -222,20 +296,24 @@ impl Budget {
         Self { limit: limit.into(), bytes: 0.into(), callbacks: 0.into(), refused: 0.into() }
     }
 
-    /// Adds a callback if the limit allows it. When nothing waits, one of any size is allowed.
-    fn charge(&self, charge: usize) -> bool {
-        let accepted = self.take(charge);
-        if accepted {
-            self.callbacks.fetch_add(1, Ordering::Relaxed);
-        } else {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-        }
-        accepted
+    /// Takes bytes, if the limit allows it. When nothing waits, any number.
+    pub(crate) fn take(&self, charge: usize) -> bool {
+        self.take_within(charge, self.limit.load(Ordering::Relaxed))
     }
 
-    /// Takes bytes, if the limit allows it, for callbacks that are counted later.
-    pub(crate) fn take(&self, charge: usize) -> bool {
-        let limit = self.limit.load(Ordering::Relaxed);
+    /// Takes a piece in advance, if that leaves half of the limit free.
+    fn take_piece(&self) -> bool {
+        let half = self.limit.load(Ordering::Relaxed) / 2;
+        half >= PIECE_BYTES && self.take_within(PIECE_BYTES, half)
+    }
+
+    /// Takes any number of bytes, if all that is taken already is `in_advance`, so that nothing waits.
+    fn take_alone(&self, charge: usize, in_advance: usize) -> bool {
+        let sum = in_advance.saturating_add(charge);
+        self.bytes.compare_exchange(in_advance, sum, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    fn take_within(&self, charge: usize, limit: usize) -> bool {
         let fits = |now: usize| match now.checked_add(charge) {
             Some(sum) if now == 0 || sum <= limit || cfg!(rcu_mutant = "no_limit") => Some(sum),
             _ => None,
@@ -243,14 +321,16 @@ impl Budget {
         self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
     }
 
-    fn refund(&self, charge: usize) {
-        self.refund_many(1, charge);
+    /// Gives bytes back.
+    pub(crate) fn refund(&self, bytes: usize) {
+        if bytes > 0 {
+            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
     }
 
-    /// Gives back the bytes of so many callbacks that have run.
-    pub(crate) fn refund_many(&self, callbacks: usize, bytes: usize) {
-        self.callbacks.fetch_sub(callbacks, Ordering::Relaxed);
-        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    /// More than this is not left waiting for a batch to be complete.
+    pub(crate) fn large(&self) -> usize {
+        self.limit.load(Ordering::Relaxed) / 16
     }
 
     /// True if readers should hurry.

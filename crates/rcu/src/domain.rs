@@ -8,8 +8,9 @@ use crate::{
     grace::{Shared, nanos},
     local::LocalUpdater,
     reader::{Guard, Name, Reader},
+    recycle::Recycler,
     stats::{Stall, Stats},
-    sync::{Arc, Ordering},
+    sync::{Arc, Mutex, MutexGuard, Ordering},
 };
 
 /// How a domain behaves.
@@ -55,7 +56,7 @@ impl Config {
 pub struct Domain {
     shared: Arc<Shared>,
     /// For [`Domain::call`] and [`Domain::retire`].
-    common: Updater,
+    common: Mutex<Updater>,
 }
 
 /// A grace period that was started: see [`Domain::start`]. Later tokens compare greater.
@@ -91,7 +92,7 @@ impl Domain {
 
     fn new(config: Config) -> Self {
         let shared = Arc::new(Shared::new(config));
-        Self { common: Updater::new(shared.clone()), shared }
+        Self { common: Mutex::new(Updater::new(shared.clone())), shared }
     }
 
     pub(crate) fn shared(&self) -> Arc<Shared> {
@@ -104,6 +105,11 @@ impl Domain {
         if self.shared.background {
             crate::reclaimer::thread::start(&self.shared);
         }
+    }
+
+    fn common(&self) -> MutexGuard<'_, Updater> {
+        // Nobody else's code runs under this lock.
+        self.common.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new reader, offline until its first turn. `name` appears in stall reports.
@@ -129,7 +135,13 @@ impl Domain {
         LocalUpdater::new(self.shared())
     }
 
-    /// [`Updater::call`] through a queue that all callers share.
+    /// An updater that uses the boxes of old values for new ones: for control threads that update much.
+    pub fn recycler<T: Send + Sync + 'static>(&self) -> Recycler<T> {
+        self.start_reclaimer(); // it may hand over to it
+        Recycler::new(self.shared())
+    }
+
+    /// [`Updater::call`] through a queue that all callers share, and whose lock they wait for: for control threads.
     ///
     /// # Errors
     /// As there.
@@ -139,10 +151,10 @@ impl Domain {
         callback: F,
     ) -> Result<(), Backpressure<F>> {
         self.start_reclaimer();
-        self.common.call(bytes, callback)
+        self.common().call(bytes, callback)
     }
 
-    /// [`Updater::call_blocking`] through a queue that all callers share.
+    /// [`Updater::call_blocking`] through a queue that all callers share, as for [`call`](Self::call).
     ///
     /// # Errors
     /// As there.
@@ -152,16 +164,16 @@ impl Domain {
         callback: F,
     ) -> Result<(), Backpressure<F>> {
         self.start_reclaimer();
-        self.common.call_blocking(bytes, callback)
+        self.common().call_blocking(bytes, callback)
     }
 
-    /// [`Updater::retire`] through a queue that all callers share.
+    /// [`Updater::retire`] through a queue that all callers share, as for [`call`](Self::call).
     ///
     /// # Errors
     /// As there.
     pub fn retire<T: Send + 'static>(&self, value: Box<T>) -> Result<(), Backpressure<Box<T>>> {
         self.start_reclaimer();
-        self.common.retire(value)
+        self.common().retire(value)
     }
 
     /// Starts a grace period: when it is over, no reader holds what was unlinked before this call.
@@ -212,10 +224,10 @@ impl Domain {
     /// Waits until every callback queued before the call has run, those that may block included; runs them on
     /// this thread if need be.
     ///
-    /// For control threads without a reader online, and not from within a callback.
+    /// For control threads without a reader online.
     ///
     /// # Panics
-    /// As [`synchronize`](Self::synchronize).
+    /// As [`synchronize`](Self::synchronize); and within a callback of this domain, which would wait for itself.
     pub fn barrier(&self) {
         self.shared.barrier();
     }

@@ -192,8 +192,8 @@ impl Shared {
         let readers = self.readers.iter().filter(|slot| slot.seen.load(Ordering::Relaxed) != OFFLINE).count();
         Stats {
             grace_periods: over - 1,
-            callbacks_waiting: self.budget.callbacks.load(Ordering::Relaxed),
-            bytes_waiting: self.budget.bytes.load(Ordering::Relaxed),
+            callbacks_waiting: self.callbacks_waiting(),
+            bytes_waiting: self.bytes_waiting(),
             bytes_limit: self.budget.limit.load(Ordering::Relaxed),
             callbacks_run: self.metrics.callbacks_run.load(Ordering::Relaxed),
             callbacks_panicked: self.metrics.callbacks_panicked.load(Ordering::Relaxed),
@@ -212,10 +212,26 @@ impl Shared {
         nanos(self.clock.now().saturating_sub(self.birth))
     }
 
-    /// Tells the reclaimer that something is queued.
-    pub(crate) fn wake_reclaimer(&self) {
+    fn callbacks_waiting(&self) -> usize {
+        let queued: usize =
+            self.queues.iter().map(|queue| queue.len() + queue.held.load(Ordering::Relaxed)).sum();
+        queued + self.budget.callbacks.load(Ordering::Relaxed)
+    }
+
+    fn bytes_waiting(&self) -> usize {
+        self.budget.bytes.load(Ordering::Relaxed).saturating_sub(self.taken_in_advance())
+    }
+
+    /// Bytes that updaters have taken from the limit and not used.
+    pub(crate) fn taken_in_advance(&self) -> usize {
+        self.queues.iter().map(|queue| queue.credit.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Tells the reclaimer that something is queued, right after the read-modify-write that queued it.
+    #[inline]
+    pub(crate) fn wake_reclaimer_after_rmw(&self) {
         #[cfg(not(loom))]
-        self.bell.ring();
+        self.bell.ring_after_rmw();
     }
 }
 

@@ -41,7 +41,7 @@
 //! | control thread | read | [`Domain::guard`] |
 //! | updater | replace a value | [`Cell::replace`], [`Cell::update`] |
 //! | updater | many values: by number; in a row; by key | [`Slots`]; [`List`]; [`Chains`] |
-//! | updater | replace a great many | the same with a [`LocalUpdater`] |
+//! | updater | replace a great many | the same with a [`LocalUpdater`]; without the allocator, a [`Recycler`] |
 //! | updater | free something else, later | [`Updater::retire`], [`Updater::call`] |
 //! | updater | the same, if freeing may block | [`Updater::call_blocking`] |
 //! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`] |
@@ -72,8 +72,9 @@
 //! | `slot.seen` | its reader only | scans |
 //! | `entry.taken` | who registers (false to true), the owner (to false) | who registers |
 //! | list heads of slots and queues | who finds no free entry (prepend) | scans |
-//! | a queue's stack | its updaters (push), the reclaimer (take all) | |
-//! | the waiting batch | who holds the reclaimer's lock | the same |
+//! | a queue's tail: entries, their number | its updater | the reclaimer (the number, then what it covers) |
+//! | a queue's head, the mark, the waiting batch | who holds the reclaimer's lock | the same |
+//! | a queue's spare segments | the reclaimer (adds one), the updater (takes all) | |
 //!
 //! A slot is *free*, *offline* or *online*. Registering makes a free slot offline, the first turn makes it
 //! online; going offline and dropping the reader lead back. Scans do not tell free from offline.
@@ -95,13 +96,17 @@
 //!    the update. (Fences, not SeqCst accesses: that is what the machine needs and what loom can check.)
 //!    Scans by other threads come after the updater's fence because they *acquire* the epoch that it *released*.
 //! 4. **Written → read.** [`Cell`]s publish with *release* and read with *acquire*.
-//! 5. **Queued → taken.** A push *releases*, the reclaimer's take *acquires*, and only then starts a grace
-//!    period; so what an updater unlinked before queueing comes before that start.
-//!
+//! 5. **Queued → taken.** An updater fills in an entry, then counts it with *release*; the reclaimer loads the count
+//!    with *acquire*, marks it, and only then starts a grace period: so what an updater unlinked before queueing comes
+//!    before that start, and what the mark covers is complete. (Back again, emptied segments are *released* by the
+//!    reclaimer and *acquired* by the updater.)
 //! 6. **Unlinked → the next start, whoever's.** Waiting in company needs no start of one's own: an updater
 //!    fences, then writes `epoch` without changing it, and waits for the next number. All writes of `epoch`
 //!    being read-modify-writes, whoever starts that number carries this one along (2, 3).
 //! 7. **Handed over → run elsewhere.** The list of callbacks that may block has a lock.
+//! 8. **Queued ↔ about to sleep.** An updater counts its callback, *fences*, then looks whether the reclaimer's thread
+//!    sleeps; that says it does, *fences*, then looks at the counts once more. One of the two sees the other, so no
+//!    callback waits for the next one to wake the thread.
 //!
 //! ## The grace-period guarantee
 //!
@@ -131,7 +136,8 @@
 //! ## The memory bound
 //!
 //! A callback is charged before it is queued, in one atomic step that refuses to pass the limit, and credited
-//! after it has run. So the bytes that wait never exceed the limit, or one single callback if that is larger.
+//! after it has run. While less than half of the limit is in use, updaters are charged for a few hundred callbacks at once, in advance;
+//! beyond, for each. So the bytes that wait, with those taken in advance, never exceed the limit, or one single callback if that is larger.
 //! Refusal ([`Backpressure`]) gives the value back and leaves the cell as it was. What waits, waits for at most
 //! two grace periods, and a grace period for the longest turn: a limit of twice the update rate times the
 //! longest turn (and the reclaimer's wake-up) is never felt.
@@ -164,8 +170,10 @@ mod pool;
 mod queue;
 mod reader;
 mod reclaimer;
+mod recycle;
 mod registry;
 mod slots;
+mod stages;
 mod stats;
 pub mod structures;
 mod sync;
@@ -177,6 +185,7 @@ pub use domain::{Config, Domain, Token};
 pub use list::{Chains, Edit, Iter, List};
 pub use local::LocalUpdater;
 pub use reader::{Guard, Reader, Turn};
+pub use recycle::Recycler;
 pub use slots::Slots;
 pub use stats::{Latency, Stall, Stats};
 

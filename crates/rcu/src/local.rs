@@ -1,24 +1,20 @@
 //! Updaters that run their callbacks themselves: for control threads that update much.
 //!
-//! An [`Updater`] hands callbacks to the reclaimer's thread. That costs an allocation and some atomic
-//! operations for each, and the allocator gets memory back on another thread than it came from, which is slow in most
-//! allocators. Here nothing changes threads, and what is atomic is done once for a batch. Soundness rests on
+//! An [`Updater`] hands callbacks to the reclaimer's thread, so the allocator gets memory back on another thread than
+//! it came from, which is slow in most allocators. Here nothing changes threads, and what is atomic is done once for a
+//! batch. A batch whose grace period is over does not run at once, but a callback with each update: so what it frees
+//! is still in the allocator's hands when the next update asks for as much. Soundness rests on
 //! nothing new: a batch is closed, then its grace period starts, and the batch runs when that is over.
 
-use std::mem::{MaybeUninit, align_of, size_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::{
-    defer::{Backpressure, Defer, DeferRoom, Updater},
-    grace::{Period, Shared},
+    defer::{Backpressure, Defer, DeferRoom, PIECE_BYTES, Updater, charge_for},
+    grace::Shared,
+    queue::Deferred,
+    stages::{BATCH, Stages},
     sync::{Arc, Ordering},
 };
-
-/// How many callbacks share a grace period.
-const BATCH: usize = if cfg!(loom) { 1 } else { 256 };
-
-/// Room is taken from the domain's limit in such pieces, and no more than two are kept unused.
-const PIECE_BYTES: usize = 16 << 10;
 
 /// An updater that runs its callbacks itself, on whatever thread uses it, within later updates.
 ///
@@ -38,62 +34,20 @@ const PIECE_BYTES: usize = 16 << 10;
 /// # Ok::<(), rcu::Backpressure<Box<i32>>>(())
 /// ```
 pub struct LocalUpdater {
-    shared: Arc<Shared>,
-    /// What has been unlinked since the last grace period of this updater started, oldest first.
-    filling: Vec<Deferred>,
+    stages: Stages<Deferred>,
+    /// Bytes of the batch that is filling.
     filling_bytes: usize,
-    /// What waits for that grace period.
-    waiting: Vec<Deferred>,
-    period: Option<Period>,
-    /// Bytes of the domain's limit that are taken and not in use.
-    credit: usize,
-}
-
-/// A callback in place, without an allocation if it is small.
-struct Deferred {
-    charge: usize,
-    /// Runs the callback in the words, which is then gone.
-    run: unsafe fn(&mut Words),
-    words: Words,
-}
-
-type Words = MaybeUninit<[usize; 2]>;
-
-// SAFETY: holds a closure that is `Send` (see `Deferred::new`).
-unsafe impl Send for Deferred {}
-
-impl Deferred {
-    fn new<F: FnOnce() + Send + 'static>(charge: usize, callback: F) -> Self {
-        if size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>() {
-            Self::in_place(charge, callback)
-        } else {
-            let callback = Box::new(callback);
-            Self::in_place(charge, callback)
-        }
-    }
-
-    fn in_place<F: FnOnce() + Send + 'static>(charge: usize, callback: F) -> Self {
-        assert!(size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>());
-        unsafe fn run<F: FnOnce()>(words: &mut Words) {
-            // SAFETY: `in_place` put an `F` there, and `Deferred::run` takes it out once.
-            (unsafe { words.as_mut_ptr().cast::<F>().read() })();
-        }
-        let mut words = Words::uninit();
-        // SAFETY: large enough and aligned, as asserted.
-        unsafe { words.as_mut_ptr().cast::<F>().write(callback) };
-        Self { charge, run: run::<F>, words }
-    }
-
-    fn run(mut self) {
-        // SAFETY: consumes `self`, so this is the only time.
-        unsafe { (self.run)(&mut self.words) }
-    }
+    /// Callbacks that have run since that was last counted where others see it, and how many of them panicked.
+    run: u64,
+    panicked: u64,
+    /// Has the domain, and what is taken from its limit and not in use; takes over in the end.
+    updater: Updater,
 }
 
 impl LocalUpdater {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        let (filling, waiting) = (Vec::new(), Vec::new());
-        Self { shared, filling, filling_bytes: 0, waiting, period: None, credit: 0 }
+        let updater = Updater::new(shared);
+        Self { stages: Stages::new(), filling_bytes: 0, run: 0, panicked: 0, updater }
     }
 
     /// Runs `callback` within a later call, after a grace period. `bytes` as for [`Updater::call`].
@@ -126,18 +80,8 @@ impl LocalUpdater {
 
     /// Runs what is ready, and starts the grace period of what is not, without waiting.
     pub fn advance(&mut self) {
-        if let Some(period) = self.period {
-            if !cfg!(rcu_mutant = "local_wait") && !self.shared.poll(period.token) {
-                return self.shared.urge(period);
-            }
-            self.run_waiting();
-        }
-        if !self.filling.is_empty() {
-            std::mem::swap(&mut self.filling, &mut self.waiting);
-            self.filling_bytes = 0;
-            self.shared.budget.callbacks.fetch_add(self.waiting.len(), Ordering::Relaxed);
-            self.period = Some(self.shared.begin());
-        }
+        self.next_batch();
+        self.run_ready();
     }
 
     /// Waits until all callbacks of this updater have run.
@@ -145,64 +89,63 @@ impl LocalUpdater {
     /// # Panics
     /// As [`Domain::synchronize`](crate::Domain::synchronize).
     pub fn barrier(&mut self) {
-        loop {
-            self.advance();
-            let Some(period) = self.period else { return };
-            self.shared.wait_for(period);
+        while self.next_batch() {
+            self.stages.wait(&self.updater.shared);
         }
+        self.run_ready();
     }
 
     /// Leaves all callbacks to the domain's reclaimer.
     pub fn hand_over(&mut self) {
-        let started = self.waiting.len();
-        self.period = None;
-        if started + self.filling.len() > 0 {
-            let queue = Updater::new(self.shared.clone());
-            let all = self.waiting.drain(..).chain(self.filling.drain(..));
-            all.for_each(|deferred| queue.adopt(deferred.charge, move || deferred.run()));
-        }
+        self.stages.take_all().for_each(|deferred| self.updater.push(deferred));
         self.filling_bytes = 0;
-        self.shared.budget.refund_many(started, std::mem::take(&mut self.credit));
+        self.settle();
+        self.updater.return_credit();
     }
 
-    fn run_waiting(&mut self) {
-        self.period = None;
-        let (count, mut panics) = (self.waiting.len(), 0);
-        for deferred in self.waiting.drain(..) {
-            self.credit += deferred.charge;
-            panics += u64::from(catch_unwind(AssertUnwindSafe(|| deferred.run())).is_err());
+    /// Looks at the batch that waits, which may be ready then, and starts the next. True if one waits then.
+    fn next_batch(&mut self) -> bool {
+        self.run_ready();
+        let waits = self.stages.advance(&self.updater.shared);
+        if self.stages.is_fresh() {
+            self.filling_bytes = 0;
         }
-        self.shared.metrics.count_callbacks(count as u64, panics);
-        let surplus = if self.credit > 2 * PIECE_BYTES { self.credit - PIECE_BYTES } else { 0 };
-        self.credit -= surplus;
-        self.shared.budget.refund_many(count, surplus);
+        self.settle();
+        waits
     }
 
-    /// Makes the credit at least `charge` if the limit allows it.
+    fn run_ready(&mut self) {
+        while let Some(deferred) = self.stages.ready.pop() {
+            self.run_one(deferred);
+        }
+        self.settle();
+    }
+
+    #[inline]
+    fn run_one(&mut self, deferred: Deferred) {
+        self.updater.set_credit(self.updater.credit() + deferred.charge());
+        self.run += 1;
+        if catch_unwind(AssertUnwindSafe(|| deferred.run())).is_err() {
+            self.panicked += 1;
+        }
+    }
+
+    /// Counts what has run, and what waits, where others see it; gives back room that is not needed.
+    fn settle(&mut self) {
+        let shared = &self.updater.shared;
+        shared.metrics.count_callbacks(std::mem::take(&mut self.run), std::mem::take(&mut self.panicked));
+        self.updater.set_held(self.stages.waiting() + self.stages.ready.len());
+        if self.updater.credit() > 2 * PIECE_BYTES {
+            self.updater.return_credit();
+        }
+    }
+
+    /// Makes the credit at least `charge` if the limit allows it, also by running what could run by now.
     fn earn(&mut self, charge: usize) -> bool {
-        if self.credit >= charge {
-            return true;
+        self.updater.earn(charge) || {
+            self.advance();
+            self.updater.earn(charge)
         }
-        let budget = &self.shared.budget;
-        if charge <= PIECE_BYTES && budget.take(PIECE_BYTES) {
-            self.credit += PIECE_BYTES;
-            return true;
-        }
-        // Near the limit: what is taken and unused may be what is missing, or what could run by now.
-        budget.refund_many(0, std::mem::take(&mut self.credit));
-        if budget.take(charge) {
-            self.credit = charge;
-            return true;
-        }
-        self.advance();
-        let missing = charge.saturating_sub(self.credit);
-        let enough = missing == 0 || self.shared.budget.take(missing);
-        if enough {
-            self.credit += missing;
-        } else {
-            self.shared.budget.refused.fetch_add(1, Ordering::Relaxed);
-        }
-        enough
     }
 }
 
@@ -228,22 +171,36 @@ pub struct LocalRoom<'u> {
 impl<'u> Defer for &'u mut LocalUpdater {
     type Room = LocalRoom<'u>;
 
+    #[inline]
     fn reserve(self, bytes: usize) -> Option<LocalRoom<'u>> {
-        let charge = bytes.saturating_add(size_of::<Deferred>());
-        self.earn(charge).then_some(LocalRoom { updater: self, charge })
+        let charge = charge_for(bytes);
+        if self.updater.credit() < charge && !self.earn(charge) {
+            self.updater.shared.budget.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(LocalRoom { updater: self, charge })
     }
 }
 
 impl DeferRoom for LocalRoom<'_> {
+    #[inline]
     fn defer<F: FnOnce() + Send + 'static>(self, callback: F) {
         let LocalRoom { updater, charge } = self;
-        updater.credit -= charge;
+        updater.updater.set_credit(updater.updater.credit() - charge);
         updater.filling_bytes += charge;
-        updater.filling.push(Deferred::new(charge, callback));
+        let complete = updater.stages.push(Deferred::new(charge, callback));
+        // One for each update; two while more than a batch is ready.
+        if let Some(deferred) = updater.stages.ready.pop() {
+            updater.run_one(deferred);
+            if updater.stages.ready.len() > BATCH
+                && let Some(deferred) = updater.stages.ready.pop()
+            {
+                updater.run_one(deferred);
+            }
+        }
         // Large values do not wait for a full batch to gather.
-        let large = updater.shared.budget.limit.load(Ordering::Relaxed) / 16;
-        if updater.filling.len() % BATCH == 0 || updater.filling_bytes > large {
-            updater.advance();
+        if complete || updater.filling_bytes > updater.updater.shared.budget.large() {
+            updater.next_batch();
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{collections::VecDeque, sync::PoisonError};
 
 use crate::{
     grace::Shared,
-    queue::Callback,
+    queue::Deferred,
     sync::{Backoff, Mutex, MutexGuard},
 };
 
@@ -24,7 +24,7 @@ pub(crate) struct Pool {
 /// A callback with its number; numbers grow in the order of handing over.
 struct Job {
     number: u64,
-    callback: Callback,
+    callback: Deferred,
 }
 
 #[derive(Default)]
@@ -57,7 +57,7 @@ impl Pool {
     }
 
     /// Hands a callback over. It runs once [`staff`] sees to it, or in a barrier.
-    pub(crate) fn push(&self, callback: Callback) {
+    pub(crate) fn push(&self, callback: Deferred) {
         let mut jobs = self.lock();
         let number = jobs.count;
         jobs.count += 1;
@@ -85,7 +85,7 @@ impl Pool {
 
 impl Shared {
     fn run_job(&self, job: Job) {
-        self.run_callback(job.callback);
+        self.run_blocking(job.callback);
         self.pool.finished(job.number);
     }
 

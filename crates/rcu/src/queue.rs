@@ -1,106 +1,317 @@
-//! Callbacks, and the stacks that updaters push them onto.
+//! Callbacks, and the queues that updaters put them into.
+//!
+//! A queue has one updater, which writes at its end, and one reader, which is whoever holds the reclaimer's lock.
+//! It is a list of segments of fixed size. The updater fills in an entry, then counts it; the reclaimer loads the
+//! count, and all entries that it covers are complete. So nothing is allocated for a callback, and nobody tries
+//! anything twice. Segments that the reclaimer has emptied go back to the updater.
+//!
+//! Two numbers divide a queue: callbacks up to `ran` are gone, those up to `marked` wait for the grace period
+//! under way, those from there on for the next. These are the two generations of AP-RCU.
 
-use std::ptr::{self, NonNull};
+use std::{
+    mem::{MaybeUninit, align_of, size_of},
+    ptr,
+    sync::atomic as unordered,
+};
 
-use crate::sync::{AtomicPtr, Ordering, ordering};
+use crossbeam_utils::CachePadded;
 
-/// The head of a queued callback; a [`Node`] begins with one.
-#[repr(C)]
-pub(crate) struct Header {
-    next: *mut Header,
-    /// Bytes charged for it.
+use crate::sync::{AtomicPtr, AtomicU64, Ordering, UnsafeCell, ordering};
+
+/// Entries of a segment.
+const LENGTH: u64 = if cfg!(loom) { 1 } else { 64 };
+
+/// Emptied segments that wait to be used again, at most.
+const SPARES: usize = 32;
+
+/// A callback in place, without an allocation if it is small. Dropped without being run it leaks, which none is.
+pub(crate) struct Deferred {
+    /// Bytes charged for it; the topmost bit says whether it may block.
     charge: usize,
-    /// Whether it may block, and so runs in the pool.
-    blocking: bool,
-    /// Frees the node and runs its closure.
-    run: unsafe fn(*mut Header),
+    /// Runs the callback in the words, which is then gone.
+    run: unsafe fn(&mut Words),
+    words: Words,
 }
 
-#[repr(C)]
-struct Node<F> {
-    header: Header,
-    closure: F,
-}
+type Words = MaybeUninit<[usize; 2]>;
 
-impl<F: FnOnce()> Node<F> {
-    /// # Safety
-    /// `header` heads a leaked `Box<Node<F>>`, which the caller gives up.
-    unsafe fn run(header: *mut Header) {
-        // SAFETY: passed on to the caller; `repr(C)` puts the header at the node's address.
-        let node = unsafe { Box::from_raw(header.cast::<Self>()) };
-        (node.closure)();
-    }
-}
+const BLOCKING: usize = 1 << (usize::BITS - 1);
 
-/// A callback outside of queues. Dropped without being run it leaks, which none is.
-pub(crate) struct Callback(NonNull<Header>);
+// SAFETY: holds a closure that is `Send` (see `Deferred::new`).
+unsafe impl Send for Deferred {}
 
-impl Callback {
-    /// A callback to be queued, charged with so many bytes.
-    pub(crate) fn new<F: FnOnce() + Send + 'static>(closure: F, charge: usize, blocking: bool) -> Self {
-        let header = Header { next: ptr::null_mut(), charge, blocking, run: Node::<F>::run };
-        Self(NonNull::from(Box::leak(Box::new(Node { header, closure }))).cast())
+impl Deferred {
+    /// A callback that is charged with so many bytes.
+    #[inline]
+    pub(crate) fn new<F: FnOnce() + Send + 'static>(charge: usize, callback: F) -> Self {
+        if size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>() {
+            Self::in_place(charge, callback)
+        } else {
+            let callback = Box::new(callback);
+            Self::in_place(charge, callback)
+        }
     }
 
-    fn header(&self) -> &Header {
-        // SAFETY: the callback owns its node.
-        unsafe { self.0.as_ref() }
+    #[inline]
+    fn in_place<F: FnOnce() + Send + 'static>(charge: usize, callback: F) -> Self {
+        assert!(size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>());
+        unsafe fn run<F: FnOnce()>(words: &mut Words) {
+            // SAFETY: `in_place` put an `F` there, and `Deferred::run` takes it out once.
+            (unsafe { words.as_mut_ptr().cast::<F>().read() })();
+        }
+        let mut words = Words::uninit();
+        // SAFETY: large enough and aligned, as asserted.
+        unsafe { words.as_mut_ptr().cast::<F>().write(callback) };
+        Self { charge: charge & !BLOCKING, run: run::<F>, words }
+    }
+
+    /// The same callback, as one that may block and so runs in the pool.
+    pub(crate) fn blocking(mut self) -> Self {
+        self.charge |= BLOCKING;
+        self
     }
 
     pub(crate) fn may_block(&self) -> bool {
-        self.header().blocking
+        self.charge & BLOCKING != 0
     }
 
     pub(crate) fn charge(&self) -> usize {
-        self.header().charge
+        self.charge & !BLOCKING
     }
 
-    /// Runs the closure and frees the node.
-    pub(crate) fn run(self) {
-        let run = self.header().run;
-        // SAFETY: `run` is the function of this very node, which is given up.
-        unsafe { run(self.0.as_ptr()) };
+    #[inline]
+    pub(crate) fn run(mut self) {
+        // SAFETY: consumes `self`, so this is the only time.
+        unsafe { (self.run)(&mut self.words) }
     }
 }
 
-// SAFETY: a node is owned by its `Callback`, and its closure is `Send` (see `new`).
-unsafe impl Send for Callback {}
+struct Segment {
+    entries: [UnsafeCell<MaybeUninit<Deferred>>; LENGTH as usize],
+    /// The segment after this one; or the next spare.
+    next: UnsafeCell<*mut Segment>,
+    /// How many spares there are from this one on.
+    spares: UnsafeCell<usize>,
+}
 
-/// One updater's callbacks, newest first: anybody pushes, the reclaimer takes all.
-#[derive(Default)]
+impl Segment {
+    fn new() -> *mut Segment {
+        let entries = [(); LENGTH as usize].map(|()| UnsafeCell::new(MaybeUninit::uninit()));
+        let next = UnsafeCell::new(ptr::null_mut());
+        Box::into_raw(Box::new(Segment { entries, next, spares: UnsafeCell::new(0) }))
+    }
+
+    fn next(&self) -> *mut Segment {
+        // SAFETY: written before whoever reads it was let know of the segment (see `Queue`).
+        self.next.with(|next| unsafe { *next })
+    }
+
+    /// # Safety
+    /// Nobody else looks at the link.
+    unsafe fn set_next(&self, to: *mut Segment) {
+        // SAFETY: as promised.
+        self.next.with_mut(|next| unsafe { *next = to });
+    }
+}
+
+/// One updater's callbacks.
 pub(crate) struct Queue {
-    head: AtomicPtr<Header>,
+    /// How many were ever queued. Written by the updater.
+    written: AtomicU64,
+    tail: UnsafeCell<Tail>,
+    /// Bytes that the updater has taken from the limit and not used. Written by the updater; orders nothing.
+    pub(crate) credit: unordered::AtomicUsize,
+    /// Callbacks in the updater's hands that are not queued. Written by the updater; orders nothing.
+    pub(crate) held: unordered::AtomicUsize,
+    /// In other cache lines: what the reclaimer writes.
+    taken: CachePadded<Taken>,
 }
 
-// SAFETY: the nodes on the stack are `Send` and owned by it.
+/// The updater's end.
+struct Tail {
+    /// Has room unless the number written is a multiple of [`LENGTH`].
+    segment: *mut Segment,
+    /// Spares that are the updater's already.
+    free: *mut Segment,
+}
+
+struct Taken {
+    head: UnsafeCell<Head>,
+    /// How many have run, or went to the pool. Orders nothing.
+    ran: unordered::AtomicU64,
+    /// Emptied segments: the reclaimer adds one, the updater takes all.
+    spare: AtomicPtr<Segment>,
+}
+
+/// The reclaimer's end.
+struct Head {
+    segment: *mut Segment,
+    /// The next to run.
+    at: u64,
+    /// Those before this one wait for the grace period under way.
+    marked: u64,
+}
+
+// SAFETY: the callbacks in it are `Send` and owned by it.
 unsafe impl Send for Queue {}
-// SAFETY: as above; the head is atomic.
+// SAFETY: methods that touch its ends ask for what excludes others.
 unsafe impl Sync for Queue {}
 
+impl Default for Queue {
+    fn default() -> Self {
+        let segment = Segment::new();
+        let head = UnsafeCell::new(Head { segment, at: 0, marked: 0 });
+        let taken = Taken { head, ran: 0.into(), spare: AtomicPtr::new(ptr::null_mut()) };
+        Self {
+            written: AtomicU64::new(0),
+            tail: UnsafeCell::new(Tail { segment, free: ptr::null_mut() }),
+            credit: 0.into(),
+            held: 0.into(),
+            taken: CachePadded::new(taken),
+        }
+    }
+}
+
 impl Queue {
-    pub(crate) fn push(&self, Callback(node): Callback) {
-        let mut head = self.head.load(Ordering::Relaxed);
+    /// Queues a callback.
+    ///
+    /// The count is written by a read-modify-write for the sake of the fence that follows it, without which the
+    /// updater might not see that the reclaimer is about to sleep (rule 8 of the crate's documentation).
+    ///
+    /// # Safety
+    /// The caller owns the queue's entry in the registry.
+    #[inline]
+    pub(crate) unsafe fn push(&self, deferred: Deferred) {
+        let count = self.written.load(Ordering::Relaxed);
+        let at = count % LENGTH;
+        // SAFETY: only the owner touches this end; former owners' work was acquired with the entry.
+        let segment = self.tail.with_mut(|tail| unsafe {
+            if at == 0 && count > 0 {
+                self.extend(&mut *tail);
+            }
+            &*(*tail).segment
+        });
+        // SAFETY: not counted yet, so the reclaimer does not look there.
+        segment.entries[at as usize].with_mut(|entry| unsafe { (*entry).write(deferred) });
+        // Release: the reclaimer, who acquires the count, finds the entry, and comes after what was unlinked (rule 5).
+        self.written.swap(count + 1, ordering!("push_release", Release));
+    }
+
+    /// Appends a segment.
+    #[cold]
+    fn extend(&self, tail: &mut Tail) {
+        if tail.free.is_null() {
+            // Acquire: the reclaimer has done with these.
+            tail.free = self.taken.spare.swap(ptr::null_mut(), ordering!("spare_acquire", Acquire));
+        }
+        // SAFETY: null, or a segment that is ours alone.
+        let segment = match unsafe { tail.free.as_ref() } {
+            Some(spare) => std::mem::replace(&mut tail.free, spare.next()),
+            None => Segment::new(),
+        };
+        // SAFETY: a spare's link is its owner's. The reclaimer follows the tail's link once an entry behind it is counted.
+        unsafe {
+            (*segment).set_next(ptr::null_mut());
+            (*tail.segment).set_next(segment);
+        }
+        tail.segment = segment;
+    }
+
+    /// How many callbacks are queued and have not run, as far as one can tell without the reclaimer's lock.
+    pub(crate) fn len(&self) -> usize {
+        let ran = self.taken.ran.load(Ordering::Relaxed);
+        self.written.load(Ordering::Acquire).saturating_sub(ran) as usize
+    }
+
+    /// Lets everything queued so far wait for the next grace period to start. True if there is anything.
+    ///
+    /// # Safety
+    /// The caller holds the reclaimer's lock.
+    pub(crate) unsafe fn mark(&self) -> bool {
+        // Acquire: the entries are complete; and what their updater unlinked comes before the start (rule 5).
+        let written = self.written.load(ordering!("mark_acquire", Acquire));
+        // SAFETY: the lock's holder is the only one at this end.
+        self.taken.head.with_mut(|head| unsafe {
+            (*head).marked = written;
+            (*head).at < written
+        })
+    }
+
+    /// Takes out the oldest callback that is marked.
+    ///
+    /// # Safety
+    /// As for [`mark`](Self::mark).
+    pub(crate) unsafe fn pop(&self) -> Option<Deferred> {
+        // SAFETY: as in `mark`; and entries before `marked` are filled in, each taken once.
+        self.taken.head.with_mut(|head| unsafe {
+            let head = &mut *head;
+            if head.at == head.marked {
+                return None;
+            }
+            let at = head.at % LENGTH;
+            if at == 0 && head.at > 0 {
+                // An entry behind this segment is counted, so the link is there, and the updater has left it.
+                let next = (*head.segment).next();
+                self.put_aside(std::mem::replace(&mut head.segment, next));
+            }
+            head.at += 1;
+            let entry = &(*head.segment).entries[at as usize];
+            Some(entry.with(|entry| (*entry).assume_init_read()))
+        })
+    }
+
+    /// Counts what [`pop`](Self::pop) has given out as run.
+    pub(crate) fn count_run(&self, callbacks: u64) {
+        let ran = self.taken.ran.load(Ordering::Relaxed); // one writer at a time: the lock's holder
+        self.taken.ran.store(ran + callbacks, Ordering::Relaxed);
+    }
+
+    /// Gives an empty segment back to the updater, or frees it if there are enough.
+    fn put_aside(&self, segment: *mut Segment) {
+        // Only this end adds, so a link that was loaded is the head's until the updater takes all: no segment comes
+        // back to the head in between.
+        let mut head = self.taken.spare.load(Ordering::Acquire);
         loop {
-            // SAFETY: the node is ours until the exchange below succeeds.
-            unsafe { (*node.as_ptr()).next = head };
-            // Release: the reclaimer, whose `take` acquires, sees the node, and all that its updater unlinked.
-            let release = ordering!("push_release", Release);
-            match self.head.compare_exchange(head, node.as_ptr(), release, Ordering::Relaxed) {
+            // SAFETY: null, or a spare, which only this end writes while it is in the list.
+            let spares = match unsafe { head.as_ref() } {
+                // SAFETY: as above.
+                Some(spare) => 1 + spare.spares.with(|spares| unsafe { *spares }),
+                None => 0,
+            };
+            if spares >= SPARES {
+                // SAFETY: from a box, empty, and nobody else's.
+                drop(unsafe { Box::from_raw(segment) });
+                return;
+            }
+            // SAFETY: ours until the exchange succeeds.
+            unsafe {
+                (*segment).set_next(head);
+                (*segment).spares.with_mut(|count| *count = spares);
+            }
+            // Release: the updater may write where this end has read.
+            let release = ordering!("spare_release", Release);
+            match self.taken.spare.compare_exchange(head, segment, release, Ordering::Acquire) {
                 Ok(_) => return,
                 Err(now) => head = now,
             }
         }
     }
+}
 
-    /// Moves all callbacks to the end of `batch`, oldest first.
-    pub(crate) fn take(&self, batch: &mut Vec<Callback>) {
-        let first = batch.len();
-        let mut at = self.head.swap(ptr::null_mut(), Ordering::Acquire);
-        while let Some(node) = NonNull::new(at) {
-            // SAFETY: taken off the stack, so ours alone.
-            at = unsafe { node.as_ref() }.next;
-            batch.push(Callback(node));
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the queue.
+        let free = self.tail.with(|tail| unsafe { (*tail).free });
+        // SAFETY: as above.
+        let used = self.taken.head.with(|head| unsafe { (*head).segment });
+        for mut at in [free, used, self.taken.spare.load(Ordering::Acquire)] {
+            // SAFETY: the three lists share nothing, and each segment came from a box. Its entries have run.
+            while let Some(segment) = unsafe { at.as_ref() } {
+                let next = segment.next();
+                // SAFETY: as above.
+                drop(unsafe { Box::from_raw(at) });
+                at = next;
+            }
         }
-        batch[first..].reverse();
     }
 }

@@ -1,7 +1,7 @@
 //! Who runs what updaters queue.
 //!
-//! Each updater pushes callbacks onto a stack of its own. The reclaimer takes all stacks at once, waits for
-//! one grace period for all of them, and runs them in the order in which each updater queued them. Meanwhile
+//! Each updater has a queue of its own. The reclaimer marks the present end of each, waits for one grace period for
+//! all that is before the marks, and runs it, in the order in which each updater queued it. Meanwhile
 //! the next batch gathers. So there are at most two groups of callbacks at any time: one that waits for a
 //! grace period, and one that waits for its turn to wait.
 
@@ -12,15 +12,15 @@ use std::{
 
 use crate::{
     grace::{Period, Shared},
-    queue::Callback,
+    queue::{Deferred, Queue},
     sync::{Backoff, MutexGuard, Ordering, protect},
 };
 
-/// The callbacks that wait for a grace period that has begun. Consistent at every point where a holder of
-/// its lock can panic: a batch leaves it before it runs.
+/// The grace period that all callbacks which are marked in their queues wait for. Consistent at every point where a
+/// holder of its lock can panic. The lock is also what gives access to the queues' heads.
 #[derive(Default)]
 pub(crate) struct Reclaimer {
-    batch: Option<(Period, Vec<Callback>)>,
+    batch: Option<Period>,
 }
 
 /// Counts itself while it exists.
@@ -39,6 +39,47 @@ impl Drop for Counted<'_> {
     }
 }
 
+/// Says that this thread runs callbacks of a domain, while it exists.
+struct Inside;
+
+#[cfg(not(loom))]
+thread_local! {
+    /// The domains whose callbacks this thread runs, by address; hardly ever more than one.
+    static INSIDE: std::cell::RefCell<Vec<usize>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+#[cfg(not(loom))]
+impl Inside {
+    fn callbacks_of(shared: &Shared) -> Self {
+        let _ = INSIDE.try_with(|inside| inside.borrow_mut().push(std::ptr::from_ref(shared).addr()));
+        Self
+    }
+
+    fn is_in(shared: &Shared) -> bool {
+        let address = std::ptr::from_ref(shared).addr();
+        INSIDE.try_with(|inside| inside.borrow().contains(&address)).unwrap_or(false)
+    }
+}
+
+#[cfg(not(loom))]
+impl Drop for Inside {
+    fn drop(&mut self) {
+        let _ = INSIDE.try_with(|inside| inside.borrow_mut().pop());
+    }
+}
+
+/// The threads of a model share what is thread-local.
+#[cfg(loom)]
+impl Inside {
+    fn callbacks_of(_: &Shared) -> Self {
+        Self
+    }
+
+    fn is_in(_: &Shared) -> bool {
+        false
+    }
+}
+
 /// How many callbacks are accounted for at once.
 const TALLY: usize = if cfg!(loom) { 1 } else { 64 };
 
@@ -51,7 +92,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn run(&mut self, callback: Callback) {
+    fn run(&mut self, callback: Deferred) {
         let charge = callback.charge();
         let outcome = catch_unwind(AssertUnwindSafe(|| callback.run()));
         self.run += 1;
@@ -61,49 +102,71 @@ impl Tally {
 }
 
 impl Shared {
-    /// Moves everything queued into a batch and starts its grace period, unless a batch is waiting already.
+    /// Makes everything queued a batch and starts its grace period, unless a batch is waiting already.
     /// Says which grace period the batch waits for, `None` if there is nothing to wait for.
     fn gather(&self, reclaimer: &mut Reclaimer) -> Option<Period> {
-        if reclaimer.batch.is_none() {
-            let mut callbacks = Vec::new();
-            self.queues.iter().for_each(|queue| queue.take(&mut callbacks));
-            if !callbacks.is_empty() {
-                reclaimer.batch = Some((self.begin(), callbacks));
-            }
+        if reclaimer.batch.is_none() && self.mark_all() {
+            reclaimer.batch = Some(self.begin());
         }
-        reclaimer.batch.as_ref().map(|(period, _)| *period)
+        reclaimer.batch
+    }
+
+    /// Marks all queues' ends. To be called with the reclaimer's lock.
+    fn mark_all(&self) -> bool {
+        let mut any = false;
+        for queue in self.queues.iter() {
+            // SAFETY: the lock is held by whoever has a `&mut Reclaimer`, that is, by this method's callers.
+            any |= unsafe { queue.mark() };
+        }
+        any
     }
 
     /// Runs the batch whose grace period is over; callbacks that may block go to the pool.
     fn run_batch(&self, reclaimer: &mut Reclaimer) {
-        let Some((_, mut callbacks)) = reclaimer.batch.take() else { return };
-        if cfg!(rcu_mutant = "one_generation_early") {
-            self.queues.iter().for_each(|queue| queue.take(&mut callbacks));
+        if reclaimer.batch.take().is_none() {
+            return;
         }
+        if cfg!(rcu_mutant = "one_generation_early") {
+            self.mark_all();
+        }
+        let _inside = Inside::callbacks_of(self);
         let mut tally = Tally::default();
-        for callback in callbacks {
-            if callback.may_block() {
-                self.pool.push(callback);
-                continue;
-            }
-            tally.run(callback);
-            // Updaters write the same counters: often enough for them not to be refused, seldom enough not to slow them.
-            if tally.run == TALLY {
-                self.settle(std::mem::take(&mut tally));
-            }
+        for queue in self.queues.iter() {
+            self.run_marked(queue, &mut tally);
         }
         self.settle(tally);
     }
 
-    pub(crate) fn run_callback(&self, callback: Callback) {
+    /// Runs what is marked in one queue. To be called with the reclaimer's lock.
+    fn run_marked(&self, queue: &Queue, tally: &mut Tally) {
+        // SAFETY: as in `mark_all`.
+        while let Some(callback) = unsafe { queue.pop() } {
+            if callback.may_block() {
+                self.budget.callbacks.fetch_add(1, Ordering::Relaxed);
+                self.pool.push(callback);
+            } else {
+                tally.run(callback);
+            }
+            queue.count_run(1);
+            // Updaters write the same counters: often enough for them not to be refused, seldom enough not to slow them.
+            if tally.run == TALLY {
+                self.settle(std::mem::take(tally));
+            }
+        }
+    }
+
+    /// Runs a callback from the pool.
+    pub(crate) fn run_blocking(&self, callback: Deferred) {
+        let _inside = Inside::callbacks_of(self);
         let mut tally = Tally::default();
         tally.run(callback);
+        self.budget.callbacks.fetch_sub(1, Ordering::Relaxed);
         self.settle(tally);
     }
 
     /// Gives back the room of callbacks that have run, and counts them.
     fn settle(&self, tally: Tally) {
-        self.budget.refund_many(tally.run, tally.bytes);
+        self.budget.refund(tally.bytes);
         self.metrics.count_callbacks(tally.run as u64, tally.panicked);
     }
 
@@ -117,6 +180,7 @@ impl Shared {
 
     /// Returns when everything that was queued before the call has run.
     pub(crate) fn barrier(&self) {
+        assert!(!Inside::is_in(self), "a barrier within a callback of the same domain would wait for itself");
         let mut reclaimer = self.lock_reclaimer();
         // A batch that waits already may be older than what our caller queued, which is then in the next.
         let rounds = if reclaimer.batch.is_some() { 2 } else { 1 };
@@ -184,20 +248,32 @@ pub(crate) mod thread {
     };
 
     use super::{Backoff, Ordering, Shared};
+    use crate::sync::{fence, fence_after_rmw};
 
-    /// How the thread is woken: by the first callback after it last looked.
+    /// How the thread is woken: by the first callback after it has found nothing.
+    ///
+    /// The thread says that it is about to sleep, *fences*, then looks at the queues once more; an updater counts its
+    /// callback, *fences*, then looks whether the thread sleeps (rule 8). One of the two sees the other.
     #[derive(Default)]
     pub(crate) struct Bell {
-        rung: AtomicBool,
+        asleep: AtomicBool,
         thread: OnceLock<Thread>,
         starting: Mutex<()>,
     }
 
     impl Bell {
-        /// Wakes the thread unless it is about to look anyway.
-        pub(crate) fn ring(&self) {
-            // AcqRel: the thread's swap, later in this chain, sees everything pushed before any of the rings.
-            if !self.rung.swap(true, Ordering::AcqRel)
+        /// Wakes the thread if it sleeps. To be called right after the read-modify-write that queued something.
+        #[inline]
+        pub(crate) fn ring_after_rmw(&self) {
+            fence_after_rmw();
+            if self.asleep.load(Ordering::Relaxed) {
+                self.wake();
+            }
+        }
+
+        #[cold]
+        fn wake(&self) {
+            if self.asleep.swap(false, Ordering::Relaxed)
                 && let Some(thread) = self.thread.get()
             {
                 thread.unpark();
@@ -232,10 +308,16 @@ pub(crate) mod thread {
 
     fn run(domain: &Weak<Shared>) {
         while let Some(shared) = domain.upgrade() {
-            shared.bell.rung.swap(false, Ordering::AcqRel);
+            let asleep = &shared.bell.asleep;
+            asleep.store(false, Ordering::Relaxed);
             run_until_idle(&shared);
+            asleep.store(true, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            let idle = shared.queues.iter().all(|queue| queue.len() == 0);
             drop(shared);
-            std::thread::park();
+            if idle {
+                std::thread::park();
+            }
         }
     }
 

@@ -15,7 +15,7 @@ pub struct Stats {
     pub grace_periods: u64,
     /// Callbacks queued and not yet run.
     pub callbacks_waiting: usize,
-    /// Bytes those callbacks will free, as charged.
+    /// Bytes those callbacks will free, as charged; what updaters have taken from the limit in advance is not in it.
     pub bytes_waiting: usize,
     /// The limit of `bytes_waiting`.
     pub bytes_limit: usize,

@@ -2,6 +2,7 @@
 #![cfg(not(loom))]
 
 use std::{
+    panic::{self, AssertUnwindSafe},
     sync::{
         Arc, Barrier, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -98,4 +99,35 @@ fn the_last_owner_runs_them_too() {
     }
     drop(domain);
     assert_eq!(ran.load(Relaxed), 3);
+}
+
+/// A callback cannot wait for all callbacks, of which it is one. It says so instead of hanging.
+#[test]
+fn a_barrier_within_a_callback_is_an_error() {
+    let domain = Arc::new(domain(Config::default()));
+    let (send, receive) = mpsc::channel();
+    for blocking in [false, true] {
+        let (theirs, send) = (domain.clone(), send.clone());
+        let callback = move || {
+            let outcome = panic::catch_unwind(AssertUnwindSafe(|| theirs.barrier()));
+            let complaint = outcome.expect_err("it must not return");
+            send.send(complaint.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap();
+        };
+        match blocking {
+            true => domain.call_blocking(0, callback).unwrap(),
+            false => domain.call(0, callback).unwrap(),
+        }
+        let complaint = receive.recv().unwrap().expect("a text");
+        assert!(complaint.contains("would wait for itself"), "{complaint}");
+    }
+    // Another domain's barrier is nobody's business but its own.
+    let (other, theirs) = (Arc::new(self::domain(Config::default())), send);
+    domain
+        .call(0, move || {
+            other.barrier();
+            theirs.send(None).unwrap();
+        })
+        .unwrap();
+    assert_eq!(receive.recv().unwrap(), None);
+    domain.barrier();
 }

@@ -2,6 +2,7 @@
 #![cfg(not(loom))]
 
 use rcu::{Cell, Config, Domain, LocalUpdater};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -90,4 +91,51 @@ fn a_panic_in_a_callback_stops_no_other() {
     updater.retire(Box::new(Counted(drops.clone()))).expect("room");
     updater.barrier();
     assert_eq!((drops.load(Relaxed), domain.stats().callbacks_panicked), (1, 1));
+}
+
+#[test]
+fn a_recycler_uses_each_box_again_and_drops_each_value_once() {
+    let (domain, drops) = (manual(), Arc::new(AtomicUsize::new(0)));
+    let cell = Cell::new(Counted(drops.clone()));
+    let mut recycler = domain.recycler();
+    let mut addresses = HashSet::new();
+    for done in 0..10_000 {
+        recycler.replace(&cell, Counted(drops.clone())).expect("room");
+        addresses.insert(std::ptr::from_ref(cell.read(domain.guard().turn())).addr());
+        assert!(drops.load(Relaxed) <= done);
+    }
+    assert!(addresses.len() < 1000, "{} boxes", addresses.len());
+    recycler.barrier();
+    assert_eq!(drops.load(Relaxed), 10_000);
+    let stats = domain.stats();
+    assert_eq!((stats.bytes_waiting, stats.callbacks_waiting), (0, 0));
+    recycler.replace(&cell, Counted(drops.clone())).expect("room");
+    drop(recycler);
+    domain.barrier();
+    assert_eq!(drops.load(Relaxed), 10_001);
+    assert_eq!(domain.stats().bytes_waiting, 0, "all room is given back");
+}
+
+#[test]
+fn a_recycler_waits_for_turns_and_keeps_to_the_limit() {
+    let (domain, limit) = (manual(), 40 << 10);
+    domain.set_limit_bytes(limit);
+    let cell = Cell::new([0u8; 1000]);
+    let (mut reader, mut recycler) = (domain.register("reader"), domain.recycler());
+    let held = cell.read(reader.turn());
+    let mut accepted = 0u8;
+    while recycler.replace(&cell, [accepted + 1; 1000]).is_ok() {
+        accepted += 1;
+        assert_eq!(*held, [0; 1000], "its box is not used again under a reader");
+        assert!(domain.stats().bytes_waiting <= limit);
+    }
+    assert!((30..=40).contains(&accepted), "{accepted}");
+    assert_eq!(*cell.read(reader.turn()), [accepted; 1000], "a refusal changes nothing");
+    reader.quiescent();
+    reader.offline();
+    for value in 0..200 {
+        recycler.replace(&cell, [value; 1000]).expect("there are boxes to use again");
+    }
+    assert_eq!(*cell.read(reader.turn()), [199; 1000]);
+    assert_eq!(domain.stats().callbacks_refused, 1);
 }

@@ -23,6 +23,9 @@
 //! | `join_fence` | waiting in company does not order the update before the start | `a_newcomer_against_company` |
 //! | `join_write` | the next start does not carry along who joined it | `a_reader_online_against_company` |
 //! | `push_release` | the reclaimer's start need not come after a callback's update | `callbacks_are_reclaimed_elsewhere` |
+//! | `mark_acquire` | as before, from the other end | `callbacks_are_reclaimed_elsewhere` |
+//! | `spare_acquire` | an updater fills in an entry that the reclaimer still reads | `segments_are_used_again` |
+//! | `spare_release` | as before, from the other end | `segments_are_used_again` |
 //! | `read_acquire` | a read may find a value before it is initialised | `a_cell_publishes_and_retires` |
 //! | `publish_release` | as before, from the other end | `a_cell_publishes_and_retires` |
 //! | `ignore_readers` | a scan looks at nobody | `quiescent_against_synchronize` |
@@ -343,6 +346,29 @@ fn callbacks_are_reclaimed_elsewhere() {
         updater.join().unwrap();
         reclaimer.join().unwrap();
         reclaim_all(&world.domain);
+    });
+}
+
+/// A segment of a queue comes back to its updater while the reclaimer is at work. (In a model it has one entry.)
+#[test]
+fn segments_are_used_again() {
+    check(|| {
+        // SAFETY: no cells.
+        let domain = Arc::new(unsafe { Domain::isolated(Config::manual()) });
+        let ran = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let (theirs, count) = (domain.clone(), ran.clone());
+        let updating = thread::spawn(move || {
+            let updater = theirs.updater();
+            for number in 0..3 {
+                let count = count.clone();
+                let run = move || assert_eq!(count.fetch_add(1, Ordering::Relaxed), number, "in order");
+                updater.call(0, run).ok().expect("room");
+            }
+        });
+        domain.reclaim();
+        updating.join().unwrap();
+        reclaim_all(&domain);
+        assert_eq!(ran.load(Ordering::Relaxed), 3);
     });
 }
 

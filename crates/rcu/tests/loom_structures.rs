@@ -8,6 +8,7 @@
 //! | mutant | what is broken | killed by |
 //! |---|---|---|
 //! | `hash_publish` | an item is found before it is initialised | `flavours::neighbours_go::qsbr` |
+//! | `hash_read` | as before, from the other end | `flavours::found_by_who_only_looks::qsbr` |
 //! | `trie_publish` | a node is found before it is initialised | `flavours::a_route_is_replaced::qsbr` |
 //! | `trie_read` | as before, from the other end | `flavours::a_route_is_replaced::qsbr` |
 //! | `vector_publish` | a route is found before it is initialised | `flavours::a_route_is_replaced::qsbr` |
@@ -90,6 +91,7 @@ mod flavours {
     over_flavours! {
         one_insert_wins
         one_removal_wins
+        found_by_who_only_looks
         neighbours_go
         a_route_is_replaced
         a_node_goes
@@ -134,6 +136,18 @@ mod models {
         mine.barrier();
         drop(mine);
         assert!(removed != other.join().unwrap(), "one of two");
+    }
+
+    /// A thread that does nothing but look finds a key complete, or not at all, while another adds it.
+    pub(super) fn found_by_who_only_looks<F: Flavour>(flavour: F) {
+        let table = HashTable::new(1, flavour);
+        let mut theirs = session(&table);
+        let looking = thread::spawn(move || {
+            let found = theirs.get(1, Value::get);
+            assert!([None, Some(10)].contains(&found), "{found:?}");
+        });
+        session(&table).insert(1, Value::new(10)).ok().expect("it is empty");
+        looking.join().unwrap();
     }
 
     /// Two neighbours in a chain are removed at once, and a third is appended.

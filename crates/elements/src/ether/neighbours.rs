@@ -249,7 +249,8 @@ pub(super) struct Neighbours<A: Address = Ipv4Addr> {
     limits: Limits,
     buckets: Box<[OptionCell<Bucket<A>>]>,
     directory: Mutex<Directory<A>>,
-    updater: Updater,
+    /// One at a time: the caller holds the directory's lock.
+    updater: Mutex<Updater>,
     /// Packets that wait, on all workers.
     waiting: AtomicUsize,
     /// Packets that waited and were dropped.
@@ -263,7 +264,7 @@ impl<A: Address> Neighbours<A> {
             limits,
             buckets: (0..BUCKETS).map(|_| OptionCell::new(None)).collect(),
             directory: Mutex::default(),
-            updater: Domain::global().updater(),
+            updater: Mutex::new(Domain::global().updater()),
             waiting: AtomicUsize::new(0),
             drops: AtomicU64::new(0),
         }
@@ -453,7 +454,8 @@ impl<A: Address> Neighbours<A> {
         let new: Bucket<A> = others.chain(slot).collect();
         let new = (!new.is_empty()).then(|| Box::new(new));
         let bytes = size_of::<Bucket<A>>() + size_of_val(old);
-        cell.replace_weighing(new, bytes, &self.updater).map_err(|_| Full)
+        let updater = self.updater.lock().unwrap_or_else(PoisonError::into_inner);
+        cell.replace_weighing(new, bytes, &*updater).map_err(|_| Full)
     }
 
     /// Removes the oldest addresses if one more would be too many; returns whom to wake.

@@ -14,7 +14,7 @@ use super::record::{NewFlow, flag};
 use rcu::{Cell, Domain, Turn, Updater};
 use router::{Info, Scope};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use wire::ip_proto;
 
 /// Too much memory waits to be reclaimed.
@@ -87,7 +87,7 @@ pub(super) struct Nat {
     specs: Vec<Spec>,
     inputs: Box<[Cell<Input>]>,
     counts: Arc<[InputCounts]>,
-    updater: Updater,
+    updater: Mutex<Updater>,
     ready: AtomicBool,
 }
 
@@ -134,7 +134,7 @@ impl Nat {
             inputs: plan.specs.iter().map(|_| Cell::new(Input::Drop)).collect(),
             counts: plan.specs.iter().map(|_| InputCounts::default()).collect(),
             specs: plan.specs,
-            updater: Domain::global().updater(),
+            updater: Mutex::new(Domain::global().updater()),
             ready: AtomicBool::new(false),
         }
     }
@@ -208,7 +208,8 @@ impl Nat {
 
     fn set_input(&self, info: &Info, at: usize, spec: &Spec) -> Result<(), String> {
         let input = Box::new(spec.resolve(info, self.element, self.outputs)?);
-        self.inputs[at].replace(input, &self.updater).map_err(|_| BUSY.to_owned())
+        let updater = self.updater.lock().unwrap_or_else(PoisonError::into_inner);
+        self.inputs[at].replace(input, &*updater).map_err(|_| BUSY.to_owned())
     }
 
     /// Replaces an input's specification; the flows that the old one has made go.
