@@ -50,7 +50,7 @@ elementclass Port { $device, $port, $colour |
   redirect[1] -> ICMPError($port:ip, redirect, host) -> [0]output;
   options[1] -> ICMPError($port:ip, parameterproblem) -> [0]output;
   ttl[1] -> ICMPError($port:ip, timeexceeded) -> [0]output;
-  fragment[1] -> ICMPError($port:ip, unreachable, needfrag) -> [0]output;
+  fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU) -> [0]output;
 
   input[1] -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
   hops[1] -> ICMP6Error($port:ip6, 3, 0) -> [1]output;

@@ -78,7 +78,7 @@ says "what is in it" "0 received" in_h1 ping -c 1 -W 1 203.0.113.1
 wait_for "an unreachable route" way_is 203.0.113.2 4
 says "what Linux would say" "From 10.0.1.1 .*Destination Host Unreachable" in_h1 ping -c 1 -W 1 203.0.113.2
 table=routes6 wait_for "IPv6: an unreachable route" way_is 2001:db8:ffff::1 4
-says "IPv6: what Linux would say" "From 2001:db8:1::1 .*Address unreachable" in_h1 ping -6 -c 1 -W 1 2001:db8:ffff::1
+says "IPv6: what Linux would say" "From 2001:db8:1::1 .*No route" in_h1 ping -6 -c 1 -W 1 2001:db8:ffff::1
 static "no ip route 203.0.113.1/32 blackhole" "no ip route 203.0.113.2/32 reject" "no ipv6 route 2001:db8:ffff::1/128 reject"
 wait_for "it is gone" way_is 203.0.113.1 "2 10.0.2.2"
 

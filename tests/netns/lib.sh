@@ -63,6 +63,18 @@ build() {
   address "$h2" h2e 10.0.2.2/24 10.0.2.1 2001:db8:2::2/64 2001:db8:2::1
 }
 
+# launch ARGUMENTS...: Clique in the router, with a control socket that answers before this returns.
+launch() {
+  ip netns exec "$r" "$clique" run "$@" >>"$work/log" 2>&1 &
+  router=$!
+  for _ in $(seq 100); do
+    ctl read version >/dev/null 2>&1 && return
+    kill -0 "$router" 2>/dev/null || break
+    sleep 0.1
+  done
+  fail "the router does not start"
+}
+
 # start ARGUMENTS...: Clique in the router, forwarding before this returns.
 start() {
   ip netns exec "$r" "$clique" run "$@" >"$work/log" 2>&1 &

@@ -22,6 +22,8 @@ for workers in 1 2; do
   says "traceroute" "^ *2 .*10.0.2.2" in_h1 traceroute -n -w 2 10.0.2.2
   says "fragments" " 0% packet loss" in_h1 ping -c 2 -i 0.2 -s 5000 -W 2 10.0.2.2
   says "a host that is not there" "0 received" in_h1 ping -c 1 -W 1 10.0.2.77
+  says "IPv6: fragments" " 0% packet loss" in_h1 ping -6 -c 2 -i 0.2 -s 5000 -W 2 2001:db8:2::2
+  says "IPv6: a host that is not there" "0 received" in_h1 ping -6 -c 1 -W 1 2001:db8:2::77
   says "IPv6: ping" " 0% packet loss" in_h1 ping -6 -c 3 -i 0.2 -W 2 2001:db8:2::2
   says "IPv6: a hop limit that ends" "From 2001:db8:2::1.*Hop limit" in_h1 ping -6 -c 1 -t 1 -W 2 2001:db8:2::2
   says "IPv6: traceroute" "^ *2 .*2001:db8:2::2" in_h1 traceroute -6 -n -w 2 2001:db8:2::2
@@ -29,6 +31,7 @@ for workers in 1 2; do
   transfer "$h1" "$h2" 10.0.2.2
   transfer "$h1" "$h2" 2001:db8:2::2
   transfer "$h2" "$h1" 10.0.1.2
+  transfer "$h2" "$h1" 2001:db8:1::2
   before=$(ticks)
   sleep 1
   spent=$(($(ticks) - before))
@@ -37,13 +40,31 @@ for workers in 1 2; do
   stop
 done
 
+# Addresses are resolved again and again, in both directions.
+start "$root/conf/linux-router.click"
+resolves() { # HOST INTERFACE ROUTER FAR_HOST
+  ip -n "$1" neigh flush dev "$2"
+  ip netns exec "$1" ping -q -c 2 -i 0.3 -W 2 "$4" >/dev/null || fail "no answer from $4"
+  says "$3 is resolved" "lladdr 02:00:00:00:0" ip -n "$1" neigh show "$3"
+}
+resolves "$h1" h1e 10.0.1.1 10.0.2.2
+resolves "$h1" h1e 2001:db8:1::1 2001:db8:2::2
+resolves "$h2" h2e 10.0.2.1 10.0.1.2
+resolves "$h2" h2e 2001:db8:2::1 2001:db8:1::2
+stop
+
 start "$root/conf/linux-router.click" MTU=1300
-says "a packet that may not be cut" "From 10.0.1.1.*[Ff]rag.* needed" in_h1 ping -c 1 -M "do" -s 1400 -W 2 10.0.2.2
+says "a packet that may not be cut" "From 10.0.1.1.*[Ff]rag.* needed.*mtu = 1300" in_h1 ping -c 1 -M "do" -s 1400 -W 2 10.0.2.2
+workers=1
+transfer "$h1" "$h2" 10.0.2.2
+says "the path's MTU was found" "mtu 1300" ip -n "$h1" route get 10.0.2.2
 
 ip -n "$r" link set eth1 down
 says "a link that is down" "0 received" in_h1 ping -c 1 -W 1 10.0.2.2
+says "IPv6: the same" "0 received" in_h1 ping -6 -c 1 -W 1 2001:db8:2::2
 ip -n "$r" link set eth1 up
 says "a link that is up again" " [1-9] received" in_h1 ping -c 5 -i 0.5 -W 1 10.0.2.2
+says "IPv6: the same" " [1-9] received" in_h1 ping -6 -c 5 -i 0.5 -W 1 2001:db8:2::2
 
 ip -n "$r" link del eth1
 says "an interface that vanishes" "0 received" in_h1 ping -c 1 -W 1 10.0.2.2
