@@ -34,8 +34,7 @@ vty() {
   vtysh --vty_socket "$work/$1" "${arguments[@]}"
 }
 
-finish_frr() {
+finish_daemons() {
   for name in "${frr_namespaces[@]}"; do ip netns pids "$name" 2>/dev/null | xargs -r kill -9 2>/dev/null || true; done
-  finish
 }
-trap finish_frr EXIT
+trap 'finish_daemons; finish' EXIT
