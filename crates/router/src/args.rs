@@ -76,12 +76,20 @@ pub struct Args<'s, 'v> {
     scope: Scope<'s>,
     slots: Vec<Slot<'v>>,
     rest: Option<&'v mut Vec<String>>,
+    /// Whether these are the arguments of the element itself.
+    own: bool,
 }
 
 impl<'s, 'v> Args<'s, 'v> {
+    /// A reader of the arguments in an element's configuration string.
+    pub(crate) fn of_element(scope: Scope<'s>) -> Self {
+        let words = lang::conf::split_args(&scope.info.nodes[scope.index].config);
+        Args { own: true, ..Args::new(words, scope) }
+    }
+
     /// A reader of these arguments.
     pub fn new(words: Vec<String>, scope: Scope<'s>) -> Self {
-        Args { words, scope, slots: Vec::new(), rest: None }
+        Args { words, scope, slots: Vec::new(), rest: None, own: false }
     }
 
     fn slot<T: FromArg>(
@@ -140,7 +148,11 @@ impl<'s, 'v> Args<'s, 'v> {
     /// # Errors
     /// Every argument that is missing, malformed, unknown or too many.
     pub fn finish(self) -> Result<(), ConfigError> {
-        let Args { words, scope, slots, rest } = self;
+        let Args { words, scope, slots, rest, own } = self;
+        if own {
+            let named = || slots.iter().map(|slot| (slot.name, slot.positional)).collect();
+            scope.info.current.note(scope.index, named);
+        }
         let mut given: Vec<Given> = words.iter().map(|word| Given::new(word)).collect();
         let mut errors = Vec::new();
         for mut slot in slots {

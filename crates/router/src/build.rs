@@ -3,7 +3,8 @@
 use crate::class::{Class, Classes};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Resources};
-use crate::cx::{Core, Exits, Link, NOWHERE, Wanted};
+use crate::current::Current;
+use crate::cx::{self, Core, Exits, Link, NOWHERE, Wanted};
 use crate::element::Element;
 use crate::handler::Handlers;
 use crate::info::{Info, Log, Node, Port};
@@ -63,6 +64,8 @@ pub struct Layout {
     pub ports: Vec<[Vec<Port>; 2]>,
     /// Which worker runs what.
     pub plan: Plan,
+    /// What is odd about all that; [`build`] and [`check`] return it with their own warnings.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Settles classes, ports, processing and placement.
@@ -93,35 +96,45 @@ pub fn layout(graph: Graph, known: &Classes, workers: usize) -> Result<Layout, V
         ports::resolve(&graph, &classes, &mut all_ports, &mut errors);
         ports::check(&graph, &all_ports, &mut errors);
     }
-    let pins = pins(&graph, &classes, &mut errors);
+    let (workers, mut warnings) = (workers.max(1), Vec::new());
+    let pins = pins(&graph, &classes, workers, &mut errors, &mut warnings);
     if !errors.is_empty() {
         return Err(errors);
     }
-    let plan = plan(&classes, &all_ports, &pins, workers.max(1));
-    Ok(Layout { graph, classes, ports: all_ports, plan })
+    let plan = plan(&classes, &all_ports, &pins, workers);
+    Ok(Layout { graph, classes, ports: all_ports, plan, warnings })
 }
 
-/// The pins that information elements ask for.
-fn pins(graph: &Graph, classes: &[&'static Class], errors: &mut Vec<Diagnostic>) -> BTreeMap<usize, usize> {
+/// The pins that information elements ask for. Who is to run on a worker that does not exist runs on the first one.
+fn pins(
+    graph: &Graph,
+    classes: &[&'static Class],
+    workers: usize,
+    errors: &mut Vec<Diagnostic>,
+    warnings: &mut Vec<Diagnostic>,
+) -> BTreeMap<usize, usize> {
     let mut pins = BTreeMap::new();
     for (element, class) in graph.elements.iter().zip(classes) {
         let Some(read) = class.pins else { continue };
+        let here = |said: Diagnostic| {
+            let landmark = element.landmark.clone();
+            said.at(landmark.clone(), element.span).within(Context::configuring(
+                &element.name,
+                &element.class,
+                landmark,
+            ))
+        };
         // Malformed arguments are reported when the element itself is configured.
         for (name, worker) in read(&element.config).unwrap_or_default() {
-            match graph.find_in(&name, &element.name) {
-                Some(pinned) => {
-                    pins.insert(pinned, worker);
-                }
-                None => errors.push(
-                    Diagnostic::error(format!("no element named '{name}'"))
-                        .at(element.landmark.clone(), element.span)
-                        .within(Context::configuring(
-                            &element.name,
-                            &element.class,
-                            element.landmark.clone(),
-                        )),
-                ),
+            let Some(pinned) = graph.find_in(&name, &element.name) else {
+                errors.push(here(Diagnostic::error(format!("no element named '{name}'"))));
+                continue;
+            };
+            if worker >= workers {
+                let message = format!("'{name}': there is no thread {worker}, using thread 0");
+                warnings.push(here(Diagnostic::warning(message)));
             }
+            pins.insert(pinned, if worker < workers { worker } else { 0 });
         }
     }
     pins
@@ -132,15 +145,15 @@ fn pins(graph: &Graph, classes: &[&'static Class], errors: &mut Vec<Diagnostic>)
 /// # Errors
 /// Everything that is wrong; nothing was started then. Warnings come with the router.
 pub fn build(
-    layout: Layout,
+    mut layout: Layout,
     source: String,
     known: &Classes,
     options: Options,
 ) -> Result<(Router, Vec<Diagnostic>), Vec<Diagnostic>> {
     let order = order(&layout.classes);
+    let mut warnings = std::mem::take(&mut layout.warnings);
     let (info, resources, pin) = info(layout, source, known, options);
     let info = Arc::new(info);
-    let mut warnings = Vec::new();
     let (elements, shared) = configure(&info, &order, &resources, &mut warnings)?;
     let _ = info.handlers.set(collect_handlers(&elements));
     let _ = info.shared.set(shared);
@@ -157,14 +170,14 @@ pub fn build(
 /// # Errors
 /// Everything that is wrong.
 pub fn check(
-    layout: Layout,
+    mut layout: Layout,
     source: String,
     known: &Classes,
     options: Options,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let order = order(&layout.classes);
+    let mut warnings = std::mem::take(&mut layout.warnings);
     let (info, resources, _) = info(layout, source, known, options);
-    let mut warnings = Vec::new();
     configure(&info, &order, &resources, &mut warnings)?;
     Ok(warnings)
 }
@@ -209,6 +222,7 @@ fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (I
         handlers: OnceLock::new(),
         shared: OnceLock::new(),
         names: OnceLock::new(),
+        current: Current::default(),
         mailboxes: (0..workers).map(|_| Arc::new(Mailbox::default())).collect(),
         run_count: AtomicI64::new(1),
         halted: AtomicBool::new(false),
@@ -332,6 +346,7 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         wanted: Vec::new(),
         drops: vec![Vec::new(); count],
         lots: Vec::new(),
+        lot_of: [cx::NO_LOT; cx::LOTS],
         next_call: 0,
         asked: None,
         asks: 0,

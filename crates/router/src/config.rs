@@ -82,7 +82,7 @@ impl Config<'_> {
 
     /// A reader for the comma-separated arguments.
     pub fn args<'v>(&self) -> Args<'_, 'v> {
-        Args::new(lang::conf::split_args(self.text()), self.scope())
+        Args::of_element(self.scope())
     }
 
     /// The names that arguments may use, seen from this element.

@@ -15,6 +15,11 @@ use rcu::Turn;
 use std::any::Any;
 use std::sync::Arc;
 
+/// Outputs whose batches are found by table while packets part.
+pub(crate) const LOTS: usize = 64;
+/// There is no batch for this output.
+pub(crate) const NO_LOT: u8 = u8::MAX;
+
 /// Where an output leads.
 #[derive(Clone, Copy)]
 pub(crate) struct Link {
@@ -112,6 +117,9 @@ pub(crate) struct Core {
     pub(crate) drops: Vec<Vec<(&'static str, u64)>>,
     /// Scratch space of `scatter`: batches by output, in order of first use.
     pub(crate) lots: Vec<(u16, Batch)>,
+    /// Where the batch for each of the first outputs is among them; [`NO_LOT`] if there is none. A table, because which
+    /// output is next is what no processor can guess.
+    pub(crate) lot_of: [u8; LOTS],
     pub(crate) next_call: u64,
     /// The run count at which the element that steers the driver was asked whether to stop, until it has decided.
     pub(crate) asked: Option<i64>,
@@ -243,6 +251,9 @@ impl<'t> Cx<'t> {
         });
         self.core.pool.recycle(batch);
         for (output, lot) in lots.drain(..) {
+            if let Some(place) = self.core.lot_of.get_mut(output as usize) {
+                *place = NO_LOT;
+            }
             self.emit(output as usize, lot);
         }
         self.core.lots = lots;
@@ -250,14 +261,25 @@ impl<'t> Cx<'t> {
 
     #[inline]
     fn add_to_lot(&mut self, lots: &mut Vec<(u16, Batch)>, output: usize, packet: Packet) {
-        let output = output.min(u16::MAX as usize) as u16;
-        match lots.iter_mut().find(|(known, _)| *known == output) {
+        let place = self.core.lot_of.get(output).map_or(usize::from(NO_LOT), |&place| usize::from(place));
+        match lots.get_mut(place) {
             Some((_, lot)) => lot.push(packet),
-            None => {
-                let lot = self.core.pool.batch_of(packet);
-                lots.push((output, lot));
-            }
+            None => self.add_to_new_lot(lots, output, packet),
         }
+    }
+
+    #[cold]
+    fn add_to_new_lot(&mut self, lots: &mut Vec<(u16, Batch)>, output: usize, packet: Packet) {
+        let output = output.min(u16::MAX as usize) as u16;
+        // Outputs beyond the table are looked for.
+        if let Some((_, lot)) = lots.iter_mut().find(|(known, _)| *known == output) {
+            return lot.push(packet);
+        }
+        if let Some(place) = self.core.lot_of.get_mut(output as usize) {
+            *place = lots.len() as u8;
+        }
+        let lot = self.core.pool.batch_of(packet);
+        lots.push((output, lot));
     }
 
     /// Like [`Cx::scatter`], but returns the packets that pass instead of emitting them: for pull paths.

@@ -182,7 +182,7 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
         }
         (Access::Read, "classes") => Ok(info.class_names.iter().map(|name| format!("{name}\n")).collect()),
         (Access::Read, "config") => Ok(info.source.clone()),
-        (Access::Read, "flatconfig") => Ok(lang::flatten(&info.graph)),
+        (Access::Read, "flatconfig") => Ok(lang::flatten(&info.current.graph(info))),
         (Access::Read, "requirements") => {
             Ok(info.graph.requirements.iter().map(|r| format!("{}\n{}\n", r.kind, r.value)).collect())
         }
@@ -216,7 +216,7 @@ pub(crate) fn call_common(
     match (access, name) {
         (Access::Read, "class") => Ok(node.class.name.to_owned()),
         (Access::Read, "name") => Ok(node.name.clone()),
-        (Access::Read, "config") => Ok(node.config.clone()),
+        (Access::Read, "config") => Ok(info.current.config(&info, element)),
         (Access::Read, "ports") => Ok(ports(&info, element)),
         (Access::Read, "handlers") => Ok(list(&info, element, cx.core.tasks[element].is_some())),
         (Access::Read, "workers") => {

@@ -2,6 +2,7 @@
 
 use crate::class::Class;
 use crate::clock::Clock;
+use crate::current::Current;
 use crate::handler::{HandlerResult, Handlers};
 use crate::mailbox::Mailbox;
 use crate::names::Names;
@@ -147,6 +148,8 @@ pub struct Info {
     pub(crate) handlers: OnceLock<Vec<Handlers>>,
     pub(crate) shared: OnceLock<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
     pub(crate) names: OnceLock<Names>,
+    /// The arguments of elements, as handlers have changed them.
+    pub(crate) current: Current,
     pub(crate) mailboxes: Vec<Arc<Mailbox>>,
     /// How many times more the driver may be asked to stop before it does.
     pub(crate) run_count: AtomicI64,

@@ -16,6 +16,7 @@ mod class;
 mod clock;
 mod config;
 pub mod control;
+mod current;
 mod cx;
 mod element;
 mod globals;

@@ -25,7 +25,7 @@ struct Root {
     reach: Vec<usize>,
 }
 
-/// Places every element on workers `0..workers`.
+/// Places every element on workers `0..workers`, which pins must be among.
 pub(crate) fn plan(
     classes: &[&'static Class],
     ports: &[[Vec<Port>; 2]],
@@ -75,7 +75,7 @@ fn root(
     pins: &BTreeMap<usize, usize>,
     workers: usize,
 ) -> Root {
-    let pin = pins.get(&element).map(|&worker| worker % workers);
+    let pin = pins.get(&element).copied();
     let homes = match (pin, class.activity) {
         (Some(worker), _) => vec![worker],
         (None, Activity::PerWorker) => (0..workers).collect(),

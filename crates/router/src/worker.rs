@@ -579,7 +579,14 @@ impl Running<'_> {
         });
         let emitted = self.core.list.split_off(base);
         match outcome {
-            Some(Outcome::Done(result)) => self.deliver(reply, result),
+            Some(Outcome::Done(result)) => {
+                if let (Of::Own(at), Access::Write, Ok(_)) = (handler, access, &result)
+                    && let Some(handlers) = info.handlers(element)
+                {
+                    info.current.written(&info, element, &handlers.list()[at].name, argument);
+                }
+                self.deliver(reply, result);
+            }
             Some(Outcome::Start(state)) => {
                 let frame = Frame { owner: element as u32, state, reply };
                 self.core.list.push(Work::Control(Box::new(Control::Start(frame))));

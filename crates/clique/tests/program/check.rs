@@ -201,7 +201,7 @@ fn examples() {
     for file in std::fs::read_dir(directory).unwrap() {
         let path = file.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "click") {
-            let mut arguments = vec!["check", "-j2", path.to_str().unwrap()];
+            let mut arguments = vec!["check", "-j3", path.to_str().unwrap()];
             if ["linux-router.click", "frr-router.click"].iter().any(|name| path.ends_with(name)) {
                 arguments.extend(["IF0=lo", "IF1=lo"]); // the only interface that every machine has
             }
