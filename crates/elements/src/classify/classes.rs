@@ -108,8 +108,7 @@ fn sweep(field: Field, terms: &[(usize, Term)]) -> (Bits, Bits, Vec<(u32, Bits)>
     // Where entries begin and cease to accept.
     let mut changes: Vec<(u32, usize)> = Vec::new();
     for (entry, (_, term)) in terms.iter().enumerate() {
-        let found = term.sets.binary_search_by_key(&field, |&(field, _)| field);
-        let set = found.ok().map(|at| &term.sets[at].1);
+        let set = term.set(field);
         if set.is_none_or(|set| set.partial) {
             flip(&mut partial, entry);
         }

@@ -6,13 +6,15 @@
 //!
 //! The classifiers of IP packets read a language of their own ([`language`]; its words are in [`names`], what
 //! primitives are in [`primitive`] and [`assertion`]). A pattern is an expression ([`expr`]), and expressions become a program, too. Where there are many, packets are not sent
-//! through the program: [`terms`] makes sets of values of them and [`vectors`] finds the first rule that accepts a packet
-//! ([`classes`] and [`search`] find the set that a value is in). [`filter`] is what the four classes have in common.
+//! through the program: [`terms`] makes sets of values of them, [`cuts`] finds the first rule that accepts a packet by the field
+//! that tells most, and where that does not help [`vectors`] does ([`classes`] and [`search`] find the set that a value is
+//! in). [`filter`] is what the four classes have in common.
 
 mod assertion;
 mod classes;
 mod classifier;
 mod compiled;
+mod cuts;
 mod expr;
 mod filter;
 mod ip6_classifier;

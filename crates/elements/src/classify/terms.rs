@@ -142,6 +142,12 @@ pub(super) struct Term {
 }
 
 impl Term {
+    /// The values that a field may have; none if it may have any.
+    pub(super) fn set(&self, field: Field) -> Option<&Set> {
+        let found = self.sets.binary_search_by_key(&field, |&(field, _)| field);
+        found.ok().map(|at| &self.sets[at].1)
+    }
+
     const ANYTHING: Term = Term { sets: Vec::new(), exact: true };
 
     /// Both; none if no packet can be both.

@@ -22,6 +22,7 @@
 //! its bytes are in another one, where no entry counts before its rule's expression is evaluated.
 
 use super::classes::Classes;
+use super::cuts::{Cuts, Entry, FIELDS};
 use super::expr::{Parts, Rule};
 use super::terms::{Field, Set, Term, terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +31,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const WORDS: usize = 64;
 /// Entries of a block.
 const ENTRIES: usize = WORDS * 64;
-/// Fields that a block looks at, at most: those that tell the entries apart best.
-const FIELDS: usize = 8;
 /// Rows that fields may have together and still be joined.
 const JOINED: usize = 256;
 
@@ -47,6 +46,8 @@ pub(super) fn flip(bits: &mut Bits, entry: usize) {
 #[derive(Clone, Debug)]
 pub(super) struct Vectors {
     rules: Vec<Rule>,
+    /// The quicker search, which does not find everything.
+    cuts: Cuts,
     blocks: Vec<Block>,
 }
 
@@ -58,15 +59,6 @@ struct Block {
     entries: Vec<Entry>,
     /// The words that have entries.
     used: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    rule: u32,
-    /// Whether the rule's expression has to be evaluated.
-    inexact: bool,
-    /// Output of the rule; the largest number to drop.
-    output: u32,
 }
 
 /// One field of a block, or several joined.
@@ -96,42 +88,47 @@ struct Row {
 impl Vectors {
     /// Prepares a search through these rules.
     pub(super) fn new(rules: Vec<Rule>) -> Vectors {
-        let mut blocks = Vec::new();
-        let mut block: Vec<(usize, Term)> = Vec::new();
-        for (i, rule) in rules.iter().enumerate() {
-            for term in terms(&rule.expr) {
-                if block.len() == ENTRIES {
-                    blocks.push(Block::new(&std::mem::take(&mut block), &rules));
-                }
-                block.push((i, term));
-            }
-        }
-        if !block.is_empty() {
-            blocks.push(Block::new(&block, &rules));
-        }
-        Vectors { rules, blocks }
+        let of_rule = |(i, rule): (usize, &Rule)| terms(&rule.expr).into_iter().map(move |term| (i, term));
+        let terms: Vec<(usize, Term)> = rules.iter().enumerate().flat_map(of_rule).collect();
+        let fields = fields(&terms);
+        let cuts = Cuts::new(&terms, &entries(&terms, &rules, &fields), &fields);
+        let blocks = terms.chunks(ENTRIES).map(|terms| Block::new(terms, &rules)).collect();
+        Vectors { rules, cuts, blocks }
     }
 
     /// The output of the first rule that matches; none if it says to drop, or no rule matches.
     #[inline]
     pub(super) fn run(&self, parts: &Parts<'_>) -> Option<usize> {
-        let entry = self.blocks.iter().find_map(|block| block.find(parts, &self.rules))?;
+        let entry = match self.cuts.find(parts, &self.rules) {
+            Some(entry) => entry,
+            None => self.find(parts),
+        }?;
         (entry.output != u32::MAX).then_some(entry.output as usize)
     }
+
+    /// The first entry that accepts a packet, whatever the packet.
+    fn find(&self, parts: &Parts<'_>) -> Option<Entry> {
+        self.blocks.iter().find_map(|block| block.find(parts, &self.rules))
+    }
+}
+
+/// The entries of these terms, for a search that looks at some fields.
+fn entries(terms: &[(usize, Term)], rules: &[Rule], fields: &[Field]) -> Vec<Entry> {
+    let entry = |&(rule, ref term): &(usize, Term)| Entry {
+        rule: rule as u32,
+        inexact: !term.exact || term.sets.iter().any(|(field, _)| !fields.contains(field)),
+        output: rules[rule].output.map_or(u32::MAX, |output| output as u32),
+    };
+    terms.iter().map(entry).collect()
 }
 
 impl Block {
     fn new(terms: &[(usize, Term)], rules: &[Rule]) -> Block {
         let fields = fields(terms);
-        let entry = |&(rule, ref term): &(usize, Term)| Entry {
-            rule: rule as u32,
-            inexact: !term.exact || term.sets.iter().any(|(field, _)| !fields.contains(field)),
-            output: rules[rule].output.map_or(u32::MAX, |output| output as u32),
-        };
         let full = terms.len().div_ceil(64);
         let used = if full == WORDS { u64::MAX } else { (1 << full) - 1 };
         let (keys, columns) = columns(&fields, terms);
-        Block { keys, columns, entries: terms.iter().map(entry).collect(), used }
+        Block { keys, columns, entries: entries(terms, rules, &fields), used }
     }
 
     #[inline]
@@ -340,6 +337,11 @@ mod tests {
         rules.iter().find(|rule| rule.expr.matches(&parts(packet))).and_then(|rule| rule.output)
     }
 
+    fn by_blocks(vectors: &Vectors, parts: &Parts<'_>) -> Option<usize> {
+        let entry = vectors.find(parts)?;
+        (entry.output != u32::MAX).then_some(entry.output as usize)
+    }
+
     /// The search, the program and the simplified program send every packet where its first matching rule says.
     fn all_ways_agree(rules: &[Rule], packets: &[Packet]) -> Result<(), TestCaseError> {
         let vectors = Vectors::new(rules.to_vec());
@@ -351,6 +353,7 @@ mod tests {
             let parts = parts(packet);
             let expected = first_match(rules, packet);
             prop_assert_eq!(vectors.run(&parts), expected, "search");
+            prop_assert_eq!(by_blocks(&vectors, &parts), expected, "search by bit vectors");
             let output =
                 |compiled: &Compiled| Some(compiled.run_on(|part| parts.get(part))).filter(|&o| o < NOWHERE);
             prop_assert_eq!(output(&plain), expected, "program");
@@ -402,7 +405,9 @@ mod tests {
         fn many_rules(rules in rules(100..400), packets in prop::collection::vec(packet(), 50)) {
             let vectors = Vectors::new(rules.clone());
             for packet in &packets {
-                prop_assert_eq!(vectors.run(&parts(packet)), first_match(&rules, packet));
+                let expected = first_match(&rules, packet);
+                prop_assert_eq!(vectors.run(&parts(packet)), expected);
+                prop_assert_eq!(by_blocks(&vectors, &parts(packet)), expected);
             }
         }
     }
@@ -423,6 +428,7 @@ mod tests {
             let transport = (i % 7).to_be_bytes();
             let parts = Parts::new(&[], &network, &transport, &[]);
             assert_eq!(vectors.run(&parts), Some(i as usize));
+            assert_eq!(by_blocks(&vectors, &parts), Some(i as usize));
             assert_eq!(vectors.run(&Parts::new(&[], &network, &[], &[])), None);
         }
     }

@@ -1,0 +1,275 @@
+//! Finding the first of many rules by looking at one field, then checking the few that are left.
+//!
+//! Entries (alternatives of rules, [`super::terms`]) divide the values of a field into intervals. For each interval of the
+//! field that tells entries apart best there is a list of those that accept it, in order. If it is short, its entries are
+//! checked one after the other: each is a handful of comparisons of numbers. If it is long, it is divided by another field in
+//! the same way. Where neither helps, because too many entries are for nearly all packets, the search says so, and
+//! [`super::vectors`] finds the answer. It also says so for packets that do not have all of the fields.
+
+use super::expr::{Parts, Rule};
+use super::program::part_of;
+use super::search::SearchTree;
+use super::terms::{Field, Term};
+use std::collections::HashMap;
+
+/// Fields that are looked at, at most.
+pub(super) const FIELDS: usize = 8;
+/// Entries of a list that are checked one after the other, at most.
+const FEW: usize = 8;
+/// Entries in all lists together, at most: so many for each entry, and some more.
+const SPREAD: usize = 32;
+/// A field that leaves more than this part of a list on average is no help, in per cent.
+const USEFUL: usize = 70;
+
+/// One alternative of a rule.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) rule: u32,
+    /// Whether the rule's expression has to be evaluated.
+    pub(super) inexact: bool,
+    /// Output of the rule; the largest number to drop.
+    pub(super) output: u32,
+}
+
+/// Where a field is in a packet.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    part: usize,
+    offset: usize,
+    mask: u32,
+    shift: u32,
+}
+
+/// Whether a field's value is in an interval.
+#[derive(Clone, Copy, Debug)]
+struct Check {
+    place: u32,
+    low: u32,
+    /// How far above `low` the interval goes.
+    span: u32,
+    /// How many further intervals of the same field follow, of which one is enough.
+    others: u32,
+}
+
+impl Check {
+    #[inline]
+    fn holds(&self, values: &[u32; FIELDS]) -> bool {
+        values[self.place as usize % FIELDS].wrapping_sub(self.low) <= self.span
+    }
+}
+
+/// What follows an interval: `len` entries from `start` on in the lists, or one of these.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    start: u32,
+    len: u32,
+}
+
+/// A length that says that `start` is a cut.
+const CUT: u32 = u32::MAX;
+/// A length that says that there are too many.
+const MANY: u32 = u32::MAX - 1;
+
+/// The intervals of one field.
+#[derive(Clone, Debug)]
+struct Cut {
+    place: usize,
+    tree: SearchTree,
+    ways: Vec<Way>,
+}
+
+/// Rules, to be searched.
+#[derive(Clone, Debug)]
+pub(super) struct Cuts {
+    places: Vec<Place>,
+    root: Way,
+    cuts: Vec<Cut>,
+    lists: Vec<u32>,
+    /// Each entry, and where its checks are.
+    entries: Vec<(Entry, u32, u32)>,
+    checks: Vec<Check>,
+}
+
+impl Cuts {
+    /// Prepares a search through these alternatives of rules, looking at these fields.
+    pub(super) fn new(terms: &[(usize, Term)], entries: &[Entry], fields: &[Field]) -> Cuts {
+        let place = |field: &Field| {
+            let (part, offset) = part_of(field.offset);
+            Place { part, offset, mask: field.mask, shift: field.shift() }
+        };
+        let mut builder =
+            Builder { terms, fields, cuts: Vec::new(), lists: Vec::new(), known: HashMap::new(), room: 0 };
+        builder.room = SPREAD * terms.len() + 10_000;
+        let all: Vec<u32> = (0..terms.len() as u32).collect();
+        let root = builder.way(&all, &[]);
+        let Builder { cuts, lists, .. } = builder;
+        let first = cuts.get(root.start as usize).filter(|_| root.len == CUT).map(|cut| cut.place);
+        let mut search = Cuts {
+            places: fields.iter().map(place).collect(),
+            root,
+            cuts,
+            lists,
+            entries: Vec::with_capacity(terms.len()),
+            checks: Vec::new(),
+        };
+        for ((_, term), &entry) in terms.iter().zip(entries) {
+            let start = search.checks.len() as u32;
+            // Everybody has looked at the first field already.
+            let places = (0..fields.len()).filter(|&place| Some(place) != first);
+            places.for_each(|place| search.check(place, fields[place], term));
+            search.entries.push((entry, start, search.checks.len() as u32));
+        }
+        search
+    }
+
+    /// Adds what has to be checked of a field.
+    fn check(&mut self, place: usize, field: Field, term: &Term) {
+        let Some(set) = term.set(field) else { return };
+        for (i, &(from, to)) in set.intervals.iter().enumerate() {
+            let others = if i == 0 { set.intervals.len() as u32 - 1 } else { 0 };
+            self.checks.push(Check { place: place as u32, low: from, span: to - from, others });
+        }
+        if set.intervals.is_empty() {
+            // Only for packets without the field, which are not found here: two checks that never hold both.
+            self.checks.extend([0, 1].map(|low| Check { place: place as u32, low, span: 0, others: 0 }));
+        }
+    }
+
+    /// The first entry that accepts a packet, if any does; nothing if this search cannot tell.
+    #[inline]
+    pub(super) fn find(&self, parts: &Parts<'_>, rules: &[Rule]) -> Option<Option<Entry>> {
+        let mut values = [0; FIELDS];
+        for (value, place) in values.iter_mut().zip(&self.places) {
+            let bytes = parts.get(place.part).get(place.offset..)?.first_chunk()?;
+            *value = (u32::from_be_bytes(*bytes) & place.mask) >> place.shift;
+        }
+        let mut way = self.root;
+        while way.len == CUT {
+            let cut = self.cuts.get(way.start as usize)?;
+            way = *cut.ways.get(cut.tree.find(values[cut.place % FIELDS]))?;
+        }
+        // Where there are too many, this is beyond the lists.
+        let list = self.lists.get(way.start as usize..)?.get(..way.len as usize)?;
+        Some(list.iter().find_map(|&entry| self.accepting(entry, &values, parts, rules)))
+    }
+
+    /// The entry with a number, if it accepts a packet.
+    #[inline]
+    fn accepting(
+        &self,
+        entry: u32,
+        values: &[u32; FIELDS],
+        parts: &Parts<'_>,
+        rules: &[Rule],
+    ) -> Option<Entry> {
+        let &(entry, start, end) = self.entries.get(entry as usize)?;
+        let mut checks = self.checks.get(start as usize..end as usize)?;
+        while let Some((check, rest)) = checks.split_first() {
+            let (others, rest) = rest.split_at_checked(check.others as usize)?;
+            if !check.holds(values) && !others.iter().any(|other| other.holds(values)) {
+                return None;
+            }
+            checks = rest;
+        }
+        (!entry.inexact || rules[entry.rule as usize].expr.matches(parts)).then_some(entry)
+    }
+}
+
+struct Builder<'t> {
+    terms: &'t [(usize, Term)],
+    fields: &'t [Field],
+    cuts: Vec<Cut>,
+    lists: Vec<u32>,
+    /// What was decided for entries already, whatever fields were looked at.
+    known: HashMap<Vec<u32>, Way>,
+    /// Entries that further lists may have.
+    room: usize,
+}
+
+impl Builder<'_> {
+    /// What to do with these entries, when these fields were looked at.
+    fn way(&mut self, entries: &[u32], seen: &[usize]) -> Way {
+        if let Some(&way) = self.known.get(entries) {
+            return way;
+        }
+        let way = self.new_way(entries, seen);
+        self.known.insert(entries.to_vec(), way);
+        way
+    }
+
+    fn new_way(&mut self, entries: &[u32], seen: &[usize]) -> Way {
+        if entries.len() <= FEW {
+            let start = self.lists.len() as u32;
+            self.lists.extend(entries);
+            return Way { start, len: entries.len() as u32 };
+        }
+        let unseen = (0..self.fields.len()).filter(|place| !seen.contains(place));
+        let costs = unseen.map(|place| (self.cost(entries, place), place));
+        let affordable = costs.filter(|&((lengths, count), _)| {
+            lengths <= self.room && lengths * 100 <= count * entries.len() * USEFUL
+        });
+        let average = |lengths: usize, count: usize| lengths as f64 / count as f64;
+        let best = affordable.min_by(|&((a, m), _), &((b, n), _)| average(a, m).total_cmp(&average(b, n)));
+        match best {
+            Some(((lengths, _), place)) => {
+                self.room -= lengths;
+                self.cut(entries, place, seen)
+            }
+            None => Way { start: u32::MAX, len: MANY },
+        }
+    }
+
+    /// Where entries begin and cease to accept values of a field.
+    fn changes(&self, entries: &[u32], place: usize) -> Vec<(u32, u32, bool)> {
+        let field = self.fields[place];
+        let mut changes = Vec::new();
+        for &entry in entries {
+            let everything = [(0, field.largest())];
+            let set = self.terms[entry as usize].1.set(field);
+            for &(from, to) in set.map_or(&everything[..], |set| &set.intervals) {
+                changes.push((from, entry, true));
+                changes.extend((to < field.largest()).then(|| (to + 1, entry, false)));
+            }
+        }
+        changes.sort_unstable();
+        changes
+    }
+
+    /// Entries in the lists of all intervals of a field together, and how many intervals there are.
+    fn cost(&self, entries: &[u32], place: usize) -> (usize, usize) {
+        let (mut accepting, mut lengths, mut count) = (0isize, 0, 0);
+        for changes in self.changes(entries, place).chunk_by(|a, b| a.0 == b.0) {
+            accepting += changes.iter().map(|&(_, _, begins)| if begins { 1 } else { -1 }).sum::<isize>();
+            lengths += accepting as usize;
+            count += 1;
+        }
+        (lengths, count.max(1))
+    }
+
+    /// Divides entries by a field.
+    fn cut(&mut self, entries: &[u32], place: usize, seen: &[usize]) -> Way {
+        let seen = [seen, &[place]].concat();
+        let changes = self.changes(entries, place);
+        let (mut starts, mut ways) = (Vec::new(), Vec::new());
+        let mut accepting: Vec<u32> = Vec::new();
+        // The cut's number comes first: those below it have higher ones.
+        let number = self.cuts.len();
+        self.cuts.push(Cut { place, tree: SearchTree::new(&[]), ways: Vec::new() });
+        if changes.first().is_none_or(|&(start, ..)| start > 0) {
+            ways.push(self.way(&[], &seen));
+        }
+        for changes in changes.chunk_by(|a, b| a.0 == b.0) {
+            for &(_, entry, begins) in changes {
+                match (accepting.binary_search(&entry), begins) {
+                    (Err(at), true) => accepting.insert(at, entry),
+                    (Ok(at), false) => drop(accepting.remove(at)),
+                    _ => {}
+                }
+            }
+            starts.extend((changes[0].0 > 0).then_some(changes[0].0));
+            ways.push(self.way(&accepting, &seen));
+        }
+        self.cuts[number] = Cut { place, tree: SearchTree::new(&starts), ways };
+        Way { start: number as u32, len: CUT }
+    }
+}
