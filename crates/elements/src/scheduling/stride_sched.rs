@@ -26,7 +26,7 @@
 //! # See also
 //! StrideSwitch, RoundRobinSched, PrioSched, DRRSched
 
-use super::strides::Strides;
+use super::strides::{Order, Strides};
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
@@ -37,79 +37,117 @@ pub(crate) const CLASS: Class = Class::new("StrideSched", create)
     .residency(Residency::Exclusive)
     .doc(include_str!("stride_sched.rs"));
 
+/// A request is planned before inputs are asked: whose turn each packet is, if all have what they are asked for. So each
+/// input is asked once for all of its packets. When one has fewer, the plan is made anew with what is known now; the turns
+/// of the others keep their order, so they only get more.
 struct StrideSched {
     strides: Strides,
-    inputs: usize,
-    /// How many inputs were asked for the packet wanted now.
-    asked: usize,
+    /// The order before this request.
+    before: Order,
+    inputs: Vec<Input>,
+    /// Whose turn each packet is.
+    turns: Vec<u32>,
     want: usize,
+}
+
+#[derive(Default)]
+struct Input {
+    /// Packets that it gave, last one first.
     got: Option<Batch>,
+    /// Packets that it is to give, as planned.
+    planned: usize,
+    /// Whether it has no more.
+    dry: bool,
+}
+
+impl Input {
+    fn held(&self) -> usize {
+        self.got.as_ref().map_or(0, Batch::len)
+    }
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let strides = Strides::read(config, config.inputs(), "input")?;
-    Ok(Box::new(StrideSched { strides, inputs: config.inputs(), asked: 0, want: 0, got: None }))
+    let inputs = (0..config.inputs()).map(|_| Input::default()).collect();
+    let turns = Vec::with_capacity(packet::BATCH_MAX);
+    Ok(Box::new(StrideSched { strides, before: Order::default(), inputs, turns, want: 0 }))
 }
 
 impl StrideSched {
-    /// Asks the next input in line, if there is one.
-    fn ask(&mut self, got: Batch) -> Pull {
-        match self.strides.nth(self.asked) {
-            Some(input) if got.len() < self.want => {
-                self.got = Some(got);
-                self.asked += 1;
-                Pull::Ask { input, want: 1 }
+    /// Deals out turns to the inputs that have packets, or may have.
+    fn plan(&mut self) {
+        let StrideSched { strides, inputs, turns, .. } = self;
+        turns.clear();
+        inputs.iter_mut().for_each(|input| input.planned = 0);
+        while turns.len() < self.want {
+            let ready = |&port: &usize| !inputs[port].dry || inputs[port].planned < inputs[port].held();
+            let mut passed = 0;
+            let Some(port) = strides.in_line().inspect(|_| passed += 1).find(ready) else {
+                strides.served_many(passed); // all were asked in vain
+                return;
+            };
+            if passed == 1 {
+                strides.served()
+            } else {
+                strides.served_many(passed)
             }
-            _ => Pull::Give(got),
+            inputs[port].planned += 1;
+            turns.push(port as u32);
         }
     }
-}
 
-impl StrideSched {
-    /// Nothing was to be had: pullers sleep until an input with tickets may have something.
-    fn rest(&self, cx: &mut Cx<'_>) {
-        let mut inputs = (0..).map_while(|n| self.strides.nth(n));
-        let active = inputs.any(|input| cx.may_have(input));
-        cx.set_signal(active);
+    /// Asks the next input that owes packets; once none does, gives them in turn.
+    fn go_on(&mut self, cx: &mut Cx<'_>) -> Pull {
+        let owes = |input: &Input| !input.dry && input.planned > input.held();
+        if let Some(input) = self.inputs.iter().position(owes) {
+            let Input { planned, .. } = self.inputs[input];
+            return Pull::Ask { input, want: planned - self.inputs[input].held() };
+        }
+        let mut batch = cx.batch();
+        let turns = self.turns.iter().map(|&port| port as usize);
+        batch.extend(turns.filter_map(|port| self.inputs[port].got.as_mut()?.pop()));
+        for input in &mut self.inputs {
+            input.got.take_if(|got| got.is_empty()).into_iter().for_each(|got| cx.consume(got));
+        }
+        if batch.is_empty() {
+            let active = self.strides.in_line().any(|input| cx.may_have(input));
+            cx.set_signal(active); // pullers sleep until an input with tickets may have something
+        }
+        Pull::Give(batch)
     }
 }
 
 impl Element for StrideSched {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
-        (0..self.inputs).for_each(|input| cx.relay(input));
+        (0..self.inputs.len()).for_each(|input| cx.relay(input));
         Ok(())
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
-        (self.want, self.asked) = (want, 0);
-        let got = cx.batch();
-        if self.strides.nth(0).is_none() {
-            self.rest(cx);
+        self.want = want;
+        for (i, input) in self.inputs.iter_mut().enumerate() {
+            input.dry = !cx.may_have(i);
         }
-        self.ask(got)
+        self.strides.save(&mut self.before);
+        self.plan();
+        self.go_on(cx)
     }
 
-    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
-        let mut got = self.got.take().unwrap_or_default();
-        let packet = batch.pop();
-        cx.consume(batch);
-        let in_vain = packet.is_none();
-        if let Some(packet) = packet {
-            got.push(packet);
+    fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) -> Pull {
+        let input = &mut self.inputs[port];
+        batch.packets_mut().reverse();
+        if let Some(mut earlier) = input.got.take() {
+            earlier.drain(|packet| batch.push(packet));
+            cx.consume(earlier);
         }
-        if in_vain && self.strides.nth(self.asked).is_some() {
-            return self.ask(got);
+        input.dry = batch.len() < input.planned;
+        input.got = Some(batch);
+        if input.dry {
+            self.strides.restore(&self.before);
+            self.plan();
         }
-        self.strides.served(self.asked);
-        self.asked = 0;
-        if !in_vain {
-            return self.ask(got);
-        }
-        if got.is_empty() {
-            self.rest(cx);
-        }
-        Pull::Give(got)
+        self.go_on(cx)
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -131,6 +169,30 @@ mod tests {
         let order: Vec<_> = lines.lines().map(|line| line.rsplit(' ').next().unwrap_or("")).collect();
         let early = order[..8].iter().filter(|byte| **byte == "62").count();
         assert_eq!((order.len(), early), (10, 6), "{order:?}");
+    }
+
+    /// What packet by packet gives, whatever is in the queues and whatever the burst.
+    #[test]
+    fn plans_as_single_packets_do() {
+        for lengths in [[9, 2, 14], [1, 1, 8], [0, 16, 3], [5, 0, 0], [30, 30, 30]] {
+            let order = |burst: usize| {
+                let mut config =
+                    format!("s :: StrideSched(3, 1, 7) -> Print(MAXLENGTH 1) -> Discard(BURST {burst});");
+                for (input, length) in lengths.into_iter().enumerate() {
+                    let byte = ["a", "b", "c"][input];
+                    config += &format!(
+                        " InfiniteSource(DATA {byte}, LIMIT {length}, BURST 32) -> Queue -> [{input}] s;"
+                    );
+                }
+                let lines = run(&(config + "RatedSource(LIMIT 4, STOP true) -> Discard;"));
+                lines.lines().map(|line| line.rsplit(' ').next().unwrap_or("").to_owned()).collect::<Vec<_>>()
+            };
+            let singly = order(1);
+            assert_eq!(singly.len(), lengths.iter().sum::<usize>());
+            for burst in [2, 5, 13, 32] {
+                assert_eq!(order(burst), singly, "{lengths:?} {burst}");
+            }
+        }
     }
 
     #[test]

@@ -47,9 +47,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for StrideSwitch {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        cx.scatter(batch, |_, _| match self.strides.nth(0) {
+        cx.scatter(batch, |_, _| match self.strides.first() {
             Some(output) => {
-                self.strides.served(1);
+                self.strides.served();
                 Verdict::Output(output)
             }
             None => Verdict::Drop("no output has tickets"),

@@ -6,32 +6,38 @@ use std::any::Any;
 /// Stride of a port with one ticket.
 const STRIDE1: u32 = 1 << 16;
 
-#[derive(Clone, Debug, Default)]
+/// A port that is served.
+#[derive(Clone, Copy, Debug)]
 struct Client {
-    tickets: u32,
+    port: u32,
     stride: u32,
     pass: u32,
 }
 
 impl Client {
-    fn set_tickets(&mut self, tickets: u32) {
-        self.tickets = tickets;
-        self.stride = STRIDE1.checked_div(tickets).unwrap_or(0);
+    /// Whether it comes later than another; passes wrap around.
+    #[inline]
+    fn is_after(self, other: Client) -> bool {
+        self.pass.wrapping_sub(other.pass) as i32 > 0
     }
 
-    /// Whether it comes later than another; passes wrap around.
-    fn is_after(&self, other: &Client) -> bool {
-        self.pass.wrapping_sub(other.pass) as i32 > 0
+    fn charge(&mut self) {
+        self.pass = self.pass.wrapping_add(self.stride);
     }
 }
 
 /// Ports with tickets, in the order in which they are to be served.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Strides {
-    clients: Vec<Client>,
+    /// Tickets of each port.
+    tickets: Vec<u32>,
     /// Ports with any tickets, by ascending pass.
-    order: Vec<usize>,
+    line: Vec<Client>,
 }
+
+/// An order that can be gone back to.
+#[derive(Debug, Default)]
+pub(crate) struct Order(Vec<Client>);
 
 impl Strides {
     /// Reads tickets, one argument for each of so many ports.
@@ -58,65 +64,102 @@ impl Strides {
     }
 
     fn new(tickets: &[u32]) -> Strides {
-        let mut clients = vec![Client::default(); tickets.len()];
-        for (client, &tickets) in clients.iter_mut().zip(tickets) {
-            client.set_tickets(tickets.min(MAX_TICKETS));
-            client.pass = client.stride;
-        }
-        let mut strides = Strides { clients, order: Vec::with_capacity(tickets.len()) };
+        let tickets: Vec<u32> = tickets.iter().map(|&tickets| tickets.min(MAX_TICKETS)).collect();
+        let mut strides = Strides { line: Vec::with_capacity(tickets.len()), tickets };
         // Backwards, because a port goes before its equals.
-        (0..tickets.len()).rev().filter(|&port| tickets[port] > 0).for_each(|port| strides.insert(port));
+        for port in (0..strides.tickets.len()).rev() {
+            strides.join(port, 0);
+        }
         strides
     }
 
-    fn insert(&mut self, port: usize) {
-        let client = &self.clients[port];
-        let at = self.order.iter().position(|&other| !client.is_after(&self.clients[other]));
-        self.order.insert(at.unwrap_or(self.order.len()), port);
+    /// Puts a port into line, a stride behind `pass`, if it has tickets.
+    fn join(&mut self, port: usize, pass: u32) {
+        if let Some(stride) = STRIDE1.checked_div(self.tickets[port]) {
+            self.line.push(Client { port: port as u32, stride, pass: pass.wrapping_add(stride) });
+            self.settle(self.line.len() - 1);
+        }
     }
 
-    /// The port that is `n`-th in line.
+    /// Moves a client forward to where it belongs among those before it.
+    fn settle(&mut self, at: usize) {
+        let client = self.line[at];
+        let place = self.line[..at].iter().position(|&other| !client.is_after(other)).unwrap_or(at);
+        self.line[place..=at].rotate_right(1);
+    }
+
+    /// The port that is first in line.
     #[inline]
-    pub(crate) fn nth(&self, n: usize) -> Option<usize> {
-        self.order.get(n).copied()
+    pub(crate) fn first(&self) -> Option<usize> {
+        self.line.first().map(|client| client.port as usize)
     }
 
-    /// Says that the first `n` ports in line had their turns.
-    pub(crate) fn served(&mut self, n: usize) {
-        for i in 0..n {
-            let client = &mut self.clients[self.order[i]];
-            client.pass = client.pass.wrapping_add(client.stride);
+    /// The ports, in line.
+    #[inline]
+    pub(crate) fn in_line(&self) -> impl Iterator<Item = usize> {
+        self.line.iter().map(|client| client.port as usize)
+    }
+
+    /// Says that the first port in line had its turn.
+    #[inline]
+    pub(crate) fn served(&mut self) {
+        let Some((&first, _)) = self.line.split_first() else { return };
+        let mut client = first;
+        client.charge();
+        let mut place = 0;
+        while let Some(&next) = self.line.get(place + 1)
+            && client.is_after(next)
+        {
+            self.line[place] = next;
+            place += 1;
         }
-        if n == 1 {
-            let port = self.order.remove(0);
-            return self.insert(port);
+        self.line[place] = client;
+    }
+
+    /// Says that the first `n` ports in line had their turns, all but the last in vain.
+    pub(crate) fn served_many(&mut self, n: usize) {
+        let waiting = self.line.len() - n;
+        self.line.rotate_left(n);
+        for at in waiting..self.line.len() {
+            self.line[at].charge();
+            self.settle(at);
         }
-        let waiting = self.order.split_off(n);
-        let served = std::mem::replace(&mut self.order, waiting);
-        served.into_iter().for_each(|port| self.insert(port));
+    }
+
+    /// Remembers the order.
+    pub(crate) fn save(&self, order: &mut Order) {
+        order.0.clone_from(&self.line);
+    }
+
+    /// Goes back to an order: what was served since was not.
+    pub(crate) fn restore(&mut self, order: &Order) {
+        self.line.clone_from(&order.0);
     }
 
     fn set_tickets(&mut self, port: usize, tickets: i64) -> Result<(), String> {
         let Ok(tickets) = u32::try_from(tickets.min(i64::from(MAX_TICKETS))) else {
             return Err("number of tickets must be >= 0".to_owned());
         };
-        let old = self.clients[port].tickets;
-        self.clients[port].set_tickets(tickets);
-        if tickets == 0 {
-            self.order.retain(|&other| other != port);
-        } else if old == 0 {
-            let first = self.order.first().map(|&first| self.clients[first].pass);
-            self.clients[port].pass = first.map_or(0, |pass| pass.wrapping_add(self.clients[port].stride));
-            self.insert(port);
+        self.tickets[port] = tickets;
+        let place = self.line.iter().position(|client| client.port as usize == port);
+        match (place, STRIDE1.checked_div(tickets)) {
+            (Some(place), Some(stride)) => self.line[place].stride = stride,
+            (Some(place), None) => drop(self.line.remove(place)),
+            (None, None) => {}
+            (None, Some(stride)) => {
+                // Its turn comes as if it had just been served; in an empty line, at once.
+                let pass = self.line.first().map_or(stride.wrapping_neg(), |first| first.pass);
+                self.join(port, pass);
+            }
         }
         Ok(())
     }
 
     /// Declares the handlers of an element that has strides.
     pub(crate) fn handlers<E: Any>(&self, h: &mut Handlers, of: fn(&mut E) -> &mut Strides) {
-        for port in 0..self.clients.len() {
+        for port in 0..self.tickets.len() {
             let name = format!("tickets{port}");
-            h.read(&name, move |e: &mut E, _| of(e).clients[port].tickets);
+            h.read(&name, move |e: &mut E, _| of(e).tickets[port]);
             h.write(&name, move |e: &mut E, cx: &mut Cx<'_>, text| {
                 let tickets =
                     router::value(cx, text).map_err(|_| "tickets value must be integer".to_owned())?;
@@ -125,7 +168,7 @@ impl Strides {
             });
         }
         h.read("config", move |e: &mut E, _| {
-            of(e).clients.iter().map(|c| c.tickets.to_string()).collect::<Vec<_>>().join(", ")
+            of(e).tickets.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
         });
     }
 }
@@ -143,9 +186,9 @@ mod tests {
             let total: u32 = tickets.iter().sum();
             let mut turns = vec![0u32; tickets.len()];
             for _ in 0..total * 100 {
-                let port = strides.nth(0).expect("somebody has tickets");
+                let port = strides.first().expect("somebody has tickets");
                 turns[port] += 1;
-                strides.served(1);
+                strides.served();
             }
             for (turns, tickets) in turns.iter().zip(&tickets) {
                 prop_assert!(turns.abs_diff(tickets * 100) <= 2 + tickets, "{turns} of {tickets}");
@@ -157,11 +200,22 @@ mod tests {
     #[test]
     fn ties() {
         let mut strides = Strides::new(&[1, 1, 1]);
-        strides.served(3);
-        let mut order: Vec<_> = (0..3).filter_map(|n| strides.nth(n)).collect();
+        strides.served_many(3);
+        let mut order: Vec<_> = strides.in_line().collect();
         order.sort_unstable();
         assert_eq!(order, [0, 1, 2]);
         strides.set_tickets(1, 0).expect("zero is allowed");
-        assert_eq!((strides.order.len(), strides.set_tickets(1, -1).is_err()), (2, true));
+        assert_eq!((strides.line.len(), strides.set_tickets(1, -1).is_err()), (2, true));
+    }
+
+    /// A turn of the first is a turn of the first one.
+    #[test]
+    fn one_is_some() {
+        let (mut one, mut many) = (Strides::new(&[3, 1, 2, 2, 7]), Strides::new(&[3, 1, 2, 2, 7]));
+        for _ in 0..200 {
+            one.served();
+            many.served_many(1);
+            assert!(one.in_line().eq(many.in_line()));
+        }
     }
 }
