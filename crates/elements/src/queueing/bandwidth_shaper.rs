@@ -25,7 +25,7 @@
 
 use super::rate::{Bandwidth, GapRate};
 use super::shaper::{checked, sleep};
-use packet::Batch;
+use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
 /// The class.
@@ -36,15 +36,29 @@ pub(crate) const CLASS: Class = Class::new("BandwidthShaper", create)
 
 struct BandwidthShaper {
     rate: GapRate,
-    /// Packets for the request that is being answered: lengths are known only one after the other.
+    /// Packets for the request that is being answered: lengths are known only when packets are there.
     got: Option<Batch>,
     want: usize,
+    /// Length of the longest packet so far.
+    longest: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut rate = Bandwidth::default();
     config.args().required("RATE", &mut rate).finish()?;
-    Ok(Box::new(BandwidthShaper { rate: GapRate::new(checked(rate.0)?), got: None, want: 0 }))
+    Ok(Box::new(BandwidthShaper { rate: GapRate::new(checked(rate.0)?), got: None, want: 0, longest: MTU }))
+}
+
+/// Packets are taken to be at least this long until longer ones have come.
+const MTU: usize = 1514;
+
+impl BandwidthShaper {
+    /// Asks for as many packets as may go even if all are long, but at least one.
+    fn ask(&mut self, got: Batch, bytes: usize) -> Pull {
+        let want = bytes.div_ceil(self.longest).min(self.want - got.len());
+        self.got = Some(got);
+        Pull::Ask { input: 0, want }
+    }
 }
 
 impl Element for BandwidthShaper {
@@ -55,32 +69,37 @@ impl Element for BandwidthShaper {
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
-        if self.rate.allowance(cx.now_ns()) == 0 {
+        let bytes = self.rate.allowance(cx.now_ns());
+        if bytes == 0 {
             sleep(cx, &self.rate);
             return Pull::Nothing;
         }
         self.want = want;
-        self.got = Some(cx.batch());
-        Pull::Ask { input: 0, want: 1 }
+        let got = cx.batch();
+        self.ask(got, bytes)
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
         let mut got = self.got.take().unwrap_or_default();
-        let Some(packet) = batch.pop() else {
+        if batch.is_empty() {
             cx.consume(batch);
             if got.is_empty() && !cx.may_have(0) {
                 cx.set_signal(false);
             }
             return Pull::Give(got);
-        };
-        cx.consume(batch);
-        self.rate.spend(packet.len());
-        got.push(packet);
-        if got.len() == self.want || self.rate.allowance(cx.now_ns()) == 0 {
-            return Pull::Give(got);
         }
-        self.got = Some(got);
-        Pull::Ask { input: 0, want: 1 }
+        let bytes = batch.iter().map(Packet::len).inspect(|&len| self.longest = self.longest.max(len)).sum();
+        self.rate.spend(bytes);
+        if got.is_empty() {
+            std::mem::swap(&mut got, &mut batch);
+        }
+        batch.drain(|packet| got.push(packet));
+        cx.consume(batch);
+        match self.rate.allowance(cx.now_ns()) {
+            0 => Pull::Give(got),
+            _ if got.len() == self.want => Pull::Give(got),
+            bytes => self.ask(got, bytes),
+        }
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
