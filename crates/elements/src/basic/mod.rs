@@ -3,6 +3,7 @@
 mod adjust_timestamp;
 mod align;
 mod alignment_info;
+mod check_average_length;
 mod check_crc32;
 mod check_length;
 mod clipboard;
@@ -41,6 +42,7 @@ pub const CLASSES: &[&Class] = &[
     &adjust_timestamp::CLASS,
     &align::CLASS,
     &alignment_info::CLASS,
+    &check_average_length::CLASS,
     &check_crc32::CLASS,
     &check_length::CLASS,
     &counter::CLASS,

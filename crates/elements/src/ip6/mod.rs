@@ -17,6 +17,8 @@ mod samples;
 mod set_ip6_address;
 mod set_ip6_dscp;
 mod set_ip6_ecn;
+mod set_ip6_flow_label;
+mod set_ip6_hlim;
 mod store_ip6_address;
 mod translation;
 
@@ -32,6 +34,8 @@ pub const CLASSES: &[&Class] = &[
     &icmp6_error::CLASS,
     &mark_ip6_header::CLASS,
     &set_ip6_address::CLASS,
+    &set_ip6_flow_label::CLASS,
+    &set_ip6_hlim::CLASS,
     &store_ip6_address::CLASS,
     &ip6_encap::CLASS,
     &ip6_fragmenter::CLASS,

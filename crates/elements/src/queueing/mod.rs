@@ -20,6 +20,7 @@ mod rated_splitter;
 mod rated_unqueue;
 mod red;
 mod refill;
+mod replay_unqueue;
 pub(crate) mod shaper;
 mod storage;
 mod timed_unqueue;
@@ -52,6 +53,7 @@ pub const CLASSES: &[&Class] = &[
     &rated_splitter::CLASS,
     &rated_unqueue::CLASS,
     &red::CLASS,
+    &replay_unqueue::CLASS,
     &shaper::CLASS,
     &timed_unqueue::CLASS,
     &unqueue::CLASS,

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Each argument names an element and the number of the worker that its task is to run on. What the element reaches,
-//! pushing downstream and pulling upstream as far as the next queue, runs there as well. Numbers beyond the last worker
-//! start again at 0; -1 stands for no preference.
+//! pushing downstream and pulling upstream as far as the next queue, runs there as well. If there is no such
+//! worker, that is warned of, and it runs on worker 0; -1 stands for no preference.
 //!
 //! Ports: none.
 //!
@@ -74,6 +74,23 @@ mod tests {
             info.find(name, None).map(|element| info.nodes[element].workers.clone()).unwrap_or_default()
         };
         assert_eq!((worker_of("s"), worker_of("u"), worker_of("d")), (vec![0], vec![1], vec![1]));
+    }
+
+    /// A worker that does not exist is warned of; the first one does its work.
+    #[test]
+    fn missing_workers() {
+        let config = "Idle -> Queue -> u :: Unqueue -> Discard; StaticThreadSched(u 2);";
+        let known = crate::classes();
+        let graph = lang::parse(config, "config", &[]).graph;
+        let layout =
+            router::layout(graph, &known, 2).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+        let log = router::Log::Memory(Default::default());
+        let options = router::Options { workers: 2, log, ..Default::default() };
+        let (router, warnings) = router::build(layout, config.to_owned(), &known, options)
+            .unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
+        assert!(lang::render_click(&warnings).contains("'u': there is no thread 2, using thread 0"));
+        let u = router.info().find("u", None).expect("an element");
+        assert_eq!(router.info().nodes[u].workers, [0]);
     }
 
     #[test]

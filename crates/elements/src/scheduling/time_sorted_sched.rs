@@ -4,8 +4,8 @@
 //! TimeSortedSched([KEYWORDS])
 //! ```
 //!
-//! Each pull is answered with the earliest packet of those that the inputs have. One packet of each input may wait inside.
-//! If each input is in order, so is what comes out.
+//! Each pull is answered with the earliest packet of those that the inputs have. Packets of each input may wait inside, as
+//! many as are pulled at a time. If each input is in order, so is what comes out.
 //!
 //! Ports: 1 or more inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
@@ -36,7 +36,10 @@ pub(crate) const CLASS: Class = Class::new("TimeSortedSched", create)
     .doc(include_str!("time_sorted_sched.rs"));
 
 struct TimeSortedSched {
-    heads: Vec<Option<Packet>>,
+    /// Packets that each input gave, first one last; none if it is to be asked.
+    inputs: Vec<Option<Batch>>,
+    /// When the first packet of each input is from; the end of time if there is none.
+    times: Vec<i64>,
     stop: bool,
     want: usize,
     got: Option<Batch>,
@@ -45,25 +48,31 @@ struct TimeSortedSched {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut stop = false;
     config.args().keyword("STOP", &mut stop).finish()?;
-    let heads = (0..config.inputs()).map(|_| None).collect();
-    Ok(Box::new(TimeSortedSched { heads, stop, want: 0, got: None }))
+    let inputs: Vec<Option<Batch>> = (0..config.inputs()).map(|_| None).collect();
+    let times = vec![i64::MAX; inputs.len()];
+    Ok(Box::new(TimeSortedSched { inputs, times, stop, want: 0, got: None }))
+}
+
+/// When a packet is from: before the end of time.
+fn time(packet: &Packet) -> i64 {
+    packet.timestamp_ns().min(i64::MAX - 1)
 }
 
 impl TimeSortedSched {
-    /// Asks inputs from `from` on for what is missing; once all were asked, takes the earliest packet.
+    /// Asks inputs from `from` on of which nothing is here; once all were asked, takes the earliest packets.
     fn go_on(&mut self, cx: &mut Cx<'_>, mut from: usize, mut got: Batch) -> Pull {
         loop {
-            let missing = (from..self.heads.len()).find(|&i| self.heads[i].is_none() && cx.may_have(i));
+            let missing = (from..self.inputs.len()).find(|&i| self.inputs[i].is_none() && cx.may_have(i));
             if let Some(input) = missing {
+                let want = self.want - got.len();
                 self.got = Some(got);
-                return Pull::Ask { input, want: 1 };
+                return Pull::Ask { input, want };
             }
-            let Some(packet) = self.earliest() else { break };
-            got.push(packet);
+            let Some(emptied) = self.merge(cx, &mut got) else { break };
             if got.len() == self.want {
                 return Pull::Give(got);
             }
-            from = 0;
+            from = emptied;
         }
         if got.is_empty() {
             self.rest(cx);
@@ -71,16 +80,30 @@ impl TimeSortedSched {
         Pull::Give(got)
     }
 
-    fn earliest(&mut self) -> Option<Packet> {
-        let heads = self.heads.iter().enumerate();
-        let times = heads.filter_map(|(i, head)| head.as_ref().map(|packet| (packet.timestamp_ns(), i)));
-        let (_, first) = times.min()?;
-        self.heads[first].take()
+    /// Takes the earliest packets until enough are there or some input has to be asked. The result is that input, or any;
+    /// none if there was no packet.
+    fn merge(&mut self, cx: &mut Cx<'_>, got: &mut Batch) -> Option<usize> {
+        let mut last = None;
+        while got.len() < self.want {
+            let (input, _) = self.times.iter().enumerate().min_by_key(|(_, time)| **time)?;
+            let Some(batch) = &mut self.inputs[input] else { break };
+            got.extend(batch.pop());
+            last = Some(input);
+            match batch.packets().last() {
+                Some(next) => self.times[input] = time(next),
+                None => {
+                    self.times[input] = i64::MAX;
+                    self.inputs[input].take().into_iter().for_each(|batch| cx.consume(batch));
+                    break;
+                }
+            }
+        }
+        last
     }
 
     /// Nothing is to be had now.
     fn rest(&mut self, cx: &mut Cx<'_>) {
-        let more = (0..self.heads.len()).any(|input| cx.may_have(input));
+        let more = (0..self.inputs.len()).any(|input| cx.may_have(input));
         if !more && self.stop && cx.signal() {
             cx.please_stop();
         }
@@ -91,7 +114,7 @@ impl TimeSortedSched {
 impl Element for TimeSortedSched {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
-        (0..self.heads.len()).for_each(|input| cx.relay(input));
+        (0..self.inputs.len()).for_each(|input| cx.relay(input));
         Ok(())
     }
 
@@ -103,8 +126,14 @@ impl Element for TimeSortedSched {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) -> Pull {
         let got = self.got.take().unwrap_or_default();
-        self.heads[port] = batch.pop();
-        cx.consume(batch);
+        batch.packets_mut().reverse();
+        match batch.packets().last() {
+            Some(first) => {
+                self.times[port] = time(first);
+                self.inputs[port] = Some(batch);
+            }
+            None => cx.consume(batch),
+        }
         self.go_on(cx, port + 1, got)
     }
 }

@@ -7,6 +7,8 @@
 //! Packets pushed into it are dropped; pulls from it get none, and it tells pullers downstream to sleep. It never asks for
 //! packets itself. Use it for ports that are not needed.
 //!
+//! SimpleIdle is another name for it.
+//!
 //! Ports: any number of inputs and outputs. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
@@ -29,6 +31,9 @@ use router::{Class, Config, ConfigError, Cx, Element};
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("Idle", create).ports("-/-").flow("x/y").doc(include_str!("idle.rs"));
+
+/// Another name.
+pub(crate) const SIMPLE: Class = Class { name: "SimpleIdle", ..CLASS };
 
 struct Idle;
 

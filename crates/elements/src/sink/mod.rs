@@ -7,4 +7,5 @@ mod timed_sink;
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[&discard::CLASS, &discard::SIMPLE, &idle::CLASS, &timed_sink::CLASS];
+pub const CLASSES: &[&Class] =
+    &[&discard::CLASS, &discard::SIMPLE, &idle::CLASS, &idle::SIMPLE, &timed_sink::CLASS];

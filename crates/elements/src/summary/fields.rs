@@ -5,6 +5,7 @@ use super::form::{Form, Value};
 use super::maker::Maker;
 use super::options::Which;
 use super::view::{Missing, Protocol, View};
+use md5::{Digest, Md5};
 use packet::Anno;
 use wire::{icmpv4, ip_proto};
 
@@ -113,6 +114,12 @@ fn payload(view: &View<'_>) -> Result<Value, Missing> {
         return Err(Missing::Other);
     }
     Ok(Value::Bytes(bytes[..bytes.len().min(usize::try_from(len).unwrap_or(usize::MAX))].to_vec()))
+}
+
+fn payload_md5(view: &View<'_>) -> Result<Value, Missing> {
+    let (bytes, len) = view.payload();
+    let there = bytes.len().min(usize::try_from(len).unwrap_or(usize::MAX));
+    Ok(Value::Bytes(Md5::digest(&bytes[..there]).to_vec()))
 }
 
 fn tcp_flags(view: &View<'_>) -> Result<Value, Missing> {
@@ -250,6 +257,8 @@ pub(super) const FIELDS: &[Field] = &[
 
     field("payload", PAYLOAD, Form::Text, payload, |m, value| m.set_payload(Maker::bytes(value))),
     field("payload_len", PAYLOAD + 1, Form::Number(4), payload_len, |m, value| m.want_payload(value.number())),
+    Field { name: "payload_md5", order: PAYLOAD, form: Form::Md5 { hexadecimal: false }, extract: payload_md5, inject: None },
+    Field { name: "payload_md5_hex", order: PAYLOAD, form: Form::Md5 { hexadecimal: true }, extract: payload_md5, inject: None },
 ];
 
 /// Other names.

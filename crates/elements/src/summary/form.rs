@@ -52,6 +52,10 @@ pub(super) enum Form {
     /// Four hexadecimal digits.
     EtherType,
     Text,
+    /// An MD5 digest: in hexadecimal, or in 22 letters, digits, `_` and `@`.
+    Md5 {
+        hexadecimal: bool,
+    },
     IcmpType,
     /// The name of a code; the type stands in the higher byte.
     IcmpCode,
@@ -140,6 +144,11 @@ impl Form {
             }
             Form::EtherType => write!(text, "{number:04X}"),
             Form::Text => write!(text, "{}", lang::conf::quote(bytes)),
+            Form::Md5 { hexadecimal: true } => bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}")),
+            Form::Md5 { hexadecimal: false } => {
+                print_digest(text, bytes);
+                Ok(())
+            }
             Form::IcmpType => match describe::icmp_type_name(number as u8) {
                 Some(name) => write!(text, "{name}"),
                 None => write!(text, "{number}"),
@@ -188,6 +197,7 @@ impl Form {
             }
             Form::EtherType => u16::from_str_radix(text, 16).ok()?.into(),
             Form::Text => return Some(Value::Bytes(lang::conf::unquote_bytes(text))),
+            Form::Md5 { .. } => return None, // nobody can make the payload of it
             Form::IcmpType => describe::icmp_type(text)?.into(),
             Form::IcmpCode => match context.icmp_type {
                 Some(kind) => describe::icmp_code(kind, text)?.into(),
@@ -206,6 +216,7 @@ impl Form {
             Form::Address => 4,
             Form::FragmentOffset | Form::EtherType => 2,
             Form::Mac => 6,
+            Form::Md5 { .. } => 16,
             Form::TcpOptions(_) | Form::IpOptions | Form::Text => return None,
             _ => 1,
         })
@@ -245,13 +256,25 @@ impl Form {
         let bytes = record.split_off(..width)?;
         let part = |bytes: &[u8]| bytes.iter().fold(0u64, |n, &byte| n << 8 | u64::from(byte));
         Some(match self {
-            Form::Mac | Form::TcpOptions(_) | Form::IpOptions => Value::Bytes(bytes.to_vec()),
+            Form::Mac | Form::Md5 { .. } | Form::TcpOptions(_) | Form::IpOptions => {
+                Value::Bytes(bytes.to_vec())
+            }
             Form::Time { nanoseconds } => {
                 let scale = if nanoseconds { 1 } else { 1000 };
                 Value::Time(part(&bytes[..4]) as i64 * NS_PER_S + part(&bytes[4..]) as i64 * scale)
             }
             _ => Value::Number(part(bytes)),
         })
+    }
+}
+
+/// Six bits a letter, beginning with the lowest bits of the first byte.
+fn print_digest(text: &mut String, digest: &[u8]) {
+    const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@";
+    let mut bits = digest.iter().rev().fold(0u128, |bits, &byte| bits << 8 | u128::from(byte));
+    for _ in 0..(digest.len() * 8).div_ceil(6) {
+        text.push(char::from(LETTERS[(bits & 63) as usize]));
+        bits >>= 6;
     }
 }
 

@@ -21,7 +21,7 @@
 //!   timestamps), `tcp_sack`
 //! - UDP: `udp_len`
 //! - ICMP: `icmp_type`, `icmp_code`, `icmp_type_name`, `icmp_code_name`, `icmp_flowid`, `icmp_seq`, `icmp_nextmtu`
-//! - data: `payload`, `payload_len`
+//! - data: `payload`, `payload_len`, `payload_md5` (22 characters), `payload_md5_hex`
 //! - `none`: no value
 //!
 //! Ports: 1 input, at most 1 output. Processing: agnostic. Workers: exclusive.
