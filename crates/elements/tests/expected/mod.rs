@@ -1,0 +1,162 @@
+//! Runs configurations that say what comes of them.
+//!
+//! In such a file a line `//= TEXT` is the next line that elements print; behind a line `//? ELEMENT.HANDLER` it is a line
+//! of what that handler says once the run is over. Each runs in simulated time with vectors of 1 and of 32 and on one and
+//! on two workers; a line `//! workers 1` keeps it on one.
+//!
+//! `//! error TEXT` says that the configuration is refused, with a message that has the text. `$DIR` is a directory of the
+//! run's own; a line `//< NAME TEXT` is the next line of a file there. Behind a line `//! then` comes another configuration,
+//! which runs when the first has come to its end and sees the same files.
+
+use router::{Call, Classes, Clock, Log, Options};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What a configuration expects.
+#[derive(Default)]
+struct Expected {
+    printed: Vec<String>,
+    handlers: Vec<(String, Vec<String>)>,
+    errors: Vec<String>,
+    workers: Vec<usize>,
+    files: Vec<(String, String)>,
+}
+
+impl Expected {
+    fn read(text: &str) -> Expected {
+        let mut expected = Expected { workers: vec![1, 2], ..Expected::default() };
+        for line in text.lines() {
+            if let Some(path) = line.strip_prefix("//? ") {
+                expected.handlers.push((path.trim().to_owned(), Vec::new()));
+            } else if let Some(text) = line.strip_prefix("//=") {
+                let text = text.strip_prefix(' ').unwrap_or(text).to_owned();
+                match expected.handlers.last_mut() {
+                    Some((_, lines)) => lines.push(text),
+                    None => expected.printed.push(text),
+                }
+            } else if let Some(text) = line.strip_prefix("//! error ") {
+                expected.errors.push(text.to_owned());
+            } else if let Some(workers) = line.strip_prefix("//! workers ") {
+                expected.workers = workers.split_whitespace().flat_map(str::parse).collect();
+            } else if let Some(rest) = line.strip_prefix("//< ") {
+                let (name, text) = rest.split_once(' ').unwrap_or((rest, ""));
+                expected.files.push((name.to_owned(), text.to_owned()));
+            }
+        }
+        expected
+    }
+
+    fn is_empty(&self) -> bool {
+        self.printed.is_empty() && self.handlers.is_empty() && self.errors.is_empty()
+    }
+
+    /// What is otherwise.
+    fn differences(&self, found: Result<Found, String>) -> String {
+        let (printed, values) = match found {
+            Ok(Found { .. }) if !self.errors.is_empty() => {
+                return format!("  not refused: {:?}\n", self.errors);
+            }
+            Ok(Found { printed, values }) => (printed, values),
+            Err(messages) => {
+                let missing = self.errors.iter().any(|error| !messages.contains(error));
+                return if missing || self.errors.is_empty() { messages } else { String::new() };
+            }
+        };
+        let compare = |what: &str, found: &str, expected: &[String]| {
+            if found.lines().eq(expected.iter().map(String::as_str)) {
+                return String::new();
+            }
+            let found: Vec<_> = found.lines().collect();
+            format!("  {what}found    {found:?}\n  expected {expected:?}\n")
+        };
+        let handlers = self.handlers.iter().zip(values);
+        let handlers = handlers.map(|((path, lines), value)| compare(&format!("{path}: "), &value, lines));
+        compare("", &printed, &self.printed) + &handlers.collect::<String>()
+    }
+}
+
+/// What a configuration printed, and what handlers said in the end.
+struct Found {
+    printed: String,
+    values: Vec<String>,
+}
+
+/// Runs a configuration.
+fn run(
+    text: &str,
+    known: &Classes,
+    directory: &Path,
+    (workers, vector): (usize, usize),
+    handlers: &[(String, Vec<String>)],
+) -> Result<Found, String> {
+    let parameters = [("DIR".to_owned(), directory.display().to_string())];
+    let parsed = lang::parse(text, "config", &parameters);
+    if parsed.has_errors() {
+        return Err(parsed.render_click());
+    }
+    let refused = |errors: Vec<lang::Diagnostic>| lang::render_click(&errors);
+    let layout = router::layout(parsed.graph, known, workers).map_err(refused)?;
+    let log = Log::Memory(Default::default());
+    let options = Options { workers, vector, clock: Clock::simulated(), log, ..Options::default() };
+    let (mut router, _) = router::build(layout, text.to_owned(), known, options).map_err(refused)?;
+    router.run();
+    let read = |(path, _): &(String, Vec<String>)| {
+        router.call(Call::read(path.as_str(), "")).unwrap_or_else(|error| format!("error: {error}"))
+    };
+    let values = handlers.iter().map(read).collect();
+    router.finish();
+    Ok(Found { printed: router.info().log.text(), values })
+}
+
+/// The configurations of a folder of the repository that expect something: name, text.
+pub(crate) fn files(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder);
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "click"));
+    files.sort();
+    let read = |file: PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (name, std::fs::read_to_string(&file).expect("readable"))
+    };
+    files.into_iter().map(read).filter(|(_, text)| !Expected::read(text).is_empty()).collect()
+}
+
+/// Runs every configuration of a folder in all its forms: how many there are, and what was otherwise.
+pub(crate) fn check(folder: &str, known: &Classes) -> (usize, String) {
+    let (files, mut wrong) = (files(folder), String::new());
+    for (name, text) in &files {
+        let acts: Vec<(&str, Expected)> = acts(text).map(|act| (act, Expected::read(act))).collect();
+        for form in acts[0].1.workers.iter().flat_map(|&workers| [(workers, 1), (workers, 32)]) {
+            let directory = tempfile::tempdir().expect("a directory");
+            for (act, expected) in &acts {
+                expected.files.iter().for_each(|(name, line)| append(&directory.path().join(name), line));
+                let found = run(act, known, directory.path(), form, &expected.handlers);
+                let differences = expected.differences(found);
+                if !differences.is_empty() {
+                    wrong += &format!("{name}, {} workers, vector {}\n{differences}", form.0, form.1);
+                }
+            }
+        }
+    }
+    (files.len(), wrong)
+}
+
+/// The configurations that run one after the other.
+fn acts(text: &str) -> impl Iterator<Item = &str> {
+    text.split("//! then\n")
+}
+
+fn append(file: &Path, line: &str) {
+    let before = std::fs::read_to_string(file).unwrap_or_default();
+    std::fs::write(file, before + line + "\n").expect("writable");
+}
+
+/// The classes of all elements of a folder's configurations.
+#[allow(dead_code)] // one of the tests that use this module asks
+pub(crate) fn classes_of(folder: &str) -> BTreeSet<String> {
+    let files = files(folder);
+    let acts = files.iter().flat_map(|(_, text)| acts(text));
+    let elements = acts.flat_map(|act| lang::parse(act, "config", &[]).graph.elements);
+    elements.map(|element| element.class).collect()
+}

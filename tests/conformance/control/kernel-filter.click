@@ -1,0 +1,3 @@
+// The machine's firewall is not the router's business.
+KernelFilter(drop dev eth0);
+//! error KernelFilter

@@ -1,0 +1,3 @@
+// There is no kernel module to talk to.
+KernelHandlerProxy();
+//! error KernelHandlerProxy
