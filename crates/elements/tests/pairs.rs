@@ -1,36 +1,19 @@
 //! Random packets through every element, and through pairs of elements: nothing panics, and every run comes to its end.
 //!
-//! `tests/stages.txt` has the elements. Sums that overflow panic, too, as tests are compiled.
+//! `tests/stages.txt` has the elements. Sums that overflow panic, too, as tests are compiled. What a fuzzer finds
+//! (`fuzz/fuzz_targets/element_pairs.rs`) is in a corpus, which is replayed here.
+
+mod stages;
 
 use clique_elements as elements;
 use packet::Anno;
-use router::{Activity, Class, Classes, Clock, Config, ConfigError, Cx, Element, Log, Options, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Residency};
+use stages::{BEFORE, Stage, stages, story};
 
-const STAGES: &str = include_str!("../../../tests/stages.txt");
 /// Packets of a run.
 const PACKETS: u32 = 96;
 /// Pairs that are tried: some of all, others in each run of the tests would not help to reproduce a failure.
 const PAIRS: usize = 1_000;
-
-/// What a stage is: the text, and whether it stands between a Queue and an Unqueue, or has no output.
-#[derive(Clone, Copy)]
-struct Stage {
-    text: &'static str,
-    place: &'static str,
-}
-
-fn stages() -> Vec<Stage> {
-    let lines = STAGES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let stage = |line: &'static str| {
-        let mut words = line.split_whitespace();
-        let place = words.nth(2).expect("a place");
-        let times = words.next().expect("a number");
-        let (_, text) = line.split_once(&format!("{place} ")).expect("the place");
-        let (_, text) = text.split_once(times).expect("the number");
-        Stage { text: text.trim(), place }
-    };
-    lines.map(stage).filter(|stage| stage.place != "source").collect()
-}
 
 /// Emits packets of all kinds, most of them nearly right, and stops the driver.
 const HOSTILE: Class = Class::new("Hostile", create)
@@ -114,47 +97,12 @@ impl Element for Hostile {
     }
 }
 
-/// Elements that mark headers, so that those behind them look into packets.
-const BEFORE: [&str; 7] = [
-    "Null",
-    "MarkIPHeader(0)",
-    "MarkIPHeader(14)",
-    "MarkIP6Header(0)",
-    "CheckIPHeader",
-    "MarkMACHeader",
-    "GetIPAddress(16)",
-];
-
-/// Runs a configuration to its end in simulated time; how many times an element was handed packets.
 fn run(config: &str, vector: usize) -> u64 {
-    let library = elements::classes();
-    let known = Classes::new(library.iter().chain([&HOSTILE]));
-    let parsed = lang::parse(config, "pairs", &[]);
-    assert!(!parsed.has_errors(), "{config}\n{}", parsed.render_click());
-    let layout = router::layout(parsed.graph, &known, 1)
-        .unwrap_or_else(|e| panic!("{config}\n{}", lang::render_click(&e)));
-    let log = Log::Memory(Default::default());
-    let options = Options { log, clock: Clock::simulated(), vector, ..Options::default() };
-    let (mut router, _) = router::build(layout, config.to_owned(), &known, options)
-        .unwrap_or_else(|e| panic!("{config}\n{}", lang::render_click(&e)));
-    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        router.run();
-        router.finish();
-    }));
-    assert!(ran.is_ok(), "vector {vector}: {config}");
-    router.dispatches()
+    stages::run(config, vector, &elements::classes(), Some(&HOSTILE))
 }
 
-fn through(stages: &[Stage], before: &str, seed: usize) -> String {
-    let mut config = format!("Hostile({seed}, {PACKETS}) -> {before}");
-    for (i, stage) in stages.iter().enumerate() {
-        config += &match stage.place {
-            "push" => format!(" -> {}", stage.text),
-            "pull" => format!(" -> Queue(64) -> {} -> Unqueue(BURST 8)", stage.text),
-            _ => format!(" -> t{i} :: Tee -> {}; t{i}[1]", stage.text),
-        };
-    }
-    config + " -> Discard;"
+fn through(chosen: &[Stage], before: &str, seed: usize) -> String {
+    stages::through(&format!("Hostile({seed}, {PACKETS})"), before, chosen)
 }
 
 #[test]
@@ -174,4 +122,17 @@ fn in_pairs() {
         let pair = [stages[rng.usize(0..stages.len())], stages[rng.usize(0..stages.len())]];
         run(&through(&pair, BEFORE[rng.usize(0..BEFORE.len())], seed), [1, 32][rng.usize(0..2)]);
     }
+}
+
+#[test]
+fn corpus_is_replayed() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/element_pairs");
+    let mut replayed = 0;
+    for entry in std::fs::read_dir(folder).expect("a corpus") {
+        let bytes = std::fs::read(entry.expect("an entry").path()).expect("readable");
+        let (config, vector) = story(&bytes).expect("a story");
+        assert!(run(&config, vector) > 0, "{config}");
+        replayed += 1;
+    }
+    assert!(replayed >= 20);
 }

@@ -1,0 +1,17 @@
+//! Any packets through any element of `tests/stages.txt`, or any two: never a panic, and every run comes to its end.
+//!
+//! The corpus is replayed by `crates/elements/tests/pairs.rs`.
+
+#![no_main]
+
+#[path = "../../crates/elements/tests/stages/mod.rs"]
+#[allow(dead_code)] // the ordinary tests use the rest
+mod stages;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    if let Some((config, vector)) = stages::story(data) {
+        stages::run(&config, vector, &elements::classes(), None);
+    }
+});
