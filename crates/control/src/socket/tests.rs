@@ -1,7 +1,9 @@
 //! A router with control sockets, and clients that talk to it.
 
 use crate::Client;
-use router::{Call, Class, Classes, Clock, Config, ConfigError, Cx, Element, Handlers, Log, Options, Router};
+use router::{
+    ANY, Call, Class, Classes, Clock, Config, ConfigError, Cx, Element, Handlers, Log, Options, Router,
+};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -29,9 +31,25 @@ impl Element for Sample {
     }
 }
 
+/// An element that has every handler: reading gives back what was asked for.
+struct Anything;
+
+const ANYTHING: Class = Class::new("Anything", create_anything).ports("0/0");
+
+fn create_anything(_config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    Ok(Box::new(Anything))
+}
+
+impl Element for Anything {
+    fn handlers(&self, h: &mut Handlers) {
+        h.read_with(ANY, |_: &mut Anything, _, text| Ok(format!("<{text}>")));
+        h.write(ANY, |_: &mut Anything, _, text| Err(format!("asked to write '{text}'")));
+    }
+}
+
 fn build(config: &str, clock: Clock) -> Router {
     let parsed = lang::parse(config, "config", &[]);
-    let known = Classes::new(crate::CLASSES.iter().copied().chain([&SAMPLE]));
+    let known = Classes::new(crate::CLASSES.iter().copied().chain([&SAMPLE, &ANYTHING]));
     let layout =
         router::layout(parsed.graph, &known, 1).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
     // Only what goes to standard error is passed on.
@@ -140,6 +158,28 @@ fn read_only() {
             "530 Permission denied for 's.value'\n".repeat(2)
         );
         assert_eq!(talk(port, "read s.value"), "200 Read handler 's.value' OK\nDATA 6\nfirst\n");
+    });
+}
+
+/// With a proxy, clients reach nothing but that element, which is asked for whatever they name.
+#[test]
+fn proxies() {
+    with("cs :: ControlSocket(TCP, 0, PROXY p); p :: Anything; s :: Sample", Clock::real(), |port| {
+        let cases = [
+            ("read s.value\n", "200 Read handler 's.value' OK\nDATA 10\n<s.value >"),
+            ("read far.away 1 2\n", "200 Read handler 'far.away' OK\nDATA 14\n<far.away 1 2>"),
+            ("checkread far.away\n", "200 Read handler 'far.away' OK\n"),
+            (
+                "write far.away now\n",
+                "520-Write handler 'far.away' error:\n520 asked to write 'far.away now'\n",
+            ),
+        ];
+        for (commands, expected) in cases {
+            assert_eq!(talk(port, commands), expected, "{commands}");
+        }
+    });
+    with("cs :: ControlSocket(TCP, 0, PROXY s); s :: Sample", Clock::real(), |port| {
+        assert_eq!(talk(port, "read t.value\n"), "511 No proxied handler named 't.value'\n");
     });
 }
 
