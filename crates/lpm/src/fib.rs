@@ -155,6 +155,29 @@ impl<K: Key> Fib<K> {
         }
     }
 
+    /// How many different cache lines a lookup reads.
+    pub(crate) fn lines(&self, addr: K) -> usize {
+        let mut words = vec![addr.bits(0, K::ROOT_BITS) as u32 / 2];
+        let (mut entry, mut depth) = (self.arena.load_half(addr.bits(0, K::ROOT_BITS) as u32), K::ROOT_BITS);
+        if K::PAGE_BITS > 0 && entry & CHILD != 0 {
+            let half = 2 * place(entry) + addr.bits(depth, K::PAGE_BITS) as u32;
+            words.push(half / 2);
+            (entry, depth) = (self.arena.load_half(half), depth + K::PAGE_BITS);
+        }
+        while entry & CHILD != 0 && depth < K::BITS {
+            let slot = addr.bits(depth, 6);
+            let bitmap = self.arena.load(place(entry), Ordering::Relaxed);
+            let run = (bitmap << (63 - slot)).count_ones() - 1;
+            words.extend([place(entry), place(entry) + 1 + (run << (entry & 3)) / 8]);
+            (entry, depth) = (self.step(entry, slot), depth + 6);
+        }
+        // A line has eight words, and the first begins one.
+        words.iter_mut().for_each(|word| *word /= 8);
+        words.sort_unstable();
+        words.dedup();
+        words.len()
+    }
+
     /// Finds any number of addresses; `out` is as long as `addrs`.
     #[inline(always)]
     pub(crate) fn find_all(&self, addrs: &[K], out: &mut [u32]) {

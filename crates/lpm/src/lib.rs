@@ -51,8 +51,23 @@
 //!
 //! # How it changes
 //!
-//! The writer keeps the routes in a trie of its own, with up to six bits a node. A change repaints the
-//! nodes it reaches. If the runs of a block stay as they were, changed entries are stored in place;
+//! The writer keeps the routes in a trie of its own, with up to six bits a node:
+//!
+//! ```text
+//!  node: 96 bytes and two arrays of 4-byte numbers               positions
+//!  +--------------+------+---------------------------------------+          1          as short as its parent's slot
+//!  | prefixes     | 16 B | bit p: a prefix at position p         |       2     3       one bit longer
+//!  | ids          | 24 B | their ids, in the order of the bits   |      4 5   6 7      p covers 2p and 2p + 1
+//!  | slots        |  8 B | bit s: a child in slot s              |        ...
+//!  | children     | 24 B | the children, in the order of the bits|    64 65 ... 127    slots 0 to 63
+//!  | dirty slots  |  8 B | slots whose blocks may be out of date |
+//!  | dirty        |  1 B | whether its own may be                |
+//!  | inherited    |  4 B | the leaf its blocks were built over   |
+//!  | entry        |  4 B | what stands for it in the blocks above|
+//!  +--------------+------+---------------------------------------+
+//! ```
+//!
+//! A change repaints the nodes it reaches. If the runs of a block stay as they were, changed entries are stored in place;
 //! otherwise a new block is built beside the old one, and its parent's entry is redirected by one store.
 //! An old block is reused after a grace period ([`rcu::Domain::start`]), and not before, because a reader
 //! may still be in it. Memory is reserved at once, occupied as the table grows, and never moves. A change that does not fit into the memory limit

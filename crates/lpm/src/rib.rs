@@ -30,6 +30,10 @@ pub(crate) struct Node {
     pub(crate) entry: u32,
 }
 
+/// As the crate's documentation says.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Node>() == 96);
+
 impl Node {
     /// Number of set bits below `bit`.
     fn rank128(bits: u128, bit: u32) -> usize {

@@ -113,6 +113,12 @@ impl<K: Key> Table<K> {
         machine::find_all(&self.fib, addrs, &mut out[..addrs.len()]);
     }
 
+    /// How many different cache lines of 64 bytes a lookup of `addr` reads: what a lookup costs where caches are small. For
+    /// measurements.
+    pub fn lines(&self, addr: K, _turn: Turn<'_>) -> usize {
+        self.fib.lines(addr)
+    }
+
     /// Sets the id of `prefix`, returning the one it had.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
 
 use lpm::faithful::{DirectTable, LinearTable, RadixTable, RangeTable};
-use lpm::{Key, LongestMatch, NONE, Prefix, Table, TableError};
+use lpm::{Key, LongestMatch, NONE, Naive, Prefix, Table, TableError};
 use rcu::{Domain, Turn};
 
 /// Versions of the table; the id of each route says which version set it.
@@ -49,25 +49,47 @@ fn changes<K: Key>(version: u64) -> impl Iterator<Item = (Prefix<K>, Option<u32>
         .map(move |(net, depth)| (nest::<K>(net)[depth], id_at(net, depth, version)))
 }
 
-fn check<K: Key>(table: &dyn LongestMatch<K>, started: &AtomicU64, finished: &AtomicU64, done: &AtomicBool) {
+/// The versions of a table that may be current: all from the one that was finished last to the one that was started last.
+#[derive(Default)]
+struct Window {
+    started: AtomicU64,
+    finished: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Window {
+    /// Makes the next version.
+    fn step(&self, change: impl FnOnce()) {
+        self.started.fetch_add(1, SeqCst);
+        change();
+        self.finished.fetch_add(1, SeqCst);
+    }
+}
+
+/// Looks `addrs` up until it is over; `want` says what a version has for each.
+fn check<K: Key>(
+    table: &dyn LongestMatch<K>,
+    addrs: &[K],
+    want: &(dyn Fn(usize, u64) -> u32 + Sync),
+    window: &Window,
+) {
     let mut reader = Domain::global().register("checker");
-    let addrs: Vec<K> = (0..NETS).map(|net| nest(net)[0].addr()).collect();
     let mut out = vec![0; addrs.len()];
     let mut rounds = 0u64;
-    while !done.load(SeqCst) || rounds == 0 {
+    while !window.over.load(SeqCst) || rounds == 0 {
         let turn = reader.turn();
-        let oldest = finished.load(SeqCst);
+        let oldest = window.finished.load(SeqCst);
         if rounds.is_multiple_of(2) {
-            table.lookup_batch(&addrs, &mut out, turn);
+            table.lookup_batch(addrs, &mut out, turn);
         } else {
             for (&addr, out) in addrs.iter().zip(&mut out) {
                 *out = table.lookup(addr, turn).unwrap_or(NONE);
             }
         }
-        let newest = started.load(SeqCst);
-        for (net, &id) in (0..).zip(&out) {
-            let valid = (oldest..=newest).any(|version| longest_at(net, version) == id);
-            assert!(valid, "net {net}: id {id} is of no version of {oldest}..={newest}");
+        let newest = window.started.load(SeqCst);
+        for (at, &id) in out.iter().enumerate() {
+            let valid = (oldest..=newest).any(|version| want(at, version) == id);
+            assert!(valid, "{:?}: id {id} is of no version of {oldest}..={newest}", Prefix::host(addrs[at]));
         }
         rounds += 1;
         reader.quiescent();
@@ -86,27 +108,74 @@ fn patiently<R>(mut change: impl FnMut() -> Result<R, TableError>) -> R {
 }
 
 fn every_lookup_is_of_some_current_version<K: Key>(table: &dyn LongestMatch<K>) {
-    let (started, finished, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    let window = Window::default();
+    let addrs: Vec<K> = (0..NETS).map(|net| nest(net)[0].addr()).collect();
     table.change(nest(0)[2], Some(0)).unwrap();
     thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| check(table, &started, &finished, &done));
+            scope.spawn(|| check(table, &addrs, &|net, version| longest_at(net as u32, version), &window));
         }
         for version in 1..VERSIONS {
-            started.store(version, SeqCst);
             // One application a version: then every address goes from version to version in one step.
             let changes: Vec<_> = changes(version).collect();
-            patiently(|| table.apply(&changes));
-            finished.store(version, SeqCst);
+            window.step(|| patiently(|| table.apply(&changes)));
         }
-        done.store(true, SeqCst);
+        window.over.store(true, SeqCst);
     });
     // Quiet again, lookups return the newest.
     let guard = Domain::global().guard();
-    for net in 0..NETS {
-        let found = table.lookup(nest(net)[0].addr(), guard.turn()).unwrap_or(NONE);
+    for (net, &addr) in (0..).zip(&addrs) {
+        let found = table.lookup(addr, guard.turn()).unwrap_or(NONE);
         assert_eq!(found, longest_at(net, VERSIONS - 1));
     }
+}
+
+/// A session reset: all routes of the shipped table withdrawn, then announced by another neighbour, then back again. Every lookup
+/// meanwhile is of the table before, of none, or of the table after. A debug build takes every `thinned` prefix.
+fn a_session_reset_is_absorbed<K: Key>(prefixes: impl Iterator<Item = Prefix<K>>, thinned: usize) {
+    let prefixes: Vec<_> = prefixes.step_by(if cfg!(debug_assertions) { thinned } else { 1 }).collect();
+    let id = |at: usize, neighbour: u32| 2 * (at as u32 % 5000) + neighbour;
+    let announced =
+        |neighbour| prefixes.iter().enumerate().map(move |(at, &prefix)| (prefix, Some(id(at, neighbour))));
+    let withdrawn = || prefixes.iter().map(|&prefix| (prefix, None));
+    let addrs: Vec<K> = prefixes.iter().step_by(prefixes.len() / 1000).map(|prefix| prefix.last()).collect();
+    let wants = [0, 1].map(|neighbour| {
+        let mut naive = Naive::new();
+        for (prefix, id) in announced(neighbour) {
+            naive.insert(prefix, id.unwrap_or(NONE));
+        }
+        addrs.iter().map(|&addr| naive.lookup(addr).unwrap_or(NONE)).collect::<Vec<u32>>()
+    });
+    // Versions: one neighbour's, none, the other's, none, and so on.
+    let want = |at: usize, version: u64| match version % 4 {
+        0 => wants[0][at],
+        2 => wants[1][at],
+        _ => NONE,
+    };
+    let (table, window) = (Table::<K>::new(Domain::global()), Window::default());
+    table.apply(announced(0)).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| check(&table, &addrs, &want, &window));
+        }
+        for neighbour in [1, 0] {
+            window.step(|| table.apply(withdrawn()).unwrap());
+            window.step(|| table.apply(announced(neighbour)).unwrap());
+        }
+        window.over.store(true, SeqCst);
+    });
+    let guard = Domain::global().guard();
+    for (at, &addr) in addrs.iter().enumerate() {
+        assert_eq!(table.lookup(addr, guard.turn()).unwrap_or(NONE), wants[0][at]);
+    }
+}
+
+#[test]
+fn session_resets_are_absorbed() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/internet-prefixes.txt.xz");
+    let list = lpm::import::read_file(path.as_ref(), Default::default()).unwrap();
+    a_session_reset_is_absorbed(list.v4.iter().map(|&(prefix, _)| prefix), 20);
+    a_session_reset_is_absorbed(list.v6.iter().map(|&(prefix, _)| prefix), 10);
 }
 
 /// Updaters that race end in some serial order: what they all agree on is there, and counts are right.

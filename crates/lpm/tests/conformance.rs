@@ -1,8 +1,10 @@
 //! All tables against the golden one: the same operations, the same answers.
 
+use std::collections::HashMap;
 use std::marker::PhantomData;
 
 use lpm::faithful::{DirectTable, LinearTable, RadixTable, RangeTable};
+use lpm::import::{self, AnyPrefix};
 use lpm::{Key, LongestMatch, MAX_ID, NONE, Naive, Prefix, Table, TableError};
 use proptest::prelude::*;
 use rcu::Domain;
@@ -272,6 +274,32 @@ fn the_full_table_looks_up_right() {
     RADIX.full(v4(), 20);
     DIRECT.full(v4(), 20);
     RANGE.full(v4(), 20);
+}
+
+/// Real updates of a route collector, one after the other.
+fn replay<T: LongestMatch<u32>>(kind: &Kind<u32, T>) {
+    let packed = &include_bytes!("data/rrc15-20100227.1610.gz")[..];
+    let bytes = import::unpack(packed, &mut import::Options::default()).unwrap();
+    let changes = import::changes(&bytes).unwrap();
+    let withdrawn = changes.iter().filter(|(_, gateway)| gateway.is_none()).count();
+    assert!(changes.len() > 300 && withdrawn > 50, "{} changes, {withdrawn} withdrawals", changes.len());
+    let (mut pair, mut ids) = (Pair::new((kind.make)()), HashMap::new());
+    for (prefix, gateway) in changes {
+        let AnyPrefix::V4(prefix) = prefix else { continue };
+        let fresh = ids.len() as u32;
+        pair.change(prefix, gateway.map(|gateway| *ids.entry(gateway).or_insert(fresh)));
+        pair.check_around(prefix);
+    }
+    pair.check_all();
+}
+
+#[test]
+fn real_updates() {
+    replay(&BEST4);
+    replay(&RADIX);
+    replay(&DIRECT);
+    replay(&RANGE);
+    replay(&LINEAR);
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(long = "to", value_name = "[INTERFACE=]OUTPUT", value_parser = output)]
     outputs: Vec<(Option<String>, u32)>,
 
-    /// Load the file into this element of a running router.
+    /// Send the routes to this element of a running router.
     #[arg(long, value_name = "ELEMENT", requires = "socket")]
     into: Option<String>,
 
@@ -54,21 +54,25 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
         return load(args, element, &list, json);
     }
     assign(&mut list, &args.outputs);
-    let routes = list.sorted();
     if json {
-        let all: Vec<Value> = routes.iter().map(|&(prefix, way)| route_json(&list, prefix, way)).collect();
+        let all: Vec<Value> =
+            list.sorted().iter().map(|&(prefix, way)| route_json(&list, prefix, way)).collect();
         let report = json!({ "routes": all, "skipped": list.skipped });
         return Ok(match &args.output {
             None => report::print_json(&report),
             Some(out) => console::write_result(Some(out), &format!("{report:#}\n")),
         });
     }
-    let text = routes.iter().fold(String::new(), |mut text, &(prefix, way)| {
+    Ok(console::write_result(args.output.as_deref(), &text(&list)))
+}
+
+/// All routes in order, in lines that can be read again.
+fn text(list: &List) -> String {
+    list.sorted().iter().fold(String::new(), |mut text, &(prefix, way)| {
         // Writing to a string cannot fail.
         let _ = write!(text, "{}", list.line(prefix, way));
         text
-    });
-    Ok(console::write_result(args.output.as_deref(), &text))
+    })
 }
 
 /// Gives outputs to the next hops that have none.
@@ -91,23 +95,18 @@ fn assign(list: &mut List, outputs: &[(Option<String>, u32)]) {
     list.groups.iter_mut().flatten().for_each(|(hop, _)| give(hop));
 }
 
-/// Has an element load the file, which was found to be right.
+/// Sends an element the routes, which were found to be right, with outputs in the first line.
 fn load(args: &Args, element: &str, list: &List, json: bool) -> Result<Status, Trouble> {
-    let path = match args.file.as_str() {
-        "-" => return Err(Trouble(Status::Usage, "a router cannot load standard input; name a file".into())),
-        file => std::fs::canonicalize(file).map_err(|error| {
-            Trouble(Status::Configuration, format!("{file}: {}", console::reason(&error)))
-        })?,
-    };
-    let mut value = lang::conf::quote(path.display().to_string());
     let default = args.outputs.iter().rev().find(|(interface, _)| interface.is_none());
-    value.extend(default.map(|(_, port)| format!(" {port}")));
-    for (interface, port) in &args.outputs {
-        value.extend(interface.as_ref().map(|interface| format!(" {interface}={port}")));
-    }
+    let named = args
+        .outputs
+        .iter()
+        .filter_map(|(interface, port)| interface.as_ref().map(|interface| format!("{interface}={port}")));
+    let words: Vec<String> = default.map(|(_, port)| port.to_string()).into_iter().chain(named).collect();
+    let value = format!("{}\n{}", words.join(" "), text(list));
     let failure = |message: String| Trouble(Status::Failure, message);
     let mut client = ctl::connect("127.0.0.1", args.port, args.unix_socket.as_deref()).map_err(failure)?;
-    ctl::data(client.write(&format!("{element}.load"), &value)).map_err(failure)?;
+    ctl::data(client.write(&format!("{element}.load_text"), &value)).map_err(failure)?;
     let (v4, v6) = (list.v4.len(), list.v6.len());
     if json {
         return Ok(report::print_json(

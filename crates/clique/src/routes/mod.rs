@@ -5,6 +5,7 @@ mod diff;
 mod file;
 mod import;
 mod lookup;
+mod replay;
 mod stats;
 
 use crate::console;
@@ -29,7 +30,7 @@ enum Action {
     /// Check a file and print its routes in one format, or load it into a running router.
     ///
     /// Printed are the routes in order, each prefix once, in lines that all tools here read, and 'load' handlers, too. With
-    /// '--into', the file is checked, then loaded by the element of a router that runs on this machine: all routes or none.
+    /// '--into', the file is checked, then sent to the element of a router that runs: all routes or none.
     #[command(after_help = EXIT_STATUS)]
     Import(import::Args),
     /// Print the longest match for addresses.
@@ -38,6 +39,12 @@ enum Action {
     /// Print what leads from one file to another: '-' gone, '+' new, '~' leads elsewhere.
     #[command(after_help = EXIT_STATUS)]
     Diff(diff::Args),
+    /// Change a table as the BGP updates of MRT files say, one after the other, and time it.
+    ///
+    /// Each update is entered as it comes; where it makes another route of its prefix the best (the shortest AS path, of several the
+    /// oldest), the table is changed. Afterwards the table is compared with a slow one that went through the same.
+    #[command(after_help = EXIT_STATUS)]
+    Replay(replay::Args),
     /// Count prefixes by length, next hops, and the bytes of the tables for them.
     #[command(after_help = EXIT_STATUS)]
     Stats(stats::Args),
@@ -49,6 +56,7 @@ pub(crate) fn run(args: &Args) -> Status {
         Action::Import(action) => import::run(action, args.json),
         Action::Lookup(action) => lookup::run(action, args.json),
         Action::Diff(action) => diff::run(action, args.json),
+        Action::Replay(action) => replay::run(action, args.json),
         Action::Stats(action) => stats::run(action, args.json),
     };
     done.unwrap_or_else(|Trouble(status, message)| {

@@ -141,6 +141,24 @@ fn stats() {
     }
 }
 
+/// Real updates over a table of which they change a part.
+#[test]
+fn replay() {
+    let folder = folder();
+    let updates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lpm/tests/data/rrc15-20100227.1610.gz");
+    let updates = updates.to_str().expect("UTF-8");
+    let json = clique_in(folder.path(), &["routes", "replay", "--json", "list", updates]);
+    for expected in
+        ["\"prefixes_before\": 3", "\"announcements\": 404", "\"withdrawals\": 440", "\"wrong\": 0"]
+    {
+        assert!(json.contains(expected), "{json}");
+    }
+    let text = clique_in(folder.path(), &["routes", "replay", "list", updates]);
+    assert!(text.contains("as a slow table says"), "{text}");
+    let none = clique_in(folder.path(), &["routes", "replay", "list", "list"]);
+    assert!(none.contains("list: not an MRT file"), "{none}");
+}
+
 #[test]
 fn import_into_a_running_router() {
     let folder = folder();
@@ -154,6 +172,11 @@ fn import_into_a_running_router() {
     let done = import("kernel", &["--to", "eth0=0", "--to", "eth1=2"]);
     assert_eq!(done, "exit status: 0\n--- output\nr: kernel: 4 IPv4 and 1 IPv6 routes read\n");
     assert!(running.talk("read r.lookup 10.1.1.1").contains("2 192.0.2.4"));
+    // What comes from standard input is sent all the same.
+    let arguments = ["routes", "import", "-", "--into", "r", "-u", &socket, "--to", "1"];
+    let done = clique_with("10.9.0.0/16 192.0.2.9 2\n10.10.0.0/16\n", &arguments);
+    assert_eq!(done, "exit status: 0\n--- output\nr: -: 2 IPv4 and 0 IPv6 routes read\n");
+    assert!(running.talk("read r.lookup 10.9.1.1").contains("2 192.0.2.9"));
     let refused = import("kernel", &["--to", "eth0=7", "--to", "1"]);
     assert!(refused.contains("exit status: 3") && refused.contains("output 7 of"), "{refused}");
     running.talk("write stop");

@@ -87,22 +87,17 @@ fn parse<F: Family>(text: &str, scope: Scope<'_>, outputs: usize) -> Option<Word
     Some((prefix, Some(to)))
 }
 
-/// What the argument of `load` says: the file, and outputs for what it does not say itself.
+/// Outputs for next hops that routes do not say themselves.
 struct Outputs {
-    file: String,
     default: Option<u32>,
     devices: Vec<(String, u32)>,
 }
 
 impl Outputs {
-    /// Reads `FILE [OUTPUT] [INTERFACE=OUTPUT...]`.
-    fn parse(text: &str) -> Result<Outputs, String> {
-        let words = lang::conf::split_spaces(text);
-        let (file, rest) = words
-            .split_first()
-            .ok_or_else(|| "expected 'FILE [OUTPUT] [INTERFACE=OUTPUT ...]'".to_owned())?;
-        let mut outputs = Outputs { file: lang::conf::unquote(file), default: None, devices: Vec::new() };
-        for (at, word) in rest.iter().enumerate() {
+    /// Reads `[OUTPUT] [INTERFACE=OUTPUT...]`.
+    fn parse(words: &[impl AsRef<str>]) -> Result<Outputs, String> {
+        let mut outputs = Outputs { default: None, devices: Vec::new() };
+        for (at, word) in words.iter().map(AsRef::as_ref).enumerate() {
             let number = |text: &str| text.parse().map_err(|_| format!("bad output '{text}'"));
             match word.split_once('=') {
                 Some((device, port)) => outputs.devices.push((device.to_owned(), number(port)?)),
@@ -194,13 +189,32 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
 
     /// Reads a whole file, then sets all its routes at once.
     fn load(&self, text: &str) -> Result<(), String> {
+        let words = lang::conf::split_spaces(text);
+        let (file, outputs) = words
+            .split_first()
+            .ok_or_else(|| "expected 'FILE [OUTPUT] [INTERFACE=OUTPUT ...]'".to_owned())?;
+        let file = lang::conf::unquote(file);
+        let read = || import::read_file(Path::new(&file), import::Options::default());
+        self.enter(read, outputs).map_err(|error| format!("{file}: {error}"))
+    }
+
+    /// The same with routes that come behind the first line.
+    fn load_text(&self, text: &str) -> Result<(), String> {
+        let (outputs, routes) = text.split_once('\n').unwrap_or((text, ""));
+        self.enter(|| import::parse_any(routes.as_bytes()), &lang::conf::split_spaces(outputs))
+    }
+
+    /// Sets all routes of a list at once, with outputs as the words say.
+    fn enter(
+        &self,
+        read: impl FnOnce() -> Result<import::List, import::ImportError>,
+        words: &[impl AsRef<str>],
+    ) -> Result<(), String> {
         if !self.dynamic {
             return Err("cannot add routes to this routing table".to_owned());
         }
-        let outputs = Outputs::parse(text)?;
-        let file = &outputs.file;
-        let list = import::read_file(Path::new(file), import::Options::default())
-            .map_err(|e| format!("{file}: {e}"))?;
+        let outputs = Outputs::parse(words)?;
+        let list = read().map_err(|error| error.to_string())?;
         let route = |(prefix, way): (Prefix<F::Key>, import::Way)| {
             let one = |hop| self.hop(&list, prefix, hop, &outputs);
             let to = match way {
@@ -214,8 +228,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             Ok(Route { prefix, to })
         };
         let routes: Result<Vec<Route<F>>, String> = F::routes(&list).iter().copied().map(route).collect();
-        let routes = routes.map_err(|error| format!("{file}: {error}"))?;
-        self.table.set_all(routes).map_err(|refusal| explain(refusal, file))
+        self.table.set_all(routes?).map_err(|refusal| explain(refusal, ""))
     }
 
     /// One next hop of a list.
@@ -327,6 +340,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         h.write("commit", |e: &mut Lookup<F, T>, _, _| e.transact(RouteTable::commit)).as_button();
         h.write("abort", |e: &mut Lookup<F, T>, _, _| e.transact(RouteTable::abort)).as_button();
         h.write("load", |e: &mut Lookup<F, T>, _, text| e.load(text));
+        h.write("load_text", |e: &mut Lookup<F, T>, _, text| e.load_text(text));
         h.read("table", |e: &mut Lookup<F, T>, _| e.table.text());
         h.read("length", |e: &mut Lookup<F, T>, _| e.table.len());
         h.read_with("lookup", |e: &mut Lookup<F, T>, cx, text| {
@@ -454,6 +468,16 @@ mod tests {
         let error = write(&mut router, "r.load", &bad.display().to_string()).unwrap_err();
         assert!(error.contains("output 7 of 13.0.0.0/8"), "{error}");
         assert_eq!(lookup(&mut router, "12.1.1.1"), "-1");
+        let error = write(&mut router, "r.load_text", "2\n12.0.0.0/8 1\n13.0.0.0/8 7\n").unwrap_err();
+        assert!(error.starts_with("output 7 of 13.0.0.0/8"), "{error}");
+        let error = write(&mut router, "r.load_text", "2 3\n12.0.0.0/8").unwrap_err();
+        assert_eq!(error, "expected 'INTERFACE=OUTPUT', not '3'");
+        assert_eq!(lookup(&mut router, "12.1.1.1"), "-1");
+        assert_eq!(write(&mut router, "r.load_text", "2\n12.0.0.0/8\n13.0.0.0/8 1\n"), Ok(String::new()));
+        assert_eq!(
+            (lookup(&mut router, "12.1.1.1"), lookup(&mut router, "13.1.1.1")),
+            ("2".into(), "1".into())
+        );
         assert!(write(&mut router, "r.load", "/nowhere/at/all").unwrap_err().contains("/nowhere/at/all"));
     }
 

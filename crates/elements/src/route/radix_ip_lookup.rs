@@ -28,6 +28,7 @@
 //!   file, perhaps compressed by gzip, bzip2, xz or zstd. Next hops that have no output there go to that of their INTERFACE, or
 //!   else to OUTPUT, 0 by default. Of several next hops each flow takes one, by their weights. If anything is wrong with the file,
 //!   nothing changes.
+//! - `load_text` (write, `[OUTPUT] [INTERFACE=OUTPUT ...]`, and routes from the second line on): the same without a file.
 //! - `flush` (write, button): remove all routes.
 //! - `table` (read): all routes. `length` (read): how many.
 //! - `lookup` (read, with an address): the output and gateway for it, -1 if there is no route.

@@ -11,7 +11,41 @@
 //! *and* a child, and a lookup returns the last key on its way down. A reader that has passed a slot before its key
 //! changes, and reaches the level below after a longer prefix was withdrawn, returns a route that never was the longest match.
 //! Here a slot is one word, a leaf or a child, and what a prefix covers is written into the leaves below it, so
-//! that the one load which finds a leaf decides (see [`tree`]).
+//! that the one load which finds a leaf decides.
+//!
+//! # Nodes and their bytes
+//!
+//! ```text
+//!  RadixTable, DirectTable                                         slot (4 bytes)
+//!   root: 2^8 slots, 1 KiB; or 2^24, 64 MiB                         0            nothing matches
+//!  +---+---+--- ... ---+---+                                        1..2^31-1    leaf: id + 1
+//!  | s | s |           | s |                                        2^31 | n    node n
+//!  +---+---+--- ... -|-+---+
+//!                    v  node: 2^4 slots, 64 bytes; or 2^8, 1 KiB
+//!             +---+---+-- ... +---+
+//!             | s | s |       | s |      chunks of 1,024 nodes, which never move
+//!             +---+---+-- ... +---+
+//!
+//!  RangeTable
+//!   kick-start: 2^12 pointers, 32 KiB
+//!  +---+---+--- ... ---+---+
+//!  | p | p |           | p |            replaced as a whole by each change; what stayed as it was is shared
+//!  +---+---+--- ... -|-+---+
+//!                    v  bucket: the ranges of 2^20 addresses, 12 bytes each
+//!             +-------+-------+-- ... +
+//!             | start | start |       |  4 bytes: where a range begins, ascending; searched by halving
+//!             +-------+-------+-- ... +
+//!             |  id   |  id   |       |  8 bytes: an id or none
+//!             +-------+-------+-- ... +
+//!
+//!  LinearTable
+//!   rows of 12 bytes, the longest prefixes first
+//!  +---------+------+----+---------+------+----+-- ...
+//!  | address | mask | id | address | mask | id |      the first row that the address matches decides
+//!  +---------+------+----+---------+------+----+-- ...
+//! ```
+//!
+//! The root of DIR-24-8 takes memory only where routes have been written.
 
 mod book;
 mod linear;

@@ -11,6 +11,7 @@
 //!
 //! A file is read as a whole before anything is done with it, so a bad line or a truncated file changes no table.
 
+mod choice;
 pub mod mrt;
 mod normal;
 mod packing;
@@ -24,6 +25,7 @@ use std::path::Path;
 
 use crate::prefix::Prefix;
 
+pub use choice::{Change, Choice, changes};
 pub use normal::Line;
 pub use packing::{Packing, unpack};
 pub use text::{LineError, parse, parse_prefix};
