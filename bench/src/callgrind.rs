@@ -48,6 +48,40 @@ pub(crate) fn count(program: &Path, arguments: &[&str]) -> Result<u64, String> {
         .ok_or_else(|| format!("no count of instructions from callgrind:\n{text}"))
 }
 
+/// The instructions of this program's own pieces, run with `arguments` under callgrind: of the first `pieces` of those that lie
+/// between two calls of the function that `boundary` names (a pattern), from the first call to the second, the third to the fourth, and so on.
+///
+/// # Errors
+/// As [`per_packet`].
+pub(crate) fn between(boundary: &str, arguments: &[&str], pieces: usize) -> Result<Vec<f64>, String> {
+    let program = std::env::current_exe().map_err(|e| format!("this program's own path: {e}"))?;
+    let directory = std::env::temp_dir().join(format!("clique-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let file = directory.join("counts");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", &format!("--dump-before={boundary}")])
+        .arg(format!("--callgrind-out-file={}", file.display()))
+        .arg(program)
+        .args(arguments)
+        .output()
+        .map_err(|e| format!("cannot run valgrind, which counts instructions (is it installed?): {e}"))?;
+    let counts = if output.status.success() {
+        // A file is written at each call, with what has run since the one before.
+        (1..=pieces).map(|piece| total(&format!("{}.{}", file.display(), 2 * piece))).collect()
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    std::fs::remove_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    counts
+}
+
+/// The instructions that a file of callgrind's counts.
+fn total(name: &str) -> Result<f64, String> {
+    let text = std::fs::read_to_string(name).map_err(|e| format!("{name}: {e}"))?;
+    let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
+    total.and_then(|total| total.trim().parse().ok()).ok_or(format!("{name}: no totals"))
+}
+
 /// The number in callgrind's last line, `==PID== Collected : NUMBER`.
 fn collected(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.contains("Collected :"))?;

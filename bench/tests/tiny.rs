@@ -130,12 +130,17 @@ fn tiny(arguments: &[&str]) -> serde_json::Value {
 
 #[test]
 fn lpm() {
-    let report = tiny(&["lpm"]);
+    let updates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/lpm/tests/data/rrc15-20100227.1610.gz");
+    let report = tiny(&["lpm", "--updates", updates]);
     // Two families, three traces, six ways, three tables.
     assert_eq!(report["figures"].as_array().expect("figures").len(), 108);
     let changes = report["changes"].as_array().expect("changes");
     assert_eq!(changes.len(), 2);
     assert!(changes.iter().all(|of| of["single_changes_per_s"]["median"].as_f64() > Some(0.0)));
+    assert_eq!(report["updates"][0]["withdrawals"], 138);
+    let steps = report["steps"].as_array().expect("steps");
+    assert_eq!(steps.len(), 6);
+    assert!(steps.iter().all(|of| of["lines"].as_f64() >= Some(1.0)));
 }
 
 #[test]

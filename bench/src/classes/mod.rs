@@ -6,14 +6,13 @@
 mod rows;
 mod sample;
 
+use crate::callgrind;
 use crate::machine::Machine;
 use crate::rcu::processor_time_of_all;
 use router::{Classes, Options};
 use rows::{Row, rows};
 use sample::Sample;
 use serde::Serialize;
-use std::path::Path;
-use std::process::Command;
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -183,48 +182,20 @@ fn run_once(row: &Row, packets: u64) -> Result<(), String> {
 /// Packets of a run whose instructions are counted.
 const COUNTED: u64 = 6_400;
 
-/// Instructions a packet of each row: this program's own, under callgrind, which writes a file at each boundary.
+/// Instructions a packet of each row: this program's own, under callgrind.
 fn count_instructions(rows: &[&Row]) -> Result<Vec<f64>, String> {
-    let program = std::env::current_exe().map_err(|e| format!("this program's own path: {e}"))?;
-    let directory = std::env::temp_dir().join(format!("clique-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-    let file = directory.join("counts");
     let only: Vec<&str> = rows.iter().map(|row| row.class).collect();
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--dump-before=*classes*boundary*"])
-        .arg(format!("--callgrind-out-file={}", file.display()))
-        .arg(program)
-        .args(["classes", "--count", "--packets", &COUNTED.to_string(), "--only", &only.join(",")])
-        .output()
-        .map_err(|e| format!("cannot run valgrind, which counts instructions (is it installed?): {e}"))?;
-    let counts = if output.status.success() {
-        read_counts(rows, &file)
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).into_owned())
-    };
-    std::fs::remove_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-    counts
-}
-
-/// The counts of the runs, which are every second file.
-fn read_counts(rows: &[&Row], file: &Path) -> Result<Vec<f64>, String> {
-    let mut number = 0;
-    let mut next = || {
-        number += 2;
-        let name = format!("{}.{number}", file.display());
-        let text = std::fs::read_to_string(&name).map_err(|e| format!("{name}: {e}"))?;
-        let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
-        total.and_then(|total| total.trim().parse::<f64>().ok()).ok_or(format!("{name}: no totals"))
-    };
-    let mut counts = Vec::new();
-    for row in rows {
-        let mut count = next()?;
-        if row.place != Place::Source {
-            count -= next()?;
-        }
-        counts.push(count / (COUNTED * row.times as u64) as f64);
-    }
-    Ok(counts)
+    let (packets, only) = (COUNTED.to_string(), only.join(","));
+    let arguments = ["classes", "--count", "--packets", &packets, "--only", &only];
+    let runs: usize = rows.iter().map(|row| if row.place == Place::Source { 1 } else { 2 }).sum();
+    let mut counts = callgrind::between("*classes*boundary*", &arguments, runs)?.into_iter();
+    let each = rows.iter().map(|row| {
+        // Each row ran with its elements; those with something to subtract, then without.
+        let with = counts.next().unwrap_or(0.0);
+        let without = if row.place == Place::Source { 0.0 } else { counts.next().unwrap_or(0.0) };
+        (with - without) / (COUNTED * row.times as u64) as f64
+    });
+    Ok(each.collect())
 }
 
 fn print(report: &Report, json: bool) {

@@ -30,6 +30,14 @@ pub(super) struct Figure {
     changing_ns: Spread,
     /// The rate of lookups while routes change, to that of idle, round by round.
     kept: Option<Spread>,
+    /// Nanoseconds a lookup while another thread withdraws everything and announces it again, over and over.
+    resetting_ns: Spread,
+    /// The rate of lookups meanwhile, to that of idle, round by round.
+    kept_resetting: Option<Spread>,
+    /// Nanoseconds a lookup on each of two processors that look up at once.
+    two_ns: Spread,
+    /// The rate of both to that of one, round by round.
+    two_processors: Option<Spread>,
 }
 
 type Routes<K> = [(Prefix<K>, u32)];
@@ -56,7 +64,9 @@ pub(super) fn measure<K: Family>(routes: &Routes<K>, rounds: usize, tiny: bool) 
             table.apply(routes.iter().map(|&(prefix, id)| (prefix, Some(id))))
         })?);
     }
-    let (idle, changing) = meanwhile(&table, routes, rounds, if tiny { 1 } else { 100 })?;
+    let Meanwhile { idle, changing, resetting, two } =
+        meanwhile(&table, routes, rounds, if tiny { 1 } else { 100 })?;
+    let twice: Vec<f64> = idle.iter().map(|ns| 2.0 * ns).collect();
     Ok(Figure {
         family: K::NAME,
         prefixes: routes.len(),
@@ -67,6 +77,10 @@ pub(super) fn measure<K: Family>(routes: &Routes<K>, rounds: usize, tiny: bool) 
         idle_ns: Spread::of(&idle),
         changing_ns: Spread::of(&changing),
         kept: Spread::of_ratios(&idle, &changing),
+        resetting_ns: Spread::of(&resetting),
+        kept_resetting: Spread::of_ratios(&idle, &resetting),
+        two_ns: Spread::of(&two),
+        two_processors: Spread::of_ratios(&twice, &two),
     })
 }
 
@@ -87,40 +101,70 @@ fn seconds(run: impl FnOnce() -> Result<(), lpm::TableError>) -> Result<f64, Str
     Ok((processor_time() - start).as_secs_f64())
 }
 
-/// Nanoseconds a lookup, without and with another thread that changes routes, in turn.
+/// Nanoseconds a lookup on the first processor, round by round.
+#[derive(Default)]
+struct Meanwhile {
+    /// While nobody else does anything.
+    idle: Vec<f64>,
+    /// While another thread makes single changes.
+    changing: Vec<f64>,
+    /// While another thread resets the session.
+    resetting: Vec<f64>,
+    /// While another thread looks up, too; the mean of both.
+    two: Vec<f64>,
+}
+
 fn meanwhile<K: Family>(
     table: &Table<K>,
     routes: &Routes<K>,
     rounds: usize,
     ms: u64,
-) -> Result<(Vec<f64>, Vec<f64>), String> {
+) -> Result<Meanwhile, String> {
     let prefixes: Vec<_> = routes.iter().map(|&(prefix, _)| prefix).collect();
     let [_, addrs, _] = traces::draw(&prefixes, 3);
-    let (mut idle, mut changing) = (Vec::new(), Vec::new());
+    let mut found = Meanwhile::default();
+    let mut rng = fastrand::Rng::with_seed(5);
     for _ in 0..rounds {
-        idle.push(read(table, &addrs, ms));
-        let stop = AtomicBool::new(false);
-        let ns = thread::scope(|scope| {
-            let writer = scope.spawn(|| {
-                let _bound = Bound::to(1);
-                let mut rng = fastrand::Rng::with_seed(5);
-                while !stop.load(Relaxed) {
-                    flap(table, &[routes[rng.usize(..routes.len())]])?;
-                }
-                Ok(())
-            });
-            let ns = read(table, &addrs, ms);
-            stop.store(true, Relaxed);
-            writer.join().unwrap_or(Ok(())).map_err(|e: lpm::TableError| e.to_string()).map(|()| ns)
-        })?;
-        changing.push(ns);
+        let alone = || read(table, &addrs, ms, 0);
+        found.idle.push(alone());
+        found.changing.push(beside(alone, || flap(table, &[routes[rng.usize(..routes.len())]]))?);
+        found.resetting.push(beside(alone, || {
+            table.apply(routes.iter().map(|&(prefix, _)| (prefix, None)))?;
+            announce(table, routes)
+        })?);
+        let both = thread::scope(|scope| {
+            let other = scope.spawn(|| read(table, &addrs, ms, 1));
+            let here = alone();
+            other.join().map(|there| f64::midpoint(here, there))
+        });
+        found.two.push(both.map_err(|_| "a reader panicked".to_owned())?);
     }
-    Ok((idle, changing))
+    Ok(found)
 }
 
-/// Nanoseconds a lookup of a worker on the first processor, which reports a quiescent state after every 32 batches.
-fn read<K: Family>(table: &Table<K>, addrs: &[K], ms: u64) -> f64 {
-    let _bound = Bound::to(0);
+/// What `reading` finds while another thread writes, on the second processor.
+fn beside(
+    reading: impl Fn() -> f64,
+    mut write: impl FnMut() -> Result<(), lpm::TableError> + Send,
+) -> Result<f64, String> {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let _bound = Bound::to(1);
+            while !stop.load(Relaxed) {
+                write()?;
+            }
+            Ok(())
+        });
+        let ns = reading();
+        stop.store(true, Relaxed);
+        writer.join().unwrap_or(Ok(())).map_err(|e: lpm::TableError| e.to_string()).map(|()| ns)
+    })
+}
+
+/// Nanoseconds a lookup of a worker on this processor, which reports a quiescent state after every 32 batches.
+fn read<K: Family>(table: &Table<K>, addrs: &[K], ms: u64, processor: usize) -> f64 {
+    let _bound = Bound::to(processor);
     let mut reader = Domain::global().register("lookups");
     let mut out = [0; 32];
     let mut lookups = 0;
@@ -148,7 +192,8 @@ impl Figure {
     pub(super) fn print(&self) {
         println!(
             "{}: {} prefixes built in {:.3} s; {:.2} M replacements/s; {:.2} M withdrawals and announcements/s; all withdrawn \
-             and announced again in {:.3} s; lookups {:.2} ns idle, {:.2} ns while routes change, {:.3} of the rate",
+             and announced again in {:.3} s; lookups {:.2} ns idle, {:.2} ns while routes change ({:.3} of the rate), {:.2} ns while \
+             all are reset ({:.3} of the rate); two processors look up {:.2} times as much as one",
             self.family,
             self.prefixes,
             self.build_s.median,
@@ -157,7 +202,10 @@ impl Figure {
             self.reset_s.median,
             self.idle_ns.median,
             self.changing_ns.median,
-            self.kept.map_or(0.0, |kept| kept.median)
+            self.kept.map_or(0.0, |kept| kept.median),
+            self.resetting_ns.median,
+            self.kept_resetting.map_or(0.0, |kept| kept.median),
+            self.two_processors.map_or(0.0, |rate| rate.median)
         );
     }
 }

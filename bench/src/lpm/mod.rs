@@ -3,14 +3,17 @@
 //! Each round looks up a piece of a trace in every table in turn, after another piece that warms the caches, and counts
 //! processor time; figures are medians of the rounds.
 
+mod beside;
 mod changes;
-mod dpdk;
+mod load;
+mod replay;
+mod steps;
 mod subjects;
 mod traces;
 
 use crate::machine::Machine;
 use crate::rcu::{Spread, print_json, print_table};
-use dpdk::Dpdk;
+use beside::{BART, Beside, DPDK};
 use lpm::{Key, Prefix, Table, import};
 use rcu::Domain;
 use serde::Serialize;
@@ -33,12 +36,21 @@ pub(crate) struct Arguments {
     /// Also DPDK's rte_fib and rte_fib6, for which dpdk-dev and a C compiler must be installed.
     #[arg(long)]
     dpdk: bool,
-    /// Also the tables of the crates prefix-trie and ip_network_table.
+    /// Also the tables of the crates prefix-trie and ip_network_table, and BART's where go is installed.
     #[arg(long)]
     peers: bool,
-    /// Skip the lookups, or the changes.
-    #[arg(long, value_parser = ["lookups", "changes"])]
+    /// BGP updates in MRT files, to be replayed over the routes.
+    #[arg(long, value_name = "FILE")]
+    updates: Vec<PathBuf>,
+    /// Count instructions a lookup too, with valgrind's callgrind (which knows no AVX-512).
+    #[arg(long)]
+    instructions: bool,
+    /// Only this part.
+    #[arg(long, value_parser = ["lookups", "changes", "load"])]
     only: Option<String>,
+    /// The lookups that callgrind counts.
+    #[arg(long, hide = true)]
+    count: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -57,8 +69,8 @@ trait Family: Key {
     fn any(rng: &mut fastrand::Rng) -> Self;
     fn xor(self, bits: u32) -> Self;
     fn to_ip(self) -> IpAddr;
-    /// As `dpdk.c` wants it.
-    fn for_dpdk(self) -> Vec<u8>;
+    /// As the programs beside this one want it.
+    fn raw(self) -> Vec<u8>;
     /// Other crates' tables.
     fn peers(routes: &[(Prefix<Self>, u32)]) -> Result<Subjects<Self>, String>;
 }
@@ -78,7 +90,7 @@ impl Family for u32 {
         IpAddr::V4(self.into())
     }
 
-    fn for_dpdk(self) -> Vec<u8> {
+    fn raw(self) -> Vec<u8> {
         self.to_ne_bytes().to_vec()
     }
 
@@ -102,7 +114,7 @@ impl Family for u128 {
         IpAddr::V6(self.into())
     }
 
-    fn for_dpdk(self) -> Vec<u8> {
+    fn raw(self) -> Vec<u8> {
         self.to_be_bytes().to_vec()
     }
 
@@ -140,26 +152,57 @@ struct Report {
     next_hops: u32,
     notes: Vec<String>,
     figures: Vec<Figure>,
+    steps: Vec<steps::Figure>,
     changes: Vec<changes::Figure>,
+    load: Option<load::Figure>,
+    updates: Vec<replay::Figure>,
 }
 
 /// Measures, and prints.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let list = import::read_file(&arguments.routes, import::Options::default())
         .map_err(|e| format!("{}: {e}", arguments.routes.display()))?;
+    if arguments.count {
+        return steps::run_all(&list, arguments.next_hops);
+    }
     let mut report = Report {
         machine: Machine::here(),
         next_hops: arguments.next_hops,
-        notes: Vec::new(),
+        notes: vec![load_average()],
         figures: Vec::new(),
+        steps: Vec::new(),
         changes: Vec::new(),
+        load: None,
+        updates: Vec::new(),
     };
     let v4: Vec<_> = list.v4.iter().map(|&(prefix, _)| prefix).collect();
     let v6: Vec<_> = list.v6.iter().map(|&(prefix, _)| prefix).collect();
     family(arguments, &v4, &mut report)?;
     family(arguments, &v6, &mut report)?;
+    if arguments.wants("lookups") {
+        report.steps = steps::measure(arguments, &list)?;
+    }
+    if arguments.wants("load") && !arguments.tiny {
+        report.load =
+            Some(load::measure(&arguments.routes, arguments.rounds.clamp(1, 7), arguments.next_hops)?);
+    }
+    for file in &arguments.updates {
+        report.updates.push(replay::measure(file, &list)?);
+    }
     report.print(arguments.json);
     Ok(())
+}
+
+/// How much else ran when this began, which says what figures are worth.
+fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    format!("load average before: {}", text.split(' ').take(3).collect::<Vec<_>>().join(" "))
+}
+
+impl Arguments {
+    fn wants(&self, part: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| only == part)
+    }
 }
 
 fn family<K: Family>(
@@ -182,28 +225,31 @@ fn family<K: Family>(
         stats.rib_bytes as f64 / routes.len() as f64
     ));
     let rounds = if arguments.tiny { 1 } else { arguments.rounds.max(1) };
-    if arguments.only.as_deref() != Some("changes") {
+    if arguments.wants("lookups") {
         let traces = traces::draw(&prefixes, 1);
         let mut others: Subjects<K> = Vec::new();
         if arguments.peers || arguments.tiny {
             others = K::peers(&routes)?;
         }
-        let mut dpdk = None;
-        if arguments.dpdk {
-            match Dpdk::start(&routes, &traces) {
+        let mut programs = Vec::new();
+        for (wanted, recipe) in [(arguments.dpdk, DPDK), (arguments.peers, BART)] {
+            if !wanted {
+                continue;
+            }
+            match Beside::start(&recipe, &routes, &traces) {
                 Ok(started) => {
-                    report.notes.push(format!("{}: DPDK with {}", K::NAME, started.note));
-                    dpdk = Some(started);
+                    report.notes.push(format!("{}: {}", K::NAME, started.note));
+                    programs.push(started);
                 }
-                Err(why) => report.notes.push(format!("{}: DPDK left out: {why}", K::NAME)),
+                Err(why) => report.notes.push(format!("{}: {} left out: {why}", K::NAME, recipe.name)),
             }
         }
         let mut subjects: Vec<(&'static str, Box<dyn Subject<K>>)> = vec![("clique", Box::new(Timed(table)))];
         subjects.append(&mut others);
         let piece = if arguments.tiny { 1 << 10 } else { 1 << 16 };
-        lookups(&mut subjects, dpdk, &traces, rounds, piece, report)?;
+        lookups(&mut subjects, &mut programs, &traces, rounds, piece, report)?;
     }
-    if arguments.only.as_deref() != Some("lookups") {
+    if arguments.wants("changes") {
         report.changes.push(changes::measure(&routes, rounds.min(5), arguments.tiny)?);
     }
     Ok(())
@@ -231,7 +277,7 @@ const HOWS: [How; 6] = [
 
 fn lookups<K: Family>(
     subjects: &mut [(&'static str, Box<dyn Subject<K>>)],
-    mut dpdk: Option<Dpdk>,
+    programs: &mut [Beside],
     traces: &[Vec<K>; 3],
     rounds: usize,
     piece: usize,
@@ -241,7 +287,7 @@ fn lookups<K: Family>(
     for (number, (trace, name)) in traces.iter().zip(traces::NAMES).enumerate() {
         for how in HOWS {
             let mut names: Vec<String> = subjects.iter().map(|(name, _)| (*name).to_owned()).collect();
-            names.extend(dpdk.iter().flat_map(|_| ["rte_fib scalar", "rte_fib AVX-512"]).map(str::to_owned));
+            names.extend(programs.iter().flat_map(|program| program.tables).map(str::to_owned));
             let mut times = vec![Vec::new(); names.len()];
             for round in 0..rounds {
                 let first = (WARM + 1) * round * piece % (traces::LEN - (WARM + 1) * piece);
@@ -250,9 +296,9 @@ fn lookups<K: Family>(
                     .iter_mut()
                     .map(|(_, subject)| Some(subject.time(warm, addrs, how, &mut packets)))
                     .collect();
-                if let Some(dpdk) = &mut dpdk {
-                    for vector in [false, true] {
-                        ns.push(dpdk.time(number, how, vector, [first, first + WARM * piece, piece])?);
+                for program in &mut *programs {
+                    for table in 0..program.tables.len() {
+                        ns.push(program.time(number, how, table, [first, first + WARM * piece, piece])?);
                     }
                 }
                 times.iter_mut().zip(ns).for_each(|(times, ns)| times.extend(ns));
@@ -298,6 +344,9 @@ impl Report {
         });
         let heads = ["trace", "batch", "caches", "table", "ns", "min", "M/s", "clique faster by"];
         print_table(&heads, &rows.collect::<Vec<_>>());
+        self.steps.iter().for_each(steps::Figure::print);
         self.changes.iter().for_each(changes::Figure::print);
+        self.load.iter().for_each(load::Figure::print);
+        self.updates.iter().for_each(replay::Figure::print);
     }
 }
