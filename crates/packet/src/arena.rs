@@ -119,6 +119,16 @@ impl Arena {
         }
     }
 
+    /// Where it starts.
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Buffers that there may be.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+
     /// Buffers ever put into circulation.
     pub(crate) fn carved(&self) -> usize {
         self.carved.load(Ordering::Relaxed) as usize

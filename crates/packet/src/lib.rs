@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The crate knows nothing of protocols, elements or devices. All of its `unsafe` rests on one invariant: a buffer
-//! index is in exactly one place at a time (a packet, a pool's free list, a block in the depot, the orphan chain).
+//! index is in exactly one place at a time (a packet, a pool's free list, a block in the depot, the orphan chain, a device).
 //! `tests/packet.rs` checks that against a model, with several threads passing packets around.
 
 mod anno;
@@ -22,9 +22,11 @@ mod arena;
 mod batch;
 mod packet;
 mod pool;
+mod window;
 
 pub use anno::Anno;
 pub use arena::{Class, LARGE_STRIDE, SMALL_STRIDE};
 pub use batch::{BATCH_MAX, Batch};
 pub use packet::{ANNO_BYTES, DEFAULT_HEADROOM, Kind, Packet};
 pub use pool::{Pool, circulating};
+pub use window::{Borrower, Loan, Window};

@@ -139,6 +139,12 @@ impl Packet {
         buffer
     }
 
+    /// The buffer.
+    #[inline]
+    pub(crate) fn buffer(&self) -> NonNull<Meta> {
+        self.0
+    }
+
     #[inline]
     fn meta(&self) -> &Meta {
         // SAFETY: the packet owns its buffer, whose start is an initialised `Meta`.

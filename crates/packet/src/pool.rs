@@ -96,6 +96,15 @@ impl Pool {
         Some(packet)
     }
 
+    /// A small packet as it was left by whoever had it last, to be lent.
+    #[inline]
+    pub(crate) fn blank(&mut self) -> Option<Packet> {
+        let buffer = self.small.take();
+        self.failed += u64::from(buffer.is_none());
+        // SAFETY: the cache owned the buffer exclusively and has just given it up.
+        buffer.map(|buffer| unsafe { Packet::from_raw(buffer) })
+    }
+
     /// A packet holding a copy of `bytes` behind the default headroom. `None` as for [`Pool::alloc`].
     #[inline]
     pub fn packet(&mut self, bytes: &[u8]) -> Option<Packet> {
