@@ -42,7 +42,11 @@ fn devices() {
     let report = tiny(&["devices"]);
     let figures = report["figures"].as_array().expect("figures");
     match report["skipped"].as_str() {
-        None => assert_eq!(figures.len(), 7),
+        None => {
+            assert_eq!(figures.len(), 7);
+            assert_eq!(report["latencies"].as_array().map(Vec::len), Some(12));
+            assert_eq!(report["replacements"].as_array().map(Vec::len), Some(2));
+        }
         Some(reason) => println!("skipped: {reason}"),
     }
 }

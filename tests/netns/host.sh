@@ -27,6 +27,25 @@ done
 
 run 'FromHost(fake0, 192.0.2.1/24, TYPE IP) -> ICMPPingResponder -> ToHost(fake0)'
 says "FromHost and ToHost" "3 received" in_r ping -c 3 -i 0.2 -W 1 192.0.2.7
-says "an interface in use" "fake0: .*another program has it" \
+says "an interface in use" "fake0 .driver tun.: .*another program has it" \
   in_r timeout 5 "$clique" run -e 'FromHost(fake0, TYPE IP) -> Discard'
+stop
+
+# TCP from the kernel comes in pieces of 64 KiB, which are cut here: through a tunnel interface to a host.
+ip -n "$r" addr add 10.0.1.1/24 dev eth0
+in_r sysctl -qw net.ipv4.ip_forward=1
+run 'tap :: KernelTap(192.0.2.1/24, DEVNAME tap9, ETHER 02:00:00:00:00:99) -> kind :: Classifier(12/0806 20/0001, 12/0800, -);
+     kind[0] -> ARPResponder(192.0.2.2 02:00:00:00:00:98) -> tap; kind[2] -> Discard;
+     kind[1] -> count :: Counter -> Strip(14) -> out :: EtherEncap(0x0800, 02:00:00:00:01:01, 02:00:00:00:01:02) -> ToDevice(eth0);
+     FromDevice(eth0, SNIFFER false) -> back :: Classifier(12/0800, -); back[1] -> Discard;
+     back[0] -> Strip(14) -> EtherEncap(0x0800, 02:00:00:00:00:98, 02:00:00:00:00:99) -> tap' -u "$work/socket"
+ip -n "$r" addr del 10.0.1.1/24 dev eth0
+ip -n "$r" route add 10.0.1.0/24 via 192.0.2.2 dev tap9
+ip -n "$h1" route add 192.0.2.0/24 via 10.0.1.1
+ip -n "$h1" neigh replace 10.0.1.1 lladdr 02:00:00:00:01:01 dev h1e nud permanent
+in_h1 timeout 20 iperf3 -s -1 >/dev/null &
+sleep 0.3
+says "TCP over a tunnel interface" "receiver" in_r timeout 10 iperf3 -c 10.0.1.2 -t 1
+sent=$("$clique" ctl -u "$work/socket" read count.count)
+[ "$sent" -gt 1000 ] || fail "so few packets: $sent"
 stop

@@ -48,14 +48,40 @@ for case in "1 received:FromDevice(eth0) -> Discard" "0 received:FromDevice(eth0
   "1 received:FromDevice(eth0, SNIFFER false, HOST arp 10.0.1.9) -> Discard" \
   "0 received:FromDevice(eth0, METHOD XDP) -> Discard" \
   "1 received:FromDevice(eth0, METHOD XDP, HOST arp 10.0.1.0/28) -> Discard" \
-  "0 received:FromDevice(eth0, METHOD XDP, HOST arp 10.0.1.16/28) -> Discard"; do
+  "0 received:FromDevice(eth0, METHOD XDP, HOST arp 10.0.1.16/28) -> Discard" \
+  "1 received:FromDevice(eth0, METHOD XDP, HOST arp icmp@10.0.1.9) -> Discard" \
+  "0 received:FromDevice(eth0, METHOD XDP, HOST arp bgp ospf udp:7) -> Discard"; do
   ip -n "$h1" neigh flush dev h1e
   ip netns exec "$r" "$clique" run -e "${case#*:}" >"$work/log" 2>&1 &
   router=$!
+  # XDP says when it is there.
   sleep 0.5
+  for _ in $(seq 50); do
+    [[ $case == *XDP* ]] && ! grep -q "XDP, " "$work/log" || break
+    sleep 0.1
+  done
   says "${case#*:}: the kernel's address" "${case%%:*}" pings_kernel
   stop
 done
+
+# Frames that wait for each other, in the kernel or here, and a kernel that looks for frames itself.
+for how in "SNIFFER false, WAIT 3ms" "METHOD XDP, WAIT 300us" "METHOD XDP, BUSY_POLL 20"; do
+  method=LINUX
+  [[ $how != *XDP* ]] || method=XDP
+  ip netns exec "$r" "$clique" run -e "
+    FromDevice(eth0, $how) -> kind :: Classifier(12/0806 20/0001, 12/0800, -);
+    kind[0] -> ARPResponder(10.0.1.1 02:00:00:00:01:01) -> to :: ToDevice(eth0, METHOD $method);
+    kind[1] -> CheckIPHeader(14) -> ICMPPingResponder -> EtherMirror -> to; kind[2] -> Discard" >"$work/log" 2>&1 &
+  router=$!
+  in_h1 ping -q -c 1 -i 0.2 -w 10 10.0.1.1 >/dev/null || fail "$how: no answer"
+  says "$how" " 0% packet loss" in_h1 ping -q -c 300 -i 0.001 -W 2 10.0.1.1
+  stop
+done
+
+# Where the driver cannot do it the kernel runs the program.
+ip -n "$r" link add bridge9 type bridge
+ip -n "$r" link set bridge9 up
+says "generic XDP" "queue 0, generic XDP, copied" in_r "$clique" run -q -e "FromDevice(bridge9, METHOD XDP) -> Discard"
 
 # Two queues, a worker for each.
 ip -n "$r" link del eth0
@@ -65,6 +91,8 @@ in_h1 ethtool -K h1e tso off gso off tx off >/dev/null
 ip -n "$r" link set eth0 up
 ip -n "$h1" link set h1e up
 address "$h1" h1e 10.0.1.2/24 10.0.1.1 2001:db8:1::2/64 2001:db8:1::1
+says "who serves what" "replicated  eth0 queue 1" \
+  in_r "$clique" check -j2 -e "FromDevice(eth0, METHOD XDP) -> Discard"
 start -j2 -u "$work/socket" "$router_config" METHOD=XDP
 says "two queues" "queue 1, native XDP" cat "$work/log"
 in_h2 timeout 20 iperf3 -s -1 >/dev/null &

@@ -6,7 +6,7 @@ use crate::pinpoint::Arguments;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::{console, job, load, memory, report};
-use router::{Class, Classes, Clock, Layout, Options, Port, Residency};
+use router::{Class, Classes, Clock, Layout, Options, Port, Queues, Residency};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -76,10 +76,16 @@ fn check(
     let workers = usize::from(args.threads);
     let interfaces = memory::interfaces(&parsed.graph, workers);
     let layout = router::layout(parsed.graph, known, workers).map_err(|errors| reporter.take(errors)).ok()?;
-    let placement = Placement::new(&layout, workers);
+    let mut placement = Placement::new(&layout, workers);
     let mut options = Options { workers, clock: Clock::simulated(), ..Options::default() };
     options.resources.insert(interfaces);
-    let (Ok(mut found) | Err(mut found)) = router::check(layout, text.text, known, options);
+    let mut found = match router::check(layout, text.text, known, options) {
+        Ok(checked) => {
+            placement.queues = checked.queues;
+            checked.warnings
+        }
+        Err(errors) => errors,
+    };
     arguments.pinpoint(&mut found);
     (!reporter.take(found)).then_some(placement)
 }
@@ -111,6 +117,8 @@ struct Placement {
     rows: Vec<Row>,
     /// (element that starts work, exclusive element that it shares with others, worker)
     merged: Vec<(String, String, usize)>,
+    /// The queues of interfaces that instances serve: element, worker, queues.
+    queues: Vec<(usize, usize, Queues)>,
 }
 
 /// A letter for each port: `h` push, `l` pull, as in processing codes.
@@ -142,11 +150,24 @@ impl Placement {
             workers,
             rows: (0..layout.graph.elements.len()).map(row).collect(),
             merged: merged.collect(),
+            queues: Vec::new(),
         }
     }
 
-    fn on(&self, worker: usize) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(move |row| row.workers.contains(&worker))
+    fn on(&self, worker: usize) -> impl Iterator<Item = (usize, &Row)> {
+        self.rows.iter().enumerate().filter(move |(_, row)| row.workers.contains(&worker))
+    }
+
+    /// What an element serves on a worker, for people.
+    fn serves(&self, element: usize, worker: usize) -> String {
+        let found = self.queues.iter().find(|(e, w, _)| (*e, *w) == (element, worker));
+        let Some((.., Queues { interface, queues })) = found else { return String::new() };
+        let numbers = queues.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        match queues.len() {
+            0 => format!("  {interface}"),
+            1 => format!("  {interface} queue {numbers}"),
+            _ => format!("  {interface} queues {numbers}"),
+        }
     }
 
     /// A table for people: the elements of each worker, and which had to come together.
@@ -159,11 +180,11 @@ impl Placement {
             let count = self.on(worker).count();
             let plural = if count == 1 { "" } else { "s" };
             let _ = writeln!(text, "worker {worker}: {count} element{plural}");
-            for row in self.on(worker) {
+            for (element, row) in self.on(worker) {
                 let code = format!("{}/{}", row.inputs, row.outputs);
-                let kind = residency(row.class);
-                let _ =
-                    writeln!(text, "  {:name$}  {:class$}  {code:ports$}  {kind}", row.name, row.class.name);
+                let (kind, serves) = (residency(row.class), self.serves(element, worker));
+                let (own, its) = (&row.name, row.class.name);
+                let _ = writeln!(text, "  {own:name$}  {its:class$}  {code:ports$}  {kind}{serves}");
             }
         }
         for (root, shared, worker) in &self.merged {
@@ -187,13 +208,22 @@ impl Placement {
             })
         };
         let worker = |worker: usize| {
-            let names: Vec<&str> = self.on(worker).map(|row| row.name.as_str()).collect();
+            let names: Vec<&str> = self.on(worker).map(|(_, row)| row.name.as_str()).collect();
             json!({ "worker": worker, "elements": names })
+        };
+        let queues = |(element, worker, served): &(usize, usize, Queues)| {
+            json!({
+                "element": self.rows[*element].name,
+                "worker": worker,
+                "interface": served.interface,
+                "queues": served.queues,
+            })
         };
         let merged = |(root, shared, worker): &(String, String, usize)| json!({ "element": root, "exclusive": shared, "worker": worker });
         json!({
             "elements": self.rows.iter().map(element).collect::<Vec<_>>(),
             "workers": (0..self.workers).map(worker).collect::<Vec<_>>(),
+            "queues": self.queues.iter().map(queues).collect::<Vec<_>>(),
             "merged": self.merged.iter().map(merged).collect::<Vec<_>>(),
         })
     }

@@ -1,23 +1,19 @@
 //! Frames through AF_PACKET sockets: every driver can do that.
 //!
-//! Frames are received through a ring that is shared with the kernel (TPACKET_V2): looking whether there are any costs no
-//! system call, and each is there as soon as the kernel has written it. Version 3 of the ring hands frames over by the
-//! block, when one is full or a millisecond old at least, which every packet at low load would wait for.
-//! Frames are sent by the batch, with one system call.
+//! Frames are received through a ring that is shared with the kernel ([`ring`]): looking whether there are any costs no
+//! system call. Frames are sent by the batch, with one system call.
 
-use crate::sys::{self, Mapping};
+mod ring;
+
+use crate::sys;
 use crate::trouble::Trouble;
+use crate::xdp;
+use packet::Kind;
+use ring::Ring;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Frames that the ring holds, about.
-const RING_FRAMES: usize = 2048;
-/// Bytes of the pieces that the ring is made of, at least; the kernel wants each in one piece.
-const BLOCK: usize = 1 << 16;
-/// From the start of a slot to the frame in it, at most.
-const SLOT_HEADER: usize = 96;
 /// Frames that are sent with one system call.
 const SEND_MAX: usize = 64;
 
@@ -30,23 +26,10 @@ pub struct Options {
     pub outbound: bool,
     /// Bytes of a frame, at most.
     pub snaplen: usize,
+    /// Milliseconds for which the kernel may hold frames back until there are more; 0 for not at all.
+    pub wait_ms: u32,
     /// Only what arrived at this queue of the interface.
     pub queue: Option<u16>,
-}
-
-/// To whom a frame was addressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addressee {
-    /// This machine.
-    Host,
-    /// Everybody.
-    Broadcast,
-    /// A group.
-    Multicast,
-    /// Somebody else.
-    Other,
-    /// Sent by this machine.
-    Outgoing,
 }
 
 /// A received frame.
@@ -59,22 +42,25 @@ pub struct Frame<'a> {
     /// When it was received, in nanoseconds since the epoch.
     pub time_ns: i64,
     /// To whom it was addressed.
-    pub addressee: Addressee,
+    pub addressee: Kind,
     /// The protocol and the tag that the driver took out.
     pub vlan: Option<(u16, u16)>,
     /// Whether the transport checksum was left to hardware that it never met: only the pseudo-header is in it.
     pub unfinished: bool,
 }
 
+impl<'a> Frame<'a> {
+    /// A frame of which no more is known than its bytes.
+    pub(crate) fn plain(data: &'a [u8]) -> Frame<'a> {
+        let addressee = xdp::addressee(data);
+        Frame { data, len: data.len(), time_ns: 0, addressee, vlan: None, unfinished: false }
+    }
+}
+
 /// Receives the frames of an interface, or a share of them.
 pub struct PacketRx {
     fd: Arc<OwnedFd>,
-    ring: Mapping,
-    slot: usize,
-    slots_per_block: usize,
-    block: usize,
-    slots: usize,
-    next: usize,
+    ring: Ring,
     drops: u64,
     index: i32,
 }
@@ -126,21 +112,8 @@ impl PacketRx {
         let set = |fd: &OwnedFd, name, value: i32| sys::set_option(fd, libc::SOL_PACKET, name, &value);
         let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
         let index = sys::index_of(interface).map_err(at("looking it up"))?;
-        set(&fd, libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as i32)
-            .map_err(at("choosing version 2 of the receive ring (PACKET_VERSION)"))?;
-        let slot = (options.snaplen + SLOT_HEADER).next_multiple_of(libc::TPACKET_ALIGNMENT);
-        let block = BLOCK.max(slot.next_power_of_two());
-        let slots_per_block = block / slot;
-        let blocks = (RING_FRAMES / slots_per_block).max(1);
-        let ring = libc::tpacket_req {
-            tp_block_size: block as u32,
-            tp_block_nr: blocks as u32,
-            tp_frame_size: slot as u32,
-            tp_frame_nr: (blocks * slots_per_block) as u32,
-        };
-        sys::set_option(&fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &ring)
+        let ring = Ring::new(&fd, options.snaplen, options.wait_ms)
             .map_err(at("making the receive ring (PACKET_RX_RING)"))?;
-        let ring = Mapping::new(Some(&fd), blocks * block, 0).map_err(at("mapping the receive ring"))?;
         if !options.outbound {
             // Older kernels do not know it; `receive` leaves such frames out, too.
             let _ = set(&fd, libc::PACKET_IGNORE_OUTGOING, 1);
@@ -162,8 +135,7 @@ impl PacketRx {
             None => sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0i32)
                 .map_err(at("opening the socket's door"))?,
         }
-        let (fd, slots) = (Arc::new(fd), blocks * slots_per_block);
-        Ok(PacketRx { fd, ring, slot, slots_per_block, block, slots, next: 0, drops: 0, index })
+        Ok(PacketRx { fd: Arc::new(fd), ring, drops: 0, index })
     }
 
     /// The number that the kernel knows the interface by.
@@ -176,48 +148,10 @@ impl PacketRx {
         &self.fd
     }
 
-    /// The header of the slot that is filled next.
-    fn header(&self) -> *mut libc::tpacket2_hdr {
-        let offset =
-            self.next / self.slots_per_block * self.block + self.next % self.slots_per_block * self.slot;
-        debug_assert!(offset + self.slot <= self.ring.len());
-        // SAFETY: the slot lies within the mapping; slots are aligned to 16 bytes.
-        unsafe { self.ring.base().as_ptr().add(offset).cast() }
-    }
-
-    /// Hands up to `max` frames to `f`; returns how many slots were emptied.
-    pub fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>)) -> usize {
-        for done in 0..max {
-            let header = self.header();
-            // SAFETY: the header lies within the mapping; its first word is shared with the kernel as an atomic.
-            let status = unsafe { AtomicU32::from_ptr(&raw mut (*header).tp_status) };
-            let flags = status.load(Ordering::Acquire);
-            if flags & libc::TP_STATUS_USER == 0 {
-                return done;
-            }
-            // SAFETY: the kernel has given the slot to us, which the load above synchronises with.
-            let described = unsafe { header.read() };
-            let address = (size_of::<libc::tpacket2_hdr>()).next_multiple_of(libc::TPACKET_ALIGNMENT);
-            // SAFETY: the kernel puts the sender's address behind the header, within the slot.
-            let kind =
-                unsafe { header.cast::<u8>().add(address).cast::<libc::sockaddr_ll>().read().sll_pkttype };
-            let start = usize::from(described.tp_mac).min(self.slot);
-            let len = (described.tp_snaplen as usize).min(self.slot - start);
-            // SAFETY: cut to the slot just above, whatever the kernel said.
-            let data = unsafe { std::slice::from_raw_parts(header.cast::<u8>().add(start), len) };
-            f(Frame {
-                data,
-                len: described.tp_len as usize,
-                time_ns: i64::from(described.tp_sec) * 1_000_000_000 + i64::from(described.tp_nsec),
-                addressee: addressee(kind),
-                vlan: (flags & libc::TP_STATUS_VLAN_VALID != 0)
-                    .then_some((described.tp_vlan_tpid, described.tp_vlan_tci)),
-                unfinished: flags & libc::TP_STATUS_CSUMNOTREADY != 0,
-            });
-            status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
-            self.next = if self.next + 1 == self.slots { 0 } else { self.next + 1 };
-        }
-        max
+    /// Hands up to `max` frames to `f`; returns how many there were.
+    #[inline]
+    pub fn receive(&mut self, max: usize, f: impl FnMut(Frame<'_>)) -> usize {
+        self.ring.receive(max, f)
     }
 
     /// Frames that were lost so far because the ring was full.
@@ -259,13 +193,13 @@ fn join(fd: &OwnedFd, index: i32, group: &mut Group) -> io::Result<()> {
     Ok(())
 }
 
-fn addressee(kind: u8) -> Addressee {
+fn addressee(kind: u8) -> Kind {
     match kind {
-        libc::PACKET_BROADCAST => Addressee::Broadcast,
-        libc::PACKET_MULTICAST => Addressee::Multicast,
-        libc::PACKET_OTHERHOST => Addressee::Other,
-        libc::PACKET_OUTGOING => Addressee::Outgoing,
-        _ => Addressee::Host,
+        libc::PACKET_BROADCAST => Kind::Broadcast,
+        libc::PACKET_MULTICAST => Kind::Multicast,
+        libc::PACKET_OTHERHOST => Kind::OtherHost,
+        libc::PACKET_OUTGOING => Kind::Outgoing,
+        _ => Kind::Host,
     }
 }
 

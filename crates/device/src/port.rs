@@ -1,8 +1,11 @@
 //! The ways to reach the kernel's interfaces, behind one face.
 
+use crate::offload;
 use crate::packet_socket::{self, Frame, Group, PacketRx, PacketTx, Sent};
 use crate::trouble::Trouble;
 use crate::xdp::{self, XdpRx, XdpTx};
+use packet::{Anno, BATCH_MAX, Batch, Packet, Pool};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -13,6 +16,56 @@ pub enum Method {
     Packet(packet_socket::Options, Option<Vec<xdp::Rule>>),
     /// Through XDP sockets.
     Xdp(xdp::Options),
+}
+
+/// What came of looking for frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Frames that were there, wanted or not.
+    pub looked_at: usize,
+    /// Frames that were wanted, but there was no buffer for them.
+    pub lost: usize,
+}
+
+/// How frames that have to be copied become packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Free bytes in front of each.
+    pub headroom: usize,
+    /// Whether to set the time.
+    pub timestamp: bool,
+}
+
+impl Shape {
+    /// Makes a packet of a received frame; `None` without memory.
+    #[inline]
+    fn packet(self, pool: &mut Pool, frame: &Frame<'_>) -> Option<Packet> {
+        let tag = if frame.vlan.is_some() && frame.data.len() >= 12 { 4 } else { 0 };
+        let mut packet = pool.alloc(self.headroom, frame.data.len() + tag)?;
+        match frame.vlan {
+            Some((protocol, tci)) if tag > 0 => {
+                let (addresses, rest) = frame.data.split_at(12);
+                let data = packet.data_mut();
+                data[..12].copy_from_slice(addresses);
+                data[12..14].copy_from_slice(&protocol.to_be_bytes());
+                data[14..16].copy_from_slice(&tci.to_be_bytes());
+                data[16..].copy_from_slice(rest);
+            }
+            _ => packet.data_mut().copy_from_slice(frame.data),
+        }
+        if frame.unfinished {
+            offload::finish_checksum(packet.data_mut());
+        }
+        packet.set_mac_offset(0);
+        packet.set_kind(frame.addressee);
+        if self.timestamp {
+            packet.set_timestamp_ns(frame.time_ns);
+        }
+        if frame.len > frame.data.len() {
+            packet.set_anno(Anno::EXTRA_LENGTH, (frame.len - frame.data.len()) as u64);
+        }
+        Some(packet)
+    }
 }
 
 /// What receives.
@@ -51,13 +104,47 @@ impl Rx {
         }
     }
 
-    /// Hands up to `max` frames (of each queue) to `f`; returns how many were looked at. XDP does not say when frames came:
-    /// `now_ns` is taken for it.
+    /// Adds up to `max` received frames, as far as the batch holds them, for which `wanted` holds. XDP does not say when
+    /// frames came: `now_ns` is taken for it.
     #[inline]
-    pub fn receive(&mut self, max: usize, now_ns: i64, mut f: impl FnMut(Frame<'_>)) -> usize {
+    pub fn receive(
+        &mut self,
+        pool: &mut Pool,
+        batch: &mut Batch,
+        (max, now_ns): (usize, i64),
+        shape: Shape,
+        mut wanted: impl FnMut(&Frame<'_>) -> bool,
+    ) -> Taken {
+        let max = max.min(BATCH_MAX - batch.len());
         match self {
-            Rx::Packet(rx, _) => rx.receive(max, f),
-            Rx::Xdp(queues) => queues.iter_mut().map(|rx| rx.receive(max, now_ns, &mut f)).sum(),
+            Rx::Packet(rx, _) => {
+                let mut lost = 0;
+                let looked_at = rx.receive(max, |frame| {
+                    if wanted(&frame) {
+                        match shape.packet(pool, &frame) {
+                            Some(packet) => batch.push(packet),
+                            None => lost += 1,
+                        }
+                    }
+                });
+                Taken { looked_at, lost }
+            }
+            Rx::Xdp(queues) => {
+                let mut taken = Taken::default();
+                for rx in queues.iter_mut() {
+                    let of_this = rx.receive(pool, batch, max - taken.looked_at, &mut wanted);
+                    taken.looked_at += of_this.looked_at;
+                    taken.lost += of_this.lost;
+                }
+                // Another queue is the first next time, so that a busy one does not starve the others.
+                if queues.len() > 1 {
+                    queues.rotate_left(1);
+                }
+                if shape.timestamp {
+                    batch.iter_mut().for_each(|packet| packet.set_timestamp_ns(now_ns));
+                }
+                taken
+            }
         }
     }
 
@@ -123,12 +210,45 @@ impl Tx {
         }
     }
 
-    /// Sends frames, as far as the kernel takes them.
+    /// Sends packets, the first of the batch first, as far as the kernel takes them: those that it takes leave the batch.
+    /// `sent` gets them, or copies of them, if somebody wants to see them again.
     #[inline]
-    pub fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Sent {
+    pub fn send(&mut self, pool: &mut Pool, batch: &mut Batch, mut sent: Option<&mut Batch>) -> Sent {
         match self {
-            Tx::Packet(tx) => tx.send(frames),
-            Tx::Xdp(tx) => tx.send(frames),
+            Tx::Packet(tx) => {
+                let outcome = tx.send(batch.iter().map(Packet::data));
+                let mut left = outcome.count;
+                batch.filter_map(|packet| {
+                    if left == 0 {
+                        return Some(packet);
+                    }
+                    left -= 1;
+                    match &mut sent {
+                        Some(sent) => sent.push(packet),
+                        None => pool.free(packet),
+                    }
+                    None
+                });
+                outcome
+            }
+            Tx::Xdp(tx) => tx.send(pool, batch, sent),
+        }
+    }
+
+    /// Whether frames wait that the kernel did not take up when it was told of them; [`Tx::go_on`] tells it again.
+    #[inline]
+    pub fn has_unsent(&self) -> bool {
+        matches!(self, Tx::Xdp(tx) if tx.has_unsent())
+    }
+
+    /// Tells the kernel again of frames that it was told of.
+    ///
+    /// # Errors
+    /// What the kernel says about the interface.
+    pub fn go_on(&mut self, pool: &mut Pool) -> io::Result<()> {
+        match self {
+            Tx::Packet(_) => Ok(()),
+            Tx::Xdp(tx) => tx.go_on(pool),
         }
     }
 

@@ -26,6 +26,7 @@ plain!(
     u32,
     libc::tpacket_stats,
     libc::tpacket_req,
+    libc::tpacket_req3,
     libc::packet_mreq,
     libc::sock_fprog,
     libc::xdp_umem_reg,
@@ -118,6 +119,16 @@ pub(crate) fn interface_request(interface: &str) -> io::Result<libc::ifreq> {
 pub(crate) unsafe fn request(fd: &OwnedFd, code: c_ulong, request: &mut libc::ifreq) -> io::Result<()> {
     // SAFETY: the kernel reads and writes within the request, and what the caller answers for.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), code as libc::Ioctl, std::ptr::from_mut(request)) })?;
+    Ok(())
+}
+
+/// Sends a command with a number.
+///
+/// # Safety
+/// The number must be what `code` takes, and no address.
+pub(crate) unsafe fn command(fd: &OwnedFd, code: c_ulong, number: c_ulong) -> io::Result<()> {
+    // SAFETY: no pointers, as the caller answers for.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), code as libc::Ioctl, number) })?;
     Ok(())
 }
 

@@ -29,7 +29,8 @@ pub struct Setup {
 }
 
 /// Opens an interface, or makes it; without a name the kernel finds one. The result is the descriptor, which does not
-/// block, and the name. If `shared`, it can be opened several times, and each flow keeps to one descriptor.
+/// block, and the name. If `shared`, it can be opened several times, and each flow keeps to one descriptor. Each packet has a
+/// [`Note`](crate::offload::Note) in front, so that the kernel may leave checksums and the cutting of long TCP segments to the reader.
 ///
 /// # Errors
 /// What the kernel refuses, and why perhaps.
@@ -49,14 +50,30 @@ pub fn open(name: &str, carries: Carries, shared: bool) -> Result<(OwnedFd, Stri
     let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun");
     let fd = OwnedFd::from(file.map_err(refused("opening /dev/net/tun"))?);
     let kind = if carries == Carries::Frames { libc::IFF_TAP } else { libc::IFF_TUN };
-    let flags = kind | libc::IFF_NO_PI | if shared { libc::IFF_MULTI_QUEUE } else { 0 };
+    let flags = kind | libc::IFF_NO_PI | libc::IFF_VNET_HDR | if shared { libc::IFF_MULTI_QUEUE } else { 0 };
     let mut request = sys::interface_request(name).map_err(refused("naming it"))?;
     request.ifr_ifru.ifru_flags = flags as i16;
     // SAFETY: TUNSETIFF takes a name and flags.
     unsafe { sys::request(&fd, libc::TUNSETIFF as _, &mut request) }
         .map_err(refused("making it (TUNSETIFF)"))?;
+    let left = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+    // SAFETY: TUNSETOFFLOAD takes a number.
+    unsafe { sys::command(&fd, libc::TUNSETOFFLOAD as _, left as _) }
+        .map_err(refused("telling it what may be left to do (TUNSETOFFLOAD)"))?;
     let name = request.ifr_name.iter().map(|&c| c as u8).take_while(|&c| c != 0);
     Ok((fd, String::from_utf8_lossy(&name.collect::<Vec<u8>>()).into_owned()))
+}
+
+/// What the kernel said when an interface was read or written, and what to do.
+pub fn trouble(name: &str, doing: &str, error: io::Error) -> Trouble {
+    let hint = match error.raw_os_error() {
+        Some(libc::EIO) => Some("bring it up: somebody has set it down (ip link set NAME up)"),
+        Some(libc::EBADFD) => Some("somebody has deleted it; it comes back when the router is started again"),
+        Some(libc::EINVAL) => Some("the packet is none of the kind that it carries"),
+        Some(libc::EAGAIN | libc::ENOBUFS) => Some("the kernel's queue is full (txqueuelen)"),
+        _ => None,
+    };
+    Trouble::new(name, doing, error, hint)
 }
 
 fn inet(address: Ipv4Addr) -> libc::sockaddr {

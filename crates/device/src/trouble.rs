@@ -1,5 +1,6 @@
 //! Errors of the kernel, explained: what was tried, what the kernel said, what may help.
 
+use crate::ethtool;
 use crate::sys;
 use std::fmt;
 use std::io;
@@ -17,7 +18,8 @@ impl Trouble {
     pub(crate) fn new(interface: &str, doing: &str, error: io::Error, hint: Option<&str>) -> Trouble {
         let advice = hint.map(str::to_owned).or_else(|| advice(interface, &error));
         let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
-        Trouble { text: format!("{interface}: {doing}: {}{advice}", plain(&error)), error }
+        let driver = ethtool::driver(interface).map_or(String::new(), |name| format!(" (driver {name})"));
+        Trouble { text: format!("{interface}{driver}: {doing}: {}{advice}", plain(&error)), error }
     }
 
     /// For use with `map_err`.
@@ -27,6 +29,36 @@ impl Trouble {
 }
 
 impl Trouble {
+    /// That sending failed.
+    pub fn while_sending(interface: &str, error: io::Error) -> Trouble {
+        let hint = match error.raw_os_error() {
+            Some(libc::EMSGSIZE) => Some("the packet is longer than the interface's MTU: ip link shows it"),
+            Some(libc::EINVAL) => Some("the packet is shorter than a link-layer header"),
+            Some(libc::ENOBUFS | libc::EAGAIN) => Some(
+                "packets come faster than it sends: put a Queue in front, or make its queue longer (txqueuelen)",
+            ),
+            Some(libc::ENODEV | libc::ENXIO) => Some("waiting for it to come back"),
+            _ if error.kind() == io::ErrorKind::WouldBlock => {
+                Some("packets come faster than it sends: put a Queue in front")
+            }
+            _ => None,
+        };
+        Trouble::new(interface, "sending", error, hint)
+    }
+
+    /// That `doing` failed at a socket that belongs to no interface.
+    pub fn at_socket(doing: &str, error: io::Error) -> Trouble {
+        let hint = match error.raw_os_error() {
+            Some(libc::ENETUNREACH | libc::EHOSTUNREACH) => {
+                Some("the kernel has no route there: ip route get shows it")
+            }
+            Some(libc::EMSGSIZE) => Some("the packet is longer than the MTU of the way there"),
+            Some(libc::EINVAL) => Some("the packet has no sound IP header"),
+            _ => None,
+        };
+        Trouble::new("socket", doing, error, hint)
+    }
+
     /// Whether another part of this program holds what was wanted: it may let go.
     pub fn is_held_here(&self) -> bool {
         self.error.raw_os_error().is_none() && self.error.kind() == io::ErrorKind::ResourceBusy

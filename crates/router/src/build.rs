@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Resources};
 use crate::current::Current;
 use crate::cx::{self, Core, Exits, Link, NOWHERE, Wanted};
-use crate::element::Element;
+use crate::element::{Element, Queues};
 use crate::handler::Handlers;
 use crate::info::{Info, Log, Node, Port};
 use crate::mailbox::Mailbox;
@@ -164,8 +164,16 @@ pub fn build(
     Ok((router, warnings))
 }
 
-/// Configures every element of a layout and initialises none: finds what is wrong with arguments, and opens nothing. The
-/// result is the warnings.
+/// What a check finds out about a configuration that could run.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// What it does not fail for.
+    pub warnings: Vec<Diagnostic>,
+    /// The queues that instances serve: element, worker, queues.
+    pub queues: Vec<(usize, usize, Queues)>,
+}
+
+/// Configures every element of a layout and initialises none: finds what is wrong with arguments, and opens nothing.
 ///
 /// # Errors
 /// Everything that is wrong.
@@ -174,12 +182,19 @@ pub fn check(
     source: String,
     known: &Classes,
     options: Options,
-) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+) -> Result<Checked, Vec<Diagnostic>> {
     let order = order(&layout.classes);
     let mut warnings = std::mem::take(&mut layout.warnings);
     let (info, resources, _) = info(layout, source, known, options);
-    configure(&info, &order, &resources, &mut warnings)?;
-    Ok(warnings)
+    let (instances, _) = configure(&info, &order, &resources, &mut warnings)?;
+    let mut queues = Vec::new();
+    for (worker, elements) in instances.iter().enumerate() {
+        let serves = |(element, instance): (usize, &Option<Box<dyn Element>>)| {
+            Some((element, worker, instance.as_ref()?.queues()?))
+        };
+        queues.extend(elements.iter().enumerate().filter_map(serves));
+    }
+    Ok(Checked { warnings, queues })
 }
 
 /// Elements in order of configuration.

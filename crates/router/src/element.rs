@@ -95,10 +95,24 @@ pub trait Element: Any + Send {
         let _ = handlers;
     }
 
+    /// Of a source or a sink: the queues of an interface that this instance serves.
+    fn queues(&self) -> Option<Queues> {
+        None
+    }
+
     /// What handlers work on: the element itself, or what it wraps.
     fn target(&mut self) -> Option<&mut dyn Any> {
         None
     }
+}
+
+/// What an instance serves of an interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Queues {
+    /// The interface's name.
+    pub interface: String,
+    /// Numbers of its queues; without any the interface has none, or keeps to itself what goes where.
+    pub queues: Vec<usize>,
 }
 
 /// A state that an element refuses to take over: why, and the state.

@@ -35,13 +35,13 @@ mod work;
 mod worker;
 
 pub use args::{Args, FromArg, Scope, scope, value};
-pub use build::{Layout, Options, build, check, layout};
+pub use build::{Checked, Layout, Options, build, check, layout};
 pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Resources};
 pub use control::{Access, Answer, Call, Step};
 pub use cx::Cx;
-pub use element::{Element, PerPacket, Pull, Refused, Simple, Verdict};
+pub use element::{Element, PerPacket, Pull, Queues, Refused, Simple, Verdict};
 pub use globals::GLOBAL;
 pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
 pub use info::{Info, Listener, Log, Node, Port, Reconfigure, listen};

@@ -2,12 +2,14 @@
 //!
 //! A small program ([`program`]), put together here and loaded by the bpf system call, takes the frames of an interface from
 //! the kernel into the socket of the queue on which they arrived ([`socket`]), except those that it leaves to the kernel.
-//! Frames lie in memory that socket and kernel share; four rings ([`ring`]) say whose each is.
+//! Frames lie in the packet pool's own memory, which socket and kernel share; four rings ([`ring`]) say whose each buffer is.
 
+mod attic;
 mod program;
 mod ring;
 mod socket;
 
 pub use program::Rule;
 pub(crate) use program::take_from_kernel;
+pub(crate) use socket::addressee;
 pub use socket::{Options, XdpRx, XdpTx, queues};

@@ -5,46 +5,77 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// What is left to the kernel.
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+
+/// What is left to the kernel: frames for which all that is said holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     ether_type: u16,
-    /// Where the address is in the frame, and its first 4-byte words with their masks, in network order.
-    address: Option<(i16, Vec<(u32, u32)>)>,
+    /// The first 4-byte words of the destination address with their masks.
+    destination: Vec<(u32, u32)>,
+    /// What the IP header says comes next.
+    protocol: Option<u8>,
+    /// The source or the destination port of TCP and UDP.
+    port: Option<u16>,
 }
 
 impl Rule {
     /// All frames of an EtherType.
     pub fn ether_type(ether_type: u16) -> Rule {
-        Rule { ether_type, address: None }
+        Rule { ether_type, destination: Vec::new(), protocol: None, port: None }
     }
 
-    /// All IP packets to a prefix.
+    /// All IPv4 packets.
+    pub fn ipv4() -> Rule {
+        Rule::ether_type(IPV4)
+    }
+
+    /// All IPv6 packets.
+    pub fn ipv6() -> Rule {
+        Rule::ether_type(IPV6)
+    }
+
+    /// IP packets to a prefix.
     pub fn destination(address: IpAddr, prefix_len: u8) -> Rule {
-        let (ether_type, offset, bytes) = match address {
-            IpAddr::V4(address) => (0x0800, 14 + 16, address.octets().to_vec()),
-            IpAddr::V6(address) => (0x86dd, 14 + 24, address.octets().to_vec()),
+        let (mut rule, bytes) = match address {
+            IpAddr::V4(address) => (Rule::ipv4(), address.octets().to_vec()),
+            IpAddr::V6(address) => (Rule::ipv6(), address.octets().to_vec()),
         };
         let words = bytes.chunks_exact(4).enumerate().map(|(i, word)| {
             let bits = u32::from(prefix_len).saturating_sub(32 * i as u32).min(32);
             let mask = u32::MAX.checked_shl(32 - bits).unwrap_or(0);
             (u32::from_be_bytes([word[0], word[1], word[2], word[3]]) & mask, mask)
         });
-        let words = words.filter(|&(_, mask)| mask != 0).collect();
-        Rule { ether_type, address: Some((offset, words)) }
+        rule.destination = words.filter(|&(_, mask)| mask != 0).collect();
+        rule
+    }
+
+    /// Only those of this protocol, right behind the IP header.
+    pub fn protocol(self, protocol: u8) -> Rule {
+        Rule { protocol: Some(protocol), ..self }
+    }
+
+    /// Only those from or to this port, which are no later fragments.
+    pub fn port(self, port: u16) -> Rule {
+        Rule { port: Some(port), ..self }
     }
 }
 
 // Operation codes of eBPF (RFC 9669).
+const LOAD_8: u8 = 0x71;
 const LOAD_16: u8 = 0x69;
 const LOAD_32: u8 = 0x61;
 const LOAD_MAP: u8 = 0x18;
 const MOVE: u8 = 0xbf;
 const MOVE_CONSTANT: u8 = 0xb7;
 const ADD_CONSTANT: u8 = 0x07;
+const ADD: u8 = 0x0f;
+const SHIFT_LEFT_CONSTANT_32: u8 = 0x64;
 const AND_CONSTANT_32: u8 = 0x54;
 const JUMP_GREATER: u8 = 0x2d;
 const JUMP_NOT_CONSTANT_32: u8 = 0x56;
+const JUMP_IF_CONSTANT_32: u8 = 0x16;
 const CALL: u8 = 0x85;
 const EXIT: u8 = 0x95;
 /// The helper function that hands a frame to the socket in a map.
@@ -68,20 +99,7 @@ fn rules(rules: &[Rule], data: [i16; 2], pass: i32) -> Vec<u64> {
         instruction(LOAD_32, 3, 6, data[1], 0),
     ];
     for rule in rules {
-        let (offset, words) = rule.address.as_ref().map_or((0, &[][..]), |(at, words)| (*at, words));
-        let end = 14.max(i32::from(offset) + 4 * words.len() as i32);
-        let mut body = vec![
-            instruction(MOVE, 4, 2, 0, 0),
-            instruction(ADD_CONSTANT, 4, 0, 0, end),
-            instruction(JUMP_GREATER, 4, 3, 0, 0),
-            instruction(LOAD_16, 5, 2, 12, 0),
-            instruction(JUMP_NOT_CONSTANT_32, 5, 0, 0, i32::from(rule.ether_type.to_be())),
-        ];
-        for (i, (word, mask)) in words.iter().enumerate() {
-            body.push(instruction(LOAD_32, 5, 2, offset + 4 * i as i16, 0));
-            body.push(instruction(AND_CONSTANT_32, 5, 0, 0, mask.to_be() as i32));
-            body.push(instruction(JUMP_NOT_CONSTANT_32, 5, 0, 0, word.to_be() as i32));
-        }
+        let mut body = test(rule);
         body.push(instruction(MOVE_CONSTANT, 0, 0, 0, pass));
         body.push(instruction(EXIT, 0, 0, 0, 0));
         // What does not match goes on behind the rule.
@@ -92,6 +110,62 @@ fn rules(rules: &[Rule], data: [i16; 2], pass: i32) -> Vec<u64> {
             }
         }
         code.extend(body);
+    }
+    code
+}
+
+/// Instructions that go on for frames of a rule, and jump to where nobody has said yet for others. Registers: 4 a place
+/// in the frame, 5 a value, 7 the end of what is looked at.
+fn test(rule: &Rule) -> Vec<u64> {
+    let bounds = |place, end| {
+        [
+            instruction(MOVE, 7, place, 0, 0),
+            instruction(ADD_CONSTANT, 7, 0, 0, end),
+            instruction(JUMP_GREATER, 7, 3, 0, 0),
+        ]
+    };
+    let must_be = |value: i32| instruction(JUMP_NOT_CONSTANT_32, 5, 0, 0, value);
+    // Where the protocol and the destination address are, and where an IP header without options ends.
+    let (protocol, destination, end) = match rule.ether_type {
+        IPV4 => (23, 30, 34),
+        IPV6 => (20, 38, 54),
+        _ => (0, 0, 14),
+    };
+    let mut code = bounds(2, end).to_vec();
+    code.extend([instruction(LOAD_16, 5, 2, 12, 0), must_be(i32::from(rule.ether_type.to_be()))]);
+    for (i, (word, mask)) in rule.destination.iter().enumerate() {
+        code.push(instruction(LOAD_32, 5, 2, destination + 4 * i as i16, 0));
+        code.push(instruction(AND_CONSTANT_32, 5, 0, 0, mask.to_be() as i32));
+        code.push(must_be(word.to_be() as i32));
+    }
+    if let Some(wanted) = rule.protocol {
+        code.extend([instruction(LOAD_8, 5, 2, protocol, 0), must_be(wanted.into())]);
+    }
+    if let Some(wanted) = rule.port {
+        code.push(instruction(MOVE, 4, 2, 0, 0));
+        if rule.ether_type == IPV4 {
+            code.extend([
+                // A fragment with an offset has no ports.
+                instruction(LOAD_16, 5, 2, 20, 0),
+                instruction(AND_CONSTANT_32, 5, 0, 0, 0x1fff_u16.to_be().into()),
+                must_be(0),
+                // Options may come before the ports: as many words as the header says, less those counted already.
+                instruction(LOAD_8, 5, 2, 14, 0),
+                instruction(AND_CONSTANT_32, 5, 0, 0, 0xf),
+                instruction(SHIFT_LEFT_CONSTANT_32, 5, 0, 0, 2),
+                instruction(ADD, 4, 5, 0, 0),
+                instruction(ADD_CONSTANT, 4, 0, 0, 14),
+            ]);
+        } else {
+            code.push(instruction(ADD_CONSTANT, 4, 0, 0, end));
+        }
+        code.extend(bounds(4, 4));
+        code.extend([
+            instruction(LOAD_16, 5, 4, 0, 0),
+            instruction(JUMP_IF_CONSTANT_32, 5, 0, 2, wanted.to_be().into()),
+            instruction(LOAD_16, 5, 4, 2, 0),
+            must_be(wanted.to_be().into()),
+        ]);
     }
     code
 }
@@ -234,4 +308,110 @@ impl Grip {
 pub(crate) fn take_from_kernel(interface: i32, left: &[Rule]) -> io::Result<OwnedFd> {
     let program = load(PROGRAM_CLASSIFIER, ATTACH_TCX_INGRESS, &to_nobody(left))?;
     attach(&program, interface, ATTACH_TCX_INGRESS, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the rules mean, said plainly.
+    fn is_left(rules: &[Rule], frame: &[u8]) -> bool {
+        let word = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
+        rules.iter().any(|rule| {
+            let (protocol, to, end) = match rule.ether_type {
+                IPV4 => (23, 30, 34),
+                IPV6 => (20, 38, 54),
+                _ => (0, 0, 14),
+            };
+            if frame.len() < end || word(12) != rule.ether_type {
+                return false;
+            }
+            let address = frame[to..].chunks_exact(4).zip(&rule.destination);
+            let mut address = address.map(|(bytes, (value, mask))| {
+                u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) & mask == *value
+            });
+            let ports = match rule.ether_type {
+                IPV4 if word(20) & 0x1fff != 0 => usize::MAX - 4,
+                IPV4 => 14 + usize::from(frame[14] & 0xf) * 4,
+                _ => 54,
+            };
+            let has_port =
+                |port| ports + 4 <= frame.len() && (word(ports) == port || word(ports + 2) == port);
+            address.all(|matches| matches)
+                && rule.protocol.is_none_or(|protocol_wanted| frame[protocol] == protocol_wanted)
+                && rule.port.is_none_or(has_port)
+        })
+    }
+
+    /// Runs a program on a frame.
+    fn run(program: &OwnedFd, frame: &[u8]) -> io::Result<i32> {
+        const PROGRAM_TEST: c_long = 10;
+        let fields = [(0, program.as_raw_fd() as u32), (2, frame.len() as u32), (8, 1)];
+        let mut argument = Argument::new(&fields, &[(4, frame.as_ptr() as u64)]);
+        let (argument_ptr, len) = (std::ptr::from_mut(&mut argument), size_of::<Argument>() as c_long);
+        // SAFETY: the kernel reads the frame, which outlives the call, and writes its answer into the argument.
+        let result = unsafe { libc::syscall(libc::SYS_bpf, PROGRAM_TEST, argument_ptr, len) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(argument.0[1] as i32) }
+    }
+
+    /// Frames made of few values, so that rules match often.
+    fn frame(rng: &mut fastrand::Rng) -> Vec<u8> {
+        // The kernel tries no frame of a header alone.
+        let mut frame: Vec<u8> = (0..rng.usize(15..90)).map(|_| rng.u8(0..3)).collect();
+        let ether_type = rng.choice([IPV4, IPV4, IPV6, IPV6, 0x0806, 0x88cc]).unwrap_or(IPV4);
+        let mut put = |at: usize, bytes: &[u8]| {
+            if let Some(place) = frame.get_mut(at..at + bytes.len()) {
+                place.copy_from_slice(bytes);
+            }
+        };
+        put(12, &ether_type.to_be_bytes());
+        let (header, protocol) = if ether_type == IPV4 { (rng.u8(0..16), 23) } else { (10, 20) };
+        put(14, &[header]);
+        if rng.u8(0..4) > 0 {
+            put(20, &[0x40, 0]);
+        }
+        put(protocol, &[rng.choice([1, 6, 17, 58, 89]).unwrap_or(6)]);
+        let ports = if ether_type == IPV4 { 14 + usize::from(header) * 4 } else { 54 };
+        put(ports + rng.usize(0..2) * 2, &rng.choice([179u16, 22, 9]).unwrap_or(9).to_be_bytes());
+        put(30, &[10, 0, 0, rng.u8(0..4)]);
+        frame
+    }
+
+    /// The kernel's verifier accepts what is put together here, and the programs do what the rules say.
+    #[test]
+    fn programs_do_what_rules_say() {
+        let net = |text: &str, len| Rule::destination(text.parse().unwrap(), len);
+        let sets = [
+            vec![],
+            vec![Rule::ether_type(0x0806)],
+            vec![net("10.0.0.2", 32), net("2::", 9), net("::", 0), net("0.0.0.0", 0).protocol(89)],
+            vec![net("10.0.0.0", 31).protocol(1), Rule::ipv6().protocol(58), Rule::ether_type(0x88cc)],
+            vec![Rule::ipv4().protocol(6).port(179), Rule::ipv6().protocol(6).port(179)],
+            vec![net("10.0.0.0", 30).protocol(17).port(22), net("100:1:200::", 41).port(9)],
+        ];
+        let mut rng = fastrand::Rng::with_seed(6);
+        let mut seen = [0; 2];
+        for set in sets {
+            let program = match load(PROGRAM_CLASSIFIER, ATTACH_TCX_INGRESS, &to_nobody(&set)) {
+                Ok(program) => program,
+                Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+                    return println!("skipped: loading programs into the kernel needs root");
+                }
+                Err(error) => panic!("{set:?}: {error}"),
+            };
+            for _ in 0..4000 {
+                let frame = frame(&mut rng);
+                let left = is_left(&set, &frame);
+                seen[usize::from(left)] += 1;
+                let expected = if left { TCX_NEXT } else { TCX_DROP };
+                match run(&program, &frame) {
+                    Ok(said) => assert_eq!(said, expected, "{set:?}: {frame:02x?}"),
+                    // The kernel tries no IP packet without a whole header.
+                    Err(_) if frame.len() < 54 && matches!(frame[12..14], [0x08, 0x00] | [0x86, 0xdd]) => {}
+                    Err(error) => panic!("{error}: {frame:02x?}"),
+                }
+            }
+        }
+        assert!(seen[0] > 1000 && seen[1] > 1000, "{seen:?}");
+    }
 }

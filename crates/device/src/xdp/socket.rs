@@ -2,26 +2,41 @@
 //!
 //! The kernel allows one socket for a queue, but elements that receive and elements that send are different ones. So a
 //! socket is kept by number of interface and queue, and each half is handed to one owner, who gives it back by dropping it.
+//!
+//! The memory that socket and kernel share is the packet pool's own ([`Window`]), in unaligned chunks: one buffer is one
+//! chunk. A buffer in the fill ring is lent to the kernel; what comes back through the receive ring is a packet, its data
+//! where the kernel put them. A packet in the send ring is lent, too, whichever socket it came from, and its buffer comes back
+//! through the completion ring. Each socket registers the window by itself instead of sharing one registration, so that an
+//! interface that does without copies and one that cannot live side by side.
 
+use super::attic;
 use super::program::{Grip, Rule};
 use super::ring::{Ring, Which};
-use crate::packet_socket::{Addressee, Frame, Sent};
-use crate::sys::{self, Mapping};
+use crate::packet_socket::{Frame, Sent};
+use crate::port::Taken;
+use crate::sys;
 use crate::trouble::Trouble;
+use packet::{BATCH_MAX, Batch, Borrower, Kind, Loan, Packet, Pool, Window};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Bytes of a frame's place in the shared memory.
-const CHUNK: usize = 2048;
-/// Entries of each ring, and frames of each half.
+/// Entries of each ring, and buffers that wait for frames.
 const FRAMES: u32 = 2048;
-/// Bytes that a frame may have: the kernel keeps some of the chunk for programs.
-const FRAME_MAX: usize = CHUNK - 256;
+/// With fewer buffers a socket is not worth having.
+const FRAMES_MIN: usize = 64;
+/// Buffers that the sending half keeps for packets that cannot be lent.
+const SPARE: usize = BATCH_MAX;
+/// Bytes in front of a frame that the kernel keeps for XDP programs.
+const KERNEL: usize = 256;
+/// Bytes that a frame may have.
+const FRAME_MAX: usize = Window::STRIDE - Window::RESERVED - KERNEL;
 /// Frames that the kernel sends in one system call when it copies them.
 const SENT_AT_ONCE: usize = 32;
+/// Lower bits of a frame's place; the upper ones say how far the data is behind it.
+const PLACE_BITS: u32 = libc::XSK_UNALIGNED_BUF_OFFSET_SHIFT as u32;
 
 /// How to receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,13 +54,14 @@ type Rings = (Ring<libc::xdp_desc>, Ring<u64>);
 /// A socket.
 struct Socket {
     fd: Arc<OwnedFd>,
-    memory: Mapping,
+    window: &'static Window,
+    borrower: Borrower,
     queue: u32,
     index: i32,
     zero_copy: bool,
-    /// The halves that nobody has: rx and fill ring; tx and completion ring with the chunks that are free.
+    /// The halves that nobody has: rx and fill ring; tx and completion ring with buffers to copy to.
     rx: Mutex<Option<Rings>>,
-    tx: Mutex<Option<(Rings, Vec<u64>)>>,
+    tx: Mutex<Option<(Rings, Vec<Packet>)>>,
 }
 
 type Sockets = HashMap<(i32, u32), Weak<Socket>>;
@@ -94,6 +110,20 @@ fn grip(interface: &str, index: i32, left: &[Rule]) -> Result<Arc<Grip>, Trouble
     Ok(grip)
 }
 
+/// Packets of the window, as many as there are, up to `count`.
+fn stock(window: &Window, borrower: &Borrower, count: usize) -> Vec<u64> {
+    let mut pool = Pool::new();
+    let (mut lent, mut outside) = (Vec::with_capacity(count), Vec::new());
+    while lent.len() < count && outside.len() < 4 * count {
+        match window.lend_new(&mut pool, borrower) {
+            Loan::Lent(start) => lent.push(start),
+            Loan::Outside(packet) => outside.push(packet), // kept until the end, not to get it again
+            Loan::Nothing => break,
+        }
+    }
+    lent
+}
+
 impl Socket {
     /// The socket of a queue, made if there is none.
     fn of(interface: &str, queue: u32) -> Result<Arc<Socket>, Trouble> {
@@ -110,26 +140,38 @@ impl Socket {
 
     fn open(interface: &str, index: i32, queue: u32) -> Result<Socket, Trouble> {
         let at = |doing| Trouble::at(interface, doing);
-        let fd = sys::socket(libc::AF_XDP, libc::SOCK_RAW, 0).map_err(at("opening an XDP socket"))?;
-        let memory =
-            Mapping::new(None, 2 * FRAMES as usize * CHUNK, 0).map_err(at("mapping memory for frames"))?;
+        let no_memory =
+            || Trouble::at(interface, "finding buffers")(io::Error::from_raw_os_error(libc::ENOMEM));
+        attic::sweep();
+        let window = Window::get().ok_or_else(no_memory)?;
+        let fd = Arc::new(sys::socket(libc::AF_XDP, libc::SOCK_RAW, 0).map_err(at("opening an XDP socket"))?);
         let register = libc::xdp_umem_reg {
-            addr: memory.base().as_ptr() as u64,
-            len: memory.len() as u64,
-            chunk_size: CHUNK as u32,
-            headroom: 0,
-            flags: 0,
+            addr: window.base().as_ptr() as u64,
+            len: window.bytes() as u64,
+            chunk_size: Window::STRIDE as u32,
+            headroom: Window::RESERVED as u32,
+            flags: libc::XDP_UMEM_UNALIGNED_CHUNK_FLAG,
             tx_metadata_len: 0,
         };
         sys::set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &register)
             .map_err(at("registering memory for frames (XDP_UMEM_REG)"))?;
         let ring = at("making its rings");
-        let mut fill: Ring<u64> = Ring::new(&fd, Which::Fill, FRAMES).map_err(&ring)?;
+        let fill: Ring<u64> = Ring::new(&fd, Which::Fill, FRAMES).map_err(&ring)?;
         let completion = Ring::new(&fd, Which::Completion, FRAMES).map_err(&ring)?;
         let rx = Ring::new(&fd, Which::Rx, FRAMES).map_err(&ring)?;
         let tx = Ring::new(&fd, Which::Tx, FRAMES).map_err(&ring)?;
-        (0..u64::from(FRAMES)).for_each(|chunk| fill.write(chunk * CHUNK as u64));
-        fill.publish();
+        // From here on whatever was lent is found again when this is dropped.
+        let mut socket = Socket {
+            fd,
+            window,
+            borrower: window.borrower(),
+            queue,
+            index,
+            zero_copy: false,
+            rx: Mutex::new(None),
+            tx: Mutex::new(None),
+        };
+        let rings = socket.fill((rx, fill)).ok_or_else(no_memory)?;
         let address = libc::sockaddr_xdp {
             sxdp_family: libc::AF_XDP as u16,
             sxdp_flags: libc::XDP_USE_NEED_WAKEUP,
@@ -138,7 +180,7 @@ impl Socket {
             sxdp_shared_umem_fd: 0,
         };
         // Without a wish the kernel takes zero copy where the driver can do it, and copies otherwise.
-        bind_patiently(&fd, &address).map_err(|error| {
+        bind_patiently(&socket.fd, &address).map_err(|error| {
             let hint = match error.raw_os_error() {
                 Some(libc::EBUSY) => Some("another program receives from this queue"),
                 Some(libc::EINVAL) => Some("it has no such queue (ethtool -l shows them)"),
@@ -146,34 +188,53 @@ impl Socket {
             };
             Trouble::new(interface, &format!("binding an XDP socket to queue {queue}"), error, hint)
         })?;
-        let options: io::Result<libc::xdp_options> = sys::option(&fd, libc::SOL_XDP, libc::XDP_OPTIONS);
-        let free = (u64::from(FRAMES)..2 * u64::from(FRAMES)).map(|chunk| chunk * CHUNK as u64).collect();
-        Ok(Socket {
-            fd: Arc::new(fd),
-            memory,
-            queue,
-            index,
-            zero_copy: options.is_ok_and(|options| options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0),
-            rx: Mutex::new(Some((rx, fill))),
-            tx: Mutex::new(Some(((tx, completion), free))),
-        })
+        let options: io::Result<libc::xdp_options> =
+            sys::option(&socket.fd, libc::SOL_XDP, libc::XDP_OPTIONS);
+        socket.zero_copy = options.is_ok_and(|options| options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0);
+        let spare = stock(window, &socket.borrower, SPARE).into_iter();
+        // SAFETY: the kernel was not told of them.
+        let spare = spare.filter_map(|start| unsafe { window.take_back(start, 0, &socket.borrower) });
+        socket.tx = Mutex::new(Some(((tx, completion), spare.collect())));
+        socket.rx = Mutex::new(Some(rings));
+        Ok(socket)
     }
 
-    /// Bytes of the shared memory; cut to it, whatever the kernel said.
-    fn slice(&self, address: u64, len: usize) -> &[u8] {
-        let start = (address as usize).min(self.memory.len());
-        let len = len.min(self.memory.len() - start);
-        // SAFETY: within the mapping, which lives as long as `self`; the chunk belongs to the half that asks.
-        unsafe { std::slice::from_raw_parts(self.memory.base().as_ptr().add(start), len) }
+    /// Lends the kernel buffers for frames; `None` if there are hardly any.
+    fn fill(&self, (rx, mut fill): Rings) -> Option<Rings> {
+        let starts = stock(self.window, &self.borrower, FRAMES as usize);
+        starts.iter().for_each(|&start| fill.write(start));
+        fill.publish();
+        (starts.len() >= FRAMES_MIN).then_some((rx, fill))
     }
 
-    /// Calls the kernel so that it goes on.
-    fn kick(&self) -> io::Result<()> {
+    /// The distance of a frame's data from the window's start.
+    #[inline]
+    fn place(address: u64) -> u64 {
+        (address & ((1 << PLACE_BITS) - 1)) + (address >> PLACE_BITS)
+    }
+
+    /// Calls the kernel so that it goes on sending.
+    fn kick_tx(&self) -> io::Result<()> {
         // SAFETY: nothing is sent from memory.
         let result = unsafe {
             libc::sendto(self.fd.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0)
         };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Calls the kernel so that it goes on receiving, or looks for frames itself.
+    fn kick_rx(&self) {
+        let (fd, none) = (self.fd.as_raw_fd(), std::ptr::null_mut());
+        // SAFETY: nothing is received into memory. If it failed the ring says so again.
+        unsafe {
+            libc::recvfrom(fd, none, 0, libc::MSG_DONTWAIT, std::ptr::null_mut(), std::ptr::null_mut())
+        };
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        attic::keep(Arc::downgrade(&self.fd), self.borrower);
     }
 }
 
@@ -199,6 +260,7 @@ pub struct XdpRx {
     rings: Option<Rings>,
     socket: Arc<Socket>,
     grip: Arc<Grip>,
+    busy_poll: bool,
     /// Makes the interface receive frames for other hosts.
     _promiscuous: Option<OwnedFd>,
 }
@@ -219,13 +281,14 @@ impl XdpRx {
         let grip = grip(interface, socket.index, &options.left)?;
         let rings = lock(&socket.rx).take().ok_or_else(|| in_use(interface, queue))?;
         // From here on dropping `rx` gives the rings back.
-        let mut rx = XdpRx { rings: Some(rings), socket, grip, _promiscuous: None };
+        let busy_poll = options.busy_poll > 0;
+        let mut rx = XdpRx { rings: Some(rings), socket, grip, busy_poll, _promiscuous: None };
         let at = |doing| Trouble::at(interface, doing);
         if options.promiscuous {
             rx._promiscuous = Some(promiscuous(rx.socket.index).map_err(at("setting promiscuous mode"))?);
         }
-        if options.busy_poll > 0 {
-            busy_poll(&rx.socket.fd, options.busy_poll).map_err(at("polling busily (SO_BUSY_POLL)"))?;
+        if busy_poll {
+            set_busy_poll(&rx.socket.fd, options.busy_poll).map_err(at("polling busily (SO_BUSY_POLL)"))?;
         }
         rx.grip.set(queue, &rx.socket.fd).map_err(at("putting the socket into the map"))?;
         Ok(rx)
@@ -243,34 +306,73 @@ impl XdpRx {
         &self.socket.fd
     }
 
-    /// Hands up to `max` frames to `f`; returns how many there were.
-    pub fn receive(&mut self, max: usize, time_ns: i64, mut f: impl FnMut(Frame<'_>)) -> usize {
-        let Some((rx, fill)) = &mut self.rings else { return 0 };
-        let mut count = 0;
-        while count < max
+    /// Adds up to `max` received frames, as far as the batch holds them, for which `wanted` holds. For each the kernel gets
+    /// another buffer; a frame for which there is none is lost.
+    #[inline]
+    pub fn receive(
+        &mut self,
+        pool: &mut Pool,
+        batch: &mut Batch,
+        max: usize,
+        mut wanted: impl FnMut(&Frame<'_>) -> bool,
+    ) -> Taken {
+        let mut taken = Taken::default();
+        let Some((rx, fill)) = &mut self.rings else { return taken };
+        let Socket { window, borrower, .. } = &*self.socket;
+        let max = max.min(BATCH_MAX - batch.len());
+        while taken.looked_at < max
             && let Some(described) = rx.read()
         {
-            let data = self.socket.slice(described.addr, described.len as usize);
-            f(Frame {
-                data,
-                len: data.len(),
-                time_ns,
-                addressee: addressee(data),
-                vlan: None,
-                unfinished: false,
-            });
-            // As many as come out go in, so there is always room.
-            fill.write(described.addr & !(CHUNK as u64 - 1));
-            count += 1;
+            taken.looked_at += 1;
+            let (place, len) = (Socket::place(described.addr), described.len as usize);
+            // SAFETY: the kernel has given the buffer back through the receive ring.
+            let Some(data) = (unsafe { window.data(place, len, borrower) }) else { continue };
+            let frame = Frame::plain(data);
+            let kind = frame.addressee;
+            let again = window.start_of(place);
+            if !wanted(&frame) {
+                fill.write(again);
+                continue;
+            }
+            // As many buffers as come out go in, so there is always room in the fill ring.
+            let packet = match window.lend_new(pool, borrower) {
+                Loan::Lent(start) => {
+                    fill.write(start);
+                    // SAFETY: as above, and the kernel is not told of this buffer again.
+                    unsafe { window.take_back(place, len, borrower) }
+                }
+                Loan::Outside(packet) => {
+                    pool.free(packet);
+                    fill.write(again);
+                    pool.alloc(KERNEL, data.len()).map(|mut packet| {
+                        packet.data_mut().copy_from_slice(data);
+                        packet
+                    })
+                }
+                Loan::Nothing => {
+                    fill.write(again);
+                    None
+                }
+            };
+            match packet {
+                Some(mut packet) => {
+                    packet.set_mac_offset(0);
+                    packet.set_kind(kind);
+                    batch.push(packet);
+                }
+                None => taken.lost += 1,
+            }
         }
-        if count > 0 {
+        if taken.looked_at > 0 {
             rx.release();
             fill.publish();
         }
-        if fill.needs_wakeup() && count > 0 {
-            let _ = self.socket.kick(); // it says so again if this failed
+        // A driver that found no buffers waits to be called; one that is to be polled, always.
+        let kick = if taken.looked_at > 0 { fill.needs_wakeup() } else { self.busy_poll };
+        if kick {
+            self.socket.kick_rx();
         }
-        count
+        taken
     }
 
     /// Frames that were lost so far for want of room.
@@ -298,11 +400,12 @@ impl Drop for XdpRx {
     }
 }
 
-fn addressee(frame: &[u8]) -> Addressee {
+/// To whom a frame is addressed, by its address.
+pub(crate) fn addressee(frame: &[u8]) -> Kind {
     match frame.first_chunk::<6>() {
-        Some([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]) => Addressee::Broadcast,
-        Some([first, ..]) if first & 1 == 1 => Addressee::Multicast,
-        _ => Addressee::Host,
+        Some([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]) => Kind::Broadcast,
+        Some([first, ..]) if first & 1 == 1 => Kind::Multicast,
+        _ => Kind::Host,
     }
 }
 
@@ -315,7 +418,7 @@ fn promiscuous(index: i32) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-fn busy_poll(fd: &OwnedFd, microseconds: u32) -> io::Result<()> {
+fn set_busy_poll(fd: &OwnedFd, microseconds: u32) -> io::Result<()> {
     const SO_PREFER_BUSY_POLL: i32 = 69;
     const SO_BUSY_POLL_BUDGET: i32 = 70;
     sys::set_option(fd, libc::SOL_SOCKET, SO_PREFER_BUSY_POLL, &1i32)?;
@@ -323,11 +426,13 @@ fn busy_poll(fd: &OwnedFd, microseconds: u32) -> io::Result<()> {
     sys::set_option(fd, libc::SOL_SOCKET, SO_BUSY_POLL_BUDGET, &64i32)
 }
 
-/// Sends frames to one queue.
+/// Sends packets to one queue.
 pub struct XdpTx {
     rings: Option<Rings>,
-    free: Vec<u64>,
+    spare: Vec<Packet>,
     socket: Arc<Socket>,
+    /// Whether the kernel was left with frames that it has not begun to send.
+    unsent: bool,
 }
 
 impl XdpTx {
@@ -337,8 +442,8 @@ impl XdpTx {
     /// What the kernel refuses, and why perhaps.
     pub fn open(interface: &str, queue: u32) -> Result<XdpTx, Trouble> {
         let socket = Socket::of(interface, queue)?;
-        let (rings, free) = lock(&socket.tx).take().ok_or_else(|| in_use(interface, queue))?;
-        Ok(XdpTx { rings: Some(rings), free, socket })
+        let (rings, spare) = lock(&socket.tx).take().ok_or_else(|| in_use(interface, queue))?;
+        Ok(XdpTx { rings: Some(rings), spare, socket, unsent: false })
     }
 
     /// Whether the interface of this name is another one now, or none.
@@ -346,78 +451,127 @@ impl XdpTx {
         sys::index_of(interface).ok() != Some(self.socket.index)
     }
 
-    /// Sends frames as far as there is room for them.
-    pub fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Sent {
-        self.reclaim();
+    /// Sends packets, the first of the batch first, as far as there is room for them; they are gone from it then. `sent` gets
+    /// copies of them.
+    #[inline]
+    pub fn send(&mut self, pool: &mut Pool, batch: &mut Batch, mut sent: Option<&mut Batch>) -> Sent {
+        self.reclaim(pool);
         let (mut count, mut error) = (0, None);
-        for frame in frames {
-            if let Err(refused) = self.put(frame) {
-                error = Some(refused);
-                break;
+        batch.filter_map(|packet| {
+            if error.is_some() {
+                return Some(packet);
             }
-            count += 1;
-        }
+            let copy = sent.as_ref().and_then(|_| pool.copy(&packet));
+            match self.put(pool, packet) {
+                Ok(()) => {
+                    count += 1;
+                    if let (Some(sent), Some(copy)) = (&mut sent, copy) {
+                        sent.push(copy);
+                    }
+                    None
+                }
+                Err((refused, packet)) => {
+                    error = Some(refused);
+                    Some(packet)
+                }
+            }
+        });
         Sent { count, error: self.flush(count).err().or(error) }
     }
 
-    /// Takes back chunks whose frames were sent.
-    pub fn reclaim(&mut self) {
+    /// Takes back buffers whose frames were sent.
+    #[inline]
+    fn reclaim(&mut self, pool: &mut Pool) {
         let Some((_, completion)) = &mut self.rings else { return };
-        while let Some(chunk) = completion.read() {
-            self.free.push(chunk & !(CHUNK as u64 - 1));
+        let Socket { window, borrower, .. } = &*self.socket;
+        let mut some = false;
+        while let Some(place) = completion.read() {
+            some = true;
+            // SAFETY: the kernel has given the buffer back through the completion ring.
+            let Some(packet) = (unsafe { window.take_back(Socket::place(place), 0, borrower) }) else {
+                continue;
+            };
+            if self.spare.len() < SPARE { self.spare.push(packet) } else { pool.free(packet) }
         }
-        completion.release();
+        if some {
+            completion.release();
+        }
     }
 
-    /// Copies a frame to where the kernel finds it after [`XdpTx::flush`].
-    ///
-    /// # Errors
-    /// It is too long, or there is no room now.
-    pub fn put(&mut self, frame: &[u8]) -> io::Result<()> {
-        if frame.len() > FRAME_MAX {
-            return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
+    /// Lends a packet to the kernel, which hears of it with [`XdpTx::flush`].
+    #[inline]
+    fn put(&mut self, pool: &mut Pool, packet: Packet) -> Result<(), (io::Error, Packet)> {
+        let len = packet.len();
+        if len > FRAME_MAX || len == 0 {
+            return Err((io::Error::from_raw_os_error(libc::EMSGSIZE), packet));
         }
-        let full = io::Error::from(io::ErrorKind::WouldBlock);
-        let Some((tx, _)) = self.rings.as_mut().filter(|_| !self.free.is_empty()) else { return Err(full) };
+        let full = || io::Error::from(io::ErrorKind::WouldBlock);
+        let Some((tx, _)) = &mut self.rings else { return Err((full(), packet)) };
         if tx.room(1) == 0 {
-            return Err(full);
+            return Err((full(), packet));
         }
-        let Some(chunk) = self.free.pop() else { return Err(full) };
-        // SAFETY: the chunk lies in the mapping and is this half's; the frame fits, and lies elsewhere.
-        unsafe {
-            let to = self.socket.memory.base().as_ptr().add(chunk as usize);
-            std::ptr::copy_nonoverlapping(frame.as_ptr(), to, frame.len());
-        }
-        tx.write(libc::xdp_desc { addr: chunk, len: frame.len() as u32, options: 0 });
+        let Socket { window, borrower, .. } = &*self.socket;
+        let place = match window.lend(packet, borrower) {
+            Ok((_, place)) => place,
+            Err(packet) => {
+                let copied = self.spare.pop().and_then(|mut spare| {
+                    let fits = spare.put(len);
+                    debug_assert!(fits, "a spare buffer is empty");
+                    spare.data_mut().copy_from_slice(packet.data());
+                    window.lend(spare, borrower).ok()
+                });
+                let Some((_, place)) = copied else { return Err((full(), packet)) };
+                pool.free(packet);
+                place
+            }
+        };
+        tx.write(libc::xdp_desc { addr: place, len: len as u32, options: 0 });
         Ok(())
     }
 
-    /// Has the kernel send the `count` frames that were put last.
-    ///
-    /// # Errors
-    /// What the kernel says about the interface.
-    pub fn flush(&mut self, count: usize) -> io::Result<()> {
+    /// Has the kernel send the `count` frames that were put last, and those before them that it did not take up.
+    fn flush(&mut self, count: usize) -> io::Result<()> {
         let Some((tx, _)) = &mut self.rings else { return Ok(()) };
-        tx.publish();
+        if count > 0 {
+            tx.publish();
+        } else if !self.unsent {
+            return Ok(());
+        }
+        self.unsent = false;
         // A kernel that copies sends some frames a call, and asks to be called again.
-        for _ in 0..count.div_ceil(SENT_AT_ONCE) {
+        for _ in 0..count.div_ceil(SENT_AT_ONCE).max(1) {
             if !tx.needs_wakeup() {
-                break;
+                return Ok(());
             }
-            match self.socket.kick() {
-                Ok(()) => break,
+            match self.socket.kick_tx() {
+                Ok(()) => return Ok(()),
                 Err(again)
                     if matches!(again.raw_os_error(), Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS)) => {}
                 Err(failed) => return Err(failed),
             }
         }
+        self.unsent = true;
         Ok(())
+    }
+
+    /// Has the kernel send what it did not take up when it was told.
+    ///
+    /// # Errors
+    /// What the kernel says about the interface.
+    pub fn go_on(&mut self, pool: &mut Pool) -> io::Result<()> {
+        self.reclaim(pool);
+        self.flush(0)
+    }
+
+    /// Whether the kernel was left with frames that nobody will tell it of unless more are sent or [`XdpTx::go_on`] is called.
+    pub fn has_unsent(&self) -> bool {
+        self.unsent
     }
 }
 
 impl Drop for XdpTx {
     fn drop(&mut self) {
-        let free = std::mem::take(&mut self.free);
-        *lock(&self.socket.tx) = self.rings.take().map(|rings| (rings, free));
+        let spare = std::mem::take(&mut self.spare);
+        *lock(&self.socket.tx) = self.rings.take().map(|rings| (rings, spare));
     }
 }

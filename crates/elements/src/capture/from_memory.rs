@@ -33,7 +33,7 @@
 
 use device::memory::{Interface, Interfaces, RxQueue};
 use packet::{BATCH_MAX, Kind, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Refused};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Queues, Refused};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -209,6 +209,11 @@ impl Element for FromMemory {
             self.queues = queues.into_iter().filter(ours).collect();
         }
         Ok(())
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        let interface = self.interface.name().to_owned();
+        (!self.wanted.is_empty()).then(|| Queues { interface, queues: self.wanted.clone() })
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -31,7 +31,7 @@
 use super::from_memory::interface;
 use device::memory::{Interface, TxQueue};
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Refused};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, Refused};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -143,6 +143,10 @@ impl Element for ToMemory {
             self.queue = Some(*queue);
         }
         Ok(())
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        Some(Queues { interface: self.interface.name().to_owned(), queues: vec![self.number] })
     }
 
     fn handlers(&self, h: &mut Handlers) {

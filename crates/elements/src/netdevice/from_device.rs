@@ -2,7 +2,7 @@
 //!
 //! ```click
 //! FromDevice(DEVNAME [, PROMISC, SNAPLEN, SNIFFER, FORCE_IP, METHOD, PROTOCOL, OUTBOUND, HEADROOM, ENCAP, BURST,
-//!            TIMESTAMP, QUEUE, HOST, BUSY_POLL])
+//!            TIMESTAMP, QUEUE, HOST, BUSY_POLL, WAIT])
 //! ```
 //!
 //! Emits the frames that arrive at interface DEVNAME, with the time when they were received, the place of the link-layer
@@ -14,12 +14,19 @@
 //! interface that Clique routes for; SNIFFER false keeps them from it. VLAN tags that the driver took out are put back,
 //! and checksums that a sender on a virtual link left to hardware are completed.
 //!
-//! With METHOD XDP frames come past the kernel's stack, faster, and the kernel gets none, as if SNIFFER were false. Whether the program
+//! With METHOD XDP frames come past the kernel's stack, and the kernel gets none, as if SNIFFER were false. The buffer into which the
+//! kernel or the driver puts a frame is the packet; headroom is 256 bytes whatever HEADROOM says. Whether the program
 //! for it runs in the driver (native) or behind it (generic), and whether frames are copied, is chosen by what the driver can do, and printed.
 //! Senders on a virtual link must not leave checksums to hardware then: `ethtool -K INTERFACE tx off`.
 //!
-//! HOST says what the kernel gets all the same, and Clique does not, when it gets nothing else: the packets for its own addresses, ARP, what
-//! routing protocols send to groups.
+//! HOST says what the kernel gets all the same when it gets nothing else: the packets for its own addresses, what routing protocols
+//! send to each other. With METHOD XDP Clique does not get these packets. A word is an IP prefix, for all packets that go there; `arp`
+//! or `lldp`; a protocol, `icmp` (and ICMPv6 with neighbour discovery), `igmp`, `ospf`, `pim`, `vrrp`, `bgp`, `ssh`, `ldp`, `rip`, `bfd`,
+//! `dhcp`, `tcp:PORT`, `udp:PORT` (from or to the port) or `proto:NUMBER`; or a protocol and an IP prefix as in `icmp@10.0.0.1`, for its
+//! packets that go there. IPv6 extension headers and VLAN tags are not looked behind.
+//!
+//! A packet is emitted as soon as the worker sees it, alone if need be; batches form while the worker is busy. With WAIT packets
+//! wait for each other, but never longer than that.
 //!
 //! Each worker has receive queues of its own. With METHOD LINUX packets of a flow go to one worker; with METHOD XDP
 //! worker w of W serves the interface's queues w, w + W and so on. With QUEUE only what arrived at that queue is
@@ -46,7 +53,9 @@
 //! - `BURST` (integer, default: packets in a batch): frames taken at a time.
 //! - `TIMESTAMP` (boolean, default true): set the time.
 //! - `QUEUE` (integer): the receive queue, as `ethtool -l` counts them.
-//! - `HOST` (IP prefixes and the word `arp`, separated by spaces): what is left to the kernel.
+//! - `HOST` (words, separated by spaces): what is left to the kernel.
+//! - `WAIT` (time, default 0): how long a packet may wait for others, so that batches are larger and the worker sleeps longer. With
+//!   METHOD LINUX whole milliseconds make the kernel wait (TPACKET_V3).
 //! - `BUSY_POLL` (integer, default 0): with METHOD XDP, microseconds for which the kernel looks for frames itself.
 //!
 //! # Handlers
@@ -66,13 +75,12 @@
 use crate::capture::encap;
 use device::Trouble;
 use device::capture::LinkType;
-use device::offload;
-use device::packet_socket::{Addressee, Frame, Group, Options};
-use device::port::{Method, Rx};
+use device::packet_socket::{Frame, Group, Options};
+use device::port::{Method, Rx, Shape};
 use device::xdp::{self, Rule};
-use packet::{Anno, BATCH_MAX, DEFAULT_HEADROOM, Kind, Packet, Pool};
+use packet::{BATCH_MAX, DEFAULT_HEADROOM, Kind};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Interest, Merge, NetOrHost,
+    Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Interest, Merge, NetOrHost, Queues,
     Refused, Scope,
 };
 use std::any::Any;
@@ -95,9 +103,11 @@ pub(crate) const POLL: Class = Class { name: "PollDevice", ..CLASS };
 const PATIENCE: u32 = 64;
 /// How often to look for an interface that has gone.
 const RETRY: Duration = Duration::from_millis(500);
-/// Timers: to open the interface again; to look whether it is there at all, which XDP sockets do not say.
+/// Timers: to open the interface again; to look whether it is there at all, which XDP sockets do not say; to look for more
+/// packets.
 const AGAIN: u32 = 0;
 const CHECK: u32 = 1;
+const COMPANY: u32 = 2;
 
 struct FromDevice {
     interface: String,
@@ -116,15 +126,10 @@ struct FromDevice {
     force_ip: bool,
     linktype: LinkType,
     burst: usize,
+    /// For how long packets wait here for others.
+    wait: Option<Duration>,
     idle: u32,
     count: u64,
-}
-
-/// How frames become packets.
-#[derive(Clone, Copy)]
-struct Shape {
-    headroom: usize,
-    timestamp: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -132,7 +137,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut snaplen, mut headroom, mut burst) = (2046usize, DEFAULT_HEADROOM + 2, config.vector());
     let (mut method, mut capture, mut link) = ("LINUX".to_owned(), None::<String>, "ETHER".to_owned());
     let (mut force_ip, mut timestamp, mut protocol, mut queue) = (false, true, 0u16, None::<u16>);
-    let (mut host, mut busy_poll) = (Host::default(), 0u32);
+    let (mut host, mut busy_poll, mut wait) = (Host::default(), 0u32, Duration::ZERO);
     config
         .args()
         .required("DEVNAME", &mut interface)
@@ -151,6 +156,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("QUEUE", &mut queue)
         .keyword("HOST", &mut host)
         .keyword("BUSY_POLL", &mut busy_poll)
+        .keyword("WAIT", &mut wait)
         .finish()?;
     if interface.is_empty() {
         return Err("interface not set".into());
@@ -166,10 +172,16 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     let left = (!sniffer).then(|| host.0.clone());
     let method = match capture.unwrap_or(method).as_str() {
-        "LINUX" | "PCAP" => Method::Packet(Options { promiscuous, outbound, snaplen, queue }, left),
+        "LINUX" | "PCAP" => {
+            // The kernel holds packets back by the millisecond; for a shorter time they wait here.
+            let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
+            Method::Packet(Options { promiscuous, outbound, snaplen, wait_ms, queue }, left)
+        }
         "XDP" => Method::Xdp(xdp::Options { promiscuous, left: host.0, busy_poll }),
         _ => return Err("bad METHOD".into()),
     };
+    let waits_here = matches!(method, Method::Xdp(_)) || wait < Duration::from_millis(1);
+    let wait = Some(wait).filter(|wait| waits_here && !wait.is_zero());
     let linktype = encap::parse(&link).ok_or("bad encapsulation type")?;
     let (workers, worker) = (config.workers().to_vec(), config.worker());
     let place = workers.iter().position(|&w| w == worker).unwrap_or(0);
@@ -189,10 +201,31 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         force_ip,
         linktype,
         burst: burst.min(BATCH_MAX),
+        wait,
         idle: 0,
         count: 0,
     }))
 }
+
+/// The words that HOST knows beside prefixes.
+const WORDS: [&str; 16] = [
+    "arp",
+    "lldp",
+    "icmp",
+    "igmp",
+    "ospf",
+    "pim",
+    "vrrp",
+    "bgp",
+    "ssh",
+    "ldp",
+    "rip",
+    "bfd",
+    "dhcp",
+    "tcp:PORT",
+    "udp:PORT",
+    "proto:NUMBER",
+];
 
 /// What is left to the kernel.
 #[derive(Default)]
@@ -200,67 +233,74 @@ struct Host(Vec<Rule>);
 
 impl FromArg for Host {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        let rule = |word: &str| {
-            if word == "arp" {
-                return Ok(Rule::ether_type(ether_type::ARP));
-            }
-            if let Ok(NetOrHost(net)) = NetOrHost::<Ipv4Net>::from_arg(word, scope) {
-                return Ok(Rule::destination(net.addr().into(), net.len()));
-            }
-            match NetOrHost::<Ipv6Net>::from_arg(word, scope) {
-                Ok(NetOrHost(net)) => Ok(Rule::destination(net.addr().into(), net.len())),
-                Err(_) => Err(format!("'{word}' is neither an IP prefix nor 'arp'")),
-            }
-        };
-        text.split_whitespace().map(rule).collect::<Result<_, _>>().map(Host)
+        let mut rules = Vec::new();
+        for word in text.split_whitespace() {
+            rules.extend(rules_of(word, scope)?);
+        }
+        Ok(Host(rules))
     }
 }
 
-impl Shape {
-    /// Makes a packet of a received frame; `None` without memory.
-    #[inline]
-    fn packet(self, pool: &mut Pool, frame: &Frame<'_>) -> Option<Packet> {
-        let tag = if frame.vlan.is_some() && frame.data.len() >= 12 { 4 } else { 0 };
-        let mut packet = pool.alloc(self.headroom, frame.data.len() + tag)?;
-        match frame.vlan {
-            Some((protocol, tci)) if tag > 0 => {
-                let (addresses, rest) = frame.data.split_at(12);
-                let data = packet.data_mut();
-                data[..12].copy_from_slice(addresses);
-                data[12..14].copy_from_slice(&protocol.to_be_bytes());
-                data[14..16].copy_from_slice(&tci.to_be_bytes());
-                data[16..].copy_from_slice(rest);
+/// The rules of a word of HOST: `WHAT`, `PREFIX` or `WHAT@PREFIX`.
+fn rules_of(word: &str, scope: Scope<'_>) -> Result<Vec<Rule>, String> {
+    let destination = |text: &str| {
+        if let Ok(NetOrHost(net)) = NetOrHost::<Ipv4Net>::from_arg(text, scope) {
+            return Ok(Rule::destination(net.addr().into(), net.len()));
+        }
+        match NetOrHost::<Ipv6Net>::from_arg(text, scope) {
+            Ok(NetOrHost(net)) => Ok(Rule::destination(net.addr().into(), net.len())),
+            Err(_) => Err(format!("'{word}' is neither an IP prefix nor one of {}", WORDS.join(", "))),
+        }
+    };
+    let (what, to) = word.split_once('@').map_or((word, None), |(what, to)| (what, Some(to)));
+    let families = || match to {
+        Some(to) => destination(to).map(|rule| vec![rule]),
+        None => Ok(vec![Rule::ipv4(), Rule::ipv6()]),
+    };
+    let number = |text: &str| text.parse().map_err(|_| format!("'{word}': a number is expected"));
+    let upper = |protocol: u8, ports: &[u16]| {
+        let families = families()?.into_iter().map(|rule| rule.protocol(protocol));
+        let of_port = |rule: Rule| ports.iter().map(move |&port| rule.clone().port(port));
+        Ok(if ports.is_empty() { families.collect() } else { families.flat_map(of_port).collect() })
+    };
+    match what {
+        "arp" if to.is_none() => Ok(vec![Rule::ether_type(ether_type::ARP)]),
+        "lldp" if to.is_none() => Ok(vec![Rule::ether_type(0x88cc)]),
+        "icmp" => {
+            let protocol =
+                |rule: Rule| if rule == Rule::ipv6() { rule.protocol(58) } else { rule.protocol(1) };
+            match to {
+                Some(to) if to.contains(':') => Ok(vec![destination(to)?.protocol(58)]),
+                Some(to) => Ok(vec![destination(to)?.protocol(1)]),
+                None => Ok([Rule::ipv4(), Rule::ipv6()].into_iter().map(protocol).collect()),
             }
-            _ => packet.data_mut().copy_from_slice(frame.data),
         }
-        if frame.unfinished {
-            offload::finish_checksum(packet.data_mut());
-        }
-        packet.set_mac_offset(0);
-        packet.set_kind(kind(frame.addressee));
-        if self.timestamp {
-            packet.set_timestamp_ns(frame.time_ns);
-        }
-        if frame.len > frame.data.len() {
-            packet.set_anno(Anno::EXTRA_LENGTH, (frame.len - frame.data.len()) as u64);
-        }
-        Some(packet)
-    }
-}
-
-fn kind(addressee: Addressee) -> Kind {
-    match addressee {
-        Addressee::Host => Kind::Host,
-        Addressee::Broadcast => Kind::Broadcast,
-        Addressee::Multicast => Kind::Multicast,
-        Addressee::Other => Kind::OtherHost,
-        Addressee::Outgoing => Kind::Outgoing,
+        "igmp" => upper(2, &[]),
+        "ospf" => upper(89, &[]),
+        "pim" => upper(103, &[]),
+        "vrrp" => upper(112, &[]),
+        "bgp" => upper(6, &[179]),
+        "ssh" => upper(6, &[22]),
+        "ldp" => Ok([upper(6, &[646])?, upper(17, &[646])?].concat()),
+        "rip" => upper(17, &[520, 521]),
+        "bfd" => upper(17, &[3784, 3785, 4784]),
+        "dhcp" => upper(17, &[67, 68, 546, 547]),
+        _ => match what.split_once(':') {
+            Some(("tcp", port)) => upper(6, &[number(port)?]),
+            Some(("udp", port)) => upper(17, &[number(port)?]),
+            Some(("proto", protocol)) => {
+                let protocol =
+                    protocol.parse().map_err(|_| format!("'{word}': a number up to 255 is expected"))?;
+                upper(protocol, &[])
+            }
+            _ => destination(word).map(|rule| vec![rule]),
+        },
     }
 }
 
 impl FromDevice {
-    /// The queues that this worker serves.
-    fn queues(&self) -> Vec<u32> {
+    /// The queues that this worker opens; of a packet socket, whether it opens one.
+    fn mine(&self) -> Vec<u32> {
         let (place, workers) = self.place;
         let mine = |queue: &u32| *queue as usize % workers == place;
         match self.queue {
@@ -272,7 +312,7 @@ impl FromDevice {
 
     /// Opens the interface, or finds out that the element has to wait for another one that has it.
     fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), Trouble> {
-        let queues = self.queues();
+        let queues = self.mine();
         if queues.is_empty() {
             cx.unschedule();
             return Ok(());
@@ -298,25 +338,17 @@ impl FromDevice {
         Ok(())
     }
 
-    /// Receives a burst; false if there was nothing.
-    fn receive(&mut self, cx: &mut Cx<'_>) -> bool {
-        let Some(rx) = &mut self.rx else { return false };
-        let (mut batch, mut lost) = (cx.batch(), 0);
-        let (shape, outbound, protocol) = (self.shape, self.outbound, self.protocol);
-        let now_ns = cx.now_ns();
-        let looked_at = rx.receive(self.burst, now_ns, |frame| {
-            let wanted = (outbound || frame.addressee != Addressee::Outgoing)
-                && (protocol == 0 || frame.data.get(12..14) == Some(&protocol.to_be_bytes()[..]));
-            if wanted {
-                match shape.packet(cx.pool(), &frame) {
-                    Some(packet) => batch.push(packet),
-                    None => lost += 1,
-                }
-            }
-        });
-        if lost > 0 {
-            cx.count_drops("no buffer for a received frame", lost);
-        }
+    /// Receives a burst; returns how many frames there were.
+    fn receive(&mut self, cx: &mut Cx<'_>) -> usize {
+        let Some(rx) = &mut self.rx else { return 0 };
+        let mut batch = cx.batch();
+        let (outbound, protocol, now_ns) = (self.outbound, self.protocol, cx.now_ns());
+        let wanted = |frame: &Frame<'_>| {
+            (outbound || frame.addressee != Kind::Outgoing)
+                && (protocol == 0 || frame.data.get(12..14) == Some(&protocol.to_be_bytes()[..]))
+        };
+        let taken = rx.receive(cx.pool(), &mut batch, (self.burst, now_ns), self.shape, wanted);
+        cx.count_drops("no buffer for a received frame", taken.lost as u64);
         self.count += batch.len() as u64;
         if self.force_ip {
             let linktype = self.linktype;
@@ -329,7 +361,7 @@ impl FromDevice {
         } else {
             cx.emit(0, batch);
         }
-        looked_at > 0
+        taken.looked_at
     }
 
     /// Sleeps until there is something, or the interface is back.
@@ -364,20 +396,26 @@ impl Element for FromDevice {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if self.receive(cx) {
-            self.idle = 0;
-            cx.schedule();
-        } else if self.idle < PATIENCE {
-            self.idle += 1;
-            cx.schedule();
-        } else {
-            self.rest(cx);
+        match (self.receive(cx), self.wait) {
+            // What comes from now on waits for company until then.
+            (count @ 1.., Some(wait)) if count < self.burst => cx.timer_after(COMPANY, wait),
+            (1.., _) => {
+                self.idle = 0;
+                cx.schedule();
+            }
+            (0, None) if self.idle < PATIENCE => {
+                self.idle += 1;
+                cx.schedule();
+            }
+            (0, _) => self.rest(cx),
         }
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
-        if key == AGAIN {
-            return self.look_again(cx);
+        match key {
+            AGAIN => return self.look_again(cx),
+            COMPANY => return cx.schedule(),
+            _ => {}
         }
         match &self.rx {
             Some(rx) if rx.is_stale(&self.interface) => cx.timer_after(AGAIN, Duration::ZERO),
@@ -402,6 +440,13 @@ impl Element for FromDevice {
             }
         }
         Ok(())
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        let all = matches!(self.method, Method::Packet(..)) && self.queue.is_none();
+        let queues = self.mine().into_iter().map(|queue| queue as usize);
+        let queues = if all { Vec::new() } else { queues.collect() };
+        (all || !queues.is_empty()).then(|| Queues { interface: self.interface.clone(), queues })
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -430,7 +475,10 @@ mod tests {
             ("lo, METHOD NETMAP", "bad METHOD"),
             ("lo, BURST 0", "BURST out of range"),
             ("lo, ENCAP FROG", "bad encapsulation type"),
-            ("lo, HOST 10.0.0.1 frog", "'frog' is neither an IP prefix nor 'arp'"),
+            ("lo, HOST 10.0.0.1 frog", "'frog' is neither an IP prefix nor one of arp, lldp, icmp"),
+            ("lo, HOST bgp@frog", "'bgp@frog' is neither"),
+            ("lo, HOST arp@10.0.0.1", "'arp@10.0.0.1' is neither"),
+            ("lo, HOST tcp:70000", "'tcp:70000': a number is expected"),
             ("", "DEVNAME: required argument missing"),
         ] {
             let said = errors(&format!("FromDevice({arguments}) -> Discard"));

@@ -1,7 +1,7 @@
 //! Receives packets from this machine's kernel.
 //!
 //! ```click
-//! FromHost(DEVNAME [, DST, GATEWAY, TYPE, ETHER, HEADROOM, MTU, BURST])
+//! FromHost(DEVNAME [, DST, GATEWAY, TYPE, ETHER, HEADROOM, MTU, BURST, QUEUE])
 //! ```
 //!
 //! Makes an interface DEVNAME and emits what the kernel sends there; ToHost of the same name makes the kernel receive
@@ -19,6 +19,7 @@
 //! - `HEADROOM` (integer, at most 8192): free bytes in front of each packet.
 //! - `MTU` (integer, default 1500): the longest packet, without link-layer header.
 //! - `BURST` (integer, default: packets in a batch): packets that are read at a time.
+//! - `QUEUE` (integer): only worker QUEUE modulo the number of workers reads; the interface has one queue.
 //!
 //! # Handlers
 //! - `dev_name` (read): the interface's name.

@@ -2,10 +2,12 @@
 
 use crate::capture::encap;
 use device::capture::LinkType;
+use device::offload::Note;
 use device::tap::{self, Carries, Setup};
-use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, Interest, IpMask, Merge, Pull, Verdict};
+use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet, Pool};
+use router::{Config, ConfigError, Cx, Element, Handlers, Interest, IpMask, Merge, Pull, Queues, Verdict};
 use rustix::io::Errno;
+use std::io::{IoSlice, IoSliceMut};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::process::Command;
@@ -45,9 +47,11 @@ pub(super) struct HostPort {
     kind: Kind,
     setup: Setup,
     gateway: Option<Ipv4Addr>,
-    headroom: usize,
+    reader: Reader,
     mtu: usize,
     burst: usize,
+    /// Whether another worker reads, and this one at most writes.
+    leaves: bool,
     shared: bool,
     pulls: bool,
     quiet: bool,
@@ -65,6 +69,7 @@ struct Given {
     headroom: Option<usize>,
     mtu: usize,
     burst: usize,
+    queue: Option<usize>,
     quiet: bool,
 }
 
@@ -79,6 +84,7 @@ impl Given {
             headroom: None,
             mtu: MTU,
             burst: config.vector(),
+            queue: None,
             quiet: false,
         }
     }
@@ -115,10 +121,20 @@ impl Given {
                 mtu: Some(self.mtu as u32).filter(|&mtu| mtu != MTU as u32),
             },
             gateway: self.gateway,
-            headroom: self.headroom.unwrap_or(aligned),
+            reader: Reader {
+                headroom: self.headroom.unwrap_or(aligned),
+                room: self.mtu + ethernet::HEADER_LEN + 4,
+                network: if self.kind == Kind::Tap { ethernet::HEADER_LEN } else { 0 },
+                long: Vec::new(),
+                read: Vec::new(),
+            },
             mtu: self.mtu,
             burst: self.burst.min(BATCH_MAX),
-            shared: config.workers().len() > 1,
+            leaves: self.queue.is_some_and(|queue| {
+                let workers = config.workers();
+                workers.get(queue % workers.len().max(1)) != Some(&config.worker())
+            }),
+            shared: config.workers().len() > 1 && self.queue.is_none(),
             pulls: config.inputs() > 0 && !config.input_is_push(0),
             quiet: self.quiet,
             failing: false,
@@ -143,6 +159,7 @@ pub(super) fn create_tun(config: &mut Config<'_>, kind: Kind) -> Result<Box<dyn 
         .keyword("MTU", &mut given.mtu)
         .keyword("DEV_NAME", &mut old_name)
         .keyword("DEVNAME", &mut given.name)
+        .keyword("QUEUE", &mut given.queue)
         .finish()?;
     given.address = address;
     if given.name.is_empty() {
@@ -166,6 +183,7 @@ pub(super) fn create_host(config: &mut Config<'_>) -> Result<Box<dyn Element>, C
         .keyword("ETHER", &mut given.ether)
         .keyword("MTU", &mut given.mtu)
         .keyword("BURST", &mut given.burst)
+        .keyword("QUEUE", &mut given.queue)
         .finish()?;
     given.kind = match kind.as_str() {
         "ETHER" => Kind::Tap,
@@ -178,19 +196,53 @@ pub(super) fn create_host(config: &mut Config<'_>) -> Result<Box<dyn Element>, C
     given.make(config)
 }
 
-/// Reads a packet of up to `room` bytes; `None` if there is none now.
-fn read(cx: &mut Cx<'_>, fd: &OwnedFd, headroom: usize, room: usize) -> Result<Option<Packet>, Errno> {
-    let Some(mut packet) = cx.pool().alloc(headroom, room) else { return Err(Errno::NOMEM) };
-    match rustix::io::read(fd, packet.data_mut()) {
-        Ok(len @ 1..) if packet.take(room - len) => Ok(Some(packet)),
-        Ok(_) | Err(Errno::AGAIN | Errno::INTR) => {
-            cx.pool().free(packet);
-            Ok(None)
+/// Bytes behind a packet's own for a segment that its sender wants cut.
+const LONG: usize = 65_536;
+
+/// Reads packets.
+struct Reader {
+    headroom: usize,
+    /// Bytes of an ordinary packet.
+    room: usize,
+    /// The IP header's place in what is read.
+    network: usize,
+    /// A segment that is too long for a packet.
+    long: Vec<u8>,
+    /// What was read and has not been emitted.
+    read: Vec<Packet>,
+}
+
+impl Reader {
+    /// Reads once; false if there is nothing now.
+    fn read(&mut self, pool: &mut Pool, fd: &OwnedFd) -> Result<bool, Errno> {
+        let Some(mut packet) = pool.alloc(self.headroom, self.room) else { return Err(Errno::NOMEM) };
+        let mut note = [0; Note::LEN];
+        self.long.resize(self.room + LONG, 0); // once
+        let behind = &mut self.long[self.room..];
+        let pieces = &mut [&mut note[..], packet.data_mut(), behind].map(IoSliceMut::new);
+        let len = match rustix::io::readv(fd, pieces) {
+            Ok(len) if len > Note::LEN => len - Note::LEN,
+            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => {
+                pool.free(packet);
+                return Ok(false);
+            }
+            Err(error) => {
+                pool.free(packet);
+                return Err(error);
+            }
+        };
+        let note = Note::of(&note);
+        if note.is_long() || len > self.room {
+            let own = len.min(self.room);
+            self.long[..own].copy_from_slice(&packet.data()[..own]);
+            pool.free(packet);
+            // What is no TCP segment was not asked for.
+            note.cut(pool, self.headroom, &self.long[..len], self.network, &mut self.read);
+        } else if packet.take(self.room - len) {
+            note.finish(packet.data_mut());
+            self.read.push(packet);
         }
-        Err(error) => {
-            cx.pool().free(packet);
-            Err(error)
-        }
+        Ok(true)
     }
 }
 
@@ -198,7 +250,9 @@ fn read(cx: &mut Cx<'_>, fd: &OwnedFd, headroom: usize, room: usize) -> Result<O
 pub(super) fn write(cx: &mut Cx<'_>, fd: &OwnedFd, batch: Batch) -> Result<(), Errno> {
     let mut result = Ok(());
     for packet in batch.iter() {
-        if let Err(error) = rustix::io::write(fd, packet.data()) {
+        // Nothing is left to the kernel to do.
+        let pieces = [&[0; Note::LEN][..], packet.data()].map(IoSlice::new);
+        if let Err(error) = rustix::io::writev(fd, &pieces) {
             let reason = match error {
                 Errno::AGAIN | Errno::NOBUFS => "the kernel's queue is full",
                 _ => "the kernel did not take it",
@@ -236,25 +290,34 @@ impl HostPort {
     /// Reads a burst; false if there was nothing.
     fn receive(&mut self, cx: &mut Cx<'_>) -> bool {
         let Some(fd) = self.fd.clone() else { return false };
-        let (mut batch, now_ns) = (cx.batch(), cx.now_ns());
-        let room = self.mtu + ethernet::HEADER_LEN + 4;
-        while batch.len() < self.burst {
-            match read(cx, &fd, self.headroom, room) {
-                Ok(Some(mut packet)) => {
-                    packet.set_timestamp_ns(now_ns);
-                    batch.push(packet);
-                }
-                Ok(None) => break,
+        let now_ns = cx.now_ns();
+        while self.reader.read.len() < self.burst {
+            match self.reader.read(cx.pool(), &fd) {
+                Ok(true) => {}
+                Ok(false) => break,
                 Err(error) => {
-                    self.complain(cx, "read", error);
+                    self.complain(cx, "reading", error);
                     break;
                 }
             }
         }
-        let some = !batch.is_empty();
-        self.packets += batch.len() as u64;
+        let some = !self.reader.read.is_empty();
+        self.packets += self.reader.read.len() as u64;
+        let mut packets = std::mem::take(&mut self.reader.read);
+        let mut left = packets.drain(..).peekable();
+        while left.peek().is_some() {
+            let mut batch = cx.batch();
+            batch.extend(left.by_ref().take(self.burst));
+            batch.iter_mut().for_each(|packet| packet.set_timestamp_ns(now_ns));
+            self.emit(cx, batch);
+        }
+        drop(left);
+        self.reader.read = packets;
+        some
+    }
+
+    fn emit(&self, cx: &mut Cx<'_>, mut batch: Batch) {
         match self.kind {
-            _ if !some => cx.consume(batch),
             Kind::Tap => {
                 batch.iter_mut().for_each(|packet| packet.set_mac_offset(0));
                 cx.emit(0, batch);
@@ -264,17 +327,20 @@ impl HostPort {
                 if ip { Verdict::Pass } else { Verdict::Output(1) }
             }),
         }
-        some
     }
 
     fn complain(&mut self, cx: &Cx<'_>, doing: &str, error: Errno) {
         if !std::mem::replace(&mut self.failing, true) || !self.quiet {
-            cx.log(&format!("{}: {doing}: {}", cx.name(), std::io::Error::from(error)));
+            let name = self.common.open.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
+            cx.log(&format!("{}: {}", cx.name(), tap::trouble(&name, doing, error.into())));
         }
     }
 
     /// Hands packets to the kernel.
     fn send(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        if self.leaves && self.fd.is_none() {
+            self.fd = self.common.open.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+        }
         let Some(fd) = self.fd.clone() else { return cx.drop_batch(batch, "not open") };
         let (kind, mtu) = (self.kind, self.mtu);
         let batch = cx.sift(batch, |_, packet| {
@@ -297,14 +363,16 @@ impl HostPort {
         });
         match write(cx, &fd, batch) {
             Ok(()) => self.failing = false,
-            Err(error) => self.complain(cx, "write failed", error),
+            Err(error) => self.complain(cx, "writing", error),
         }
     }
 }
 
 impl Element for HostPort {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.open()?;
+        if !self.leaves {
+            self.open()?;
+        }
         if self.pulls {
             cx.listen(0);
         }
@@ -317,7 +385,9 @@ impl Element for HostPort {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if self.receive(cx) {
+        if self.leaves {
+            // It only asks for packets.
+        } else if self.receive(cx) {
             cx.schedule();
         } else if let Some(fd) = &self.fd {
             cx.schedule_when(fd, Interest::Readable);
@@ -333,6 +403,11 @@ impl Element for HostPort {
         }
         self.send(cx, batch);
         Pull::Nothing
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        let interface = self.common.open.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
+        (!self.leaves).then(|| Queues { interface, queues: Vec::new() })
     }
 
     fn handlers(&self, h: &mut Handlers) {

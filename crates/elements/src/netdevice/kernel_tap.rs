@@ -1,7 +1,7 @@
 //! An interface to this machine's kernel that carries Ethernet frames.
 //!
 //! ```click
-//! KernelTap(ADDR/MASK [, GATEWAY, HEADROOM, BURST, ETHER, IGNORE_QUEUE_OVERFLOWS, MTU, DEVNAME])
+//! KernelTap(ADDR/MASK [, GATEWAY, HEADROOM, BURST, ETHER, IGNORE_QUEUE_OVERFLOWS, MTU, DEVNAME, QUEUE])
 //! ```
 //!
 //! As KernelTun, but with Ethernet headers. The kernel asks by ARP for the addresses that it sends to; somebody has to

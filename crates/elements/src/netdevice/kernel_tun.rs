@@ -1,12 +1,15 @@
 //! An interface to this machine's kernel that carries IP packets.
 //!
 //! ```click
-//! KernelTun(ADDR/MASK [, GATEWAY, TAP, HEADROOM, BURST, ETHER, IGNORE_QUEUE_OVERFLOWS, MTU, DEVNAME])
+//! KernelTun(ADDR/MASK [, GATEWAY, TAP, HEADROOM, BURST, ETHER, IGNORE_QUEUE_OVERFLOWS, MTU, DEVNAME, QUEUE])
 //! ```
 //!
 //! Makes an interface on which the kernel has the address ADDR. IP packets that the kernel sends there are emitted, with
 //! their headers marked and their destination annotations set; IP packets that arrive at the input, whose header must be
 //! marked, the kernel receives. What is no IP packet leaves at output 1, if it is connected. Needs root, or the capability CAP_NET_ADMIN.
+//!
+//! The kernel hands over TCP data in pieces of up to 64 KiB and without checksums (virtio's header): they are cut into packets that fit the
+//! MTU, and completed, here, which is cheaper than a system call for each packet.
 //!
 //! With several workers each has a descriptor of its own, and the kernel keeps each flow to one of them. The interface goes when Clique
 //! ends.
@@ -22,6 +25,7 @@
 //! - `ETHER` (Ethernet address): the kernel's, with TAP.
 //! - `IGNORE_QUEUE_OVERFLOWS` (boolean, default false): report only the first error of a series.
 //! - `MTU` (integer, default 1500): the longest packet, without link-layer header.
+//! - `QUEUE` (integer): only worker QUEUE modulo the number of workers reads; the interface has one queue.
 //! - `DEVNAME` (word): the interface's name. The default is one that the kernel chooses.
 //!
 //! # Handlers

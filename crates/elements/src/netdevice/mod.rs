@@ -3,12 +3,14 @@
 mod faults;
 mod from_device;
 mod from_host;
+mod from_socket;
 mod host_port;
 mod kernel_tap;
 mod kernel_tun;
 mod socket;
 mod to_device;
 mod to_host;
+mod to_socket;
 
 use router::Class;
 
@@ -18,9 +20,11 @@ pub const CLASSES: &[&Class] = &[
     &from_device::CLASS,
     &from_device::POLL,
     &from_host::CLASS,
+    &from_socket::CLASS,
     &kernel_tap::CLASS,
     &kernel_tun::CLASS,
     &socket::CLASS,
     &to_device::CLASS,
     &to_host::CLASS,
+    &to_socket::CLASS,
 ];

@@ -4,7 +4,8 @@
 //! ToDevice(DEVNAME [, BURST, METHOD, QUEUE, DEBUG])
 //! ```
 //!
-//! Sends packets, which begin with their link-layer header, to interface DEVNAME, a batch with one system call. Unlike
+//! Sends packets, which begin with their link-layer header, to interface DEVNAME, a batch with one system call; with METHOD
+//! XDP from the very buffers that they are in. Unlike
 //! Click's it also takes packets that are pushed, so that each worker can send what it has received on a socket of its own; Click's
 //! way, a Queue in front, works as ever. Needs root, or the capability CAP_NET_RAW.
 //!
@@ -35,10 +36,11 @@
 //! # See also
 //! FromDevice, ToDump, Queue
 
+use device::Trouble;
 use device::port::Tx;
 use device::xdp;
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Refused};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, Refused};
 use rustix::io::Errno;
 use std::any::Any;
 use std::io;
@@ -55,6 +57,9 @@ pub(crate) const CLASS: Class = Class::new("ToDevice", create)
 const FULL: &str = "the interface's queue is full";
 /// How long to leave a full interface alone.
 const BACKOFF: Duration = Duration::from_micros(100);
+/// Timers: to ask for packets again; to remind the kernel of packets.
+const RESUME: u32 = 0;
+const GO_ON: u32 = 1;
 /// How often to look for an interface that has gone.
 const RETRY_NS: i64 = 500_000_000;
 
@@ -129,18 +134,18 @@ fn reason(error: &io::Error) -> &'static str {
 impl ToDevice {
     /// Sends a batch as far as the kernel takes it. What finds the interface full comes back if it may wait.
     fn send(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Option<Batch> {
-        let mut done = 0;
-        while done < batch.len() {
+        let mut done = (self.outputs > 0).then(|| cx.batch());
+        while !batch.is_empty() {
             let Some(tx) = &mut self.tx else {
                 self.reopen(cx);
-                if self.tx.is_some() {
-                    continue;
+                if self.tx.is_none() {
+                    self.fail(cx, batch, "the interface is gone");
+                    self.finish_sent(cx, done);
+                    return None;
                 }
-                self.fail(cx, batch, done, "the interface is gone");
-                return None;
+                continue;
             };
-            let sent = tx.send(batch.iter().skip(done).map(|packet| packet.data()));
-            done += sent.count;
+            let sent = tx.send(cx.pool(), &mut batch, done.as_mut());
             self.count += sent.count as u64;
             let Some(error) = sent.error else {
                 self.failing = false;
@@ -151,13 +156,12 @@ impl ToDevice {
             }
             let reason = reason(&error);
             if reason == FULL && self.pulls_input {
-                let mut rest = cx.batch();
-                batch.split_off(done, &mut rest);
-                self.finish_sent(cx, batch);
-                return Some(rest);
+                self.finish_sent(cx, done);
+                return Some(batch);
             }
             if !std::mem::replace(&mut self.failing, true) || self.debug {
-                cx.log(&format!("{} :: ToDevice({}): {error}: {reason}", cx.name(), self.interface));
+                let trouble = Trouble::while_sending(&self.interface, error);
+                cx.log(&format!("{} :: ToDevice: {trouble}", cx.name()));
             }
             if tx.is_stale(&self.interface) {
                 self.tx = None;
@@ -166,11 +170,15 @@ impl ToDevice {
             }
             // One packet may be at fault, or all will fail: those that are left are tried one by one.
             let mut rest = cx.batch();
-            batch.split_off(done + 1, &mut rest);
-            self.fail(cx, batch, done, reason);
-            (batch, done) = (rest, 0);
+            batch.split_off(1, &mut rest);
+            self.fail(cx, batch, reason);
+            batch = rest;
         }
-        self.finish_sent(cx, batch);
+        cx.consume(batch);
+        self.finish_sent(cx, done);
+        if self.tx.as_ref().is_some_and(Tx::has_unsent) {
+            cx.timer_after(GO_ON, BACKOFF);
+        }
         None
     }
 
@@ -182,20 +190,17 @@ impl ToDevice {
         }
     }
 
-    fn finish_sent(&self, cx: &mut Cx<'_>, batch: Batch) {
-        if self.outputs > 0 && !batch.is_empty() {
-            cx.emit(0, batch);
-        } else {
-            cx.consume(batch);
+    fn finish_sent(&self, cx: &mut Cx<'_>, sent: Option<Batch>) {
+        match sent {
+            Some(sent) if sent.is_empty() => cx.consume(sent),
+            Some(sent) => cx.emit(0, sent),
+            None => {}
         }
     }
 
-    /// The first `sent` packets were sent, the others cannot be.
+    /// These packets cannot be sent.
     #[cold]
-    fn fail(&mut self, cx: &mut Cx<'_>, mut batch: Batch, sent: usize, reason: &'static str) {
-        let mut failed = cx.batch();
-        batch.split_off(sent, &mut failed);
-        self.finish_sent(cx, batch);
+    fn fail(&mut self, cx: &mut Cx<'_>, failed: Batch, reason: &'static str) {
         if self.outputs > 1 {
             cx.emit(1, failed);
         } else {
@@ -228,7 +233,7 @@ impl Element for ToDevice {
         if let Some(held) = self.held.take() {
             self.held = self.send(cx, held);
             if self.held.is_some() {
-                return cx.timer_after(0, BACKOFF);
+                return cx.timer_after(RESUME, BACKOFF);
             }
         }
         self.pulls += 1;
@@ -242,14 +247,21 @@ impl Element for ToDevice {
         }
         self.held = self.send(cx, batch);
         match self.held {
-            Some(_) => cx.timer_after(0, BACKOFF),
+            Some(_) => cx.timer_after(RESUME, BACKOFF),
             None => cx.schedule(),
         }
         Pull::Nothing
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.schedule();
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        if key == RESUME {
+            return cx.schedule();
+        }
+        let Some(tx) = self.tx.as_mut().filter(|tx| tx.has_unsent()) else { return };
+        // What is wrong with the interface the next packet will find out.
+        if tx.go_on(cx.pool()).is_ok() && tx.has_unsent() {
+            cx.timer_after(GO_ON, BACKOFF);
+        }
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
@@ -273,6 +285,11 @@ impl Element for ToDevice {
             }
         }
         Ok(())
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        let queues = self.queue.into_iter().map(|queue| queue as usize).collect();
+        Some(Queues { interface: self.interface.clone(), queues })
     }
 
     fn handlers(&self, h: &mut Handlers) {

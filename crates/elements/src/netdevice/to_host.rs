@@ -65,7 +65,8 @@ impl Element for ToHost {
         match host_port::write(cx, &fd, batch) {
             Ok(()) => self.failing = false,
             Err(error) if !std::mem::replace(&mut self.failing, true) => {
-                cx.log(&format!("ToHost({}): write failed: {}", self.name, std::io::Error::from(error)));
+                let trouble = device::tap::trouble(&self.name, "writing", error.into());
+                cx.log(&format!("{} :: ToHost: {trouble}", cx.name()));
             }
             Err(_) => {}
         }

@@ -1,0 +1,106 @@
+//! Those who forward, each a process of its own in the router's namespace.
+
+use super::network::{RECEIVER_MAC, ROUTER_MACS};
+use device::xdp::{self, XdpRx, XdpTx};
+use packet::{Batch, Pool};
+use router::{Call, Handle, Log, Options};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io::BufRead;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::time::Instant;
+
+/// Looks at an empty ring before sleeping: as many as Clique's.
+const PATIENCE: u32 = 64;
+/// Routes that a table is told of at a time.
+const AT_ONCE: usize = 64;
+
+/// The least that forwards over XDP sockets: from ring to ring, with new Ethernet addresses.
+pub(super) fn bare() -> Result<(), String> {
+    let options = xdp::Options { promiscuous: false, left: Vec::new(), busy_poll: 0 };
+    let mut rx = XdpRx::open("eth0", 0, &options).map_err(|trouble| trouble.to_string())?;
+    let mut tx = XdpTx::open("eth1", 0).map_err(|trouble| trouble.to_string())?;
+    let (mut pool, mut batch, mut idle) = (Pool::new(), Batch::new(), 0);
+    let addresses = [2, 0, 0, 0, 2, 2, 2, 0, 0, 0, 2, 1];
+    println!("ready");
+    loop {
+        rx.receive(&mut pool, &mut batch, 32, |_| true);
+        for packet in batch.iter_mut() {
+            packet.data_mut()[..12].copy_from_slice(&addresses);
+        }
+        if !batch.is_empty() {
+            idle = 0;
+            tx.send(&mut pool, &mut batch, None);
+            batch.drain(|packet| pool.free(packet)); // what found no room
+        } else if idle < PATIENCE {
+            idle += 1;
+        } else {
+            idle = 0;
+            let mut fds = [PollFd::new(&**rx.fd(), PollFlags::IN)];
+            poll(&mut fds, None).map_err(|error| error.to_string())?;
+        }
+    }
+}
+
+/// A configuration for Clique: the least, or an IP router's path.
+fn configuration(name: &str) -> String {
+    let method = if name.ends_with("xdp") { "METHOD XDP" } else { "METHOD LINUX, SNIFFER false" };
+    let send = if name.ends_with("xdp") { "METHOD XDP" } else { "METHOD LINUX" };
+    let way = if name.contains("router") {
+        format!(
+            "Paint(1) -> Strip(14) -> CheckIPHeader(INTERFACES 10.0.1.1/24 10.0.2.1/24)
+             -> routes :: IPLookup(10.0.1.1 0, 10.0.2.1 0, 10.0.1.0/24 0, 10.0.2.0/24 1); routes[0] -> Discard;
+             routes[1] -> DropBroadcasts -> redirect :: PaintTee(2) -> options :: IPGWOptions(10.0.2.1)
+             -> FixIPSrc(10.0.2.1) -> ttl :: DecIPTTL -> fragment :: IPFragmenter(1500)
+             -> EtherEncap(0x0800, {}, {RECEIVER_MAC}) -> to;
+             redirect[1] -> Discard; options[1] -> Discard; ttl[1] -> Discard; fragment[1] -> Discard;",
+            ROUTER_MACS[1]
+        )
+    } else {
+        format!("EtherRewrite({}, {RECEIVER_MAC}) -> to;", ROUTER_MACS[1])
+    };
+    format!("to :: ToDevice(eth1, {send}); FromDevice(eth0, {method}) -> {way}")
+}
+
+/// Runs Clique until it is killed. For each line on standard input all routes are replaced.
+pub(super) fn clique(name: &str, routes: &Path) -> Result<(), String> {
+    let config = configuration(name);
+    let parsed = lang::parse(&config, name, &[]);
+    if parsed.has_errors() {
+        return Err(parsed.render_click());
+    }
+    let known = elements::classes();
+    let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
+    let options = Options { log: Log::Memory(Default::default()), ..Options::default() };
+    let built = router::build(layout, config, &known, options);
+    let (mut router, _) = built.map_err(|e| lang::render_click(&e))?;
+    if name.contains("router") {
+        router.call(Call::write("routes.load", format!("{} 1", routes.display())))?;
+        let (handle, routes) = (router.handle(), super::prefixes(routes)?);
+        std::thread::spawn(move || replace_when_told(&handle, &routes));
+    }
+    println!("ready");
+    router.run();
+    Ok(())
+}
+
+/// Replaces all routes, again and again until a million were, for each line of standard input; says how long it took.
+fn replace_when_told(handle: &Handle, routes: &[lpm::Prefix<u32>]) {
+    for (round, line) in std::io::stdin().lock().lines().map_while(Result::ok).enumerate() {
+        let wanted: usize = line.trim().parse().unwrap_or(0);
+        let (start, mut done) = (Instant::now(), 0);
+        for (turn, lot) in routes.chunks(AT_ONCE).cycle().enumerate().take(wanted.div_ceil(AT_ONCE)) {
+            // Another gateway each time, so that something changes; all lead to the same place.
+            let gateway = 2 + (round + turn / routes.len().div_ceil(AT_ONCE)) % 200;
+            let command = |prefix: &lpm::Prefix<u32>| {
+                format!("set {}/{} 10.0.2.{gateway} 1\n", Ipv4Addr::from(prefix.addr()), prefix.len())
+            };
+            let commands: String = lot.iter().map(command).collect();
+            match handle.call(Call::write("routes.ctrl", commands)) {
+                Ok(_) => done += lot.len(),
+                Err(error) => return println!("failed {error}"),
+            }
+        }
+        println!("replaced {done} {}", start.elapsed().as_nanos());
+    }
+}

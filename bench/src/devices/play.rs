@@ -1,0 +1,178 @@
+//! The hosts on either side: sending, receiving, and what becomes of packets between.
+
+use super::Arguments;
+use device::packet_socket::{Options, PacketRx, PacketTx};
+use lpm::Prefix;
+use rustix::time::{ClockId, clock_gettime};
+use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Frames of a batch.
+const BATCH: usize = 64;
+/// Where the time is at which a frame was sent, behind the UDP header.
+const TIME: usize = 42;
+/// A mix of sizes as it is usual on the Internet: seven short, four middling, one long.
+const IMIX: [usize; 12] = [64, 64, 594, 64, 64, 594, 64, 1518, 64, 594, 64, 594];
+
+/// Sizes, with the four bytes that hardware adds, in the order in which they are sent.
+pub(super) fn sizes(name: &str) -> Result<Vec<usize>, String> {
+    match name {
+        "imix" => Ok(IMIX.to_vec()),
+        number => match number.parse() {
+            Ok(size @ 64..=1518) => Ok(vec![size]),
+            _ => Err(format!("{number}: a size is a number from 64 to 1518, or 'imix'")),
+        },
+    }
+}
+
+/// Makes frames of UDP datagrams to many addresses, a batch at a time.
+struct Traffic {
+    frames: Vec<Vec<u8>>,
+    addresses: Vec<u32>,
+    sizes: Vec<usize>,
+    next: usize,
+}
+
+impl Traffic {
+    fn new(arguments: &Arguments) -> Result<Traffic, String> {
+        let prefixes = super::prefixes(&arguments.routes)?;
+        // Not those that the machines themselves have.
+        let usable = |prefix: &&Prefix<u32>| prefix.addr() >> 24 != 10 && prefix.len() > 0;
+        let prefixes: Vec<_> = prefixes.iter().filter(usable).collect();
+        let mut rng = fastrand::Rng::with_seed(7);
+        let address = |_| {
+            let prefix = prefixes[rng.usize(..prefixes.len())];
+            prefix.addr() | rng.u32(..) & u32::MAX.checked_shr(prefix.len().into()).unwrap_or(0)
+        };
+        let addresses = (0..arguments.destinations.max(1)).map(address).collect();
+        Ok(Traffic {
+            frames: (0..BATCH).map(|_| Vec::with_capacity(1518)).collect(),
+            addresses,
+            sizes: sizes(&arguments.size)?,
+            next: 0,
+        })
+    }
+
+    /// The next frames, `count` of them.
+    fn batch(&mut self, count: usize, to: [u8; 6]) -> impl Iterator<Item = &[u8]> {
+        let now = clock_gettime(ClockId::Realtime);
+        let now_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+        for frame in &mut self.frames[..count] {
+            let (address, size) =
+                (self.addresses[self.next % self.addresses.len()], self.sizes[self.next % self.sizes.len()]);
+            let len = size - 4;
+            self.next += 1;
+            frame.clear();
+            frame.extend(to);
+            frame.extend([2, 0, 0, 0, 1, 2, 8, 0, 0x45, 0]);
+            frame.extend(((len - 14) as u16).to_be_bytes());
+            frame.extend([0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 1, 2]);
+            frame.extend(address.to_be_bytes());
+            let sum = wire::checksum::checksum(&frame[14..34]);
+            frame[24..26].copy_from_slice(&sum.to_be_bytes());
+            frame.extend([4, 0, 0, 9]);
+            frame.extend(((len - 34) as u16).to_be_bytes());
+            frame.extend([0, 0]);
+            frame.extend(now_ns.to_be_bytes());
+            frame.resize(len, 0);
+        }
+        self.frames[..count].iter().map(Vec::as_slice)
+    }
+}
+
+/// Packets that have arrived at b.
+fn arrived() -> u64 {
+    let text = std::fs::read_to_string("/sys/class/net/b/statistics/rx_packets").unwrap_or_default();
+    text.trim().parse().unwrap_or(0)
+}
+
+/// Processor time of this process so far, in nanoseconds.
+fn own_time() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Sends all packets, a window of them under way, and prints the processor time that this took, how many did not arrive, and the
+/// time that passed.
+pub(super) fn send_window(arguments: &Arguments) -> Result<(), String> {
+    let mut tx = PacketTx::open("a").map_err(|trouble| trouble.to_string())?;
+    let mut traffic = Traffic::new(arguments)?;
+    let listened = arguments.forwarder.as_deref() != Some("nobody");
+    // What is for another machine the kernel drops at once.
+    let to = [2, 0, 0, 0, 1, if listened { 1 } else { 0xff }];
+    let (begin, before, start) = (Instant::now(), own_time(), arrived());
+    let (mut sent, mut missed) = (0, 0);
+    while sent < arguments.packets {
+        sent += tx.send(traffic.batch(BATCH, to)).count as u64;
+        let mut patience = Instant::now();
+        let mut last = arrived();
+        while listened && sent - missed > last - start + arguments.window.min(arguments.packets) {
+            std::thread::sleep(Duration::from_micros(20));
+            let now = arrived();
+            if now > last {
+                (last, patience) = (now, Instant::now());
+            } else if patience.elapsed() > Duration::from_millis(200) {
+                missed = sent - (now - start); // given up
+            }
+        }
+    }
+    let elapsed = begin.elapsed();
+    let patience = Instant::now();
+    while listened && arrived() - start < sent && patience.elapsed() < Duration::from_millis(300) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let lost = if listened { sent.saturating_sub(arrived() - start) } else { 0 };
+    println!("{} {lost} {}", own_time() - before, elapsed.as_nanos());
+    Ok(())
+}
+
+/// Sends `rate` packets a second until standard input ends, and prints how many were sent and lost, and quantiles of the time that
+/// they took, in nanoseconds: median, 99 and 99.9 percent, longest.
+pub(super) fn send_paced(arguments: &Arguments, rate: f64) -> Result<(), String> {
+    let options = Options { promiscuous: false, outbound: false, snaplen: 128, wait_ms: 0, queue: None };
+    let mut rx = PacketRx::open("b", &options, None).map_err(|trouble| trouble.to_string())?;
+    let mut tx = PacketTx::open("a").map_err(|trouble| trouble.to_string())?;
+    let mut traffic = Traffic::new(arguments)?;
+    let over = AtomicBool::new(false);
+    let (sent, start) = (AtomicBool::new(false), arrived());
+    let (count, latencies) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = std::io::stdin().read_to_end(&mut Vec::new()); // its end is what counts
+            over.store(true, Ordering::Relaxed);
+        });
+        let receiver = scope.spawn(|| {
+            let mut latencies = Vec::with_capacity(1 << 20);
+            loop {
+                let last = sent.load(Ordering::Relaxed);
+                let got = rx.receive(1 << 12, |frame| {
+                    if let Some(at) = frame.data.get(TIME..).and_then(|rest| rest.first_chunk()) {
+                        latencies.push(frame.time_ns - u64::from_be_bytes(*at) as i64);
+                    }
+                });
+                if got == 0 && last {
+                    return latencies;
+                }
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        });
+        let (begin, mut count) = (Instant::now(), 0u64);
+        while !over.load(Ordering::Relaxed) {
+            let due = (begin.elapsed().as_secs_f64() * rate) as u64;
+            match due.saturating_sub(count).min(BATCH as u64) as usize {
+                0 => std::thread::sleep(Duration::from_micros(20)),
+                some => count += tx.send(traffic.batch(some, [2, 0, 0, 0, 1, 1])).count as u64,
+            }
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        sent.store(true, Ordering::Relaxed);
+        (count, receiver.join().unwrap_or_default())
+    });
+    let mut latencies = latencies;
+    latencies.sort_unstable();
+    let quantile = |q: f64| latencies.get((latencies.len() as f64 * q) as usize).or(latencies.last());
+    let quantiles = [0.5, 0.99, 0.999, 1.0].map(|q| quantile(q).copied().unwrap_or(0).to_string());
+    let lost = count.saturating_sub(arrived() - start);
+    println!("{count} {lost} {}", quantiles.join(" "));
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! Receive rings that packet sockets share with the kernel, in memory that belongs to both.
+//!
+//! *Slots* (TPACKET_V2) have one frame each, and a frame is there as soon as the kernel has written it. *Blocks*
+//! (TPACKET_V3) have as many frames as fit, close together; the kernel hands a block over when it is full or when it has
+//! waited long enough for company. Under load blocks cost less; at low load every frame waits for as long as it was told.
+
+use super::{Frame, addressee};
+use crate::sys::{self, Mapping};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Frames that a ring of slots holds, about.
+const FRAMES: usize = 2048;
+/// Bytes of the pieces that a ring is made of, at least; the kernel wants each in one piece.
+const BLOCK: usize = 1 << 16;
+/// Pieces of a ring of blocks.
+const BLOCKS: usize = 64;
+/// From the start of a slot to the frame in it, at most.
+const SLOT_HEADER: usize = 96;
+
+/// Where the sender's address is behind a frame's header.
+const fn address_at(header: usize) -> usize {
+    header.next_multiple_of(libc::TPACKET_ALIGNMENT)
+}
+
+/// One slot for each frame.
+pub(super) struct Slots {
+    ring: Mapping,
+    slot: usize,
+    slots_per_block: usize,
+    block: usize,
+    slots: usize,
+    next: usize,
+}
+
+/// Frames close together in blocks.
+pub(super) struct Blocks {
+    ring: Mapping,
+    block: usize,
+    /// The block that is read, or waited for.
+    current: usize,
+    /// Frames left in it, and where the next one is; none while it is the kernel's.
+    left: usize,
+    at: usize,
+}
+
+/// A ring.
+pub(super) enum Ring {
+    Slots(Slots),
+    Blocks(Blocks),
+}
+
+impl Ring {
+    /// Makes a socket's ring for frames of up to `snaplen` bytes. Frames wait for company for `wait_ms` at most; if that is 0, not
+    /// at all.
+    pub(super) fn new(fd: &OwnedFd, snaplen: usize, wait_ms: u32) -> io::Result<Ring> {
+        let version = match wait_ms {
+            0 => libc::tpacket_versions::TPACKET_V2,
+            _ => libc::tpacket_versions::TPACKET_V3,
+        };
+        sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_VERSION, &(version as i32))?;
+        let slot = (snaplen + SLOT_HEADER).next_multiple_of(libc::TPACKET_ALIGNMENT);
+        // A block begins with a header of its own.
+        let block = BLOCK.max((slot + SLOT_HEADER).next_power_of_two());
+        if wait_ms > 0 {
+            let request = libc::tpacket_req3 {
+                tp_block_size: block as u32,
+                tp_block_nr: BLOCKS as u32,
+                tp_frame_size: block as u32,
+                tp_frame_nr: BLOCKS as u32,
+                tp_retire_blk_tov: wait_ms,
+                tp_sizeof_priv: 0,
+                tp_feature_req_word: 0,
+            };
+            sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+            let ring = Mapping::new(Some(fd), BLOCKS * block, 0)?;
+            return Ok(Ring::Blocks(Blocks { ring, block, current: 0, left: 0, at: 0 }));
+        }
+        let slots_per_block = block / slot;
+        let blocks = (FRAMES / slots_per_block).max(1);
+        let slots = blocks * slots_per_block;
+        let request = libc::tpacket_req {
+            tp_block_size: block as u32,
+            tp_block_nr: blocks as u32,
+            tp_frame_size: slot as u32,
+            tp_frame_nr: slots as u32,
+        };
+        sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+        let ring = Mapping::new(Some(fd), blocks * block, 0)?;
+        Ok(Ring::Slots(Slots { ring, slot, slots_per_block, block, slots, next: 0 }))
+    }
+
+    /// Hands up to `max` frames to `f`; returns how many there were.
+    #[inline]
+    pub(super) fn receive(&mut self, max: usize, f: impl FnMut(Frame<'_>)) -> usize {
+        match self {
+            Ring::Slots(slots) => slots.receive(max, f),
+            Ring::Blocks(blocks) => blocks.receive(max, f),
+        }
+    }
+}
+
+impl Slots {
+    /// The header of the slot that is filled next.
+    fn header(&self) -> *mut libc::tpacket2_hdr {
+        let offset =
+            self.next / self.slots_per_block * self.block + self.next % self.slots_per_block * self.slot;
+        debug_assert!(offset + self.slot <= self.ring.len());
+        // SAFETY: the slot lies within the mapping; slots are aligned to 16 bytes.
+        unsafe { self.ring.base().as_ptr().add(offset).cast() }
+    }
+
+    #[inline]
+    fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>)) -> usize {
+        for done in 0..max {
+            let header = self.header();
+            // SAFETY: the header lies within the mapping; its first word is shared with the kernel as an atomic.
+            let status = unsafe { AtomicU32::from_ptr(&raw mut (*header).tp_status) };
+            let flags = status.load(Ordering::Acquire);
+            if flags & libc::TP_STATUS_USER == 0 {
+                return done;
+            }
+            // SAFETY: the kernel has given the slot to us, which the load above synchronises with.
+            let described = unsafe { header.read() };
+            let address = address_at(size_of::<libc::tpacket2_hdr>());
+            // SAFETY: the kernel puts the sender's address behind the header, within the slot.
+            let kind =
+                unsafe { header.cast::<u8>().add(address).cast::<libc::sockaddr_ll>().read().sll_pkttype };
+            let start = usize::from(described.tp_mac).min(self.slot);
+            let len = (described.tp_snaplen as usize).min(self.slot - start);
+            // SAFETY: cut to the slot just above, whatever the kernel said.
+            let data = unsafe { std::slice::from_raw_parts(header.cast::<u8>().add(start), len) };
+            f(Frame {
+                data,
+                len: described.tp_len as usize,
+                time_ns: i64::from(described.tp_sec) * 1_000_000_000 + i64::from(described.tp_nsec),
+                addressee: addressee(kind),
+                vlan: (flags & libc::TP_STATUS_VLAN_VALID != 0)
+                    .then_some((described.tp_vlan_tpid, described.tp_vlan_tci)),
+                unfinished: flags & libc::TP_STATUS_CSUMNOTREADY != 0,
+            });
+            status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
+            self.next = if self.next + 1 == self.slots { 0 } else { self.next + 1 };
+        }
+        max
+    }
+}
+
+/// What is at the start of a block: two words, and what the kernel says of the block. The rest is of no interest here.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct BlockHeader {
+    version: u32,
+    private: u32,
+    status: u32,
+    frames: u32,
+    first: u32,
+    bytes: u32,
+}
+
+impl Blocks {
+    /// The start of the current block.
+    fn start(&self) -> *mut u8 {
+        debug_assert!((self.current + 1) * self.block <= self.ring.len());
+        // SAFETY: `current` is below the number of blocks, for which the mapping was made.
+        unsafe { self.ring.base().as_ptr().add(self.current * self.block) }
+    }
+
+    /// The word that says whose the current block is.
+    fn status(&self) -> &AtomicU32 {
+        // SAFETY: the block lies within the mapping, which lives as long as `self`, and is aligned to a page; both sides
+        // use the word atomically.
+        unsafe { AtomicU32::from_ptr(&raw mut (*self.start().cast::<BlockHeader>()).status) }
+    }
+
+    #[inline]
+    fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>)) -> usize {
+        let mut done = 0;
+        while done < max {
+            if self.left == 0 {
+                if self.status().load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+                    return done;
+                }
+                // SAFETY: the kernel has given the block to us, which the load above synchronises with; it is longer.
+                let header = unsafe { self.start().cast::<BlockHeader>().read() };
+                (self.left, self.at) = (header.frames as usize, header.first as usize);
+            }
+            if self.left > 0 {
+                match self.next() {
+                    Some((frame, step)) => {
+                        f(frame);
+                        (self.left, self.at) = (self.left - 1, self.at + step);
+                        done += 1;
+                    }
+                    None => self.left = 0, // what the kernel says makes no sense
+                }
+            }
+            if self.left == 0 {
+                self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
+                self.current = (self.current + 1) % BLOCKS;
+            }
+        }
+        done
+    }
+
+    /// The next frame of the current block, and how far behind it the one after that is.
+    #[inline]
+    fn next(&self) -> Option<(Frame<'_>, usize)> {
+        let header = size_of::<libc::tpacket3_hdr>();
+        let address = address_at(header);
+        let room = self.block.checked_sub(self.at)?;
+        if room < address + size_of::<libc::sockaddr_ll>()
+            || !self.at.is_multiple_of(align_of::<libc::tpacket3_hdr>())
+        {
+            return None;
+        }
+        // SAFETY: within the block, by the check above.
+        let at = unsafe { self.start().add(self.at) };
+        // SAFETY: within the block and aligned, by the check above; the block is ours until its status says otherwise.
+        let described = unsafe { at.cast::<libc::tpacket3_hdr>().read() };
+        // SAFETY: as above.
+        let kind = unsafe { at.add(address).cast::<libc::sockaddr_ll>().read().sll_pkttype };
+        let start = usize::from(described.tp_mac).min(room);
+        let len = (described.tp_snaplen as usize).min(room - start);
+        // SAFETY: cut to the block just above, whatever the kernel said.
+        let data = unsafe { std::slice::from_raw_parts(at.add(start), len) };
+        let frame = Frame {
+            data,
+            len: described.tp_len as usize,
+            time_ns: i64::from(described.tp_sec) * 1_000_000_000 + i64::from(described.tp_nsec),
+            addressee: addressee(kind),
+            vlan: (described.tp_status & libc::TP_STATUS_VLAN_VALID != 0)
+                .then_some((described.hv1.tp_vlan_tpid, described.hv1.tp_vlan_tci as u16)),
+            unfinished: described.tp_status & libc::TP_STATUS_CSUMNOTREADY != 0,
+        };
+        Some((frame, described.tp_next_offset as usize))
+    }
+}
