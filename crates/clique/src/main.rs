@@ -34,6 +34,7 @@ mod run;
 mod shell;
 mod status;
 mod swap;
+mod takeover;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use router::Classes;

@@ -1,9 +1,10 @@
 //! `clique run`: runs a configuration.
 
-use crate::input::InputArgs;
+use crate::input::{Input, InputArgs, Parameter};
 use crate::job::{Door, Job, Outcome, Setup, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use crate::status::Status;
+use crate::takeover::{self, Takeover};
 use crate::{console, report};
 use clap::ValueHint;
 use router::{Classes, Clock, DEFAULT_VECTOR, Router};
@@ -26,6 +27,13 @@ pub(crate) struct Args {
     #[arg(short = 'a', long, value_name = "BOOL", default_value = "true", num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
     affinity: bool,
+
+    /// Forward between this machine's own interfaces (those named, or all that are up and have an address), in the place
+    /// of its kernel, which keeps addresses and routes. What is changed is put back at the end, or, if the program was killed, at the
+    /// next start. With '-q -o -' only print the configuration.
+    #[arg(long, value_name = "INTERFACE,...", num_args = 0..=1, require_equals = true, value_delimiter = ',',
+          conflicts_with_all = ["words", "expression", "file"])]
+    from_host: Option<Vec<String>>,
 
     /// After the run, read this handler and print its value. ELEMENT may be a pattern or a class; the option can be
     /// given several times.
@@ -91,7 +99,7 @@ pub(crate) struct Args {
 
 /// Runs `clique run`.
 pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
-    let (input, params) = match args.input.resolve() {
+    let (input, params, _takeover) = match meant(&args) {
         Ok(found) => found,
         Err(message) => {
             console::complain(&format!("clique run: {message}\n"));
@@ -140,6 +148,20 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         print_text(&outcome, args.time)
     };
     exit_code(&outcome, printed)
+}
+
+/// The configuration and its parameters; with `--from-host` the machine's interfaces are taken over, unless the router is not
+/// to run.
+fn meant(args: &Args) -> Result<(Input, Vec<Parameter>, Option<Takeover>), String> {
+    let Some(names) = &args.from_host else {
+        let (input, params) = args.input.resolve()?;
+        return Ok((input, params, None));
+    };
+    let interfaces = takeover::find(names)?;
+    let input = Input::Expression(takeover::configuration(&interfaces));
+    let say = |message: &str| console::complain(&format!("clique run: {message}\n"));
+    let taken = if args.quit { None } else { Some(Takeover::of(&interfaces, say)?) };
+    Ok((input, Vec::new(), taken))
 }
 
 /// Prints values, and what went wrong.

@@ -1,0 +1,36 @@
+// One interface of a machine whose kernel keeps its addresses while Clique forwards: `clique run --from-host` puts one for
+// each interface around the route tables that it mirrors from the kernel; `clique run --from-host -q -o -` prints all.
+//
+// $device: the interface. $ip, $ip6: its addresses, from which ICMP errors and requests for neighbours are sent.
+// Outputs: IPv4 packets, IPv6 packets, which arrived or are ICMP errors of our own. Inputs: those that leave, the next hop
+// in their annotation.
+elementclass HostPort { $device, $ip, $ip6, $mtu, $colour |
+  to :: ToDevice($device);
+  FromDevice($device)
+    -> HostEtherFilter($device:eth, DROP_OTHER true)
+    -> kind :: Classifier(12/0806 20/0002, 12/0800, 12/86dd 20/3aff 54/88, 12/86dd, -);
+  arp :: ARPQuerier($ip, $device:eth) -> to;
+  kind[0] -> [1]arp;
+  kind[1] -> Paint($colour) -> Strip(14) -> CheckIPHeader -> [0]output;
+  nd :: IP6NDSolicitor($ip6, $device:eth) -> to;
+  kind[2] -> [1]nd;
+  kind[3] -> DropBroadcasts -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [1]output;
+  kind[4] -> Discard;
+
+  input[0]
+    -> DropBroadcasts
+    -> redirect :: PaintTee($colour)
+    -> options :: IPGWOptions($ip)
+    -> FixIPSrc($ip)
+    -> ttl :: DecIPTTL
+    -> fragment :: IPFragmenter($mtu)
+    -> arp;
+  redirect[1] -> ICMPError($ip, redirect, host) -> [0]output;
+  options[1] -> ICMPError($ip, parameterproblem) -> [0]output;
+  ttl[1] -> ICMPError($ip, timeexceeded) -> [0]output;
+  fragment[1] -> ICMPError($ip, unreachable, needfrag) -> [0]output;
+
+  input[1] -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($mtu) -> nd;
+  hops[1] -> ICMP6Error($ip6, 3, 0) -> [1]output;
+  size[1] -> ICMP6Error($ip6, 2, 0) -> [1]output;
+}

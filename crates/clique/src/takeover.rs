@@ -1,0 +1,306 @@
+//! `clique run --from-host`: forwards between this machine's own interfaces, in the place of its kernel.
+//!
+//! The kernel keeps addresses, answers for them, and keeps the routing tables, which are mirrored; it only stops forwarding
+//! what arrives on these interfaces and merging received segments. What is changed is written to a file first, and put back at the
+//! end of the run; if the program is killed the next one that takes interfaces over does it.
+
+use device::ethtool;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The part of the configuration that is the same for each interface.
+const PORT: &str = include_str!("takeover.click");
+/// Where what was changed is written down.
+const FOLDER: &str = "/run/clique";
+
+/// An interface of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Interface {
+    name: String,
+    mtu: u64,
+    v4: Vec<(Ipv4Addr, u8)>,
+    v6: Vec<Ipv6Addr>,
+}
+
+/// Finds the Ethernet interfaces that are up and have an address; if names are given, these.
+///
+/// # Errors
+/// A sentence for the user.
+pub(crate) fn find(names: &[String]) -> Result<Vec<Interface>, String> {
+    let output = Command::new("ip").args(["-json", "address", "show"]).output();
+    let output = output.map_err(|error| format!("ip (of iproute2) cannot be run: {error}"))?;
+    let all = serde_json::from_slice(&output.stdout).map_err(|error| format!("ip -json address: {error}"))?;
+    let mut found = interfaces(&all);
+    if let Some(missing) = names.iter().find(|name| !found.iter().any(|i| i.name == **name)) {
+        return Err(format!("{missing} is no Ethernet interface that is up and has an address"));
+    }
+    found.retain(|interface| names.is_empty() || names.contains(&interface.name));
+    match found.len() {
+        0 => Err("no Ethernet interface is up and has an address".to_owned()),
+        _ => Ok(found),
+    }
+}
+
+/// The interfaces in the output of `ip -json address`.
+fn interfaces(all: &Value) -> Vec<Interface> {
+    let usable = |link: &&Value| {
+        let flags = link["flags"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        // A bridge's or bond's members belong to it.
+        link["link_type"] == "ether" && link["master"].is_null() && flags.clone().any(|flag| flag == "UP")
+    };
+    let interface = |link: &Value| {
+        let mut interface = Interface {
+            name: link["ifname"].as_str()?.to_owned(),
+            mtu: link["mtu"].as_u64()?,
+            v4: Vec::new(),
+            v6: Vec::new(),
+        };
+        for address in link["addr_info"].as_array().into_iter().flatten() {
+            let text = address["local"].as_str().unwrap_or_default();
+            let len = address["prefixlen"].as_u64().and_then(|len| u8::try_from(len).ok()).unwrap_or(32);
+            if let Ok(v4) = text.parse() {
+                interface.v4.push((v4, len));
+            } else if let Ok(v6) = text.parse::<Ipv6Addr>() {
+                interface.v6.push(v6);
+            }
+        }
+        // Addresses that the world knows first.
+        interface.v6.sort_by_key(|address| address.segments()[0] & 0xffc0 == 0xfe80);
+        (!interface.v4.is_empty() || !interface.v6.is_empty()).then_some(interface)
+    };
+    all.as_array().into_iter().flatten().filter(usable).filter_map(interface).collect()
+}
+
+/// The configuration that forwards between interfaces.
+pub(crate) fn configuration(interfaces: &[Interface]) -> String {
+    let mut text = format!("{PORT}\n");
+    let own4 = interfaces.iter().flat_map(|i| &i.v4);
+    let broadcast = |(address, len): &(Ipv4Addr, u8)| {
+        let rest = u32::MAX.checked_shr((*len).into()).unwrap_or(0);
+        (*len < 31).then(|| Ipv4Addr::from(u32::from(*address) | rest))
+    };
+    let mut here4: Vec<String> = own4.clone().map(|(address, _)| format!("{address}/32 0")).collect();
+    here4.extend(own4.filter_map(broadcast).map(|address| format!("{address}/32 0")));
+    here4.extend(["255.255.255.255/32 0".to_owned(), "224.0.0.0/4 0".to_owned()]);
+    here4.dedup();
+    let mut here6: Vec<String> =
+        interfaces.iter().flat_map(|i| &i.v6).map(|address| format!("{address}/128 0")).collect();
+    here6.extend(["fe80::/10 0".to_owned(), "ff00::/8 0".to_owned()]);
+    // Output 0 is this machine, whose kernel has got its packets already.
+    let _ = writeln!(text, "routes :: IPLookup({});", here4.join(", "));
+    let _ = writeln!(text, "routes6 :: IP6Lookup({});", here6.join(", "));
+    let ports = interfaces.iter().enumerate().map(|(i, interface)| format!("{} {}", interface.name, i + 1));
+    let ports = ports.collect::<Vec<_>>().join(", ");
+    let end = interfaces.len() + 1;
+    let _ = writeln!(
+        text,
+        "kernel :: KernelRoutes({ports}, IPV4 routes, IPV6 routes6, BLACKHOLE {end}, UNREACHABLE {}, PROHIBIT {});",
+        end + 1,
+        end + 2
+    );
+    let _ = writeln!(text, "routes[0] -> Discard; routes6[0] -> Discard;");
+    for (i, Interface { name, mtu, v4, v6 }) in interfaces.iter().enumerate() {
+        let ip = v4.first().map_or(Ipv4Addr::UNSPECIFIED, |(address, _)| *address);
+        let ip6 = v6.first().copied().unwrap_or(Ipv6Addr::UNSPECIFIED);
+        let (port, colour) = (i + 1, i % 255 + 1);
+        let _ = writeln!(text, "p{port} :: HostPort({name}, {ip}, {ip6}, {mtu}, {colour});");
+        let _ = writeln!(text, "p{port} -> routes; p{port}[1] -> routes6;");
+        let _ = writeln!(text, "routes[{port}] -> p{port}; routes6[{port}] -> [1]p{port};");
+    }
+    let ip =
+        interfaces.iter().flat_map(|i| &i.v4).next().map_or(Ipv4Addr::UNSPECIFIED, |(address, _)| *address);
+    let ip6 = interfaces.iter().flat_map(|i| &i.v6).next().copied().unwrap_or(Ipv6Addr::UNSPECIFIED);
+    let _ = writeln!(text, "routes[{end}] -> Discard; routes6[{end}] -> Discard;");
+    let _ = writeln!(text, "routes[{}] -> ICMPError({ip}, unreachable, host) -> routes;", end + 1);
+    let _ = writeln!(text, "routes[{}] -> ICMPError({ip}, unreachable, 13) -> routes;", end + 2);
+    let _ = writeln!(text, "routes6[{}] -> ICMP6Error({ip6}, 1, 0) -> routes6;", end + 1);
+    let _ = writeln!(text, "routes6[{}] -> ICMP6Error({ip6}, 1, 1) -> routes6;", end + 2);
+    text
+}
+
+/// A setting of the kernel, and what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Setting {
+    /// A file below `/proc/sys`.
+    File(PathBuf, String),
+    /// Whether an interface merges received segments.
+    Merges(String, bool),
+}
+
+impl Setting {
+    fn json(&self) -> Value {
+        match self {
+            Setting::File(path, value) => json!({ "file": path, "value": value }),
+            Setting::Merges(interface, merges) => json!({ "interface": interface, "merges": merges }),
+        }
+    }
+
+    fn of_json(value: &Value) -> Option<Setting> {
+        match value["file"].as_str() {
+            // Nothing else is written, whatever the file says.
+            Some(path) if path.starts_with("/proc/sys/net/") && !path.contains("..") => {
+                Some(Setting::File(path.into(), value["value"].as_str()?.to_owned()))
+            }
+            Some(_) => None,
+            None => {
+                Some(Setting::Merges(value["interface"].as_str()?.to_owned(), value["merges"].as_bool()?))
+            }
+        }
+    }
+
+    /// Puts it back. An interface that is gone has none.
+    fn put_back(&self) {
+        match self {
+            Setting::File(path, value) => {
+                let _ = std::fs::write(path, value);
+            }
+            Setting::Merges(interface, merges) => {
+                let _ = ethtool::set_merges(interface, *merges);
+            }
+        }
+    }
+}
+
+/// The machine's interfaces in Clique's hands. Dropping it gives them back.
+#[derive(Debug)]
+pub(crate) struct Takeover {
+    file: PathBuf,
+    settings: Vec<Setting>,
+}
+
+/// When a process started, by which it is told from a later one of the same number.
+fn started(pid: u64) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit(')').next()?.split_whitespace().nth(19).map(str::to_owned)
+}
+
+impl Takeover {
+    /// Takes interfaces over; puts back first what a program that was killed has left behind, and says so through `say`.
+    ///
+    /// # Errors
+    /// A sentence for the user; everything is as it was then.
+    pub(crate) fn of(interfaces: &[Interface], say: impl Fn(&str)) -> Result<Takeover, String> {
+        let namespace = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
+        let number: String = namespace.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+        let file = Path::new(FOLDER).join(format!("from-host-{number}.json"));
+        if let Some(pid) = clean_up(&file)? {
+            say(&format!("process {pid} was killed: what it had changed is put back"));
+        }
+        let mut settings = Vec::new();
+        for name in interfaces.iter().map(|interface| &interface.name) {
+            settings.extend(ethtool::merges(name).ok().map(|merges| Setting::Merges(name.clone(), merges)));
+            settings.extend(saved(format!("/proc/sys/net/ipv4/conf/{name}/forwarding")));
+        }
+        // What all interfaces do decides for IPv6; setting it sets each, so these are put back after it.
+        settings.extend(saved("/proc/sys/net/ipv6/conf/all/forwarding".to_owned()));
+        let each = std::fs::read_dir("/proc/sys/net/ipv6/conf").into_iter().flatten().flatten();
+        let each = each.map(|entry| entry.path()).filter(|path| !path.ends_with("all"));
+        settings.extend(each.filter_map(|path| saved(path.join("forwarding").display().to_string())));
+        let pid = std::process::id();
+        let list: Vec<Value> = settings.iter().map(Setting::json).collect();
+        let note = json!({ "pid": pid, "started": started(pid.into()), "settings": list });
+        std::fs::create_dir_all(FOLDER)
+            .and_then(|()| std::fs::write(&file, note.to_string()))
+            .map_err(|error| format!("{}: {error}; --from-host needs root", file.display()))?;
+        let taken = Takeover { file, settings };
+        for setting in &taken.settings {
+            match setting {
+                Setting::File(path, value) if value.trim() != "0" => std::fs::write(path, "0")
+                    .map_err(|error| format!("{}: {error}; --from-host needs root", path.display()))?,
+                Setting::File(..) => {}
+                Setting::Merges(interface, _) => {
+                    ethtool::set_merges(interface, false).map_err(|trouble| trouble.to_string())?;
+                }
+            }
+        }
+        Ok(taken)
+    }
+}
+
+impl Drop for Takeover {
+    fn drop(&mut self) {
+        self.settings.iter().for_each(Setting::put_back);
+        let _ = std::fs::remove_file(&self.file); // then there is nothing to clean up
+    }
+}
+
+/// A setting as it is; `None` if there is no such.
+fn saved(path: String) -> Option<Setting> {
+    let value = std::fs::read_to_string(&path).ok()?;
+    Some(Setting::File(path.into(), value))
+}
+
+/// Puts back what a process that does not live any more wrote down; its number, if there was one.
+fn clean_up(file: &Path) -> Result<Option<u64>, String> {
+    let Ok(text) = std::fs::read_to_string(file) else { return Ok(None) };
+    let note: Value = serde_json::from_str(&text).unwrap_or_default();
+    let pid = note["pid"].as_u64().unwrap_or(0);
+    if started(pid).is_some_and(|started| note["started"] == started.as_str()) {
+        return Err(format!("process {pid} has taken this machine's interfaces over already"));
+    }
+    note["settings"].as_array().into_iter().flatten().filter_map(Setting::of_json).for_each(|s| s.put_back());
+    let _ = std::fs::remove_file(file); // it will be written anew
+    Ok(Some(pid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine() -> Vec<Interface> {
+        interfaces(&json!([
+            { "ifname": "lo", "link_type": "loopback", "flags": ["UP"], "mtu": 65536,
+              "addr_info": [{ "local": "127.0.0.1", "prefixlen": 8 }] },
+            { "ifname": "eth0", "link_type": "ether", "flags": ["BROADCAST", "UP"], "mtu": 1500, "addr_info": [
+              { "local": "10.0.1.1", "prefixlen": 24 }, { "local": "fe80::1", "prefixlen": 64 },
+              { "local": "2001:db8::1", "prefixlen": 64 }] },
+            { "ifname": "eth1", "link_type": "ether", "flags": ["BROADCAST"], "mtu": 1500,
+              "addr_info": [{ "local": "10.0.2.1", "prefixlen": 24 }] },
+            { "ifname": "eth2", "link_type": "ether", "flags": ["UP"], "mtu": 9000, "master": "br0",
+              "addr_info": [{ "local": "10.0.3.1", "prefixlen": 24 }] },
+            { "ifname": "br0", "link_type": "ether", "flags": ["UP"], "mtu": 1400,
+              "addr_info": [{ "local": "10.0.4.1", "prefixlen": 31 }] },
+            { "ifname": "eth3", "link_type": "ether", "flags": ["UP"], "mtu": 1500, "addr_info": [] },
+        ]))
+    }
+
+    #[test]
+    fn interfaces_that_forward() {
+        let found = machine();
+        assert_eq!(found.iter().map(|i| i.name.as_str()).collect::<Vec<_>>(), ["eth0", "br0"]);
+        assert_eq!(found[0].v6[0], "2001:db8::1".parse::<Ipv6Addr>().unwrap(), "global addresses come first");
+    }
+
+    /// What is made is a configuration, whose ports lead where the tables say.
+    #[test]
+    fn a_configuration() {
+        let text = configuration(&machine());
+        assert!(
+            text.contains("IPLookup(10.0.1.1/32 0, 10.0.4.1/32 0, 10.0.1.255/32 0, 255.255.255.255/32 0")
+        );
+        assert!(text.contains("p1 :: HostPort(eth0, 10.0.1.1, 2001:db8::1, 1500, 1);"));
+        assert!(text.contains("p2 :: HostPort(br0, 10.0.4.1, ::, 1400, 2);"));
+        assert!(text.contains("KernelRoutes(eth0 1, br0 2, IPV4 routes, IPV6 routes6, BLACKHOLE 3,"));
+        let parsed = lang::parse(&text, "config", &[]);
+        assert!(!parsed.has_errors(), "{}", parsed.render_click());
+        let layout = router::layout(parsed.graph, &crate::classes(), 2);
+        assert!(layout.is_ok(), "{:?}", layout.err());
+    }
+
+    #[test]
+    fn settings_are_read_back() {
+        let settings = [
+            Setting::File("/proc/sys/net/ipv4/conf/eth0/forwarding".into(), "1\n".into()),
+            Setting::Merges("eth0".into(), true),
+        ];
+        for setting in settings {
+            assert_eq!(Setting::of_json(&setting.json()), Some(setting));
+        }
+        for path in ["/etc/passwd", "/proc/sys/net/../kernel/core_pattern"] {
+            assert_eq!(Setting::of_json(&json!({ "file": path, "value": "x" })), None);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# clique run --from-host: the kernel's own router taken over with one command, and given back, also after a violent end.
+source "$(dirname "$0")/lib.sh"
+
+build
+in_r sysctl -qw net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.default.disable_ipv6=0 \
+  net.ipv6.conf.eth0.disable_ipv6=0 net.ipv6.conf.eth1.disable_ipv6=0
+for i in 0 1; do
+  ip -n "$r" addr add 10.0.$((i + 1)).1/24 dev eth$i
+  ip -n "$r" addr add 2001:db8:$((i + 1))::1/64 dev eth$i nodad
+  in_r ethtool -K eth$i gro on >/dev/null
+done
+in_r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+ip -n "$r" route add 203.0.113.0/24 via 10.0.2.2
+ip -n "$h2" addr add 203.0.113.1/32 dev lo
+
+# What is changed and given back.
+state() {
+  in_r sysctl -n net.ipv4.conf.eth0.forwarding net.ipv4.conf.eth1.forwarding net.ipv4.ip_forward \
+    net.ipv6.conf.all.forwarding net.ipv6.conf.eth0.forwarding net.ipv6.conf.eth1.forwarding | tr '\n' ' '
+  in_r ethtool -k eth0 | grep generic-receive-offload
+}
+before=$(state)
+[[ $before == "1 1 1 1 1 1 "*": on" ]] || fail "the test's own router: $before"
+says "the kernel forwards" "1 received" in_h1 ping -c 1 -W 2 10.0.2.2
+
+forwards() {
+  says "$1: IPv4" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 2 10.0.2.2
+  says "$1: IPv6" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 2 2001:db8:2::2
+  says "$1: the kernel's route" " 0% packet loss" in_h1 ping -c 1 -W 2 203.0.113.1
+  says "$1: the machine's own address" " 0% packet loss" in_h1 ping -c 1 -W 2 10.0.2.1
+  says "$1: its neighbours see it" "1 received" in_r ping -c 1 -W 2 10.0.1.2
+  says "$1: a hop" "^ *2 .*10.0.2.2" in_h1 traceroute -n -w 2 10.0.2.2
+}
+
+ctl() { "$clique" ctl -u "$work/socket" "$@"; }
+take() {
+  start --from-host -u "$work/socket" "$@"
+  # The kernel forwards until Clique does: only the socket tells.
+  for _ in $(seq 100); do
+    ctl read p1/to.count >/dev/null 2>&1 && return
+    sleep 0.1
+  done
+  fail "Clique does not start"
+}
+
+take
+[[ $(state) == "0 0 1 0 0 0 "*": off" ]] || fail "not taken over: $(state)"
+forwards "taken over"
+says "it is Clique that forwards" "^[1-9]" ctl read p1/to.count
+ip -n "$r" route add 198.51.100.0/24 via 10.0.2.2
+ip -n "$h2" addr add 198.51.100.1/32 dev lo
+sleep 0.5
+says "a route that is added" "1 received" in_h1 ping -c 1 -W 2 198.51.100.1
+says "nobody takes over twice" "has taken this machine's interfaces over already" in_r "$clique" run --from-host
+stop
+[[ $(state) == "$before" ]] || fail "not given back: $(state)"
+echo "ok: given back"
+says "the kernel forwards again" "1 received" in_h1 ping -c 1 -W 2 10.0.2.2
+
+take -j2
+kill -9 "$router"
+wait "$router" 2>/dev/null || true
+rm -f "$work/socket"
+[[ $(state) == "0 0 1 0 0 0 "* ]] || fail "what a killed program leaves: $(state)"
+take
+says "what was left is put back first" "was killed: what it had changed is put back" cat "$work/log"
+forwards "taken over again"
+stop
+[[ $(state) == "$before" ]] || fail "not given back after that: $(state)"
+echo "ok: given back after a kill"
+says "one interface that is none" "eth7 is no Ethernet interface" in_r "$clique" run --from-host=eth7
