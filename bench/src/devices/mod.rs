@@ -263,11 +263,15 @@ fn at_rate<R>(
     let mut command = this(&network.hosts, arguments, &["--send", "--rate", &rate.to_string()])?;
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut sender = Running(child.map_err(|error| error.to_string())?);
+    let mut says = BufReader::new(sender.0.stdout.take().ok_or("no output")?);
+    let mut line = || {
+        let mut line = String::new();
+        says.read_line(&mut line).map(|_| line).map_err(|error| error.to_string())
+    };
+    line()?; // it has read the routes, and begins
     let came = meanwhile();
     drop(sender.0.stdin.take()); // its end
-    let mut said = String::new();
-    let output = sender.0.stdout.take().ok_or("no output")?;
-    BufReader::new(output).read_line(&mut said).map_err(|error| error.to_string())?;
+    let said = line()?;
     let numbers = numbers(&said).try_into().map_err(|_| format!("the sender said: {said}"))?;
     Ok((numbers, came?))
 }
