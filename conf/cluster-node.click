@@ -7,9 +7,9 @@
 // of them. All nodes share the key, a file of random bytes. To hosts the four nodes are one router: one hop.
 
 define($NODE 0, $EXT eth0, $IF1 eth1, $IF2 eth2, $IF3 eth3, $KEYFILE cluster.key,
-  $ORDER FLOWLET, $LINE_RATE 10Gbps, $METHOD LINUX);
+  $ORDER FLOWLET, $SCHEME DIRECT, $LINE_RATE 10Gbps, $METHOD LINUX);
 
-vlb :: VLBNode($NODE, 4, KEYFILE $KEYFILE, ORDER $ORDER, LINE_RATE $LINE_RATE);
+vlb :: VLBNode($NODE, 4, KEYFILE $KEYFILE, ORDER $ORDER, SCHEME $SCHEME, LINE_RATE $LINE_RATE);
 
 // The external port.
 AddressInfo(port 10.0.$NODE.1 $EXT:eth);

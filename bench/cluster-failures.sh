@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Four nodes in namespaces, every packet by way of a random node, a ping each millisecond, if the machine manages that,
+# from host 0 to host 2: the time from the first lost packet to the last when a node is paused, a cable cut, a node killed;
+# what is lost when a node comes back, and when one drains. Root; prints JSON.
+#
+#   CLIQUE=target/release/clique bench/cluster-failures.sh [TIMES] >bench/runs/DATE-cluster-failures.json
+exec 3>&1 >&2
+times=${1:-3}
+set -- # what is sourced would take it for a program that it needs
+source "$(dirname "$0")/../tests/netns/lib.sh"
+source "$(dirname "$0")/../tests/netns/cluster-lib.sh"
+trap finish_cluster EXIT
+load=$(cut -d' ' -f1-3 /proc/loadavg)
+build_cluster
+
+run() { run_node "$1" conf/cluster-node.click SCHEME=VALIANT ORDER=NONE; }
+whole() { for i in 0 1 2 3; do await $i 'active +3/3'; done; }
+pings=2500
+
+# window WHAT COMMAND...: it happens after half a second of pings.
+window() {
+  local what=$1 action
+  shift
+  (sleep 0.5; "$@") &
+  action=$!
+  in_host 0 ping -n -i 0.001 -c $pings -W 1 10.0.2.2 >"$work/pings" || true
+  wait $action
+  # What is under way at the end counts as lost only if something before it was.
+  awk -v what="$what" '
+    match($0, /icmp_seq=[0-9]+/) { got[substr($0, RSTART + 9, RLENGTH - 9) + 0] = 1 }
+    / packets transmitted/ { sent = $1; sub(/ms/, "", $NF); took = $NF + 0 }
+    END {
+      for (i = 1; i <= sent; i++) if (!(i in got)) { lost++; if (!first) first = i; last = i }
+      printf "{ \"what\": \"%s\", \"sent\": %d, \"lost\": %d, \"window_ms\": %.1f, \"ms_between_pings\": %.2f }", what, sent,
+        lost, lost ? (last - first + 1) * took / sent : 0, took / sent
+    }' "$work/pings"
+}
+pause() { kill -STOP "${pids[1]}"; sleep 1; kill -CONT "${pids[1]}"; }
+cut_cable() { ip -n "$(node 0)" link set l1 down; sleep 1; ip -n "$(node 0)" link set l1 up; }
+killed() { kill -9 "${pids[1]}"; }
+drain() { "$clique" cluster drain -u "$work/socket3" vlb; }
+
+for i in 0 1 2 3; do run $i; done
+whole
+in_host 0 ping -q -c 5 -i 0.2 -W 2 10.0.2.2 >/dev/null || true
+found=()
+for _ in $(seq "$times"); do
+  found+=("$(window "nothing" true)")
+  found+=("$(window "a node is paused" pause)")
+  whole
+  found+=("$(window "a cable is cut" cut_cable)")
+  whole
+  disown "${pids[1]}" 2>/dev/null || true
+  found+=("$(window "a node is killed" killed)")
+  await 0 'active +2/3'
+  found+=("$(window "it comes back" run 1)")
+  # It was started by a shell that is gone.
+  pids[1]=$(ip netns pids "$(node 1)" | head -n 1)
+  whole
+  found+=("$(window "a node drains" drain)")
+  await 3 'left'
+  kill "${pids[3]}"
+  wait "${pids[3]}" || true
+  run 3
+  whole
+done
+exec 1>&3
+printf '{ "machine": "%s, %s processors", "kernel": "%s", "commit": "%s", "build": "%s", "load": "%s",\n"runs": [\n' \
+  "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -r)" \
+  "$(git -C "$root" rev-parse --short HEAD)" "${BUILD:-$clique}" "$load"
+for i in "${!found[@]}"; do
+  [ "$i" = 0 ] || printf ',\n'
+  printf '  %s' "${found[i]}"
+done
+printf '\n] }\n'
