@@ -1,7 +1,7 @@
 /* The grace-period algorithm of crates/rcu, for spin. rcu-grace-periods.md explains it; rcu-grace-periods.sh runs it.
  *
- * Readers register, come online, read, pass quiescent states, go offline and come back, for ever. Two updaters
- * replace the value that readers follow. They wait for grace periods that they start or join; or, with CALLBACKS
+ * Readers register, come online, read, pass quiescent states, go offline and come back, for ever. Two updaters, or three
+ * with THREE defined, replace the value that readers follow. They wait for grace periods that they start or join; or, with CALLBACKS
  * defined, they queue callbacks for a reclaimer. Freeing a value marks it, and a reader that uses a marked value
  * fails an assertion.
  *
@@ -14,12 +14,18 @@
  *   NEVER_REPORTS         a reader's quiescent states do not reach its slot (nothing wrong is freed: nothing is)
  */
 
+#ifndef READERS
 #ifdef CALLBACKS
 #define READERS 2
 #else
 #define READERS 1 /* two updaters and two readers at once are too many for a small machine */
 #endif
+#endif
+#ifdef THREE
+#define VALUES 4
+#else
 #define VALUES 3
+#endif
 #define NONE VALUES
 #define OFFLINE 0
 
@@ -39,7 +45,7 @@ active proctype Memory() {
 endmemory:
     do
     :: pending[0] -> atomic { seen[0] = buffered[0]; pending[0] = false }
-#ifdef CALLBACKS
+#if READERS > 1
     :: pending[1] -> atomic { seen[1] = buffered[1]; pending[1] = false }
 #endif
     od
@@ -177,7 +183,11 @@ active proctype Reclaimer() {
     bool there[READERS], batch[VALUES];
 endreclaimer:
     do
+#ifdef THREE
+    :: (queued[0] || queued[1] || queued[2] || queued[3]) ->
+#else
     :: (queued[0] || queued[1] || queued[2]) ->
+#endif
         atomic {
             value = 0;
             do
@@ -210,7 +220,7 @@ endreclaimer:
 init {
     atomic {
         run Reader(0);
-#ifdef CALLBACKS
+#if READERS > 1
         run Reader(1);
 #endif
 #ifdef CALLBACKS
@@ -220,10 +230,19 @@ init {
         run Synchronizer(1);
         run Synchronizer(2)
 #endif
+#ifdef THREE
+#ifdef CALLBACKS
+        ;
+        run Caller(3)
+#else
+        ;
+        run Synchronizer(3)
+#endif
+#endif
     }
 }
 
 #ifdef LIVENESS
 /* As long as nobody is put off for ever, both updates finish: every grace period ends. */
-ltl finishes { <> (finished == 2) }
+ltl finishes { <> (finished == VALUES - 1) }
 #endif

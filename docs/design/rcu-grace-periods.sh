@@ -38,11 +38,13 @@ check() {
 check holds
 check holds -DCALLBACKS
 check holds -DLIVENESS
+check holds -DCALLBACKS -DTHREE -DREADERS=1
 check refuted -DNO_ONLINE_FENCE
 check refuted -DNO_START_FENCE
 check refuted -DONE_STEP_EARLY
 check refuted -DLATE_REGISTRATION
 check refuted -DCALLBACKS -DONE_GENERATION_EARLY
+check refuted -DCALLBACKS -DTHREE -DREADERS=1 -DONE_STEP_EARLY
 check refuted -DLIVENESS -DNEVER_REPORTS
 if [ $failures -gt 0 ]; then
     echo "$failures of these are not as they should be"

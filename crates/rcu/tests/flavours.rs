@@ -9,8 +9,10 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::*},
+        mpsc,
     },
     thread,
+    time::Duration,
 };
 
 use rcu::flavour::{
@@ -54,7 +56,7 @@ impl Pipeline {
         let at = self.current.load(Acquire);
         match random.below(32) {
             // A worker that loses its core in the middle of a section.
-            0 => thread::sleep(std::time::Duration::from_micros(200)),
+            0 => thread::sleep(Duration::from_micros(200)),
             1..4 => thread::yield_now(),
             n => (0..n * 8).for_each(|_| std::hint::spin_loop()),
         }
@@ -114,6 +116,23 @@ fn work<F: Flavour>(pipeline: &Pipeline, flavour: &F, mut random: Random) {
     }
 }
 
+/// Threads that live for a few sections, two at a time.
+fn come_and_go<F: Flavour>(pipeline: &Pipeline, flavour: &F) {
+    for seed in (100..).take_while(|_| !pipeline.stop.load(Relaxed)) {
+        thread::scope(|scope| {
+            for newcomer in [seed, !seed] {
+                scope.spawn(move || {
+                    let (mut thread, mut random) = (flavour.register(), Random(newcomer));
+                    for _ in 0..random.below(4) {
+                        pipeline.read(&mut thread, &mut random);
+                        thread.quiescent();
+                    }
+                });
+            }
+        });
+    }
+}
+
 /// Runs `update` against readers, and says how many errors they met.
 fn torture<F: Flavour>(flavour: &F, update: impl FnOnce(F::Thread, &Arc<Pipeline>)) -> u64 {
     let pipeline = Pipeline::new();
@@ -122,6 +141,7 @@ fn torture<F: Flavour>(flavour: &F, update: impl FnOnce(F::Thread, &Arc<Pipeline
             let pipeline = &pipeline;
             scope.spawn(move || work(pipeline, flavour, Random(seed)));
         }
+        scope.spawn(|| come_and_go(&pipeline, flavour));
         update(flavour.register(), &pipeline);
         pipeline.stop.store(true, Relaxed);
     });
@@ -176,11 +196,57 @@ macro_rules! flavours {
             }
 
             #[test]
+            fn a_stopped_reader_keeps_what_it_found() {
+                stopped(&$flavour);
+            }
+
+            #[test]
             fn all_that_is_retired_is_reclaimed_once() {
                 everything_is_reclaimed_once(&$flavour);
             }
         }
     )* };
+}
+
+/// A thread is stopped within a section, as by SIGSTOP: nothing that it may have found is reclaimed until it goes on,
+/// however busy the others are.
+fn stopped<F: Flavour>(flavour: &F) {
+    let (inside, is_inside) = mpsc::channel();
+    let (go_on, told_to) = mpsc::channel::<()>();
+    let reclaimed = Arc::new(AtomicBool::new(false));
+    thread::scope(|scope| {
+        let in_time = reclaimed.clone();
+        scope.spawn(move || {
+            let mut thread = flavour.register();
+            let section = thread.read();
+            inside.send(()).unwrap();
+            told_to.recv().unwrap();
+            assert!(!in_time.load(SeqCst), "reclaimed under a stopped reader");
+            drop(section);
+        });
+        is_inside.recv().unwrap();
+        let ours = reclaimed.clone();
+        let updating = scope.spawn(move || {
+            let mut thread = flavour.register();
+            drop(thread.update()); // what is unlinked here, the stopped reader may have found
+            thread.retire(Garbage::from_fn(8, move || ours.store(true, SeqCst)));
+            thread.barrier();
+        });
+        let mut other = flavour.register();
+        for _ in 0..50 {
+            // Who waits for a lock keeps new readers out, too.
+            if !F::EXCLUSIVE && F::NAME != Drcu::NAME {
+                drop(other.read());
+            }
+            other.quiescent();
+            thread::sleep(Duration::from_micros(100));
+        }
+        other.offline();
+        assert!(!reclaimed.load(SeqCst), "reclaimed under a stopped reader");
+        go_on.send(()).unwrap();
+        updating.join().unwrap();
+    });
+    assert!(reclaimed.load(SeqCst));
 }
 
 fn everything_is_reclaimed_once<F: Flavour>(flavour: &F) {
