@@ -6,10 +6,11 @@
 //! has them: a reader must never meet the pattern that the item's last owner leaves.
 
 use crate::machine::Machine;
-use crate::rcu::{from_first_to_last, print_json, print_table, processors};
+use crate::rcu::{chart::Chart, from_first_to_last, print_json, print_table, processors};
 use rcu::flavour::{ApRcu, ClickEpoch, Drcu, Flavour, Garbage, Qrcu, Qsbr, Thread};
 use rcu::structures::{HashSession, HashTable};
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -26,6 +27,9 @@ pub(crate) struct Arguments {
     /// Runs with one instance, and with an instance for each bucket.
     #[arg(long, num_args = 2, default_values_t = [17, 7])]
     runs: Vec<usize>,
+    /// Draw charts into this folder.
+    #[arg(long)]
+    svg: Option<PathBuf>,
     /// Everything once, briefly.
     #[arg(long)]
     tiny: bool,
@@ -314,6 +318,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let oversubscribed = threads > processors();
     let report =
         Report { machine, threads, oversubscribed, operations_a_thread: operations, pattern_errors, figures };
+    if let Some(folder) = &arguments.svg {
+        report.draw(folder)?;
+    }
     if arguments.json {
         print_json(&report);
     } else {
@@ -326,6 +333,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
 }
 
 impl Report {
+    /// How many times longer than the best each flavour took, against the reads a write.
+    fn draw(&self, folder: &Path) -> Result<(), String> {
+        for (scenario, file) in
+            [("one instance", "rcu-ap-one.svg"), ("instance per bucket", "rcu-ap-per-bucket.svg")]
+        {
+            let line = |flavour: &str| {
+                let here = self.figures.iter().filter(|figure| figure.scenario == scenario);
+                let here = here.filter(|figure| figure.flavour == flavour);
+                here.filter_map(|figure| Some((figure.reads_a_write as f64, figure.to_best?))).collect()
+            };
+            Chart {
+                file,
+                title: &format!("AP-RCU's Table I, {scenario}"),
+                x: "reads a write",
+                y: "time, of the best",
+                lines: ONE_INSTANCE.iter().map(|(name, _)| ((*name).to_owned(), line(name))).collect(),
+            }
+            .draw(folder)?;
+        }
+        Ok(())
+    }
+
     fn print(&self) {
         println!("{}", self.machine.line());
         println!(

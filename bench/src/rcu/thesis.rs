@@ -6,11 +6,13 @@
 //! routes with one address each.
 
 use crate::machine::Machine;
-use crate::rcu::{from_first_to_last, print_json, print_table, processor_time_of_all, processors};
+use crate::rcu::{
+    chart::Chart, from_first_to_last, print_json, print_table, processor_time_of_all, processors,
+};
 use rcu::flavour::{ClickEpoch, Flavour, Qsbr, RwLock, Unprotected};
 use rcu::structures::{RouteSession, RouteTable};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
@@ -26,6 +28,9 @@ pub(crate) struct Arguments {
     /// Which of the thesis' tables.
     #[arg(long, value_delimiter = ',', default_values_t = 7..=14)]
     tables: Vec<u32>,
+    /// Draw charts into this folder.
+    #[arg(long)]
+    svg: Option<PathBuf>,
     /// Everything once, briefly.
     #[arg(long)]
     tiny: bool,
@@ -223,6 +228,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         replacements_a_task: REPLACEMENTS.min(lookups),
         rows,
     };
+    if let Some(folder) = &arguments.svg {
+        report.draw(folder)?;
+    }
     if arguments.json {
         print_json(&report);
     } else {
@@ -231,7 +239,47 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
+/// What a table is about; the small set's come in the same order as the large one's.
+fn title(table: u32) -> &'static str {
+    match if table >= 11 { table - 4 } else { table } {
+        7 => "readers",
+        8 => "readers, and a writer",
+        9 => "writers",
+        _ => "writers, and a reader",
+    }
+}
+
 impl Report {
+    /// Processor time for each table, against the threads there are beside the one that is always there.
+    fn draw(&self, folder: &Path) -> Result<(), String> {
+        for rows in self.rows.chunk_by(|a, b| a.table == b.table) {
+            let (table, routes) = (rows[0].table, rows[0].routes);
+            let title = title(table);
+            let several = |row: &Row| if title.starts_with("readers") { row.readers } else { row.writers };
+            let line = |took: fn(&Row) -> Option<Took>| {
+                let points =
+                    rows.iter().filter_map(|row| Some((several(row) as f64, took(row)?.processor_s)));
+                points.collect::<Vec<_>>()
+            };
+            let mut lines = vec![
+                ("reader-writer lock".to_owned(), line(|row| Some(row.rwlock))),
+                ("click-epoch".to_owned(), line(|row| Some(row.click_epoch))),
+                ("QSBR".to_owned(), line(|row| Some(row.qsbr))),
+                ("no protection".to_owned(), line(|row| row.none)),
+            ];
+            lines.retain(|(_, points)| !points.is_empty());
+            Chart {
+                file: &format!("rcu-thesis-{table}.svg"),
+                title: &format!("The thesis' Table {table}: {routes} routes, {title}"),
+                x: if title.starts_with("readers") { "readers" } else { "writers" },
+                y: "seconds of processor time",
+                lines,
+            }
+            .draw(folder)?;
+        }
+        Ok(())
+    }
+
     fn print(&self) {
         println!("{}", self.machine.line());
         println!(
