@@ -1,10 +1,10 @@
 //! What a figure was measured on: goes with every figure.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::process::Command;
 
 /// Machine and commit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Machine {
     processor: String,
     cores: usize,

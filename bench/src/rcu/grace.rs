@@ -5,11 +5,11 @@
 //! the updater itself gets a processor to notice.
 
 use crate::machine::Machine;
-use crate::rcu::{Bound, chart::Chart, print_json, print_table, processors};
+use crate::rcu::{Bound, chart::Chart, print_json, print_table, processors, read_json};
 use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
 use rcu::Domain;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::hint::{black_box, spin_loop};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{
@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// Draw charts into this folder.
     #[arg(long)]
     svg: Option<PathBuf>,
+    /// Measure nothing: draw the charts of a run that was kept.
+    #[arg(long, requires = "svg")]
+    from: Option<PathBuf>,
     /// Everything once, briefly.
     #[arg(long)]
     tiny: bool,
@@ -42,7 +45,7 @@ const PACKETS_NS: [u64; 2] = [50, 500];
 const LOADS: [usize; 3] = [1, 2, 4];
 
 /// Nanoseconds: a distribution.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 struct Quantiles {
     p50: u64,
     p99: u64,
@@ -57,7 +60,7 @@ impl Quantiles {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct Figure {
     threads_a_processor: usize,
     oversubscribed: bool,
@@ -75,15 +78,20 @@ struct Figure {
     /// microsecond: nobody lost the processor meanwhile.
     undisturbed: u64,
     undisturbed_ns: Option<Quantiles>,
-    /// How many grace periods took at most two of the longest turns that they met, and a microsecond.
+    /// Of grace periods before which the updater kept its processor until readers knew what to note.
+    #[serde(default)]
+    judged: u64,
+    /// How many of these took at most two of the longest turns that they met, and a microsecond.
     within_two_turns: f64,
     /// By how much they took longer than two of the longest turns that they met.
+    #[serde(default)]
     beyond_two_turns_ns: Quantiles,
     /// Whether 99 % took at most two of the longest turns, and a microsecond.
+    #[serde(default)]
     p99_within_two_turns: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct Report {
     machine: Machine,
     figures: Vec<Figure>,
@@ -157,6 +165,8 @@ impl World {
             let token = domain.start();
             let number = self.wanted.load(Relaxed) + 1;
             self.wanted.store(number, Release);
+            // If the updater loses the processor before this, readers do not know what to note when they report.
+            let interrupted = self.now() - began > 2_000;
             domain.wait(token);
             found.updater.saturating_record(self.now() - began);
             let (mut last, mut turn) = (began, 0);
@@ -170,6 +180,10 @@ impl World {
             if turn <= 3 * work_ns + 1000 {
                 found.undisturbed.saturating_record(last - began);
             }
+            if interrupted {
+                found.interrupted += 1;
+                continue;
+            }
             found.beyond.saturating_record((last - began).saturating_sub(2 * turn));
             found.within += u64::from(last - began <= 2 * turn + 1000);
         }
@@ -182,6 +196,7 @@ struct Found {
     turn: Histogram<u64>,
     undisturbed: Histogram<u64>,
     beyond: Histogram<u64>,
+    interrupted: u64,
     within: u64,
 }
 
@@ -220,6 +235,7 @@ fn measure(
         turn: histogram()?,
         undisturbed: histogram()?,
         beyond: histogram()?,
+        interrupted: 0,
         within: 0,
     };
     let readers = (load * processors() - 1).max(1); // the updater is a thread, too
@@ -240,6 +256,7 @@ fn measure(
         world.stop.store(true, Relaxed);
     });
     let grace_periods = found.latency.len();
+    let judged = grace_periods - found.interrupted;
     Ok(Figure {
         threads_a_processor: load,
         oversubscribed: readers + 1 > processors(),
@@ -252,14 +269,18 @@ fn measure(
         turn_ns: Quantiles::of(&found.turn),
         undisturbed: found.undisturbed.len(),
         undisturbed_ns: (!found.undisturbed.is_empty()).then(|| Quantiles::of(&found.undisturbed)),
-        within_two_turns: found.within as f64 / grace_periods.max(1) as f64,
+        judged,
+        within_two_turns: found.within as f64 / judged.max(1) as f64,
         beyond_two_turns_ns: Quantiles::of(&found.beyond),
-        p99_within_two_turns: 100 * found.within >= 99 * grace_periods,
+        p99_within_two_turns: 100 * found.within >= 99 * judged,
     })
 }
 
 /// Measures everything and prints it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    if let (Some(file), Some(folder)) = (&arguments.from, &arguments.svg) {
+        return read_json::<Report>(file)?.draw(folder);
+    }
     let machine = Machine::here();
     let long = Duration::from_millis(if arguments.tiny { 20 } else { arguments.ms });
     let steps_a_ns = steps_a_ns();

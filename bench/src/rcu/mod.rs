@@ -115,6 +115,12 @@ pub(crate) fn print_table(heads: &[&str], rows: &[Vec<String>]) {
     rows.iter().for_each(|row| line(&mut row.iter().map(String::as_str)));
 }
 
+/// Reads a report that was kept as JSON.
+pub(crate) fn read_json<R: serde::de::DeserializeOwned>(file: &std::path::Path) -> Result<R, String> {
+    let text = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    serde_json::from_slice(&text).map_err(|e| format!("{}: {e}", file.display()))
+}
+
 /// Prints a report as JSON.
 pub(crate) fn print_json(report: &impl Serialize) {
     println!("{}", serde_json::to_string_pretty(report).unwrap_or_default());

@@ -6,10 +6,11 @@
 //! has them: a reader must never meet the pattern that the item's last owner leaves.
 
 use crate::machine::Machine;
-use crate::rcu::{chart::Chart, from_first_to_last, print_json, print_table, processors};
+use crate::rcu::{chart::Chart, from_first_to_last, print_json, print_table, processors, read_json};
 use rcu::flavour::{ApRcu, ClickEpoch, Drcu, Flavour, Garbage, Qrcu, Qsbr, Thread};
 use rcu::structures::{HashSession, HashTable};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Barrier};
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
     /// Draw charts into this folder.
     #[arg(long)]
     svg: Option<PathBuf>,
+    /// Measure nothing: draw the charts of a run that was kept.
+    #[arg(long, requires = "svg")]
+    from: Option<PathBuf>,
     /// Everything once, briefly.
     #[arg(long)]
     tiny: bool,
@@ -44,7 +48,7 @@ const BUCKETS: usize = 256;
 const KEYS: u64 = 128;
 
 /// Of runs: median, and an interval that holds the true median with at least 95 %, by order statistics.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Median {
     median: f64,
     from: f64,
@@ -75,11 +79,11 @@ fn left_out(n: usize) -> usize {
     count.saturating_sub(1)
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct Figure {
-    scenario: &'static str,
+    scenario: Cow<'static, str>,
     reads_a_write: u64,
-    flavour: &'static str,
+    flavour: Cow<'static, str>,
     runs: usize,
     /// Milliseconds of a run; none if it was too slow.
     ms: Option<Median>,
@@ -87,7 +91,7 @@ struct Figure {
     to_best: Option<f64>,
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct Report {
     machine: Machine,
     threads: usize,
@@ -288,9 +292,9 @@ fn scenario(name: &'static str, schemes: &[Scheme], runs: usize, case: Case) -> 
     let medians: Vec<_> = found.iter().map(|found| found.as_ref().map(|found| Median::of(found))).collect();
     let best = medians.iter().flatten().map(|ms| ms.median).fold(f64::MAX, f64::min);
     let figures = schemes.iter().zip(medians).map(|((flavour, _), ms)| Figure {
-        scenario: name,
+        scenario: name.into(),
         reads_a_write: case.reads_a_write,
-        flavour,
+        flavour: (*flavour).into(),
         runs,
         ms,
         to_best: ms.map(|ms| ms.median / best),
@@ -300,6 +304,9 @@ fn scenario(name: &'static str, schemes: &[Scheme], runs: usize, case: Case) -> 
 
 /// Measures everything, interleaved, and prints it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    if let (Some(file), Some(folder)) = (&arguments.from, &arguments.svg) {
+        return read_json::<Report>(file)?.draw(folder);
+    }
     let machine = Machine::here();
     let tiny = arguments.tiny;
     let runs = |which: usize| if tiny { 1 } else { arguments.runs.get(which).copied().unwrap_or(1).max(1) };
@@ -374,7 +381,7 @@ impl Report {
                     }
                     _ => "too slow".to_owned(),
                 });
-                [of_ratios[0][at].flavour.to_owned()].into_iter().chain(cells).collect::<Vec<_>>()
+                [of_ratios[0][at].flavour.to_string()].into_iter().chain(cells).collect::<Vec<_>>()
             });
             print_table(&heads, &rows.collect::<Vec<_>>());
         }

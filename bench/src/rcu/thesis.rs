@@ -7,11 +7,11 @@
 
 use crate::machine::Machine;
 use crate::rcu::{
-    chart::Chart, from_first_to_last, print_json, print_table, processor_time_of_all, processors,
+    chart::Chart, from_first_to_last, print_json, print_table, processor_time_of_all, processors, read_json,
 };
 use rcu::flavour::{ClickEpoch, Flavour, Qsbr, RwLock, Unprotected};
 use rcu::structures::{RouteSession, RouteTable};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::thread;
@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// Draw charts into this folder.
     #[arg(long)]
     svg: Option<PathBuf>,
+    /// Measure nothing: draw the charts of a run that was kept.
+    #[arg(long, requires = "svg")]
+    from: Option<PathBuf>,
     /// Everything once, briefly.
     #[arg(long)]
     tiny: bool,
@@ -70,7 +73,7 @@ impl Input {
 }
 
 /// What one run took, in seconds.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Took {
     wall_s: f64,
     processor_s: f64,
@@ -136,7 +139,7 @@ fn write<F: Flavour>(session: &mut RouteSession<u32, F>, input: &Input, task: u6
     }
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct Row {
     table: u32,
     routes: usize,
@@ -152,7 +155,7 @@ struct Row {
     qsbr: Took,
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct Report {
     machine: Machine,
     tasks_a_thread: u64,
@@ -207,6 +210,9 @@ fn shipped() -> Result<Vec<Prefix>, String> {
 
 /// Measures everything and prints it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    if let (Some(file), Some(folder)) = (&arguments.from, &arguments.svg) {
+        return read_json::<Report>(file)?.draw(folder);
+    }
     let machine = Machine::here();
     let (tasks, threads, lookups) = match arguments.tiny {
         true => (2, 2, 1_000),

@@ -149,7 +149,9 @@ fn measure(how: How, reads: Reads, long: Duration) -> Found {
             }
             How::Synchronize => scope.spawn(|| read(domain, reads, &stop, |_| place.number())),
         };
-        scope.spawn(|| watch(domain, &stop, &most));
+        if how != How::Synchronize {
+            scope.spawn(|| watch(domain, &stop, &most)); // one thread more than liburcu's program has
+        }
         let updater = scope.spawn(|| match how {
             How::Callbacks => {
                 let updater = domain.updater();

@@ -202,7 +202,7 @@ impl Queue {
     fn extend(&self, tail: &mut Tail) {
         if tail.free.is_null() {
             // Acquire: the reclaimer has done with these.
-            tail.free = self.taken.spare.swap(ptr::null_mut(), ordering!("spare_acquire", Acquire));
+            tail.free = self.taken.spare.swap(ptr::null_mut(), Ordering::Acquire);
         }
         // SAFETY: null, or a segment that is ours alone.
         let segment = match unsafe { tail.free.as_ref() } {
@@ -228,8 +228,9 @@ impl Queue {
     /// # Safety
     /// The caller holds the reclaimer's lock.
     pub(crate) unsafe fn mark(&self) -> bool {
-        // Acquire: the entries are complete; and what their updater unlinked comes before the start (rule 5).
-        let written = self.written.load(ordering!("mark_acquire", Acquire));
+        // Acquire: the entries are complete; and what their updater unlinked comes before the start (rule 5). (The start's
+        // fence, which comes between this load and anything that uses the entries, would make the same of a relaxed load.)
+        let written = self.written.load(Ordering::Acquire);
         // SAFETY: the lock's holder is the only one at this end.
         self.taken.head.with_mut(|head| unsafe {
             (*head).marked = written;
@@ -289,8 +290,7 @@ impl Queue {
                 (*segment).spares.with_mut(|count| *count = spares);
             }
             // Release: the updater may write where this end has read.
-            let release = ordering!("spare_release", Release);
-            match self.taken.spare.compare_exchange(head, segment, release, Ordering::Acquire) {
+            match self.taken.spare.compare_exchange(head, segment, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return,
                 Err(now) => head = now,
             }

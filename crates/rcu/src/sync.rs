@@ -84,7 +84,8 @@ pub(crate) fn pause() {
 
 /// Waits between two looks at a grace period: spins, then yields, then sleeps from 50 µs up to 1 ms.
 ///
-/// Readers wake nobody, because that would cost them a fence and a system call; so a waiter looks again.
+/// Readers wake nobody, because that would cost them a fence and a system call; so a waiter looks again. It spins for some
+/// ten microseconds, which is longer than most turns: on a busy machine a yield costs a time slice of somebody else's.
 #[derive(Default)]
 pub(crate) struct Backoff {
     step: u32,
@@ -95,10 +96,10 @@ impl Backoff {
     #[cfg(not(loom))]
     pub(crate) fn snooze(&mut self) {
         use std::time::Duration;
-        const SPINS: u32 = 6;
-        const YIELDS: u32 = 16;
+        const SPINS: u32 = 64;
+        const YIELDS: u32 = SPINS + 10;
         match self.step {
-            0..SPINS => (0..1 << self.step).for_each(|_| std::hint::spin_loop()),
+            0..SPINS => (0..1 << self.step.min(3)).for_each(|_| std::hint::spin_loop()),
             SPINS..YIELDS => std::thread::yield_now(),
             _ => {
                 let doublings = (self.step - YIELDS).min(5);

@@ -18,11 +18,10 @@
 //! | `ap_offline` | a reader counts as offline while its section is under way | `ap_rcu::retire` |
 //! | `ap_ignore_readers` | the detector looks at nobody | `ap_rcu::synchronize` |
 //! | `ap_look` | who sees the copy need not come after that section | `ap_rcu::synchronize` |
-//! | `click_wake_fence` | a thread that wakes reads before it counts as running | `click_epoch::retire` |
-//! | `click_look_fence` | a boundary looks at the threads before the update that it is for | `click_epoch::retire` |
 //!
-//! Three orders of AP-RCU's are taken away by no mutant here. That of announcing a boundary (`ap_announce`, `ap_act`): in a
-//! model whoever acts on a boundary detects, too, under the lock that the one who announced it held. That of
+//! Not in the table are mutants that change nothing here. `click_look_fence`: what is freed has passed a boundary before, whose last fence
+//! does as well. Three orders of AP-RCU's: that of announcing a boundary (`ap_announce`, `ap_act`): in a
+//! model whoever acts on a boundary detects, too, under the lock that the one who announced it held; that of
 //! copying the count (`ap_copy`): within the bound on preemptions nothing comes between the copy and the fence behind it.
 #![cfg(loom)]
 // Whether the shared cells are accessed one at a time is what the models check.

@@ -23,9 +23,6 @@
 //! | `join_fence` | waiting in company does not order the update before the start | `a_newcomer_against_company` |
 //! | `join_write` | the next start does not carry along who joined it | `a_reader_online_against_company` |
 //! | `push_release` | the reclaimer's start need not come after a callback's update | `callbacks_are_reclaimed_elsewhere` |
-//! | `mark_acquire` | as before, from the other end | `callbacks_are_reclaimed_elsewhere` |
-//! | `spare_acquire` | an updater fills in an entry that the reclaimer still reads | `segments_are_used_again` |
-//! | `spare_release` | as before, from the other end | `segments_are_used_again` |
 //! | `read_acquire` | a read may find a value before it is initialised | `a_cell_publishes_and_retires` |
 //! | `publish_release` | as before, from the other end | `a_cell_publishes_and_retires` |
 //! | `ignore_readers` | a scan looks at nobody | `quiescent_against_synchronize` |
