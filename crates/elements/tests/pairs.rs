@@ -115,6 +115,23 @@ fn alone() {
     }
 }
 
+/// Classes that take packets, but need an interface or another program, or keep the router from starting.
+const ELSEWHERE: [&str; 8] =
+    ["Error", "KernelTap", "KernelTun", "Socket", "ToDevice", "ToHost", "ToMemory", "ToSocket"];
+
+/// No class with an input was forgotten.
+#[test]
+fn every_class_has_a_stage() {
+    let text: String = stages().iter().map(|stage| format!("{} ", stage.text)).collect();
+    let words: std::collections::HashSet<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let known = elements::classes();
+    let takes = |class: &&Class| !class.ports.starts_with("0/");
+    let missing: Vec<&str> = (known.iter().filter(takes).map(|class| class.name))
+        .filter(|name| !words.contains(name) && !ELSEWHERE.contains(name))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 #[test]
 fn in_pairs() {
     let (stages, mut rng) = (stages(), fastrand::Rng::with_seed(1));

@@ -10,7 +10,7 @@ const STAGES: &str = include_str!("../../../../tests/stages.txt");
 /// What a stage is: the text, and whether it stands between a Queue and an Unqueue, or has no output.
 #[derive(Clone, Copy)]
 pub(crate) struct Stage {
-    text: &'static str,
+    pub(crate) text: &'static str,
     place: &'static str,
 }
 
