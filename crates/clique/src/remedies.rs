@@ -8,7 +8,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("packet memory needs no description here; remove the element", &["DPDKInfo", "NetmapInfo", "EnsureDPDKBuffer",
         "EnsureNetmapBuffer", "BufferConverter"]),
     ("use FromHost and ToHost, or KernelTap", &["FromLinux", "ToLinux", "ToHostSniffers", "ToLinuxSniffers", "Tun"]),
-    ("use Socket", &["FromSocket", "ToSocket", "RawSocket", "FromRawSocket", "ToRawSocket", "PacketSocket",
+    ("use Socket", &["RawSocket", "FromRawSocket", "ToRawSocket", "PacketSocket",
         "MulticastSocket", "McastSocket", "IPFlowRawSockets", "UMLSwitch"]),
     ("this needs Click's kernel module; this program runs in user space only", &["FromUserDevice", "ToUserDevice",
         "ScheduleLinux", "TulipStats", "ChangeUser"]),

@@ -37,6 +37,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("KernelRoutes", "tests/netns/kernel-routes.sh"),
     // Connections to other programs, in real time.
     ("Socket", "crates/elements/src/netdevice/socket.rs"),
+    ("FromSocket", "crates/elements/src/netdevice/from_socket.rs"),
+    ("ToSocket", "crates/elements/src/netdevice/to_socket.rs"),
     ("ControlSocket", "crates/control/src/socket/tests.rs"),
     ("ChatterSocket", "crates/control/src/socket/tests.rs"),
 ];
