@@ -54,7 +54,7 @@ wait $askers
 
 # A control thread hangs: it is stopped from outside, in whatever it was doing, while routes are on their way.
 flood() {
-  in_r python3 - <<'PYTHON'
+  exec ip netns exec "$r" python3 - <<'PYTHON'
 import socket, struct, time
 def route(i):
     body = struct.pack("=8BI", 2, 24, 0, 0, 254, 186, 0, 1, 0)
@@ -64,15 +64,15 @@ def route(i):
     return struct.pack("!BBH", 1, 1, 4 + len(message)) + message
 connection = socket.create_connection(("127.0.0.1", 2620))
 connection.sendall(b"".join(map(route, range(20000))))
-time.sleep(8)
+time.sleep(60)
 PYTHON
 }
 hang() {
   flood &
   local peer=$!
-  wait_for "routes are on their way" at_least routes.length 100
+  WAIT=60 wait_for "routes are on their way" at_least routes.length 100
   says "the thread that takes them in hangs" " of routes stood still" python3 "$(dirname "$0")/freeze.py" "$router" routes 3
-  wait_for "it goes on where it was" at_least routes.length 20000
+  WAIT=60 wait_for "it goes on where it was" at_least routes.length 20000
   kill $peer 2>/dev/null || true
 }
 lossless "the thread that takes in routes hangs" 10.0.2.2 hang

@@ -30,9 +30,9 @@ wait_for "it is up again" way_is 10.0.2.2 2
 # Many at once: all arrive, also if the kernel has to drop messages.
 for i in $(seq 20000); do echo "route add 20.$((i >> 8 & 255)).$((i & 255)).0/24 via 10.0.2.2"; done >"$work/batch"
 ip -n "$r" -batch "$work/batch"
-wait_for "20000 routes" eval '[ "$(ctl read kernel.routes)" -gt 20000 ]'
+WAIT=60 wait_for "20000 routes" eval '[ "$(ctl read kernel.routes)" -gt 20000 ]'
 ip -n "$r" route flush root 20.0.0.0/8
-wait_for "none of them" eval '[ "$(ctl read kernel.routes)" -lt 10 ]'
+WAIT=60 wait_for "none of them" eval '[ "$(ctl read kernel.routes)" -lt 10 ]'
 wait_for "and nothing leads there" way_is 20.1.1.1 -1
 says "what the kernel kept to itself was found" "^corrected [1-9]" ctl read kernel.stats
 stop
