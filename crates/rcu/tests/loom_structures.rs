@@ -8,7 +8,6 @@
 //! | mutant | what is broken | killed by |
 //! |---|---|---|
 //! | `hash_publish` | an item is found before it is initialised | `flavours::neighbours_go::qsbr` |
-//! | `hash_read` | as before, from the other end | `flavours::found_by_who_only_looks::qsbr` |
 //! | `trie_publish` | a node is found before it is initialised | `flavours::a_route_is_replaced::qsbr` |
 //! | `trie_read` | as before, from the other end | `flavours::a_route_is_replaced::qsbr` |
 //! | `vector_publish` | a route is found before it is initialised | `flavours::a_route_is_replaced::qsbr` |
@@ -18,6 +17,8 @@
 //! |---|---|---|
 //! | `vector_reuse_at_once` | a route's place is used again while readers may have its index | `flavours::a_route_is_replaced::qsbr` |
 //! | `trie_publish` | who finds a key need not find its route | `flavours::a_route_is_replaced::qsbr` |
+//!
+//! No model here notices `hash_read`, a reader of the hash table that acquires nothing.
 #![cfg(loom)]
 // Whether the cells are accessed one at a time is what the models check.
 #![allow(clippy::arc_with_non_send_sync)]
@@ -38,8 +39,12 @@ unsafe impl Send for Value {}
 unsafe impl Sync for Value {}
 
 impl Value {
+    /// Loom does not take making a cell for a write to it, so this writes.
     fn new(value: u64) -> Self {
-        Self(UnsafeCell::new(value))
+        let this = Self(UnsafeCell::new(0));
+        // SAFETY: nobody else's yet.
+        this.0.with_mut(|at| unsafe { *at = value });
+        this
     }
 
     fn get(&self) -> u64 {
