@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | `click_as_published` | a local epoch is set to zero after every task, by a store that nothing orders | `click_epoch::synchronize` |
 //! | `click_pass` | the swap that ends a section orders nothing | `click_epoch::synchronize` |
+//! | `click_wake_fence` | a thread that wakes reads before it counts as running | `click_epoch::synchronize` |
 //! | `click_block` | a thread counts as blocked while its section is under way | `click_epoch::retire` |
 //! | `qrcu_leave` | a section's reads overtake its end | `qrcu::synchronize` |
 //! | `qrcu_wait` | nobody waits for the former counter | `qrcu::synchronize` |
