@@ -89,6 +89,7 @@ fn report_as_json() {
             }
           ],
           "merged": [],
+          "queues": [],
           "workers": [
             {
               "elements": [
