@@ -55,8 +55,8 @@ echo "ok: forwarding between connected networks"
 before=$SECONDS
 bird_in "$r"
 bird_in "$h2"
-WAIT=60 wait_for "$routes IPv4 routes announced by BGP are installed" at_least routes.length "$routes"
-WAIT=60 wait_for "$routes6 IPv6 routes" at_least routes6.length "$routes6"
+WAIT=240 wait_for "$routes IPv4 routes announced by BGP are installed" at_least routes.length "$routes"
+WAIT=240 wait_for "$routes6 IPv6 routes" at_least routes6.length "$routes6"
 echo "   ($((SECONDS - before)) s)"
 says "BGP over Clique's own port" "four .*Established" birdc -s "$work/$r.ctl" show protocols
 wait_for "the way to one of them" way_is 203.0.113.1 "2 10.0.2.2"

@@ -62,7 +62,7 @@ daemon "$r" staticd
 
 start -j2 -u "$work/socket" "$root/conf/frr-router.click" HOLD=25
 echo "ok: forwarding between connected networks"
-WAIT=60 wait_for "$routes routes announced by BGP are installed" at_least routes.length "$routes"
+WAIT=240 wait_for "$routes routes announced by BGP are installed" at_least routes.length "$routes"
 wait_for "none was refused" stat_is fpm refused 0
 wait_for "the way to one of them" way_is 203.0.113.1 "2 10.0.2.2"
 says "a host behind a BGP route" "1 received" in_h1 ping -c 1 -W 2 203.0.113.1
