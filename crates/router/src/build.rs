@@ -233,6 +233,7 @@ fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (I
         seed: options.seed,
         clock: options.clock,
         log: options.log,
+        events: crate::events::Events::default(),
         by_name,
         handlers: OnceLock::new(),
         shared: OnceLock::new(),

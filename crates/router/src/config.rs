@@ -162,6 +162,11 @@ impl Config<'_> {
             ^ (self.worker as u64 + 1).wrapping_mul(0xd1b5_4a32_d192_ed03)
     }
 
+    /// A seed that all instances of all elements have in common.
+    pub fn common_seed(&self) -> u64 {
+        self.info.seed
+    }
+
     /// The most packets that a batch should have.
     pub fn vector(&self) -> usize {
         self.info.vector

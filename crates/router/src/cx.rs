@@ -424,6 +424,17 @@ impl<'t> Cx<'t> {
         self.core.info.log.line(message);
     }
 
+    /// Whether anybody listens to events ([`crate::Events`]).
+    #[inline]
+    pub fn is_heard(&self) -> bool {
+        self.core.info.events.is_heard()
+    }
+
+    /// Tells whoever listens of an event: a line whose first word is its topic.
+    pub fn publish(&self, event: &str) {
+        self.core.info.events.publish(event);
+    }
+
     /// Packets that this element dropped on this worker, by reason.
     pub fn drops(&self) -> &[(&'static str, u64)] {
         &self.core.drops[self.core.here as usize]

@@ -144,6 +144,8 @@ pub struct Info {
     pub clock: Clock,
     /// Where messages go.
     pub log: Log,
+    /// Where events go.
+    pub events: crate::events::Events,
     pub(crate) by_name: HashMap<String, usize>,
     pub(crate) handlers: OnceLock<Vec<Handlers>>,
     pub(crate) shared: OnceLock<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
