@@ -25,7 +25,11 @@ elementclass Port { $device, $port, $colour |
     -> HostEtherFilter($port, DROP_OTHER true)
     -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800,
                           12/86dd 20/3aff 54/87, 12/86dd 20/3aff 54/88, 12/86dd, -);
-  arp :: ARPQuerier($port:ip, $port:eth) -> to;
+  // A neighbour that does not answer three times, a second apart, is unreachable.
+  arp :: ARPQuerier($port:ip, $port:eth, PROBES 3, INTERFACE $device);
+  arp[0] -> to;
+  arp[1] -> to;
+  arp[2] -> ICMPError($port:ip, unreachable, host) -> [0]output;
   kind[0] -> ARPResponder($port:ip $port:eth) -> to;
   kind[1] -> [1]arp;
   kind[2]
@@ -33,7 +37,10 @@ elementclass Port { $device, $port, $colour |
     -> Strip(14)
     -> CheckIPHeader(INTERFACES $NET0 $NET1)
     -> [0]output;
-  nd :: IP6NDSolicitor($port:ip6, $port:eth) -> to;
+  nd :: IP6NDSolicitor($port:ip6, $port:eth, INTERFACE $device);
+  nd[0] -> to;
+  nd[1] -> to;
+  nd[2] -> ICMP6Error($port:ip6, 1, 3) -> [1]output;
   kind[3] -> IP6NDAdvertiser($port:ip6 $port:eth) -> to;
   kind[4] -> [1]nd;
   kind[5] -> DropBroadcasts -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [1]output;

@@ -74,7 +74,46 @@ fn cases(packets: u64) -> Vec<Case> {
         Case { vector: 1, ..case("fake-iprouter, burst 1, one by one", FAKE_IPROUTER, 1, (252.0, 178.0)) },
         case("source-counter-discard, burst 32", counter, 32, (101.0, 47.0)),
         case("source-counter-discard, burst 1", counter, 1, no_peers),
+        case("IPv4 last step, two elements", &last_step(PARTS_4, "DecIPTTL", "ARPQuerier"), 32, no_peers),
+        case("IPv4 last step, IPAdjacency", &last_step(PARTS_4, "", "IPAdjacency"), 32, no_peers),
+        case(
+            "IPv6 last step, two elements",
+            &last_step(PARTS_6, "DecIP6HLIM", "IP6NDSolicitor"),
+            32,
+            no_peers,
+        ),
+        case("IPv6 last step, IP6Adjacency", &last_step(PARTS_6, "", "IP6Adjacency"), 32, no_peers),
     ]
+}
+
+/// A packet; the element that marks its header; one that sets its neighbour; this host's addresses; the neighbour's.
+const PARTS_4: [&str; 5] = [
+    "4500002e 00000000 401155af 0a000909 0a000808 00010002 001a0000",
+    "MarkIPHeader",
+    "SetIPAddress(10.0.0.2)",
+    "10.0.0.1/24, 2:0:0:0:0:1",
+    "10.0.0.2 2:0:0:0:0:2",
+];
+const PARTS_6: [&str; 5] = [
+    "60000000 001a1140 20010db8000000000000000000000909 20010db8000000000000000000000808 00010002 001a0000",
+    "MarkIP6Header",
+    "SetIP6Address(2001:db8::2)",
+    "2001:db8::1, 2:0:0:0:0:1",
+    "2001:db8::2 2:0:0:0:0:2",
+];
+
+/// The last step of forwarding: by two elements, or with an empty `hop` by one.
+fn last_step([data, mark, set, host, neighbour]: [&str; 5], hop: &str, querier: &str) -> String {
+    let (arrow, expired) = match hop {
+        "" => (String::new(), "a[2] -> Discard;".to_owned()),
+        hop => (format!("-> h :: {hop}"), "h[1] -> Discard;".to_owned()),
+    };
+    format!(
+        "define($BURST 1, $LIMIT 1);
+         s :: InfiniteSource(DATA \\<{data} 000000000000000000000000000000000000>, BURST $BURST, LIMIT $LIMIT, STOP true,
+           ACTIVE false) -> {mark} -> {set} {arrow} -> a :: {querier}({host}) -> d :: Discard;
+         Idle -> [1]a; a[1] -> Discard; {expired} Script(write a.insert {neighbour} permanent, write s.active true);"
+    )
 }
 
 /// A configuration with a source and a sink (`src`, `d`), once on each of two workers: a queue and a packet belong to

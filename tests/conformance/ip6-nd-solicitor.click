@@ -5,6 +5,6 @@ InfiniteSource(LENGTH 4, LIMIT 1) -> IP6Encap(udp, 2001:db8::1, ff02::5) -> [0] 
 Idle -> [1] n;
 n[0] -> Print(out, 14) -> Discard;
 n[1] -> Print(ask, 14) -> Discard;
-Script(wait 1, stop);
+Script(wait 0.9, stop);
 //= ask:   86 | 3333ff00 00020101 01010101 86dd
 //= out:   58 | 33330000 00050101 01010101 86dd

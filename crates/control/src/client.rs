@@ -107,6 +107,27 @@ impl Client {
         self.command(&format!("WRITEDATA {} {}", word(handler)?, value.len()), value)
     }
 
+    /// Asks for events of these topics, all if there is none; [`Client::event`] returns them. No command can be sent after this.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn watch(&mut self, topics: &[String]) -> Result<Reply, Failure> {
+        let words = topics.iter().map(|topic| word(topic)).collect::<Result<Vec<_>, _>>()?;
+        self.command(format!("WATCH {}", words.join(" ")).trim_end(), "")
+    }
+
+    /// Waits for the next event.
+    ///
+    /// # Errors
+    /// That the connection is over.
+    pub fn event(&mut self) -> Result<String, Failure> {
+        let line = self.line()?;
+        match line.strip_prefix("EVENT ") {
+            Some(event) => Ok(event.to_owned()),
+            None => Err(Failure::Protocol(format!("an event is expected, not '{}'", line.escape_debug()))),
+        }
+    }
+
     /// Sends a line and data, and waits for the response.
     fn command(&mut self, line: &str, data: &str) -> Result<Reply, Failure> {
         self.output.write_all(format!("{line}\r\n{data}").as_bytes())?;

@@ -19,6 +19,7 @@ mod inject;
 pub mod ip;
 pub mod ip6;
 pub mod measure;
+mod neighbour;
 pub mod netdevice;
 pub mod queueing;
 pub mod rewrite;

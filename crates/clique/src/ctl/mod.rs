@@ -68,15 +68,18 @@ enum Action {
         /// An element, or a pattern ('*', '?', '[...]') of names: list handlers, 'r' readable, 'w' writable.
         element: Option<String>,
     },
-    /// Print the values of handlers again and again.
+    /// Print the values of handlers again and again, or events as they happen.
     Watch {
-        /// ELEMENT.HANDLER, or HANDLER for a global one.
-        #[arg(required = true)]
+        /// ELEMENT.HANDLER, or HANDLER for a global one; with --events the topics, all if there is none.
+        #[arg(required_unless_present = "events")]
         handlers: Vec<String>,
+        /// Print events as they happen ('neighbour', for instance) instead of values.
+        #[arg(short, long, conflicts_with = "interval")]
+        events: bool,
         /// Seconds from one reading to the next.
         #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = start_s)]
         interval: f64,
-        /// Stop after N readings.
+        /// Stop after N readings or events.
         #[arg(short = 'n', long, value_name = "N")]
         count: Option<u64>,
     },
@@ -145,7 +148,8 @@ impl Session {
             }
             Action::List { element: None } => self.list_elements(),
             Action::List { element: Some(pattern) } => self.list_handlers(pattern),
-            Action::Watch { handlers, interval, count } => {
+            Action::Watch { handlers: topics, events: true, count, .. } => self.watch(topics, *count),
+            Action::Watch { handlers, interval, count, .. } => {
                 let count = count.unwrap_or(u64::MAX);
                 for reading in 0..count {
                     if reading > 0 {
@@ -156,6 +160,16 @@ impl Session {
                 Ok(())
             }
         }
+    }
+
+    /// Prints events as they happen.
+    fn watch(&mut self, topics: &[String], count: Option<u64>) -> Result<(), String> {
+        data(self.client.watch(topics))?;
+        for _ in 0..count.unwrap_or(u64::MAX) {
+            let event = self.client.event().map_err(|failure| failure.to_string())?;
+            self.show(&event_object(&event), &ended(&event))?;
+        }
+        Ok(())
     }
 
     fn show(&self, object: &Value, text: &str) -> Result<(), String> {
@@ -223,6 +237,19 @@ impl Session {
         let text: String =
             handlers.iter().zip(&values).map(|(handler, value)| name(handler) + &ended(value)).collect();
         print(&text)
+    }
+}
+
+/// An event as an object: what is known of its topic, or else its text.
+fn event_object(event: &str) -> Value {
+    match event.split(' ').collect::<Vec<_>>()[..] {
+        ["neighbour", change, address, mac, state, ref interface @ ..] => json!({
+            "event": "neighbour", "change": change, "address": address, "state": state,
+            "mac": Some(mac).filter(|&mac| mac != "-"), "interface": interface.join(" "),
+        }),
+        ["lost", number] => json!({ "event": "lost", "events": number.parse::<u64>().ok() }),
+        [topic, ref rest @ ..] => json!({ "event": topic, "text": rest.join(" ") }),
+        [] => Value::Null,
     }
 }
 

@@ -117,8 +117,12 @@ fn parse(line: &str) -> Result<Option<Action>, String> {
         "list" | "watch" => {
             let parsed = Line::try_parse_from(line.split_whitespace()).map_err(|error| error.to_string())?;
             match parsed.action {
-                Action::Watch { handlers, interval, count } => {
-                    Action::Watch { handlers, interval, count: count.or(Some(WATCH_TIMES)) }
+                Action::Watch { events: true, .. } => {
+                    return Err("events cannot be watched at a prompt: use 'clique ctl ... watch --events'"
+                        .to_owned());
+                }
+                Action::Watch { handlers, events, interval, count } => {
+                    Action::Watch { handlers, events, interval, count: count.or(Some(WATCH_TIMES)) }
                 }
                 other => other,
             }

@@ -187,3 +187,53 @@ fn ports() {
     let said = crate::clique(&["run", "-q", "-p", "1, READONLY true", "-e", "Idle -> Discard"]);
     assert!(said.contains("PORT: parse error"), "{said}");
 }
+
+/// What happens to neighbours is told as it happens, as text and in JSON.
+#[test]
+fn events_are_watched() {
+    let config = "t :: ARPTable(INTERFACE eth7); Idle -> Discard";
+    let router = Running::start("run", config, &[]);
+    let socket = router.socket.to_str().expect("UTF-8");
+    let watch = |options: &[&str]| {
+        let fixed = ["ctl", "-u", socket, "watch", "--events", "neighbour", "-n", "2"];
+        let arguments = [&fixed[..], options].concat();
+        program(&arguments).stdout(Stdio::piped()).spawn().expect("the program can be started")
+    };
+    let watchers = [watch(&[]), watch(&["--json"])];
+    let mut done = false;
+    let start = Instant::now();
+    // They may not listen yet: what they do not hear is told again.
+    let mut watchers = watchers.map(Some);
+    let mut said = [String::new(), String::new()];
+    while !done {
+        assert!(start.elapsed() < PATIENCE, "nothing is heard");
+        router.talk("write t.insert 10.0.0.2 2:2:2:2:2:2 permanent\nwrite t.delete 10.0.0.2\nwrite t.clear");
+        for (watcher, said) in watchers.iter_mut().zip(&mut said) {
+            if watcher.as_mut().is_some_and(|w| w.try_wait().expect("awaited").is_some())
+                && let Some(watcher) = watcher.take()
+            {
+                let output = watcher.wait_with_output().expect("awaited");
+                *said = String::from_utf8(output.stdout).expect("UTF-8");
+            }
+        }
+        done = watchers.iter().all(Option::is_none);
+    }
+    router.talk("write stop");
+    router.end();
+    let [text, json] = said;
+    assert_eq!((text.lines().count(), json.lines().count()), (2, 2), "{text}{json}");
+    let possible = [
+        "neighbour add 10.0.0.2 02-02-02-02-02-02 permanent eth7",
+        "neighbour change 10.0.0.2 - failed eth7",
+        "neighbour delete 10.0.0.2 - failed eth7",
+    ];
+    assert!(text.lines().all(|line| possible.contains(&line)), "{text}");
+    for line in json.lines() {
+        let event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(
+            [&event["event"], &event["address"], &event["interface"]],
+            ["neighbour", "10.0.0.2", "eth7"]
+        );
+        assert!(["permanent", "failed"].iter().any(|state| event["state"] == *state), "{line}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Reading lines that end with CR, LF or CRLF, and data between them, within bounds.
 
 use crate::{DATA_MAX, LINE_MAX};
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// What a client sends.
 pub(super) struct Input<R> {
@@ -13,6 +13,17 @@ pub(super) struct Input<R> {
 /// That a client sends more than it may.
 fn too_long() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "line too long")
+}
+
+impl<R: Read> Input<BufReader<R>> {
+    /// Whether something that was received has not been looked at.
+    pub(super) fn holds_more(&self) -> bool {
+        match self.source.buffer() {
+            [] => false,
+            [b'\n'] => !self.after_cr,
+            _ => true,
+        }
+    }
 }
 
 impl<R: BufRead> Input<R> {

@@ -3,6 +3,7 @@
 use super::chatter::Chatter;
 use super::session;
 use router::Handle;
+use rustix::event::{PollFd, PollFlags};
 use std::fs::File;
 use std::io::BufReader;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -232,7 +233,9 @@ fn admit(shared: &Arc<Shared>, stream: File, from: &str, role: &Role) {
         // A client that goes away is no news.
         let _ = match role {
             Role::Commands => {
-                stream.try_clone().and_then(|input| session::serve(&shared, BufReader::new(input), &stream))
+                let serve =
+                    |input| session::serve(&shared, BufReader::new(input), &stream, || is_readable(&stream));
+                stream.try_clone().and_then(serve)
             }
             Role::Chatter(chatter) => chatter.serve(&stream, || shared.is_closed()),
         };
@@ -243,6 +246,14 @@ fn admit(shared: &Arc<Shared>, stream: File, from: &str, role: &Role) {
         forget(shared, number);
         refuse(&plain(&error));
     }
+}
+
+/// Whether a connection's other end has sent something, its end included.
+fn is_readable(stream: &File) -> bool {
+    let mut fds = [PollFd::new(stream, PollFlags::IN)];
+    let at_once = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };
+    // What cannot be polled will fail to be read, too, and is to be.
+    rustix::event::poll(&mut fds, Some(&at_once)).is_ok_and(|ready| ready > 0)
 }
 
 fn forget(shared: &Shared, number: i32) {

@@ -5,7 +5,9 @@ use super::server::Shared;
 use crate::DATA_MAX;
 use router::{Call, HandlerResult, Info, STOPPED};
 use std::fmt::Write as _;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufReader, Read, Write};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The line that greets a client.
 const GREETING: &str = "Click::ControlSocket/1.3\r\n";
@@ -35,6 +37,7 @@ const HELP: &[&str] = &[
     "CHECKREAD handler       check if read handler is valid",
     "CHECKWRITE handler      check if write handler is valid",
     "LLRPC elt#number [len]  call LLRPC, pass len data bytes, return DATA",
+    "WATCH [topic...]        report events line by line, until anything is sent",
     "QUIT                    close connection",
 ];
 
@@ -49,17 +52,65 @@ fn refuse<T>(code: u32, message: impl Into<String>) -> Result<T, Refusal> {
 type Answered = Result<String, Refusal>;
 
 /// Serves a connection until it ends.
-pub(super) fn serve(shared: &Shared, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+///
+/// `has_sent` says whether the client has sent anything, its end included, that was not read yet.
+pub(super) fn serve(
+    shared: &Shared,
+    input: BufReader<impl Read>,
+    mut output: impl Write,
+    has_sent: impl Fn() -> bool,
+) -> io::Result<()> {
     output.write_all(GREETING.as_bytes())?;
     let mut session = Session { shared, input: Input::new(input), over: false };
     while !session.over && !shared.is_closed() {
         let Some(line) = session.input.line()? else { break };
+        if let Some(topics) = watched(&line) {
+            let sent = || session.input.holds_more() || has_sent();
+            watch(shared, &topics, &mut output, sent)?;
+            continue;
+        }
         let answer = match session.command(&line)? {
             Ok(text) => text,
             Err((code, messages)) => lines(code, &messages),
         };
         output.write_all(answer.as_bytes())?;
         output.flush()?;
+    }
+    Ok(())
+}
+
+/// The topics that a command `WATCH` names; `None` of another command.
+fn watched(line: &str) -> Option<Vec<String>> {
+    let mut words = line.split_ascii_whitespace();
+    let watches = words.next().is_some_and(|verb| verb.eq_ignore_ascii_case("WATCH"));
+    watches.then(|| words.map(str::to_owned).collect())
+}
+
+/// How often somebody who watches looks whether it is to go on.
+const LOOK_AROUND: Duration = Duration::from_millis(100);
+
+/// Reports events until the client sends something or the server is closed.
+fn watch(
+    shared: &Shared,
+    topics: &[String],
+    output: &mut impl Write,
+    has_sent: impl Fn() -> bool,
+) -> io::Result<()> {
+    let mut target = shared.target();
+    let mut events = target.handle.info().events.subscribe(topics.to_vec());
+    output.write_all(lines(code::OK, &["Watching".into()]).as_bytes())?;
+    while !shared.is_closed() && !has_sent() {
+        let first = events.recv_timeout(LOOK_AROUND).ok();
+        for event in first.into_iter().chain(events.try_iter()) {
+            write!(output, "EVENT {}\r\n", printable(&event))?;
+        }
+        output.flush()?;
+        let now = shared.target();
+        if !Arc::ptr_eq(&now, &target) {
+            target = now;
+            events = target.handle.info().events.subscribe(topics.to_vec());
+            output.write_all(b"EVENT router replaced\r\n")?;
+        }
     }
     Ok(())
 }
@@ -100,7 +151,7 @@ struct Session<'s, R> {
     over: bool,
 }
 
-impl<R: BufRead> Session<'_, R> {
+impl<R: Read> Session<'_, BufReader<R>> {
     /// Carries out a command.
     fn command(&mut self, line: &str) -> io::Result<Answered> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();

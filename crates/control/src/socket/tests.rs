@@ -27,6 +27,10 @@ impl Element for Sample {
         });
         h.read_with("echo", |_: &mut Sample, _, text| Ok(format!("<{text}>")));
         h.write("only", |_: &mut Sample, _, _| Ok(()));
+        h.write("tell", |_: &mut Sample, cx: &mut Cx<'_>, text| {
+            cx.publish(text);
+            Ok(())
+        });
         h.read("secret", |_: &mut Sample, _| 42).as_private();
     }
 }
@@ -285,5 +289,24 @@ fn chatter() {
         heard("Click::ChatterSocket/1.0\r\n");
         Log::Stderr.line("something happened");
         heard("something happened\n");
+    });
+}
+
+/// Who watches hears of events with the topics it named, as lines, until it sends something; then commands are taken again.
+#[test]
+fn events() {
+    with("cs :: ControlSocket(TCP, 0); s :: Sample", Clock::real(), |port| {
+        let connect = || Client::tcp("127.0.0.1", port).expect("a connection");
+        let (mut all, mut some, mut other) = (connect(), connect(), connect());
+        assert!(all.watch(&[]).expect("answered").is_fine());
+        assert!(some.watch(&["link".to_owned()]).expect("answered").is_fine());
+        for event in ["neighbour add x", "link down\n"] {
+            assert!(other.write("s.tell", event).expect("answered").is_fine());
+        }
+        assert_eq!(all.event().expect("an event"), "neighbour add x");
+        assert_eq!([all.event(), some.event()].map(|event| event.expect("an event")), ["link down\\012"; 2]);
+        // A command that is there already ends it.
+        let said = talk(port, "watch neighbour\nread s.value\nquit\n");
+        assert_eq!(said, "200 Watching\n200 Read handler 's.value' OK\nDATA 6\nfirst\n200 Goodbye!\n");
     });
 }

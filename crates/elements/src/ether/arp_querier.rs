@@ -15,29 +15,34 @@
 //! Packets for 0.0.0.0 are dropped. Packets for 255.255.255.255 and for the network's broadcast address go to
 //! FF-FF-FF-FF-FF-FF, packets for multicast groups to the group's Ethernet address (RFC 1112, section 6.4).
 //!
-//! Queries for one address go out ten times a second at most, and every two seconds after ten without answer. An address
-//! that is still used some time after it was last confirmed is asked for again before it expires.
+//! Neighbours have the states of RFC 4861, section 7.3.2: incomplete, reachable, stale, delay, probe; and failed and permanent. As in
+//! Click, queries are sent because of packets only: ten times a second at most for one address, and every two seconds after ten without
+//! answer. An address that is still used some time after it was last confirmed is asked for again, of the neighbour itself, before it
+//! expires. With PROBES, queries are repeated without that, once a second (RFC 1122, section 2.3.2.1); after so many without answer the
+//! neighbour has failed, and packets that wait for it are dropped, or leave by output 2 if there is one: for ICMPError.
 //!
 //! On several workers the table of addresses is shared and is read without locks. Packets wait on the worker on which
 //! they arrived. Unlike in Click, packets that wait leave by the ARPQuerier at which they arrived also where several
 //! share a table, and they leave at once when the address is inserted by a handler.
 //!
-//! Ports: 2 inputs, 1 or 2 outputs. Processing: push. Workers: shared.
+//! Ports: 2 inputs, 1 to 3 outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
 //! - `IP` (IP address or prefix), `ETH` (Ethernet address): this host's.
-//! - `TABLE` (element name): the ARPTable, or ARPQuerier, whose table to use, instead of an own one. CAPACITY,
-//!   ENTRY_CAPACITY, ENTRY_PACKET_CAPACITY, CAPACITY_SLIM_FACTOR and TIMEOUT have no effect then.
-//! - `CAPACITY`, `ENTRY_CAPACITY`, `ENTRY_PACKET_CAPACITY`, `CAPACITY_SLIM_FACTOR`, `TIMEOUT`: see ARPTable.
-//! - `POLL_TIMEOUT` (time, default 1 minute): how long after its last confirmation an address is asked for again; 0 for
-//!   never.
+//! - `TABLE` (element name): the ARPTable, or ARPQuerier, whose table to use, instead of an own one. Of the arguments about tables only
+//!   POLL_TIMEOUT and INTERFACE have an effect then.
+//! - `CAPACITY`, `ENTRY_CAPACITY`, `UNKNOWN_CAPACITY`, `ENTRY_PACKET_CAPACITY`, `CAPACITY_SLIM_FACTOR`, `TIMEOUT`, `POLL_TIMEOUT`, `DELAY`,
+//!   `RETRANS`, `PROBES`, `INTERFACE`: see ARPTable.
+//! - `UNASKED` (`accept`, `update` or `refuse`, default `accept`): which replies are believed that nobody asked for. All; those about
+//!   addresses in the table (RFC 826); or none, but such a one makes a neighbour that is known under another Ethernet address be asked whether
+//!   it is still there. Permanent addresses are never changed by replies.
 //! - `BROADCAST` (IP address): the network's broadcast address. The default is the last one of the prefix, if IP is one.
 //! - `BROADCAST_POLL` (boolean, default false): whether queries for known addresses are broadcast, too, instead of sent
 //!   to the neighbour itself.
 //!
 //! # Handlers
 //! - `ipaddr`, `broadcast` (read, write): addresses.
-//! - `table`, `count`, `length` (read), `insert`, `delete` (write): see ARPTable.
+//! - `table`, `neighbours`, `count`, `length`, `refused` (read), `insert`, `delete` (write): see ARPTable.
 //! - `stats` (read): packets dropped and queries sent, as text.
 //! - `queries`, `responses` (read): ARP queries sent, ARP packets received.
 //! - `drops` (read): packets dropped, without those that waited in vain.
@@ -52,68 +57,36 @@
 //! ```
 //!
 //! # See also
-//! ARPTable, ARPResponder, AddressInfo
+//! ARPTable, ARPResponder, IPAdjacency, IP6NDSolicitor, AddressInfo
 
 use super::address::Prefix;
-use super::arp_table::{TableArgs, expiry_timer, nanoseconds, wake, write_clear, write_delete, write_insert};
-use super::neighbours::{Asked, Fate, Neighbours, Waiter};
-use super::waiting::Waiting;
-use super::{NO_ROOM, encapsulate};
-use packet::{Anno, Batch, DEFAULT_HEADROOM, Packet};
-use router::{Args, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
-use std::any::Any;
+use crate::neighbour::arguments::{CLICK, TableArgs};
+use crate::neighbour::arp::{Arp, Unasked};
+use crate::neighbour::querier;
+use router::{Args, Class, Config, ConfigError, Element, Residency};
 use std::net::Ipv4Addr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
-use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
-use wire::{MacAddr, arp};
+use wire::MacAddr;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("ARPQuerier", create)
-    .ports("2/1-2")
+pub(crate) const CLASS: Class = Class::new("ARPQuerier", create::<false>)
+    .ports("2/1-3")
     .processing("h/h")
     .flow("xy/x")
     .residency(Residency::Shared)
     .doc(include_str!("arp_querier.rs"));
 
-/// What the instances on several workers share: counts of rare events, and the table unless another one is used.
-#[derive(Default)]
-struct Shared {
-    own: Option<Arc<Neighbours>>,
-    queries: AtomicU64,
-    responses: AtomicU64,
-    drops: AtomicU64,
-    warned: AtomicBool,
-}
-
-struct ARPQuerier {
-    shared: Arc<Shared>,
-    table: Arc<Neighbours>,
-    /// The element whose table to use, by name.
-    table_name: Option<String>,
-    ip: Ipv4Addr,
-    mac: MacAddr,
-    broadcast: Ipv4Addr,
-    poll_ns: i64,
-    broadcast_poll: bool,
-    query_output: usize,
-    /// Whether this instance looks for expired addresses.
-    expires: bool,
-    waiting: Waiting,
-}
-
-fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+/// Makes an ARPQuerier, or with `HOP` an IPAdjacency.
+pub(super) fn create<const HOP: bool>(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut table_args = TableArgs::default();
     let (mut broadcast, mut table_name) = (None::<Ipv4Addr>, None::<String>);
-    let (mut poll, mut broadcast_poll) = (Duration::from_secs(60), false);
+    let (mut broadcast_poll, mut unasked) = (false, Unasked::default());
     let mut words = Vec::new();
     table_args
         .read(config.args())
         .keyword("BROADCAST", &mut broadcast)
         .keyword("TABLE", &mut table_name)
-        .keyword("POLL_TIMEOUT", &mut poll)
         .keyword("BROADCAST_POLL", &mut broadcast_poll)
+        .keyword("UNASKED", &mut unasked)
         .rest(&mut words)
         .finish()?;
     if words.len() == 1 {
@@ -121,353 +94,26 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     let (mut prefix, mut mac) = (Prefix::default(), MacAddr::ZERO);
     Args::new(words, config.scope()).required("IP", &mut prefix).required("ETH", &mut mac).finish()?;
-    let own = match &table_name {
-        Some(_) => None,
-        None => Some(table_args.limits()?),
-    };
-    let shared = config.shared(|| {
-        Ok(Shared { own: own.map(|limits| Arc::new(Neighbours::new(limits))), ..Shared::default() })
-    })?;
-    // Where the table is another element's, this empty one is replaced once all elements exist.
-    let table = shared.own.clone().unwrap_or_else(|| Arc::new(Neighbours::new(Default::default())));
-    Ok(Box::new(ARPQuerier {
-        expires: shared.own.is_some() && config.workers().first() == Some(&config.worker()),
-        shared,
-        table,
-        table_name,
-        ip: prefix.address,
-        mac,
-        broadcast: broadcast.unwrap_or_else(|| default_broadcast(&prefix)),
-        poll_ns: nanoseconds(poll),
-        broadcast_poll,
-        query_output: config.outputs().saturating_sub(1),
-        waiting: Waiting::default(),
-    }))
+    let broadcast = broadcast.unwrap_or_else(|| default_broadcast(&prefix));
+    let link = Arp { ip: prefix.address, mac, broadcast, broadcast_poll, unasked };
+    querier::create::<Arp, HOP>(config, link, table_name, &table_args, CLICK)
 }
 
 fn default_broadcast(prefix: &Prefix) -> Ipv4Addr {
     if prefix.broadcast() == prefix.address { Ipv4Addr::BROADCAST } else { prefix.broadcast() }
 }
 
-/// Input 0: IP packets.
-impl ARPQuerier {
-    /// Returns the packet in a frame if its address is known; otherwise sees to it.
-    #[inline]
-    fn forward(&mut self, cx: &mut Cx<'_>, packet: Packet) -> Option<Packet> {
-        let ip = packet.dst_ip();
-        match self.table.lookup(cx.turn(), ip, cx.now_ns(), self.poll_ns) {
-            Some((mac, poll)) if !self.ip.is_unspecified() => {
-                if poll || !self.waiting.is_empty() {
-                    self.before(cx, &packet, mac, poll);
-                }
-                self.frame(cx, packet, mac)
-            }
-            _ => self.forward_unknown(cx, packet, ip),
-        }
-    }
-
-    #[inline]
-    fn frame(&mut self, cx: &mut Cx<'_>, mut packet: Packet, mac: MacAddr) -> Option<Packet> {
-        if encapsulate(&mut packet, &header(mac, self.mac, ether_type::IPV4)) {
-            return Some(packet);
-        }
-        self.drop(cx, packet, NO_ROOM);
-        None
-    }
-
-    /// What comes before a packet with a known address: packets for it that waited, and perhaps a query.
-    #[cold]
-    fn before(&mut self, cx: &mut Cx<'_>, packet: &Packet, mac: MacAddr, poll: bool) {
-        self.release(cx, packet.dst_ip(), mac);
-        if poll {
-            let to = if self.broadcast_poll { MacAddr::BROADCAST } else { mac };
-            self.query(cx, packet, to);
-        }
-    }
-
-    #[cold]
-    fn forward_unknown(&mut self, cx: &mut Cx<'_>, packet: Packet, ip: Ipv4Addr) -> Option<Packet> {
-        if self.ip.is_unspecified() {
-            self.drop(cx, packet, "no own IP address");
-        } else if ip.is_broadcast() || ip == self.broadcast {
-            return self.frame(cx, packet, MacAddr::BROADCAST);
-        } else if ip.is_multicast() {
-            return self.frame(cx, packet, MacAddr::from_ipv4_multicast(ip));
-        } else if ip.is_unspecified() {
-            if !self.shared.warned.swap(true, Relaxed) {
-                let name = cx.name();
-                cx.log(&format!(
-                    "{name} :: ARPQuerier: would query for 0.0.0.0; missing dest IP addr annotation?"
-                ));
-            }
-            self.drop(cx, packet, "destination 0.0.0.0");
-        } else {
-            return self.wait(cx, packet, ip);
-        }
-        None
-    }
-
-    /// Has a packet wait for its address, and asks for that when it is time.
-    fn wait(&mut self, cx: &mut Cx<'_>, packet: Packet, ip: Ipv4Addr) -> Option<Packet> {
-        let state = self.waiting.state(ip);
-        if state.is_none_or(|(_, again_ns)| cx.now_ns() >= again_ns) {
-            let waiter = Waiter { element: cx.index(), worker: cx.worker() };
-            let (asked, evicted) = self.table.ask(cx.turn(), ip, cx.now_ns(), waiter);
-            wake(cx, evicted);
-            match asked {
-                Asked::Known(mac) => {
-                    self.release(cx, ip, mac);
-                    return self.frame(cx, packet, mac);
-                }
-                Asked::Wait { query, again_ns } => {
-                    self.waiting.expect(ip, again_ns);
-                    if query {
-                        self.query(cx, &packet, MacAddr::BROADCAST);
-                    }
-                }
-            }
-        }
-        let limit = self.table.limits().entry_packets;
-        if limit > 0 && state.is_some_and(|(packets, _)| packets >= limit) {
-            self.drop_waiting(cx, packet, "too many packets wait for one address");
-        } else if self.make_room(cx) {
-            if let Some(packet) = self.waiting.push(ip, packet) {
-                self.drop_waiting(cx, packet, NO_ANSWER); // not reached: the address is waited for
-            } else {
-                self.table.waiting().fetch_add(1, Relaxed);
-            }
-        } else {
-            self.drop_waiting(cx, packet, CROWDED);
-        }
-        None
-    }
-
-    /// Makes room for one more packet that waits. False if other workers have taken all the room.
-    fn make_room(&mut self, cx: &mut Cx<'_>) -> bool {
-        let limits = *self.table.limits();
-        if limits.packets == 0 || self.table.waiting().load(Relaxed) < limits.packets {
-            return true;
-        }
-        while self.table.waiting().load(Relaxed) >= limits.slim_packets() {
-            let Some(oldest) = self.waiting.pop_oldest() else { break };
-            self.table.waiting().fetch_sub(1, Relaxed);
-            self.drop_waiting(cx, oldest, CROWDED);
-        }
-        self.table.waiting().load(Relaxed) < limits.packets
-    }
-
-    fn drop(&mut self, cx: &mut Cx<'_>, packet: Packet, reason: &'static str) {
-        self.shared.drops.fetch_add(1, Relaxed);
-        cx.drop(packet, reason);
-    }
-
-    fn drop_waiting(&mut self, cx: &mut Cx<'_>, packet: Packet, reason: &'static str) {
-        self.table.drops().fetch_add(1, Relaxed);
-        cx.drop(packet, reason);
-    }
-
-    /// Sends a query for the address of a packet.
-    fn query(&mut self, cx: &mut Cx<'_>, cause: &Packet, to: MacAddr) {
-        let frame_len = HEADER_LEN + arp::PACKET_LEN;
-        let Some(mut query) = cx.pool().alloc(DEFAULT_HEADROOM - HEADER_LEN, frame_len) else {
-            return cx.log("in arp querier: cannot make packet!");
-        };
-        if let Some((ethernet, rest)) = query.data_mut().split_first_chunk_mut()
-            && let Ok(mut request) = arp::Packet::new_checked_mut(rest)
-        {
-            *ethernet = header(to, self.mac, ether_type::ARP);
-            request.set_operation(arp::REQUEST);
-            request.set_sender(self.mac, self.ip);
-            request.set_target(MacAddr::ZERO, cause.dst_ip());
-        }
-        query.set_mac_offset(0);
-        query.set_timestamp_ns(cause.timestamp_ns());
-        query.set_anno(Anno::VLAN_TCI, cause.anno(Anno::VLAN_TCI));
-        self.shared.queries.fetch_add(1, Relaxed);
-        cx.emit_packet(self.query_output, query);
-    }
-}
-
-const CROWDED: &str = "too many packets wait for addresses";
-const NO_ANSWER: &str = "no answer to ARP queries";
-
-/// Input 1: ARP replies; and what follows from them.
-impl ARPQuerier {
-    fn learn(&mut self, cx: &mut Cx<'_>, packet: &Packet) {
-        if packet.len() < HEADER_LEN + arp::PACKET_LEN {
-            return;
-        }
-        self.shared.responses.fetch_add(1, Relaxed);
-        let Some((ethernet, payload)) = packet.data().split_first_chunk() else { return };
-        let Ok(reply) = arp::check(payload) else { return };
-        let (ip, mac) = (reply.sender_ip(), reply.sender_mac());
-        let is_reply =
-            Header::new(ethernet).ether_type() == ether_type::ARP && reply.operation() == arp::REPLY;
-        if !is_reply || mac.is_group() {
-            return;
-        }
-        match self.table.insert(cx.turn(), ip, mac, cx.now_ns()) {
-            Ok(waiters) => {
-                self.release(cx, ip, mac);
-                let here = Waiter { element: cx.index(), worker: cx.worker() };
-                wake(cx, waiters.into_iter().filter(|waiter| *waiter != here).collect());
-            }
-            // The packets go on waiting: the next reply may find room.
-            Err(_) => cx.count_drops("ARP reply lost: too many changes wait to be reclaimed", 1),
-        }
-    }
-
-    /// Sends the packets that wait for an address.
-    fn release(&mut self, cx: &mut Cx<'_>, ip: Ipv4Addr, mac: MacAddr) {
-        let packets = self.waiting.take(ip);
-        if packets.is_empty() {
-            return;
-        }
-        self.table.waiting().fetch_sub(packets.len(), Relaxed);
-        let mut batch = cx.batch();
-        for packet in packets {
-            if batch.len() >= cx.vector() {
-                let full = std::mem::replace(&mut batch, cx.batch());
-                cx.emit(0, full);
-            }
-            if let Some(packet) = self.frame(cx, packet, mac) {
-                batch.push(packet);
-            }
-        }
-        cx.emit(0, batch);
-    }
-
-    /// Drops the packets that wait for an address.
-    fn give_up(&mut self, cx: &mut Cx<'_>, ip: Ipv4Addr) {
-        for packet in self.waiting.take(ip) {
-            self.table.waiting().fetch_sub(1, Relaxed);
-            self.drop_waiting(cx, packet, NO_ANSWER);
-        }
-    }
-}
-
-/// What a new configuration takes over.
-struct Kept {
-    addresses: (Ipv4Addr, MacAddr, Ipv4Addr),
-    shared: Arc<Shared>,
-    waiting: Waiting,
-}
-
-impl Element for ARPQuerier {
-    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        if let Some(name) = &self.table_name {
-            let of_querier = || cx.shared_of::<Shared>(name, "ARPTable").ok()?.own.clone();
-            self.table = match cx.shared_of(name, "ARPTable") {
-                Ok(table) => table,
-                Err(error) => of_querier().ok_or(error)?,
-            };
-        }
-        if self.expires {
-            expiry_timer(cx, &self.table, true);
-        }
-        cx.unschedule(); // the task exists from now on: others may schedule it
-        Ok(())
-    }
-
-    fn push(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
-        if port == 0 {
-            batch.filter_map(|packet| self.forward(cx, packet));
-            cx.emit(0, batch);
-        } else {
-            batch.iter().for_each(|packet| self.learn(cx, packet));
-            cx.consume(batch);
-        }
-    }
-
-    /// Something happened to an address that packets wait for.
-    fn run_task(&mut self, cx: &mut Cx<'_>) {
-        for ip in self.waiting.addresses() {
-            match self.table.fate(ip, cx.now_ns()) {
-                Fate::Known(mac) => self.release(cx, ip, mac),
-                Fate::Gone => self.give_up(cx, ip),
-                Fate::Pending => {}
-            }
-        }
-    }
-
-    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        wake(cx, self.table.expire(cx.turn(), cx.now_ns()));
-        expiry_timer(cx, &self.table, false);
-    }
-
-    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Kept {
-            addresses: (self.ip, self.mac, self.broadcast),
-            shared: self.shared.clone(),
-            waiting: std::mem::take(&mut self.waiting),
-        }))
-    }
-
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Ok(mut kept) = state.downcast::<Kept>() else { return Ok(()) };
-        if kept.addresses != (self.ip, self.mac, self.broadcast) {
-            return Ok(()); // another network: nothing of it is of use
-        }
-        if let (Some(own), Some(old)) = (&self.shared.own, &kept.shared.own) {
-            wake(cx, own.adopt(old, cx.turn(), cx.now_ns()));
-            own.drops().fetch_max(old.drops().load(Relaxed), Relaxed);
-        }
-        let (new, old) = (&self.shared, &kept.shared);
-        let counts =
-            [(&new.queries, &old.queries), (&new.responses, &old.responses), (&new.drops, &old.drops)];
-        for (new, old) in counts {
-            new.fetch_max(old.load(Relaxed), Relaxed); // the same for every instance
-        }
-        for ip in kept.waiting.addresses() {
-            for packet in kept.waiting.take(ip) {
-                if let Some(packet) = self.wait(cx, packet, ip) {
-                    cx.emit_packet(0, packet);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn handlers(&self, h: &mut Handlers) {
-        type Q = ARPQuerier;
-        h.read("table", |e: &mut Q, cx| e.table.list(cx.now_ns()));
-        h.read("stats", |e: &mut Q, _| {
-            let killed = e.shared.drops.load(Relaxed) + e.table.drops().load(Relaxed);
-            format!("{killed} packets killed\n{} ARP queries sent\n", e.shared.queries.load(Relaxed))
-        });
-        h.read("count", |e: &mut Q, _| e.table.len());
-        h.read("length", |e: &mut Q, _| e.table.waiting().load(Relaxed));
-        h.read("queries", |e: &mut Q, _| e.shared.queries.load(Relaxed));
-        h.read("responses", |e: &mut Q, _| e.shared.responses.load(Relaxed));
-        h.read("drops", |e: &mut Q, _| e.shared.drops.load(Relaxed));
-        h.read("broadcast", |e: &mut Q, _| e.broadcast);
-        h.write("broadcast", |e: &mut Q, cx, text| {
-            e.broadcast = router::value(cx, text)?;
-            Ok(())
-        });
-        h.read("ipaddr", |e: &mut Q, _| e.ip);
-        h.write("ipaddr", |e: &mut Q, cx, text| {
-            e.ip = router::value(cx, text)?;
-            Ok(())
-        });
-        h.write("insert", |e: &mut Q, cx, text| write_insert(&e.table, cx, text));
-        h.write("delete", |e: &mut Q, cx, text| write_delete(&e.table, cx, text));
-        h.write("clear", |e: &mut Q, cx, _| {
-            for count in [&e.shared.queries, &e.shared.responses, &e.shared.drops] {
-                count.store(0, Relaxed);
-            }
-            write_clear(&e.table, cx)
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use crate::neighbour::naive::{Naive, Times};
+    use crate::neighbour::state::{News, Query};
     use crate::testing::{build, errors, run, run_and_read};
+    use proptest::prelude::*;
     use router::Call;
+    use wire::MacAddr;
 
     /// A source of IP packets for an address, with the annotation set.
-    fn source(name: &str, last: u8, rest: &str) -> String {
+    fn source(name: &str, last: usize, rest: &str) -> String {
         format!(
             "{name} :: InfiniteSource(DATA \\<45000014 00000000 40000000 0a000001 0a0000{last:02x}>, {rest})
              -> GetIPAddress(16) -> [0]a; "
@@ -610,6 +256,142 @@ mod tests {
         new.call(Call::write("a.insert", "10.0.0.2 2:2:2:2:2:2")).unwrap();
         new.run(); // stops with the sixth packet: two new ones, four that waited
         assert_eq!(read(&mut new, "a.length"), "0");
+    }
+
+    /// Where PROBES is given, queries are repeated once a second; the neighbour that does not answer three has failed, and what waited
+    /// leaves by the third output.
+    #[test]
+    fn probes_and_failure() {
+        let config = format!(
+            "{QUERIER}, PROBES 3); {} InfiniteSource(ACTIVE false) -> [1]a; a[0] -> d :: Discard;
+             a[1] -> Print(query, 0) -> Discard; a[2] -> Print(failed, 0) -> Discard;
+             Script(wait 0.5, print $(a.queries), wait 1, print $(a.queries), wait 1, print $(a.queries),
+                    wait 1, print $(a.length), print $(a.stats), stop);",
+            source("s", 2, "LIMIT 3")
+        );
+        let lines = run(&config);
+        let expected = [
+            "query:   42",
+            "1",
+            "query:   42",
+            "2",
+            "query:   42",
+            "3",
+            "failed:   20",
+            "failed:   20",
+            "failed:   20",
+            "0",
+            "3 packets killed",
+            "3 ARP queries sent",
+        ];
+        assert_eq!(lines.lines().map(str::trim_end).collect::<Vec<_>>(), expected);
+    }
+
+    /// The permanent neighbour stays whatever replies say; others change as UNASKED lets them.
+    #[test]
+    fn unasked_replies() {
+        let reply = |mac: &str| {
+            format!("\\<010101010101 {mac} 0806 0001080006040002 {mac} 0a000002 020202020202 0a000009>")
+        };
+        for (arguments, insert, expected) in [
+            ("", "", "10.0.0.2 06-06-06-06-06-06 reachable"),
+            (", UNASKED update", "", ""),
+            (", UNASKED update", "2:2:2:2:2:2", "10.0.0.2 06-06-06-06-06-06 reachable"),
+            (", UNASKED refuse", "2:2:2:2:2:2", "10.0.0.2 02-02-02-02-02-02 stale"),
+            ("", "2:2:2:2:2:2 permanent", "10.0.0.2 02-02-02-02-02-02 permanent"),
+        ] {
+            let insert = if insert.is_empty() { "" } else { &format!("write a.insert 10.0.0.2 {insert},") };
+            let config = format!(
+                "{QUERIER}{arguments}); Idle -> [0]a; a[0] -> Discard; a[1] -> Discard;
+                 r :: InfiniteSource(DATA {}, LIMIT 1, ACTIVE false) -> [1]a;
+                 Script({insert} write r.active true, wait 0.001, print $(a.neighbours), stop);",
+                reply("060606060606")
+            );
+            let said = run(&config);
+            assert!(
+                said.trim_end().starts_with(expected) && said.trim().is_empty() == expected.is_empty(),
+                "{arguments} {said}"
+            );
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Op {
+        Packet(usize),
+        Reply(usize, u8),
+        Nothing,
+    }
+
+    fn ops() -> impl Strategy<Value = Vec<(Op, u32)>> {
+        let op = prop_oneof![
+            4 => (0usize..2).prop_map(Op::Packet),
+            3 => (0usize..2, 0u8..2).prop_map(|(n, version)| Op::Reply(n, version)),
+            1 => Just(Op::Nothing),
+        ];
+        let pause = prop_oneof![2 => 0u32..5, 1 => 5u32..30, 1 => 30u32..60];
+        prop::collection::vec((op, pause), 1..40)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// In simulated time the element, its timers and its table behave as naive neighbours do, a millisecond at a time.
+        #[test]
+        fn as_the_rfc_says(ops in ops()) {
+            let times = Times { reachable: 2000, delay: 500, retrans: 300, probes: 3, timeout: 5000 };
+            let mut naive = [Naive::new(times), Naive::new(times)];
+            let (mut script, mut expected) = (String::new(), String::new());
+            for (op, pause) in ops {
+                match op {
+                    Op::Packet(n) => {
+                        script += &format!("write p{n}.reset, write p{n}.active true, ");
+                        naive[n].want();
+                    }
+                    Op::Reply(n, version) => {
+                        script += &format!("write r{n}{version}.reset, write r{n}{version}.active true, ");
+                        let mac = Some(MacAddr([2, version, 0, 0, 0, n as u8]));
+                        naive[n].tell(News { mac, solicited: true, overrides: false });
+                    }
+                    Op::Nothing => {}
+                }
+                // No two commands are the same time after a tenth of a second, so that no timer expires just when one is given.
+                let ms = pause * 100 + 1;
+                script += &format!("wait {}.{:03}, print $(a.neighbours), print $(a.queries), ", ms / 1000, ms % 1000);
+                (0..ms).for_each(|_| naive.iter_mut().for_each(Naive::pass));
+                for (n, naive) in naive.iter().enumerate().filter(|(_, naive)| naive.state.is_known()) {
+                    let mac = naive.mac.map(|mac| mac.to_string()).unwrap_or_default();
+                    expected += &format!("10.0.0.{} {mac} {}\n", n + 2, naive.state.name());
+                }
+                expected += &format!("{}\n", naive.iter().map(|naive| naive.queries.len()).sum::<usize>());
+            }
+            let sources: String = (0..2).map(|n| {
+                let reply = |version: u8| format!(
+                    "r{n}{version} :: InfiniteSource(DATA \\<010101010101 02{version:02x}000000{n:02x} 0806 0001080006040002
+                     02{version:02x}000000{n:02x} 0a00000{} 010101010101 0a000001>, LIMIT 1, ACTIVE false) -> [1]a; ", n + 2);
+                source(&format!("p{n}"), n + 2, "LIMIT 1, ACTIVE false") + &reply(0) + &reply(1)
+            }).collect();
+            let config = format!(
+                "{QUERIER}, PROBES 3, RETRANS 0.3, DELAY 0.5, POLL_TIMEOUT 2, TIMEOUT 5, UNASKED refuse); {sources}
+                 a[0] -> Discard; a[1] -> c :: Counter -> Discard; Script({script} stop);"
+            );
+            let said = run(&config);
+            let mut seen: Vec<String> = Vec::new();
+            let mut part: Vec<String> = Vec::new();
+            for line in said.lines().filter(|line| !line.trim().is_empty()) {
+                let words: Vec<&str> = line.split(' ').collect();
+                match words[..] {
+                    [ip, mac, state, _] if mac != "-" => part.push(format!("{ip} {mac} {state}")),
+                    [_, _, _, _] => {}
+                    _ => {
+                        part.sort();
+                        seen.append(&mut part);
+                        seen.push(line.to_owned());
+                    }
+                }
+            }
+            prop_assert_eq!(seen.join("\n") + "\n", expected);
+            prop_assert!(naive.iter().all(|naive| naive.queries.first().is_none_or(|query| *query == Query::All)));
+        }
     }
 
     #[test]

@@ -6,12 +6,21 @@
 //!
 //! Takes neighbour solicitations with their Ethernet headers. One for an address in one of the given prefixes becomes an
 //! advertisement of the Ethernet address that goes with the prefix; of several prefixes the longest counts. All else is
-//! dropped: also what has a wrong checksum, a hop limit other than 255, no source link-layer option or no source address.
+//! dropped: also what has a wrong checksum or a hop limit other than 255 (RFC 4861, section 7.1.1).
+//!
+//! A solicitation without source address comes from a host that wants to take the address; all hosts are told that it has an owner
+//! (section 7.2.4; RFC 4862, section 5.4).
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! Each argument is a list of IPv6 addresses and prefixes and one Ethernet address, in any order.
+//!
+//! # Handlers
+//! - `table` (read): the entries, one a line: prefix and Ethernet address, longest prefixes first.
+//! - `lookup` (read, with an IPv6 address): the Ethernet address for it, or nothing.
+//! - `add` (write): adds entries, in the form of an argument; one replaces one for the same prefix.
+//! - `remove` (write): removes the entry for a prefix.
 //!
 //! # Example
 //! ```click
@@ -22,9 +31,10 @@
 //! # See also
 //! ARPResponder
 
+use crate::neighbour::nd::group_mac;
 use packet::{ANNO_BYTES, Kind, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, FromArg, NetOrHost, PerPacket, Scope, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, NetOrHost, PerPacket, Scope, Simple, Verdict,
 };
 use std::net::Ipv6Addr;
 use wire::ethernet::{self, ether_type};
@@ -58,8 +68,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if !errors.is_empty() {
         return Err(ConfigError { messages: errors });
     }
-    entries.sort_by_key(|(net, _): &(Ipv6Net, MacAddr)| std::cmp::Reverse(net.len()));
-    Ok(Box::new(PerPacket(Ip6NdAdvertiser { entries })))
+    let mut advertiser = Ip6NdAdvertiser { entries };
+    advertiser.sort();
+    Ok(Box::new(PerPacket(advertiser)))
 }
 
 /// The entries that an argument stands for.
@@ -83,24 +94,42 @@ fn read(text: &str, scope: Scope<'_>) -> Result<Vec<(Ipv6Net, MacAddr)>, String>
     Ok(nets.into_iter().map(|net| (net, mac)).collect())
 }
 
-/// Who asks, and for which address, if a frame is a proper solicitation.
-fn question(frame: &[u8]) -> Option<(MacAddr, Ipv6Addr, Ipv6Addr)> {
+/// A question: where the answer goes, and which address is wanted.
+struct Question {
+    to: MacAddr,
+    /// `None` if the asker has no address, and all hosts are to hear the answer.
+    to_ip: Option<Ipv6Addr>,
+    target: Ipv6Addr,
+}
+
+/// What a frame asks, if it is a proper solicitation.
+fn question(frame: &[u8]) -> Option<Question> {
     let ethernet = ethernet::Header::new_checked(frame).ok()?;
     let ip = ipv6::Header::new_checked(frame.get(ethernet::HEADER_LEN..)?).ok()?;
     let len = usize::from(ip.payload_len());
-    let message = frame.get(MESSAGE_AT..MESSAGE_AT + len).filter(|_| len >= MESSAGE_LEN)?;
+    let message = frame.get(MESSAGE_AT..MESSAGE_AT + len).filter(|_| len >= icmpv6::NEIGHBOR_LEN)?;
     let target = Ipv6Addr::from(*message.get(8..)?.first_chunk::<16>()?);
     let proper = ethernet.ether_type() == ether_type::IPV6
         && ip.version() == 6
         && ip.next_header() == ip_proto::ICMPV6
         && ip.hop_limit() == HOP_LIMIT
         && message[..2] == [SOLICITATION, 0]
-        && !ip.src().is_unspecified()
+        && (!ip.src().is_unspecified() || ip.dst().is_multicast())
         && icmpv6::verify_checksum(ip.src(), ip.dst(), message).is_ok();
-    proper.then(|| (ethernet.src(), ip.src(), target))
+    proper.then(|| match ip.src() {
+        src if src.is_unspecified() => Question { to: group_mac(ALL_NODES), to_ip: None, target },
+        src => Question { to: ethernet.src(), to_ip: Some(src), target },
+    })
 }
 
+/// The group of all hosts on a network.
+const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
+
 impl Ip6NdAdvertiser {
+    fn sort(&mut self) {
+        self.entries.sort_by_key(|(net, _)| std::cmp::Reverse(net.len()));
+    }
+
     #[inline]
     fn lookup(&self, address: Ipv6Addr) -> Option<MacAddr> {
         self.entries.iter().find(|(net, _)| net.contains(address)).map(|(_, mac)| *mac)
@@ -108,12 +137,20 @@ impl Ip6NdAdvertiser {
 
     /// Turns a solicitation that can be answered into the answer.
     fn answer(&self, packet: &mut Packet) -> Option<()> {
-        let (asker, asker_ip, target) = question(packet.data())?;
+        let Question { to, to_ip, target } = question(packet.data())?;
         let mac = self.lookup(target)?;
-        let surplus = packet.len().checked_sub(MESSAGE_AT + MESSAGE_LEN)?;
-        let _ = packet.take(surplus); // there are as many bytes
+        let len = MESSAGE_AT + MESSAGE_LEN;
+        let fits = match packet.len().checked_sub(len) {
+            Some(surplus) => packet.take(surplus),
+            None => packet.put(len - packet.len()),
+        };
+        if !fits {
+            return None;
+        }
+        let asker_ip = to_ip.unwrap_or(ALL_NODES);
+        let solicited = if to_ip.is_some() { icmpv6::FLAG_SOLICITED } else { 0 };
         let (ethernet, rest) = packet.data_mut().split_first_chunk_mut()?;
-        *ethernet = ethernet::header(asker, mac, ether_type::IPV6);
+        *ethernet = ethernet::header(to, mac, ether_type::IPV6);
         let (header, message) = rest.split_first_chunk_mut()?;
         let mut ip = ipv6::Header::new(header);
         ip.set_version_class_flow(0, 0);
@@ -123,7 +160,7 @@ impl Ip6NdAdvertiser {
         ip.set_dst(asker_ip);
         message[..8].fill(0);
         message[0] = ADVERTISEMENT;
-        message[4] = icmpv6::FLAG_ROUTER | icmpv6::FLAG_SOLICITED;
+        message[4] = icmpv6::FLAG_ROUTER | solicited;
         message[icmpv6::NEIGHBOR_LEN..].copy_from_slice(&icmpv6::link_addr_option(TARGET_LINK_ADDRESS, mac));
         icmpv6::fill_checksum(target, asker_ip, message).ok()?;
         *packet.annotations_mut() = [0; ANNO_BYTES];
@@ -142,6 +179,33 @@ impl Simple for Ip6NdAdvertiser {
             None => Verdict::Drop("no neighbour solicitation for an address of ours"),
         }
     }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type A = Ip6NdAdvertiser;
+        h.read("table", |e: &mut A, _| {
+            e.entries.iter().map(|(net, mac)| format!("{net} {mac}\n")).collect::<String>()
+        });
+        h.read_with("lookup", |e: &mut A, cx, text| {
+            let address = router::value::<Ipv6Addr>(cx, text).map_err(|_| "expected IPv6 address")?;
+            Ok(e.lookup(address).map(|mac| mac.to_string()).unwrap_or_default())
+        });
+        h.write("add", |e: &mut A, cx, text| {
+            for (net, mac) in
+                read(text.trim(), router::scope(cx)).map_err(|error| format!("entry {error}"))?
+            {
+                e.entries.retain(|(known, _)| *known != net);
+                e.entries.push((net, mac));
+            }
+            e.sort();
+            Ok(())
+        });
+        h.write("remove", |e: &mut A, cx, text| {
+            let NetOrHost(net) = router::value::<NetOrHost<Ipv6Net>>(cx, text)?;
+            let before = e.entries.len();
+            e.entries.retain(|(known, _)| *known != net);
+            if e.entries.len() < before { Ok(()) } else { Err(format!("{net} not found")) }
+        });
+    }
 }
 
 #[cfg(test)]
@@ -155,13 +219,15 @@ mod tests {
         "Inject -> IP6NDAdvertiser(2001:db8::/32 9:9:9:9:9:9, 2001:db8::7 7:7:7:7:7:7) -> Collect(0)";
 
     fn solicitation(target: &str) -> Vec<u8> {
-        let (src, dst): (Ipv6Addr, Ipv6Addr) =
-            ("fe80::1".parse().unwrap(), "ff02::1:ff00:7".parse().unwrap());
+        from("fe80::1", target, &[1, 1, 2, 2, 2, 2, 2, 2])
+    }
+
+    fn from(src: &str, target: &str, options: &[u8]) -> Vec<u8> {
+        let (src, dst): (Ipv6Addr, Ipv6Addr) = (src.parse().unwrap(), "ff02::1:ff00:7".parse().unwrap());
         let target: Ipv6Addr = target.parse().unwrap();
-        let mut message =
-            [&[SOLICITATION, 0, 0, 0, 0, 0, 0, 0][..], &target.octets(), &[1, 1, 2, 2, 2, 2, 2, 2]].concat();
+        let mut message = [&[SOLICITATION, 0, 0, 0, 0, 0, 0, 0][..], &target.octets(), options].concat();
         icmpv6::fill_checksum(src, dst, &mut message).unwrap();
-        let fixed = [0x60, 0, 0, 0, 0, 32, 58, 255];
+        let fixed = [0x60, 0, 0, 0, 0, message.len() as u8, 58, 255];
         [&[0x33; 6][..], &[2; 6], &[0x86, 0xdd], &fixed, &src.octets(), &dst.octets(), &message].concat()
     }
 
@@ -181,6 +247,32 @@ mod tests {
             assert_eq!([answer[54], answer[58], answer[78], answer[79]], [136, 0xc0, 2, 1]);
             assert_eq!((&answer[62..78], &answer[80..]), (&target.octets()[..], &[mac; 6][..]));
         }
+    }
+
+    /// Who wants to take an address is told, with all others, whose it is; who asks without naming its Ethernet address is answered, too.
+    #[test]
+    fn without_source_or_option() {
+        let flow = send(CONFIG, [from("::", "2001:db8::7", &[]), from("fe80::1", "2001:db8::7", &[])]);
+        let answers = flow.data(0);
+        for (answer, to, to_ip, flags) in
+            [(&answers[0], [0x33, 0x33, 0, 0, 0, 1], "ff02::1", 0x80), (&answers[1], [2; 6], "fe80::1", 0xc0)]
+        {
+            let ip = ipv6::Header::new_checked(&answer[14..]).unwrap();
+            assert_eq!((&answer[..6], ip.dst(), answer[58]), (&to[..], to_ip.parse().unwrap(), flags));
+            assert_eq!((answer.len(), &answer[78..]), (86, &[2, 1, 7, 7, 7, 7, 7, 7][..]));
+            assert_eq!(icmpv6::verify_checksum(ip.src(), ip.dst(), &answer[54..]), Ok(()));
+        }
+    }
+
+    #[test]
+    fn handlers_change_the_table() {
+        let mut flow = send(CONFIG, [solicitation("2001:db8::7")]);
+        assert_eq!(flow.write("IP6NDAdvertiser@2.add", "2001:db8::/64 6:6:6:6:6:6 2001:db8::7"), "");
+        let table = "2001:db8::7/128 06-06-06-06-06-06\n2001:db8::/64 06-06-06-06-06-06\n2001:db8::/32 09-09-09-09-09-09\n";
+        assert_eq!(flow.read("IP6NDAdvertiser@2.table"), table);
+        assert_eq!(flow.write("IP6NDAdvertiser@2.remove", "2001:db8::/64"), "");
+        assert_eq!(flow.read_with("IP6NDAdvertiser@2.lookup", "2001:db8::8"), "09-09-09-09-09-09");
+        assert_eq!(flow.write("IP6NDAdvertiser@2.remove", "2001:db8::/64"), "error: 2001:db8::/64 not found");
     }
 
     #[test]

@@ -17,11 +17,12 @@ mod ether_switch;
 mod ether_vlan_encap;
 mod get_ether_address;
 mod host_ether_filter;
+mod ip6_adjacency;
 mod ip6_nd_advertiser;
 mod ip6_nd_solicitor;
+mod ip_adjacency;
 mod listen_ether_switch;
 mod mark_mac_header;
-mod neighbours;
 mod set_ether_address;
 mod set_vlan_anno;
 mod stations;
@@ -30,7 +31,6 @@ mod strip_ether_vlan_header;
 mod vlan;
 mod vlan_decap;
 mod vlan_encap;
-mod waiting;
 
 use packet::Packet;
 use router::{Class, Handlers};
@@ -55,8 +55,10 @@ pub const CLASSES: &[&Class] = &[
     &ether_vlan_encap::CLASS,
     &get_ether_address::CLASS,
     &host_ether_filter::CLASS,
+    &ip6_adjacency::CLASS,
     &ip6_nd_advertiser::CLASS,
     &ip6_nd_solicitor::CLASS,
+    &ip_adjacency::CLASS,
     &mark_mac_header::CLASS,
     &set_ether_address::CLASS,
     &set_vlan_anno::CLASS,
@@ -69,7 +71,7 @@ pub const CLASSES: &[&Class] = &[
 
 /// Puts an Ethernet header in front of a packet. False, and nothing changed, if the buffer has no room for it.
 #[inline]
-fn encapsulate(packet: &mut Packet, header: &[u8; HEADER_LEN]) -> bool {
+pub(crate) fn encapsulate(packet: &mut Packet, header: &[u8; HEADER_LEN]) -> bool {
     let ok = packet.push(HEADER_LEN);
     if ok {
         if let Some(place) = packet.data_mut().first_chunk_mut() {
@@ -81,7 +83,7 @@ fn encapsulate(packet: &mut Packet, header: &[u8; HEADER_LEN]) -> bool {
 }
 
 /// Why packets are dropped whose buffers are full.
-const NO_ROOM: &str = "no room for an Ethernet header";
+pub(crate) const NO_ROOM: &str = "no room for an Ethernet header";
 
 /// Declares the handlers of an element that has an Ethernet header: `src`, `dst` and `ethertype`.
 fn header_handlers<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &mut [u8; HEADER_LEN]) {

@@ -24,7 +24,7 @@ mod mark_ip_ce;
 mod mark_ip_header;
 mod partial;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod set_ip_address;
 mod set_ip_checksum;
 mod set_ip_dscp;

@@ -4,16 +4,16 @@ use proptest::prelude::*;
 use std::net::Ipv4Addr;
 use wire::ipv4::{self, Header};
 
-pub(super) const SRC: Ipv4Addr = Ipv4Addr::new(18, 26, 4, 1);
-pub(super) const DST: Ipv4Addr = Ipv4Addr::new(10, 9, 8, 7);
+pub(crate) const SRC: Ipv4Addr = Ipv4Addr::new(18, 26, 4, 1);
+pub(crate) const DST: Ipv4Addr = Ipv4Addr::new(10, 9, 8, 7);
 
 /// A correct UDP packet with `payload` bytes of data.
-pub(super) fn udp(payload: usize) -> Vec<u8> {
+pub(crate) fn udp(payload: usize) -> Vec<u8> {
     with_options(&[], payload)
 }
 
 /// The same with options, whose length must be a multiple of four.
-pub(super) fn with_options(options: &[u8], payload: usize) -> Vec<u8> {
+pub(crate) fn with_options(options: &[u8], payload: usize) -> Vec<u8> {
     let header_len = ipv4::HEADER_LEN + options.len();
     let mut data = vec![0; header_len];
     data[ipv4::HEADER_LEN..].copy_from_slice(options);
@@ -34,7 +34,7 @@ pub(super) fn with_options(options: &[u8], payload: usize) -> Vec<u8> {
 }
 
 /// The packet after a change to its header, checksum corrected.
-pub(super) fn edited(
+pub(crate) fn edited(
     mut data: Vec<u8>,
     edit: impl FnOnce(&mut Header<&mut [u8; ipv4::HEADER_LEN]>),
 ) -> Vec<u8> {
@@ -43,7 +43,7 @@ pub(super) fn edited(
     data
 }
 
-pub(super) fn with_addresses(data: Vec<u8>, src: Ipv4Addr, dst: Ipv4Addr) -> Vec<u8> {
+pub(crate) fn with_addresses(data: Vec<u8>, src: Ipv4Addr, dst: Ipv4Addr) -> Vec<u8> {
     edited(data, |ip| {
         ip.set_src(src);
         ip.set_dst(dst);
@@ -51,7 +51,7 @@ pub(super) fn with_addresses(data: Vec<u8>, src: Ipv4Addr, dst: Ipv4Addr) -> Vec
 }
 
 /// Random bytes, and IP packets with some of them overwritten or cut off.
-pub(super) fn hostile() -> impl Strategy<Value = Vec<Vec<u8>>> {
+pub(crate) fn hostile() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let noise = prop::collection::vec(any::<u8>(), 0..120);
     let options = prop::collection::vec(prop_oneof![any::<u8>(), 0u8..12, Just(7), Just(68), Just(131)], 40);
     let damage = prop::collection::vec((0usize..70, any::<u8>()), 0..3);

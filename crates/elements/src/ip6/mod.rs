@@ -13,7 +13,7 @@ mod mark_ip6_header;
 mod protocol_translator46;
 mod protocol_translator64;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod set_ip6_address;
 mod set_ip6_dscp;
 mod set_ip6_ecn;

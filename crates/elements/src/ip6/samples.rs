@@ -3,18 +3,18 @@
 use proptest::prelude::*;
 use wire::ipv6::{HEADER_LEN, Header};
 
-pub(super) const SRC: &str = "2001:db8:1::1";
-pub(super) const DST: &str = "2001:db8:2::2";
+pub(crate) const SRC: &str = "2001:db8:1::1";
+pub(crate) const DST: &str = "2001:db8:2::2";
 
 /// A correct UDP packet with `payload` bytes of data.
-pub(super) fn udp(payload: usize) -> Vec<u8> {
+pub(crate) fn udp(payload: usize) -> Vec<u8> {
     let mut body = vec![0x13, 0x88, 0x13, 0x89, 0, 0, 0, 0];
     body.extend((0..payload).map(|i| i as u8));
     with_body(17, &body)
 }
 
 /// A packet with a next header and what follows the fixed header.
-pub(super) fn with_body(next_header: u8, body: &[u8]) -> Vec<u8> {
+pub(crate) fn with_body(next_header: u8, body: &[u8]) -> Vec<u8> {
     let mut data = vec![0; HEADER_LEN];
     data.extend_from_slice(body);
     let mut ip = Header::new_checked_mut(&mut data).unwrap();
@@ -25,7 +25,7 @@ pub(super) fn with_body(next_header: u8, body: &[u8]) -> Vec<u8> {
     with_addresses(data, SRC, DST)
 }
 
-pub(super) fn with_addresses(mut data: Vec<u8>, src: &str, dst: &str) -> Vec<u8> {
+pub(crate) fn with_addresses(mut data: Vec<u8>, src: &str, dst: &str) -> Vec<u8> {
     let mut ip = Header::new_checked_mut(&mut data).unwrap();
     ip.set_src(src.parse().unwrap());
     ip.set_dst(dst.parse().unwrap());
@@ -33,7 +33,7 @@ pub(super) fn with_addresses(mut data: Vec<u8>, src: &str, dst: &str) -> Vec<u8>
 }
 
 /// Random bytes, and IPv6 packets with some of them overwritten or cut off.
-pub(super) fn hostile() -> impl Strategy<Value = Vec<Vec<u8>>> {
+pub(crate) fn hostile() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let noise = prop::collection::vec(any::<u8>(), 0..120);
     let next = prop::sample::select(vec![0u8, 6, 17, 43, 44, 51, 58, 59, 60]);
     let body = prop::collection::vec(prop_oneof![any::<u8>(), Just(0), Just(44), Just(58)], 0..60);

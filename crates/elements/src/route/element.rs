@@ -1,16 +1,18 @@
 //! The lookup element behind all classes.
 
 use super::family::Family;
-use super::flow;
+use super::flow::{Fields, Flows};
 use super::order::Order;
+use super::sticky::Sticky;
 use super::table::{Change, Refusal, RouteTable};
-use super::target::{Hop, Route, Target};
+use super::target::{Hop, Route, Target, Way};
 use lpm::{LongestMatch, Prefix, import};
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, FromArg, Handlers, Refused, Scope, Verdict};
+use router::{Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Refused, Scope, Verdict};
 use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Packets without a route that are reported, each instance.
 const COMPLAINTS: u32 = 5;
@@ -18,6 +20,9 @@ const COMPLAINTS: u32 = 5;
 /// A lookup element for one family, over one kind of table.
 pub(super) struct Lookup<F: Family, T> {
     table: Arc<RouteTable<F, T>>,
+    flows: Flows,
+    /// Which way flows went, where that is remembered.
+    sticky: Option<Sticky<Hop<F::Address>>>,
     outputs: usize,
     /// Whether routes can change.
     dynamic: bool,
@@ -31,7 +36,19 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     order: Order,
 ) -> Result<Box<dyn Element>, ConfigError> {
     let outputs = config.outputs();
-    let (words, mut errors, mut routes) = (lang::conf::split_args(config.text()), Vec::new(), Vec::new());
+    let (mut key, mut fields) = (config.common_seed(), Fields::default());
+    let (mut words, mut errors, mut routes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut remembered, mut timeout) = (0u32, Duration::from_secs(30));
+    config
+        .args()
+        .keyword("FLOW", &mut fields)
+        .keyword("FLOW_KEY", &mut key)
+        .keyword("FLOWS", &mut remembered)
+        .keyword("FLOW_TIMEOUT", &mut timeout)
+        .rest(&mut words)
+        .finish()?;
+    let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX / 2);
+    let sticky = (remembered > 0).then(|| Sticky::new(remembered as usize, timeout_ns));
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
         match parse::<F>(word, config.scope(), outputs) {
             Some((prefix, Some(to))) => routes.push(Route { prefix, to }),
@@ -47,7 +64,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         added.map_err(|refusal| ConfigError::from(explain(refusal, "")))?;
         Ok(table)
     })?;
-    Ok(Box::new(Lookup { table, outputs, dynamic, complaints: 0 }))
+    Ok(Box::new(Lookup { table, flows: Flows { key, fields }, sticky, outputs, dynamic, complaints: 0 }))
 }
 
 /// A prefix, and where it leads if that is said.
@@ -261,8 +278,8 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     fn look_up(&self, cx: &Cx<'_>, address: F::Address) -> String {
         let key = F::key(address);
         let id = self.table.lookup_one(key, cx.turn());
-        let target = self.table.target(id, cx.turn());
-        match target.and_then(|target| target.pick(|| flow::hash_address(address.into()))) {
+        let way = self.table.way(id, cx.turn());
+        match way.and_then(|way| way.pick(|| self.flows.of_address(address.into()))) {
             Some(hop) if hop.gateway != F::NONE => format!("{} {}", hop.port, hop.gateway),
             Some(hop) => hop.port.to_string(),
             None => "-1".to_owned(),
@@ -272,9 +289,13 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     /// Sends a packet where the next hop with this id says.
     #[inline]
     fn direct(&mut self, cx: &Cx<'_>, packet: &mut Packet, address: F::Key, id: u32) -> Verdict {
-        let Some(target) = self.table.target(id, cx.turn()) else { return self.no_route(cx, address) };
-        match target.pick(|| F::flow(packet)) {
-            Some(&Hop { gateway, port }) => {
+        let Some(way) = self.table.way(id, cx.turn()) else { return self.no_route(cx, address) };
+        let hop = match (way, &mut self.sticky) {
+            (Way::Many(_), Some(sticky)) => way.keep(F::flow(packet, &self.flows), sticky, cx.now_ns()),
+            _ => way.pick(|| F::flow(packet, &self.flows)).copied(),
+        };
+        match hop {
+            Some(Hop { gateway, port }) => {
                 if gateway != F::NONE {
                     F::set_destination(packet, gateway);
                 }
@@ -343,6 +364,10 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         h.write("load_text", |e: &mut Lookup<F, T>, _, text| e.load_text(text));
         h.read("table", |e: &mut Lookup<F, T>, _| e.table.text());
         h.read("length", |e: &mut Lookup<F, T>, _| e.table.len());
+        h.read("flows", |e: &mut Lookup<F, T>, cx| {
+            e.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
+        })
+        .merged(Merge::Sum);
         h.read_with("lookup", |e: &mut Lookup<F, T>, cx, text| {
             let address = router::value::<F::Address>(cx, text);
             address.map(|a| e.look_up(cx, a)).map_err(|_| format!("expected IP address, not '{text}'"))
@@ -546,6 +571,37 @@ mod tests {
             let found = errors(&format!("Idle -> IPLookup(10.0.0.0/8 {bad}) -> Discard"));
             assert!(found.contains("argument 1 should be"), "{bad}: {found}");
         }
+    }
+
+    /// Flows that are going stay where they went when a next hop is added; when one goes, only its own change. Without a memory for
+    /// flows, the new next hop takes its share of them.
+    #[test]
+    fn flows_stay() {
+        use crate::inject::{Flow, send_singly};
+        let flow = |source: u8| {
+            let header = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 9, 0, 0, source, 10, 0, 0, 1];
+            [&header[..], &[0, source, 0, 9, 0, 8, 0, 0]].concat()
+        };
+        let ways = |arguments: &str| {
+            let config = format!(
+                "Inject -> MarkIPHeader -> GetIPAddress(16) -> c :: Counter(COUNT_CALL 200 r.set 10.0.0.0/8 nexthop - 0 nexthop - 1 nexthop - 2)
+                 -> r :: IPLookup(10.0.0.0/8 nexthop - 0 nexthop - 1, {arguments}, FLOW_KEY 5);
+                 r[0] -> Collect(0); r[1] -> Collect(1); r[2] -> Collect(2);"
+            );
+            let mut seen: Flow = send_singly(&config, (0..200).chain(0..200).map(flow));
+            let remembered = seen.read("r.flows");
+            let mut ways = vec![Vec::new(); 200];
+            for (way, packet) in &seen.seen {
+                ways[usize::from(packet.data()[15])].push(*way);
+            }
+            (ways, remembered)
+        };
+        let (kept, remembered) = ways("FLOWS 1000");
+        assert!(kept.iter().all(|ways| ways[0] == ways[1]) && remembered == "200", "{kept:?} {remembered}");
+        let (moved, remembered) = ways("FLOWS 0");
+        let moved: Vec<_> = moved.iter().filter(|ways| ways[0] != ways[1]).collect();
+        assert!(moved.iter().all(|ways| ways[1] == 2), "{moved:?}");
+        assert!((40..95).contains(&moved.len()) && remembered == "0", "{}", moved.len());
     }
 
     /// What `ip route` prints: interfaces have outputs, several next hops share the flows, and some routes lead nowhere.

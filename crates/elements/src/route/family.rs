@@ -1,6 +1,6 @@
 //! What differs between IPv4 and IPv6 routes.
 
-use super::flow;
+use super::flow::Flows;
 use lpm::import::{List, Way};
 use lpm::{Key, Prefix};
 use packet::Packet;
@@ -24,7 +24,7 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     /// Sets the destination annotation.
     fn set_destination(packet: &mut Packet, address: Self::Address);
     /// A hash of the flow that a packet belongs to.
-    fn flow(packet: &Packet) -> u32;
+    fn flow(packet: &Packet, flows: &Flows) -> u64;
     fn key(address: Self::Address) -> Self::Key;
     fn address(key: Self::Key) -> Self::Address;
     /// A gateway from a list of either family.
@@ -57,8 +57,8 @@ impl Family for V4 {
         packet.set_dst_ip(address);
     }
 
-    fn flow(packet: &Packet) -> u32 {
-        flow::hash_v4(packet)
+    fn flow(packet: &Packet, flows: &Flows) -> u64 {
+        flows.of_v4(packet)
     }
 
     fn key(address: Ipv4Addr) -> u32 {
@@ -105,8 +105,8 @@ impl Family for V6 {
         packet.set_dst_ip6(address);
     }
 
-    fn flow(packet: &Packet) -> u32 {
-        flow::hash_v6(packet)
+    fn flow(packet: &Packet, flows: &Flows) -> u64 {
+        flows.of_v6(packet)
     }
 
     fn key(address: Ipv6Addr) -> u128 {

@@ -1,44 +1,93 @@
 //! Which flow a packet belongs to, as far as choosing among several next hops goes: packets of one flow take one path.
 
 use packet::Packet;
+use router::{FromArg, Scope};
 use std::net::IpAddr;
 use wire::ip_proto::{TCP, UDP};
 use wire::{ipv4, ipv6};
 
-/// A hash of what tells flows apart: addresses, protocol and, in whole TCP and UDP packets, ports. Without a header it
-/// is that of nothing.
-pub(super) fn hash_v4(packet: &Packet) -> u32 {
-    let Some(bytes) = packet.network() else { return 0 };
-    let Ok(header) = ipv4::Header::new_checked(bytes) else { return 0 };
-    // Fragments but the first have no ports: none may count, or a packet's fragments would part.
-    let ports = match header.protocol() {
-        TCP | UDP if !header.is_fragment() => ports(bytes, header.header_len()),
-        _ => 0,
-    };
-    let words = [header.src().to_bits().into(), header.dst().to_bits().into()];
-    mix(words, u64::from(header.protocol()) << 32 | u64::from(ports))
+/// What tells flows apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Fields {
+    /// Addresses alone.
+    Addresses,
+    /// Addresses, protocol and, in whole TCP and UDP packets, ports.
+    Ports,
+    /// In IPv6 packets that have a flow label the label, instead of protocol and ports (RFC 6438); otherwise as [`Fields::Ports`].
+    #[default]
+    Label,
 }
 
-/// The same for IPv6, where the flow label counts, too.
-pub(super) fn hash_v6(packet: &Packet) -> u32 {
-    let Some(bytes) = packet.network() else { return 0 };
-    let Ok(header) = ipv6::Header::new_checked(bytes) else { return 0 };
-    let ports = match header.next_header() {
-        TCP | UDP => ports(bytes, ipv6::HEADER_LEN),
-        _ => 0,
-    };
-    let words = [header.src().to_bits(), header.dst().to_bits()];
-    mix(
-        words,
-        u64::from(header.flow_label()) << 40 | u64::from(header.next_header()) << 32 | u64::from(ports),
-    )
+impl FromArg for Fields {
+    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
+        match text {
+            "addresses" => Ok(Fields::Addresses),
+            "ports" => Ok(Fields::Ports),
+            "label" => Ok(Fields::Label),
+            _ => Err(format!("expected 'addresses', 'ports' or 'label', not '{text}'")),
+        }
+    }
 }
 
-/// Stands in for the flow where only an address is known.
-pub(super) fn hash_address(address: IpAddr) -> u32 {
-    match address {
-        IpAddr::V4(address) => mix([0, address.to_bits().into()], 0),
-        IpAddr::V6(address) => mix([0, address.to_bits()], 0),
+/// How flows are hashed: with a key, so that others cannot tell which path a flow will take, and routers in a row do not
+/// choose alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flows {
+    pub(super) key: u64,
+    pub(super) fields: Fields,
+}
+
+impl Flows {
+    /// A hash of an IPv4 packet's flow. Without a header it is that of nothing.
+    pub(super) fn of_v4(&self, packet: &Packet) -> u64 {
+        let Some(bytes) = packet.network() else { return 0 };
+        let Ok(header) = ipv4::Header::new_checked(bytes) else { return 0 };
+        let words = [header.src().to_bits().into(), header.dst().to_bits().into()];
+        if self.fields == Fields::Addresses {
+            return self.mix(words, 0);
+        }
+        // Fragments but the first have no ports: none may count, or a packet's fragments would part.
+        let ports = match header.protocol() {
+            TCP | UDP if !header.is_fragment() => ports(bytes, header.header_len()),
+            _ => 0,
+        };
+        self.mix(words, u64::from(header.protocol()) << 32 | u64::from(ports))
+    }
+
+    /// A hash of an IPv6 packet's flow. A fragment header stands before the ports, so that no fragment's ports count.
+    pub(super) fn of_v6(&self, packet: &Packet) -> u64 {
+        let Some(bytes) = packet.network() else { return 0 };
+        let Ok(header) = ipv6::Header::new_checked(bytes) else { return 0 };
+        let words = [header.src().to_bits(), header.dst().to_bits()];
+        let ports = |next| match next {
+            TCP | UDP => ports(bytes, ipv6::HEADER_LEN),
+            _ => 0,
+        };
+        let rest = match (self.fields, header.flow_label(), header.next_header()) {
+            (Fields::Addresses, ..) => 0,
+            (Fields::Label, label @ 1.., _) => u64::from(label) << 40,
+            (_, _, next) => u64::from(next) << 32 | u64::from(ports(next)),
+        };
+        self.mix(words, rest)
+    }
+
+    /// Stands in for the flow where only an address is known.
+    pub(super) fn of_address(&self, address: IpAddr) -> u64 {
+        match address {
+            IpAddr::V4(address) => self.mix([0, address.to_bits().into()], 0),
+            IpAddr::V6(address) => self.mix([0, address.to_bits()], 0),
+        }
+    }
+
+    fn mix(&self, words: [u128; 2], rest: u64) -> u64 {
+        let fold = |state: u64, word: u64| {
+            let product = u128::from(state ^ word) * u128::from(SECOND);
+            product as u64 ^ (product >> 64) as u64
+        };
+        let start = FIRST ^ self.key;
+        let state =
+            words.iter().fold(start, |state, &word| fold(fold(state, word as u64), (word >> 64) as u64));
+        fold(state, rest)
     }
 }
 
@@ -50,27 +99,74 @@ fn ports(bytes: &[u8], at: usize) -> u32 {
 const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
 const SECOND: u64 = 0xd1b5_4a32_d192_ed03;
 
-fn mix(words: [u128; 2], rest: u64) -> u32 {
-    let fold = |state: u64, word: u64| {
-        let product = u128::from(state ^ word) * u128::from(SECOND);
-        product as u64 ^ (product >> 64) as u64
-    };
-    let state = words.iter().fold(FIRST, |state, &word| fold(fold(state, word as u64), (word >> 64) as u64));
-    (fold(state, rest) >> 32) as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Neighbouring addresses must not all go one way.
+    fn flows(key: u64, fields: Fields) -> Flows {
+        Flows { key, fields }
+    }
+
+    /// Neighbouring addresses must not all go one way, whatever the key.
     #[test]
     fn hashes_spread() {
-        let mut counts = [0u32; 16];
-        for low in 0..1600u32 {
-            let hash = hash_address(IpAddr::V4((0x0a00_0000 | low).into()));
-            counts[(hash >> 28) as usize] += 1;
+        for key in [0, 1, FIRST, u64::MAX] {
+            let mut counts = [0u32; 16];
+            for low in 0..1600u32 {
+                let hash = flows(key, Fields::Ports).of_address(IpAddr::V4((0x0a00_0000 | low).into()));
+                counts[(hash >> 60) as usize] += 1;
+            }
+            assert!(counts.iter().all(|&count| (60..140).contains(&count)), "{key}: {counts:?}");
         }
-        assert!(counts.iter().all(|&count| (60..140).contains(&count)), "{counts:?}");
+    }
+
+    /// Another key chooses otherwise: of two ways about half of the flows change theirs.
+    #[test]
+    fn keys_matter() {
+        let hash = |key, low: u32| flows(key, Fields::Ports).of_address(IpAddr::V4(low.into())) >> 63;
+        let moved = (0..1000).filter(|&low| hash(1, low) != hash(2, low)).count();
+        assert!((400..600).contains(&moved), "{moved}");
+    }
+
+    fn hash(data: &[u8], fields: Fields) -> u64 {
+        let mut packet = packet::Pool::new().packet(data).expect("room");
+        packet.set_network(0, 0);
+        let flows = flows(7, fields);
+        if data[0] >> 4 == 4 { flows.of_v4(&packet) } else { flows.of_v6(&packet) }
+    }
+
+    fn v4(fragment: u16, port: u8) -> Vec<u8> {
+        let fragment = fragment.to_be_bytes();
+        let header =
+            [0x45, 0, 0, 28, 0, 0, fragment[0], fragment[1], 64, UDP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        [&header[..], &[0, port, 0, 9, 0, 8, 0, 0]].concat()
+    }
+
+    fn v6(label: u8, next: u8, rest: [u8; 8]) -> Vec<u8> {
+        [&[0x60, 0, 0, label, 0, 8, next, 64][..], &[1; 16], &[2; 16], &rest].concat()
+    }
+
+    /// Ports tell flows apart, but never a packet's fragments.
+    #[test]
+    fn fragments_stay_together() {
+        assert_ne!(hash(&v4(0, 1), Fields::Ports), hash(&v4(0, 2), Fields::Ports));
+        assert_ne!(hash(&v4(ipv4::FLAG_DF, 1), Fields::Ports), hash(&v4(ipv4::FLAG_DF, 2), Fields::Ports));
+        let (first, later) = (v4(ipv4::FLAG_MF, 1), v4(3, 77));
+        assert_eq!(hash(&first, Fields::Ports), hash(&later, Fields::Ports));
+        assert_eq!(hash(&v4(0, 1), Fields::Addresses), hash(&later, Fields::Addresses));
+        let fragment = |offset, port| v6(0, wire::ip_proto::FRAGMENT, [UDP, 0, 0, offset, 0, 0, 0, port]);
+        assert_eq!(hash(&fragment(1, 5), Fields::Label), hash(&fragment(8, 5), Fields::Label));
+    }
+
+    /// A flow label stands for protocol and ports, where that is wanted and there is one.
+    #[test]
+    fn flow_labels() {
+        let packet = |label, port| v6(label, UDP, [0, port, 0, 9, 0, 8, 0, 0]);
+        assert_eq!(hash(&packet(5, 1), Fields::Label), hash(&packet(5, 2), Fields::Label));
+        assert_ne!(hash(&packet(5, 1), Fields::Label), hash(&packet(6, 1), Fields::Label));
+        assert_ne!(hash(&packet(0, 1), Fields::Label), hash(&packet(0, 2), Fields::Label));
+        assert_eq!(hash(&packet(5, 1), Fields::Ports), hash(&packet(6, 1), Fields::Ports));
+        assert_ne!(hash(&packet(5, 1), Fields::Ports), hash(&packet(5, 2), Fields::Ports));
+        assert_eq!(hash(&packet(5, 1), Fields::Addresses), hash(&packet(6, 2), Fields::Addresses));
     }
 }

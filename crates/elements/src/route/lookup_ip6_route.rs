@@ -14,6 +14,13 @@
 //! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation lies in the prefix leaves at
 //!   OUTPUT, the longest prefix deciding; with a GATEWAY (other than `-`) the annotation becomes that. Packets without a
 //!   route are dropped, the first few of them reported.
+//! - `FLOW` (`addresses`, `ports` or `label`, default `label`): what tells flows apart where a route has several next hops: addresses alone; or
+//!   protocol and TCP or UDP ports, too, but of fragments never the ports, so that they take one way; or, in packets that have one, the
+//!   flow label in place of those.
+//! - `FLOW_KEY` (integer, default the program's seed): routers that have the same key choose alike.
+//! - `FLOWS` (integer, default 0): flows over several next hops that each worker remembers, in a table of that size: they stay where they
+//!   went while that next hop is one of their route's, whatever others come and go.
+//! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet.
 //!
 //! # Handlers
 //! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one. Several next hops are written
@@ -29,7 +36,7 @@
 //!   nothing changes.
 //! - `load_text` (write, `[OUTPUT] [INTERFACE=OUTPUT ...]`, and routes from the second line on): the same without a file.
 //! - `flush` (write, button): remove all routes.
-//! - `table` (read): all routes. `length` (read): how many.
+//! - `table` (read): all routes. `length` (read): how many. `flows` (read): flows that are remembered.
 //! - `lookup` (read, with an address): the output and gateway for it, -1 if there is no route.
 //!
 //! # Example

@@ -22,6 +22,7 @@ mod radix_ip_lookup;
 mod range_ip_lookup;
 mod read_radix_ip_lookup;
 mod static_ip_lookup;
+mod sticky;
 mod table;
 mod target;
 

@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::family::Family;
 use super::hops::Hops;
 use super::order::{Order, Slots};
-use super::target::{Route, Target};
+use super::target::{Route, Target, Way};
 use lpm::{LongestMatch, Prefix};
 use rcu::{Domain, Turn};
 use std::collections::HashMap;
@@ -88,7 +88,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
 
     /// Where an id leads that was looked up in this turn.
     #[inline]
-    pub(super) fn target<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Target<F::Address>> {
+    pub(super) fn way<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Way<F::Address>> {
         self.hops.read(id, turn)
     }
 
@@ -279,8 +279,12 @@ mod tests {
         Route { prefix, to: Target::One(Hop { gateway: Ipv4Addr::from(gateway), port }) }
     }
 
+    fn target_of(table: &Table, id: u32, turn: Turn<'_>) -> Option<Target<Ipv4Addr>> {
+        table.way(id, turn)?.pick(|| 0).map(|hop| Target::One(*hop))
+    }
+
     fn hop_of(table: &Table, address: u32, turn: Turn<'_>) -> Option<Target<Ipv4Addr>> {
-        table.target(table.lookup_one(address, turn), turn).cloned()
+        target_of(table, table.lookup_one(address, turn), turn)
     }
 
     fn change(table: &Table, change: Change<V4>) {
@@ -298,7 +302,7 @@ mod tests {
         let mut id = [lpm::NONE];
         table.lookup(&[10 << 24], &mut id, turn);
         change(&table, Change::Set(new.clone()));
-        assert_eq!(table.target(id[0], turn), Some(&old.to));
+        assert_eq!(target_of(&table, id[0], turn), Some(old.to));
         assert_eq!(hop_of(&table, 10 << 24, turn), Some(new.to));
     }
 

@@ -1,8 +1,10 @@
 //! Where routes lead: a next hop, or several with weights.
 
 use super::family::Family;
+use super::sticky::Sticky;
 use lpm::{Group, Prefix};
 use std::fmt::Write;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// One next hop.
@@ -19,21 +21,27 @@ pub(super) struct Hop<A> {
 pub(super) enum Target<A> {
     /// One next hop.
     One(Hop<A>),
-    /// Several, over which flows are spread.
-    Many(Arc<Group<Hop<A>>>),
+    /// Several with weights, over which flows are spread.
+    Many(Arc<[(Hop<A>, u32)]>),
     /// Nowhere: packets are dropped.
     Nowhere,
 }
 
 impl<A: Copy + PartialEq> Target<A> {
-    /// A target with these next hops and weights; nowhere if no weight exceeds 0.
+    /// A target with these next hops and weights; nowhere if no weight exceeds 0. A next hop that is named twice has the sum
+    /// of its weights.
     pub(super) fn of(hops: impl IntoIterator<Item = (Hop<A>, u32)>) -> Self {
-        match Group::new(hops) {
-            None => Target::Nowhere,
-            Some(group) => match group.members() {
-                &[(hop, _)] => Target::One(hop),
-                _ => Target::Many(Arc::new(group)),
-            },
+        let mut members: Vec<(Hop<A>, u32)> = Vec::new();
+        for (hop, weight) in hops.into_iter().filter(|&(_, weight)| weight > 0) {
+            match members.iter_mut().find(|(known, _)| *known == hop) {
+                Some((_, sum)) => *sum = sum.saturating_add(weight),
+                None => members.push((hop, weight)),
+            }
+        }
+        match members[..] {
+            [] => Target::Nowhere,
+            [(hop, _)] => Target::One(hop),
+            _ => Target::Many(members.into()),
         }
     }
 
@@ -41,18 +49,52 @@ impl<A: Copy + PartialEq> Target<A> {
     pub(super) fn hops(&self) -> Vec<(Hop<A>, u32)> {
         match self {
             Target::One(hop) => vec![(*hop, 1)],
-            Target::Many(group) => group.members().to_vec(),
+            Target::Many(members) => members.to_vec(),
             Target::Nowhere => Vec::new(),
+        }
+    }
+}
+
+/// A target as packets read it.
+#[derive(Debug)]
+pub(super) enum Way<A> {
+    /// To one next hop.
+    One(Hop<A>),
+    /// To the one of several that a flow's hash chooses.
+    Many(Group<Hop<A>>),
+    /// Nowhere.
+    Nowhere,
+}
+
+impl<A: Copy + Hash + PartialEq> Way<A> {
+    /// The way to a target.
+    pub(super) fn to(target: &Target<A>) -> Self {
+        match target {
+            Target::One(hop) => Way::One(*hop),
+            Target::Many(members) => Group::new(members.iter().copied()).map_or(Way::Nowhere, Way::Many),
+            Target::Nowhere => Way::Nowhere,
         }
     }
 
     /// The next hop for a flow, whose hash is only made if it matters; `None` if packets are to be dropped.
     #[inline]
-    pub(super) fn pick(&self, flow: impl FnOnce() -> u32) -> Option<&Hop<A>> {
+    pub(super) fn pick(&self, flow: impl FnOnce() -> u64) -> Option<&Hop<A>> {
         match self {
-            Target::One(hop) => Some(hop),
-            Target::Many(group) => Some(group.pick(flow())),
-            Target::Nowhere => None,
+            Way::One(hop) => Some(hop),
+            Way::Many(group) => Some(group.pick((flow() >> 32) as u32)),
+            Way::Nowhere => None,
+        }
+    }
+
+    /// The same where flows that are going stay where they went.
+    pub(super) fn keep(&self, flow: u64, sticky: &mut Sticky<Hop<A>>, now_ns: i64) -> Option<Hop<A>> {
+        let chosen = *self.pick(|| flow)?;
+        match self {
+            Way::Many(group) => {
+                let is_there = |hop: &Hop<A>| group.members().iter().any(|(member, _)| member == hop);
+                Some(sticky.choose(flow, now_ns, chosen, is_there))
+            }
+            _ => Some(chosen),
         }
     }
 }
@@ -74,7 +116,8 @@ fn columns<F: Family>(hop: Option<&Hop<F::Address>>) -> (String, String) {
 impl<F: Family> Route<F> {
     /// `ADDR/MASK GATEWAY OUTPUT`, as messages show a route; of several next hops the first.
     pub(super) fn words(&self) -> String {
-        let (gateway, port) = columns::<F>(self.to.pick(|| 0));
+        let hops = self.to.hops();
+        let (gateway, port) = columns::<F>(hops.first().map(|(hop, _)| hop));
         format!("{}/{} {gateway} {port}", F::address(self.prefix.addr()), self.prefix.len())
     }
 
@@ -119,7 +162,10 @@ mod tests {
         let lines = "20.0.0.0/8\t\t10.0.0.1\t1\tweight 1\n20.0.0.0/8\t\t10.0.0.2\t2\tweight 3\n";
         assert_eq!((route.lines(), route.words()), (lines.into(), "20.0.0.0/8 10.0.0.1 1".into()));
         assert_eq!(Target::of([(hop(1), 5), (hop(2), 0)]), Target::One(hop(1)));
-        assert_eq!([0, u32::MAX].map(|flow| route.to.pick(|| flow).map(|hop| hop.port)), [Some(1), Some(2)]);
+        assert_eq!(
+            Target::of([(hop(1), 5), (hop(2), 1), (hop(1), 2)]),
+            Target::of([(hop(1), 7), (hop(2), 1)])
+        );
         let nowhere = Route::<V4> { to: Target::of([(hop(1), 0)]), ..route };
         assert_eq!(nowhere.lines(), "20.0.0.0/8\t\t-\t\t-1\n");
     }

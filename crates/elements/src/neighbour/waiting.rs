@@ -14,7 +14,7 @@ struct Queue {
 }
 
 /// Packets that wait, by the address that they wait for.
-pub(super) struct Waiting<A = Ipv4Addr> {
+pub(crate) struct Waiting<A = Ipv4Addr> {
     queues: HashMap<A, Queue>,
     /// Addresses in the order in which they were first wanted.
     order: BTreeMap<u64, A>,
@@ -28,19 +28,24 @@ impl<A> Default for Waiting<A> {
 }
 
 impl<A: Copy + Eq + Hash> Waiting<A> {
-    /// Whether nothing is waited for.
+    /// Whether an address is waited for.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.queues.is_empty()
+    pub(crate) fn concerns(&self, ip: A) -> bool {
+        !self.queues.is_empty() && self.queues.contains_key(&ip)
     }
 
     /// Packets that wait for an address, and when to ask again; `None` if it is not waited for.
-    pub(super) fn state(&self, ip: A) -> Option<(usize, i64)> {
+    pub(crate) fn state(&self, ip: A) -> Option<(usize, i64)> {
         self.queues.get(&ip).map(|queue| (queue.packets.len(), queue.again_ns))
     }
 
+    /// The packet that has waited longest for an address.
+    pub(crate) fn first(&self, ip: A) -> Option<&Packet> {
+        self.queues.get(&ip)?.packets.front()
+    }
+
     /// Waits for an address, to be asked for again at `again_ns`.
-    pub(super) fn expect(&mut self, ip: A, again_ns: i64) {
+    pub(crate) fn expect(&mut self, ip: A, again_ns: i64) {
         let (order, arrivals) = (&mut self.order, &mut self.arrivals);
         let queue = self.queues.entry(ip).or_insert_with(|| {
             *arrivals += 1;
@@ -51,7 +56,7 @@ impl<A: Copy + Eq + Hash> Waiting<A> {
     }
 
     /// Adds a packet that waits for an address that is waited for; the packet back if it is not.
-    pub(super) fn push(&mut self, ip: A, packet: Packet) -> Option<Packet> {
+    pub(crate) fn push(&mut self, ip: A, packet: Packet) -> Option<Packet> {
         match self.queues.get_mut(&ip) {
             Some(queue) => {
                 queue.packets.push_back(packet);
@@ -62,19 +67,19 @@ impl<A: Copy + Eq + Hash> Waiting<A> {
     }
 
     /// Stops waiting for an address and returns the packets.
-    pub(super) fn take(&mut self, ip: A) -> VecDeque<Packet> {
+    pub(crate) fn take(&mut self, ip: A) -> VecDeque<Packet> {
         let Some(queue) = self.queues.remove(&ip) else { return VecDeque::new() };
         self.order.remove(&queue.arrival);
         queue.packets
     }
 
     /// Takes the oldest packet of the address that was wanted first and has packets.
-    pub(super) fn pop_oldest(&mut self) -> Option<Packet> {
+    pub(crate) fn pop_oldest(&mut self) -> Option<Packet> {
         self.order.values().find_map(|ip| self.queues.get_mut(ip)?.packets.pop_front())
     }
 
     /// The addresses that are waited for, in the order in which they were first wanted.
-    pub(super) fn addresses(&self) -> Vec<A> {
+    pub(crate) fn addresses(&self) -> Vec<A> {
         self.order.values().copied().collect()
     }
 }

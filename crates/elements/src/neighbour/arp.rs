@@ -1,0 +1,156 @@
+//! Neighbours of IPv4: ARP (RFC 826; RFC 1122, section 2.3.2).
+
+use super::querier::{Link, Querier, Shared};
+use super::state::{News, Query};
+use packet::{Anno, DEFAULT_HEADROOM, Packet};
+use router::{Cx, FromArg, Handlers, Scope};
+use std::net::Ipv4Addr;
+use std::sync::atomic::Ordering::Relaxed;
+use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
+use wire::{MacAddr, arp, ipv4};
+
+/// Which announcements are believed that nobody asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unasked {
+    /// All, as in Click.
+    #[default]
+    Accept,
+    /// Those of addresses in the table, as RFC 826 says.
+    Update,
+    /// None: an announcement of another address makes the known neighbour be asked whether it is still there.
+    Refuse,
+}
+
+impl FromArg for Unasked {
+    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
+        match text {
+            "accept" => Ok(Unasked::Accept),
+            "update" => Ok(Unasked::Update),
+            "refuse" => Ok(Unasked::Refuse),
+            _ => Err(format!("expected 'accept', 'update' or 'refuse', not '{text}'")),
+        }
+    }
+}
+
+/// This host on a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arp {
+    pub(crate) ip: Ipv4Addr,
+    pub(crate) mac: MacAddr,
+    pub(crate) broadcast: Ipv4Addr,
+    /// Whether queries for known addresses are broadcast, too.
+    pub(crate) broadcast_poll: bool,
+    pub(crate) unasked: Unasked,
+}
+
+impl Link for Arp {
+    type Address = Ipv4Addr;
+    const NO_ANSWER: &'static str = "no answer to ARP queries";
+    const QUERIES: &'static str = "ARP";
+
+    #[inline]
+    fn is_ready(&self) -> bool {
+        !self.ip.is_unspecified()
+    }
+
+    #[inline]
+    fn destination(packet: &Packet) -> Ipv4Addr {
+        packet.dst_ip()
+    }
+
+    #[inline]
+    fn header(&self, to: MacAddr) -> [u8; HEADER_LEN] {
+        header(to, self.mac, ether_type::IPV4)
+    }
+
+    fn special(&self, ip: Ipv4Addr) -> Option<Result<MacAddr, &'static str>> {
+        Some(if self.ip.is_unspecified() {
+            Err("no own IP address")
+        } else if ip.is_broadcast() || ip == self.broadcast {
+            Ok(MacAddr::BROADCAST)
+        } else if ip.is_multicast() {
+            Ok(MacAddr::from_ipv4_multicast(ip))
+        } else if ip.is_unspecified() {
+            Err(NO_DESTINATION)
+        } else {
+            return None;
+        })
+    }
+
+    fn complain(&self, cx: &mut Cx<'_>, shared: &Shared<Ipv4Addr>) {
+        if self.is_ready() && shared.warned.swap(1, Relaxed) == 0 {
+            let declaration = cx.info().nodes[cx.index()].declaration();
+            cx.log(&format!("{declaration}: would query for 0.0.0.0; missing dest IP addr annotation?"));
+        }
+    }
+
+    fn query(&self, cx: &mut Cx<'_>, ip: Ipv4Addr, whom: Query, cause: Option<&Packet>) -> Option<Packet> {
+        let to = match whom {
+            Query::One(mac) if !self.broadcast_poll => mac,
+            _ => MacAddr::BROADCAST,
+        };
+        let frame_len = HEADER_LEN + arp::PACKET_LEN;
+        let mut query = cx.pool().alloc(DEFAULT_HEADROOM - HEADER_LEN, frame_len)?;
+        let (ethernet, rest) = query.data_mut().split_first_chunk_mut()?;
+        let mut request = arp::Packet::new_checked_mut(rest).ok()?;
+        *ethernet = header(to, self.mac, ether_type::ARP);
+        request.set_operation(arp::REQUEST);
+        request.set_sender(self.mac, self.ip);
+        request.set_target(MacAddr::ZERO, ip);
+        query.set_mac_offset(0);
+        match cause {
+            Some(cause) => {
+                query.set_timestamp_ns(cause.timestamp_ns());
+                query.set_anno(Anno::VLAN_TCI, cause.anno(Anno::VLAN_TCI));
+            }
+            None => query.set_timestamp_ns(cx.now_ns()),
+        }
+        Some(query)
+    }
+
+    /// What a reply says. Requests say something, too, but go to ARPResponder.
+    fn news(&self, packet: &Packet) -> Option<(Ipv4Addr, News, bool)> {
+        let (ethernet, payload) = packet.data().split_first_chunk()?;
+        let reply = arp::check(payload).ok()?;
+        let (ip, mac) = (reply.sender_ip(), reply.sender_mac());
+        let is_reply =
+            Header::new(ethernet).ether_type() == ether_type::ARP && reply.operation() == arp::REPLY;
+        if !is_reply || mac.is_group() {
+            return None;
+        }
+        let overrides = self.unasked != Unasked::Refuse;
+        // A reply to somebody else shows nothing.
+        let solicited = overrides || reply.target_ip() == self.ip;
+        Some((ip, News { mac: Some(mac), solicited, overrides }, self.unasked == Unasked::Accept))
+    }
+
+    fn is_response(packet: &Packet) -> bool {
+        packet.len() >= HEADER_LEN + arp::PACKET_LEN
+    }
+
+    #[inline]
+    fn take_hop(packet: &mut Packet) -> Option<bool> {
+        let mut ip = ipv4::Header::new(packet.data_mut().first_chunk_mut()?);
+        let lives = ip.ttl() > 1;
+        if lives {
+            ip.decrement_ttl();
+        }
+        Some(lives)
+    }
+
+    fn handlers<const HOP: bool>(h: &mut Handlers) {
+        type Q<const HOP: bool> = Querier<Arp, HOP>;
+        h.read("broadcast", |e: &mut Q<HOP>, _| e.link.broadcast);
+        h.write("broadcast", |e: &mut Q<HOP>, cx, text| {
+            e.link.broadcast = router::value(cx, text)?;
+            Ok(())
+        });
+        h.read("ipaddr", |e: &mut Q<HOP>, _| e.link.ip);
+        h.write("ipaddr", |e: &mut Q<HOP>, cx, text| {
+            e.link.ip = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}
+
+const NO_DESTINATION: &str = "destination 0.0.0.0";

@@ -1,0 +1,156 @@
+//! Neighbours of IPv6: neighbour discovery (RFC 4861).
+
+use super::querier::{Link, Shared};
+use super::state::{News, Query};
+use packet::{DEFAULT_HEADROOM, Packet};
+use router::{Cx, Handlers};
+use std::net::Ipv6Addr;
+use wire::ethernet::{self, HEADER_LEN, ether_type, header};
+use wire::{MacAddr, icmpv6, ip_proto, ipv6};
+
+/// Where the message starts, and its length with one option for a link-layer address.
+const MESSAGE_AT: usize = HEADER_LEN + ipv6::HEADER_LEN;
+const MESSAGE_LEN: usize = icmpv6::NEIGHBOR_LEN + 8;
+const SOURCE_LINK_ADDRESS: u8 = 1;
+const TARGET_LINK_ADDRESS: u8 = 2;
+const HOP_LIMIT: u8 = 255;
+
+/// This host on a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Nd {
+    pub(crate) ip: Ipv6Addr,
+    pub(crate) mac: MacAddr,
+}
+
+impl Link for Nd {
+    type Address = Ipv6Addr;
+    const NO_ANSWER: &'static str = "no answer to neighbour solicitations";
+    const QUERIES: &'static str = "ND";
+
+    #[inline]
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn destination(packet: &Packet) -> Ipv6Addr {
+        packet.dst_ip6()
+    }
+
+    #[inline]
+    fn header(&self, to: MacAddr) -> [u8; HEADER_LEN] {
+        header(to, self.mac, ether_type::IPV6)
+    }
+
+    fn special(&self, ip: Ipv6Addr) -> Option<Result<MacAddr, &'static str>> {
+        match ip {
+            ip if ip.is_multicast() => Some(Ok(group_mac(ip))),
+            ip if ip.is_unspecified() => Some(Err("no destination annotation")),
+            _ => None,
+        }
+    }
+
+    fn complain(&self, _: &mut Cx<'_>, _: &Shared<Ipv6Addr>) {}
+
+    fn query(&self, cx: &mut Cx<'_>, ip: Ipv6Addr, whom: Query, _: Option<&Packet>) -> Option<Packet> {
+        let (dst, mac) = match whom {
+            Query::All => solicited_node(ip),
+            Query::One(mac) => (ip, mac),
+        };
+        let mut query = cx.pool().alloc(DEFAULT_HEADROOM - HEADER_LEN, MESSAGE_AT + MESSAGE_LEN)?;
+        self.fill(query.data_mut(), ip, dst, mac)?;
+        query.set_mac_offset(0);
+        query.set_timestamp_ns(cx.now_ns());
+        Some(query)
+    }
+
+    fn news(&self, packet: &Packet) -> Option<(Ipv6Addr, News, bool)> {
+        advertised(packet.data()).map(|(ip, news)| (ip, news, false))
+    }
+
+    fn is_response(packet: &Packet) -> bool {
+        packet.len() >= MESSAGE_AT + icmpv6::NEIGHBOR_LEN
+    }
+
+    #[inline]
+    fn take_hop(packet: &mut Packet) -> Option<bool> {
+        let mut ip = ipv6::Header::new(packet.data_mut().first_chunk_mut()?);
+        let limit = ip.hop_limit();
+        if limit > 1 {
+            ip.set_hop_limit(limit - 1);
+        }
+        Some(limit > 1)
+    }
+
+    fn handlers<const HOP: bool>(_: &mut Handlers) {}
+}
+
+impl Nd {
+    /// Writes a solicitation.
+    fn fill(&self, frame: &mut [u8], target: Ipv6Addr, dst: Ipv6Addr, mac: MacAddr) -> Option<()> {
+        let (ethernet, rest) = frame.split_first_chunk_mut()?;
+        *ethernet = header(mac, self.mac, ether_type::IPV6);
+        let (place, message) = rest.split_first_chunk_mut()?;
+        let mut ip = ipv6::Header::new(place);
+        ip.set_version_class_flow(0, 0);
+        ip.set_payload_len(MESSAGE_LEN as u16);
+        ip.set_next_header(ip_proto::ICMPV6);
+        ip.set_hop_limit(HOP_LIMIT);
+        ip.set_src(self.ip);
+        ip.set_dst(dst);
+        message[..8].fill(0);
+        message[0] = icmpv6::kind::NEIGHBOR_SOLICITATION;
+        message[8..icmpv6::NEIGHBOR_LEN].copy_from_slice(&target.octets());
+        let option = icmpv6::link_addr_option(SOURCE_LINK_ADDRESS, self.mac);
+        message[icmpv6::NEIGHBOR_LEN..].copy_from_slice(&option);
+        icmpv6::fill_checksum(self.ip, dst, message).ok()
+    }
+}
+
+/// The group that an address' neighbours listen to, and its Ethernet address (RFC 4291, section 2.7.1; RFC 2464, section 7).
+fn solicited_node(ip: Ipv6Addr) -> (Ipv6Addr, MacAddr) {
+    let bits = 0xff02_0000_0000_0000_0000_0001_ff00_0000 | (ip.to_bits() & 0xff_ffff);
+    let group = Ipv6Addr::from_bits(bits);
+    (group, group_mac(group))
+}
+
+/// The Ethernet address of a group (RFC 2464, section 7).
+pub(crate) fn group_mac(group: Ipv6Addr) -> MacAddr {
+    let [.., a, b, c, d] = group.octets();
+    MacAddr([0x33, 0x33, a, b, c, d])
+}
+
+/// What a frame tells about a neighbour, if it is a proper advertisement (RFC 4861, section 7.1.2).
+pub(crate) fn advertised(frame: &[u8]) -> Option<(Ipv6Addr, News)> {
+    let ethernet = ethernet::Header::new_checked(frame).ok()?;
+    let ip = ipv6::Header::new_checked(frame.get(HEADER_LEN..)?).ok()?;
+    let len = usize::from(ip.payload_len());
+    let message = frame.get(MESSAGE_AT..MESSAGE_AT + len).filter(|_| len >= icmpv6::NEIGHBOR_LEN)?;
+    let proper = ethernet.ether_type() == ether_type::IPV6
+        && ip.version() == 6
+        && ip.next_header() == ip_proto::ICMPV6
+        && ip.hop_limit() == HOP_LIMIT
+        && message[..2] == [icmpv6::kind::NEIGHBOR_ADVERTISEMENT, 0]
+        && icmpv6::verify_checksum(ip.src(), ip.dst(), message).is_ok();
+    let target = Ipv6Addr::from(*message.get(8..)?.first_chunk::<16>()?);
+    let mac = target_option(message.get(icmpv6::NEIGHBOR_LEN..)?)?;
+    let flag = |bit| message[4] & bit != 0;
+    // What goes to a group answers nobody (section 7.1.2).
+    let solicited = flag(icmpv6::FLAG_SOLICITED) && !ip.dst().is_multicast();
+    let news = News { mac, solicited, overrides: flag(icmpv6::FLAG_OVERRIDE) };
+    (proper && !target.is_multicast() && mac.is_none_or(|mac| !mac.is_group())).then_some((target, news))
+}
+
+/// The target's link-layer address among the options of a message, if there is one; `None` if the options are malformed.
+pub(crate) fn target_option(mut options: &[u8]) -> Option<Option<MacAddr>> {
+    let mut found = None;
+    while !options.is_empty() {
+        let &[kind, eighths, ..] = options else { return None };
+        let option = options.get(..usize::from(eighths) * 8).filter(|option| !option.is_empty())?;
+        if kind == TARGET_LINK_ADDRESS && eighths == 1 && found.is_none() {
+            found = option.get(2..)?.first_chunk().map(|bytes| MacAddr(*bytes));
+        }
+        options = &options[option.len()..];
+    }
+    Some(found)
+}
