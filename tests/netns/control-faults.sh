@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Whoever tells Clique of routes, or asks it, may hang, stop in the middle of a sentence or talk nonsense; so may Clique's own control
-# threads: no packet is lost. (That a panic in them costs none either is tested in crates/control.) About 15 s.
+# threads: no packet is lost. About 15 s.
 source "$(dirname "$0")/lib.sh" python3
 
 build
