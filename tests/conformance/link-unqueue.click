@@ -8,6 +8,6 @@ Script(wait 1.15, stop);
 //? d.count
 //= 1
 //? l.latency
-//= 1s
+//= 1.000000s
 //? l.bandwidth
-//= 8kbps
+//= 1000

@@ -53,8 +53,8 @@ pub use ready::Interest;
 pub use router::{Handle, Router, STOPPED};
 pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};
 pub use values::{
-    AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, parse_boolean,
-    parse_integer,
+    AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, interval,
+    parse_boolean, parse_integer,
 };
 
 /// Packets in a batch, at most, unless told otherwise.

@@ -182,6 +182,19 @@ impl FromArg for Duration {
     }
 }
 
+/// Writes a time span as Click does: in whole `ms`, `us` or `ns` below a second, otherwise in seconds with six decimals, or
+/// nine where it needs them.
+pub fn interval(span: Duration) -> String {
+    let (s, ns) = (span.as_secs(), span.subsec_nanos());
+    match (s, ns % 1_000_000, ns % 1000) {
+        (0, 0, _) => format!("{}ms", ns / 1_000_000),
+        (0, _, 0) => format!("{}us", ns / 1000),
+        (0, ..) => format!("{ns}ns"),
+        (_, _, 0) => format!("{s}.{:06}s", ns / 1000),
+        _ => format!("{s}.{ns:09}s"),
+    }
+}
+
 /// A bandwidth: a number and a unit. Units: `baud`, `bps` or `b/s` for bits a second, `Bps` or `B/s` for bytes a second,
 /// each with an optional prefix `k`, `K`, `M` or `G` (powers of 1,000). A bare number means bytes a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

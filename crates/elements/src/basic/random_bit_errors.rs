@@ -35,7 +35,7 @@ use std::fmt;
 pub(crate) const CLASS: Class =
     Class::new("RandomBitErrors", create).doc(include_str!("random_bit_errors.rs"));
 
-type Probability = Fraction<16>;
+type Probability = Fraction<28>;
 
 const BAD_PROBABILITY: &str = "drop probability must be between 0 and 1";
 

@@ -14,6 +14,7 @@
 //!
 //! # Handlers
 //! - `rate` (read, write): the argument.
+//! - `config` (read): the rate.
 //!
 //! # Example
 //! ```click
@@ -107,7 +108,9 @@ impl Element for BandwidthShaper {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("rate", |e: &mut BandwidthShaper, _| Bandwidth(e.rate.rate()));
+        for name in ["rate", "config"] {
+            h.read(name, |e: &mut BandwidthShaper, _| Bandwidth(e.rate.rate()));
+        }
         h.write("rate", |e: &mut BandwidthShaper, cx, text| {
             let rate = router::value::<Bandwidth>(cx, text)?;
             e.rate.set(checked(rate.0)?, cx.now_ns());

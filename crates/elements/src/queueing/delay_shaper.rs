@@ -109,7 +109,7 @@ impl Element for DelayShaper {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("delay", |e: &mut DelayShaper, _| format!("{}s", e.delay.as_secs_f64()));
+        h.read("delay", |e: &mut DelayShaper, _| router::interval(e.delay));
         h.write("delay", |e: &mut DelayShaper, cx, text| {
             e.delay = router::value(cx, text).map_err(|_| "delay must be a timestamp".to_owned())?;
             Ok(())
@@ -130,7 +130,7 @@ mod tests {
                  Script(wait {wait}, stop)"
             )
         };
-        assert_eq!(run_and_read(&config("0.19"), &["d.count", "s.delay"]), ["0", "0.2s"]);
+        assert_eq!(run_and_read(&config("0.19"), &["d.count", "s.delay"]), ["0", "200ms"]);
         assert_eq!(run_and_read(&config("0.21"), &["d.count"]), ["5"]);
     }
 }

@@ -13,7 +13,7 @@
 //! - `DELAY` (time): the delay.
 //!
 //! # Handlers
-//! - `delay` (read): the argument.
+//! - `delay` (read, write): the argument; what is written counts for packets pulled from then on.
 //!
 //! # Example
 //! ```click
@@ -95,9 +95,13 @@ impl Element for DelayUnqueue {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("delay", |e: &mut DelayUnqueue, _| match e.delay_ns % NS_PER_S {
-            0 => format!("{}s", e.delay_ns / NS_PER_S),
-            _ => format!("{}s", e.delay_ns as f64 / NS_PER_S as f64),
+        type U = DelayUnqueue;
+        h.read("delay", |e: &mut U, _| router::interval(Duration::from_nanos(e.delay_ns as u64)));
+        h.write("delay", |e: &mut U, cx, text| {
+            let delay: Duration =
+                router::value(cx, text).map_err(|_| "expected time in seconds".to_owned())?;
+            e.delay_ns = i64::try_from(delay.as_nanos()).map_err(|_| "out of range".to_owned())?;
+            Ok(())
         });
     }
 }
@@ -114,6 +118,6 @@ mod tests {
                       -> Discard";
         let read = run_and_read(config, &["c.count", "d.delay"]);
         assert!(["10", "11"].contains(&read[0].as_str()), "{read:?}");
-        assert_eq!(read[1], "1s");
+        assert_eq!(read[1], "1.000000s");
     }
 }

@@ -12,10 +12,11 @@
 //!
 //! # Arguments
 //! - `LATENCY` (time): how long a bit is under way.
-//! - `BANDWIDTH` (bandwidth): bits a second.
+//! - `BANDWIDTH` (bandwidth): of the line, at least 100 bytes a second.
 //!
 //! # Handlers
-//! - `latency`, `bandwidth` (read): the arguments.
+//! - `latency`, `bandwidth` (read, write): the arguments, the bandwidth as bytes a second. Writing one drops what is on the
+//!   line.
 //! - `size` (read): packets on the line.
 //! - `reset` (write, button): drops them.
 //!
@@ -27,8 +28,9 @@
 //! # See also
 //! DelayUnqueue, BandwidthRatedUnqueue, Queue
 
+use super::rate::Bandwidth;
 use packet::{Anno, Batch, Packet};
-use router::{Activity, Bandwidth, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -44,7 +46,8 @@ const NS_PER_S: i64 = 1_000_000_000;
 struct LinkUnqueue {
     latency: Duration,
     latency_ns: i64,
-    bandwidth: Bandwidth,
+    /// Bytes a second.
+    bandwidth: u32,
     /// Packets on the line; their timestamps say when they arrive.
     line: VecDeque<Packet>,
     /// When the last packet arrives, or did.
@@ -56,10 +59,8 @@ struct LinkUnqueue {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut latency, mut bandwidth) = (Duration::ZERO, Bandwidth::default());
     config.args().required("LATENCY", &mut latency).required("BANDWIDTH", &mut bandwidth).finish()?;
-    let latency_ns = i64::try_from(latency.as_nanos()).map_err(|_| "LATENCY: out of range".to_owned())?;
-    if bandwidth.bytes_per_second == 0 {
-        return Err("BANDWIDTH: must be > 0".into());
-    }
+    let latency_ns = nanoseconds(latency)?;
+    let bandwidth = rounded(bandwidth)?;
     Ok(Box::new(LinkUnqueue {
         latency,
         latency_ns,
@@ -70,11 +71,32 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }))
 }
 
+/// A latency as a number.
+fn nanoseconds(latency: Duration) -> Result<i64, String> {
+    i64::try_from(latency.as_nanos()).map_err(|_| "LATENCY: out of range".to_owned())
+}
+
+/// A bandwidth in whole hundreds of bytes, as Click keeps it.
+fn rounded(Bandwidth(bytes): Bandwidth) -> Result<u32, String> {
+    match bytes / 100 {
+        0 => Err("bandwidth too small, minimum 100Bps".to_owned()),
+        hundreds => Ok(hundreds * 100),
+    }
+}
+
 impl LinkUnqueue {
+    /// Empties the line.
+    fn reset(&mut self, cx: &mut Cx<'_>) {
+        self.line.drain(..).for_each(|packet| cx.drop(packet, "link reset"));
+        (self.last_ns, self.backlog) = (0, false);
+        cx.cancel_timer(0);
+        cx.schedule();
+    }
+
     /// How long a packet takes to be sent.
     fn duration_ns(&self, packet: &Packet) -> i64 {
         let bytes = packet.len() as u64 + packet.anno(Anno::EXTRA_LENGTH);
-        let ns = u128::from(bytes) * NS_PER_S as u128 / u128::from(self.bandwidth.bytes_per_second);
+        let ns = u128::from(bytes) * NS_PER_S as u128 / u128::from(self.bandwidth);
         i64::try_from(ns).unwrap_or(i64::MAX)
     }
 
@@ -154,14 +176,23 @@ impl Element for LinkUnqueue {
 
     fn handlers(&self, h: &mut Handlers) {
         type L = LinkUnqueue;
-        h.read("latency", |e: &mut L, _| format!("{}s", e.latency.as_secs_f64()));
+        h.read("latency", |e: &mut L, _| router::interval(e.latency));
         h.read("bandwidth", |e: &mut L, _| e.bandwidth);
         h.read("size", |e: &mut L, _| e.line.len());
+        h.write("latency", |e: &mut L, cx, text| {
+            let latency = router::value(cx, text).map_err(|_| "latency must be a timestamp".to_owned())?;
+            (e.latency, e.latency_ns) = (latency, nanoseconds(latency)?);
+            e.reset(cx);
+            Ok(())
+        });
+        h.write("bandwidth", |e: &mut L, cx, text| {
+            let bandwidth = router::value(cx, text).map_err(|_| "invalid bandwidth".to_owned())?;
+            e.bandwidth = rounded(bandwidth)?;
+            e.reset(cx);
+            Ok(())
+        });
         h.write("reset", |e: &mut L, cx, _| {
-            e.line.drain(..).for_each(|packet| cx.drop(packet, "link reset"));
-            (e.last_ns, e.backlog) = (0, false);
-            cx.cancel_timer(0);
-            cx.schedule();
+            e.reset(cx);
             Ok(())
         })
         .as_button();
@@ -189,7 +220,7 @@ mod tests {
         ] {
             assert_eq!(run_and_read(&config(wait), &["q.length", "l.size", "d.count"]), seen, "{wait}");
         }
-        assert_eq!(run_and_read(&config(0.0), &["l.latency", "l.bandwidth"]), ["1s", "8kbps"]);
+        assert_eq!(run_and_read(&config(0.0), &["l.latency", "l.bandwidth"]), ["1.000000s", "1000"]);
     }
 
     /// An idle line delays a packet by its own length only.
@@ -208,6 +239,6 @@ mod tests {
 
     #[test]
     fn bad_arguments() {
-        assert!(errors("Idle -> LinkUnqueue(1, 0) -> Discard").contains("BANDWIDTH"));
+        assert!(errors("Idle -> LinkUnqueue(1, 0) -> Discard").contains("bandwidth too small"));
     }
 }

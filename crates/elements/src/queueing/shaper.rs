@@ -14,6 +14,7 @@
 //!
 //! # Handlers
 //! - `rate` (read, write): the argument.
+//! - `config` (read): the rate.
 //!
 //! # Example
 //! ```click
@@ -85,7 +86,9 @@ impl Element for Shaper {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("rate", |e: &mut Shaper, _| e.rate.rate());
+        for name in ["rate", "config"] {
+            h.read(name, |e: &mut Shaper, _| e.rate.rate());
+        }
         h.write("rate", |e: &mut Shaper, cx, text| {
             e.rate.set(checked(router::value(cx, text)?)?, cx.now_ns());
             cx.set_signal(true);

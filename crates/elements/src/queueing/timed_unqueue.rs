@@ -48,7 +48,12 @@ struct TimedUnqueue {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut interval, mut burst) = (Duration::ZERO, 1i32);
+    create_with(config, 1)
+}
+
+/// One with bursts of so many packets unless it is told otherwise.
+pub(super) fn create_with(config: &mut Config<'_>, mut burst: i32) -> Result<Box<dyn Element>, ConfigError> {
+    let mut interval = Duration::ZERO;
     config.args().required("INTERVAL", &mut interval).positional("BURST", &mut burst).finish()?;
     let burst = usize::try_from(burst).ok().filter(|&burst| burst > 0).ok_or("bad BURST")?;
     let interval_ns = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX).saturating_mul(1_000_000);

@@ -12,7 +12,7 @@
 //! - `INTERVAL` (seconds, default 0.5): time between pulls.
 //!
 //! # Handlers
-//! - `interval` (read, write): the argument.
+//! - `interval` (read, write): the argument; what is written counts from the next pull on.
 //!
 //! # Example
 //! ```click
@@ -62,10 +62,9 @@ impl Element for TimedSink {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("interval", |e: &mut TimedSink, _| format!("{}s", e.interval.as_secs_f64()));
+        h.read("interval", |e: &mut TimedSink, _| router::interval(e.interval));
         h.write("interval", |e: &mut TimedSink, cx, text| {
-            e.interval = router::value(cx, text)?;
-            cx.timer_after(0, e.interval);
+            e.interval = crate::source::positive_interval(cx, text)?;
             Ok(())
         });
     }

@@ -13,7 +13,7 @@ mod rated_source;
 mod timed_source;
 
 use router::Class;
-pub(crate) use timed_source::DEFAULT_INTERVAL;
+pub(crate) use timed_source::{DEFAULT_INTERVAL, positive_interval};
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[

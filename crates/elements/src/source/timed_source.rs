@@ -19,7 +19,8 @@
 //! # Handlers
 //! - `count` (read): packets made.
 //! - `reset` (write, button): sets the count to zero and starts again.
-//! - `data`, `interval`, `limit`, `active` (read, write): the arguments.
+//! - `data`, `interval`, `limit`, `active`, `headroom` (read, write): the arguments. A source that is switched on, or reset
+//!   after its last packet, makes a packet at once.
 //!
 //! # Example
 //! ```click
@@ -44,6 +45,14 @@ pub(crate) const CLASS: Class = Class::new("TimedSource", create)
 /// What the interval is unless the user says otherwise.
 pub(crate) const DEFAULT_INTERVAL: Duration = Duration::from_millis(500);
 
+/// The value of a handler that sets an interval: not zero.
+pub(crate) fn positive_interval(cx: &Cx<'_>, text: &str) -> Result<Duration, String> {
+    match router::value(cx, text) {
+        Ok(interval) if interval > Duration::ZERO => Ok(interval),
+        _ => Err("bad interval".to_owned()),
+    }
+}
+
 struct TimedSource {
     contents: Contents,
     interval: Duration,
@@ -51,10 +60,11 @@ struct TimedSource {
     active: bool,
     stop: bool,
     count: u64,
+    headroom: u32,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut data, mut headroom) = (Bytes(DEFAULT_DATA.to_vec()), 0u32);
+    let mut data = Bytes(DEFAULT_DATA.to_vec());
     let mut e = TimedSource {
         contents: Contents::default(),
         interval: DEFAULT_INTERVAL,
@@ -62,6 +72,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         active: true,
         stop: false,
         count: 0,
+        headroom: packet::DEFAULT_HEADROOM as u32,
     };
     config
         .args()
@@ -70,23 +81,26 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("LIMIT", &mut e.limit)
         .keyword("ACTIVE", &mut e.active)
         .keyword("STOP", &mut e.stop)
-        .keyword("HEADROOM", &mut headroom)
+        .keyword("HEADROOM", &mut e.headroom)
         .finish()?;
     e.contents = Contents::new(data.0, -1);
     Ok(Box::new(e))
 }
 
 impl TimedSource {
+    /// Makes a packet at once and goes on from there, unless one is due anyway.
     fn wake(&self, cx: &mut Cx<'_>) {
         if self.active && !cx.timer_is_set(0) {
-            cx.timer_after(0, self.interval);
+            cx.timer_at(0, cx.now_ns());
         }
     }
 }
 
 impl Element for TimedSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.wake(cx);
+        if self.active {
+            cx.timer_after(0, self.interval);
+        }
         Ok(())
     }
 
@@ -122,28 +136,25 @@ impl Element for TimedSource {
             e.contents.fill();
             Ok(())
         });
-        h.read("interval", |e: &mut S, _| format!("{}s", e.interval.as_secs_f64()));
+        h.read("interval", |e: &mut S, _| router::interval(e.interval));
         h.write("interval", |e: &mut S, cx, text| {
-            e.interval = router::value(cx, text)?;
-            if cx.timer_is_set(0) {
-                cx.timer_after(0, e.interval);
-            }
+            e.interval = positive_interval(cx, text)?;
             Ok(())
         });
         h.read("limit", |e: &mut S, _| e.limit);
         h.write("limit", |e: &mut S, cx, text| {
             e.limit = router::value(cx, text)?;
-            e.wake(cx);
             Ok(())
         });
         h.read("active", |e: &mut S, _| e.active);
         h.write("active", |e: &mut S, cx, text| {
             e.active = router::value(cx, text)?;
-            if e.active {
-                e.wake(cx);
-            } else {
-                cx.cancel_timer(0);
-            }
+            e.wake(cx);
+            Ok(())
+        });
+        h.read("headroom", |e: &mut S, _| e.headroom);
+        h.write("headroom", |e: &mut S, cx, text| {
+            e.headroom = router::value(cx, text).map_err(|_| "bad headroom".to_owned())?;
             Ok(())
         });
     }
@@ -169,6 +180,6 @@ mod tests {
     fn switched_on() {
         let config = "s :: TimedSource(0.1, LIMIT 4, ACTIVE false) -> d :: Discard;
                       Script(wait 1, write s.active true, wait 0.25, write s.active false, wait 1, stop)";
-        assert_eq!(run_and_read(config, &["s.count", "d.count", "s.interval"]), ["2", "2", "0.1s"]);
+        assert_eq!(run_and_read(config, &["s.count", "d.count", "s.interval"]), ["3", "3", "100ms"]);
     }
 }

@@ -59,8 +59,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("DROP", &mut drop)
         .keyword("ACTIVE", &mut active)
         .finish()?;
+    if sample.is_some() && drop.is_some() {
+        return Err("give at most one of SAMPLE and DROP".into());
+    }
     let dropped = drop.and_then(Fraction::complement);
-    let sample = sample.or(p).or(dropped).filter(|p| p.complement().is_some());
+    let sample = sample.or(dropped).or(p).filter(|p| p.complement().is_some());
     let sample = sample.ok_or("sampling probability must be between 0 and 1")?;
     let second = config.outputs() > 1;
     Ok(Box::new(PerPacket(RandomSample { sample, active, drops: 0, second })))
@@ -79,8 +82,9 @@ impl Simple for RandomSample {
     fn handlers(&self, h: &mut Handlers) {
         type R = RandomSample;
         let read = |cx: &Cx<'_>, text: &str| -> Result<Probability, String> {
-            let p: Probability = router::value(cx, text)?;
-            p.complement().map(|_| p).ok_or_else(|| "sampling probability must be between 0 and 1".to_owned())
+            let p: Option<Probability> = router::value(cx, text).ok();
+            let p = p.filter(|p| p.complement().is_some());
+            p.ok_or_else(|| "Must be given a number between 0.0 and 1.0".to_owned())
         };
         h.read("sampling_prob", |e: &mut R, _| e.sample);
         h.read("drop_prob", |e: &mut R, _| e.sample.complement().unwrap_or_default());
