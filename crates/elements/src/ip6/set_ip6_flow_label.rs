@@ -1,7 +1,7 @@
 //! Sets the flow label of IPv6 packets.
 //!
 //! ```click
-//! SetIP6FlowLabel(LABEL)
+//! SetIP6FlowLabel(FLOW)
 //! ```
 //!
 //! Expects packets with a marked IPv6 header, and drops others.
@@ -9,10 +9,10 @@
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `LABEL` (0 to 1048575): the flow label.
+//! - `FLOW` (0 to 1048575): the flow label.
 //!
 //! # Handlers
-//! - `label` (read, write): the argument.
+//! - `flowlabel` (read, write): the argument.
 //!
 //! # Example
 //! ```click
@@ -37,7 +37,7 @@ struct SetIp6FlowLabel(u32);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut label = 0;
-    config.args().required("LABEL", &mut label).finish()?;
+    config.args().required("FLOW", &mut label).finish()?;
     Ok(Box::new(PerPacket(SetIp6FlowLabel(checked(label)?))))
 }
 
@@ -55,8 +55,8 @@ impl Simple for SetIp6FlowLabel {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("label", |e: &mut SetIp6FlowLabel, _| e.0);
-        h.write("label", |e: &mut SetIp6FlowLabel, cx, text| {
+        h.read("flowlabel", |e: &mut SetIp6FlowLabel, _| e.0);
+        h.write("flowlabel", |e: &mut SetIp6FlowLabel, cx, text| {
             e.0 = checked(router::value(cx, text)?)?;
             Ok(())
         });
@@ -76,8 +76,11 @@ mod tests {
             [packet(0x6abf_ffff), packet(0x6000_0000), vec![0x60]],
         );
         assert_eq!(flow.data(0), [packet(0x6ab1_2345), packet(0x6001_2345)]);
-        assert_eq!((flow.read("s.label"), flow.drops()), ("74565".to_owned(), vec![("no IPv6 header", 1)]));
-        assert_eq!(flow.write("s.label", "7") + &flow.read("s.config"), "7");
+        assert_eq!(
+            (flow.read("s.flowlabel"), flow.drops()),
+            ("74565".to_owned(), vec![("no IPv6 header", 1)])
+        );
+        assert_eq!(flow.write("s.flowlabel", "7") + &flow.read("s.flowlabel"), "7");
         assert!(errors("Idle -> SetIP6FlowLabel(0x100000) -> Discard").contains("out of range"));
     }
 }

@@ -12,7 +12,7 @@
 //! - `HLIM` (0 to 255): the hop limit.
 //!
 //! # Handlers
-//! - `hlim` (read, write): the argument.
+//! - `hopLimit` (read, write): the argument.
 //!
 //! # Example
 //! ```click
@@ -51,8 +51,8 @@ impl Simple for SetIp6Hlim {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("hlim", |e: &mut SetIp6Hlim, _| e.0);
-        h.write("hlim", |e: &mut SetIp6Hlim, cx, text| {
+        h.read("hopLimit", |e: &mut SetIp6Hlim, _| e.0);
+        h.write("hopLimit", |e: &mut SetIp6Hlim, cx, text| {
             e.0 = router::value(cx, text)?;
             Ok(())
         });
@@ -72,7 +72,7 @@ mod tests {
             [packet(1), packet(255), vec![0x60]],
         );
         assert_eq!(flow.data(0), [packet(9), packet(9)]);
-        assert_eq!((flow.read("s.hlim"), flow.drops()), ("9".to_owned(), vec![("no IPv6 header", 1)]));
+        assert_eq!((flow.read("s.hopLimit"), flow.drops()), ("9".to_owned(), vec![("no IPv6 header", 1)]));
         assert!(errors("Idle -> SetIP6Hlim(256) -> Discard").contains("HLIM"));
     }
 }
