@@ -196,7 +196,7 @@ mod tests {
         let handle = router.handle();
         let stop = std::thread::spawn(move || {
             // Simulated time goes on as soon as the router is idle.
-            while handle.call(Call::read("a.count", "")) != Ok("0".to_owned()) || !seen(&handle) {}
+            while !seen(&handle) || handle.call(Call::read("a.count", "")) != Ok("0".to_owned()) {}
             handle.stop();
         });
         router.run();
