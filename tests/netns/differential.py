@@ -280,6 +280,8 @@ def excuse(sent, port, linux, clique):
         errors = lambda outputs: sorted((p, error4(f) or (0, 0)) for p, f in outputs)
         if options[:1] in (b"\7", b"\x44") and errors(linux) == errors(clique) and len(clique) == 1 and kinds(clique):
             return "record route or time stamps: Linux repeats the option in its errors, and fills it in before it looks for a way"
+        if options[:1] == b"\x44" and len(options) > 3 and options[3] >> 4 == 15 and not linux and len(clique) == 1 and kinds(clique) <= nowhere:
+            return "time stamps that say that fifteen hosts had no room, and no way: Linux says nothing"
         if packet[9] == 1 and struct.unpack("!H", packet[2:4])[0] < 4 * (packet[0] & 15) + 8 and not clique:
             return "about an ICMP message that is cut off: it may have been an error (RFC 1812, section 4.3.2.7)"
         if packet[12:16] in (v4("10.0.1.2"), v4("10.0.2.2")) and not linux and len(clique) == 1 and kinds(clique) <= nowhere:
