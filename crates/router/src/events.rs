@@ -105,6 +105,8 @@ mod tests {
         assert_eq!(some.try_iter().count(), BACKLOG);
         events.publish("neighbour last");
         assert_eq!(some.try_iter().collect::<Vec<_>>(), ["lost 5", "neighbour last"]);
+        events.publish("neighbour again");
+        assert_eq!(some.try_iter().collect::<Vec<_>>(), ["neighbour again"], "what was lost is told once");
         drop(some);
         assert!(events.is_heard());
         events.publish("neighbour unheard");
