@@ -5,11 +5,20 @@
 //! checked one after the other: each is a handful of comparisons of numbers. If it is long, it is divided by another field in
 //! the same way. Where neither helps, because too many entries are for nearly all packets, the search says so, and
 //! [`super::vectors`] finds the answer. It also says so for packets that do not have all of the fields.
+//!
+//! # What makes it fast
+//! What there is to check of an entry lies in its list, in a few numbers: its kind ([`super::kinds`]), which of few things it
+//! wants of the protocol and such fields, and an interval for each of the other fields. All of that is compared without a
+//! branch; there is one for each entry, not one for each field. So a packet takes a handful of loads, few of which wait for one another: its
+//! fields, the interval of the first, what follows that, the list. An entry of which this does not say all is *odd*, and
+//! what is left is looked up elsewhere.
 
 use super::expr::{Parts, Rule};
+use super::kinds::Kinds;
 use super::program::part_of;
-use super::search::SearchTree;
-use super::terms::{Field, Term};
+use super::ranks::Ranks;
+use super::search::{KEYS, SearchTree};
+use super::terms::{Field, Set, Term};
 use std::collections::HashMap;
 
 /// Fields that are looked at, at most.
@@ -58,6 +67,32 @@ impl Check {
     }
 }
 
+/// The intervals of one field's values.
+#[derive(Clone, Debug)]
+enum Intervals {
+    Tree(SearchTree),
+    /// For fields of two bytes with many intervals.
+    Ranks(Ranks),
+}
+
+impl Intervals {
+    fn new(field: Field, starts: &[u32]) -> Intervals {
+        // One node of a tree is smaller, and looked at as quickly.
+        match field.largest() <= 0xffff && starts.len() > KEYS {
+            true => Intervals::Ranks(Ranks::new(starts)),
+            false => Intervals::Tree(SearchTree::new(starts)),
+        }
+    }
+
+    #[inline]
+    fn find(&self, value: u32) -> usize {
+        match self {
+            Intervals::Tree(tree) => tree.find(value),
+            Intervals::Ranks(ranks) => ranks.find(value),
+        }
+    }
+}
+
 /// What follows an interval: `len` entries from `start` on in the lists, or one of these.
 #[derive(Clone, Copy, Debug)]
 struct Way {
@@ -74,9 +109,18 @@ const MANY: u32 = u32::MAX - 1;
 #[derive(Clone, Debug)]
 struct Cut {
     place: usize,
-    tree: SearchTree,
+    intervals: Intervals,
     ways: Vec<Way>,
 }
+
+/// Numbers at the start of each list's entry, before its intervals: the head, and the output.
+const HEAD: usize = 2;
+/// Bits of the head that are the kind. Those above are the entry's number.
+const KIND_BITS: u32 = 6;
+/// The head's bit of odd entries.
+const ODD: u32 = 1 << 31;
+/// Entries that heads can number.
+const MOST: usize = 1 << (31 - KIND_BITS);
 
 /// Rules, to be searched.
 #[derive(Clone, Debug)]
@@ -84,6 +128,12 @@ pub(super) struct Cuts {
     places: Vec<Place>,
     root: Way,
     cuts: Vec<Cut>,
+    kinds: Kinds,
+    /// Places of the fields that lists have intervals of.
+    columns: [u8; FIELDS],
+    /// Numbers that lists have for each entry.
+    stride: usize,
+    /// All lists: [`HEAD`] numbers for each entry and two for each column, where its interval starts and how far it goes.
     lists: Vec<u32>,
     /// Each entry, and where its checks are.
     entries: Vec<(Entry, u32, u32)>,
@@ -101,23 +151,34 @@ impl Cuts {
             Builder { terms, fields, cuts: Vec::new(), lists: Vec::new(), known: HashMap::new(), room: 0 };
         builder.room = SPREAD * terms.len() + 10_000;
         let all: Vec<u32> = (0..terms.len() as u32).collect();
-        let root = builder.way(&all, &[]);
+        let root =
+            if terms.len() < MOST { builder.way(&all, &[]) } else { Way { start: u32::MAX, len: MANY } };
         let Builder { cuts, lists, .. } = builder;
         let first = cuts.get(root.start as usize).filter(|_| root.len == CUT).map(|cut| cut.place);
+        let kinds = Kinds::new(terms, fields, first);
+        // Everybody has looked at the first field already.
+        let unseen = (0..fields.len()).filter(|&place| Some(place) != first);
+        let columns: Vec<usize> = unseen.clone().filter(|&place| !kinds.has(place)).collect();
         let mut search = Cuts {
             places: fields.iter().map(place).collect(),
             root,
             cuts,
-            lists,
+            kinds,
+            columns: std::array::from_fn(|at| columns.get(at).map_or(0, |&place| place as u8)),
+            stride: HEAD + 2 * columns.len(),
+            lists: Vec::new(),
             entries: Vec::with_capacity(terms.len()),
             checks: Vec::new(),
         };
         for ((_, term), &entry) in terms.iter().zip(entries) {
             let start = search.checks.len() as u32;
-            // Everybody has looked at the first field already.
-            let places = (0..fields.len()).filter(|&place| Some(place) != first);
-            places.for_each(|place| search.check(place, fields[place], term));
+            unseen.clone().for_each(|place| search.check(place, fields[place], term));
             search.entries.push((entry, start, search.checks.len() as u32));
+        }
+        search.lists.reserve_exact(lists.len() * search.stride);
+        for entry in lists {
+            let sets = columns.iter().map(|&place| terms[entry as usize].1.set(fields[place]));
+            search.list(entry, sets);
         }
         search
     }
@@ -135,43 +196,84 @@ impl Cuts {
         }
     }
 
-    /// The first entry that accepts a packet, if any does; nothing if this search cannot tell.
+    /// Adds an entry to the list that is being made, which wants this of the columns.
+    fn list<'t>(&mut self, number: u32, sets: impl Iterator<Item = Option<&'t Set>>) {
+        let (entry, ..) = self.entries[number as usize];
+        let head = self.lists.len();
+        self.lists.extend([number << KIND_BITS | self.kinds.of(number), entry.output]);
+        let mut odd = entry.inexact;
+        for set in sets {
+            let (from, to) = match set.map(|set| set.intervals.as_slice()) {
+                None => (0, u32::MAX),
+                Some([interval]) => *interval,
+                Some(several) => {
+                    odd = true;
+                    let ends = several.first().zip(several.last());
+                    ends.map_or((0, u32::MAX), |(first, last)| (first.0, last.1))
+                }
+            };
+            self.lists.extend([from, to - from]);
+        }
+        self.lists[head] |= if odd { ODD } else { 0 };
+    }
+
+    /// Reads the values of a packet's fields. False if it does not have all of them.
     #[inline]
-    pub(super) fn find(&self, parts: &Parts<'_>, rules: &[Rule]) -> Option<Option<Entry>> {
+    fn read(&self, parts: &Parts<'_>, values: &mut [u32; FIELDS]) -> bool {
+        for (at, place) in self.places.iter().enumerate() {
+            let part = parts.get(place.part).get(place.offset..);
+            let Some(&bytes) = part.and_then(|part| part.first_chunk()) else { return false };
+            values[at % FIELDS] = (u32::from_be_bytes(bytes) & place.mask) >> place.shift;
+        }
+        true
+    }
+
+    /// The output of the first entry that accepts a packet, if any does; nothing if this search cannot tell.
+    #[inline]
+    pub(super) fn find(&self, parts: &Parts<'_>, rules: &[Rule]) -> Option<Option<u32>> {
+        // Written to in place: values that were just written one by one cannot be moved together without waiting.
         let mut values = [0; FIELDS];
-        for (value, place) in values.iter_mut().zip(&self.places) {
-            let bytes = parts.get(place.part).get(place.offset..)?.first_chunk()?;
-            *value = (u32::from_be_bytes(*bytes) & place.mask) >> place.shift;
+        if !self.read(parts, &mut values) {
+            return None;
         }
         let mut way = self.root;
         while way.len == CUT {
             let cut = self.cuts.get(way.start as usize)?;
-            way = *cut.ways.get(cut.tree.find(values[cut.place % FIELDS]))?;
+            way = *cut.ways.get(cut.intervals.find(values[cut.place % FIELDS]))?;
         }
         // Where there are too many, this is beyond the lists.
-        let list = self.lists.get(way.start as usize..)?.get(..way.len as usize)?;
-        Some(list.iter().find_map(|&entry| self.accepting(entry, &values, parts, rules)))
+        let stride = self.stride;
+        let mut list = self.lists.get(way.start as usize * stride..)?.get(..way.len as usize * stride)?;
+        let kinds = self.kinds.accepting(&values);
+        while let Some((entry, others)) = list.split_at_checked(stride) {
+            let Some((&[head, output], intervals)) = entry.split_first_chunk() else { break };
+            let mut holds = kinds >> (head % (1 << KIND_BITS)) & 1 != 0;
+            for (at, &[low, span]) in intervals.as_chunks().0.iter().enumerate() {
+                let place = self.columns[at % FIELDS];
+                holds &= values[usize::from(place) % FIELDS].wrapping_sub(low) <= span;
+            }
+            if holds && (head & ODD == 0 || self.accepts(head, &values, parts, rules)) {
+                return Some(Some(output));
+            }
+            list = others;
+        }
+        Some(None)
     }
 
-    /// The entry with a number, if it accepts a packet.
-    #[inline]
-    fn accepting(
-        &self,
-        entry: u32,
-        values: &[u32; FIELDS],
-        parts: &Parts<'_>,
-        rules: &[Rule],
-    ) -> Option<Entry> {
-        let &(entry, start, end) = self.entries.get(entry as usize)?;
-        let mut checks = self.checks.get(start as usize..end as usize)?;
+    /// Whether the odd entry with a head accepts a packet.
+    #[cold]
+    fn accepts(&self, head: u32, values: &[u32; FIELDS], parts: &Parts<'_>, rules: &[Rule]) -> bool {
+        let number = (head & !ODD) >> KIND_BITS;
+        let Some(&(entry, start, end)) = self.entries.get(number as usize) else { return false };
+        let mut checks = self.checks.get(start as usize..end as usize).unwrap_or_default();
         while let Some((check, rest)) = checks.split_first() {
-            let (others, rest) = rest.split_at_checked(check.others as usize)?;
+            let (others, rest) = rest.split_at(rest.len().min(check.others as usize));
             if !check.holds(values) && !others.iter().any(|other| other.holds(values)) {
-                return None;
+                return false;
             }
             checks = rest;
         }
-        (!entry.inexact || rules[entry.rule as usize].expr.matches(parts)).then_some(entry)
+        !entry.inexact || rules[entry.rule as usize].expr.matches(parts)
     }
 }
 
@@ -254,7 +356,8 @@ impl Builder<'_> {
         let mut accepting: Vec<u32> = Vec::new();
         // The cut's number comes first: those below it have higher ones.
         let number = self.cuts.len();
-        self.cuts.push(Cut { place, tree: SearchTree::new(&[]), ways: Vec::new() });
+        let field = self.fields[place];
+        self.cuts.push(Cut { place, intervals: Intervals::new(field, &[]), ways: Vec::new() });
         if changes.first().is_none_or(|&(start, ..)| start > 0) {
             ways.push(self.way(&[], &seen));
         }
@@ -269,7 +372,7 @@ impl Builder<'_> {
             starts.extend((changes[0].0 > 0).then_some(changes[0].0));
             ways.push(self.way(&accepting, &seen));
         }
-        self.cuts[number] = Cut { place, tree: SearchTree::new(&starts), ways };
+        self.cuts[number] = Cut { place, intervals: Intervals::new(field, &starts), ways };
         Way { start: number as u32, len: CUT }
     }
 }

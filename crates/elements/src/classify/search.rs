@@ -1,7 +1,7 @@
 //! Finding the interval that a number is in.
 
 /// Keys of one node: they fill a cache line.
-const KEYS: usize = 16;
+pub(super) const KEYS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))] // one cache line, not parts of two

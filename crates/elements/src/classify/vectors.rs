@@ -99,11 +99,11 @@ impl Vectors {
     /// The output of the first rule that matches; none if it says to drop, or no rule matches.
     #[inline]
     pub(super) fn run(&self, parts: &Parts<'_>) -> Option<usize> {
-        let entry = match self.cuts.find(parts, &self.rules) {
-            Some(entry) => entry,
-            None => self.find(parts),
+        let output = match self.cuts.find(parts, &self.rules) {
+            Some(output) => output,
+            None => self.find(parts).map(|entry| entry.output),
         }?;
-        (entry.output != u32::MAX).then_some(entry.output as usize)
+        (output != u32::MAX).then_some(output as usize)
     }
 
     /// The first entry that accepts a packet, whatever the packet.
