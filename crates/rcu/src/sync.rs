@@ -8,7 +8,7 @@ pub(crate) use loom::cell::UnsafeCell;
 #[cfg(loom)]
 pub(crate) use loom::sync::{
     Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence},
+    atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize},
 };
 pub(crate) use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
@@ -16,6 +16,19 @@ pub(crate) use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
     atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence},
 };
+
+/// A fence before which the model may run other threads, and whose place among theirs it varies.
+///
+/// Loom by itself takes a fence for a part of the operation before it, and the order of two threads' fences for one that
+/// does not matter unless what they do next conflicts.
+#[cfg(loom)]
+pub(crate) fn fence(ordering: Ordering) {
+    loom::lazy_static! {
+        static ref FENCES: AtomicUsize = AtomicUsize::new(0);
+    }
+    FENCES.fetch_add(1, Ordering::Relaxed);
+    loom::sync::atomic::fence(ordering);
+}
 
 /// A place whose accesses a model checks for races.
 #[cfg(not(loom))]

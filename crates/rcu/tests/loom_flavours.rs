@@ -10,6 +10,7 @@
 //! | `click_as_published` | a local epoch is set to zero after every task, by a store that nothing orders | `click_epoch::synchronize` |
 //! | `click_pass` | the swap that ends a section orders nothing | `click_epoch::synchronize` |
 //! | `click_wake_fence` | a thread that wakes reads before it counts as running | `click_epoch::synchronize` |
+//! | `click_boundary_fence` | a thread wakes unseen and finds what was unlinked before the boundary | `click_epoch::synchronize` |
 //! | `click_block` | a thread counts as blocked while its section is under way | `click_epoch::retire` |
 //! | `qrcu_leave` | a section's reads overtake its end | `qrcu::synchronize` |
 //! | `qrcu_wait` | nobody waits for the former counter | `qrcu::synchronize` |
@@ -19,11 +20,9 @@
 //! | `ap_offline` | a reader counts as offline while its section is under way | `ap_rcu::retire` |
 //! | `ap_ignore_readers` | the detector looks at nobody | `ap_rcu::synchronize` |
 //! | `ap_look` | who sees the copy need not come after that section | `ap_rcu::synchronize` |
-//!
-//! Not in the table are mutants that change nothing here. `click_look_fence`: what is freed has passed a boundary before, whose last fence
-//! does as well. Three orders of AP-RCU's: that of announcing a boundary (`ap_announce`, `ap_act`): in a
-//! model whoever acts on a boundary detects, too, under the lock that the one who announced it held; that of
-//! copying the count (`ap_copy`): within the bound on preemptions nothing comes between the copy and the fence behind it.
+//! | `ap_announce` | who acts on a boundary need not come after the sections that it ends | `ap_rcu_announced_by_another` |
+//! | `ap_copy` | a section is still under way when others see that the reader copied the count | `ap_rcu_announced_by_another` |
+//! | `ap_act` | as before, from the other end | `ap_rcu_announced_by_another` |
 #![cfg(loom)]
 // Whether the shared cells are accessed one at a time is what the models check.
 #![allow(clippy::arc_with_non_send_sync)]
@@ -171,6 +170,31 @@ fn helped<F: Flavour>(bound: usize, make: fn() -> F, help: fn(&F, &mut F::Thread
         updater.barrier();
         drop(updater);
         helping.join().unwrap();
+        reading.join().unwrap();
+    });
+}
+
+/// Boundaries that neither the reader nor the updater announces: an updater that acts on what it finds announced, without having looked for
+/// it under the detector's lock, comes after the sections that the detector found ended.
+#[test]
+fn ap_rcu_announced_by_another() {
+    check(2, || {
+        let (world, flavour) = (World::new(), ApRcu::with_config(ApRcuConfig::manual()));
+        let (mut reader, theirs) = (flavour.register(), world.clone());
+        // Online before the threads part, so that it need not fence to become so.
+        theirs.read(&mut reader);
+        let detector = flavour.clone();
+        let detecting = thread::spawn(move || (0..2).for_each(|_| detector.work()));
+        let reading = thread::spawn(move || {
+            theirs.read(&mut reader);
+            reader.quiescent();
+        });
+        let mut updater = flavour.register();
+        let old = world.unlink(&mut updater, 1);
+        updater.synchronize();
+        world.free(old);
+        drop(updater);
+        detecting.join().unwrap();
         reading.join().unwrap();
     });
 }

@@ -25,15 +25,14 @@
 //!    later and wins.
 //! 2. A boundary's looks *acquire*: sections that ended before the swap that it saw, or before the thread blocked (a
 //!    *release*), are over, and ordered before.
-//! 3. A thread that wakes stores its state, *fences* (SeqCst), then reads. A boundary *fences* before it looks: either it
-//!    finds the thread running, or the thread finds what was unlinked before that fence.
-//! 4. A boundary *fences* again between taking the garbage and setting the local epochs to one. A new thread fences
-//!    before its first section, so either the boundary finds its slot in the list (and sets it to one), or
-//!    it finds what was unlinked before the garbage was taken.
+//! 3. A boundary *fences* (SeqCst) between taking the garbage and setting the local epochs to one. A thread that wakes stores its
+//!    state, *fences*, then reads, and so does a new one. Either the thread's fence is the earlier one, and then this boundary finds
+//!    its slot in the list (and sets it to one), and the next finds the thread running; or the thread finds
+//!    what was unlinked before the garbage was taken. No boundary needs a fence before it looks: what it frees was taken at the last.
 //!
 //! *Grace period:* X is unlinked, then retired; boundary A moves it to `now`, boundary B frees it. Take a thread and what
-//! B found. Blocked: by 3 its later sections do not find X, by 2 its earlier ones are over. Local epoch zero: A set it to
-//! one (else, by 4, the thread's sections never found X), so it was set to zero after A: sections before
+//! B found. Blocked: by 3, with A's fence, its later sections do not find X, by 2 its earlier ones are over. Local epoch zero: A set it to
+//! one (else, by 3, the thread's sections never found X), so it was set to zero after A: sections before
 //! that are over (2), later ones acquired A's store and do not find X (1).
 //!
 //! *Publication:* acquire and release of the structure's own links. (The thesis orders the fields of its vector with barriers,
@@ -111,8 +110,6 @@ impl Shared {
     }
 
     fn everybody_passed(&self) -> bool {
-        // Rule 3.
-        protect!("click_look_fence", fence(Ordering::SeqCst));
         // Acquire: rule 2.
         self.slots
             .iter()
@@ -127,8 +124,8 @@ struct NewEpoch<'a> {
 
 impl Drop for NewEpoch<'_> {
     fn drop(&mut self) {
-        // Rule 4.
-        fence(Ordering::SeqCst);
+        // Rule 3.
+        protect!("click_boundary_fence", fence(Ordering::SeqCst));
         // Release: who swaps it next sees what was unlinked before the garbage was taken (rule 1).
         let reset = |slot: &Slot| _ = slot.passed.swap(false, Ordering::AcqRel);
         self.shared.slots.iter().for_each(reset);
