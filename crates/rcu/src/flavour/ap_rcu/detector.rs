@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::{OFFLINE, Shared, Slot};
-use crate::sync::{Backoff, Condvar, Mutex, MutexGuard, Ordering, fence, ordering};
+use crate::sync::{Backoff, Condvar, Mutex, MutexGuard, Ordering, ordering, varied_fence as fence};
 
 #[derive(Default)]
 pub(super) struct Detector {

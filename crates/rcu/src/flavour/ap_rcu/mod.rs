@@ -51,7 +51,7 @@ use super::{Flavour, Garbage, Thread};
 use crate::{
     Backpressure,
     registry::{Entry, Registry},
-    sync::{Arc, AtomicBool, AtomicU64, Backoff, Ordering, fence, ordering, protect},
+    sync::{Arc, AtomicBool, AtomicU64, Backoff, Ordering, ordering, protect, varied_fence as fence},
 };
 use detector::Detector;
 use reclaimer::{Pool, Processor};
