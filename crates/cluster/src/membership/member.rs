@@ -112,6 +112,8 @@ pub struct Member {
     /// The latest life of each node that took part, as far as anybody speaks of it.
     lives: BTreeMap<NodeId, u64>,
     phase: Phase,
+    /// It was the roster that said that this node shall leave.
+    drains_by_roster: bool,
     since_ns: u64,
     /// The others have had time to hear of the phase.
     is_announced: bool,
@@ -142,6 +144,7 @@ impl Member {
             neighbours: BTreeMap::new(),
             lives: BTreeMap::new(),
             phase: Phase::Listening,
+            drains_by_roster: false,
             since_ns: now_ns,
             is_announced: false,
             rival_ns: None,
@@ -153,7 +156,8 @@ impl Member {
         member
     }
 
-    /// There is another roster: nodes that it lacks are forgotten; if it says so, this node drains.
+    /// There is another roster: nodes that it lacks are forgotten; if it says so, this node drains, and if it no longer
+    /// says so, a node that drained for that reason takes part again.
     pub fn set_roster(&mut self, roster: &Roster, now_ns: u64) {
         self.roster_version = roster.version;
         self.neighbours.retain(|node, _| roster.nodes.contains_key(node));
@@ -161,7 +165,10 @@ impl Member {
             self.neighbours.entry(node).or_default();
         }
         if roster.nodes.get(&self.me).is_none_or(|entry| entry.drain) {
+            self.drains_by_roster |= matches!(self.phase, Phase::Listening | Phase::Active);
             self.drain(now_ns);
+        } else if std::mem::take(&mut self.drains_by_roster) {
+            self.stay(now_ns);
         }
         self.events.push(Event::View);
     }
@@ -187,6 +194,15 @@ impl Member {
             Phase::Active => self.enter(Phase::Draining, now_ns),
             Phase::Listening => self.enter(Phase::Left, now_ns),
             _ => (),
+        }
+    }
+
+    /// The node need not leave after all.
+    fn stay(&mut self, now_ns: u64) {
+        match self.phase {
+            Phase::Draining | Phase::Leaving => self.enter(Phase::Active, now_ns),
+            Phase::Left => self.enter(Phase::Listening, now_ns),
+            Phase::Listening | Phase::Active => (),
         }
     }
 

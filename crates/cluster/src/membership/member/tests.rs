@@ -139,3 +139,26 @@ fn draining() {
     assert_eq!(nodes[1].phase(), Phase::Leaving);
     assert!(!nodes[0].view(3).via_still(1, 2) && nodes[0].view(3).direct(1));
 }
+
+/// A roster that no longer says that a node shall drain brings it back, from whatever phase; an operator's word stays.
+#[test]
+fn back_from_draining() {
+    let roster = |version, drain| {
+        let mut roster = Roster { version, ..Roster::simple(3) };
+        roster.nodes.get_mut(&1).expect("there").drain = drain;
+        roster
+    };
+    for waited in [10, 1_000] {
+        let mut nodes = three();
+        nodes[1].set_roster(&roster(2, true), 300 * MS);
+        talk(&mut nodes, 300 * MS, (300 + waited) * MS, &[]);
+        assert_eq!(nodes[1].phase(), if waited == 10 { Phase::Draining } else { Phase::Left });
+        nodes[1].set_roster(&roster(3, false), 1_300 * MS);
+        talk(&mut nodes, 1_300 * MS, 1_800 * MS, &[]);
+        assert!(nodes[1].is_active() && nodes[0].view(3).via(1, 2) && nodes[0].view(3).direct(1));
+    }
+    let mut nodes = three();
+    nodes[1].drain(300 * MS);
+    nodes[1].set_roster(&roster(2, false), 310 * MS);
+    assert_eq!(nodes[1].phase(), Phase::Draining);
+}
