@@ -195,6 +195,15 @@ mod tests {
         }
     }
 
+    /// The hello of a node that hears all others fits into a frame, with the two bytes that say how long it is.
+    #[test]
+    fn fits_into_a_frame() {
+        let entry = |node| Heard { node, up: true, incarnation: u64::MAX };
+        let heard: Vec<_> = (1..super::super::MOST_NODES as u16).map(entry).collect();
+        let hello = Hello { sender: 0, incarnation: 1, counter: 1, version: 1, phase: Phase::Active, heard };
+        assert!(2 + hello.encode(&Key::new(b"k")).len() <= 1_500);
+    }
+
     /// The code is that of RFC 4231's second test case.
     #[test]
     fn is_hmac_sha_256() {

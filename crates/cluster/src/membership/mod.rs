@@ -16,6 +16,10 @@ mod hello;
 mod member;
 mod roster;
 
+/// Nodes that a running cluster has at most: a hello names all that its sender hears, and must fit into a frame of 1,500
+/// bytes. Planning and simulation have no such bound.
+pub const MOST_NODES: usize = 128;
+
 pub use hello::{Heard, Hello, Key, Malformed, Phase};
 pub use member::{Event, Member, Rejected, Timing};
 pub use roster::{Entry, Holder, Roster};

@@ -8,6 +8,7 @@
 //! node 2 gamma ports 1 drain
 //! ```
 
+use super::MOST_NODES;
 use crate::{NodeId, PortId};
 use std::collections::BTreeMap;
 
@@ -87,6 +88,9 @@ impl Roster {
         if self.nodes.values().any(|entry| entry.name == name) {
             return Err(format!("a second node named '{name}'"));
         }
+        if usize::from(node) >= MOST_NODES {
+            return Err(format!("node {node}: a running cluster has at most {MOST_NODES} nodes, from 0 on"));
+        }
         match self.nodes.insert(node, Entry { name: name.to_owned(), ports, drain }) {
             Some(_) => Err(format!("a second node {node}")),
             None => Ok(()),
@@ -160,6 +164,12 @@ mod tests {
         );
         assert_eq!(errors.len(), 4);
         assert_eq!(Roster::parse("").unwrap_err(), ["no 'version' line"]);
+        assert!(Roster::parse("version 1\nnode 127 a ports 1").is_ok());
+        let errors = Roster::parse("version 1\nnode 128 a ports 1").unwrap_err();
+        assert!(
+            errors[0].starts_with("line 2: node 128: a running cluster has at most 128 nodes"),
+            "{errors:?}"
+        );
     }
 
     /// What is broken or old changes nothing.

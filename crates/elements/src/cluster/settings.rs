@@ -2,7 +2,7 @@
 
 use cluster::NodeId;
 use cluster::choice::{self, Order, Scheme};
-use cluster::membership::{Key, Roster, Timing};
+use cluster::membership::{Key, MOST_NODES, Roster, Timing};
 use cluster::resequence;
 use router::{Bandwidth, Bytes, Config, ConfigError, FileName};
 use std::time::Duration;
@@ -41,9 +41,6 @@ impl Settings {
     }
 }
 
-/// The most nodes: so many links have ports on an element.
-const MOST_NODES: NodeId = 4_096;
-
 fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -78,8 +75,13 @@ pub(super) fn create_settings(config: &mut Config<'_>) -> Result<(Settings, Rost
         .keyword("FLOWLET", &mut flowlet)
         .keyword("WAIT", &mut wait)
         .finish()?;
-    if nodes == 0 || nodes > MOST_NODES || node >= nodes {
-        return Err(error(&format!("NODE: must be less than NODES, and NODES at most {MOST_NODES}")));
+    if usize::from(nodes) > MOST_NODES {
+        return Err(error(&format!(
+            "NODES: {nodes} are too many: hellos name every node and fit into a frame for at most {MOST_NODES}"
+        )));
+    }
+    if node >= nodes {
+        return Err(error("NODE: must be less than NODES"));
     }
     if config.inputs() != usize::from(nodes) || config.outputs() != usize::from(nodes) {
         return Err(error("as many inputs and outputs as NODES must be connected"));

@@ -22,7 +22,7 @@
 //!
 //! # Arguments
 //! - `NODE` (integer): the number of this node, from 0.
-//! - `NODES` (integer): how many there are, or may be.
+//! - `NODES` (integer): how many there are, or may be; at most 128, since hellos name all nodes and fit into a frame.
 //! - `KEY` (string): the shared key. `KEYFILE` (file name) reads it from a file, all bytes of it.
 //! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): what is done to keep packets of a flow in order.
 //!   `NONE`: nothing. `PINNED`: a flow always takes the same way. `FLOWLET`: a flow keeps its way while its packets follow
@@ -37,6 +37,7 @@
 //! - `FLOWLET` (time, default 100ms), `WAIT` (time, default 2ms): see ORDER.
 //!
 //! # Handlers
+//! - `node` (read): the number of this node.
 //! - `phase` (read): `listening`, `active`, `draining`, `leaving` or `left`.
 //! - `view` (read): a line for each other node: its number, `up` or `down`, `transit` if packets may go by way of it.
 //! - `drain` (write, button): starts draining.
@@ -45,7 +46,8 @@
 //! - `passed`, `delivered` (read): packets that came over links and went on, or left here.
 //! - `late`, `waiting` (read): packets that were dropped because they came too late, and that wait for others.
 //! - `rejected` (read): hellos that were not believed, by reason.
-//! - `roster` (read, write): the roster. What has a mistake or no higher version is refused, and nothing changes.
+//! - `roster` (read, write): the roster. What has a mistake or no higher version is refused, and nothing changes. A node that
+//!   drained because a roster said so takes part again when the next one does not.
 //!
 //! # Example
 //! ```click
@@ -60,7 +62,7 @@
 //! ```
 //!
 //! # See also
-//! VLBEncap, VLBDecap
+//! VLBEncap, VLBDecap, EtcdRoster
 
 use super::flow::flow_hash;
 use super::settings::{Settings, create_settings};
@@ -399,6 +401,7 @@ impl Element for VlbNode {
         type E = VlbNode;
         let phase =
             |e: &mut E, _: &mut Cx<'_>| e.running.as_ref().map_or("", |r| phase_name(r.member.phase()));
+        h.read("node", |e: &mut E, _| e.settings.node);
         h.read("phase", phase);
         h.read("view", |e: &mut E, _| e.view());
         h.write("drain", |e: &mut E, cx, _| {

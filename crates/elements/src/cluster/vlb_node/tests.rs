@@ -83,6 +83,8 @@ fn mistakes() {
     let one = |arguments: &str| errors(&format!("Idle -> VLBNode({arguments}) -> Discard"));
     assert!(one("0, 2, KEY k").contains("as many inputs and outputs as NODES"));
     assert!(one("3, 1, KEY k").contains("NODE: must be less than NODES"));
+    assert!(one("0, 129, KEY k").contains("NODES: 129 are too many"));
+    assert!(one("0, 0, KEY k").contains("NODE: must be less than NODES"));
     assert!(one("0, 1").contains("either KEY or KEYFILE is needed"));
     assert!(one("0, 1, KEY k, ORDER maybe").contains("ORDER: NONE, PINNED"));
     assert!(one("0, 1, KEY k, KEYFILE /none").contains("either KEY or KEYFILE"));
