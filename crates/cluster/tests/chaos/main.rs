@@ -1,4 +1,4 @@
-//! A cluster in which everything goes wrong: nodes crash and come back, links are cut, nodes are paused, drained, and
+//! A cluster in which everything goes wrong: nodes crash and come back, links are cut, nodes are paused, slow, drained, and
 //! started twice. Whatever happens, no packet goes round, is delivered twice, out of order or at the wrong place, and where a
 //! way exists packets arrive again a hundred milliseconds after the last mishap.
 //!

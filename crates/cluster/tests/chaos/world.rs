@@ -18,6 +18,9 @@ const END: u64 = 2_200 * MS;
 const BLACKHOLE: u64 = 100 * MS;
 /// How long a packet may be under way, queues and waiting for its predecessors included.
 const UNDER_WAY: u64 = 30 * MS;
+/// By how much a machine may be behind without loss: less than packets wait for their predecessors. What goes by way of a
+/// machine that is further behind comes too late for strict order.
+const SLOW: u64 = 12 * MS / 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Packet {
@@ -54,6 +57,8 @@ enum Mishap {
     Mend(usize, usize),
     Pause(usize, u64),
     Drain(usize),
+    /// From now on frames reach it so much later.
+    Slow(usize, u64),
 }
 
 struct Machine {
@@ -66,6 +71,8 @@ struct Machine {
     chooser: Chooser,
     resequencer: Resequencer<Packet>,
     numbers: BTreeMap<(NodeId, u8), u32>,
+    /// By how much it is behind with what it receives.
+    slow_ns: u64,
     /// What arrived during a pause.
     backlog: Vec<(NodeId, Frame)>,
     active_ns: Option<u64>,
@@ -153,6 +160,7 @@ impl World {
             chooser,
             resequencer: Resequencer::new(resequence::Settings::default()),
             numbers: BTreeMap::new(),
+            slow_ns: 0,
             backlog: Vec::new(),
             active_ns: None,
         });
@@ -189,7 +197,7 @@ impl World {
             let at = 300 * MS + self.rng.u64(..1_400 * MS);
             let (a, b) = (self.rng.usize(..self.nodes), self.rng.usize(..self.nodes));
             let lasts = self.rng.u64(5 * MS..400 * MS);
-            match self.rng.u8(..6) {
+            match self.rng.u8(..7) {
                 // While a machine has a twin it is spared: if all lost sight of it, the twin would rightly take over.
                 _ if twin && (a == 0 || b == 0) => (),
                 0 => self.plan(&[(at, Mishap::Crash(a)), (at + lasts, Mishap::Start(a))]),
@@ -201,6 +209,11 @@ impl World {
                 }),
                 4 if !twin => self.partition(at, lasts),
                 5 => self.plan(&[(at, Mishap::Drain(a)), (at + 500 * MS + lasts, Mishap::Start(a))]),
+                6 => {
+                    let by = if self.rng.bool() { SLOW } else { 40 * MS };
+                    let by = self.rng.u64(MS / 10..by);
+                    self.plan(&[(at, Mishap::Slow(a, by)), (at + lasts, Mishap::Slow(a, 0))]);
+                }
                 _ => (),
             }
         }
@@ -302,6 +315,13 @@ impl World {
                 self.machines[m].paused = true;
                 self.add_event(lasts, What::Resume(m));
             }
+            Mishap::Slow(m, by) => {
+                // What is on its way there is overtaken by nothing: the wires keep order.
+                let before = std::mem::replace(&mut self.machines[m].slow_ns, by);
+                if before.max(by) > SLOW {
+                    self.disturb();
+                }
+            }
             Mishap::Drain(m) => {
                 self.machines[m].drained = true;
                 let now = self.now;
@@ -401,8 +421,11 @@ impl World {
     fn next_id(&mut self, from: usize, to: usize, must_arrive: bool) -> u64 {
         let (id, now) = (self.sent.len() as u64 + 1, self.now);
         let target = &self.machines[to];
-        let must_arrive =
-            must_arrive && !target.paused && Self::must_arrive(target, now) && self.way_exists(from, to);
+        let must_arrive = must_arrive
+            && self.machines.iter().all(|machine| machine.slow_ns <= SLOW)
+            && !target.paused
+            && Self::must_arrive(target, now)
+            && self.way_exists(from, to);
         self.sent.insert(id, Sent { at_ns: now, from, to, must_arrive });
         id
     }
@@ -427,7 +450,7 @@ impl World {
             }
             let (life, delay) = (machine.life, self.rng.u64(20_000..300_000));
             let wire = self.wires.entry((from, m)).or_default();
-            *wire = (*wire + 1).max(self.now + delay);
+            *wire = (*wire + 1).max(self.now + delay + machine.slow_ns);
             let ahead = *wire - self.now;
             self.add_event(ahead, What::Arrive { to: m, life, from: sender, frame: frame.clone() });
         }
