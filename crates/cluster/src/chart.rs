@@ -106,6 +106,11 @@ fn escape(text: &str) -> String {
 impl Chart {
     /// The chart as an SVG document.
     pub fn svg(&self) -> String {
+        sheet(std::slice::from_ref(self))
+    }
+
+    /// What the chart draws, at the origin.
+    fn body(&self) -> String {
         let points = || self.series.iter().flat_map(|series| series.points.iter());
         let x = Span::of(self.x.scale, points().map(|p| p.0));
         let y = Span::of(self.y.scale, points().map(|p| p.1));
@@ -117,9 +122,6 @@ impl Chart {
             // Writing into a string cannot fail.
             let _ = writeln!(svg, "{text}");
         };
-        line(format_args!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">"#
-        ));
         line(format_args!(r#"<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>"#));
         let middle = WIDTH / 2.0;
         let label = |text: &str, place: String| {
@@ -158,9 +160,23 @@ impl Chart {
                 escape(&series.name)
             ));
         }
-        svg.push_str("</svg>\n");
         svg
     }
+}
+
+/// Charts below each other, as one SVG document.
+pub fn sheet(charts: &[Chart]) -> String {
+    let height = HEIGHT * charts.len() as f64;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n"
+    );
+    for (place, chart) in charts.iter().enumerate() {
+        // Writing into a string cannot fail.
+        let _ =
+            writeln!(svg, "<g transform=\"translate(0 {})\">\n{}</g>", HEIGHT * place as f64, chart.body());
+    }
+    svg + "</svg>\n"
 }
 
 /// A number with as many digits as it needs.

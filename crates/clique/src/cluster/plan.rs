@@ -4,6 +4,7 @@ use super::units::{nic, rate, rate_text};
 use super::{complain, json};
 use crate::console;
 use crate::status::Status;
+use cluster::chart::sheet;
 use cluster::plan::paper::{self, CONFIGURATIONS, LATENCY_US, Row};
 use cluster::plan::{Inputs, Nic, Plan, Server, Shape, WORST, plan, ports_of};
 use std::fmt::Write;
@@ -180,7 +181,7 @@ fn describe(plan: &Plan) -> String {
 fn figure3(args: &Args) -> Status {
     let rows = paper::figure3();
     if let Some(file) = &args.svg
-        && let Err(error) = std::fs::write(file, paper::chart(&rows).svg())
+        && let Err(error) = std::fs::write(file, sheet(&paper::charts(&rows)))
     {
         return complain(
             "plan",
@@ -212,6 +213,18 @@ fn table(rows: &[Row]) -> String {
         }
         let printed = row.points.last().map_or(0.0, |point| point.as_printed);
         let _ = writeln!(text, "{printed:>18.0}{:>19.0}", row.switched.in_servers);
+    }
+    text.push_str("\nWhat they consume, and the room that they take\n\n     N");
+    for configuration in &CONFIGURATIONS {
+        let _ = write!(text, "{:>22}", configuration.name);
+    }
+    text.push('\n');
+    for row in rows {
+        let _ = write!(text, "{:>6}", row.ports);
+        for point in &row.points {
+            let _ = write!(text, "{:>12.1} kW {:>5.0} U", point.kilowatts, point.rack_units);
+        }
+        text.push('\n');
     }
     text.push_str("\n'as printed' is the last kind of servers with a mesh as far as the paper says; the curve of switches\n");
     text.push_str(

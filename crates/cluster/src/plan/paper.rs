@@ -69,6 +69,10 @@ pub struct Point {
     pub shape: Shape,
     /// Servers as the paper counts them: a mesh as far as it says, N + N log_k N beyond.
     pub as_printed: f64,
+    /// What they consume, in kilowatts.
+    pub kilowatts: f64,
+    /// The room that they take, in rack units.
+    pub rack_units: f64,
 }
 
 /// A row of Figure 3.
@@ -92,7 +96,8 @@ fn row(ports: usize) -> Row {
         let plan = paper_plan(configuration, ports);
         let terminals = plan.terminals as f64;
         let as_printed = if ports <= configuration.mesh_to { terminals } else { plan.by_formula };
-        Point { servers: plan.servers(), as_printed, shape: plan.shape }
+        let (kilowatts, rack_units) = (plan.watts / 1_000.0, plan.rack_units);
+        Point { servers: plan.servers(), as_printed, shape: plan.shape, kilowatts, rack_units }
     };
     let switched = Switched::plan(&inputs(&CONFIGURATIONS[0], ports));
     Row { ports, points: CONFIGURATIONS.iter().map(point).collect(), switched }
@@ -102,27 +107,37 @@ fn paper_plan(configuration: &Configuration, ports: usize) -> Plan {
     plan(&inputs(configuration, ports)).expect("the paper's servers have sockets")
 }
 
-/// Figure 3 as a chart.
-pub fn chart(rows: &[Row]) -> Chart {
-    let axis = |label: &str| Axis { label: label.to_owned(), scale: Scale::Log };
-    let line = |name: String, dashed, value: &dyn Fn(&Row) -> f64| Series {
+/// Figure 3 as a chart, and below it what the servers consume and what room they take (section 8).
+pub fn charts(rows: &[Row]) -> [Chart; 3] {
+    let mut servers =
+        chart(rows, "Servers for a router of N ports of 10 Gbps", "servers", |point| point.servers as f64);
+    let line = |name: String, value: &dyn Fn(&Row) -> f64| Series {
         name,
-        dashed,
+        dashed: true,
         points: rows.iter().map(|row| (row.ports as f64, value(row))).collect(),
     };
-    let mut series = vec![line("48-port switches".to_owned(), true, &|row| row.switched.in_servers)];
-    for (index, configuration) in CONFIGURATIONS.iter().enumerate() {
-        series.push(line(configuration.name.to_owned(), false, &|row| row.points[index].servers as f64));
-    }
     let last = CONFIGURATIONS.len() - 1;
-    series.push(line(format!("{}, as printed", CONFIGURATIONS[last].name), true, &|row| {
-        row.points[last].as_printed
-    }));
+    let printed = format!("{}, as printed", CONFIGURATIONS[last].name);
+    servers.series.insert(0, line("48-port switches".to_owned(), &|row| row.switched.in_servers));
+    servers.series.push(line(printed, &|row| row.points[last].as_printed));
+    let power = chart(rows, "What the servers consume", "kW", |point| point.kilowatts);
+    let room = chart(rows, "What room they take", "rack units", |point| point.rack_units);
+    [servers, power, room]
+}
+
+/// A line for each kind of servers.
+fn chart(rows: &[Row], title: &str, unit: &str, value: impl Fn(&Point) -> f64) -> Chart {
+    let axis = |label: &str| Axis { label: label.to_owned(), scale: Scale::Log };
+    let line = |(index, configuration): (usize, &Configuration)| Series {
+        name: configuration.name.to_owned(),
+        dashed: false,
+        points: rows.iter().map(|row| (row.ports as f64, value(&row.points[index]))).collect(),
+    };
     Chart {
-        title: "Servers for a router of N ports of 10 Gbps".to_owned(),
+        title: title.to_owned(),
         x: axis("external ports, N"),
-        y: axis("servers"),
-        series,
+        y: axis(unit),
+        series: CONFIGURATIONS.iter().enumerate().map(line).collect(),
     }
 }
 
@@ -253,6 +268,10 @@ mod tests {
         assert_eq!(servers(2), [2, 4, 8, 16, 32, 64, 128, 768, 1_536, 3_072]);
         assert_eq!(rows[9].points[2].as_printed, 1_024.0);
         assert!((rows[8].points[0].as_printed - 3_072.0).abs() < 1e-6);
+        // RB4's 2.6 kW and four units; 30 to 40 servers of one unit are a router of 300 to 400 Gbps.
+        let power = |row: usize| (rows[row].points[0].kilowatts, rows[row].points[0].rack_units);
+        assert_eq!([power(0), power(3)], [(2.6, 4.0), (20.8, 32.0)]);
+        assert_eq!(charts(&rows).map(|chart| chart.series.len()), [5, 3, 3]);
         // One switch up to 48 ports: twelve servers' worth.
         assert_eq!(rows[3].switched.in_servers, 44.0);
     }
