@@ -45,13 +45,14 @@ build_cluster() {
   (umask 077 && head -c 32 /dev/urandom >"$work/key")
 }
 
-# run_node NODE CONFIGURATION ARGUMENTS...: the links are given as IF1, IF2 and IF3.
+# run_node NODE CONFIGURATION ARGUMENTS...: the links are given as IF1, IF2 and IF3. The file is named from the root of the source.
 run_node() {
-  local i=$1 configuration=$2 others=() j
+  local i=$1 configuration=$root/$2 others=() j
+  [ "${2#/}" = "$2" ] || configuration=$2
   shift 2
   for j in 0 1 2 3; do [ $j = "$i" ] || others+=(IF$((${#others[@]} + 1))=l$j); done
   rm -f "$work/socket$i"
-  ip netns exec "$(node "$i")" "$clique" run -u "$work/socket$i" "$root/$configuration" NODE="$i" EXT=ext "${others[@]}" \
+  ip netns exec "$(node "$i")" "$clique" run -u "$work/socket$i" "$configuration" NODE="$i" EXT=ext "${others[@]}" \
     KEYFILE="$work/key" LINE_RATE=1Gbps "$@" >>"$work/log" 2>&1 &
   pids[i]=$!
 }

@@ -1,22 +1,21 @@
-//! The thread that takes in routes.
+//! Threads that work for elements.
 
-use super::install::{Shared, Target};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A thread that works for an element until it is dropped.
-pub(super) struct Feed {
-    pub(super) shared: Arc<Shared>,
+/// A thread that works for an element until it is dropped, and what both have in common.
+pub(crate) struct Feed<S> {
+    pub(crate) shared: Arc<S>,
     /// Wakes the thread, for it to look whether anything changed.
     bell: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Why a thread woke up.
-pub(super) enum Wake {
+pub(crate) enum Wake {
     /// There is something to read from descriptors, as said for each.
     Ready(Vec<bool>),
     /// The time has come.
@@ -28,29 +27,37 @@ pub(super) enum Wake {
 }
 
 /// What a thread waits by.
-pub(super) struct Waiter {
+pub(crate) struct Waiter {
     bell: Arc<OwnedFd>,
 }
 
 const STOP: u64 = 1 << 32;
 
-impl Feed {
-    /// Starts a thread.
-    pub(super) fn start(
-        shared: Arc<Shared>,
-        work: impl FnOnce(&Arc<Shared>, &Waiter) + Send + 'static,
-    ) -> Result<Feed, String> {
+impl<S: Send + Sync + 'static> Feed<S> {
+    /// Starts a thread. It has a name for whoever looks at the process.
+    pub(crate) fn start(
+        name: &str,
+        shared: Arc<S>,
+        work: impl FnOnce(&Arc<S>, &Waiter) + Send + 'static,
+    ) -> Result<Feed<S>, String> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let bell = Arc::new(bell.map_err(|error| format!("eventfd: {error}"))?);
         let (own, waiter) = (shared.clone(), Waiter { bell: bell.clone() });
-        let thread = std::thread::Builder::new().name("routes".to_owned());
+        let thread = std::thread::Builder::new().name(name.to_owned());
         let thread = thread.spawn(move || work(&own, &waiter)).map_err(|e| format!("thread: {e}"))?;
         Ok(Feed { shared, bell, thread: Some(thread) })
     }
+}
 
-    /// Routes are for somebody else from now on.
-    pub(super) fn retarget(&self, target: Target) {
-        self.shared.retarget(target);
+impl<S> Feed<S> {
+    /// Tells the thread to end, and does not wait for it: it may be waiting for somebody else.
+    pub(crate) fn let_go(mut self) {
+        self.thread = None;
+        self.ring(STOP);
+    }
+
+    /// Wakes the thread: something in what is shared has changed.
+    pub(crate) fn wake(&self) {
         self.ring(1);
     }
 
@@ -60,7 +67,7 @@ impl Feed {
     }
 }
 
-impl Drop for Feed {
+impl<S> Drop for Feed<S> {
     fn drop(&mut self) {
         self.ring(STOP);
         if let Some(thread) = self.thread.take() {
@@ -72,7 +79,7 @@ impl Drop for Feed {
 
 impl Waiter {
     /// Waits until one of these can be read, or a time has come.
-    pub(super) fn wait(&self, descriptors: &[BorrowedFd<'_>], until: Option<Instant>) -> Wake {
+    pub(crate) fn wait(&self, descriptors: &[BorrowedFd<'_>], until: Option<Instant>) -> Wake {
         let mut polled: Vec<PollFd<'_>> = vec![PollFd::from_borrowed_fd(self.bell.as_fd(), PollFlags::IN)];
         polled.extend(descriptors.iter().map(|&fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));

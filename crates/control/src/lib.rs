@@ -8,10 +8,14 @@
 mod change_uid;
 mod clicky_info;
 mod client;
+mod feed;
 mod kernel_filter;
 mod kernel_handler_proxy;
+mod members;
 mod routes;
 mod socket;
+#[cfg(test)]
+mod testing;
 
 pub use client::{Client, Failure, Reply};
 
@@ -23,6 +27,7 @@ pub const CLASSES: &[&Class] = &[
     &clicky_info::CLASS,
     &kernel_filter::CLASS,
     &kernel_handler_proxy::CLASS,
+    &members::etcd_roster::CLASS,
     &routes::fpm_server::CLASS,
     &routes::kernel_routes::CLASS,
     &socket::chatter::CLASS,

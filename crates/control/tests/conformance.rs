@@ -35,6 +35,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     // Routes of other programs.
     ("FPMServer", "tests/netns/lib.sh"),
     ("KernelRoutes", "tests/netns/kernel-routes.sh"),
+    // Members of a cluster, from another program.
+    ("EtcdRoster", "crates/control/src/members/tests.rs"),
     // Connections to other programs, in real time.
     ("Socket", "crates/elements/src/netdevice/socket.rs"),
     ("FromSocket", "crates/elements/src/netdevice/from_socket.rs"),

@@ -51,9 +51,9 @@
 //! KernelRoutes, IPLookup, IP6Lookup
 
 use super::arguments::{Arguments, Tables};
-use super::feed::{Feed, Waiter, Wake};
 use super::install::{Installer, Shared, Target};
 use super::netlink;
+use crate::feed::{Feed, Waiter, Wake};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Refused, Residency};
 use std::any::Any;
 use std::io::{ErrorKind, Read};
@@ -94,7 +94,7 @@ struct Running {
     asked_for: (Ipv4Addr, u16),
     /// The port, which the system may have chosen.
     port: u16,
-    feed: Feed,
+    feed: Feed<Shared>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -125,7 +125,7 @@ impl FpmServer {
         let port = listener.local_addr().map_err(explain)?.port();
         let shared = Arc::new(Shared::new(self.aim(cx)));
         let (hold, table) = (self.hold, self.table);
-        let feed = Feed::start(shared, move |shared, waiter| {
+        let feed = Feed::start("routes", shared, move |shared, waiter| {
             let installer = Installer::new(shared, false, table);
             let server =
                 Server { listener, zebra: None, buffer: Vec::new(), installer, sweep_at: None, hold };
@@ -168,7 +168,8 @@ impl Element for FpmServer {
         if running.asked_for != (self.address, self.port) {
             return Err(("it listens elsewhere".into(), running));
         }
-        running.feed.retarget(self.aim(cx));
+        running.feed.shared.retarget(self.aim(cx));
+        running.feed.wake();
         self.running = Some(*running);
         cx.cancel_timer(RETRY);
         Ok(())

@@ -40,9 +40,9 @@
 //! FPMServer, IPLookup, IP6Lookup
 
 use super::arguments::{Arguments, Tables};
-use super::feed::{Feed, Waiter, Wake};
 use super::install::{Installer, Shared, Target};
 use super::netlink::{self, Message, RTM_GETNEXTHOP, RTM_GETROUTE};
+use crate::feed::{Feed, Waiter, Wake};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
@@ -74,7 +74,7 @@ struct KernelRoutes {
     tables: Tables,
     table: u32,
     reconcile: Option<Duration>,
-    feed: Option<Feed>,
+    feed: Option<Feed<Shared>>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -108,7 +108,7 @@ impl Element for KernelRoutes {
         let declaration = cx.info().nodes[cx.index()].declaration();
         let target = Target { handle: cx.handle(), declaration, tables: self.tables.clone() };
         let (socket, table, reconcile) = (open()?, self.table, self.reconcile);
-        let feed = Feed::start(Arc::new(Shared::new(target)), move |shared, waiter| {
+        let feed = Feed::start("routes", Arc::new(Shared::new(target)), move |shared, waiter| {
             let installer = Installer::new(shared, true, table);
             Listener {
                 socket,

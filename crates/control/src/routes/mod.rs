@@ -1,13 +1,12 @@
 //! Routes that somebody else decides on: zebra, or the kernel.
 //!
 //! [`netlink`] reads messages, [`fib`] keeps what they said, [`install`] tells lookup elements of the changes. A thread for
-//! each source waits for messages ([`feed`]); packets never wait for it, and while a source is away the routes stay.
+//! each source waits for messages ([`crate::feed`]); packets never wait for it, and while a source is away the routes stay.
 
 pub(crate) mod fpm_server;
 pub(crate) mod kernel_routes;
 
 mod arguments;
-mod feed;
 mod fib;
 mod install;
 mod netlink;

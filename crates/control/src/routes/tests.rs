@@ -1,10 +1,10 @@
 //! Zebra and the kernel, played or real, and a table that notes what it is told.
 
 use super::netlink::{Group, NextHop, Prefix, Route, Way, write};
-use router::{Call, Class, Classes, Config, ConfigError, Element, Handle, Handlers, Log, Options};
+use crate::testing::{read, until};
+use router::{Call, Class, Classes, Config, ConfigError, Element, Handle, Handlers};
 use std::io::Write;
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
 
 /// In the place of a lookup element.
 struct Notes(String);
@@ -35,43 +35,9 @@ impl Element for Notes {
     }
 }
 
-/// Runs a router while something else happens, then stops it.
 fn with(config: &str, act: impl FnOnce(&Handle)) {
-    let parsed = lang::parse(config, "config", &[]);
     let known = Classes::new(crate::CLASSES.iter().copied().chain([&NOTES]));
-    let layout =
-        router::layout(parsed.graph, &known, 1).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
-    let options = Options { log: Log::Memory(Default::default()), ..Options::default() };
-    let built = router::build(layout, config.to_owned(), &known, options);
-    let (mut router, _) = built.unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
-    let handle = router.handle();
-    std::thread::scope(|scope| {
-        let running = scope.spawn(|| {
-            router.run();
-            router.finish();
-        });
-        let acted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| act(&handle)));
-        handle.stop();
-        running.join().expect("the router ends");
-        acted.expect("all is as it should be");
-    });
-}
-
-fn read(handle: &Handle, path: &str) -> String {
-    handle.call(Call::read(path, "")).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
-/// Waits until a handler says something.
-fn until(handle: &Handle, path: &str, done: impl Fn(&str) -> bool) -> String {
-    let start = Instant::now();
-    loop {
-        let text = read(handle, path);
-        if done(&text) {
-            return text;
-        }
-        assert!(start.elapsed() < Duration::from_secs(20), "{path} still says:\n{text}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    crate::testing::with(config, &known, act);
 }
 
 /// The number of the loopback interface.

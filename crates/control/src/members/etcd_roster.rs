@@ -1,0 +1,365 @@
+//! Takes a cluster's roster from etcd.
+//!
+//! ```click
+//! EtcdRoster(NODE [, keywords SERVER, PREFIX, CACHE, CREDENTIALS, TTL])
+//! ```
+//!
+//! Keeps the roster of a VLBNode (which nodes there are, their ports, who shall drain) as a key of etcd has it, and tells etcd
+//! that this node is there. Changes are taken over as they happen. To change the roster, put a text with a higher version:
+//!
+//! ```text
+//! etcdctl put /clique/roster -- "$(cat roster)"
+//! etcdctl get --prefix /clique/members/
+//! ```
+//!
+//! Forwarding does not depend on etcd: while it is away, the last good roster stays, and links and nodes that fail are found
+//! by the nodes themselves. What VLBNode refuses (a text with a mistake, no higher version) changes nothing. The last good
+//! roster is kept in the file CACHE, if one is given, from which a node starts that finds no etcd.
+//!
+//! The key PREFIX`members/`N, where N is the number of the node, is there as long as this element runs and reaches etcd: it has
+//! a lease, which is renewed three times in TTL. Its value says the node's phase and the version of its roster.
+//!
+//! It speaks HTTP with etcd's JSON gateway (etcd 3.4 and later), without TLS: where others could listen, put a TLS proxy on this
+//! machine. Name and password are in a file, and in no argument.
+//!
+//! Ports: none. Workers: exclusive. A thread of its own asks and waits. Not in Click.
+//!
+//! # Arguments
+//! - `NODE` (element): a VLBNode.
+//! - `SERVER` (string, default 127.0.0.1:2379): host and port of an etcd server. May be given several times: when one is away,
+//!   the next is asked.
+//! - `PREFIX` (string, default `/clique/`): what keys begin with. The roster is PREFIX`roster`.
+//! - `CACHE` (file name): where the last good roster is kept.
+//! - `CREDENTIALS` (file name): a file with a line `USER:PASSWORD`.
+//! - `TTL` (integer, default 10): seconds after which etcd gives this node up.
+//!
+//! # Handlers
+//! - `connected` (read): whether etcd is there.
+//! - `stats` (read): a number a line: `connected`, `sessions` with etcd until now, rosters `taken` (those that VLBNode had already
+//!   among them) and `refused`.
+//! - `error` (read): what went wrong last; empty while etcd is there.
+//!
+//! # Example
+//! ```click
+//! vlb :: VLBNode(NODE 0, NODES 1, KEY secret);
+//! EtcdRoster(vlb, SERVER 127.0.0.1:2379);
+//! Idle -> vlb -> Discard;
+//! ```
+//!
+//! # See also
+//! VLBNode
+
+use super::cache::Cache;
+use super::etcd::{Client, Watch};
+use crate::feed::{Feed, Waiter, Wake};
+use router::{
+    Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handle, Handlers, Residency,
+};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("EtcdRoster", create)
+    .ports("0/0")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("etcd_roster.rs"));
+
+/// Between two attempts to reach a server.
+const RETRY: Duration = Duration::from_secs(1);
+
+struct EtcdRoster {
+    /// The VLBNode's place in the configuration.
+    node: usize,
+    settings: Settings,
+    feed: Option<Feed<Shared>>,
+}
+
+#[derive(Clone)]
+struct Settings {
+    servers: Vec<String>,
+    prefix: String,
+    cache: Option<String>,
+    credentials: Option<String>,
+    ttl: u32,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut node, mut servers, mut prefix) = (ElementName::default(), Vec::new(), "/clique/".to_owned());
+    let (mut cache, mut credentials, mut ttl) = (None::<FileName>, None::<FileName>, 10u32);
+    config
+        .args()
+        .required("NODE", &mut node)
+        .keywords("SERVER", &mut servers)
+        .keyword("PREFIX", &mut prefix)
+        .keyword("CACHE", &mut cache)
+        .keyword("CREDENTIALS", &mut credentials)
+        .keyword("TTL", &mut ttl)
+        .finish()?;
+    if servers.is_empty() {
+        servers.push("127.0.0.1:2379".to_owned());
+    }
+    if let Some(wrong) = servers.iter().find(|server| !is_server(server)) {
+        return Err(ConfigError::from(
+            format!("SERVER: expected a host and a port, as in 127.0.0.1:2379, not '{wrong}'").as_str(),
+        ));
+    }
+    if !(1..=86_400).contains(&ttl) {
+        return Err(ConfigError::from("TTL: from 1 to 86400 seconds expected"));
+    }
+    let (cache, credentials) = (cache.map(|file| file.0), credentials.map(|file| file.0));
+    let settings = Settings { servers, prefix, cache, credentials, ttl };
+    Ok(Box::new(EtcdRoster { node: node.index, settings, feed: None }))
+}
+
+/// Whether a text is a host and a port.
+fn is_server(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok_and(|port| port > 0)
+    })
+}
+
+impl Element for EtcdRoster {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let nodes = &cx.info().nodes;
+        let shared = Shared {
+            handle: cx.handle(),
+            declaration: nodes[cx.index()].declaration(),
+            node: nodes[self.node].name.clone(),
+            connected: AtomicBool::new(false),
+            sessions: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            error: Mutex::default(),
+        };
+        let follower = Follower {
+            cache: self.settings.cache.as_ref().map(Cache::new),
+            settings: self.settings.clone(),
+            turn: 0,
+            refused: String::new(),
+        };
+        let start = |shared| Feed::start("etcd", shared, |shared, waiter| follower.follow(shared, waiter));
+        self.feed = Some(start(Arc::new(shared))?);
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        fn of<T>(e: &EtcdRoster, read: impl FnOnce(&Shared) -> T) -> Option<T> {
+            e.feed.as_ref().map(|feed| read(&feed.shared))
+        }
+        h.read("connected", |e: &mut EtcdRoster, _| of(e, |s| s.connected.load(Relaxed)).unwrap_or(false));
+        h.read("stats", |e: &mut EtcdRoster, _| of(e, Shared::stats).unwrap_or_default());
+        h.read("error", |e: &mut EtcdRoster, _| of(e, |s| s.error().clone()).unwrap_or_default());
+    }
+}
+
+impl Drop for EtcdRoster {
+    fn drop(&mut self) {
+        // The thread may be waiting for a server; packets must not.
+        if let Some(feed) = self.feed.take() {
+            feed.let_go();
+        }
+    }
+}
+
+/// What the element and its thread have in common.
+struct Shared {
+    handle: Handle,
+    /// The element, as messages name it.
+    declaration: String,
+    /// The VLBNode.
+    node: String,
+    connected: AtomicBool,
+    sessions: AtomicU64,
+    taken: AtomicU64,
+    refused: AtomicU64,
+    error: Mutex<String>,
+}
+
+impl Shared {
+    fn error(&self) -> std::sync::MutexGuard<'_, String> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Names and values, a line each.
+    fn stats(&self) -> String {
+        let numbers = [
+            ("connected", u64::from(self.connected.load(Relaxed))),
+            ("sessions", self.sessions.load(Relaxed)),
+            ("taken", self.taken.load(Relaxed)),
+            ("refused", self.refused.load(Relaxed)),
+        ];
+        numbers.map(|(name, value)| format!("{name} {value}\n")).concat()
+    }
+
+    fn log(&self, what: &str) {
+        self.handle.info().log.line(&format!("{}: {what}", self.declaration));
+    }
+
+    fn read(&self, handler: &str) -> String {
+        self.handle.call(Call::read(format!("{}.{handler}", self.node), "")).unwrap_or_default()
+    }
+
+    /// Something went wrong. It is said once.
+    fn fail(&self, why: String) {
+        let was_connected = self.connected.swap(false, Relaxed);
+        let mut last = self.error();
+        if was_connected || *last != why {
+            self.log(&format!("{why}; the roster stays as it is"));
+            *last = why;
+        }
+    }
+}
+
+/// The thread's part.
+struct Follower {
+    settings: Settings,
+    cache: Option<Cache>,
+    /// Which server is asked.
+    turn: usize,
+    /// The last roster that was not taken: that is said once.
+    refused: String,
+}
+
+/// What etcd knows of this node.
+struct Told {
+    key: String,
+    lease: i64,
+    value: String,
+}
+
+impl Follower {
+    fn follow(mut self, shared: &Shared, waiter: &Waiter) {
+        self.start_from_cache(shared);
+        loop {
+            match self.session(shared, waiter) {
+                Ok(()) => return,
+                Err(why) => shared.fail(why),
+            }
+            self.turn = (self.turn + 1) % self.settings.servers.len();
+            let again_at = Instant::now() + RETRY;
+            loop {
+                match waiter.wait(&[], Some(again_at)) {
+                    Wake::Stop => return,
+                    Wake::Time => break,
+                    Wake::Ready(_) | Wake::Target => {}
+                }
+            }
+        }
+    }
+
+    fn start_from_cache(&mut self, shared: &Shared) {
+        let Some(cache) = &mut self.cache else { return };
+        match cache.read() {
+            Ok(Some(text)) => {
+                if let Err(why) = offer(shared, &text) {
+                    shared.log(&format!("the roster that was kept is not taken: {why}"));
+                }
+            }
+            Ok(None) => {}
+            Err(error) => shared.log(&error),
+        }
+    }
+
+    /// Follows a server until it goes away, or, which is no error, the element does.
+    fn session(&mut self, shared: &Shared, waiter: &Waiter) -> Result<(), String> {
+        let user = self.settings.credentials.as_deref().map(credentials).transpose()?;
+        let client = Client::new(&self.settings.servers[self.turn], user.as_ref())?;
+        let key = format!("{}roster", self.settings.prefix);
+        let found = client.get(&key)?;
+        match &found.value {
+            Some(text) => self.take(shared, text),
+            None => shared.log(&format!("etcd has no key {key} yet")),
+        }
+        let number = shared.read("node");
+        let key_of_node = format!("{}members/{}", self.settings.prefix, number.trim());
+        let lease = client.grant(self.settings.ttl)?;
+        let mut told = Told { key: key_of_node, lease, value: String::new() };
+        tell(shared, &client, &mut told)?;
+        // From the next change on: none is missed between reading and watching.
+        let watch = client.watch(&key, found.revision + 1)?;
+        shared.connected.store(true, Relaxed);
+        shared.error().clear();
+        shared.sessions.fetch_add(1, Relaxed);
+        shared.log(&format!("etcd is there ({})", self.settings.servers[self.turn]));
+        self.stay(shared, waiter, &client, watch, told)
+    }
+
+    fn stay(
+        &mut self,
+        shared: &Shared,
+        waiter: &Waiter,
+        client: &Client,
+        mut watch: Watch,
+        mut told: Told,
+    ) -> Result<(), String> {
+        let renew_after = Duration::from_secs(self.settings.ttl.into()) / 3;
+        let mut renew_at = Instant::now() + renew_after;
+        loop {
+            if Instant::now() >= renew_at {
+                if !client.keep_alive(told.lease)? {
+                    return Err("the lease has run out".to_owned());
+                }
+                tell(shared, client, &mut told)?;
+                renew_at = Instant::now() + renew_after;
+            }
+            let is_there = watch.has_changes()
+                || match waiter.wait(&[watch.socket().as_fd()], Some(renew_at)) {
+                    Wake::Stop => {
+                        // If that fails, the lease runs out by itself.
+                        let _ = client.revoke(told.lease);
+                        return Ok(());
+                    }
+                    Wake::Ready(ready) => ready == [true],
+                    Wake::Time | Wake::Target => false,
+                };
+            if is_there && let Some(text) = watch.latest()? {
+                self.take(shared, &text);
+            }
+        }
+    }
+
+    /// A roster that may be a newer one.
+    fn take(&mut self, shared: &Shared, text: &str) {
+        match offer(shared, text) {
+            Ok(()) => {
+                shared.taken.fetch_add(1, Relaxed);
+                if let Some(Err(error)) = self.cache.as_mut().map(|cache| cache.write(text)) {
+                    shared.log(&format!("the roster is not kept: {error}"));
+                }
+            }
+            Err(why) => {
+                shared.refused.fetch_add(1, Relaxed);
+                if self.refused != text {
+                    shared.log(&format!("the roster that etcd has is not taken: {why}"));
+                    self.refused = text.to_owned();
+                }
+            }
+        }
+    }
+}
+
+fn offer(shared: &Shared, text: &str) -> Result<(), String> {
+    shared.handle.call(Call::write(format!("{}.roster", shared.node), text)).map(drop)
+}
+
+/// Tells etcd how this node is, if it does not know.
+fn tell(shared: &Shared, client: &Client, told: &mut Told) -> Result<(), String> {
+    let roster = shared.read("roster");
+    let value =
+        format!("phase {}\n{}\n", shared.read("phase").trim(), roster.lines().next().unwrap_or_default());
+    if value != told.value {
+        client.put(&told.key, &value, told.lease)?;
+        told.value = value;
+    }
+    Ok(())
+}
+
+/// Name and password from a file. Errors do not show them.
+fn credentials(file: &str) -> Result<(String, String), String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let line = text.lines().next().unwrap_or_default();
+    let (user, password) = line.split_once(':').ok_or_else(|| format!("{file}: no line 'USER:PASSWORD'"))?;
+    Ok((user.to_owned(), password.to_owned()))
+}

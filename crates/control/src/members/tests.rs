@@ -1,0 +1,259 @@
+//! A VLBNode, and an etcd that is played: as much of the gateway as is asked for.
+
+use crate::testing::{read, until, with};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use router::{Classes, Options};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+const ONE: &str = "version 2\nnode 0 a ports 1\nnode 1 b ports 1\n";
+const TWO: &str = "version 3\nnode 0 a ports 1\nnode 1 b ports 1 drain\n";
+
+/// What the played etcd has.
+#[derive(Default)]
+struct Store {
+    values: BTreeMap<String, String>,
+    revision: i64,
+    /// Connections that watch.
+    watches: Vec<TcpStream>,
+    /// The password that is asked for, if one is.
+    password: Option<String>,
+    /// How often a lease was renewed.
+    renewed: usize,
+}
+
+#[derive(Clone)]
+struct Etcd {
+    store: Arc<Mutex<Store>>,
+    port: u16,
+}
+
+const TOKEN: &str = "abc.1";
+
+fn text_of(value: &Value) -> String {
+    let bytes = BASE64_STANDARD.decode(value.as_str().unwrap_or_default()).expect("base64");
+    String::from_utf8(bytes).expect("text")
+}
+
+impl Etcd {
+    fn start() -> Etcd {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let etcd = Etcd {
+            port: listener.local_addr().expect("bound").port(),
+            store: Arc::new(Mutex::new(Store { revision: 1, ..Store::default() })),
+        };
+        let serving = etcd.clone();
+        std::thread::spawn(move || {
+            for socket in listener.incoming() {
+                let (socket, etcd) = (socket.expect("a client"), serving.clone());
+                std::thread::spawn(move || etcd.serve(socket));
+            }
+        });
+        etcd
+    }
+
+    fn serve(&self, mut socket: TcpStream) {
+        let mut reader = BufReader::new(socket.try_clone().expect("a socket"));
+        let (mut line, mut head) = (String::new(), Vec::new());
+        while reader.read_line(&mut line).is_ok_and(|len| len > 2) {
+            head.push(std::mem::take(&mut line).trim().to_owned());
+        }
+        let header = |name: &str| head.iter().find_map(|line| line.strip_prefix(name));
+        let length = header("Content-Length: ").and_then(|n| n.parse().ok()).unwrap_or(0);
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).expect("a body");
+        let path = head.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
+        let request: Value = serde_json::from_slice(&body).expect("JSON");
+        let mut store = self.store.lock().expect("whole");
+        let may = store.password.is_none() || header("Authorization: ") == Some(TOKEN);
+        if path == "/v3/watch" && may {
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+            socket.write_all(head.as_bytes()).expect("sent");
+            send_chunk(&socket, &json!({ "result": { "created": true } }));
+            return store.watches.push(socket);
+        }
+        let answer = if may || path == "/v3/auth/authenticate" { store.answer(path, &request) } else { None };
+        let (status, answer) = match answer {
+            Some(answer) => (200, answer.to_string()),
+            None => (400, json!({ "error": "etcdserver: refused", "code": 3 }).to_string()),
+        };
+        let length = answer.len();
+        let _ = write!(socket, "HTTP/1.1 {status} x\r\nContent-Length: {length}\r\n\r\n{answer}");
+    }
+
+    /// Somebody changes the roster.
+    fn put_roster(&self, text: &str) {
+        let mut store = self.store.lock().expect("whole");
+        store.revision += 1;
+        store.values.insert("/t/roster".to_owned(), text.to_owned());
+        let event = json!({ "kv": { "value": BASE64_STANDARD.encode(text) } });
+        let change = json!({ "result": { "events": [event] } });
+        store.watches.iter().for_each(|socket| send_chunk(socket, &change));
+    }
+
+    /// All connections end, as when the server is stopped.
+    fn hang_up(&self) {
+        self.store.lock().expect("whole").watches.clear();
+    }
+
+    fn value(&self, key: &str) -> Option<String> {
+        self.store.lock().expect("whole").values.get(key).cloned()
+    }
+}
+
+/// A line of a stream of answers, cut in two chunks.
+fn send_chunk(mut socket: &TcpStream, value: &Value) {
+    let line = format!("{value}\n");
+    for part in [&line[..3], &line[3..]] {
+        write!(socket, "{:x}\r\n{part}\r\n", part.len()).expect("sent");
+    }
+}
+
+impl Store {
+    fn answer(&mut self, path: &str, request: &Value) -> Option<Value> {
+        let header = json!({ "revision": self.revision.to_string() });
+        Some(match path {
+            "/v3/auth/authenticate" if request["password"].as_str() == self.password.as_deref() => {
+                json!({ "header": header, "token": TOKEN })
+            }
+            "/v3/kv/range" => match self.values.get(&text_of(&request["key"])) {
+                Some(text) => json!({ "header": header, "kvs": [{ "value": BASE64_STANDARD.encode(text) }] }),
+                None => json!({ "header": header }),
+            },
+            "/v3/kv/put" => {
+                assert_eq!(request["lease"], "77");
+                self.revision += 1;
+                self.values.insert(text_of(&request["key"]), text_of(&request["value"]));
+                json!({ "header": header })
+            }
+            "/v3/lease/grant" => json!({ "ID": "77", "TTL": request["TTL"] }),
+            "/v3/lease/keepalive" => {
+                self.renewed += 1;
+                json!({ "result": { "ID": "77", "TTL": "1" } })
+            }
+            "/v3/lease/revoke" => {
+                self.values.remove("/t/members/0");
+                json!({ "header": header })
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn known() -> Classes {
+    Classes::new(elements::classes().iter().chain(crate::CLASSES.iter().copied()))
+}
+
+/// Runs a node that asks etcd servers.
+fn with_node(arguments: &str, act: impl FnOnce(&router::Handle)) {
+    let config = format!(
+        "vlb :: VLBNode(0, 2, KEY k); etcd :: EtcdRoster(vlb, PREFIX /t/, TTL 1, {arguments});
+         Idle -> vlb -> Discard; Idle -> [1]vlb[1] -> Discard;"
+    );
+    with(&config, &known(), act);
+}
+
+fn has(text: &'static str) -> impl Fn(&str) -> bool {
+    move |found: &str| found.contains(text)
+}
+
+/// The roster is that of etcd, also when it changes; what is refused is counted; the node is told of, as long as it is there.
+#[test]
+fn follows() {
+    let etcd = Etcd::start();
+    etcd.put_roster(ONE);
+    with_node(&format!("SERVER 127.0.0.1:{}", etcd.port), |handle| {
+        until(handle, "vlb.roster", |text| text == ONE);
+        until(handle, "etcd.connected", |text| text == "true");
+        etcd.put_roster("version 9\nrubbish\n");
+        etcd.put_roster(TWO);
+        until(handle, "vlb.roster", |text| text == TWO);
+        assert_eq!(read(handle, "etcd.stats"), "connected 1\nsessions 1\ntaken 2\nrefused 1\n");
+        let start = std::time::Instant::now();
+        while etcd.store.lock().expect("whole").renewed < 2 {
+            assert!(start.elapsed().as_secs() < 20, "the lease is not renewed");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let told = etcd.value("/t/members/0").expect("told");
+        assert_eq!(told.lines().last(), Some("version 3"), "{told}");
+    });
+    let start = std::time::Instant::now();
+    while etcd.value("/t/members/0").is_some() {
+        assert!(start.elapsed().as_secs() < 20, "the lease is not given up");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+/// A server that goes away changes nothing; another one is asked, and what changed meanwhile is known then.
+#[test]
+fn servers_come_and_go() {
+    let (one, two) = (Etcd::start(), Etcd::start());
+    one.put_roster(ONE);
+    two.put_roster(TWO);
+    with_node(&format!("SERVER 127.0.0.1:{}, SERVER 127.0.0.1:{}", one.port, two.port), |handle| {
+        until(handle, "vlb.roster", |text| text == ONE);
+        until(handle, "etcd.connected", |text| text == "true");
+        one.hang_up();
+        until(handle, "etcd.error", has("closed the connection"));
+        assert_eq!(read(handle, "vlb.roster"), ONE);
+        until(handle, "vlb.roster", |text| text == TWO);
+        until(handle, "etcd.stats", has("connected 1\nsessions 2\n"));
+    });
+}
+
+/// Without etcd, a node has the roster that it had last.
+#[test]
+fn starts_from_what_was_kept() {
+    let (etcd, folder) = (Etcd::start(), tempfile::tempdir().expect("a folder"));
+    let cache = folder.path().join("roster").display().to_string();
+    etcd.put_roster(TWO);
+    with_node(&format!("SERVER 127.0.0.1:{}, CACHE {cache}", etcd.port), |handle| {
+        until(handle, "vlb.roster", |text| text == TWO);
+        until(handle, "etcd.connected", |text| text == "true");
+        etcd.put_roster("version 1\nnode 0 a ports 1\n");
+        until(handle, "etcd.stats", has("refused 1"));
+    });
+    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    with_node(&format!("SERVER 127.0.0.1:{nobody}, CACHE {cache}"), |handle| {
+        until(handle, "vlb.roster", |text| text == TWO);
+        until(handle, "etcd.error", has("refused"));
+        assert_eq!(read(handle, "etcd.connected"), "false");
+    });
+}
+
+/// Name and password come from a file; a wrong one is not let in, and nobody is shown it.
+#[test]
+fn credentials() {
+    let (etcd, folder) = (Etcd::start(), tempfile::tempdir().expect("a folder"));
+    etcd.put_roster(ONE);
+    etcd.store.lock().expect("whole").password = Some("open:sesame".to_owned());
+    let file = folder.path().join("credentials");
+    std::fs::write(&file, "ali:wrong\n").expect("written");
+    let arguments = format!("SERVER 127.0.0.1:{}, CREDENTIALS {}", etcd.port, file.display());
+    with_node(&arguments, |handle| {
+        let error = until(handle, "etcd.error", has("refused"));
+        assert!(!error.contains("wrong"), "{error}");
+        std::fs::write(&file, "ali:open:sesame\n").expect("written");
+        until(handle, "vlb.roster", |text| text == ONE);
+    });
+}
+
+/// Mistakes in the configuration.
+#[test]
+fn mistakes() {
+    let wrong = |arguments: &str| {
+        let config = format!("v :: VLBNode(0, 1, KEY k); Idle -> v -> Discard; EtcdRoster({arguments});");
+        let parsed = lang::parse(&config, "config", &[]);
+        let known = known();
+        let layout = router::layout(parsed.graph, &known, 1).expect("a layout");
+        let built = router::build(layout, config.clone(), &known, Options::default());
+        lang::render_click(&built.err().expect("a mistake"))
+    };
+    assert!(wrong("w").contains("does not name an element"));
+    assert!(wrong("v, SERVER http://127.0.0.1:2379/").contains("expected a host and a port"));
+    assert!(wrong("v, TTL 0").contains("TTL: from 1 to 86400"));
+}
