@@ -1,7 +1,8 @@
 //! Nanoseconds a packet in IPRewriter, with many flows whose packets come in random order.
 //!
 //! Each figure is a difference: a configuration runs for some packets and for twice as many, with the rewriter and without
-//! it, so that neither the first packets of flows nor the source that makes packets is part of it.
+//! it, so that neither the first packets of flows nor the source that makes packets is part of it. How long new flows take is
+//! measured by packets each of which is the first of a flow, and by the clock: processors wait for each other there.
 
 use crate::machine::Machine;
 use crate::rcu::processor_time_of_all;
@@ -9,6 +10,7 @@ use packet::Packet;
 use router::{Activity, Class, Classes, Config, ConfigError, Cx, Element, Options};
 use serde::Serialize;
 use std::net::Ipv4Addr;
+use std::time::Instant;
 use wire::checksum::update_u32;
 use wire::ipv4::{HEADER_LEN, Header};
 use wire::{ip_proto, udp};
@@ -30,7 +32,8 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// Makes UDP packets of `FLOWS` flows at random, each as likely as any other. The flows are those from `FIRST` on.
+/// Makes UDP packets of `FLOWS` flows at random, each as likely as any other, or one flow after the other if `IN_TURN`. The flows
+/// are those from `FIRST` on.
 const FLOW_SOURCE: Class =
     Class::new("FlowSource", flow_source).ports("0/1").processing("/h").activity(Activity::Always);
 
@@ -40,17 +43,20 @@ struct FlowSource {
     flows: u32,
     left: u64,
     random: u32,
+    /// The next flow, if they come in turn.
+    next: Option<u32>,
 }
 
 fn flow_source(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut first, mut flows, mut left) = (0, 1, 0);
+    let (mut first, mut flows, mut left, mut in_turn) = (0, 1, 0, false);
     config
         .args()
         .required("FIRST", &mut first)
         .required("FLOWS", &mut flows)
         .required("LIMIT", &mut left)
+        .keyword("IN_TURN", &mut in_turn)
         .finish()?;
-    Ok(Box::new(FlowSource { sample: sample(), first, flows, left, random: 1 }))
+    Ok(Box::new(FlowSource { sample: sample(), first, flows, left, random: 1, next: in_turn.then_some(0) }))
 }
 
 /// The packet of flow 0: 64 bytes with the Ethernet header and checksum that it would have.
@@ -73,6 +79,16 @@ fn sample() -> Vec<u8> {
 }
 
 impl FlowSource {
+    /// Which of the flows the next packet belongs to.
+    fn flow(&mut self) -> u32 {
+        if let Some(next) = &mut self.next {
+            *next += 1;
+            return *next - 1;
+        }
+        self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ((u64::from(self.random) * u64::from(self.flows)) >> 32) as u32
+    }
+
     /// Makes the sample the packet of a flow: of 1,024 ports of a host, to one of 64 servers.
     fn turn_into(packet: &mut Packet, flow: u32) {
         let (host, port, server) = (flow >> 10, 1024 + (flow & 1023), flow & 63);
@@ -102,9 +118,8 @@ impl Element for FlowSource {
         let mut batch = cx.batch();
         for _ in 0..self.left.min(cx.vector() as u64) {
             let Some(mut packet) = cx.pool().packet(&self.sample) else { break };
-            self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let flow = (u64::from(self.random) * u64::from(self.flows)) >> 32;
-            FlowSource::turn_into(&mut packet, self.first + flow as u32);
+            let flow = self.first + self.flow();
+            FlowSource::turn_into(&mut packet, flow);
             packet.set_network(0, HEADER_LEN);
             batch.push(packet);
         }
@@ -116,6 +131,7 @@ impl Element for FlowSource {
 
 struct Case {
     name: &'static str,
+    /// 0 to make each packet a flow of its own.
     flows: u32,
     workers: u32,
     vector: usize,
@@ -127,16 +143,22 @@ const CASES: &[Case] = &[
     Case { name: "100,000 flows, 2 workers", flows: 100_000, workers: 2, vector: 32 },
     Case { name: "100,000 flows, one by one", flows: 100_000, workers: 1, vector: 1 },
     Case { name: "1,000,000 flows", flows: 1_000_000, workers: 1, vector: 32 },
+    Case { name: "new flows", flows: 0, workers: 1, vector: 32 },
+    Case { name: "new flows, 2 workers", flows: 0, workers: 2, vector: 32 },
 ];
+
+/// New flows that are made, at most.
+const NEW_FLOWS: u64 = 1_000_000;
 
 impl Case {
     /// A source for each worker, with its share of the flows and of the packets, through `through`.
     fn config(&self, packets: u64, through: &str) -> String {
-        let share = self.flows / self.workers;
+        let in_turn = self.flows == 0;
+        let share = if in_turn { packets as u32 } else { self.flows } / self.workers;
         let paths = (0..self.workers).map(|worker| {
             let limit = packets / u64::from(self.workers);
             format!(
-                "s{worker} :: FlowSource({}, {share}, {limit}) -> middle; StaticThreadSched(s{worker} {worker});",
+                "s{worker} :: FlowSource({}, {share}, {limit}, IN_TURN {in_turn}) -> middle; StaticThreadSched(s{worker} {worker});",
                 worker * share
             )
         });
@@ -148,7 +170,7 @@ impl Case {
     }
 
     /// Nanoseconds of processor time for some packets, divided among the workers: how long they take if each has a
-    /// processor of its own.
+    /// processor of its own. For new flows, nanoseconds by the clock.
     fn time(&self, packets: u64, through: &str) -> Result<f64, String> {
         let config = self.config(packets, through);
         let parsed = lang::parse(&config, self.name, &[]);
@@ -162,9 +184,12 @@ impl Case {
         let options = Options { workers, vector: self.vector, pin: true, ..Options::default() };
         let (mut router, _) =
             router::build(layout, config, &known, options).map_err(|e| lang::render_click(&e))?;
-        let start = processor_time_of_all();
+        let (start, clock) = (processor_time_of_all(), Instant::now());
         router.run();
-        let elapsed = (processor_time_of_all() - start).as_nanos() as f64 / workers as f64;
+        let elapsed = match self.flows {
+            0 => clock.elapsed().as_nanos() as f64,
+            _ => (processor_time_of_all() - start).as_nanos() as f64 / workers as f64,
+        };
         router.finish();
         match router.drops().first() {
             Some((_, reason, packets)) => Err(format!("{packets} packets dropped: {reason}")),
@@ -174,12 +199,17 @@ impl Case {
 
     /// Nanoseconds that a packet spends in the rewriter.
     fn measure(&self, packets: u64) -> Result<f64, String> {
+        const REWRITER: &str =
+            "IPRewriter(pattern 203.0.113.1-203.0.113.16 1024-65535 - - 0 0, REAP_INTERVAL 0)";
+        if self.flows == 0 {
+            let packets = packets.min(NEW_FLOWS);
+            return Ok((self.time(packets, REWRITER)? - self.time(packets, "Null")?) / packets as f64);
+        }
         let more = |through: &str| -> Result<f64, String> {
             let once = self.time(packets, through)?;
             Ok(self.time(2 * packets, through)? - once)
         };
-        let with = more("IPRewriter(pattern 203.0.113.1-203.0.113.16 1024-65535 - - 0 0, REAP_INTERVAL 0)");
-        Ok((with? - more("Null")?) / packets as f64)
+        Ok((more(REWRITER)? - more("Null")?) / packets as f64)
     }
 }
 

@@ -161,6 +161,7 @@ pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigEr
         kind,
         element: config.index(),
         outputs: config.outputs(),
+        workers: config.workers().to_vec(),
         policies: args.policies(kind),
         specs,
         capacity,

@@ -1,12 +1,12 @@
 //! The table of flows that rewriters keep, alone or together.
 //!
 //! Looking up a flow takes no lock: the index gives record numbers, the record says whether it is the one (two cache
-//! lines). Everything else (new flows, which of them may go, numbers that are free) is behind one mutex, which is taken
-//! for the first packet of a flow, by timers and by handlers. Flows are removed by taking them out of the index; the
+//! lines). Everything else (adding flows, which of them may go) is behind one mutex, which is taken for the first packet of a
+//! flow, once it is known what the flow becomes, by timers and by handlers. Flows are removed by taking them out of the index; the
 //! numbers of their records rest for a grace period before they are used again.
 
 use super::deltas::Deltas;
-use super::exhausted::Exhausted;
+use super::exhausted::{self, Exhausted, Marks};
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
 use super::flow_id::{FlowId, Key};
 use super::index::{Index, Writer};
@@ -67,6 +67,8 @@ pub(super) struct FlowSet {
     index: Index,
     slab: Arc<Slab>,
     capacity: AtomicI32,
+    /// Ranges that have nothing left.
+    exhausted: Arc<Marks>,
     size: Apart<AtomicUsize>,
     state: Apart<Mutex<State>>,
 }
@@ -111,6 +113,7 @@ impl FlowSet {
             index: Index::default(),
             slab: Arc::default(),
             capacity: AtomicI32::new(capacity),
+            exhausted: state.exhausted.marks().clone(),
             size: Apart(AtomicUsize::new(0)),
             state: Apart(Mutex::new(state)),
         }
@@ -129,6 +132,11 @@ impl FlowSet {
     /// Changes the capacity. What is too much goes with the next [`Editor::shrink`].
     pub(super) fn set_capacity(&self, capacity: i32) {
         self.capacity.store(capacity, Relaxed);
+    }
+
+    /// Whether nothing is left of what a map's flows take numbers from. Takes no lock: just now that may change.
+    pub(super) fn is_exhausted(&self, map: u32, domain: exhausted::Domain) -> bool {
+        self.exhausted.has(map, domain)
     }
 
     /// The hash by which a key is found.
@@ -260,9 +268,9 @@ impl<'s> Editor<'s> {
         self.state.removed.push(record);
     }
 
-    /// What is known about ranges that have nothing left.
-    pub(super) fn exhausted(&mut self) -> &mut Exhausted {
-        &mut self.state.exhausted
+    /// Notes that nothing is left of what a map's flows take numbers from.
+    pub(super) fn exhausted(&mut self, map: u32, domain: exhausted::Domain) {
+        self.state.exhausted.add(map, domain);
     }
 
     /// Removes all flows that a map's input has made.

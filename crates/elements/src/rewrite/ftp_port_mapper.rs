@@ -134,9 +134,9 @@ impl FTPPortMapper {
         let next = header.sequence().wrapping_add(payload.len() as u32);
         let at = packet.network()?.len() - payload.len() + command.begin;
 
-        let (turn, now_ms) = (cx.turn(), now_ms(cx));
+        let (turn, worker, now_ms) = (cx.turn(), cx.worker(), now_ms(cx));
         let mut random = |top: u32| cx.rng().u32(0..=top);
-        let mut with = Circumstances { now_ms, random: &mut random };
+        let mut with = Circumstances { worker, now_ms, random: &mut random };
         let known = control.entry(turn, ip_proto::TCP, id, Purpose::Check, &mut with)?;
         let made = data.entry(turn, ip_proto::TCP, data_id, Purpose::Make(self.input), &mut with)?;
         made.flow.set_reply_anno(known.flow.reply_anno());

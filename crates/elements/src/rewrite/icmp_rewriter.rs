@@ -206,7 +206,7 @@ impl ICMPRewriter {
         }
         let (inner, to_sender) = (inner(icmp)?, ip.dst());
         let turn = cx.turn();
-        let mut with = Circumstances { now_ms: 0, random: &mut |_| 0 };
+        let mut with = Circumstances { worker: cx.worker(), now_ms: 0, random: &mut |_| 0 };
         let (found, map) = self.maps.iter().find_map(|map| {
             let nat = map.nat.as_deref()?;
             let found = nat.entry(turn, inner.protocol, inner.search, Purpose::Reply, &mut with)?;

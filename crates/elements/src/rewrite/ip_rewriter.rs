@@ -19,7 +19,8 @@
 //! goes whose time would be over first, except for those that are guaranteed to stay. If all are, new flows are refused.
 //!
 //! On several workers the table is shared; a flow's two directions may arrive on different workers. Look-ups take no
-//! lock. New flows are made one at a time.
+//! lock. Each worker has a part of each range, from which its new flows get ports or addresses without waiting for others; what is left in
+//! others' parts it takes when its own is used up. Only to enter flows into the table workers take turns.
 //!
 //! Unlike in Click, a UDP checksum never becomes zero, and flows move to a rewriter of the same name when the configuration
 //! is replaced, as far as it has the inputs and outputs for them.

@@ -35,6 +35,7 @@ mod rewriter;
 mod round_robin_ip_mapper;
 #[cfg(test)]
 mod samples;
+mod share;
 mod source_hash;
 mod source_ip_hash_mapper;
 mod tcp_rewriter;

@@ -5,12 +5,13 @@
 
 use super::apply::{address_words, difference, words};
 use super::flow_id::{FlowId, Key};
-use super::flow_set::{Editor, FlowSet, Found, InputCounts};
+use super::flow_set::{FlowSet, Found, InputCounts};
 use super::input::{Input, Outputs, Spec};
 use super::mapper;
 use super::pattern::Pattern;
 use super::policy::Policy;
 use super::record::{NewFlow, flag};
+use super::share::Share;
 use rcu::{Cell, Domain, Turn, Updater};
 use router::{Info, Scope};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -55,8 +56,10 @@ pub(super) enum Purpose {
     Make(usize),
 }
 
-/// Time and chance, for whoever makes a flow.
+/// Place, time and chance, for whoever makes a flow.
 pub(super) struct Circumstances<'r> {
+    /// The worker.
+    pub(super) worker: usize,
     pub(super) now_ms: u64,
     /// A number up to the given one.
     pub(super) random: &'r mut dyn FnMut(u32) -> u32,
@@ -72,6 +75,14 @@ pub(super) enum Miss<'t> {
     Drop(&'static str),
 }
 
+/// What a flow is to become.
+struct Choice {
+    id: FlowId,
+    outputs: Outputs,
+    /// Whether another flow must not become the same.
+    varies: bool,
+}
+
 const NO_SUCH_FLOW: &str = "no mapping";
 const NOT_MADE: &str = "no mapping could be made";
 
@@ -80,6 +91,8 @@ pub(super) struct Nat {
     pub(super) kind: Kind,
     element: usize,
     outputs: usize,
+    /// The workers that have an instance.
+    workers: Vec<usize>,
     policies: [Policy; 2],
     /// The element whose flows are counted together with these, or the table itself.
     peer: Option<usize>,
@@ -96,6 +109,7 @@ pub(super) struct Plan {
     pub(super) kind: Kind,
     pub(super) element: usize,
     pub(super) outputs: usize,
+    pub(super) workers: Vec<usize>,
     /// For TCP or all, and for IPRewriter's UDP.
     pub(super) policies: [Policy; 2],
     pub(super) specs: Vec<Spec>,
@@ -128,6 +142,7 @@ impl Nat {
             kind: plan.kind,
             element: plan.element,
             outputs: plan.outputs,
+            workers: plan.workers,
             policies: plan.policies,
             peer,
             set,
@@ -252,7 +267,7 @@ impl Nat {
         match input.read(turn) {
             Input::Drop => Miss::Drop(NO_SUCH_FLOW),
             Input::Pass(output) => Miss::Pass(usize::from(*output)),
-            input => match self.make(&mut set.edit(turn), at, input, key, protocol, with) {
+            input => match self.make(set, turn, at, input, key, protocol, with) {
                 Some((found, new)) => {
                     if new {
                         found.flow.set_reply_anno(reply_anno);
@@ -274,60 +289,86 @@ impl Nat {
     }
 
     /// Makes the flow of a key, or finds that another worker has made it; says which.
+    ///
+    /// What the flow becomes is chosen without the table's lock. Only with it does it show whether another worker has taken
+    /// the same meanwhile; then this one chooses again. That is rare, since each begins in a part of the range of its own.
+    #[expect(clippy::too_many_arguments, reason = "a packet's circumstances, from two callers")]
     fn make<'t>(
         &self,
-        editor: &mut Editor<'t>,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
         at: usize,
         input: &Input,
         key: Key,
         protocol: u8,
         with: &mut Circumstances<'_>,
     ) -> Option<(Found<'t>, bool)> {
-        if let Some(found) = editor.find(key) {
-            return Some((found, false));
+        // Each further round means that another worker has made a flow.
+        loop {
+            let choice = self.choose(set, turn, input, key, with);
+            let mut editor = set.edit(turn);
+            if let Some(found) = editor.find(key) {
+                return Some((found, false));
+            }
+            let Some(Choice { id, outputs, varies }) = choice else {
+                self.counts[at].failures.fetch_add(1, Relaxed);
+                return None;
+            };
+            if varies && self.is_taken(set, turn, key.map, id) {
+                continue;
+            }
+            let new = self.describe(at, key, protocol, id, outputs)?;
+            let found = editor.insert(&new, with.now_ms, with.now_ms);
+            if found.is_none() {
+                self.counts[at].failures.fetch_add(1, Relaxed);
+            }
+            return found.map(|found| (found, true));
         }
-        let Some((rewritten, outputs)) = self.rewrite(editor, input, key, with) else {
-            self.counts[at].failures.fetch_add(1, Relaxed);
-            return None;
-        };
-        let new = self.describe(at, key, protocol, rewritten, outputs)?;
-        let found = editor.insert(&new, with.now_ms, with.now_ms);
-        if found.is_none() {
-            self.counts[at].failures.fetch_add(1, Relaxed);
-        }
-        found.map(|found| (found, true))
     }
 
-    /// What a specification makes of a flow's identifier.
-    fn rewrite(
+    /// What a specification makes of a flow's identifier. Takes the lock only to be sure that nothing is left.
+    fn choose(
         &self,
-        editor: &mut Editor<'_>,
+        set: &FlowSet,
+        turn: Turn<'_>,
         input: &Input,
         key: Key,
         with: &mut Circumstances<'_>,
-    ) -> Option<(FlowId, Outputs)> {
+    ) -> Option<Choice> {
+        let share = Share::of_worker(with.worker, &self.workers);
+        let mut varies = false;
         let mut choose = |pattern: &Pattern| {
+            varies = pattern.varies();
             // An identifier of a ping makes another field, so that what is taken from its range is not known.
             let domain = pattern.domain(key.id).filter(|_| self.kind != Kind::Ping);
-            if domain.is_some_and(|domain| editor.exhausted().has(key.map, domain)) {
+            if domain.is_some_and(|domain| set.is_exhausted(key.map, domain)) {
                 return None;
             }
-            let mut free = |id: FlowId| {
-                let reply = Key { map: key.map, id: self.completed(id).reversed() };
-                editor.find(reply).is_none()
-            };
-            let chosen = pattern.choose(key.id, with.random, &mut free);
+            let mut free = |id: FlowId| !self.is_taken(set, turn, key.map, id);
+            let chosen = pattern.choose(key.id, share, with.random, &mut free);
             if let (None, Some(domain)) = (chosen, domain) {
-                editor.exhausted().add(key.map, domain);
+                // A number that was given back behind the search's back would not be looked for again.
+                let mut editor = set.edit(turn);
+                let chosen = pattern.choose(key.id, share, &mut |_| 0, &mut free);
+                if chosen.is_none() {
+                    editor.exhausted(key.map, domain);
+                }
+                return chosen;
             }
             chosen
         };
-        match input {
-            Input::Keep(outputs) => Some((key.id, *outputs)),
-            Input::Pattern(pattern, outputs) => Some((choose(pattern)?, *outputs)),
-            Input::Mapper(mapper) => mapper.choose(key.id, choose),
-            Input::Drop | Input::Pass(_) => None,
-        }
+        let (id, outputs) = match input {
+            Input::Keep(outputs) => (key.id, *outputs),
+            Input::Pattern(pattern, outputs) => (choose(pattern)?, *outputs),
+            Input::Mapper(mapper) => mapper.choose(key.id, choose)?,
+            Input::Drop | Input::Pass(_) => return None,
+        };
+        Some(Choice { id, outputs, varies })
+    }
+
+    /// Whether a flow of a map has become this already.
+    fn is_taken(&self, set: &FlowSet, turn: Turn<'_>, map: u32, id: FlowId) -> bool {
+        set.find(turn, Key { map, id: self.completed(id).reversed() }).is_some()
     }
 
     /// A rewritten identifier with what follows from the rest of it.
@@ -397,7 +438,7 @@ impl Nat {
         if matches!(input, Input::Drop | Input::Pass(_)) {
             return None;
         }
-        self.make(&mut set.edit(turn), at, input, keys[0], protocol, with).map(|(found, _)| found)
+        self.make(set, turn, at, input, keys[0], protocol, with).map(|(found, _)| found)
     }
 
     /// What this rewriter would find a packet by.
@@ -451,4 +492,103 @@ impl Nat {
 pub(super) fn address_keys(id: FlowId) -> [FlowId; 2] {
     let none = FlowId::default();
     [FlowId { saddr: id.saddr, ..none }, FlowId { daddr: id.daddr, ..none }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::PatternRef;
+    use super::super::policy::Timeouts;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// A UDPRewriter's shared part, on two workers, with this range of source ports.
+    fn nat(sport: &str, turn: Turn<'_>) -> Nat {
+        let pattern = Arc::new(Pattern::of_ports(sport));
+        let policy = Policy { guarantee_ms: 5000, timeouts: Timeouts::Plain(60_000) };
+        let nat = Nat::new(Plan {
+            kind: Kind::Udp,
+            element: 0,
+            outputs: 2,
+            workers: vec![0, 1],
+            policies: [policy; 2],
+            specs: vec![Spec::Pattern(PatternRef::Here(pattern.clone()), [0, 1])],
+            capacity: Capacity::Own(i32::MAX),
+            seed: 1,
+        });
+        let set = nat.set().expect("its own table");
+        set.edit(turn).register(0, policy, nat.counts.clone());
+        let updater = Domain::global().updater();
+        nat.inputs[0].replace(Box::new(Input::Pattern(pattern, [0, 1])), &updater).expect("room");
+        nat
+    }
+
+    /// The ports that a worker's new flows get: one for each of these hosts, all towards the same port of one host.
+    fn make(nat: &Nat, turn: Turn<'_>, worker: usize, hosts: std::ops::Range<u32>) -> Vec<u16> {
+        let mut rng = fastrand::Rng::with_seed(hosts.start.into());
+        let mut random = |top: u32| rng.u32(0..=top);
+        let made = hosts.filter_map(|host| {
+            let id = FlowId { saddr: 0x0a00_0000 + host, daddr: 0x0506_0708, sport: 5, dport: 80 };
+            let mut with = Circumstances { worker, now_ms: 0, random: &mut random };
+            match nat.miss(turn, 0, Key { map: 0, id }, ip_proto::UDP, 0, &mut with) {
+                Miss::Made(found) => Some(found.rewritten().sport),
+                Miss::Pass(_) | Miss::Drop(_) => None,
+            }
+        });
+        made.collect()
+    }
+
+    /// Two threads make as many flows as there are ports, as the workers `of`.
+    fn together(nat: &Nat, of: [usize; 2], hosts: [std::ops::Range<u32>; 2]) -> Vec<u16> {
+        let barrier = std::sync::Barrier::new(2);
+        let parts = std::thread::scope(|scope| {
+            let one = |(worker, hosts): (usize, std::ops::Range<u32>)| {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    let reader = Domain::global().register("test");
+                    barrier.wait();
+                    make(nat, reader.turn(), worker, hosts)
+                })
+            };
+            let threads: Vec<_> = of.into_iter().zip(hosts).map(one).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
+        });
+        parts.concat()
+    }
+
+    /// Also workers that get into each other's way give no port twice, and give all there are: each in its own part and then in
+    /// the other's, or both in the same one.
+    #[test]
+    fn each_port_once() {
+        let reader = Domain::global().register("test");
+        for round in 0..60 {
+            let sport = ["2000-2599#", "2000-2599?", "2000-2599"][round % 3];
+            let of = [[0, 1], [1, 1]][round / 3 % 2];
+            let nat = nat(sport, reader.turn());
+            let ports = together(&nat, of, [0..450, 450..600]);
+            assert_eq!(nat.set().map(|set| set.size()), Some(600), "{sport}, {of:?}");
+            assert_eq!(ports.len(), 600);
+            assert_eq!(ports.iter().copied().collect::<BTreeSet<u16>>(), (2000..2600).collect());
+            // Nothing is left, until a flow goes.
+            assert_eq!(make(&nat, reader.turn(), 0, 600..601), []);
+            let set = nat.set().expect("its own table");
+            let record = set.find(reader.turn(), reply(2345)).expect("a flow").record;
+            set.edit(reader.turn()).remove(record);
+            assert_eq!(make(&nat, reader.turn(), 0, 601..603), [2345]);
+        }
+    }
+
+    fn reply(port: u16) -> Key {
+        Key { map: 0, id: FlowId { saddr: 0x0506_0708, daddr: 0x0102_0304, sport: 80, dport: port } }
+    }
+
+    /// As long as both have ports of their own, neither takes the other's.
+    #[test]
+    fn parts_of_their_own() {
+        let reader = Domain::global().register("test");
+        for sport in ["2000-2599#", "2000-2599?"] {
+            let nat = nat(sport, reader.turn());
+            assert!(make(&nat, reader.turn(), 1, 0..300).iter().all(|&port| port >= 2300));
+            assert!(make(&nat, reader.turn(), 0, 300..600).iter().all(|&port| port < 2300));
+        }
+    }
 }

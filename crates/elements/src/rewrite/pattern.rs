@@ -2,13 +2,14 @@
 
 use super::exhausted::Domain;
 use super::flow_id::FlowId;
+use super::share::Share;
 use router::{FromArg, IpMask, Scope, parse_integer};
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A pattern: fixed fields, and at most one that varies over a range, the source port or the source address.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pattern {
     /// 0 stands for "as it is", here and below.
     saddr: u32,
@@ -20,8 +21,31 @@ pub(super) struct Pattern {
     /// The largest number that is added to the field that varies.
     top: u32,
     choice: Choice,
-    /// The number to try next, where numbers go in sequence. Shared by all who use the pattern.
-    next: AtomicU32,
+    /// The number to try next, where numbers go in sequence: one for each share. All who use the pattern go on with them.
+    next: Box<[Next; NEXTS]>,
+}
+
+/// Numbers to try next. Further shares use those of others.
+const NEXTS: usize = 32;
+
+/// The number that a worker tries next, apart from those of others.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Next(AtomicU32);
+
+impl Default for Pattern {
+    fn default() -> Pattern {
+        Pattern {
+            saddr: 0,
+            sport: 0,
+            daddr: 0,
+            dport: 0,
+            ports: false,
+            top: 0,
+            choice: Choice::default(),
+            next: Box::new([const { Next(AtomicU32::new(0)) }; NEXTS]),
+        }
+    }
 }
 
 /// How a number is chosen.
@@ -55,6 +79,15 @@ fn port(text: &str) -> Option<u16> {
 }
 
 impl Pattern {
+    /// `1.2.3.4 SPORT - -`.
+    #[cfg(test)]
+    pub(super) fn of_ports(sport: &str) -> Pattern {
+        let saddr = Ipv4Addr::new(1, 2, 3, 4).to_bits();
+        let mut pattern = Pattern { saddr, ports: true, ..Pattern::default() };
+        pattern.read_sport(sport).expect("ports");
+        pattern
+    }
+
     /// Reads `SADDR SPORT DADDR DPORT`, `SADDR DADDR`, or `SADDR DADDR SPORT`.
     ///
     /// # Errors
@@ -139,16 +172,22 @@ impl Pattern {
         (self.top > 0).then_some(Domain { id, range: (first, self.top) })
     }
 
-    /// What a flow's identifier becomes: the first choice that is `free`. `None` if none is. `random` makes a number up to
-    /// the given one.
+    /// Whether a field varies, so that what a flow becomes depends on what other flows have become.
+    pub(super) fn varies(&self) -> bool {
+        self.top > 0
+    }
+
+    /// What a flow's identifier becomes: the first choice that is `free`. `None` if none is. Numbers of the `share` come first;
+    /// with one share for all, the order is Click's. `random` makes a number up to the given one.
     pub(super) fn choose(
         &self,
         id: FlowId,
+        share: Share,
         random: &mut dyn FnMut(u32) -> u32,
         free: &mut dyn FnMut(FlowId) -> bool,
     ) -> Option<FlowId> {
         let fixed = self.fixed(id);
-        if self.top == 0 {
+        if !self.varies() {
             return Some(fixed);
         }
         let varied = |number: u32| match self.ports {
@@ -159,10 +198,17 @@ impl Pattern {
         if self.ports && self.choice == Choice::Same && own <= self.top && free(varied(own)) {
             return Some(varied(own));
         }
-        let next = Some(self.next.load(Relaxed)).filter(|&next| next <= self.top).unwrap_or(0);
-        let start = if self.choice == Choice::Sequence { next } else { random(self.top) };
-        let number = (start..=self.top).chain(0..start).find(|&number| free(varied(number)))?;
-        self.next.store(number.wrapping_add(1), Relaxed);
+        let part = share.part(self.top);
+        let (first, last) = (*part.start(), *part.end());
+        let Next(next) = &self.next[share.number() % NEXTS];
+        let start = match self.choice {
+            Choice::Sequence => Some(next.load(Relaxed)).filter(|next| part.contains(next)).unwrap_or(first),
+            Choice::Same | Choice::Random => first + random(last - first),
+        };
+        // The others' numbers last.
+        let mut numbers = (start..=last).chain(first..start).chain((last..=self.top).skip(1)).chain(0..first);
+        let number = numbers.find(|&number| free(varied(number)))?;
+        next.store(number.wrapping_add(1), Relaxed);
         Some(varied(number))
     }
 }
@@ -204,5 +250,47 @@ impl fmt::Display for Pattern {
             write!(f, " {}", port(self.dport))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The ports that flows get one after the other, if workers make them in this order.
+    fn ports(pattern: &Pattern, workers: &[usize], order: &[usize]) -> Vec<u16> {
+        let mut taken = BTreeSet::new();
+        let ports = order.iter().filter_map(|&worker| {
+            let share = Share::of_worker(worker, workers);
+            let mut free = |id: FlowId| !taken.contains(&id.sport);
+            let chosen = pattern.choose(FlowId::default(), share, &mut |top| top / 2, &mut free)?;
+            taken.insert(chosen.sport);
+            Some(chosen.sport)
+        });
+        ports.collect()
+    }
+
+    #[test]
+    fn one_worker_has_the_whole_range() {
+        assert_eq!(ports(&Pattern::of_ports("10-15#"), &[3], &[3; 8]), [10, 11, 12, 13, 14, 15]);
+        assert_eq!(ports(&Pattern::of_ports("10-15?"), &[3], &[3; 8]), [12, 13, 14, 15, 10, 11]);
+    }
+
+    /// Each goes through its own part, then takes what is left.
+    #[test]
+    fn two_workers() {
+        let order = [0, 1, 0, 1, 0, 0, 0, 1, 0];
+        assert_eq!(ports(&Pattern::of_ports("10-17#"), &[0, 1], &order), [10, 14, 11, 15, 12, 13, 16, 17]);
+        assert_eq!(ports(&Pattern::of_ports("10-17?"), &[0, 1], &order), [11, 15, 12, 16, 13, 10, 14, 17]);
+    }
+
+    /// A flow keeps its port if that is free, whoever's it is.
+    #[test]
+    fn the_same_port() {
+        let id = FlowId { sport: 17, ..FlowId::default() };
+        let chosen =
+            Pattern::of_ports("10-17").choose(id, Share::of_worker(0, &[0, 1]), &mut |_| 0, &mut |_| true);
+        assert_eq!(chosen.map(|id| id.sport), Some(17));
     }
 }
