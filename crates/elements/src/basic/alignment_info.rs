@@ -2,9 +2,14 @@
 //!
 //! ```click
 //! AlignmentInfo(ELEMENT [MODULUS OFFSET ...], ...)
+//! DevirtualizeInfo(...)
+//! FlowInfo(ELEMENT CODE, ...)
+//! IPFieldInfo
+//! IPSummaryDumpInfo
 //! ```
 //!
-//! Does nothing: elements read headers in whatever place they are.
+//! Does nothing: elements read headers in whatever place they are. The other classes, which tell Click what it is to compile anew,
+//! how packets flow through elements, or have names of fields that are known here anyway, are accepted, too.
 //!
 //! Ports: none. Workers: replicated.
 //!
@@ -28,6 +33,15 @@ use router::{Class, Config, ConfigError, Element};
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("AlignmentInfo", create).ports("0/0").doc(include_str!("alignment_info.rs"));
+
+/// What Click's optimiser is to leave alone.
+pub(crate) const DEVIRTUALIZE: Class = Class { name: "DevirtualizeInfo", ..CLASS };
+/// How packets flow through elements.
+pub(crate) const FLOW: Class = Class { name: "FlowInfo", ..CLASS };
+/// Names of IP fields.
+pub(crate) const FIELD: Class = Class { name: "IPFieldInfo", ..CLASS };
+/// Names of fields of summary dumps.
+pub(crate) const SUMMARY: Class = Class { name: "IPSummaryDumpInfo", ..CLASS };
 
 struct AlignmentInfo;
 

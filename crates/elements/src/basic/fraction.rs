@@ -21,6 +21,11 @@ impl<const BITS: u32> Fraction<BITS> {
         cx.rng().u32(..) & (Self::ONE - 1) < self.0
     }
 
+    /// The nearest to a number that is not negative.
+    pub(crate) fn of(value: f64) -> Self {
+        Fraction(Self::round(value))
+    }
+
     /// As a floating-point number.
     pub(crate) fn value(self) -> f64 {
         f64::from(self.0) / f64::from(Self::ONE)
@@ -36,7 +41,7 @@ impl<const BITS: u32> FromArg for Fraction<BITS> {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         match f64::from_arg(text, scope)? {
             value if value < 0.0 => Err(format!("must be >= 0, not '{text}'")),
-            value => Ok(Fraction(Self::round(value))),
+            value => Ok(Self::of(value)),
         }
     }
 }

@@ -32,7 +32,8 @@ mod store_timestamp;
 mod strip;
 mod time_filter;
 mod time_range;
-mod truncate;
+mod timestamp_accum;
+pub(crate) mod truncate;
 mod unstrip;
 
 use router::{Class, Verdict};
@@ -65,6 +66,19 @@ pub const CLASSES: &[&Class] = &[
     &time_range::CLASS,
     &truncate::CLASS,
     &unstrip::CLASS,
+    &timestamp_accum::CLASS,
+    &alignment_info::DEVIRTUALIZE,
+    &alignment_info::FLOW,
+    &alignment_info::FIELD,
+    &alignment_info::SUMMARY,
+    &null::COPIES[0],
+    &null::COPIES[1],
+    &null::COPIES[2],
+    &null::COPIES[3],
+    &null::COPIES[4],
+    &null::COPIES[5],
+    &null::COPIES[6],
+    &null::COPIES[7],
     &clipboard::CLASS,
     &error::CLASS,
     &random_bit_errors::CLASS,

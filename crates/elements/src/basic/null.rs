@@ -2,9 +2,10 @@
 //!
 //! ```click
 //! Null
+//! Null1 ... Null8
 //! ```
 //!
-//! Does nothing to them.
+//! Does nothing to them. In Click, Null1 to Null8 have code of their own each, to measure caches; here they are Null.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -27,6 +28,18 @@ use router::{Class, Config, ConfigError, Cx, Element, Pull};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Null", create).doc(include_str!("null.rs"));
+
+/// Null1 to Null8.
+pub(crate) const COPIES: [Class; 8] = [
+    Class { name: "Null1", ..CLASS },
+    Class { name: "Null2", ..CLASS },
+    Class { name: "Null3", ..CLASS },
+    Class { name: "Null4", ..CLASS },
+    Class { name: "Null5", ..CLASS },
+    Class { name: "Null6", ..CLASS },
+    Class { name: "Null7", ..CLASS },
+    Class { name: "Null8", ..CLASS },
+];
 
 struct Null;
 
@@ -52,7 +65,8 @@ mod tests {
 
     #[test]
     fn passes() {
-        let config = "InfiniteSource(LIMIT 9, STOP true) -> Null -> PushNull -> d :: Discard;
+        let config =
+            "InfiniteSource(LIMIT 9, STOP true) -> Null -> Null1 -> PushNull -> Null8 -> d :: Discard;
                       InfiniteSource(LIMIT 7) -> PullNull -> Null -> e :: Discard(BURST 3)";
         assert_eq!(run_and_read(config, &["d.count", "e.count"]), ["9", "7"]);
     }

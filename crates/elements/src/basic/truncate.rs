@@ -40,17 +40,24 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(Truncate { length: usize::from(length), annotate })))
 }
 
+/// Cuts so many bytes off a packet's end, and perhaps adds them to its annotation.
+#[inline]
+pub(crate) fn cut(packet: &mut Packet, surplus: usize, annotate: bool) {
+    if surplus == 0 {
+        return;
+    }
+    let _ = packet.take(surplus); // there are as many
+    if annotate {
+        let extra = packet.anno(Anno::EXTRA_LENGTH) as u32;
+        packet.set_anno(Anno::EXTRA_LENGTH, u64::from(extra.wrapping_add(surplus as u32)));
+    }
+}
+
 impl Simple for Truncate {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let surplus = packet.len().saturating_sub(self.length);
-        if surplus > 0 {
-            let _ = packet.take(surplus); // there are as many
-            if self.annotate {
-                let extra = packet.anno(Anno::EXTRA_LENGTH) as u32;
-                packet.set_anno(Anno::EXTRA_LENGTH, u64::from(extra.wrapping_add(surplus as u32)));
-            }
-        }
+        cut(packet, surplus, self.annotate);
         Verdict::Pass
     }
 }

@@ -8,6 +8,7 @@ mod check_ip_header2;
 mod dec_ip_ttl;
 mod drop_broadcasts;
 mod encap;
+mod erase_ip_payload;
 mod fix_ip_src;
 mod get_ip_address;
 mod header;
@@ -23,6 +24,7 @@ mod ip_reassembler;
 mod mark_ip_ce;
 mod mark_ip_header;
 mod partial;
+mod rip_send;
 #[cfg(test)]
 pub(crate) mod samples;
 mod set_ip_address;
@@ -34,6 +36,7 @@ mod store_ip_address;
 mod strip_ip_header;
 mod strip_to_network_header;
 mod transport;
+mod truncate_ip_payload;
 mod unstrip_ip_header;
 
 use packet::Packet;
@@ -80,6 +83,14 @@ pub const CLASSES: &[&Class] = &[
     &ip_output_combo::CLASS,
     &anonymize_ip_addr::CLASS,
     &transport::tcp_fragmenter::CLASS,
+    &erase_ip_payload::CLASS,
+    &rip_send::CLASS,
+    &truncate_ip_payload::CLASS,
+    &transport::dynamic_udp_ip_encap::CLASS,
+    &transport::random_udp_ip_encap::CLASS,
+    &transport::round_robin_udp_ip_encap::CLASS,
+    &transport::store_udp_time_seq_record::CLASS,
+    &transport::tcp_ip_send::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.

@@ -26,37 +26,16 @@
 //! ```
 //!
 //! # See also
-//! IPEncap, StripIPHeader
+//! IPEncap, UDPIP6Encap, StripIPHeader
 
+use super::encap::{Destination, push_header, template};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Simple, Verdict};
 use std::net::Ipv6Addr;
 use wire::ipv6::{HEADER_LEN, Header};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IP6Encap", create).doc(include_str!("ip6_encap.rs"));
-
-/// Where packets go; none: where their annotation says.
-#[derive(Clone, Copy)]
-struct Destination(Option<Ipv6Addr>);
-
-impl FromArg for Destination {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        match text {
-            "DST_ANNO" => Ok(Destination(None)),
-            _ => Ipv6Addr::from_arg(text, scope).map(|address| Destination(Some(address))),
-        }
-    }
-}
-
-impl std::fmt::Display for Destination {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Some(address) => address.fmt(f),
-            None => f.write_str("DST_ANNO"),
-        }
-    }
-}
 
 struct Ip6Encap {
     template: [u8; HEADER_LEN],
@@ -77,34 +56,17 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let protocol = wire::describe::protocol(&protocol).and_then(|number| u8::try_from(number).ok());
     let destination = Destination::from_arg(&dst, config.scope())
         .map_err(|_| "DST argument should be IP address or 'DST_ANNO'")?;
-    let mut template = [0; HEADER_LEN];
-    let mut ip = Header::new(&mut template);
-    ip.set_version_class_flow(class, 0);
-    ip.set_next_header(protocol.ok_or("bad IP protocol")?);
-    ip.set_hop_limit(hop_limit);
-    ip.set_src(src);
+    let template = template(protocol.ok_or("bad IP protocol")?, class, hop_limit, src);
     Ok(Box::new(PerPacket(Ip6Encap { template, destination })))
 }
 
 impl Simple for Ip6Encap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let Ok(payload_len) = u16::try_from(packet.len()) else {
-            return Verdict::Drop("too long for an IPv6 packet");
-        };
-        let dst = self.destination.0.unwrap_or_else(|| packet.dst_ip6());
-        if !packet.push(HEADER_LEN) {
-            return Verdict::Drop("no room for an IPv6 header");
+        match push_header(packet, &self.template, self.destination) {
+            Ok(_) => Verdict::Pass,
+            Err(reason) => Verdict::Drop(reason),
         }
-        if let Some(bytes) = packet.data_mut().first_chunk_mut::<HEADER_LEN>() {
-            *bytes = self.template;
-            let mut ip = Header::new(bytes);
-            ip.set_payload_len(payload_len);
-            ip.set_dst(dst);
-        }
-        packet.set_network(0, HEADER_LEN);
-        packet.set_dst_ip6(dst);
-        Verdict::Pass
     }
 
     fn handlers(&self, h: &mut Handlers) {

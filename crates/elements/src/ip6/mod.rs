@@ -2,6 +2,7 @@
 
 mod check_ip6_header;
 mod dec_ip6_hlim;
+mod encap;
 mod get_ip6_address;
 mod header;
 mod icmp6_error;
@@ -21,6 +22,7 @@ mod set_ip6_flow_label;
 mod set_ip6_hlim;
 mod store_ip6_address;
 mod translation;
+mod udp_ip6_encap;
 
 use router::Class;
 
@@ -43,4 +45,5 @@ pub const CLASSES: &[&Class] = &[
     &protocol_translator46::CLASS,
     &protocol_translator64::CLASS,
     &set_ip6_ecn::CLASS,
+    &udp_ip6_encap::CLASS,
 ];

@@ -4,6 +4,7 @@ mod aggregate_counter;
 mod aggregate_filter;
 mod aggregate_first;
 mod aggregate_ip;
+mod aggregate_ip_addr_pair;
 mod aggregate_ip_flows;
 mod aggregate_last;
 mod aggregate_length;
@@ -24,6 +25,7 @@ pub const CLASSES: &[&Class] = &[
     &aggregate_filter::CLASS,
     &aggregate_first::CLASS,
     &aggregate_ip::CLASS,
+    &aggregate_ip_addr_pair::CLASS,
     &aggregate_ip_flows::CLASS,
     &aggregate_last::CLASS,
     &aggregate_length::CLASS,

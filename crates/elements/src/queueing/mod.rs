@@ -1,5 +1,6 @@
 //! Elements that store and shape packets: queues and what pulls from them.
 
+mod adaptive_red;
 mod bandwidth_meter;
 mod bandwidth_rated_splitter;
 mod bandwidth_rated_unqueue;
@@ -21,15 +22,18 @@ mod rated_unqueue;
 mod red;
 mod refill;
 mod replay_unqueue;
+mod round_robin_unqueue;
 pub(crate) mod shaper;
 mod storage;
 mod timed_unqueue;
 mod unqueue;
+mod unqueue2;
 
 use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &adaptive_red::CLASS,
     &bandwidth_meter::CLASS,
     &bandwidth_rated_splitter::CLASS,
     &bandwidth_rated_unqueue::CLASS,
@@ -56,5 +60,7 @@ pub const CLASSES: &[&Class] = &[
     &replay_unqueue::CLASS,
     &shaper::CLASS,
     &timed_unqueue::CLASS,
+    &round_robin_unqueue::CLASS,
     &unqueue::CLASS,
+    &unqueue2::CLASS,
 ];

@@ -34,7 +34,7 @@
 //! ```
 //!
 //! # See also
-//! CoDel, Queue
+//! AdaptiveRED, CoDel, Queue
 
 use super::refill::Refill;
 use super::storage::Watched;
@@ -43,6 +43,7 @@ use crate::ip::fail;
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency, Verdict};
 use std::any::Any;
+use std::time::Duration;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RED", create)
@@ -51,12 +52,18 @@ pub(crate) const CLASS: Class = Class::new("RED", create)
     .residency(Residency::Exclusive)
     .doc(include_str!("red.rs"));
 
-type Probability = Fraction<16>;
+pub(super) type Probability = Fraction<16>;
 
 /// Bits behind the point that the average has.
 const SCALE: u32 = 10;
 /// The most that a threshold can be.
 const LONGEST: u32 = 0xffff;
+/// The greatest probability stays between these, and decreases by this factor (Floyd, Gummadi and Shenker, 2001).
+const LEAST_P: f64 = 0.01;
+const GREATEST_P: f64 = 0.5;
+const DECREASE: f64 = 0.9;
+/// How often the greatest probability is adapted.
+const ADAPTATION: Duration = Duration::from_millis(500);
 /// Time that counts as the passing of one packet while queues are empty.
 const EMPTY_STEP_NS: i64 = 20_000_000;
 
@@ -102,7 +109,7 @@ impl Average {
     }
 }
 
-struct Red {
+pub(super) struct Red {
     min: u32,
     max: u32,
     max_p: Probability,
@@ -118,6 +125,19 @@ struct Red {
     outputs: usize,
     drops: u64,
     refill: Refill,
+    /// Whether the greatest probability follows the average.
+    adaptive: bool,
+}
+
+/// What a configuration says.
+pub(super) struct Settings {
+    pub(super) min: u32,
+    pub(super) max: u32,
+    pub(super) max_p: Probability,
+    pub(super) stability: u32,
+    pub(super) gentle: bool,
+    pub(super) queues: String,
+    pub(super) adaptive: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -132,6 +152,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("STABILITY", &mut stability)
         .keyword("GENTLE", &mut gentle)
         .finish()?;
+    let queues = queues.0;
+    make(config, Settings { min, max, max_p, stability, gentle, queues, adaptive: false })
+}
+
+/// Makes an element with these settings.
+pub(super) fn make(config: &Config<'_>, settings: Settings) -> Result<Box<dyn Element>, ConfigError> {
+    let Settings { min, max, max_p, stability, gentle, queues, adaptive } = settings;
     check(min, max, max_p)?;
     if stability > 16 {
         return Err("STABILITY must be between 0 and 16".into());
@@ -144,12 +171,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         average: Average { stability, ..Average::default() },
         count: None,
         chance: 0.0,
-        queue_names: lang::conf::split_spaces(&queues.0),
+        queue_names: lang::conf::split_spaces(&queues),
         queues: Watched::default(),
         downstream: config.output_is_push(0),
         outputs: config.outputs(),
         drops: 0,
         refill: Refill::default(),
+        adaptive,
     }))
 }
 
@@ -197,6 +225,21 @@ impl Red {
         drop
     }
 
+    /// Makes drops less likely while the average is in the lower half, more likely in the upper one.
+    fn adapt(&mut self) {
+        let average = match self.average.stability {
+            0 => self.queues.len() as f64,
+            _ => self.average.value().floor(),
+        };
+        let half = f64::from((self.max - self.min) / 2);
+        let max_p = self.max_p.value();
+        if average < f64::from(self.min) + half && max_p > LEAST_P {
+            self.max_p = Probability::of(max_p * DECREASE);
+        } else if average > f64::from(self.max) - half && max_p < GREATEST_P {
+            self.max_p = Probability::of(max_p + LEAST_P.min(max_p / 4.0));
+        }
+    }
+
     fn verdict(&mut self, cx: &mut Cx<'_>, length: usize) -> Verdict {
         if !self.drops_next(cx, length) {
             return Verdict::Pass;
@@ -209,7 +252,15 @@ impl Red {
 impl Element for Red {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.queues = Watched::find(cx, &self.queue_names, self.downstream)?;
+        if self.adaptive {
+            cx.timer_after(0, ADAPTATION);
+        }
         Ok(())
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        self.adapt();
+        cx.timer_after(0, ADAPTATION);
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {

@@ -2,6 +2,7 @@
 //!
 //! ```click
 //! LinearIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
+//! SortedIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
 //! Looks at one prefix after the other, the longest first: for few routes. Each change copies the list, so that many are best made
@@ -60,3 +61,6 @@ pub(crate) const CLASS: Class =
         .processing("h/h")
         .residency(Residency::Shared)
         .doc(include_str!("linear_ip_lookup.rs"));
+
+/// Click's variant whose table is sorted, as this one's is.
+pub(crate) const SORTED: Class = Class { name: "SortedIPLookup", ..CLASS };

@@ -2,6 +2,7 @@
 //!
 //! ```click
 //! RadixIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
+//! IndexTreesIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
 //! The same as IPLookup, under the name that existing configurations use: the structure behind it is not the radix trie
@@ -60,3 +61,6 @@ pub(crate) const CLASS: Class =
         .processing("h/h")
         .residency(Residency::Shared)
         .doc(include_str!("radix_ip_lookup.rs"));
+
+/// Another table of Click's that answers alike.
+pub(crate) const INDEX_TREES: Class = Class { name: "IndexTreesIPLookup", ..CLASS };

@@ -36,4 +36,5 @@ pub const CLASSES: &[&Class] = &[
     &stride_switch::CLASS,
     &thread_monitor::CLASS,
     &time_sorted_sched::CLASS,
+    &time_sorted_sched::MERGE,
 ];

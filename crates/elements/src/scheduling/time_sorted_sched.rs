@@ -2,6 +2,7 @@
 //!
 //! ```click
 //! TimeSortedSched([KEYWORDS])
+//! MergeByTimestamp([KEYWORDS])
 //! ```
 //!
 //! Each pull is answered with the earliest packet of those that the inputs have. Packets of each input may wait inside, as
@@ -11,6 +12,7 @@
 //!
 //! # Arguments
 //! - `STOP` (boolean, default false): whether to stop the driver when nothing is left, inside or upstream.
+//! - `NULL_IS_DEAD` (boolean, default false): of MergeByTimestamp: whether an input that once had no packet is never asked again.
 //!
 //! # Handlers
 //! None.
@@ -35,12 +37,17 @@ pub(crate) const CLASS: Class = Class::new("TimeSortedSched", create)
     .residency(Residency::Exclusive)
     .doc(include_str!("time_sorted_sched.rs"));
 
+/// The older name, with an argument more.
+pub(crate) const MERGE: Class = Class { name: "MergeByTimestamp", create: create_merge, ..CLASS };
+
 struct TimeSortedSched {
     /// Packets that each input gave, first one last; none if it is to be asked.
     inputs: Vec<Option<Batch>>,
     /// When the first packet of each input is from; the end of time if there is none.
     times: Vec<i64>,
     stop: bool,
+    /// Inputs that are not asked any more, if there may be such.
+    dead: Option<Vec<bool>>,
     want: usize,
     got: Option<Batch>,
 }
@@ -48,9 +55,20 @@ struct TimeSortedSched {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut stop = false;
     config.args().keyword("STOP", &mut stop).finish()?;
+    Ok(make(config, stop, false))
+}
+
+fn create_merge(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut stop, mut null_is_dead) = (false, false);
+    config.args().keyword("STOP", &mut stop).keyword("NULL_IS_DEAD", &mut null_is_dead).finish()?;
+    Ok(make(config, stop, null_is_dead))
+}
+
+fn make(config: &Config<'_>, stop: bool, null_is_dead: bool) -> Box<dyn Element> {
     let inputs: Vec<Option<Batch>> = (0..config.inputs()).map(|_| None).collect();
     let times = vec![i64::MAX; inputs.len()];
-    Ok(Box::new(TimeSortedSched { inputs, times, stop, want: 0, got: None }))
+    let dead = null_is_dead.then(|| vec![false; inputs.len()]);
+    Box::new(TimeSortedSched { inputs, times, stop, dead, want: 0, got: None })
 }
 
 /// When a packet is from: before the end of time.
@@ -59,10 +77,15 @@ fn time(packet: &Packet) -> i64 {
 }
 
 impl TimeSortedSched {
+    fn may_have(&self, cx: &Cx<'_>, input: usize) -> bool {
+        cx.may_have(input) && self.dead.as_ref().is_none_or(|dead| !dead[input])
+    }
+
     /// Asks inputs from `from` on of which nothing is here; once all were asked, takes the earliest packets.
     fn go_on(&mut self, cx: &mut Cx<'_>, mut from: usize, mut got: Batch) -> Pull {
         loop {
-            let missing = (from..self.inputs.len()).find(|&i| self.inputs[i].is_none() && cx.may_have(i));
+            let missing =
+                (from..self.inputs.len()).find(|&i| self.inputs[i].is_none() && self.may_have(cx, i));
             if let Some(input) = missing {
                 let want = self.want - got.len();
                 self.got = Some(got);
@@ -103,7 +126,7 @@ impl TimeSortedSched {
 
     /// Nothing is to be had now.
     fn rest(&mut self, cx: &mut Cx<'_>) {
-        let more = (0..self.inputs.len()).any(|input| cx.may_have(input));
+        let more = (0..self.inputs.len()).any(|input| self.may_have(cx, input));
         if !more && self.stop && cx.signal() {
             cx.please_stop();
         }
@@ -132,7 +155,12 @@ impl Element for TimeSortedSched {
                 self.times[port] = time(first);
                 self.inputs[port] = Some(batch);
             }
-            None => cx.consume(batch),
+            None => {
+                cx.consume(batch);
+                if let Some(dead) = &mut self.dead {
+                    dead[port] = true;
+                }
+            }
         }
         self.go_on(cx, port + 1, got)
     }
@@ -154,5 +182,21 @@ mod tests {
         assert_eq!(stamps.len(), 4, "{lines}");
         stamps.dedup();
         assert!(stamps.is_sorted(), "{lines}");
+    }
+
+    /// Once all inputs are dead, what comes later waits for ever, and the driver stops.
+    #[test]
+    fn dead_inputs() {
+        let config = |class: &str| {
+            format!(
+                "s :: {class} -> u :: Unqueue(ACTIVE false) -> d :: Discard; InfiniteSource(LIMIT 2) -> Queue -> [0] s; TimedSource(1, LIMIT 3) -> Queue -> [1] s;
+                 Script(wait 0.5, write u.active true, wait 5, stop)"
+            )
+        };
+        assert_eq!(
+            crate::testing::run_and_read(&config("MergeByTimestamp(NULL_IS_DEAD true)"), &["d.count"]),
+            ["2"]
+        );
+        assert_eq!(crate::testing::run_and_read(&config("MergeByTimestamp"), &["d.count"]), ["5"]);
     }
 }

@@ -184,9 +184,18 @@ pub(super) fn create_as(config: &mut Config<'_>, default: Kind) -> Result<Box<dy
     if kind != Kind::Packet && config.inputs() + config.outputs() > 0 {
         return Err("ports allowed only on PACKET scripts".into());
     }
+    create_with(kind, &instructions, signals)
+}
+
+/// Makes a script of these instructions.
+pub(super) fn create_with(
+    kind: Kind,
+    instructions: &[String],
+    signals: Vec<i32>,
+) -> Result<Box<dyn Element>, ConfigError> {
     let last = if kind == Kind::Driver { End::Stop } else { End::Normal };
     let program: Arc<[Insn]> =
-        compile(&instructions, last).map_err(|messages| ConfigError { messages })?.into();
+        compile(instructions, last).map_err(|messages| ConfigError { messages })?.into();
     let mut script = Script {
         kind,
         waited: vec![0; program.len()],

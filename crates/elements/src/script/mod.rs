@@ -7,9 +7,12 @@ mod annotation_info;
 mod driver_manager;
 mod element;
 mod functions;
+mod peek_handlers;
+mod poke_handlers;
 mod port_info;
 mod program;
 mod progress_bar;
+mod quit_watcher;
 mod request;
 mod run;
 mod signals;
@@ -29,4 +32,7 @@ pub const CLASSES: &[&Class] = &[
     &progress_bar::CLASS,
     &driver_manager::CLASS,
     &element::CLASS,
+    &peek_handlers::CLASS,
+    &poke_handlers::CLASS,
+    &quit_watcher::CLASS,
 ];

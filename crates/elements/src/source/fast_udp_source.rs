@@ -39,9 +39,9 @@
 use crate::queueing::rate::GapRate;
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Residency, Scope};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use wire::ethernet::{self, MacAddr};
-use wire::{ip_proto, ipv4, udp};
+use wire::{ip_proto, ipv4, ipv6, udp};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FastUDPSource", create)
@@ -52,7 +52,58 @@ pub(crate) const CLASS: Class = Class::new("FastUDPSource", create)
 
 const LEAST_LENGTH: u32 = 60;
 const TTL: u8 = 250;
-const UDP_AT: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN;
+
+/// Where packets are from and where they go.
+#[derive(Clone, Copy)]
+pub(super) enum Ends {
+    V4(Ipv4Addr, Ipv4Addr),
+    V6(Ipv6Addr, Ipv6Addr),
+}
+
+impl Ends {
+    /// Bytes of the IP header.
+    fn header_len(self) -> usize {
+        match self {
+            Ends::V4(..) => ipv4::HEADER_LEN,
+            Ends::V6(..) => ipv6::HEADER_LEN,
+        }
+    }
+
+    /// Where the UDP header is.
+    fn udp_at(self) -> usize {
+        ethernet::HEADER_LEN + self.header_len()
+    }
+
+    /// Bytes that a frame has at least, and at most.
+    fn lengths(self) -> (u32, usize) {
+        match self {
+            Ends::V4(..) => (LEAST_LENGTH, ethernet::HEADER_LEN + usize::from(u16::MAX)),
+            Ends::V6(..) => ((self.udp_at() + udp::HEADER_LEN) as u32, self.udp_at() + usize::from(u16::MAX)),
+        }
+    }
+}
+
+/// An address that is one end of [`Ends`].
+pub(super) trait End: FromArg + Copy {
+    const NONE: Self;
+    fn ends(src: Self, dst: Self) -> Ends;
+}
+
+impl End for Ipv4Addr {
+    const NONE: Self = Ipv4Addr::UNSPECIFIED;
+
+    fn ends(src: Self, dst: Self) -> Ends {
+        Ends::V4(src, dst)
+    }
+}
+
+impl End for Ipv6Addr {
+    const NONE: Self = Ipv6Addr::UNSPECIFIED;
+
+    fn ends(src: Self, dst: Self) -> Ends {
+        Ends::V6(src, dst)
+    }
+}
 
 /// A UDP port: a number or the name of a service.
 #[derive(Clone, Copy, Default)]
@@ -66,8 +117,7 @@ impl FromArg for UdpPort {
 
 struct FastUdpSource {
     frame: Vec<u8>,
-    src: Ipv4Addr,
-    dst: Ipv4Addr,
+    ends: Ends,
     ports: (u16, u16),
     checksum: bool,
     interval: u32,
@@ -82,9 +132,17 @@ struct FastUdpSource {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    create_for::<Ipv4Addr>(config, ["SRCIP", "DSTIP"])
+}
+
+/// Makes a source of packets between addresses of a kind, which these arguments say.
+pub(super) fn create_for<A: End>(
+    config: &mut Config<'_>,
+    names: [&'static str; 2],
+) -> Result<Box<dyn Element>, ConfigError> {
     let (mut rate, mut limit, mut length) = (0u32, 0i32, 0u32);
     let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
-    let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
+    let (mut src, mut dst) = (A::NONE, A::NONE);
     let (mut sport, mut dport) = (UdpPort::default(), UdpPort::default());
     let (mut checksum, mut interval, mut active) = (true, 0, true);
     config
@@ -93,20 +151,22 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .required("LIMIT", &mut limit)
         .required("LENGTH", &mut length)
         .required("SRCETH", &mut src_mac)
-        .required("SRCIP", &mut src)
+        .required(names[0], &mut src)
         .required("SPORT", &mut sport)
         .required("DSTETH", &mut dst_mac)
-        .required("DSTIP", &mut dst)
+        .required(names[1], &mut dst)
         .required("DPORT", &mut dport)
         .positional("CHECKSUM", &mut checksum)
         .positional("INTERVAL", &mut interval)
         .positional("ACTIVE", &mut active)
         .finish()?;
-    if length < LEAST_LENGTH {
-        config.warn("packet length < 60, defaulting to 60");
+    let ends = A::ends(src, dst);
+    let (least, most) = ends.lengths();
+    if length < least {
+        config.warn(format!("packet length < {least}, defaulting to {least}"));
     }
-    let length = length.max(LEAST_LENGTH) as usize;
-    if length > ethernet::HEADER_LEN + usize::from(u16::MAX) {
+    let length = length.max(least) as usize;
+    if length > most {
         return Err("LENGTH: more than an IP packet can have".into());
     }
     let rate = match rate {
@@ -115,9 +175,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     };
     let ports = (sport.0, dport.0);
     let mut e = FastUdpSource {
-        frame: headers(length, (src_mac, dst_mac), (src, dst)),
-        src,
-        dst,
+        frame: headers(length, (src_mac, dst_mac), ends),
+        ends,
         ports,
         checksum,
         interval,
@@ -134,29 +193,45 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 /// The frame, but for what depends on ports.
-fn headers(length: usize, macs: (MacAddr, MacAddr), (src, dst): (Ipv4Addr, Ipv4Addr)) -> Vec<u8> {
+fn headers(length: usize, macs: (MacAddr, MacAddr), ends: Ends) -> Vec<u8> {
     let mut frame = vec![0; length];
-    let header = ethernet::header(macs.1, macs.0, ethernet::ether_type::IPV4);
-    frame[..ethernet::HEADER_LEN].copy_from_slice(&header);
-    let ip_len = length - ethernet::HEADER_LEN;
-    if let Ok(mut ip) = ipv4::Header::new_checked_mut(&mut frame[ethernet::HEADER_LEN..]) {
-        ip.set_version_and_header_len(ipv4::HEADER_LEN);
-        ip.set_total_len(ip_len as u16);
-        ip.set_ttl(TTL);
-        ip.set_protocol(ip_proto::UDP);
-        ip.set_src(src);
-        ip.set_dst(dst);
-        ip.fill_checksum();
-    }
-    if let Ok(mut udp) = udp::Header::new_checked_mut(&mut frame[UDP_AT..]) {
-        udp.set_len((ip_len - ipv4::HEADER_LEN) as u16);
+    let (link, packet) = frame.split_at_mut(ethernet::HEADER_LEN);
+    let (ip_len, udp_len) = (packet.len(), packet.len() - ends.header_len());
+    let ether_type = match ends {
+        Ends::V4(src, dst) => {
+            if let Ok(mut ip) = ipv4::Header::new_checked_mut(packet) {
+                ip.set_version_and_header_len(ipv4::HEADER_LEN);
+                ip.set_total_len(ip_len as u16);
+                ip.set_ttl(TTL);
+                ip.set_protocol(ip_proto::UDP);
+                ip.set_src(src);
+                ip.set_dst(dst);
+                ip.fill_checksum();
+            }
+            ethernet::ether_type::IPV4
+        }
+        Ends::V6(src, dst) => {
+            if let Ok(mut ip) = ipv6::Header::new_checked_mut(packet) {
+                ip.set_version_class_flow(0, 0);
+                ip.set_payload_len(udp_len as u16);
+                ip.set_next_header(ip_proto::UDP);
+                ip.set_hop_limit(TTL);
+                ip.set_src(src);
+                ip.set_dst(dst);
+            }
+            ethernet::ether_type::IPV6
+        }
+    };
+    link.copy_from_slice(&ethernet::header(macs.1, macs.0, ether_type));
+    if let Ok(mut udp) = udp::Header::new_checked_mut(&mut frame[ends.udp_at()..]) {
+        udp.set_len(udp_len as u16);
     }
     frame
 }
 
 impl FastUdpSource {
     fn set_ports(&mut self) {
-        let datagram = &mut self.frame[UDP_AT..];
+        let datagram = &mut self.frame[self.ends.udp_at()..];
         if let Ok(mut udp) = udp::Header::new_checked_mut(datagram) {
             udp.set_src_port(self.ports.0.wrapping_add(self.increment));
             udp.set_dst_port(self.ports.1.wrapping_add(self.increment));
@@ -164,7 +239,10 @@ impl FastUdpSource {
         }
         if self.checksum {
             // The frame was made large enough, so this cannot fail.
-            let _ = udp::fill_checksum_v4(self.src, self.dst, datagram);
+            let _ = match self.ends {
+                Ends::V4(src, dst) => udp::fill_checksum_v4(src, dst, datagram),
+                Ends::V6(src, dst) => udp::fill_checksum_v6(src, dst, datagram),
+            };
         }
     }
 
@@ -174,8 +252,11 @@ impl FastUdpSource {
 
     fn add_packet(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
         let Some(mut packet) = cx.pool().packet(&self.frame) else { return false };
-        packet.set_network(ethernet::HEADER_LEN as isize, ipv4::HEADER_LEN);
-        packet.set_dst_ip(self.dst);
+        packet.set_network(ethernet::HEADER_LEN as isize, self.ends.header_len());
+        match self.ends {
+            Ends::V4(_, dst) => packet.set_dst_ip(dst),
+            Ends::V6(_, dst) => packet.set_dst_ip6(dst),
+        }
         batch.push(packet);
         self.count += 1;
         if self.count == 1 {

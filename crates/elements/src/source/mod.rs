@@ -4,6 +4,7 @@ mod contents;
 mod fast_tcp_flows;
 mod fast_udp_flows;
 mod fast_udp_source;
+mod fast_udp_source_ip6;
 mod flow_source;
 mod icmp_ping_source;
 mod infinite_source;
@@ -20,6 +21,7 @@ pub const CLASSES: &[&Class] = &[
     &fast_tcp_flows::CLASS,
     &fast_udp_flows::CLASS,
     &fast_udp_source::CLASS,
+    &fast_udp_source_ip6::CLASS,
     &icmp_ping_source::CLASS,
     &infinite_source::CLASS,
     &random_seed::CLASS,

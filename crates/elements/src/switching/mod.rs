@@ -3,6 +3,7 @@
 mod block;
 mod bypass;
 mod check_paint;
+mod compare_block;
 mod cpu_switch;
 mod hash_switch;
 mod hub;
@@ -27,6 +28,7 @@ pub const CLASSES: &[&Class] = &[
     &block::CLASS,
     &bypass::CLASS,
     &check_paint::CLASS,
+    &compare_block::CLASS,
     &cpu_switch::CLASS,
     &hash_switch::CLASS,
     &hub::CLASS,

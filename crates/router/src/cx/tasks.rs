@@ -189,6 +189,12 @@ impl Cx<'_> {
         runs.min(self.room_everywhere() / packets).max(1)
     }
 
+    /// Packets for which there is room in the fullest of the elements downstream of this one's outputs that say what they have room
+    /// for. Needs [`Cx::listen_room`] or [`Cx::watch_room`] on push outputs.
+    pub fn room(&self) -> usize {
+        self.room_everywhere()
+    }
+
     /// Packets for which each element downstream of this one's outputs has room.
     fn room_everywhere(&self) -> usize {
         let Exits { start, count, .. } = self.core.exits;

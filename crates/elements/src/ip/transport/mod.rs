@@ -3,14 +3,19 @@
 pub(super) mod check_icmp_header;
 pub(super) mod check_tcp_header;
 pub(super) mod check_udp_header;
+pub(super) mod dynamic_udp_ip_encap;
 mod header_check;
 pub(super) mod message;
+pub(super) mod random_udp_ip_encap;
+pub(super) mod round_robin_udp_ip_encap;
 #[cfg(test)]
 pub(super) mod samples;
 pub(super) mod set_icmp_checksum;
 pub(super) mod set_tcp_checksum;
 pub(super) mod set_udp_checksum;
+pub(super) mod store_udp_time_seq_record;
 pub(super) mod strip_transport_header;
 pub(super) mod tcp_fragmenter;
+pub(super) mod tcp_ip_send;
 pub(super) mod udp_ip_encap;
 pub(super) mod unstrip_transport_header;

@@ -41,33 +41,32 @@ pub(crate) const CLASS: Class = Class::new("UDPIPEncap", create).doc(include_str
 /// Bytes of both headers.
 const HEADERS: usize = ipv4::HEADER_LEN + udp::HEADER_LEN;
 
-struct UdpIpEncap {
+/// The headers that go in front of packets.
+pub(super) struct UdpIp {
     template: [u8; ipv4::HEADER_LEN],
     destination: Destination,
-    ports: [u16; 2],
+    pub(super) ports: [u16; 2],
     checksum: bool,
     id: u16,
 }
 
-fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, String::new());
-    let (mut sport, mut dport, mut checksum) = (IpPort(0), IpPort(0), true);
-    config
-        .args()
-        .required("SRC", &mut src)
-        .required("SPORT", &mut sport)
-        .required("DST", &mut dst)
-        .required("DPORT", &mut dport)
-        .positional("CHECKSUM", &mut checksum)
-        .finish()?;
-    let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| "bad DST")?;
-    let mut template = template(ip_proto::UDP, 250);
-    ipv4::Header::new(&mut template).set_src(src);
-    let ports = [sport.0, dport.0];
-    Ok(Box::new(PerPacket(UdpIpEncap { template, destination, ports, checksum, id: 0 })))
-}
+impl UdpIp {
+    pub(super) fn new(src: Ipv4Addr, destination: Destination, ports: [IpPort; 2], checksum: bool) -> UdpIp {
+        let mut template = template(ip_proto::UDP, 250);
+        ipv4::Header::new(&mut template).set_src(src);
+        UdpIp { template, destination, ports: ports.map(|port| port.0), checksum, id: 0 }
+    }
 
-impl UdpIpEncap {
+    /// Puts the headers in front of a packet, unless it becomes too long.
+    #[inline]
+    pub(super) fn wrap(&mut self, packet: &mut Packet) -> Verdict {
+        if self.encapsulate(packet).is_none() {
+            return Verdict::Drop(NO_FIT);
+        }
+        self.id = self.id.wrapping_add(1);
+        Verdict::Pass
+    }
+
     /// None if the packet becomes too long.
     #[inline]
     fn encapsulate(&self, packet: &mut Packet) -> Option<()> {
@@ -90,35 +89,56 @@ impl UdpIpEncap {
     }
 }
 
+/// Reads the arguments that all classes with one header have.
+pub(super) fn read(config: &Config<'_>, mut interval: Option<&mut u32>) -> Result<UdpIp, ConfigError> {
+    let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, String::new());
+    let (mut sport, mut dport, mut checksum) = (IpPort(0), IpPort(0), true);
+    let mut args = config
+        .args()
+        .required("SRC", &mut src)
+        .required("SPORT", &mut sport)
+        .required("DST", &mut dst)
+        .required("DPORT", &mut dport)
+        .positional("CHECKSUM", &mut checksum);
+    if let Some(interval) = &mut interval {
+        args = args.positional("INTERVAL", *interval);
+    }
+    args.finish()?;
+    let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| "bad DST")?;
+    Ok(UdpIp::new(src, destination, [sport, dport], checksum))
+}
+
+struct UdpIpEncap(UdpIp);
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    Ok(Box::new(PerPacket(UdpIpEncap(read(config, None)?))))
+}
+
 impl Simple for UdpIpEncap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        if self.encapsulate(packet).is_none() {
-            return Verdict::Drop(NO_FIT);
-        }
-        self.id = self.id.wrapping_add(1);
-        Verdict::Pass
+        self.0.wrap(packet)
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("src", |e: &mut UdpIpEncap, _| ipv4::Header::new(&e.template).src());
+        h.read("src", |e: &mut UdpIpEncap, _| ipv4::Header::new(&e.0.template).src());
         h.write("src", |e: &mut UdpIpEncap, cx, text| {
-            ipv4::Header::new(&mut e.template).set_src(router::value(cx, text)?);
+            ipv4::Header::new(&mut e.0.template).set_src(router::value(cx, text)?);
             Ok(())
         });
-        h.read("dst", |e: &mut UdpIpEncap, _| e.destination);
+        h.read("dst", |e: &mut UdpIpEncap, _| e.0.destination);
         h.write("dst", |e: &mut UdpIpEncap, cx, text| {
-            e.destination = router::value(cx, text)?;
+            e.0.destination = router::value(cx, text)?;
             Ok(())
         });
-        h.read("sport", |e: &mut UdpIpEncap, _| e.ports[0]);
+        h.read("sport", |e: &mut UdpIpEncap, _| e.0.ports[0]);
         h.write("sport", |e: &mut UdpIpEncap, cx, text| {
-            e.ports[0] = router::value::<IpPort>(cx, text)?.0;
+            e.0.ports[0] = router::value::<IpPort>(cx, text)?.0;
             Ok(())
         });
-        h.read("dport", |e: &mut UdpIpEncap, _| e.ports[1]);
+        h.read("dport", |e: &mut UdpIpEncap, _| e.0.ports[1]);
         h.write("dport", |e: &mut UdpIpEncap, cx, text| {
-            e.ports[1] = router::value::<IpPort>(cx, text)?.0;
+            e.0.ports[1] = router::value::<IpPort>(cx, text)?.0;
             Ok(())
         });
     }
