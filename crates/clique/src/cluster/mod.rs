@@ -1,5 +1,6 @@
 //! `clique cluster`: many servers as one router.
 
+mod local;
 mod nodes;
 mod plan;
 mod reordering;
@@ -34,7 +35,10 @@ enum What {
     Sim(sim::Args),
     /// Compare ways of keeping order, as the RouteBricks paper does: all traffic goes from one port to another.
     Reordering(reordering::Args),
-    /// Run a cluster in this process: nodes with links in memory, and hosts that ping each other through it.
+    /// Run a cluster on this machine: nodes, links between them, hosts at their external ports.
+    ///
+    /// As root each node is a process in a network namespace of its own, with a cable to each other node and a host behind
+    /// it. Otherwise, or with --in-memory, all are in this process, with links in memory and hosts that ping each other.
     Up(up::Args),
     /// Show the nodes of a router that runs: how far they take part, whom they reach, what went which way.
     Status(nodes::StatusArgs),

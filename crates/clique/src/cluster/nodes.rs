@@ -1,5 +1,6 @@
 //! `clique cluster status`, `drain` and `down`.
 
+use super::local::{self, Place};
 use super::{complain, default_socket, json};
 use crate::console;
 use crate::ctl::{connect, data};
@@ -18,6 +19,17 @@ pub(crate) struct Args {
     /// The TCP port of the control socket of a node on this machine.
     #[arg(short, long, value_name = "PORT", conflicts_with = "unix_socket")]
     port: Option<u16>,
+
+    /// What a cluster in namespaces is called.
+    #[arg(long, value_name = "NAME", default_value = local::DEFAULT_NAME, conflicts_with_all = ["unix_socket", "port"])]
+    name: String,
+}
+
+/// A router with nodes.
+struct Reached {
+    /// What its elements' names begin with here.
+    prefix: String,
+    client: Result<Client, String>,
 }
 
 /// Arguments of `clique cluster status`.
@@ -45,9 +57,37 @@ pub(crate) struct DrainArgs {
 /// What is shown of a node, by handler.
 const NUMBERS: [&str; 7] = ["direct", "balanced", "spilled", "refused", "passed", "delivered", "late"];
 
+/// The cluster in namespaces that is meant, if one is there and nothing else is named.
+fn place(args: &Args) -> Result<Option<Place>, String> {
+    if args.unix_socket.is_some() || args.port.is_some() {
+        return Ok(None);
+    }
+    let place = Place::new(&args.name)?;
+    if place.sockets().is_empty() {
+        if args.name != local::DEFAULT_NAME {
+            return Err(format!("there is no cluster named '{}'", args.name));
+        }
+        return Ok(None);
+    }
+    Ok(Some(place))
+}
+
+/// The only router that is named.
 fn open(args: &Args) -> Result<Client, String> {
     let file = args.unix_socket.clone().unwrap_or_else(default_socket);
     connect("127.0.0.1", args.port, args.port.is_none().then_some(file.as_path()))
+}
+
+/// All routers.
+fn reach(args: &Args) -> Result<Vec<Reached>, String> {
+    let Some(place) = place(args)? else {
+        return Ok(vec![Reached { prefix: String::new(), client: Ok(open(args)?) }]);
+    };
+    let one = |(node, socket): (u16, PathBuf)| Reached {
+        prefix: format!("n{node}/"),
+        client: connect("", None, Some(&socket)),
+    };
+    Ok(place.sockets().into_iter().map(one).collect())
 }
 
 fn done(command: &str, result: Result<Status, String>) -> Status {
@@ -69,22 +109,34 @@ fn nodes(client: &mut Client) -> Result<Vec<String>, String> {
 /// Runs `clique cluster status`.
 pub(super) fn status(args: &StatusArgs) -> Status {
     let look = || {
-        let mut client = open(&args.place)?;
         let mut rows = Vec::new();
-        for name in nodes(&mut client)? {
-            let mut read = |handler: &str| data(client.read(&format!("{name}.{handler}"), ""));
-            let (phase, view) = (read("phase")?, read("view")?);
-            let up = view.lines().filter(|line| line.contains(" up")).count();
-            let mut row =
-                json!({ "element": name, "phase": phase.trim(), "up": up, "others": view.lines().count() });
-            for handler in NUMBERS {
-                row[handler] = read(handler)?.trim().parse().unwrap_or(0u64).into();
+        for reached in reach(&args.place)? {
+            match reached.client {
+                Ok(mut client) => rows.extend(rows_of(&mut client, &reached.prefix)?),
+                // Others go on without it.
+                Err(_) => rows.push(json!({ "element": reached.prefix + "vlb", "phase": "gone" })),
             }
-            rows.push(row);
         }
         Ok(if args.json { json(&rows) } else { console::write_result(None, &table(&rows)) })
     };
     done("status", look())
+}
+
+fn rows_of(client: &mut Client, prefix: &str) -> Result<Vec<Value>, String> {
+    let mut rows = Vec::new();
+    for name in nodes(client)? {
+        let mut read = |handler: &str| data(client.read(&format!("{name}.{handler}"), ""));
+        let (phase, view) = (read("phase")?, read("view")?);
+        let up = view.lines().filter(|line| line.contains(" up")).count();
+        let element = format!("{prefix}{name}");
+        let mut row =
+            json!({ "element": element, "phase": phase.trim(), "up": up, "others": view.lines().count() });
+        for handler in NUMBERS {
+            row[handler] = read(handler)?.trim().parse().unwrap_or(0u64).into();
+        }
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 fn table(rows: &[Value]) -> String {
@@ -93,12 +145,12 @@ fn table(rows: &[Value]) -> String {
     text.push('\n');
     for row in rows {
         let words = ["element", "phase"].map(|name| row[name].as_str().unwrap_or_default());
-        text.push_str(&format!(
-            "{:<12}{:<11}{:>7}",
-            words[0],
-            words[1],
-            format!("{}/{}", row["up"], row["others"])
-        ));
+        text.push_str(&format!("{:<12}{:<11}", words[0], words[1]));
+        if row["up"].is_null() {
+            text.push('\n');
+            continue;
+        }
+        text.push_str(&format!("{:>7}", format!("{}/{}", row["up"], row["others"])));
         NUMBERS.iter().for_each(|name| text.push_str(&format!("{:>11}", row[*name].to_string())));
         text.push('\n');
     }
@@ -108,8 +160,13 @@ fn table(rows: &[Value]) -> String {
 /// Runs `clique cluster drain`.
 pub(super) fn drain(args: &DrainArgs) -> Status {
     let write = || {
-        let mut client = open(&args.place)?;
-        data(client.write(&format!("{}.drain", args.element), "")).map(|_| Status::Fine)
+        for reached in reach(&args.place)? {
+            if let Some(element) = args.element.strip_prefix(&reached.prefix) {
+                let mut client = reached.client?;
+                return data(client.write(&format!("{element}.drain"), "")).map(|_| Status::Fine);
+            }
+        }
+        Err(format!("there is no node '{}'", args.element))
     };
     done("drain", write())
 }
@@ -117,6 +174,9 @@ pub(super) fn drain(args: &DrainArgs) -> Status {
 /// Runs `clique cluster down`.
 pub(super) fn down(args: &Args) -> Status {
     let write = || {
+        if let Some(place) = place(args)? {
+            return local::down(&place);
+        }
         let mut client = open(args)?;
         data(client.write("stop", "")).map(|_| Status::Fine)
     };

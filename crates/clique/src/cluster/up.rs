@@ -1,5 +1,6 @@
-//! `clique cluster up`: a cluster in one process.
+//! `clique cluster up`: a cluster on this machine, in namespaces or in one process.
 
+use super::local::{self, Place, Wish};
 use super::{complain, default_socket};
 use crate::status::Status;
 use crate::{console, run};
@@ -12,15 +13,27 @@ use std::process::ExitCode;
 /// Arguments of `clique cluster up`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Run N nodes in this process, with links in memory and a host at each.
+    /// Run N nodes here, with a host at each.
     #[arg(long, value_name = "N", required = true, value_parser = clap::value_parser!(u16).range(1..=64))]
     local: u16,
+
+    /// Run them in this process with links in memory, also as root.
+    #[arg(long)]
+    in_memory: bool,
+
+    /// What the cluster is called, if there are several on this machine.
+    #[arg(long, value_name = "NAME", default_value = local::DEFAULT_NAME)]
+    name: String,
+
+    /// Let the hosts try it, and print what they say: pings, a traceroute, iperf3.
+    #[arg(long, conflicts_with = "in_memory")]
+    trial: bool,
 
     /// What is done to keep packets of a flow in order.
     #[arg(long, value_enum, default_value = "flowlet")]
     order: Order,
 
-    /// How long a link takes, in microseconds.
+    /// How long a link in memory takes, in microseconds.
     #[arg(long, value_name = "N", default_value_t = 50)]
     delay: u32,
 
@@ -28,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     seconds: Option<u32>,
 
-    /// The UNIX-domain socket through which 'clique cluster status' and others reach the nodes [default: a fixed name
+    /// The UNIX-domain socket through which 'clique cluster status' and others reach nodes in memory [default: a fixed name
     /// in the directory for temporary files].
     #[arg(short, long, value_name = "FILE")]
     unix_socket: Option<PathBuf>,
@@ -39,7 +52,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Order {
+pub(super) enum Order {
     None,
     Pinned,
     Flowlet,
@@ -55,6 +68,18 @@ struct Run {
 
 /// Runs `clique cluster up`.
 pub(super) fn run(args: &Args, known: &Classes) -> ExitCode {
+    if args.in_memory || args.unix_socket.is_some() || !local::is_root() {
+        return in_memory(args, known);
+    }
+    let wish = Wish { nodes: args.local, order: args.order, with_trial: args.trial, seconds: args.seconds };
+    if args.print {
+        return local::print(&wish).into();
+    }
+    let up = Place::new(&args.name).and_then(|place| local::up(&place, &wish));
+    up.unwrap_or_else(|error| complain("up", &error, Status::Failure)).into()
+}
+
+fn in_memory(args: &Args, known: &Classes) -> ExitCode {
     let config = configuration(args);
     if args.print {
         return console::write_result(None, &config).into();

@@ -91,11 +91,12 @@ fn four_nodes_in_a_process() {
     let folder = tempfile::tempdir().expect("a directory");
     let socket = folder.path().join("socket");
     let socket = socket.to_str().expect("UTF-8");
-    let up = super::program(&["cluster", "up", "--local", "4", "--order", "strict", "-u", socket])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .expect("the program can be started");
+    let up =
+        super::program(&["cluster", "up", "--local", "4", "--in-memory", "--order", "strict", "-u", socket])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
     let until = |wanted: &dyn Fn(&str) -> bool| {
         for _ in 0..200 {
             let text = clique(&["cluster", "status", "-u", socket]);

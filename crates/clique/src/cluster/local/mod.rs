@@ -1,0 +1,281 @@
+//! A cluster on this machine: a process for each node, in a network namespace of its own with a cable to each other node, and a
+//! host behind each node.
+//!
+//! What belongs to it lies in a directory under `/run`: the shared key, configurations, control sockets, process numbers, what
+//! the nodes print. So another process can show it and take it down, also when the one that put it up is gone.
+
+mod configuration;
+mod network;
+mod trial;
+
+use super::up::Order;
+use crate::console;
+use crate::ctl::{connect, data};
+use crate::status::Status;
+use network::Network;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// How long nodes may take until all take part, and until they have ended.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Between two looks at what has changed.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Where a cluster of a name has its files.
+pub(super) struct Place {
+    name: String,
+    directory: PathBuf,
+}
+
+/// What is put up.
+pub(super) struct Wish {
+    pub(super) nodes: u16,
+    pub(super) order: Order,
+    /// Whether the hosts try it.
+    pub(super) with_trial: bool,
+    /// When it is taken down again, if by itself.
+    pub(super) seconds: Option<u32>,
+}
+
+impl Place {
+    pub(super) fn new(name: &str) -> Result<Place, String> {
+        let fits = (1..=20).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !fits {
+            return Err(format!("'{name}' is no name of up to 20 letters, digits and hyphens"));
+        }
+        Ok(Place {
+            name: name.to_owned(),
+            directory: Path::new("/run").join(format!("clique-cluster-{name}")),
+        })
+    }
+
+    /// Nodes that were put up, with their sockets.
+    pub(super) fn sockets(&self) -> Vec<(u16, PathBuf)> {
+        let number = |file: &Path| file.file_stem()?.to_str()?.strip_prefix('n')?.parse().ok();
+        let files = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let mut found: Vec<(u16, PathBuf)> = files
+            .map(|entry| entry.path())
+            .filter(|file| file.extension().is_some_and(|end| end == "pid"))
+            .filter_map(|file| Some((number(&file)?, file.with_extension("sock"))))
+            .collect();
+        found.sort();
+        found
+    }
+
+    fn file(&self, node: u16, end: &str) -> PathBuf {
+        self.directory.join(format!("n{node}.{end}"))
+    }
+
+    fn network(&self, nodes: u16) -> Network {
+        Network::new(&self.name, nodes)
+    }
+
+    /// Takes everything down, whatever there is of it.
+    fn remove(&self, nodes: u16) {
+        self.network(nodes).remove();
+        let _ = std::fs::remove_dir_all(&self.directory); // what is not there needs no removing
+    }
+}
+
+/// Whether this process may make namespaces.
+pub(super) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// The nodes' configurations, as they would run.
+pub(super) fn print(wish: &Wish) -> Status {
+    let text =
+        |node| format!("// Node {node}\n{}\n", configuration::of(node, wish.nodes, wish.order, "KEYFILE"));
+    console::write_result(None, &(0..wish.nodes).map(text).collect::<String>())
+}
+
+/// Puts a cluster up, and takes it down when it is told so, or its time is over.
+pub(super) fn up(place: &Place, wish: &Wish) -> Result<Status, String> {
+    Network::check_programs(wish.with_trial)?;
+    let over = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, over.clone()).map_err(|error| error.to_string())?;
+    }
+    if let Err(error) = std::fs::create_dir(&place.directory) {
+        return Err(match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                "such a cluster is there already; 'clique cluster down' takes it down".to_owned()
+            }
+            _ => format!("{}: {}", place.directory.display(), console::reason(&error)),
+        });
+    }
+    let mut running = Vec::new();
+    let done = live(place, wish, &over, &mut running);
+    stop(place, &mut running);
+    place.remove(wish.nodes);
+    done
+}
+
+fn live(place: &Place, wish: &Wish, over: &AtomicBool, running: &mut Vec<Child>) -> Result<Status, String> {
+    let network = place.network(wish.nodes);
+    network.build()?;
+    write_key(&place.directory.join("key"))?;
+    for node in 0..wish.nodes {
+        running.push(start(place, &network, wish, node)?);
+    }
+    wait_until_active(place, wish.nodes, over)?;
+    console::complain(&describe(place, &network, wish.nodes));
+    let mut status = Status::Fine;
+    if wish.with_trial && !over.load(Relaxed) && !trial::run(&network, wish.nodes)? {
+        status = Status::Failure;
+    }
+    let until = wish.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds.into()));
+    while !over.load(Relaxed) && until.is_none_or(|until| Instant::now() < until) {
+        note_ends(running);
+        if running.is_empty() {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(status)
+}
+
+/// A key that nobody else reads.
+fn write_key(file: &Path) -> Result<(), String> {
+    let write = || {
+        let mut key = [0; 32];
+        File::open("/dev/urandom")?.read_exact(&mut key)?;
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?.write_all(&key)
+    };
+    write().map_err(|error: std::io::Error| format!("{}: {}", file.display(), console::reason(&error)))
+}
+
+/// Starts a node in its namespace.
+fn start(place: &Place, network: &Network, wish: &Wish, node: u16) -> Result<Child, String> {
+    let key = place.directory.join("key").display().to_string();
+    let config = place.file(node, "click");
+    let explain = |error: std::io::Error| format!("node {node}: {}", console::reason(&error));
+    std::fs::write(&config, configuration::of(node, wish.nodes, wish.order, &key)).map_err(explain)?;
+    let log = File::create(place.file(node, "log")).map_err(explain)?;
+    let program = std::env::current_exe().map_err(explain)?;
+    let child = Command::new("ip")
+        .args(["netns", "exec", &network.node(node)])
+        .arg(program)
+        .args(["run", "-u"])
+        .arg(place.file(node, "sock"))
+        .arg(config)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().map_err(explain)?)
+        .stderr(log)
+        .spawn()
+        .map_err(explain)?;
+    // 'ip' becomes the node, under the same number.
+    std::fs::write(place.file(node, "pid"), format!("{}\n", child.id())).map_err(explain)?;
+    Ok(child)
+}
+
+fn wait_until_active(place: &Place, nodes: u16, over: &AtomicBool) -> Result<(), String> {
+    let until = Instant::now() + PATIENCE;
+    for node in 0..nodes {
+        while !is_active(&place.file(node, "sock")) && !over.load(Relaxed) {
+            if Instant::now() > until {
+                let said = std::fs::read_to_string(place.file(node, "log")).unwrap_or_default();
+                return Err(format!("node {node} does not take part\n{}", said.trim_end()));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a node takes part and reaches all others.
+fn is_active(socket: &Path) -> bool {
+    let look = || {
+        let mut client = connect("", None, Some(socket))?;
+        let phase = data(client.read("vlb.phase", ""))?;
+        Ok::<bool, String>(phase.trim() == "active" && !data(client.read("vlb.view", ""))?.contains(" down"))
+    };
+    look().unwrap_or(false)
+}
+
+fn describe(place: &Place, network: &Network, nodes: u16) -> String {
+    let last = nodes - 1;
+    format!(
+        "{nodes} nodes; 'clique cluster status' shows them, 'drain' and 'down' take them down{}\n\
+         a host at each, {} to {}: ip netns exec {} ping {}\n\
+         what nodes say: {}/n*.log\n",
+        if place.name == DEFAULT_NAME { String::new() } else { format!(" (with --name {})", place.name) },
+        network.host(0),
+        network.host(last),
+        network.host(0),
+        network::address(last, 2),
+        place.directory.display()
+    )
+}
+
+/// The name of a cluster that has none.
+pub(super) const DEFAULT_NAME: &str = "local";
+
+/// Forgets nodes that have ended, and says so.
+fn note_ends(running: &mut Vec<Child>) {
+    running.retain_mut(|child| match child.try_wait() {
+        Ok(Some(status)) => {
+            console::complain(&format!("process {} has ended ({status})\n", child.id()));
+            false
+        }
+        _ => true,
+    });
+}
+
+/// Ends the nodes that are left: asks them, and after a while ends them.
+fn stop(place: &Place, running: &mut Vec<Child>) {
+    ask_to_stop(place);
+    let until = Instant::now() + Duration::from_secs(3);
+    while running.iter_mut().any(|child| matches!(child.try_wait(), Ok(None))) && Instant::now() < until {
+        std::thread::sleep(PAUSE);
+    }
+    for child in running {
+        let _ = child.kill(); // it has ended already, or ends now
+        let _ = child.wait();
+    }
+}
+
+fn ask_to_stop(place: &Place) {
+    for (_, socket) in place.sockets() {
+        if let Ok(mut client) = connect("", None, Some(&socket)) {
+            let _ = data(client.write("stop", "")); // one that does not answer is ended otherwise
+        }
+    }
+}
+
+/// Takes a cluster down: its nodes stop, and the process that put it up removes the rest. If that one is gone, this does it.
+pub(super) fn down(place: &Place) -> Result<Status, String> {
+    let nodes = place.sockets().iter().map(|(node, _)| node + 1).max().unwrap_or(0);
+    let pids = place.sockets().into_iter().filter_map(|(node, _)| {
+        let text = std::fs::read_to_string(place.file(node, "pid")).ok()?;
+        rustix::process::Pid::from_raw(text.trim().parse().ok()?)
+    });
+    let pids: Vec<_> = pids.collect();
+    ask_to_stop(place);
+    let until = Instant::now() + Duration::from_secs(5);
+    while place.directory.exists() && Instant::now() < until {
+        std::thread::sleep(PAUSE);
+    }
+    if place.directory.exists() {
+        for pid in pids.into_iter().filter(|&pid| is_node(pid)) {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        place.remove(nodes);
+    }
+    Ok(Status::Fine)
+}
+
+/// Whether a process is one of ours: its number may have been given to another since.
+fn is_node(pid: rustix::process::Pid) -> bool {
+    let of = |path: String| std::fs::read_link(path).ok();
+    let program = of(format!("/proc/{}/exe", pid.as_raw_nonzero()));
+    program.is_some() && program == of("/proc/self/exe".to_owned())
+}

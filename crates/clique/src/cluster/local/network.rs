@@ -1,0 +1,162 @@
+//! Namespaces, cables and addresses, made by `ip`.
+
+use std::process::{Command, Stdio};
+
+/// The namespaces of a cluster.
+pub(super) struct Network {
+    name: String,
+    nodes: u16,
+}
+
+/// An address behind a node: 1 is the node's own, 2 the host's.
+pub(super) fn address(node: u16, last: u8) -> String {
+    format!("10.0.{node}.{last}")
+}
+
+/// A node's interface to another node.
+pub(super) fn link(other: u16) -> String {
+    format!("l{other}")
+}
+
+/// A node's external interface.
+pub(super) const EXTERNAL: &str = "ext";
+
+impl Network {
+    pub(super) fn new(name: &str, nodes: u16) -> Network {
+        Network { name: name.to_owned(), nodes }
+    }
+
+    /// The namespace of a node.
+    pub(super) fn node(&self, node: u16) -> String {
+        format!("{}-n{node}", self.name)
+    }
+
+    /// The namespace of a node's host.
+    pub(super) fn host(&self, node: u16) -> String {
+        format!("{}-h{node}", self.name)
+    }
+
+    /// Whether the programs are there that this takes.
+    pub(super) fn check_programs(with_trial: bool) -> Result<(), String> {
+        let trial: &[&str] = if with_trial { &["ping"] } else { &[] };
+        let missing: Vec<&str> = ["ip", "ethtool", "sysctl"]
+            .iter()
+            .chain(trial)
+            .copied()
+            .filter(|program| !is_there(program))
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(format!("not installed: {}; '--in-memory' needs none of them", missing.join(", ")))
+    }
+
+    /// Makes everything.
+    pub(super) fn build(&self) -> Result<(), String> {
+        for node in 0..self.nodes {
+            self.add_node(node)?;
+        }
+        for (a, b) in (0..self.nodes).flat_map(|b| (0..b).map(move |a| (a, b))) {
+            self.add_cable(a, b)?;
+        }
+        Ok(())
+    }
+
+    /// A node's namespace, its host's, and the cable between them.
+    fn add_node(&self, node: u16) -> Result<(), String> {
+        let (inside, outside) = (self.node(node), self.host(node));
+        let mac = |last: u8| format!("02:00:00:00:{node:02x}:{last:02x}");
+        for namespace in [&inside, &outside] {
+            ip(&["netns", "add", namespace])?;
+            ip(&["-n", namespace, "link", "set", "lo", "up"])?;
+        }
+        // Kernels at nodes have no part in this: no address, nothing that they send by themselves.
+        let quiet = ["net.ipv6.conf.default.disable_ipv6=1", "net.ipv6.conf.all.disable_ipv6=1"];
+        self.exec(&inside, &[&["sysctl", "-qw"], &quiet[..]].concat())?;
+        ip(&[
+            "link",
+            "add",
+            "port",
+            "netns",
+            &outside,
+            "address",
+            &mac(2),
+            "type",
+            "veth",
+            "peer",
+            "name",
+            EXTERNAL,
+            "netns",
+            &inside,
+            "address",
+            &mac(1),
+        ])?;
+        // A host would hand over segments of 64 KiB and leave their cutting to hardware that is not there.
+        self.exec(&outside, &["ethtool", "-K", "port", "tso", "off", "gso", "off", "tx", "off"])?;
+        ip(&["-n", &inside, "link", "set", EXTERNAL, "up"])?;
+        ip(&["-n", &outside, "link", "set", "port", "up"])?;
+        ip(&["-n", &outside, "addr", "add", &format!("{}/24", address(node, 2)), "dev", "port"])?;
+        ip(&["-n", &outside, "route", "add", "default", "via", &address(node, 1)])
+    }
+
+    fn add_cable(&self, a: u16, b: u16) -> Result<(), String> {
+        let (one, other) = (self.node(a), self.node(b));
+        ip(&[
+            "link",
+            "add",
+            "name",
+            &link(b),
+            "netns",
+            &one,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            &link(a),
+            "netns",
+            &other,
+        ])?;
+        ip(&["-n", &one, "link", "set", &link(b), "up"])?;
+        ip(&["-n", &other, "link", "set", &link(a), "up"])
+    }
+
+    /// Runs a program in a namespace and waits for it; what it prints on standard output.
+    pub(super) fn exec(&self, namespace: &str, words: &[&str]) -> Result<String, String> {
+        output("ip", &[&["netns", "exec", namespace], words].concat())
+    }
+
+    /// Removes what is there.
+    pub(super) fn remove(&self) {
+        for node in 0..self.nodes {
+            for namespace in [self.node(node), self.host(node)] {
+                let _ = ip(&["netns", "del", &namespace]); // perhaps it was never made
+            }
+        }
+    }
+}
+
+/// Whether a program can be started. Root's path may lack the directories that have these.
+fn is_there(program: &str) -> bool {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let folders = path.split(':').chain(["/usr/sbin", "/sbin"]);
+    folders
+        .filter(|folder| !folder.is_empty())
+        .any(|folder| std::path::Path::new(folder).join(program).exists())
+}
+
+fn ip(words: &[&str]) -> Result<(), String> {
+    output("ip", words).map(drop)
+}
+
+fn output(program: &str, words: &[&str]) -> Result<String, String> {
+    let done = Command::new(program)
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{program}: {}", crate::console::reason(&error)))?;
+    if done.status.success() {
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    Err(format!("{program} {}: {}", words.join(" "), said.trim_end()))
+}

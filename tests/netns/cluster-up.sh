@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# clique cluster up, status, drain and down: four processes in namespaces that are one router, tried by the hosts behind them. About 25 s.
+source "$(dirname "$0")/lib.sh"
+name=up$$
+finish_up() {
+  "$clique" cluster down --name "$name" >/dev/null 2>&1 || true
+  finish
+}
+trap finish_up EXIT
+host() { ip netns exec "$name-h$1" "${@:2}"; }
+status() { timeout 10 "$clique" cluster status --name "$name" 2>&1; }
+rows() { [ "$(status | grep -Ec "$1")" = "$2" ]; } # PATTERN COUNT
+up() {
+  "$clique" cluster up --local 4 --name "$name" "$@" >"$work/log" 2>&1 &
+  up=$!
+}
+gone() { [ ! -e "/run/clique-cluster-$name" ] && ! ip netns list | grep -q "^$name-"; }
+
+up --trial
+wait_for "all hosts have tried it" grep -q receiver "$work/log"
+says "every host reaches the next" "^4$" grep -c " 0% packet loss" "$work/log"
+says "one router: one hop" "hop 2 +10.0.3.2" cat "$work/log"
+wait_for "four nodes take part" rows 'n[0-3]/vlb +active +3/3' 4
+says "a second one of the name is refused" "is there already" "$clique" cluster up --local 2 --name "$name"
+says "a node that is not there" "no node 'n7/vlb'" "$clique" cluster drain --name "$name" n7/vlb
+
+says "draining loses nothing" " 0% packet loss" host 0 bash -c "
+  (sleep 0.2; $clique cluster drain --name $name n3/vlb) & ping -q -c 100 -i 0.01 -W 1 10.0.1.2"
+wait_for "it has left" rows 'n3/vlb +left' 1
+kill -9 "$(cat "/run/clique-cluster-$name/n1.pid")"
+wait_for "a node that was killed is gone" rows 'n1/vlb +gone' 1
+says "the others go on" " 0% packet loss" host 0 ping -q -c 5 -i 0.1 -W 2 10.0.2.2
+"$clique" cluster down --name "$name"
+wait "$up" || fail "the cluster ended with status $?"
+gone || fail "something is left: $(ls /run | grep "$name"; ip netns list | grep "$name")"
+echo "ok: down leaves nothing behind"
+
+up
+wait_for "up again" rows 'n[0-3]/vlb +active +3/3' 4
+disown "$up"
+kill -9 "$up"
+"$clique" cluster down --name "$name"
+gone || fail "something is left: $(ls /run | grep "$name"; ip netns list | grep "$name")"
+echo "ok: also when nobody is there to do it"
+
+up --seconds 2
+wait "$up" || fail "the cluster ended with status $?"
+gone || fail "something is left when its time is over"
+echo "ok: its time is over"
