@@ -11,17 +11,20 @@
 //
 //   clique ctl -u /run/clique.socket read fpm.stats
 //
+// Senders of what cannot be forwarded are told so, ERRORS times a second at most for each reason, port and worker.
+//
 // The kernel is left what is for it (HOST), and receives nothing else; with SNIFFER=true, on kernels before 6.6, it receives everything and
 // drops it again, but answers IPv6 packets without a route once more.
 
 define($IF0 eth0, $NET0 10.0.1.1/24, $SIX0 2001:db8:1::1/64, $IF1 eth1, $NET1 10.0.2.1/24, $SIX1 2001:db8:2::1/64,
-  $MTU 1500, $HOLD 120, $SNIFFER false);
+  $MTU 1500, $HOLD 120, $SNIFFER false, $ERRORS 1000);
 
 AddressInfo(port0 $NET0 $SIX0 $IF0:eth, port1 $NET1 $SIX1 $IF1:eth);
 
 // Output 0 is this machine, whose kernel has got its packets already. Further addresses of its are taken from the kernel.
-routes :: IPLookup(port0:ip 0, port1:ip 0, 0.0.0.0/8 0, 127.0.0.0/8 0, 224.0.0.0/4 0, 255.255.255.255/32 0);
-routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, ::1 0, fe80::/10 0, ff00::/8 0);
+routes :: IPLookup(port0:ip 0, port1:ip 0, 0.0.0.0/8 0, 127.0.0.0/8 0, 224.0.0.0/4 0, 255.255.255.255/32 0,
+  NOROUTE 6);
+routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, ::1 0, fe80::/10 0, ff00::/8 0, NOROUTE 6);
 fpm :: FPMServer($IF0 1, $IF1 2, IPV4 routes, IPV6 routes6, HOLD $HOLD, BLACKHOLE 3, UNREACHABLE 4, PROHIBIT 5);
 addresses :: KernelRoutes(IPV4 routes, IPV6 routes6, TABLE 255, LOCAL 0);
 
@@ -33,7 +36,7 @@ elementclass Port { $device, $port, $colour |
   FromDevice($device, SNIFFER $SNIFFER,
       HOST arp port0:ip port1:ip 255.255.255.255 224.0.0.0/4 port0:ip6 port1:ip6 fe80::/10 ff00::/8)
     -> HostEtherFilter($port:eth, DROP_OTHER true)
-    -> kind :: Classifier(12/0806 20/0002, 12/0800, 12/86dd 20/3aff 54/88, 12/86dd, -);
+    -> kind :: Classifier(12/0806, 12/0800, 12/86dd 20/3aff 54/88, 12/86dd 20/3aff 54/87, 12/86dd, -);
   arp :: ARPQuerier($port:ip, $port:eth) -> to;
   kind[0] -> [1]arp;
   kind[1] -> Paint($colour) -> Strip(14)
@@ -42,12 +45,13 @@ elementclass Port { $device, $port, $colour |
     -> [0]output;
   nd :: IP6NDSolicitor($port:ip6, $port:eth) -> to;
   kind[2] -> [1]nd;
-  kind[3] -> Paint($colour) -> Strip(14)
+  kind[3] -> [1]nd; // who asks for this machine, of the kernel, is a neighbour, too; so ARP requests
+  kind[4] -> Paint($colour) -> Strip(14)
     -> CheckIP6Header(::1 port0:ip6 port1:ip6)
     -> IP6Filter(deny src net fe80::/10, deny src net ff00::/8, allow all)
     -> GetIP6Address(24)
     -> [1]output;
-  kind[4] -> Discard;
+  kind[5] -> Discard;
 
   input[0]
     -> DropBroadcasts
@@ -57,14 +61,14 @@ elementclass Port { $device, $port, $colour |
     -> ttl :: DecIPTTL
     -> fragment :: IPFragmenter($MTU)
     -> arp;
-  redirect[1] -> ICMPError($port:ip, redirect, host) -> [2]output;
-  options[1] -> ICMPError($port:ip, parameterproblem) -> [2]output;
-  ttl[1] -> ICMPError($port:ip, timeexceeded) -> [2]output;
-  fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU) -> [2]output;
+  redirect[1] -> ICMPError($port:ip, redirect, host, RATE $ERRORS) -> [2]output;
+  options[1] -> ICMPError($port:ip, parameterproblem, RATE $ERRORS) -> [2]output;
+  ttl[1] -> ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [2]output;
+  fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [2]output;
 
-  input[1] -> DropBroadcasts -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
-  hops[1] -> ICMP6Error($port:ip6, 3, 0) -> [3]output;
-  size[1] -> ICMP6Error($port:ip6, 2, 0) -> [3]output;
+  input[1] -> DropBroadcasts -> FixIP6Src($port:ip6) -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
+  hops[1] -> ICMP6Error($port:ip6, 3, 0, RATE $ERRORS) -> [3]output;
+  size[1] -> ICMP6Error($port:ip6, 2, 0, PMTU $MTU, RATE $ERRORS) -> [3]output;
 }
 
 p0 :: Port($IF0, port0, 1);
@@ -77,9 +81,9 @@ routes[2] -> p1; routes6[2] -> [1]p1;
 
 // Routes of types that lead nowhere: blackhole; unreachable, prohibit; and none at all. The errors are those that Linux sends.
 routes[3] -> Discard; routes6[3] -> Discard;
-routes[4] -> ICMPError(port0:ip, unreachable, host) -> routes;
-routes[5] -> ICMPError(port0:ip, unreachable, filterprohibited) -> routes;
-routes[6] -> ICMPError(port0:ip, unreachable, net) -> routes;
-no_route6 :: ICMP6Error(port0:ip6, 1, 0) -> routes6;
+routes[4] -> ICMPError(port0:ip, unreachable, host, RATE $ERRORS) -> routes;
+routes[5] -> ICMPError(port0:ip, unreachable, filterprohibited, RATE $ERRORS) -> routes;
+routes[6] -> ICMPError(port0:ip, unreachable, net, RATE $ERRORS) -> routes;
+no_route6 :: ICMP6Error(port0:ip6, 1, 0, RATE $ERRORS) -> routes6;
 routes6[4] -> no_route6; routes6[6] -> no_route6;
-routes6[5] -> ICMP6Error(port0:ip6, 1, 1) -> routes6;
+routes6[5] -> ICMP6Error(port0:ip6, 1, 1, RATE $ERRORS) -> routes6;

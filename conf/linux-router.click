@@ -6,6 +6,9 @@
 // those on the second. The kernel should have no IP address on either interface, so that only Clique answers there. Further routes can be added while it runs, for instance with
 // `clique ctl write routes.add "10.9.0.0/16 10.0.2.2 2"` (output 1 leads to NET0, output 2 to NET1).
 //
+// Who sends what has no route, or is too large, or has been under way for too long, is told so: at most ERRORS times a second for
+// each reason, port and worker.
+//
 // METHOD=XDP receives and sends past the kernel's stack; then the kernel sees nothing of what arrives.
 //
 // Each worker has a receive queue and a socket of its own on each interface, so that a packet is handled by one worker
@@ -13,7 +16,7 @@
 
 define($IF0 eth0, $NET0 10.0.1.1/24, $SIX0 2001:db8:1::1/64,
   $IF1 eth1, $NET1 10.0.2.1/24, $SIX1 2001:db8:2::1/64,
-  $MTU 1500, $METHOD LINUX);
+  $MTU 1500, $METHOD LINUX, $ERRORS 1000);
 
 AddressInfo(port0 $NET0 $SIX0 $IF0:eth, port1 $NET1 $SIX1 $IF1:eth);
 
@@ -29,8 +32,10 @@ elementclass Port { $device, $port, $colour |
   arp :: ARPQuerier($port:ip, $port:eth, PROBES 3, INTERFACE $device);
   arp[0] -> to;
   arp[1] -> to;
-  arp[2] -> ICMPError($port:ip, unreachable, host) -> [0]output;
-  kind[0] -> ARPResponder($port:ip $port:eth) -> to;
+  arp[2] -> ICMPError($port:ip, unreachable, host, RATE $ERRORS) -> [0]output;
+  // Who asks for this router is about to be answered: its address is learned.
+  kind[0] -> asked :: Tee -> ARPResponder($port:ip $port:eth) -> to;
+  asked[1] -> [1]arp;
   kind[1] -> [1]arp;
   kind[2]
     -> Paint($colour)
@@ -40,8 +45,9 @@ elementclass Port { $device, $port, $colour |
   nd :: IP6NDSolicitor($port:ip6, $port:eth, INTERFACE $device);
   nd[0] -> to;
   nd[1] -> to;
-  nd[2] -> ICMP6Error($port:ip6, 1, 3) -> [1]output;
-  kind[3] -> IP6NDAdvertiser($port:ip6 $port:eth) -> to;
+  nd[2] -> ICMP6Error($port:ip6, 1, 3, RATE $ERRORS) -> [1]output;
+  kind[3] -> solicited :: Tee -> IP6NDAdvertiser($port:ip6 $port:eth) -> to;
+  solicited[1] -> [1]nd;
   kind[4] -> [1]nd;
   kind[5] -> DropBroadcasts -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [1]output;
   kind[6] -> Discard;
@@ -54,19 +60,19 @@ elementclass Port { $device, $port, $colour |
     -> ttl :: DecIPTTL
     -> fragment :: IPFragmenter($MTU)
     -> arp;
-  redirect[1] -> ICMPError($port:ip, redirect, host) -> [0]output;
-  options[1] -> ICMPError($port:ip, parameterproblem) -> [0]output;
-  ttl[1] -> ICMPError($port:ip, timeexceeded) -> [0]output;
-  fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU) -> [0]output;
+  redirect[1] -> ICMPError($port:ip, redirect, host, RATE $ERRORS) -> [0]output;
+  options[1] -> ICMPError($port:ip, parameterproblem, RATE $ERRORS) -> [0]output;
+  ttl[1] -> ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [0]output;
+  fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [0]output;
 
-  input[1] -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
-  hops[1] -> ICMP6Error($port:ip6, 3, 0) -> [1]output;
-  size[1] -> ICMP6Error($port:ip6, 2, 0) -> [1]output;
+  input[1] -> FixIP6Src($port:ip6) -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
+  hops[1] -> ICMP6Error($port:ip6, 3, 0, RATE $ERRORS) -> [1]output;
+  size[1] -> ICMP6Error($port:ip6, 2, 0, PMTU $MTU, RATE $ERRORS) -> [1]output;
 }
 
-// Output 0 is this host.
-routes :: IPLookup(port0:ip 0, port1:ip 0, port0:ipnet 1, port1:ipnet 2);
-routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, port0:ip6net 1, port1:ip6net 2);
+// Output 0 is this host; to output 3 goes what has no route.
+routes :: IPLookup(port0:ip 0, port1:ip 0, port0:ipnet 1, port1:ipnet 2, NOROUTE 3);
+routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, port0:ip6net 1, port1:ip6net 2, NOROUTE 3);
 
 p0 :: Port($IF0, port0, 1);
 p1 :: Port($IF1, port1, 2);
@@ -74,12 +80,15 @@ p0[0] -> routes; p0[1] -> routes6;
 p1[0] -> routes; p1[1] -> routes6;
 routes[1] -> p0; routes6[1] -> [1]p0;
 routes[2] -> p1; routes6[2] -> [1]p1;
+routes[3] -> ICMPError(port0:ip, unreachable, net, RATE $ERRORS) -> routes;
+routes6[3] -> ICMP6Error(port0:ip6, 1, 0, RATE $ERRORS) -> routes6;
 
 // This host answers pings, and tells who tries anything else.
 routes[0] -> host :: IPClassifier(icmp type echo, udp or tcp, -);
 host[0] -> ICMPPingResponder -> routes;
-host[1] -> ICMPError(port0:ip, unreachable, port) -> routes;
+host[1] -> ICMPError(port0:ip, unreachable, port, RATE $ERRORS) -> routes;
 host[2] -> Discard;
-routes6[0] -> host6 :: Classifier(6/06, 6/11, -);
-host6[0] -> closed :: ICMP6Error(port0:ip6, 1, 4) -> routes6; host6[1] -> closed;
+routes6[0] -> pings6 :: ICMP6PingResponder -> routes6;
+pings6[1] -> host6 :: Classifier(6/06, 6/11, -);
+host6[0] -> closed :: ICMP6Error(port0:ip6, 1, 4, RATE $ERRORS) -> routes6; host6[1] -> closed;
 host6[2] -> Discard;

@@ -47,7 +47,7 @@ for limit in net.ipv4.icmp_msgs_per_sec=1000000 net.ipv4.icmp_msgs_burst=1000000
 done
 kernel_router
 
-ip netns exec "$r" "$clique" run -u "$work/socket" "$work/router.click" MTU=1300 >"$work/log" 2>&1 &
+ip netns exec "$r" "$clique" run -u "$work/socket" "$work/router.click" MTU=1300 ERRORS=0 >"$work/log" 2>&1 &
 router=$!
 wait_for "Clique has the kernel's routes" at_least kernel.routes 11
 ip netns exec "$tester" python3 "$(dirname "$0")/differential.py" "${SEED:-1}" "${PACKETS:-4000}" || fail "Linux and Clique differ"

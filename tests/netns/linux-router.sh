@@ -19,13 +19,17 @@ for workers in 1 2; do
   says "the router answers" "1 received" in_h1 ping -c 1 -W 2 10.0.1.1
   says "the router answers from the far side" "1 received" in_h1 ping -c 1 -W 2 10.0.2.1
   says "a time to live that ends" "From 10.0.1.1.*Time to live exceeded" in_h1 ping -c 1 -t 1 -W 2 10.0.2.2
+  says "no way" "From 10.0.1.1.*Destination Net Unreachable" in_h1 ping -c 1 -W 2 192.0.2.1
+  says "IPv6: the router answers" "1 received" in_h1 ping -6 -c 1 -W 2 2001:db8:1::1
+  says "IPv6: the router answers from the far side" "1 received" in_h1 ping -6 -c 1 -W 2 2001:db8:2::1
+  says "IPv6: no way" "From 2001:db8:1::1.*No route" in_h1 ping -6 -c 1 -W 2 2001:db9::1
   says "traceroute" "^ *2 .*10.0.2.2" in_h1 traceroute -n -w 2 10.0.2.2
   says "fragments" " 0% packet loss" in_h1 ping -c 2 -i 0.2 -s 5000 -W 2 10.0.2.2
   says "a host that is not there" "0 received" in_h1 ping -c 1 -W 1 10.0.2.77
   says "IPv6: fragments" " 0% packet loss" in_h1 ping -6 -c 2 -i 0.2 -s 5000 -W 2 2001:db8:2::2
   says "IPv6: a host that is not there" "0 received" in_h1 ping -6 -c 1 -W 1 2001:db8:2::77
   says "IPv6: ping" " 0% packet loss" in_h1 ping -6 -c 3 -i 0.2 -W 2 2001:db8:2::2
-  says "IPv6: a hop limit that ends" "From 2001:db8:2::1.*Hop limit" in_h1 ping -6 -c 1 -t 1 -W 2 2001:db8:2::2
+  says "IPv6: a hop limit that ends" "From 2001:db8:1::1.*Hop limit" in_h1 ping -6 -c 1 -t 1 -W 2 2001:db8:2::2
   says "IPv6: traceroute" "^ *2 .*2001:db8:2::2" in_h1 traceroute -6 -n -w 2 2001:db8:2::2
   says "IPv6: the router's own ports" "^ *1 .*2001:db8:" in_h1 traceroute -6 -n -w 2 2001:db8:1::1
   transfer "$h1" "$h2" 10.0.2.2
@@ -53,10 +57,35 @@ resolves "$h2" h2e 10.0.2.1 10.0.1.2
 resolves "$h2" h2e 2001:db8:2::1 2001:db8:1::2
 stop
 
+# Whoever asks for the router is known to it, before anything is sent there.
+ip -n "$h1" neigh flush dev h1e
+in_h1 ping -q -c 1 -W 2 10.0.1.1 >/dev/null || true
+ip -n "$h1" neigh flush dev h1e
+launch -u "$work/socket" "$root/conf/linux-router.click"
+knows() { ctl read "$1.neighbours" | grep -q "$2 02-00-00-00-01-02"; }
+in_h1 ping -q -c 1 -W 2 10.0.1.1 >/dev/null || fail "the router does not answer"
+wait_for "who asks by ARP is known" knows p0/arp 10.0.1.2
+in_h1 ping -6 -q -c 1 -W 2 2001:db8:1::1 >/dev/null || fail "the router does not answer IPv6"
+wait_for "who solicits is known" knows p0/nd 2001:db8:1::2
+is p0/arp.queries 0 || fail "the router asked for whom it knew: $(ctl read p0/arp.queries)"
+
+# Errors are limited.
+flood() { in_h1 timeout 20 ping -q -f -c 3000 -W 1 "$@" 2>&1 | grep -o "+[0-9]* errors" | tr -dc 0-9; }
+errors=$(flood 192.0.2.1)
+[ "${errors:-0}" -ge 100 ] && echo "ok: $errors of 3000 answered that there is no way"
+stop
+launch -u "$work/socket" "$root/conf/linux-router.click" ERRORS=20
+errors=$(flood 192.0.2.1)
+[ "${errors:-0}" -ge 1 ] && [ "$errors" -le 1000 ] || fail "$errors errors, at most 20 a second after the first 100 expected"
+echo "ok: errors are limited ($errors of 3000)"
+stop
+
 start "$root/conf/linux-router.click" MTU=1300
 says "a packet that may not be cut" "From 10.0.1.1.*[Ff]rag.* needed.*mtu = 1300" in_h1 ping -c 1 -M "do" -s 1400 -W 2 10.0.2.2
+says "IPv6: a packet that is too big" "From 2001:db8:1::1.*[Pp]acket too big: mtu=1300" in_h1 ping -6 -c 1 -M "do" -s 1400 -W 2 2001:db8:2::2
 workers=1
 transfer "$h1" "$h2" 10.0.2.2
+transfer "$h1" "$h2" 2001:db8:2::2
 says "the path's MTU was found" "mtu 1300" ip -n "$h1" route get 10.0.2.2
 
 ip -n "$r" link set eth1 down

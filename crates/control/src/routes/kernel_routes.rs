@@ -20,7 +20,8 @@
 //! - `INTERFACE OUTPUT`: the output for an interface, as in `eth0 1`; one argument for each.
 //! - `IPV4`, `IPV6` (elements): lookup elements for either family, one of them at least.
 //! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without one packets are dropped.
-//! - `LOCAL` (integer): output for routes of type `local`; these are in table 255. Without it they are not used.
+//! - `LOCAL` (integer): output for routes of the types `local`, `broadcast` and `anycast`; these are in table 255. Without it they are not
+//!   used.
 //! - `TABLE` (integer, default 254): the kernel's routing table; 254 is the main one.
 //! - `RECONCILE` (integer, default 60): seconds; 0 means never without a reason.
 //!

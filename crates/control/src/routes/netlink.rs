@@ -215,11 +215,12 @@ fn route(body: &[u8]) -> Option<Route> {
         (0 | 1, Some(group), _) => Way::Group(group),
         (0 | 1, None, Some(hops)) => Way::Hops(hops),
         (0 | 1, None, None) => Way::Hops(vec![next_hop(attributes())]),
-        (2, ..) => Way::Local,
+        // Broadcast and anycast addresses of this machine: nobody forwards what is sent there.
+        (2..=4, ..) => Way::Local,
         (6, ..) => Way::Blackhole,
         (7, ..) => Way::Unreachable,
         (8, ..) => Way::Prohibit,
-        _ => return None, // broadcast, multicast, anycast: not routes to forward by
+        _ => return None, // multicast, translated: not routes to forward by
     };
     (destination.is_ipv4() == none.is_ipv4()).then_some(())?;
     Some(Route { prefix: Prefix { address: destination, len }, table, metric, way })
@@ -432,6 +433,17 @@ mod tests {
         let [Message::Add(route)] = &found[..] else { panic!("{found:?}") };
         assert_eq!((used, route.prefix.to_string(), route.metric), (68, "198.51.100.0/24".to_owned(), 100));
         assert_eq!(route.way, Way::Hops(vec![hop("10.0.0.1", 2, 1)]));
+        // The type is the eighth byte of the body: those of this machine's own addresses, and multicast.
+        for (kind, way) in [(2, Some(Way::Local)), (3, Some(Way::Local)), (4, Some(Way::Local)), (5, None)] {
+            let mut bytes = bytes.clone();
+            bytes[HEADER + 7] = kind;
+            let (found, _) = messages(&bytes);
+            let read = match &found[..] {
+                [Message::Add(route)] => Some(route.way.clone()),
+                _ => None,
+            };
+            assert_eq!(read, way, "{kind}");
+        }
     }
 
     /// A message that is not there whole is left for later; one whose inside is nonsense does not hide the next.

@@ -10,7 +10,8 @@
 //! Packets at input 0 are IP packets with a destination annotation. If the Ethernet address for it is known, the packet
 //! leaves by output 0 in an Ethernet frame. Otherwise it waits, and an ARP query goes out: by output 1, or by output 0 if
 //! that is the only one. ARP replies arrive at input 1, with their Ethernet headers; then the packets that wait leave, in
-//! their order.
+//! their order. Requests may come there, too: what they say of their sender brings an entry up to date, and makes one if it is this host
+//! that they ask for (RFC 826), stale, so that it is asked for again when it is used.
 //!
 //! Packets for 0.0.0.0 are dropped. Packets for 255.255.255.255 and for the network's broadcast address go to
 //! FF-FF-FF-FF-FF-FF, packets for multicast groups to the group's Ethernet address (RFC 1112, section 6.4).
@@ -35,7 +36,8 @@
 //!   `RETRANS`, `PROBES`, `INTERFACE`: see ARPTable.
 //! - `UNASKED` (`accept`, `update` or `refuse`, default `accept`): which replies are believed that nobody asked for. All; those about
 //!   addresses in the table (RFC 826); or none, but such a one makes a neighbour that is known under another Ethernet address be asked whether
-//!   it is still there. Permanent addresses are never changed by replies.
+//!   it is still there. Requests are believed as replies are, but for `refuse`, with which they make no entry. Permanent addresses are
+//!   never changed by either.
 //! - `BROADCAST` (IP address): the network's broadcast address. The default is the last one of the prefix, if IP is one.
 //! - `BROADCAST_POLL` (boolean, default false): whether queries for known addresses are broadcast, too, instead of sent
 //!   to the neighbour itself.
@@ -313,6 +315,55 @@ mod tests {
                 "{arguments} {said}"
             );
         }
+    }
+
+    /// A request tells its sender's address: to an entry that there is, or of whom it is this host that is asked for (RFC 826).
+    #[test]
+    fn requests() {
+        let request = |mac: &str, from: &str, to: &str| {
+            format!("\\<ffffffffffff {mac} 0806 0001080006040001 {mac} {from} 000000000000 {to}>")
+        };
+        let (me, two, other) = ("0a000001", "0a000002", "0a000009");
+        let news = "10.0.0.2 06-06-06-06-06-06 stale";
+        for (arguments, insert, from, to, expected) in [
+            ("", "", two, me, news),
+            (", UNASKED update", "", two, me, news),
+            (", UNASKED refuse", "", two, me, ""),
+            ("", "", two, other, ""),
+            ("", "2:2:2:2:2:2", two, other, news),
+            ("", "6:6:6:6:6:6", two, other, "10.0.0.2 06-06-06-06-06-06 reachable"),
+            (", UNASKED refuse", "2:2:2:2:2:2", two, me, "10.0.0.2 02-02-02-02-02-02 stale"),
+            ("", "2:2:2:2:2:2 permanent", two, me, "10.0.0.2 02-02-02-02-02-02 permanent"),
+            ("", "", "00000000", me, ""),
+            ("", "", me, me, ""),
+        ] {
+            let insert = if insert.is_empty() { "" } else { &format!("write a.insert 10.0.0.2 {insert},") };
+            let config = format!(
+                "{QUERIER}{arguments}); Idle -> [0]a; a[0] -> Discard; a[1] -> Discard;
+                 r :: InfiniteSource(DATA {}, LIMIT 1, ACTIVE false) -> [1]a;
+                 Script({insert} write r.active true, wait 0.001, print $(a.neighbours), stop);",
+                request("060606060606", from, to)
+            );
+            let said = run(&config);
+            assert!(
+                said.trim_end().starts_with(expected) && said.trim().is_empty() == expected.is_empty(),
+                "{arguments} {insert} {from} {to}: {said}"
+            );
+        }
+    }
+
+    /// Those who ask for this host under ever other names take no more room than there is.
+    #[test]
+    fn a_flood_of_requests() {
+        let config = "Inject -> Unstrip(0) -> [1]a; a :: ARPQuerier(10.0.0.1/24, 1:1:1:1:1:1, ENTRY_CAPACITY 16); Idle -> a;
+            a[0] -> Discard; a[1] -> Discard";
+        let request = |i: u16| {
+            let [high, low] = i.to_be_bytes();
+            [&[0xff; 6][..], &[2, 0, 0, 0, high, low], &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, high, low, 10, 1, high, low],
+             &[0; 6], &[10, 0, 0, 1]].concat()
+        };
+        let mut flow = crate::inject::send_singly(config, (0..500).map(request));
+        assert_eq!(flow.read("a.count"), "16");
     }
 
     #[derive(Clone, Debug)]

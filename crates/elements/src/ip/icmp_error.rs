@@ -27,6 +27,8 @@
 //! - `MTU` (integer, default 576): the largest message, in bytes.
 //! - `PMTU` (integer, default 0): the next hop's MTU, sent with unreachable/needfrag (RFC 1191).
 //! - `SET_FIX_ANNO` (boolean, default true): whether to set the "fix IP source" annotation.
+//! - `RATE` (integer, default 0): messages a second, on each worker; packets beyond it are dropped (RFC 1812, section 4.3.2.8). 0 is no limit.
+//! - `BURST` (integer, default 100): messages at once, if there is a RATE.
 //!
 //! The byte that parameterproblem/erroratptr points to comes from the parameter problem annotation, the gateway of a
 //! redirect from the destination annotation.
@@ -43,6 +45,7 @@
 //! FixIPSrc, DecIPTTL, IPFragmenter, IPGWOptions, ICMP6Error
 
 use super::arguments::Addresses;
+use super::error_limit::{ErrorLimit, TOO_MANY};
 use super::header::NO_HEADER;
 use packet::{ANNO_BYTES, Anno, Kind, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict, parse_integer};
@@ -127,6 +130,7 @@ struct IcmpError {
     path_mtu: u32,
     set_fix_anno: bool,
     next_id: u16,
+    limit: ErrorLimit,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -141,7 +145,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         path_mtu: 0,
         set_fix_anno: true,
         next_id: 1,
+        limit: ErrorLimit::default(),
     };
+    let (mut rate, mut burst) = (0, 100);
     config
         .args()
         .required("SRC", &mut e.source)
@@ -151,8 +157,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("MTU", &mut e.mtu)
         .keyword("PMTU", &mut e.path_mtu)
         .keyword("SET_FIX_ANNO", &mut e.set_fix_anno)
+        .keyword("RATE", &mut rate)
+        .keyword("BURST", &mut burst)
         .finish()?;
     e.bad_addresses = bad.0;
+    e.limit = ErrorLimit::new(rate, burst);
     let number = named(TYPES, &type_word).ok_or_else(|| format!("TYPE: '{type_word}' is no ICMP type"))?;
     e.kind = u8::try_from(number).map_err(|_| "ICMP type must be between 0 and 255")?;
     let codes = match e.kind {
@@ -189,6 +198,9 @@ impl IcmpError {
     fn answer(&mut self, now_ns: i64, packet: &mut Packet) -> Result<(), &'static str> {
         self.allowed(packet)?;
         let head = self.head(packet)?;
+        if !self.limit.admits(now_ns) {
+            return Err(TOO_MANY);
+        }
         let head_len = head.ip_len + icmpv4::HEADER_LEN;
         reduce_to_network(packet)?;
         let room = (self.mtu as usize).min(usize::from(u16::MAX)).saturating_sub(head_len);
@@ -427,6 +439,16 @@ mod tests {
             (flow.read("e.mtu"), flow.read("e.src"), flow.read("e.pmtu")),
             ("100".into(), "1.2.3.4".into(), "0".into())
         );
+    }
+
+    #[test]
+    fn no_more_than_its_rate() {
+        let flow = send(&config("3, RATE 10, BURST 3"), vec![udp(9); 50]);
+        assert_eq!((flow.seen.len(), flow.drops()), (3, vec![(TOO_MANY, 47)]));
+        // What is not answered in any case does not count.
+        let mut packets = vec![with_addresses(udp(9), SRC, Ipv4Addr::BROADCAST); 50];
+        packets.push(udp(9));
+        assert_eq!(send(&config("3, RATE 10, BURST 1"), packets).seen.len(), 1);
     }
 
     #[test]

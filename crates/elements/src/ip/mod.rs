@@ -9,6 +9,7 @@ mod dec_ip_ttl;
 mod drop_broadcasts;
 mod encap;
 mod erase_ip_payload;
+pub(crate) mod error_limit;
 mod fix_ip_src;
 mod get_ip_address;
 mod header;

@@ -1,19 +1,20 @@
 //! Answers IPv6 packets with ICMPv6 errors.
 //!
 //! ```click
-//! ICMP6Error(SRC, TYPE, CODE)
+//! ICMP6Error(SRC, TYPE, CODE [, KEYWORDS])
 //! ```
 //!
 //! Expects packets with a marked IPv6 header, and emits an ICMPv6 error message (RFC 4443) or redirect (RFC 4861, section
-//! 4.5) about each of them, addressed to its sender, that holds up to 568 bytes of it. The message's destination
-//! annotation is set, as is the "fix IP source" annotation; others are cleared.
+//! 4.5) about each of them, addressed to its sender, that holds as much of it as fits in MTU bytes; Click's hold no more than 568. The
+//! message's destination annotation is set; the "fix IP source" annotation is set so that FixIP6Src gives it the address of the
+//! interface through which it leaves (section 2.2); others are cleared.
 //!
 //! No message is sent, and the packet is dropped, where RFC 4443, section 2.4 forbids it: in answer to an ICMPv6 error or
 //! redirect, to a fragment other than the first, to multicasts of the IP or broadcasts and multicasts of the link layer,
-//! or to a source that is not a single host. Click sends some of these.
+//! or to a source that is not a single host. Click sends some of these. Nor are more sent than RATE says (section 2.4 f).
 //!
-//! A packet too big tells an MTU of 1500; the pointer of a parameter problem comes from the parameter problem annotation,
-//! the target of a redirect from the destination annotation.
+//! The pointer of a parameter problem comes from the parameter problem annotation, the target of a redirect from the destination
+//! annotation.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -21,6 +22,13 @@
 //! - `SRC` (IPv6 address): source of the messages.
 //! - `TYPE` (integer): 1 unreachable, 2 packet too big, 3 time exceeded, 4 parameter problem, 137 redirect.
 //! - `CODE` (integer): the code.
+//! - `MTU` (integer, default 1280): the largest message, in bytes.
+//! - `PMTU` (integer, default 1500): the next hop's MTU, which packet too big tells.
+//! - `RATE` (integer, default 1000): messages a second, on each worker; packets beyond it are dropped. 0 is no limit.
+//! - `BURST` (integer, default 100): messages at once.
+//!
+//! # Handlers
+//! - `src`, `mtu`, `pmtu` (read, write): the arguments.
 //!
 //! # Example
 //! ```click
@@ -29,11 +37,12 @@
 //! ```
 //!
 //! # See also
-//! DecIP6HLIM, ICMPError
+//! FixIP6Src, DecIP6HLIM, IP6Fragmenter, ICMPError
 
 use super::header::{NO_HEADER, header};
+use crate::ip::error_limit::{ErrorLimit, TOO_MANY};
 use packet::{ANNO_BYTES, Anno, Kind, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use std::net::Ipv6Addr;
 use wire::icmpv6::{self, kind};
 use wire::ip_proto;
@@ -42,10 +51,8 @@ use wire::ipv6::{self, HEADER_LEN, Header};
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ICMP6Error", create).doc(include_str!("icmp6_error.rs"));
 
-/// Bytes of the packet that a message holds, at most.
-const QUOTE_MAX: usize = 568;
-/// The MTU that packet too big tells.
-const MTU: u32 = 1500;
+/// The largest packet that every link takes (RFC 8200, section 5), and so the largest error (RFC 4443, section 2.4 c).
+const LEAST_MTU: u32 = 1280;
 /// Bytes between the ICMPv6 header of a redirect and what it quotes: target and destination.
 const REDIRECT_ADDRESSES: usize = 32;
 /// Room for the longest headers, those of a redirect.
@@ -55,16 +62,32 @@ struct Icmp6Error {
     source: Ipv6Addr,
     kind: u8,
     code: u8,
+    mtu: u32,
+    path_mtu: u32,
+    limit: ErrorLimit,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut e = Icmp6Error { source: Ipv6Addr::UNSPECIFIED, kind: 0, code: 0 };
+    let mut e = Icmp6Error {
+        source: Ipv6Addr::UNSPECIFIED,
+        kind: 0,
+        code: 0,
+        mtu: LEAST_MTU,
+        path_mtu: 1500,
+        limit: ErrorLimit::default(),
+    };
+    let (mut rate, mut burst) = (1000, 100);
     config
         .args()
         .required("SRC", &mut e.source)
         .required("TYPE", &mut e.kind)
         .required("CODE", &mut e.code)
+        .keyword("MTU", &mut e.mtu)
+        .keyword("PMTU", &mut e.path_mtu)
+        .keyword("RATE", &mut rate)
+        .keyword("BURST", &mut burst)
         .finish()?;
+    e.limit = ErrorLimit::new(rate, burst);
     if e.source.is_unspecified() {
         return Err("SRC: an address that a router can have expected".into());
     }
@@ -76,14 +99,18 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Icmp6Error {
     /// Makes the packet an error message about itself, or says why not.
-    fn answer(&self, now_ns: i64, packet: &mut Packet) -> Result<(), &'static str> {
+    fn answer(&mut self, now_ns: i64, packet: &mut Packet) -> Result<(), &'static str> {
         allowed(packet)?;
         let old = header(packet).ok_or(NO_HEADER)?;
         let (sender, destination) = (old.src(), old.dst());
+        if !self.limit.admits(now_ns) {
+            return Err(TOO_MANY);
+        }
         let mut head = [0; HEAD_MAX];
         let head_len = self.write_icmp(packet, destination, &mut head);
         reduce_to_network(packet)?;
-        let _ = packet.take(packet.len().saturating_sub(QUOTE_MAX));
+        let room = (self.mtu as usize).min(usize::from(u16::MAX)).saturating_sub(head_len);
+        let _ = packet.take(packet.len().saturating_sub(room));
         let payload_len = head_len - HEADER_LEN + packet.len();
         if let Ok(mut ip) = Header::new_checked_mut(&mut head) {
             ip.set_version_class_flow(0, 0);
@@ -118,7 +145,7 @@ impl Icmp6Error {
             icmp.set_kind(self.kind);
             icmp.set_code(self.code);
             match (self.kind, self.code) {
-                (kind::PACKET_TOO_BIG, 0) => icmp.set_rest(MTU),
+                (kind::PACKET_TOO_BIG, 0) => icmp.set_rest(self.path_mtu),
                 (kind::PARAMETER_PROBLEM, 0) => icmp.set_rest(packet.anno(Anno::ICMP_PARAMPROB) as u32),
                 _ => {}
             }
@@ -174,6 +201,24 @@ impl Simple for Icmp6Error {
             Err(reason) => Verdict::Drop(reason),
         }
     }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("src", |e: &mut Icmp6Error, _| e.source);
+        h.write("src", |e: &mut Icmp6Error, cx, text| {
+            e.source = router::value(cx, text)?;
+            Ok(())
+        });
+        h.read("mtu", |e: &mut Icmp6Error, _| e.mtu);
+        h.write("mtu", |e: &mut Icmp6Error, cx, text| {
+            e.mtu = router::value(cx, text)?;
+            Ok(())
+        });
+        h.read("pmtu", |e: &mut Icmp6Error, _| e.path_mtu);
+        h.write("pmtu", |e: &mut Icmp6Error, cx, text| {
+            e.path_mtu = router::value(cx, text)?;
+            Ok(())
+        });
+    }
 }
 
 #[cfg(test)]
@@ -212,8 +257,27 @@ mod tests {
             assert_eq!(parse(flow.only(0)), ((kind, code, rest), udp(9)));
             assert_eq!(flow.only(0).dst_ip6().to_string(), SRC);
         }
-        let (_, quoted) = parse(send_one(&config(1, 0), udp(900)).only(0));
-        assert_eq!(quoted, udp(900)[..568]);
+        // As much as fits, in all 1,280 bytes (RFC 4443, section 2.4 c).
+        let (_, quoted) = parse(send_one(&config(1, 0), udp(1400)).only(0));
+        assert_eq!(quoted, udp(1400)[..1232]);
+        let with = |arguments: &str| config(2, 0).replace("2, 0)", &format!("2, 0, {arguments})"));
+        let (message, quoted) = parse(send_one(&with("MTU 100, PMTU 1400"), udp(900)).only(0));
+        assert_eq!((message, quoted), ((2, 0, 1400), udp(900)[..52].to_vec()));
+    }
+
+    #[test]
+    fn no_more_than_its_rate() {
+        let config = config(1, 0).replace("1, 0)", "1, 0, RATE 10, BURST 3)");
+        let flow = send(&config, vec![udp(9); 50]);
+        assert_eq!((flow.seen.len(), flow.drops()), (3, vec![(TOO_MANY, 47)]));
+    }
+
+    #[test]
+    fn handlers_change_the_arguments() {
+        let mut flow = send_one("Inject -> MarkIP6Header -> e :: ICMP6Error(fe80::1, 2, 0) -> Collect(0)", udp(9));
+        assert_eq!((flow.read("e.src"), flow.read("e.mtu"), flow.read("e.pmtu")), ("fe80::1".into(), "1280".into(), "1500".into()));
+        assert_eq!((flow.write("e.pmtu", "1300"), flow.read("e.pmtu")), (String::new(), "1300".into()));
+        assert!(flow.write("e.src", "10.0.0.1").contains("10.0.0.1"));
     }
 
     #[test]

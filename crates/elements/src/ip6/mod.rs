@@ -3,9 +3,11 @@
 mod check_ip6_header;
 mod dec_ip6_hlim;
 mod encap;
+mod fix_ip6_src;
 mod get_ip6_address;
 mod header;
 mod icmp6_error;
+mod icmp6_ping_responder;
 mod ip6_encap;
 mod ip6_fragmenter;
 mod ip6_mirror;
@@ -33,7 +35,9 @@ pub const CLASSES: &[&Class] = &[
     &check_ip6_header::CLASS,
     &dec_ip6_hlim::CLASS,
     &get_ip6_address::CLASS,
+    &fix_ip6_src::CLASS,
     &icmp6_error::CLASS,
+    &icmp6_ping_responder::CLASS,
     &mark_ip6_header::CLASS,
     &set_ip6_address::CLASS,
     &set_ip6_flow_label::CLASS,

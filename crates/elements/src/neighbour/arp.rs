@@ -108,20 +108,29 @@ impl Link for Arp {
         Some(query)
     }
 
-    /// What a reply says. Requests say something, too, but go to ARPResponder.
+    /// What a packet says of its sender.
     fn news(&self, packet: &Packet) -> Option<(Ipv4Addr, News, bool)> {
         let (ethernet, payload) = packet.data().split_first_chunk()?;
-        let reply = arp::check(payload).ok()?;
-        let (ip, mac) = (reply.sender_ip(), reply.sender_mac());
-        let is_reply =
-            Header::new(ethernet).ether_type() == ether_type::ARP && reply.operation() == arp::REPLY;
-        if !is_reply || mac.is_group() {
+        let said = arp::check(payload).ok()?;
+        let (ip, mac) = (said.sender_ip(), said.sender_mac());
+        if Header::new(ethernet).ether_type() != ether_type::ARP || mac.is_group() {
             return None;
         }
-        let overrides = self.unasked != Unasked::Refuse;
-        // A reply to somebody else shows nothing.
-        let solicited = overrides || reply.target_ip() == self.ip;
-        Some((ip, News { mac: Some(mac), solicited, overrides }, self.unasked == Unasked::Accept))
+        let (overrides, for_us) = (self.unasked != Unasked::Refuse, said.target_ip() == self.ip);
+        match said.operation() {
+            arp::REPLY => {
+                // A reply to somebody else shows nothing.
+                let news = News { mac: Some(mac), solicited: overrides || for_us, overrides };
+                Some((ip, news, self.unasked == Unasked::Accept))
+            }
+            // RFC 826: the sender's entry is brought up to date if there is one, and made if this host is asked, which is about to send
+            // there. That packets arrive there it does not show. Who only probes has no address yet (RFC 5227), and this host's own is not
+            // a neighbour's.
+            arp::REQUEST if !ip.is_unspecified() && ip != self.ip => {
+                Some((ip, News { mac: Some(mac), solicited: false, overrides }, overrides && for_us))
+            }
+            _ => None,
+        }
     }
 
     fn is_response(packet: &Packet) -> bool {

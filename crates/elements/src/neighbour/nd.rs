@@ -65,7 +65,11 @@ impl Link for Nd {
     }
 
     fn news(&self, packet: &Packet) -> Option<(Ipv6Addr, News, bool)> {
-        advertised(packet.data()).map(|(ip, news)| (ip, news, false))
+        match advertised(packet.data()) {
+            Some((ip, news)) => Some((ip, news, false)),
+            // Who asks for this host will be sent an answer (RFC 4861, section 7.2.3).
+            None => soliciting(packet.data(), self.ip).map(|(ip, news)| (ip, news, true)),
+        }
     }
 
     fn is_response(packet: &Packet) -> bool {
@@ -120,34 +124,73 @@ pub(crate) fn group_mac(group: Ipv6Addr) -> MacAddr {
     MacAddr([0x33, 0x33, a, b, c, d])
 }
 
-/// What a frame tells about a neighbour, if it is a proper advertisement (RFC 4861, section 7.1.2).
+/// A proper solicitation or advertisement (RFC 4861, sections 7.1.1 and 7.1.2).
+struct Message<'a> {
+    src: Ipv6Addr,
+    dst: Ipv6Addr,
+    target: Ipv6Addr,
+    /// From its type on.
+    bytes: &'a [u8],
+}
+
+impl<'a> Message<'a> {
+    fn new(frame: &'a [u8], kind: u8) -> Option<Message<'a>> {
+        let ethernet = ethernet::Header::new_checked(frame).ok()?;
+        let ip = ipv6::Header::new_checked(frame.get(HEADER_LEN..)?).ok()?;
+        let len = usize::from(ip.payload_len());
+        let bytes = frame.get(MESSAGE_AT..MESSAGE_AT + len).filter(|_| len >= icmpv6::NEIGHBOR_LEN)?;
+        let (src, dst) = (ip.src(), ip.dst());
+        let target = Ipv6Addr::from(*bytes.get(8..)?.first_chunk::<16>()?);
+        let proper = ethernet.ether_type() == ether_type::IPV6
+            && ip.version() == 6
+            && ip.next_header() == ip_proto::ICMPV6
+            && ip.hop_limit() == HOP_LIMIT
+            && bytes[..2] == [kind, 0]
+            && !target.is_multicast()
+            && icmpv6::verify_checksum(src, dst, bytes).is_ok();
+        proper.then_some(Message { src, dst, target, bytes })
+    }
+
+    /// The link-layer address in its options, as [`link_option`] has it; `None` also if that is a group's.
+    fn mac(&self, option: u8) -> Option<Option<MacAddr>> {
+        let mac = link_option(self.bytes.get(icmpv6::NEIGHBOR_LEN..)?, option)?;
+        mac.is_none_or(|mac| !mac.is_group()).then_some(mac)
+    }
+}
+
+/// What a frame tells about a neighbour, if it is a proper advertisement.
 pub(crate) fn advertised(frame: &[u8]) -> Option<(Ipv6Addr, News)> {
-    let ethernet = ethernet::Header::new_checked(frame).ok()?;
-    let ip = ipv6::Header::new_checked(frame.get(HEADER_LEN..)?).ok()?;
-    let len = usize::from(ip.payload_len());
-    let message = frame.get(MESSAGE_AT..MESSAGE_AT + len).filter(|_| len >= icmpv6::NEIGHBOR_LEN)?;
-    let proper = ethernet.ether_type() == ether_type::IPV6
-        && ip.version() == 6
-        && ip.next_header() == ip_proto::ICMPV6
-        && ip.hop_limit() == HOP_LIMIT
-        && message[..2] == [icmpv6::kind::NEIGHBOR_ADVERTISEMENT, 0]
-        && icmpv6::verify_checksum(ip.src(), ip.dst(), message).is_ok();
-    let target = Ipv6Addr::from(*message.get(8..)?.first_chunk::<16>()?);
-    let mac = target_option(message.get(icmpv6::NEIGHBOR_LEN..)?)?;
-    let flag = |bit| message[4] & bit != 0;
+    let message = Message::new(frame, icmpv6::kind::NEIGHBOR_ADVERTISEMENT)?;
+    let flag = |bit| message.bytes[4] & bit != 0;
     // What goes to a group answers nobody (section 7.1.2).
-    let solicited = flag(icmpv6::FLAG_SOLICITED) && !ip.dst().is_multicast();
-    let news = News { mac, solicited, overrides: flag(icmpv6::FLAG_OVERRIDE) };
-    (proper && !target.is_multicast() && mac.is_none_or(|mac| !mac.is_group())).then_some((target, news))
+    let solicited = flag(icmpv6::FLAG_SOLICITED) && !message.dst.is_multicast();
+    let mac = message.mac(TARGET_LINK_ADDRESS)?;
+    Some((message.target, News { mac, solicited, overrides: flag(icmpv6::FLAG_OVERRIDE) }))
+}
+
+/// What a frame tells about its sender, if it is a proper solicitation of an address (section 7.2.3): not that packets arrive there. Who
+/// only looks whether an address is free has none yet.
+pub(crate) fn soliciting(frame: &[u8], own: Ipv6Addr) -> Option<(Ipv6Addr, News)> {
+    let message = Message::new(frame, icmpv6::kind::NEIGHBOR_SOLICITATION)?;
+    let mac = message.mac(SOURCE_LINK_ADDRESS)??;
+    let sender = message.src;
+    let usable = !sender.is_unspecified() && !sender.is_multicast() && sender != own && message.target == own;
+    usable.then_some((sender, News { mac: Some(mac), solicited: false, overrides: true }))
 }
 
 /// The target's link-layer address among the options of a message, if there is one; `None` if the options are malformed.
-pub(crate) fn target_option(mut options: &[u8]) -> Option<Option<MacAddr>> {
+#[cfg(test)]
+pub(crate) fn target_option(options: &[u8]) -> Option<Option<MacAddr>> {
+    link_option(options, TARGET_LINK_ADDRESS)
+}
+
+/// A link-layer address among the options of a message, if there is one; `None` if the options are malformed.
+fn link_option(mut options: &[u8], wanted: u8) -> Option<Option<MacAddr>> {
     let mut found = None;
     while !options.is_empty() {
         let &[kind, eighths, ..] = options else { return None };
         let option = options.get(..usize::from(eighths) * 8).filter(|option| !option.is_empty())?;
-        if kind == TARGET_LINK_ADDRESS && eighths == 1 && found.is_none() {
+        if kind == wanted && eighths == 1 && found.is_none() {
             found = option.get(2..)?.first_chunk().map(|bytes| MacAddr(*bytes));
         }
         options = &options[option.len()..];

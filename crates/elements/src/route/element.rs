@@ -24,6 +24,8 @@ pub(super) struct Lookup<F: Family, T> {
     /// Which way flows went, where that is remembered.
     sticky: Option<Sticky<Hop<F::Address>>>,
     outputs: usize,
+    /// Where packets go that no route leads anywhere.
+    no_route: Option<u32>,
     /// Whether routes can change.
     dynamic: bool,
     complaints: u32,
@@ -39,12 +41,14 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let (mut key, mut fields) = (config.common_seed(), Fields::default());
     let (mut words, mut errors, mut routes) = (Vec::new(), Vec::new(), Vec::new());
     let (mut remembered, mut timeout) = (0u32, Duration::from_secs(30));
+    let mut no_route = None::<u32>;
     config
         .args()
         .keyword("FLOW", &mut fields)
         .keyword("FLOW_KEY", &mut key)
         .keyword("FLOWS", &mut remembered)
         .keyword("FLOW_TIMEOUT", &mut timeout)
+        .keyword("NOROUTE", &mut no_route)
         .rest(&mut words)
         .finish()?;
     let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX / 2);
@@ -55,6 +59,9 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
             _ => errors.push(format!("argument {} should be 'ADDR/MASK [GATEWAY] OUTPUT'", number + 1)),
         }
     }
+    if let Some(port) = no_route.filter(|&port| port as usize >= outputs) {
+        errors.push(format!("NOROUTE: output {port} does not exist; there are {outputs}"));
+    }
     if !errors.is_empty() {
         return Err(ConfigError { messages: errors });
     }
@@ -64,7 +71,8 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         added.map_err(|refusal| ConfigError::from(explain(refusal, "")))?;
         Ok(table)
     })?;
-    Ok(Box::new(Lookup { table, flows: Flows { key, fields }, sticky, outputs, dynamic, complaints: 0 }))
+    let flows = Flows { key, fields };
+    Ok(Box::new(Lookup { table, flows, sticky, outputs, no_route, dynamic, complaints: 0 }))
 }
 
 /// A prefix, and where it leads if that is said.
@@ -307,6 +315,9 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
 
     #[cold]
     fn no_route(&mut self, cx: &Cx<'_>, address: F::Key) -> Verdict {
+        if let Some(port) = self.no_route {
+            return Verdict::Output(port as usize);
+        }
         if self.complaints < COMPLAINTS {
             self.complaints += 1;
             cx.log(&format!("{}: no route for {}", cx.name(), F::address(address)));
@@ -663,6 +674,21 @@ mod tests {
         );
         let table = router.call(Call::read("r.table", "")).expect("readable");
         assert_eq!(table, "2001:db8::/32\t\t-\t\t0\n::/0\t\tfe80::1\t\t1\n");
+    }
+
+    /// Packets without a route leave where that is asked for, their destination as it was; those whose route leads nowhere do not.
+    #[test]
+    fn packets_without_a_route() {
+        let config = "Inject -> GetIPAddress(0) -> r :: IPLookup(10.0.0.0/8 192.0.2.1 0, 11.0.0.0/8 - -1, NOROUTE 1);
+            r[0] -> Collect(0); r[1] -> Collect(1)";
+        let packets = [[10, 0, 0, 1], [11, 0, 0, 1], [12, 0, 0, 1]].map(|address| address.to_vec());
+        let flow = crate::inject::send(config, packets);
+        assert_eq!((flow.data(0), flow.data(1)), (vec![vec![10, 0, 0, 1]], vec![vec![12, 0, 0, 1]]));
+        let stray = flow.seen.iter().find(|(at, _)| *at == 1).map(|(_, packet)| packet.dst_ip().octets());
+        assert_eq!((stray, flow.drops()), (Some([12, 0, 0, 1]), vec![("route leads nowhere", 1)]));
+        assert_eq!(flow.log(), "", "nothing to complain about");
+        let text = errors("Idle -> r :: IPLookup(0/0 0, NOROUTE 1) -> Discard");
+        assert!(text.contains("NOROUTE: output 1 does not exist; there are 1"), "{text}");
     }
 
     /// A namesake takes the routes over; those that its own configuration names win.

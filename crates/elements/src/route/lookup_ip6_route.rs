@@ -13,7 +13,7 @@
 //! # Arguments
 //! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation lies in the prefix leaves at
 //!   OUTPUT, the longest prefix deciding; with a GATEWAY (other than `-`) the annotation becomes that. Packets without a
-//!   route are dropped, the first few of them reported.
+//!   route are dropped, the first few of them reported, unless there is NOROUTE.
 //! - `FLOW` (`addresses`, `ports` or `label`, default `label`): what tells flows apart where a route has several next hops: addresses alone; or
 //!   protocol and TCP or UDP ports, too, but of fragments never the ports, so that they take one way; or, in packets that have one, the
 //!   flow label in place of those.
@@ -21,6 +21,7 @@
 //! - `FLOWS` (integer, default 0): flows over several next hops that each worker remembers, in a table of that size: they stay where they
 //!   went while that next hop is one of their route's, whatever others come and go.
 //! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet.
+//! - `NOROUTE` (integer): output for packets without a route, as for ICMP errors; they are neither dropped then nor reported.
 //!
 //! # Handlers
 //! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one. Several next hops are written
