@@ -27,6 +27,8 @@ routes :: IPLookup(port0:ip 0, port1:ip 0, 0.0.0.0/8 0, 127.0.0.0/8 0, 224.0.0.0
 routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, ::1 0, fe80::/10 0, ff00::/8 0, NOROUTE 6);
 fpm :: FPMServer($IF0 1, $IF1 2, IPV4 routes, IPV6 routes6, HOLD $HOLD, BLACKHOLE 3, UNREACHABLE 4, PROHIBIT 5);
 addresses :: KernelRoutes(IPV4 routes, IPV6 routes6, TABLE 255, LOCAL 0);
+// Those whom the kernel knows need not be asked again, and those that an administrator has entered are never asked.
+neighbours :: KernelNeighbours($IF0 p0/arp p0/nd, $IF1 p1/arp p1/nd);
 
 // A port. Outputs: IPv4 and IPv6 packets that arrived, their headers checked, and from possible senders (RFC 1812, section 5.3.7).
 // Inputs: IPv4 and IPv6 packets that leave, the next hop in their annotation. Outputs 2 and 3 have the ICMP errors that forwarding

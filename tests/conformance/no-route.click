@@ -5,4 +5,4 @@ InfiniteSource(DATA \<00>, LENGTH 4, LIMIT 1) -> UDPIPEncap(10.0.0.1, 1, 11.0.0.
 r[0] -> IPPrint(sent, TIMESTAMP false) -> Discard;
 r[1] -> ICMPError(9.9.9.9, unreachable, net, RATE 10) -> r;
 Script(wait 1, stop);
-//= sent: 9.9.9.9 > 10.0.0.1: icmp unreachable net
+//= sent: 9.9.9.9 > 10.0.0.1: icmp 12.0.0.2 unreachable net

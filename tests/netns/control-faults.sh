@@ -53,9 +53,9 @@ lossless "someone asks and does not read the answers" 10.0.2.2 sleep 3
 wait $askers
 
 # A control thread hangs: it is stopped from outside, in whatever it was doing, while routes are on their way.
-flood() {
-  exec ip netns exec "$r" python3 - <<'PYTHON'
-import socket, struct, time
+flood() { # COUNT of routes
+  exec ip netns exec "$r" python3 - "$1" <<'PYTHON'
+import socket, struct, sys, time
 def route(i):
     body = struct.pack("=8BI", 2, 24, 0, 0, 254, 186, 0, 1, 0)
     body += struct.pack("=HH4s", 8, 1, bytes([20, i >> 8 & 255, i & 255, 0]))
@@ -63,12 +63,12 @@ def route(i):
     message = struct.pack("=IHHII", 16 + len(body), 24, 0, 0, 0) + body
     return struct.pack("!BBH", 1, 1, 4 + len(message)) + message
 connection = socket.create_connection(("127.0.0.1", 2620))
-connection.sendall(b"".join(map(route, range(20000))))
+connection.sendall(b"".join(map(route, range(int(sys.argv[1])))))
 time.sleep(60)
 PYTHON
 }
 hang() {
-  flood &
+  flood 20000 &
   local peer=$!
   WAIT=60 wait_for "routes are on their way" at_least routes.length 100
   says "the thread that takes them in hangs" " of routes stood still" python3 "$(dirname "$0")/freeze.py" "$router" routes 3
@@ -76,4 +76,24 @@ hang() {
   kill $peer 2>/dev/null || true
 }
 lossless "the thread that takes in routes hangs" 10.0.2.2 hang
+
+# Or it ends in an error of the program, whatever it was doing: it begins anew, and what zebra tells then arrives.
+panic() {
+  flood 20000 &
+  local peer=$!
+  WAIT=60 wait_for "zebra is connected again" stat_is fpm connected 1
+  for round in 1 2 3; do
+    ctl write fpm.panic ""
+    WAIT=60 wait_for "the thread ended $round times, and began anew" stat_is fpm restarts $round
+  done
+  kill $peer 2>/dev/null || true
+  flood 30000 &
+  peer=$!
+  WAIT=60 wait_for "zebra tells everything again" stat_is fpm connected 1
+  WAIT=60 wait_for "all routes are there, also new ones" at_least routes.length 30000
+  ctl write addresses.panic ""
+  wait_for "the thread that reads the kernel's began anew, too" stat_is addresses restarts 1
+  kill $peer 2>/dev/null || true
+}
+lossless "the threads that take in routes panic" 10.0.2.2 panic
 stop

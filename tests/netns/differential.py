@@ -286,6 +286,9 @@ def excuse(sent, port, linux, clique):
             return "parameter problem: one points to an option's length, the other to its type (RFC 792 lets either)"
     elif sent[12:14] == b"\x86\xdd":
         source = packet[8:24]
+        arrived = [(p, f) for p, f in linux if number_of(f)[1] and f[22:38] == v6(f"2001:db8:{port + 1}::1")]
+        if len(linux) == len(clique) == len(arrived) and linux[0][0] == clique[0][0] != port and sourceless(linux[0]) == sourceless(clique[0]):
+            return "a sender behind another port: Linux answers from the address where the packet arrived, Clique from that where the answer leaves (RFC 4443, section 2.2, lets either)"
         if not clique and upper_layer(packet) == (58, 137):
             return "an error about a redirect: RFC 4443, section 2.4 e.2, forbids it"
         hairpin = [p for p, _ in linux] == [port]
@@ -317,6 +320,14 @@ def unfragmented(output, timed):
         if timed or struct.unpack("!H", packet[20:22])[0] & 0x1FFF:
             del packet[34 : 14 + 4 * (packet[14] & 15)]
             packet[14], packet[16:18] = 0x45, bytes(2)
+    return port, bytes(packet)
+
+
+def sourceless(output):
+    """An ICMPv6 error without the address that it comes from."""
+    port, frame = output
+    packet = bytearray(plain(frame, True))
+    packet[14 + 8 : 14 + 24] = bytes(16)
     return port, bytes(packet)
 
 

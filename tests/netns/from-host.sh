@@ -52,6 +52,40 @@ ip -n "$r" route add 198.51.100.0/24 via 10.0.2.2
 ip -n "$h2" addr add 198.51.100.1/32 dev lo
 sleep 0.5
 says "a route that is added" "1 received" in_h1 ping -c 1 -W 2 198.51.100.1
+says "no way" "From 10.0.1.1.*Destination Net Unreachable" in_h1 ping -c 1 -W 2 192.0.2.1
+one_error() { # WHAT ADDRESS: somebody, and only one, says that there is no way
+  local errors
+  errors=$({ in_h1 ping -6 -c 1 -W 2 "$2" 2>&1 || true; } | grep -c "From .*icmp_seq=1")
+  [ "$errors" = 1 ] || fail "$1: $errors errors"
+  echo "ok: $1: one error"
+}
+one_error "IPv6: no way" 2001:db9::1
+ip -n "$r" route add unreachable 2001:db8:f2::/48
+sleep 0.5
+one_error "IPv6: a route of type unreachable" 2001:db8:f2::1
+
+# Addresses that come and go, as with DHCP: the router uses them, and forwards meanwhile.
+renumber() {
+  ip -n "$r" addr add 10.0.3.1/24 dev eth1
+  ip -n "$r" addr del 10.0.2.1/24 dev eth1
+  ip -n "$r" addr add 2001:db8:3::1/64 dev eth1 nodad
+  wait_for "which is said" grep -q "addresses have changed" "$work/log"
+  WAIT=10 wait_for "the new address is this machine's" is routes.lookup 0 10.0.3.1
+}
+ip -n "$h2" addr add 10.0.3.2/24 dev h2e
+ip -n "$r" route add 10.0.2.0/24 dev eth1 src 10.0.1.1 metric 9
+ip -n "$h2" route replace 10.0.1.0/24 via 10.0.3.1
+lossless "addresses change" 10.0.3.2 renumber
+says "the new address answers" "1 received" in_h1 ping -c 1 -W 2 10.0.3.1
+says "errors come from it" "From 10.0.3.1.*Time to live" in_h2 ping -c 1 -t 1 -W 2 10.0.1.2
+ip -n "$r" addr add 10.0.2.1/24 dev eth1
+ip -n "$r" addr del 10.0.3.1/24 dev eth1
+ip -n "$r" addr del 2001:db8:3::1/64 dev eth1
+WAIT=10 wait_for "the old one is back" is routes.lookup 0 10.0.2.1
+ip -n "$h2" addr del 10.0.3.2/24 dev h2e
+ip -n "$h2" route replace 10.0.1.0/24 via 10.0.2.1
+ip -n "$r" route replace 203.0.113.0/24 via 10.0.2.2
+ip -n "$r" route replace 198.51.100.0/24 via 10.0.2.2
 says "nobody takes over twice" "has taken this machine's interfaces over already" in_r "$clique" run --from-host
 stop
 [[ $(state) == "$before" ]] || fail "not given back: $(state)"

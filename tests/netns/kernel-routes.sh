@@ -27,6 +27,32 @@ wait_for "a link that is down" way_is 203.0.113.7 -1
 ip -n "$r" link set eth1 up
 wait_for "it is up again" way_is 10.0.2.2 2
 
+# A link without a carrier: the kernel keeps its routes, Clique does not use them, nor the next hop of several.
+ip -n "$r" route add 203.0.113.0/24 via 10.0.2.2
+ip -n "$r" route replace 192.0.2.0/24 nexthop via 10.0.2.9 nexthop via 10.0.1.9 weight 3
+wait_for "a route" way_is 203.0.113.7 "2 10.0.2.2"
+wait_for "several ways" several "10.0.2.9 +2 weight 1"
+ip -n "$h2" link set h2e down
+wait_for "no carrier, no way" way_is 203.0.113.7 -1
+wait_for "of several ways the one that is left" several "10.0.1.9 +1 *$"
+ip -n "$h2" link set h2e up
+wait_for "it is back" way_is 203.0.113.7 "2 10.0.2.2"
+wait_for "and so are several ways" several "10.0.2.9 +2 weight 1"
+
+# Neighbours that the kernel knows (KernelNeighbours).
+neighbour_is() { ctl read "$1.neighbours" | grep -q "^$2"; }
+ip -n "$r" neigh replace 10.0.2.77 lladdr 02:00:00:00:02:77 dev eth1 nud permanent
+ip -n "$r" neigh replace 2001:db8:2::77 lladdr 02:00:00:00:02:77 dev eth1 nud permanent
+wait_for "a permanent neighbour" neighbour_is p1/arp "10.0.2.77 02-00-00-00-02-77 permanent"
+wait_for "IPv6: the same" neighbour_is p1/nd "2001:db8:2::77 02-00-00-00-02-77 permanent"
+ip -n "$r" neigh replace 10.0.2.78 lladdr 02:00:00:00:02:78 dev eth1 nud stale
+wait_for "one that was heard of" neighbour_is p1/arp "10.0.2.78 02-00-00-00-02-78 stale"
+ctl write neighbours.panic ""
+ip -n "$r" neigh del 10.0.2.77 dev eth1
+gone() { ! neighbour_is "$1" "$2 .* permanent"; }
+wait_for "one that is removed" gone p1/arp 10.0.2.77
+says "an error of the program was survived" "^restarts 1" ctl read neighbours.stats
+
 # Many at once: all arrive, also if the kernel has to drop messages.
 for i in $(seq 20000); do echo "route add 20.$((i >> 8 & 255)).$((i & 255)).0/24 via 10.0.2.2"; done >"$work/batch"
 ip -n "$r" -batch "$work/batch"
@@ -34,5 +60,5 @@ WAIT=60 wait_for "20000 routes" eval '[ "$(ctl read kernel.routes)" -gt 20000 ]'
 ip -n "$r" route flush root 20.0.0.0/8
 WAIT=60 wait_for "none of them" eval '[ "$(ctl read kernel.routes)" -lt 10 ]'
 wait_for "and nothing leads there" way_is 20.1.1.1 -1
-says "what the kernel kept to itself was found" "^corrected [1-9]" ctl read kernel.stats
+says "what the kernel kept to itself was found" "^swept [1-9]" ctl read kernel.stats
 stop

@@ -8,6 +8,7 @@ use crate::memory;
 use crate::read::{self, Reading};
 use crate::report::{Reporter, Style};
 use crate::swap::Swaps;
+use crate::takeover::{self, Interface};
 use router::{Call, Classes, Clock, Options, Router};
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -39,6 +40,8 @@ pub(crate) struct Job {
     pub(crate) doors: Vec<Door>,
     /// Whether the handler `hotconfig` may replace the configuration.
     pub(crate) reconfigure: bool,
+    /// Interfaces whose addresses the configuration has to follow.
+    pub(crate) taken: Option<Vec<Interface>>,
     pub(crate) params: Vec<Parameter>,
     /// Where required libraries are searched for.
     pub(crate) clickpath: String,
@@ -155,6 +158,22 @@ impl Job {
         self.build(&text, &mut reporter, known, true).map_err(|_| reporter.lines())
     }
 
+    /// Lets others replace the configuration, as far as that is asked for.
+    fn allow_swaps(&self, router: &Router, swaps: &Swaps, known: &Classes) -> Result<(), String> {
+        if !self.reconfigure && self.taken.is_none() {
+            return Ok(());
+        }
+        let (job, known) = (self.clone(), known.clone());
+        let requests = swaps
+            .allow(router, self.reconfigure, move |text| job.rebuild(text, &known))
+            .map_err(|error| reason(&error))?;
+        let say = |message: &str| console::complain(&format!("clique run: {message}\n"));
+        match &self.taken {
+            Some(taken) => takeover::follow(taken.clone(), move |text| requests.replace(text), say),
+            None => Ok(()),
+        }
+    }
+
     /// Runs the router and does what else is asked for.
     pub(crate) fn run(&self, router: &mut Router, known: &Classes) -> Outcome {
         let mut outcome = Outcome::default();
@@ -170,16 +189,11 @@ impl Job {
             }
         } else if !self.quit {
             let swaps = Swaps::new(router.handle());
-            let builder = self.reconfigure.then(|| (self.clone(), known.clone()));
-            let ran = match builder
-                .map(|(job, known)| swaps.allow(router, move |text| job.rebuild(text, &known)))
-            {
-                Some(Err(error)) => Err(error),
-                _ => drive::run(router, &swaps),
-            };
+            let ready = self.allow_swaps(router, &swaps, known);
+            let ran = ready.and_then(|()| drive::run(router, &swaps).map_err(|error| reason(&error)));
             match ran {
                 Ok(took) => outcome.took = took,
-                Err(error) => outcome.errors.push(format!("cannot start: {}", reason(&error))),
+                Err(error) => outcome.errors.push(format!("cannot start: {error}")),
             }
         }
         for result in read::read_all(router, &self.handlers) {

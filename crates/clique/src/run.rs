@@ -99,7 +99,7 @@ pub(crate) struct Args {
 
 /// Runs `clique run`.
 pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
-    let (input, params, _takeover) = match meant(&args) {
+    let (input, params, takeover) = match meant(&args) {
         Ok(found) => found,
         Err(message) => {
             console::complain(&format!("clique run: {message}\n"));
@@ -125,6 +125,7 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         setup,
         doors: ports.chain(args.unix_sockets.into_iter().map(Door::File)).collect(),
         reconfigure: args.allow_reconfigure,
+        taken: takeover.as_ref().map(|takeover| takeover.interfaces().to_vec()),
         params,
         clickpath: args.input.clickpath(),
         output: args.output,

@@ -18,6 +18,23 @@ pub(crate) struct Swaps {
 #[derive(Clone)]
 pub(crate) struct Current(Arc<Mutex<Handle>>);
 
+/// Where configurations are built, one after the other.
+#[derive(Clone)]
+pub(crate) struct Requests(Sender<(String, Reply)>);
+
+impl Requests {
+    /// Replaces the configuration of the router that runs, and waits until that is done.
+    ///
+    /// # Errors
+    /// What is wrong; what ran goes on then.
+    pub(crate) fn replace(&self, text: String) -> Result<(), String> {
+        let (reply, result) = mpsc::channel();
+        // If the thread or the router is gone, so is the other end of the channel.
+        let _ = self.0.send((text, Reply(reply)));
+        result.recv().unwrap_or_else(|_| Err(STOPPED.to_owned())).map(drop)
+    }
+}
+
 /// A router that is ready, and who is told what came of it.
 struct Next {
     router: Router,
@@ -60,15 +77,16 @@ impl Swaps {
         self.current.clone()
     }
 
-    /// Lets the router's handler `hotconfig` replace it by what `build` makes of a configuration.
+    /// Lets the router be replaced by what `build` makes of a configuration; if `open`, its handler `hotconfig` can do so.
     ///
     /// # Errors
     /// That there is no thread to do so.
     pub(crate) fn allow(
         &self,
         router: &Router,
+        open: bool,
         build: impl Fn(String) -> Result<Router, String> + Send + 'static,
-    ) -> io::Result<()> {
+    ) -> io::Result<Requests> {
         let (sender, requests) = mpsc::channel::<(String, Reply)>();
         let (current, next, again) = (self.current.clone(), self.next.clone(), sender.clone());
         let serve = move || {
@@ -76,7 +94,9 @@ impl Swaps {
                 match build(text) {
                     Err(message) => reply.send(Err(message)),
                     Ok(router) => {
-                        offer(&router, again.clone());
+                        if open {
+                            offer(&router, again.clone());
+                        }
                         let (settled, done) = mpsc::channel();
                         *lock(&next) = Some(Next { router, reply, settled });
                         lock(&current.0).interrupt();
@@ -87,8 +107,10 @@ impl Swaps {
             }
         };
         std::thread::Builder::new().name("hotconfig".to_owned()).spawn(serve)?;
-        offer(router, sender);
-        Ok(())
+        if open {
+            offer(router, sender.clone());
+        }
+        Ok(Requests(sender))
     }
 
     /// After a router has run: puts the next one in its place, if there is one; false if there is nothing to run any more.

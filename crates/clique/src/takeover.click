@@ -8,14 +8,15 @@ elementclass HostPort { $device, $ip, $ip6, $mtu, $colour |
   to :: ToDevice($device);
   FromDevice($device)
     -> HostEtherFilter($device:eth, DROP_OTHER true)
-    -> kind :: Classifier(12/0806 20/0002, 12/0800, 12/86dd 20/3aff 54/88, 12/86dd, -);
+    -> kind :: Classifier(12/0806, 12/0800, 12/86dd 20/3aff 54/88, 12/86dd 20/3aff 54/87, 12/86dd, -);
   arp :: ARPQuerier($ip, $device:eth) -> to;
   kind[0] -> [1]arp;
   kind[1] -> Paint($colour) -> Strip(14) -> CheckIPHeader -> [0]output;
   nd :: IP6NDSolicitor($ip6, $device:eth) -> to;
   kind[2] -> [1]nd;
-  kind[3] -> DropBroadcasts -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [1]output;
-  kind[4] -> Discard;
+  kind[3] -> [1]nd; // who asks for this machine, of the kernel, is a neighbour, too; so ARP requests
+  kind[4] -> DropBroadcasts -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [1]output;
+  kind[5] -> Discard;
 
   input[0]
     -> DropBroadcasts
@@ -25,12 +26,12 @@ elementclass HostPort { $device, $ip, $ip6, $mtu, $colour |
     -> ttl :: DecIPTTL
     -> fragment :: IPFragmenter($mtu)
     -> arp;
-  redirect[1] -> ICMPError($ip, redirect, host) -> [0]output;
-  options[1] -> ICMPError($ip, parameterproblem) -> [0]output;
-  ttl[1] -> ICMPError($ip, timeexceeded) -> [0]output;
-  fragment[1] -> ICMPError($ip, unreachable, needfrag) -> [0]output;
+  redirect[1] -> ICMPError($ip, redirect, host, RATE 1000) -> [0]output;
+  options[1] -> ICMPError($ip, parameterproblem, RATE 1000) -> [0]output;
+  ttl[1] -> ICMPError($ip, timeexceeded, RATE 1000) -> [0]output;
+  fragment[1] -> ICMPError($ip, unreachable, needfrag, PMTU $mtu, RATE 1000) -> [0]output;
 
-  input[1] -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($mtu) -> nd;
+  input[1] -> FixIP6Src($ip6) -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($mtu) -> nd;
   hops[1] -> ICMP6Error($ip6, 3, 0) -> [1]output;
-  size[1] -> ICMP6Error($ip6, 2, 0) -> [1]output;
+  size[1] -> ICMP6Error($ip6, 2, 0, PMTU $mtu) -> [1]output;
 }

@@ -1,7 +1,8 @@
 //! `clique run --from-host`: forwards between this machine's own interfaces, in the place of its kernel.
 //!
-//! The kernel keeps addresses, answers for them, and keeps the routing tables, which are mirrored; it only stops forwarding
-//! what arrives on these interfaces and merging received segments. What is changed is written to a file first, and put back at the
+//! The kernel keeps addresses, answers for them, and keeps the routing tables and neighbours, which are mirrored; it only stops forwarding
+//! what arrives on these interfaces and merging received segments. When addresses change, as DHCP has them, so does the configuration, while
+//! packets are forwarded. What is changed is written to a file first, and put back at the
 //! end of the run; if the program is killed the next one that takes interfaces over does it.
 
 use device::ethtool;
@@ -10,9 +11,12 @@ use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{io, thread};
 
 /// The part of the configuration that is the same for each interface.
 const PORT: &str = include_str!("takeover.click");
+/// In the place of an IPv6 address that an interface does not have: nobody is there (RFC 6666).
+const NOBODY: Ipv6Addr = Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0);
 /// Where what was changed is written down.
 const FOLDER: &str = "/run/clique";
 
@@ -30,10 +34,7 @@ pub(crate) struct Interface {
 /// # Errors
 /// A sentence for the user.
 pub(crate) fn find(names: &[String]) -> Result<Vec<Interface>, String> {
-    let output = Command::new("ip").args(["-json", "address", "show"]).output();
-    let output = output.map_err(|error| format!("ip (of iproute2) cannot be run: {error}"))?;
-    let all = serde_json::from_slice(&output.stdout).map_err(|error| format!("ip -json address: {error}"))?;
-    let mut found = interfaces(&all);
+    let mut found = interfaces(&addresses()?);
     if let Some(missing) = names.iter().find(|name| !found.iter().any(|i| i.name == **name)) {
         return Err(format!("{missing} is no Ethernet interface that is up and has an address"));
     }
@@ -44,34 +45,84 @@ pub(crate) fn find(names: &[String]) -> Result<Vec<Interface>, String> {
     }
 }
 
-/// The interfaces in the output of `ip -json address`.
+/// The output of `ip -json address`.
+fn addresses() -> Result<Value, String> {
+    let output = Command::new("ip").args(["-json", "address", "show"]).output();
+    let output = output.map_err(|error| format!("ip (of iproute2) cannot be run: {error}"))?;
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("ip -json address: {error}"))
+}
+
+/// What it says of one interface.
+fn interface(link: &Value) -> Option<Interface> {
+    let mut interface = Interface {
+        name: link["ifname"].as_str()?.to_owned(),
+        mtu: link["mtu"].as_u64()?,
+        v4: Vec::new(),
+        v6: Vec::new(),
+    };
+    for address in link["addr_info"].as_array().into_iter().flatten() {
+        let text = address["local"].as_str().unwrap_or_default();
+        let len = address["prefixlen"].as_u64().and_then(|len| u8::try_from(len).ok()).unwrap_or(32);
+        if let Ok(v4) = text.parse() {
+            interface.v4.push((v4, len));
+        } else if let Ok(v6) = text.parse::<Ipv6Addr>() {
+            interface.v6.push(v6);
+        }
+    }
+    // Addresses that the world knows first.
+    interface.v6.sort_by_key(|address| address.segments()[0] & 0xffc0 == 0xfe80);
+    Some(interface)
+}
+
+/// These interfaces as they are now; one that is not there stays as it was.
+fn now(taken: &[Interface], all: &Value) -> Vec<Interface> {
+    let known: Vec<Interface> = all.as_array().into_iter().flatten().filter_map(interface).collect();
+    let as_is =
+        |taken: &Interface| known.iter().find(|found| found.name == taken.name).unwrap_or(taken).clone();
+    taken.iter().map(as_is).collect()
+}
+
+/// Whenever the addresses of these interfaces change, has `replace` put another configuration in the place of the one that runs, from a
+/// thread of its own, as long as the program lives.
+///
+/// # Errors
+/// A sentence for the user.
+pub(crate) fn follow(
+    interfaces: Vec<Interface>,
+    replace: impl Fn(String) -> Result<(), String> + Send + 'static,
+    say: impl Fn(&str) + Send + 'static,
+) -> Result<(), String> {
+    let changes = control::AddressChanges::new()?;
+    let mut current = interfaces;
+    let mut keep_up = move || {
+        let new = now(&current, &addresses()?);
+        if new != current {
+            replace(configuration(&new))?;
+            say("addresses have changed: forwarding goes on with the new ones");
+            current = new;
+        }
+        Ok::<(), String>(())
+    };
+    let work = move || {
+        while changes.wait().is_ok() {
+            if let Err(message) = keep_up() {
+                crate::console::complain(&format!("clique run: addresses have changed: {message}\n"));
+            }
+        }
+    };
+    let spawned: io::Result<_> = thread::Builder::new().name("addresses".to_owned()).spawn(work);
+    spawned.map(drop).map_err(|error| format!("thread: {error}"))
+}
+
+/// The interfaces in the output of `ip -json address` that can forward.
 fn interfaces(all: &Value) -> Vec<Interface> {
     let usable = |link: &&Value| {
         let flags = link["flags"].as_array().into_iter().flatten().filter_map(Value::as_str);
         // A bridge's or bond's members belong to it.
         link["link_type"] == "ether" && link["master"].is_null() && flags.clone().any(|flag| flag == "UP")
     };
-    let interface = |link: &Value| {
-        let mut interface = Interface {
-            name: link["ifname"].as_str()?.to_owned(),
-            mtu: link["mtu"].as_u64()?,
-            v4: Vec::new(),
-            v6: Vec::new(),
-        };
-        for address in link["addr_info"].as_array().into_iter().flatten() {
-            let text = address["local"].as_str().unwrap_or_default();
-            let len = address["prefixlen"].as_u64().and_then(|len| u8::try_from(len).ok()).unwrap_or(32);
-            if let Ok(v4) = text.parse() {
-                interface.v4.push((v4, len));
-            } else if let Ok(v6) = text.parse::<Ipv6Addr>() {
-                interface.v6.push(v6);
-            }
-        }
-        // Addresses that the world knows first.
-        interface.v6.sort_by_key(|address| address.segments()[0] & 0xffc0 == 0xfe80);
-        (!interface.v4.is_empty() || !interface.v6.is_empty()).then_some(interface)
-    };
-    all.as_array().into_iter().flatten().filter(usable).filter_map(interface).collect()
+    let has_address = |interface: &Interface| !interface.v4.is_empty() || !interface.v6.is_empty();
+    all.as_array().into_iter().flatten().filter(usable).filter_map(interface).filter(has_address).collect()
 }
 
 /// The configuration that forwards between interfaces.
@@ -90,21 +141,25 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
         interfaces.iter().flat_map(|i| &i.v6).map(|address| format!("{address}/128 0")).collect();
     here6.extend(["fe80::/10 0".to_owned(), "ff00::/8 0".to_owned()]);
     // Output 0 is this machine, whose kernel has got its packets already.
-    let _ = writeln!(text, "routes :: IPLookup({});", here4.join(", "));
-    let _ = writeln!(text, "routes6 :: IP6Lookup({});", here6.join(", "));
+    let end = interfaces.len() + 1;
+    let _ = writeln!(text, "routes :: IPLookup({}, NOROUTE {});", here4.join(", "), end + 3);
+    let _ = writeln!(text, "routes6 :: IP6Lookup({}, NOROUTE {end});", here6.join(", "));
     let ports = interfaces.iter().enumerate().map(|(i, interface)| format!("{} {}", interface.name, i + 1));
     let ports = ports.collect::<Vec<_>>().join(", ");
-    let end = interfaces.len() + 1;
     let _ = writeln!(
         text,
         "kernel :: KernelRoutes({ports}, IPV4 routes, IPV6 routes6, BLACKHOLE {end}, UNREACHABLE {}, PROHIBIT {});",
         end + 1,
         end + 2
     );
+    // Addresses of other interfaces, and those that come while it runs.
+    let _ = writeln!(text, "addresses :: KernelRoutes(IPV4 routes, IPV6 routes6, TABLE 255, LOCAL 0);");
+    let tables = interfaces.iter().enumerate().map(|(i, of)| format!("{} p{1}/arp p{1}/nd", of.name, i + 1));
+    let _ = writeln!(text, "neighbours :: KernelNeighbours({});", tables.collect::<Vec<_>>().join(", "));
     let _ = writeln!(text, "routes[0] -> Discard; routes6[0] -> Discard;");
     for (i, Interface { name, mtu, v4, v6 }) in interfaces.iter().enumerate() {
         let ip = v4.first().map_or(Ipv4Addr::UNSPECIFIED, |(address, _)| *address);
-        let ip6 = v6.first().copied().unwrap_or(Ipv6Addr::UNSPECIFIED);
+        let ip6 = v6.first().copied().unwrap_or(NOBODY);
         let (port, colour) = (i + 1, i % 255 + 1);
         let _ = writeln!(text, "p{port} :: HostPort({name}, {ip}, {ip6}, {mtu}, {colour});");
         let _ = writeln!(text, "p{port} -> routes; p{port}[1] -> routes6;");
@@ -112,12 +167,16 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
     }
     let ip =
         interfaces.iter().flat_map(|i| &i.v4).next().map_or(Ipv4Addr::UNSPECIFIED, |(address, _)| *address);
-    let ip6 = interfaces.iter().flat_map(|i| &i.v6).next().copied().unwrap_or(Ipv6Addr::UNSPECIFIED);
-    let _ = writeln!(text, "routes[{end}] -> Discard; routes6[{end}] -> Discard;");
-    let _ = writeln!(text, "routes[{}] -> ICMPError({ip}, unreachable, host) -> routes;", end + 1);
-    let _ = writeln!(text, "routes[{}] -> ICMPError({ip}, unreachable, 13) -> routes;", end + 2);
-    let _ = writeln!(text, "routes6[{}] -> ICMP6Error({ip6}, 1, 0) -> routes6;", end + 1);
-    let _ = writeln!(text, "routes6[{}] -> ICMP6Error({ip6}, 1, 1) -> routes6;", end + 2);
+    // About IPv6 packets that no route leads anywhere, the kernel, which receives them too, sends errors even if it does not forward.
+    let _ = writeln!(text, "routes[{end}] -> Discard; nowhere6 :: Discard; routes6[{end}] -> nowhere6;");
+    let _ = writeln!(text, "routes6[{}] -> nowhere6; routes6[{}] -> nowhere6;", end + 1, end + 2);
+    for (number, code) in [(1, "host"), (2, "filterprohibited"), (3, "net")] {
+        let _ = writeln!(
+            text,
+            "routes[{}] -> ICMPError({ip}, unreachable, {code}, RATE 1000) -> routes;",
+            end + number
+        );
+    }
     text
 }
 
@@ -167,6 +226,7 @@ impl Setting {
 /// The machine's interfaces in Clique's hands. Dropping it gives them back.
 #[derive(Debug)]
 pub(crate) struct Takeover {
+    interfaces: Vec<Interface>,
     file: PathBuf,
     settings: Vec<Setting>,
 }
@@ -178,6 +238,11 @@ fn started(pid: u64) -> Option<String> {
 }
 
 impl Takeover {
+    /// The interfaces, as they were when they were taken over.
+    pub(crate) fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
     /// Takes interfaces over; puts back first what a program that was killed has left behind, and says so through `say`.
     ///
     /// # Errors
@@ -205,7 +270,7 @@ impl Takeover {
         std::fs::create_dir_all(FOLDER)
             .and_then(|()| std::fs::write(&file, note.to_string()))
             .map_err(|error| format!("{}: {error}; --from-host needs root", file.display()))?;
-        let taken = Takeover { file, settings };
+        let taken = Takeover { interfaces: interfaces.to_vec(), file, settings };
         for setting in &taken.settings {
             match setting {
                 Setting::File(path, value) if value.trim() != "0" => std::fs::write(path, "0")
@@ -274,6 +339,27 @@ mod tests {
         assert_eq!(found[0].v6[0], "2001:db8::1".parse::<Ipv6Addr>().unwrap(), "global addresses come first");
     }
 
+    /// An interface keeps what it had while it is not there; one that has lost its addresses has none.
+    #[test]
+    fn addresses_that_change() {
+        let taken = machine();
+        assert_eq!(now(&taken, &json!([])), taken);
+        let changed = now(
+            &taken,
+            &json!([
+                { "ifname": "eth0", "mtu": 1400, "addr_info": [{ "local": "10.0.1.7", "prefixlen": 24 }] },
+                { "ifname": "br0", "mtu": 1400, "addr_info": [] },
+                { "ifname": "eth9", "mtu": 1400, "addr_info": [] },
+            ]),
+        );
+        assert_eq!((changed.len(), changed[0].mtu), (2, 1400));
+        assert_eq!(
+            (&changed[0].v4[..], &changed[0].v6[..]),
+            (&[(Ipv4Addr::new(10, 0, 1, 7), 24)][..], &[][..])
+        );
+        assert!(changed[1].v4.is_empty());
+    }
+
     /// What is made is a configuration, whose ports lead where the tables say.
     #[test]
     fn a_configuration() {
@@ -282,7 +368,8 @@ mod tests {
             text.contains("IPLookup(10.0.1.1/32 0, 10.0.4.1/32 0, 10.0.1.255/32 0, 255.255.255.255/32 0")
         );
         assert!(text.contains("p1 :: HostPort(eth0, 10.0.1.1, 2001:db8::1, 1500, 1);"));
-        assert!(text.contains("p2 :: HostPort(br0, 10.0.4.1, ::, 1400, 2);"));
+        assert!(text.contains("p2 :: HostPort(br0, 10.0.4.1, 100::, 1400, 2);"));
+        assert!(text.contains("KernelNeighbours(eth0 p1/arp p1/nd, br0 p2/arp p2/nd);"));
         assert!(text.contains("KernelRoutes(eth0 1, br0 2, IPV4 routes, IPV6 routes6, BLACKHOLE 3,"));
         let parsed = lang::parse(&text, "config", &[]);
         assert!(!parsed.has_errors(), "{}", parsed.render_click());

@@ -2,6 +2,7 @@
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -32,6 +33,8 @@ pub(crate) struct Waiter {
 }
 
 const STOP: u64 = 1 << 32;
+/// From a panic to the new beginning.
+const PAUSE: Duration = Duration::from_secs(1);
 
 impl<S: Send + Sync + 'static> Feed<S> {
     /// Starts a thread. It has a name for whoever looks at the process.
@@ -46,6 +49,26 @@ impl<S: Send + Sync + 'static> Feed<S> {
         let thread = std::thread::Builder::new().name(name.to_owned());
         let thread = thread.spawn(move || work(&own, &waiter)).map_err(|e| format!("thread: {e}"))?;
         Ok(Feed { shared, bell, thread: Some(thread) })
+    }
+
+    /// Starts a thread that an error of the program does not end: after a panic, `panicked` is called, and a moment later `work` again, which
+    /// has to cope with what it left half done.
+    pub(crate) fn start_lasting(
+        name: &str,
+        shared: Arc<S>,
+        panicked: fn(&S),
+        mut work: impl FnMut(&Arc<S>, &Waiter) + Send + 'static,
+    ) -> Result<Feed<S>, String> {
+        Feed::start(name, shared, move |shared, waiter| {
+            while catch_unwind(AssertUnwindSafe(|| work(shared, waiter))).is_err() {
+                panicked(shared);
+                if waiter.pause(PAUSE) {
+                    return;
+                }
+                // What rang meanwhile has not been looked at.
+                ring(&waiter.bell, 1);
+            }
+        })
     }
 }
 
@@ -62,9 +85,13 @@ impl<S> Feed<S> {
     }
 
     fn ring(&self, what: u64) {
-        // A bell that has rung too often to count is heard all the same.
-        let _ = rustix::io::write(&self.bell, &what.to_ne_bytes());
+        ring(&self.bell, what);
     }
+}
+
+fn ring(bell: &OwnedFd, what: u64) {
+    // A bell that has rung too often to count is heard all the same.
+    let _ = rustix::io::write(bell, &what.to_ne_bytes());
 }
 
 impl<S> Drop for Feed<S> {
@@ -97,5 +124,17 @@ impl Waiter {
             return Wake::Ready(ready);
         }
         Wake::Time
+    }
+
+    /// Waits for so long; true if the end has come meanwhile.
+    fn pause(&self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        loop {
+            match self.wait(&[], Some(until)) {
+                Wake::Stop => return true,
+                Wake::Time => return false,
+                Wake::Target | Wake::Ready(_) => {}
+            }
+        }
     }
 }

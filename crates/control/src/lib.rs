@@ -18,6 +18,7 @@ mod socket;
 mod testing;
 
 pub use client::{Client, Failure, Reply};
+pub use routes::addresses::AddressChanges;
 
 use router::Class;
 
@@ -29,6 +30,7 @@ pub const CLASSES: &[&Class] = &[
     &kernel_handler_proxy::CLASS,
     &members::etcd_roster::CLASS,
     &routes::fpm_server::CLASS,
+    &routes::kernel_neighbours::CLASS,
     &routes::kernel_routes::CLASS,
     &socket::chatter::CLASS,
     &socket::control::CLASS,

@@ -34,6 +34,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("KernelTun", "tests/netns/host.sh"),
     // Routes of other programs.
     ("FPMServer", "tests/netns/lib.sh"),
+    ("KernelNeighbours", "tests/netns/kernel-routes.sh"),
     ("KernelRoutes", "tests/netns/kernel-routes.sh"),
     // Members of a cluster, from another program.
     ("EtcdRoster", "crates/control/src/members/tests.rs"),

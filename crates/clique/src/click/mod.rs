@@ -200,6 +200,7 @@ impl Request {
             setup,
             doors: self.doors,
             reconfigure: self.reconfigure,
+            taken: None,
             params: self.params,
             clickpath: self.clickpath,
             output: self.output,

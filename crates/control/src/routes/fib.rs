@@ -62,6 +62,10 @@ impl std::fmt::Display for Given {
     }
 }
 
+/// What lookup elements are told, by destination.
+#[derive(Debug)]
+pub(crate) struct Told(Vec<(Prefix, Option<Given>)>);
+
 #[derive(Debug)]
 struct Entry {
     metric: u32,
@@ -129,7 +133,7 @@ impl Fib {
                 self.recompute(|fib, way| fib.mentions(way, id, 0));
                 self.groups.remove(&id);
             }
-            Message::Link | Message::Done | Message::Error(_) | Message::Other => {}
+            Message::Neighbour(_) | Message::Link | Message::Done | Message::Error(_) | Message::Other => {}
         }
     }
 
@@ -176,6 +180,11 @@ impl Fib {
     /// Forgets what was given out: everything is given out again.
     pub(crate) fn forget(&mut self) {
         self.destinations.values_mut().for_each(|destination| destination.given = None);
+        self.changed.extend(self.destinations.keys());
+    }
+
+    /// Looks at all destinations again: what is given out stays where it is still right.
+    pub(crate) fn recheck(&mut self) {
         self.changed.extend(self.destinations.keys());
     }
 
@@ -240,17 +249,20 @@ impl Fib {
         (!given.is_empty()).then_some(Given::Hops(given))
     }
 
-    /// Up to so many changes, as lines of commands: those for IPv4, those for IPv6.
+    /// Up to so many changes, as lines of commands: those for IPv4, those for IPv6. They are given again until they are
+    /// [done](Fib::done).
     pub(crate) fn changes(
-        &mut self,
+        &self,
         most: usize,
         ports: &Ports,
         name_of: &dyn Fn(u32) -> Option<String>,
-    ) -> (String, String) {
-        let (mut v4, mut v6) = (String::new(), String::new());
-        for _ in 0..most {
-            let Some(prefix) = self.changed.pop_first() else { break };
-            let Some(destination) = self.destinations.get(&prefix) else { continue };
+    ) -> (String, String, Told) {
+        let (mut v4, mut v6, mut told) = (String::new(), String::new(), Vec::new());
+        for prefix in self.changed.iter().copied().take(most) {
+            let Some(destination) = self.destinations.get(&prefix) else {
+                told.push((prefix, None));
+                continue;
+            };
             let given = destination.routes.first().and_then(|entry| self.resolve(&entry.way, ports, name_of));
             let lines = if prefix.address.is_ipv4() { &mut v4 } else { &mut v6 };
             if given != destination.given {
@@ -259,12 +271,20 @@ impl Fib {
                     None => writeln!(lines, "remove {prefix}"),
                 }; // writing to a String does not fail
             }
+            told.push((prefix, given));
+        }
+        (v4, v6, Told(told))
+    }
+
+    /// Lookup elements were told of these changes.
+    pub(crate) fn done(&mut self, told: Told) {
+        for (prefix, given) in told.0 {
             match self.destinations.get_mut(&prefix) {
                 Some(destination) if !destination.routes.is_empty() => destination.given = given,
                 _ => drop(self.destinations.remove(&prefix)),
             }
+            self.changed.remove(&prefix);
         }
-        (v4, v6)
     }
 }
 
@@ -299,7 +319,8 @@ mod tests {
     }
 
     fn changes(fib: &mut Fib) -> String {
-        let (v4, v6) = fib.changes(usize::MAX, &ports(), &name_of);
+        let (v4, v6, told) = fib.changes(usize::MAX, &ports(), &name_of);
+        fib.done(told);
         v4 + &v6
     }
 
@@ -324,6 +345,29 @@ mod tests {
         fib.take(remove("10.2.0.0/16", 0));
         assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.2 1\nremove 10.1.0.0/16\nremove 10.2.0.0/16\n");
         assert_eq!((fib.len(), changes(&mut fib)), (4, String::new()));
+    }
+
+    /// What was not said is said again; and a next hop whose interface has no link is not used.
+    #[test]
+    fn until_it_is_done() {
+        let mut fib = Fib::new(false);
+        fib.take(route("10.0.0.0/8", 0, Way::Hops(vec![hop("192.0.2.1", 1), hop("192.0.2.2", 2)])));
+        fib.take(route("11.0.0.0/8", 0, Way::Blackhole));
+        let some = |fib: &Fib| fib.changes(1, &ports(), &name_of).0;
+        assert_eq!(
+            (some(&fib), some(&fib)),
+            (some(&fib), "set 10.0.0.0/8 nexthop 192.0.2.1 1 1 nexthop 192.0.2.2 2 1\n".into())
+        );
+        assert_eq!(changes(&mut fib).lines().count(), 2);
+        fib.take(remove("11.0.0.0/8", 0));
+        let lines = |fib: &Fib| fib.changes(9, &ports(), &name_of).0;
+        assert_eq!((lines(&fib), lines(&fib)), ("remove 11.0.0.0/8\n".into(), "remove 11.0.0.0/8\n".into()));
+        changes(&mut fib);
+        fib.recheck();
+        assert_eq!(lines(&fib), "", "nothing is different");
+        let first_only = |interface| (interface == 1).then(|| "eth1".to_owned());
+        assert_eq!(fib.changes(9, &ports(), &first_only).0, "set 10.0.0.0/8 192.0.2.1 1\n");
+        assert_eq!(fib.changes(9, &ports(), &|_| None).0, "remove 10.0.0.0/8\n");
     }
 
     /// Of a destination's routes the one with the smallest metric counts; the next one takes over.

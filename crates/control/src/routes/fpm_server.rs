@@ -10,12 +10,13 @@
 //!
 //! A route's next hops name interfaces of Linux. Each argument `INTERFACE OUTPUT` says to which output of the lookup elements
 //! packets for an interface go. Of a route's next hops, and of those of its next-hop group, those count whose interface
-//! has an output, and flows are spread over them by their weights; a route without any is not used, and counted. A route for a destination takes the place of the one that
-//! the destination had, and when a group changes, so do all routes that use it.
+//! has an output and a link, and flows are spread over them by their weights; a route without any is not used, and counted. A route for a
+//! destination takes the place of the one that the destination had, and when a group changes, so do all routes that use it.
 //!
 //! When zebra goes away, forwarding goes on with the routes there are. When it comes back, it tells all its routes
 //! again; those that it has not told of after HOLD are removed then, and no route is touched that stays as it was. Start
-//! zebra with `-K SECONDS`: without it, a zebra that starts withdraws at once what an earlier one left behind.
+//! zebra with `-K SECONDS`: without it, a zebra that starts withdraws at once what an earlier one left behind. An error of the program in
+//! the thread that reads routes ends the connection, and zebra makes a new one.
 //!
 //! If the address is in use, it tries again each second. When the configuration is replaced while the router runs, the connection goes to the new element of the same name if the
 //! address is the same, and the new tables get all routes.
@@ -36,10 +37,11 @@
 //! # Handlers
 //! - `stats` (read): a number a line: whether zebra is `connected`, `connections` until now, `messages`, `routes`, next-hop
 //!   `groups`, `unused` routes (counted when they are asked for in full: at the end of HOLD), `changes` that lookup elements
-//!   were told of, changes that they `refused`, routes `swept` away after HOLD.
+//!   were told of, changes that they `refused`, routes `swept` away after HOLD, errors of the program that were survived (`restarts`).
 //! - `routes` (read): how many routes zebra has told of.
 //! - `connected` (read): whether zebra is connected.
 //! - `port` (read): the TCP port.
+//! - `panic` (write, button): makes the thread fail, for those who want to see what becomes of it.
 //!
 //! # Example
 //! ```click
@@ -52,6 +54,7 @@
 
 use super::arguments::{Arguments, Tables};
 use super::install::{Installer, Shared, Target};
+use super::links::Links;
 use super::netlink;
 use crate::feed::{Feed, Waiter, Wake};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Refused, Residency};
@@ -125,11 +128,11 @@ impl FpmServer {
         let port = listener.local_addr().map_err(explain)?.port();
         let shared = Arc::new(Shared::new(self.aim(cx)));
         let (hold, table) = (self.hold, self.table);
-        let feed = Feed::start("routes", shared, move |shared, waiter| {
-            let installer = Installer::new(shared, false, table);
-            let server =
-                Server { listener, zebra: None, buffer: Vec::new(), installer, sweep_at: None, hold };
-            server.serve(shared, waiter);
+        let installer = Installer::new(&shared, false, table);
+        let (links, buffer) = (Links::new()?, Vec::new());
+        let mut server = Server { listener, zebra: None, buffer, installer, links, sweep_at: None, hold };
+        let feed = Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
+            server.serve(shared, waiter)
         })?;
         self.running = Some(Running { asked_for: (self.address, self.port), port, feed });
         Ok(())
@@ -185,6 +188,11 @@ impl Element for FpmServer {
         h.read("connected", |e: &mut FpmServer, _| {
             e.count(|s| s.counters.connected.load(Relaxed)).unwrap_or(false)
         });
+        h.write("panic", |e: &mut FpmServer, _, _| {
+            e.running.iter().for_each(|running| Shared::panic(&running.feed));
+            Ok(())
+        })
+        .as_button();
         h.read("port", |e: &mut FpmServer, _| e.running.as_ref().map_or(e.port, |running| running.port));
     }
 }
@@ -196,22 +204,30 @@ struct Server {
     /// What came and is not a whole message yet.
     buffer: Vec<u8>,
     installer: Installer,
+    links: Links,
     /// When routes that zebra did not tell of again are removed.
     sweep_at: Option<Instant>,
     hold: Duration,
 }
 
 impl Server {
-    fn serve(mut self, shared: &Shared, waiter: &Waiter) {
+    /// Serves until the end. Called again after a panic, in whatever state that left it: zebra connects again then, and tells everything.
+    fn serve(&mut self, shared: &Shared, waiter: &Waiter) {
+        self.part();
+        shared.counters.connected.store(false, Relaxed);
+        self.installer.recover();
         loop {
-            let mut descriptors = vec![self.listener.as_fd()];
+            let mut descriptors = vec![self.listener.as_fd(), self.links.descriptor()];
             descriptors.extend(self.zebra.as_ref().map(|(stream, _)| stream.as_fd()));
             match waiter.wait(&descriptors, self.sweep_at) {
                 Wake::Stop => return,
                 Wake::Target => {}
                 Wake::Time => self.sweep(shared),
                 Wake::Ready(ready) => {
-                    if ready.get(1) == Some(&true) {
+                    if ready.get(1) == Some(&true) && self.links.changed() {
+                        self.installer.links_changed();
+                    }
+                    if ready.get(2) == Some(&true) {
                         self.read(shared);
                     }
                     if ready[0] {
@@ -266,8 +282,14 @@ impl Server {
             let routes = self.installer.fib.len();
             shared.log(&format!("zebra is gone ({why}); its {routes} routes stay"));
             shared.counters.connected.store(false, Relaxed);
-            (self.zebra, self.sweep_at) = (None, None);
+            self.part();
         }
+    }
+
+    /// Ends the connection.
+    fn part(&mut self) {
+        (self.zebra, self.sweep_at) = (None, None);
+        self.buffer.clear();
     }
 
     /// Takes in the messages that are there whole.

@@ -2,7 +2,9 @@
 
 use super::arguments::Tables;
 use super::fib::Fib;
+use super::links;
 use super::netlink::Message;
+use crate::feed::Feed;
 use router::{Call, Handle};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -39,6 +41,8 @@ pub(super) struct Counters {
     pub(super) overruns: AtomicU64,
     /// Changes that became known only when everything was read again.
     pub(super) corrected: AtomicU64,
+    /// Panics that the thread has survived.
+    pub(super) restarts: AtomicU64,
 }
 
 impl Counters {
@@ -56,6 +60,7 @@ impl Counters {
             ("swept", self.swept.load(Relaxed)),
             ("overruns", self.overruns.load(Relaxed)),
             ("corrected", self.corrected.load(Relaxed)),
+            ("restarts", self.restarts.load(Relaxed)),
         ];
         numbers.map(|(name, value)| format!("{name} {value}\n")).concat()
     }
@@ -65,11 +70,17 @@ impl Counters {
 pub(super) struct Shared {
     target: Mutex<Arc<Target>>,
     pub(super) counters: Counters,
+    /// Whether the thread is to panic, to see what becomes of it.
+    pub(super) panic: AtomicBool,
 }
 
 impl Shared {
     pub(super) fn new(target: Target) -> Shared {
-        Shared { target: Mutex::new(Arc::new(target)), counters: Counters::default() }
+        Shared {
+            target: Mutex::new(Arc::new(target)),
+            counters: Counters::default(),
+            panic: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn target(&self) -> Arc<Target> {
@@ -79,6 +90,18 @@ impl Shared {
     /// Routes are for somebody else from now on.
     pub(super) fn retarget(&self, target: Target) {
         *self.target.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(target);
+    }
+
+    /// Makes the thread panic, as an error of the program would.
+    pub(super) fn panic(feed: &Feed<Shared>) {
+        feed.shared.panic.store(true, Relaxed);
+        feed.wake();
+    }
+
+    /// The thread has panicked, and will begin anew.
+    pub(super) fn panicked(&self) {
+        self.counters.restarts.fetch_add(1, Relaxed);
+        self.log("an error of the program, see above: reading everything again");
     }
 
     pub(super) fn log(&self, what: &str) {
@@ -104,6 +127,16 @@ impl Installer {
         Installer { fib: Fib::new(by_metric), shared: shared.clone(), target, table, names: HashMap::new() }
     }
 
+    /// Whatever was under way when the thread panicked, it is looked at again.
+    pub(super) fn recover(&mut self) {
+        self.fib.recheck();
+    }
+
+    /// Links have come or gone, so routes may lead elsewhere.
+    pub(super) fn links_changed(&mut self) {
+        self.fib.recheck();
+    }
+
     /// Takes in what a message says.
     pub(super) fn take(&mut self, message: Message) {
         self.shared.counters.messages.fetch_add(1, Relaxed);
@@ -125,11 +158,15 @@ impl Installer {
             self.learn_names();
             let names = &self.names;
             let name_of = |interface| names.get(&interface).cloned();
-            let (v4, v6) = self.fib.changes(BATCH, &self.target.tables.ports, &name_of);
+            let (v4, v6, told) = self.fib.changes(BATCH, &self.target.tables.ports, &name_of);
+            assert!(!self.shared.panic.swap(false, Relaxed), "as asked for");
             let (table4, table6) = (self.target.tables.v4.clone(), self.target.tables.v6.clone());
             self.tell(table4.as_deref(), &v4);
             self.tell(table6.as_deref(), &v6);
+            // Only now: what is not told because of a panic is told later.
+            self.fib.done(told);
         }
+        assert!(!self.shared.panic.swap(false, Relaxed), "as asked for");
         let counters = &self.shared.counters;
         counters.routes.store(self.fib.len() as u64, Relaxed);
         counters.groups.store(self.fib.groups() as u64, Relaxed);
@@ -140,9 +177,9 @@ impl Installer {
         self.shared.counters.unused.store(self.fib.unused() as u64, Relaxed);
     }
 
-    /// Looks up the names of interfaces. They may have changed, so that is done again each time.
+    /// Looks up the names of the interfaces whose links are up. They may have changed, so that is done again each time.
     fn learn_names(&mut self) {
-        self.names = interface_names().into_iter().collect();
+        self.names = links::up().into_iter().collect();
     }
 
     fn tell(&self, table: Option<&str>, lines: &str) {
@@ -167,14 +204,4 @@ impl Installer {
             }
         }
     }
-}
-
-/// The numbers and names of this machine's interfaces.
-fn interface_names() -> Vec<(u32, String)> {
-    let Ok(entries) = std::fs::read_dir("/sys/class/net") else { return Vec::new() };
-    let interface = |entry: std::fs::DirEntry| {
-        let number = std::fs::read_to_string(entry.path().join("ifindex")).ok()?;
-        Some((number.trim().parse().ok()?, entry.file_name().into_string().ok()?))
-    };
-    entries.flatten().filter_map(interface).collect()
 }

@@ -12,7 +12,8 @@
 //!
 //! Nothing is lost for good: if the kernel says that its messages did not fit into the socket's buffer, if interfaces
 //! change (the kernel then drops routes without a word), and in any case every RECONCILE seconds, all routes are read
-//! again, and those that are not there any more are removed. Routes that stay as they were are not touched.
+//! again, and those that are not there any more are removed. Routes that stay as they were are not touched. An error of the program in the
+//! thread that reads them makes it begin anew.
 //!
 //! Ports: none. Workers: exclusive. Routes are read by a thread of its own.
 //!
@@ -28,8 +29,9 @@
 //! # Handlers
 //! - `stats` (read): a number a line: those of FPMServer, of which `connections` counts how often all routes were read, and
 //!   `swept` what was removed then; `overruns` counts how often messages were lost, `corrected` the changes that only reading
-//!   everything brought to light.
+//!   everything brought to light; `restarts` the errors of the program that it survived.
 //! - `routes` (read): how many routes there are.
+//! - `panic` (write, button): makes the thread fail, for those who want to see what becomes of it.
 //!
 //! # Example
 //! ```click
@@ -42,12 +44,13 @@
 
 use super::arguments::{Arguments, Tables};
 use super::install::{Installer, Shared, Target};
+use super::links::Links;
+use super::listening;
 use super::netlink::{self, Message, RTM_GETNEXTHOP, RTM_GETROUTE};
 use crate::feed::{Feed, Waiter, Wake};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
 use rustix::io::Errno;
-use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::net::{RecvFlags, SendFlags};
 use std::any::Any;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -62,8 +65,6 @@ pub(crate) const CLASS: Class = Class::new("KernelRoutes", create)
 
 /// What the kernel reports: interfaces, routes of both families, next hops.
 const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
-/// Bytes of messages that may wait, if the kernel allows: its own default is lost in a moment when many routes change.
-const WAITING: usize = 1 << 25;
 /// Bytes of one datagram, at most.
 const CHUNK: usize = 1 << 17;
 /// How long after interfaces changed all routes are read again: they change in groups.
@@ -71,10 +72,15 @@ const SETTLE: Duration = Duration::from_millis(100);
 /// How long the kernel may take to answer before it is asked again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Timer: the router runs.
+const START: u32 = 0;
+
 struct KernelRoutes {
     tables: Tables,
     table: u32,
     reconcile: Option<Duration>,
+    /// What the thread will listen to.
+    ready: Option<(OwnedFd, Links)>,
     feed: Option<Feed<Shared>>,
 }
 
@@ -87,51 +93,55 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("RECONCILE", &mut reconcile)
         .finish()?;
     let reconcile = (reconcile > 0).then(|| Duration::from_secs(reconcile.into()));
-    Ok(Box::new(KernelRoutes { tables: arguments.tables()?, table, reconcile, feed: None }))
+    Ok(Box::new(KernelRoutes { tables: arguments.tables()?, table, reconcile, ready: None, feed: None }))
 }
 
-/// A socket that hears of changes.
-fn open() -> Result<OwnedFd, String> {
-    let explain = |error: Errno| format!("cannot listen to the kernel's routing messages: {error}");
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    // No protocol means NETLINK_ROUTE, whose number is 0.
-    let socket =
-        rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None).map_err(explain)?;
-    // Without the right to exceed the limit: as much as it allows.
-    let _ = sockopt::set_socket_recv_buffer_size_force(&socket, WAITING)
-        .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, WAITING));
-    rustix::net::bind(&socket, &SocketAddrNetlink::new(0, GROUPS)).map_err(explain)?;
-    Ok(socket)
+impl KernelRoutes {
+    fn aim(&self, cx: &Cx<'_>) -> Target {
+        let declaration = cx.info().nodes[cx.index()].declaration();
+        Target { handle: cx.handle(), declaration, tables: self.tables.clone() }
+    }
 }
 
 impl Element for KernelRoutes {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let declaration = cx.info().nodes[cx.index()].declaration();
-        let target = Target { handle: cx.handle(), declaration, tables: self.tables.clone() };
-        let (socket, table, reconcile) = (open()?, self.table, self.reconcile);
-        let feed = Feed::start("routes", Arc::new(Shared::new(target)), move |shared, waiter| {
-            let installer = Installer::new(shared, true, table);
-            Listener {
-                socket,
-                installer,
-                reading: None,
-                again_at: Some(Instant::now()),
-                reconcile,
-                changes: 0,
-            }
-            .listen(shared, waiter);
-        })?;
-        self.feed = Some(feed);
+        self.ready = Some((listening::open(GROUPS)?, Links::new()?));
+        cx.timer_after(START, Duration::ZERO);
         Ok(())
     }
 
-    /// The new element asks the kernel itself; but from now on only one of them may speak to the lookup elements.
-    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        self.feed.take().map(|feed| Box::new(feed) as Box<dyn Any + Send>)
+    /// The router runs: unless a thread was handed over, one begins now.
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        let Some((socket, links)) = self.ready.take() else { return };
+        let shared = Arc::new(Shared::new(self.aim(cx)));
+        let (installer, reconcile) = (Installer::new(&shared, true, self.table), self.reconcile);
+        let mut listener =
+            Listener { socket, installer, links, reading: None, again_at: None, reconcile, changes: 0 };
+        match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
+            listener.listen(shared, waiter)
+        }) {
+            Ok(feed) => self.feed = Some(feed),
+            Err(error) => cx.log(&format!("{}: {error}", cx.name())),
+        }
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        drop(state);
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.feed.take().map(|feed| Box::new((self.table, self.reconcile, feed)) as Box<dyn Any + Send>)
+    }
+
+    /// The old thread goes on, for the new lookup elements: it knows which routes they have taken over that may go. One that read another
+    /// table ends, since from now on only one may speak to the lookup elements.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let old = state.downcast::<(u32, Option<Duration>, Feed<Shared>)>();
+        let (table, reconcile, feed) = *old.map_err(|state| ("not a KernelRoutes".into(), state))?;
+        if (table, reconcile) == (self.table, self.reconcile) {
+            self.ready = None;
+            feed.shared.retarget(self.aim(cx));
+            feed.wake();
+            self.feed = Some(feed);
+        } else {
+            feed.let_go();
+        }
         Ok(())
     }
 
@@ -146,6 +156,11 @@ impl Element for KernelRoutes {
         h.read("routes", |e: &mut KernelRoutes, _| {
             e.feed.as_ref().map_or(0, |feed| feed.shared.counters.routes.load(Relaxed))
         });
+        h.write("panic", |e: &mut KernelRoutes, _, _| {
+            e.feed.iter().for_each(Shared::panic);
+            Ok(())
+        })
+        .as_button();
     }
 }
 
@@ -153,6 +168,7 @@ impl Element for KernelRoutes {
 struct Listener {
     socket: OwnedFd,
     installer: Installer,
+    links: Links,
     /// What is being read in full: next hops, then routes.
     reading: Option<u16>,
     /// When everything is read again.
@@ -163,14 +179,22 @@ struct Listener {
 }
 
 impl Listener {
-    fn listen(mut self, shared: &Shared, waiter: &Waiter) {
+    /// Listens until the end. Called again after a panic, in whatever state that left it.
+    fn listen(&mut self, shared: &Shared, waiter: &Waiter) {
         let mut buffer = vec![0; CHUNK];
+        (self.reading, self.again_at) = (None, Some(Instant::now()));
+        self.installer.recover();
         loop {
-            match waiter.wait(&[self.socket.as_fd()], self.again_at) {
+            match waiter.wait(&[self.socket.as_fd(), self.links.descriptor()], self.again_at) {
                 Wake::Stop => return,
                 Wake::Target => {}
                 Wake::Time => self.read_all(shared),
-                Wake::Ready(_) => self.receive(shared, &mut buffer),
+                Wake::Ready(ready) => {
+                    if ready.last() == Some(&true) && self.links.changed() {
+                        self.installer.links_changed();
+                    }
+                    self.receive(shared, &mut buffer);
+                }
             }
             self.installer.install();
             if self.reading.is_none() && self.again_at.is_none() {

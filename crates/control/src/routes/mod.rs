@@ -1,14 +1,18 @@
-//! Routes that somebody else decides on: zebra, or the kernel.
+//! Routes, and neighbours, that somebody else knows of: zebra, or the kernel.
 //!
 //! [`netlink`] reads messages, [`fib`] keeps what they said, [`install`] tells lookup elements of the changes. A thread for
 //! each source waits for messages ([`crate::feed`]); packets never wait for it, and while a source is away the routes stay.
 
+pub(crate) mod addresses;
 pub(crate) mod fpm_server;
+pub(crate) mod kernel_neighbours;
 pub(crate) mod kernel_routes;
 
 mod arguments;
 mod fib;
 mod install;
+mod links;
+mod listening;
 mod netlink;
 
 #[cfg(test)]

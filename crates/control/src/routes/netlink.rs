@@ -1,7 +1,7 @@
-//! Routes in the kernel's message format: what rtnetlink sends, and zebra within FPM messages.
+//! Routes and neighbours in the kernel's message format: what rtnetlink sends, and zebra within FPM messages.
 //!
 //! Reading is total: whatever the bytes are, there is a message or none, and no message is longer than its header says. The
-//! formats are those of `linux/rtnetlink.h` and `linux/nexthop.h`; numbers are in the machine's byte order, addresses in
+//! formats are those of `linux/rtnetlink.h`, `linux/nexthop.h` and `linux/neighbour.h`; numbers are in the machine's byte order, addresses in
 //! the network's.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -66,9 +66,34 @@ pub(crate) enum Group {
     Blackhole,
 }
 
+/// What the kernel knows of a neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// An administrator has entered it.
+    Permanent,
+    /// It answered lately.
+    Reachable,
+    /// It has been heard of.
+    Heard,
+    /// It is asked for, did not answer, or is forgotten.
+    Unknown,
+}
+
+/// A neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Neighbour {
+    pub(crate) address: IpAddr,
+    /// The interface's number.
+    pub(crate) interface: u32,
+    pub(crate) mac: Option<[u8; 6]>,
+    pub(crate) standing: Standing,
+}
+
 /// What a message says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
+    /// The kernel knows this of a neighbour from now on.
+    Neighbour(Neighbour),
     Add(Route),
     Remove(Route),
     AddGroup(u32, Group),
@@ -92,6 +117,10 @@ const RTM_NEWROUTE: u16 = 24;
 const RTM_DELROUTE: u16 = 25;
 /// Asks for routes.
 pub(crate) const RTM_GETROUTE: u16 = 26;
+const RTM_NEWNEIGH: u16 = 28;
+const RTM_DELNEIGH: u16 = 29;
+/// Asks for neighbours.
+pub(crate) const RTM_GETNEIGH: u16 = 30;
 const RTM_NEWNEXTHOP: u16 = 104;
 const RTM_DELNEXTHOP: u16 = 105;
 /// Asks for next hops.
@@ -123,6 +152,9 @@ fn message(bytes: &[u8]) -> Option<(Message, &[u8])> {
         RTM_DELROUTE => route(body).map(Message::Remove),
         RTM_NEWNEXTHOP => group(body).map(|(id, group)| Message::AddGroup(id, group)),
         RTM_DELNEXTHOP => group_id(body).map(Message::RemoveGroup),
+        RTM_NEWNEIGH => neighbour(body).map(Message::Neighbour),
+        RTM_DELNEIGH => neighbour(body)
+            .map(|neighbour| Message::Neighbour(Neighbour { standing: Standing::Unknown, ..neighbour })),
         RTM_NEWLINK | RTM_DELLINK => Some(Message::Link),
         NLMSG_DONE => Some(Message::Done),
         NLMSG_ERROR => u32_at(body, 0).map(|code| Message::Error((code as i32).wrapping_neg())),
@@ -253,11 +285,39 @@ fn group_id(body: &[u8]) -> Option<u32> {
     u32_at(id, 0)
 }
 
-/// A message that asks for everything of a kind: `what` is [`RTM_GETROUTE`] or [`RTM_GETNEXTHOP`].
+/// The body of a neighbour message: `struct ndmsg`, attributes. Neighbours for whom this machine answers in their place are none.
+fn neighbour(body: &[u8]) -> Option<Neighbour> {
+    const REACHABLE: u16 = 2;
+    const STALE_DELAY_PROBE: u16 = 4 | 8 | 0x10;
+    const PERMANENT: u16 = 0x80;
+    const PROXY: u8 = 8;
+    let &[family, ..] = body.first_chunk::<12>()?;
+    let (interface, state, flags) = (u32_at(body, 4)?, u16_at(body, 8)?, body[10]);
+    if !matches!(family, AF_INET | AF_INET6) || flags & PROXY != 0 {
+        return None;
+    }
+    let (mut found, mut mac) = (None, None);
+    for (kind, value) in attributes(&body[12..]) {
+        match kind {
+            1 => found = address(value),                // NDA_DST
+            2 => mac = <[u8; 6]>::try_from(value).ok(), // NDA_LLADDR
+            _ => {}
+        }
+    }
+    let standing = match state {
+        state if state & PERMANENT != 0 => Standing::Permanent,
+        state if state & REACHABLE != 0 => Standing::Reachable,
+        state if state & STALE_DELAY_PROBE != 0 => Standing::Heard,
+        _ => Standing::Unknown,
+    };
+    Some(Neighbour { address: found?, interface, mac, standing })
+}
+
+/// A message that asks for everything of a kind: `what` is [`RTM_GETROUTE`], [`RTM_GETNEXTHOP`] or [`RTM_GETNEIGH`].
 pub(crate) fn dump_request(what: u16, sequence: u32) -> Vec<u8> {
     /// `NLM_F_REQUEST | NLM_F_DUMP`
     const FLAGS: u16 = 0x301;
-    let body = if what == RTM_GETROUTE { 12 } else { 8 };
+    let body = if what == RTM_GETNEXTHOP { 8 } else { 12 };
     let mut message = ((HEADER + body) as u32).to_ne_bytes().to_vec();
     message.extend(what.to_ne_bytes());
     message.extend(FLAGS.to_ne_bytes());
@@ -276,6 +336,18 @@ pub(crate) mod write {
         to.extend(kind.to_ne_bytes());
         to.extend(value);
         to.resize(to.len().next_multiple_of(4), 0);
+    }
+
+    /// A message about a neighbour, with the state as the kernel numbers it.
+    pub(crate) fn neighbour(add: bool, of: &Neighbour, state: u16, flags: u8) -> Vec<u8> {
+        let family = if of.address.is_ipv4() { AF_INET } else { AF_INET6 };
+        let mut body = vec![family, 0, 0, 0];
+        body.extend(of.interface.to_ne_bytes());
+        body.extend(state.to_ne_bytes());
+        body.extend([flags, 1]);
+        attribute(&mut body, 1, &octets(of.address));
+        of.mac.iter().for_each(|mac| attribute(&mut body, 2, mac));
+        message(if add { RTM_NEWNEIGH } else { RTM_DELNEIGH }, body)
     }
 
     fn octets(address: IpAddr) -> Vec<u8> {
@@ -443,6 +515,34 @@ mod tests {
                 _ => None,
             };
             assert_eq!(read, way, "{kind}");
+        }
+    }
+
+    #[test]
+    fn neighbours() {
+        let of = |address: &str, standing| Neighbour {
+            address: address.parse().expect("an address"),
+            interface: 3,
+            mac: Some([2, 0, 0, 0, 0, 9]),
+            standing,
+        };
+        for (state, standing) in [
+            (0x80, Standing::Permanent),
+            (2, Standing::Reachable),
+            (4, Standing::Heard),
+            (8, Standing::Heard),
+            (0x10, Standing::Heard),
+            (1, Standing::Unknown),
+            (0x20, Standing::Unknown),
+            (0x40, Standing::Unknown),
+        ] {
+            for address in ["10.0.0.9", "fe80::9"] {
+                let one = of(address, standing);
+                assert_eq!(messages(&write::neighbour(true, &one, state, 0)).0, [Message::Neighbour(one)]);
+                let gone = Neighbour { standing: Standing::Unknown, ..one };
+                assert_eq!(messages(&write::neighbour(false, &one, state, 0)).0, [Message::Neighbour(gone)]);
+                assert_eq!(messages(&write::neighbour(true, &one, state, 8)).0, [Message::Other]);
+            }
         }
     }
 

@@ -101,6 +101,30 @@ fn zebra_comes_goes_and_comes_back() {
     });
 }
 
+/// An error of the program in the thread loses nothing that was told, and what is told afterwards arrives.
+#[test]
+fn a_panic_is_survived() {
+    with(FPM, |handle| {
+        let [a, b] =
+            [("10.0.0.0", "192.0.2.1"), ("11.0.0.0", "192.0.2.2")].map(|(to, by)| route(to, 8, via(by)));
+        let mut zebra = connect(handle);
+        send(&mut zebra, true, std::slice::from_ref(&a));
+        until(handle, "rt4.text", |text| text == "set 10.0.0.0/8 192.0.2.1 3\n");
+        for round in 1..=2 {
+            handle.call(Call::write("fpm.panic", "")).expect("a handler");
+            until(handle, "fpm.stats", |stats| stats.contains(&format!("restarts {round}\n")));
+            until(handle, "fpm.connected", |connected| connected == "false");
+            let mut zebra = connect(handle);
+            send(&mut zebra, true, &[a.clone(), b.clone()]);
+            until(handle, "fpm.routes", |routes| routes == "2");
+            // What was given out before is not given out again.
+            until(handle, "rt4.text", |text| {
+                text == "set 10.0.0.0/8 192.0.2.1 3\nset 11.0.0.0/8 192.0.2.2 3\n"
+            });
+        }
+    });
+}
+
 /// What is not FPM ends the connection, not the server.
 #[test]
 fn nonsense() {
@@ -125,5 +149,7 @@ fn the_kernel_is_read() {
         let own = ["set 127.0.0.1/32 - 7\n", "set 127.255.255.255/32 - 7\n"];
         until(handle, "rt.text", |text| own.iter().all(|line| text.contains(line)));
         until(handle, "k.stats", |stats| stats.starts_with("connected 1\n"));
+        handle.call(Call::write("k.panic", "")).expect("a handler");
+        until(handle, "k.stats", |stats| stats.contains("connections 2\n") && stats.contains("restarts 1\n"));
     });
 }

@@ -355,12 +355,19 @@ mod tests {
     /// Those who ask for this host under ever other names take no more room than there is.
     #[test]
     fn a_flood_of_requests() {
-        let config = "Inject -> Unstrip(0) -> [1]a; a :: ARPQuerier(10.0.0.1/24, 1:1:1:1:1:1, ENTRY_CAPACITY 16); Idle -> a;
+        let config =
+            "a :: ARPQuerier(10.0.0.1/24, 1:1:1:1:1:1, ENTRY_CAPACITY 16); Inject -> [1]a; Idle -> a;
             a[0] -> Discard; a[1] -> Discard";
         let request = |i: u16| {
             let [high, low] = i.to_be_bytes();
-            [&[0xff; 6][..], &[2, 0, 0, 0, high, low], &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, high, low, 10, 1, high, low],
-             &[0; 6], &[10, 0, 0, 1]].concat()
+            [
+                &[0xff; 6][..],
+                &[2, 0, 0, 0, high, low],
+                &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, high, low, 10, 1, high, low],
+                &[0; 6],
+                &[10, 0, 0, 1],
+            ]
+            .concat()
         };
         let mut flow = crate::inject::send_singly(config, (0..500).map(request));
         assert_eq!(flow.read("a.count"), "16");

@@ -37,7 +37,8 @@
 //! - `drops` (read): packets that waited in vain.
 //! - `count` (read): addresses. `length` (read): packets that wait.
 //! - `refused` (read): news of neighbours that was not believed.
-//! - `insert` (write, `IP ETH [permanent]`): adds an address; packets that wait for it are sent. A permanent one does not age, and what
+//! - `insert` (write, `IP ETH [permanent | stale]`): adds an address, as one that has just answered, or for good, or as one that was heard of
+//!   and is asked when it is used; packets that wait for it are sent. A permanent one does not age, and what
 //!   neighbours say does not change it.
 //! - `delete` (write, `IP`): makes an address unknown.
 //! - `clear` (write): forgets everything; packets that wait are dropped.
@@ -135,6 +136,16 @@ mod tests {
         assert_eq!(call(Call::read("t.table", "")), Ok(table.to_owned()));
         assert_eq!(call(Call::read("t.count", "")), Ok("2".to_owned()));
         assert!(call(Call::write("t.insert", "10.0.0.2")).unwrap_err().contains("ETH"));
+        for (how, state) in [("", "reachable"), (" stale", "reachable"), (" permanent", "permanent")] {
+            assert_eq!(
+                call(Call::write("t.insert", format!("10.0.0.3 0:1:2:3:4:7{how}"))),
+                Ok(String::new())
+            );
+            let states = call(Call::read("t.neighbours", "")).unwrap();
+            assert!(states.contains(&format!("10.0.0.3 00-01-02-03-04-07 {state}")), "{how}: {states}");
+        }
+        assert_eq!(call(Call::write("t.insert", "10.0.0.4 0:1:2:3:4:8 stale")), Ok(String::new()));
+        assert!(call(Call::read("t.neighbours", "")).unwrap().contains("10.0.0.4 00-01-02-03-04-08 stale"));
         assert_eq!(call(Call::write("t.clear", "")), Ok(String::new()));
         assert_eq!(call(Call::read("t.table", "")), Ok(String::new()));
         assert_eq!(call(Call::read("t.drops", "")), Ok("0".to_owned()));

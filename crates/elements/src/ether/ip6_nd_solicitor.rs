@@ -98,7 +98,8 @@ mod tests {
     /// A solicitation of `target`, with its sender's Ethernet address.
     fn solicitation(source: &str, target: &str, mac: u8) -> Vec<u8> {
         let [source, target]: [Ipv6Addr; 2] = [source, target].map(|text| text.parse().expect("an address"));
-        let mut message = [&[135, 0, 0, 0, 0, 0, 0, 0][..], &target.octets(), &[1, 1, 6, 6, 6, 6, 6, mac]].concat();
+        let mut message =
+            [&[135, 0, 0, 0, 0, 0, 0, 0][..], &target.octets(), &[1, 1, 6, 6, 6, 6, 6, mac]].concat();
         icmpv6::fill_checksum(source, target, &mut message).expect("long enough");
         let fixed = [0x60, 0, 0, 0, 0, 32, 58, 255];
         [&[2; 12][..], &[0x86, 0xdd], &fixed, &source.octets(), &target.octets(), &message].concat()
@@ -107,13 +108,15 @@ mod tests {
     /// Who asks for this host is a neighbour from then on, stale; who asks for another, or has no address, is not.
     #[test]
     fn solicitations() {
-        let config = "Inject -> [1]nd; nd :: IP6NDSolicitor(2001:db8::1, 2:0:0:0:0:1); Idle -> nd; nd -> Discard; nd[1] -> Discard";
+        let config = "nd :: IP6NDSolicitor(2001:db8::1, 2:0:0:0:0:1); Inject -> [1]nd; Idle -> nd; nd -> Discard; nd[1] -> Discard";
         let learned = |frames: &[Vec<u8>]| send_singly(config, frames.to_vec()).read("nd.neighbours");
         let first = solicitation("fe80::6", "2001:db8::1", 6);
-        assert!(learned(&[first.clone()]).starts_with("fe80::6 06-06-06-06-06-06 stale"));
+        assert!(learned(std::slice::from_ref(&first)).starts_with("fe80::6 06-06-06-06-06-06 stale"));
         let second = solicitation("fe80::6", "2001:db8::1", 8);
         assert!(learned(&[first.clone(), second]).starts_with("fe80::6 06-06-06-06-06-08 stale"));
-        for (source, target) in [("fe80::6", "2001:db8::2"), ("::", "2001:db8::1"), ("2001:db8::1", "2001:db8::1")] {
+        for (source, target) in
+            [("fe80::6", "2001:db8::2"), ("::", "2001:db8::1"), ("2001:db8::1", "2001:db8::1")]
+        {
             assert_eq!(learned(&[solicitation(source, target, 6)]), "", "{source} {target}");
         }
         let (mut forged, mut far) = (first.clone(), first);

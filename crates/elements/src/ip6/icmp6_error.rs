@@ -274,8 +274,12 @@ mod tests {
 
     #[test]
     fn handlers_change_the_arguments() {
-        let mut flow = send_one("Inject -> MarkIP6Header -> e :: ICMP6Error(fe80::1, 2, 0) -> Collect(0)", udp(9));
-        assert_eq!((flow.read("e.src"), flow.read("e.mtu"), flow.read("e.pmtu")), ("fe80::1".into(), "1280".into(), "1500".into()));
+        let mut flow =
+            send_one("Inject -> MarkIP6Header -> e :: ICMP6Error(fe80::1, 2, 0) -> Collect(0)", udp(9));
+        assert_eq!(
+            (flow.read("e.src"), flow.read("e.mtu"), flow.read("e.pmtu")),
+            ("fe80::1".into(), "1280".into(), "1500".into())
+        );
         assert_eq!((flow.write("e.pmtu", "1300"), flow.read("e.pmtu")), (String::new(), "1300".into()));
         assert!(flow.write("e.src", "10.0.0.1").contains("10.0.0.1"));
     }

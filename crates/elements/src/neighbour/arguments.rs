@@ -1,6 +1,6 @@
 //! Arguments and handlers that all elements with a neighbour table have, and how they are carried out.
 
-use super::state::Timing;
+use super::state::{News, Timing};
 use super::table::{Address, Effects, Limits, Neighbours, Refusal, Waiter};
 use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Scope};
 use std::any::Any;
@@ -117,25 +117,40 @@ pub(crate) fn settle<A: Address>(cx: &Cx<'_>, effects: Effects<A>, interface: &s
     }
 }
 
+/// How an administrator enters an address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// As one that has just answered.
+    Reachable,
+    /// As one that was heard of.
+    Stale,
+    /// For good.
+    Permanent,
+}
+
 /// What is written to `insert`.
 struct Written<A> {
     ip: A,
     mac: MacAddr,
-    permanent: bool,
+    how: How,
 }
 
 impl<A: Address + FromArg> FromArg for Written<A> {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         let mut words = lang::conf::split_spaces(text);
-        let permanent = words.len() == 3 && words[2] == "permanent";
-        words.truncate(if permanent { 2 } else { 3 });
+        let how = match words.get(2).map(String::as_str) {
+            Some("permanent") => How::Permanent,
+            Some("stale") => How::Stale,
+            _ => How::Reachable,
+        };
+        words.truncate(if how == How::Reachable { 3 } else { 2 });
         let (mut ip, mut mac) = (None::<A>, MacAddr::ZERO);
         Args::new(words, scope)
             .required("IP", &mut ip)
             .required("ETH", &mut mac)
             .finish()
             .map_err(|error| error.to_string())?;
-        Ok(Written { ip: ip.ok_or("expected IP address")?, mac, permanent })
+        Ok(Written { ip: ip.ok_or("expected IP address")?, mac, how })
     }
 }
 
@@ -162,8 +177,12 @@ pub(crate) fn handlers<E: Any, A: Address + FromArg>(
     h.read("refused", move |e: &mut E, _| part(e).0.refused().load(Relaxed));
     h.write("insert", move |e: &mut E, cx, text| {
         let (table, interface) = part(e);
-        let Written { ip, mac, permanent } = router::value::<Written<A>>(cx, text)?;
-        let done = table.insert(cx.turn(), ip, mac, permanent, cx.now_ns());
+        let Written { ip, mac, how } = router::value::<Written<A>>(cx, text)?;
+        let heard = News { mac: Some(mac), solicited: false, overrides: true };
+        let done = match how {
+            How::Stale => table.tell(cx.turn(), ip, heard, true, cx.now_ns()),
+            how => table.insert(cx.turn(), ip, mac, how == How::Permanent, cx.now_ns()),
+        };
         settle(cx, done.map_err(Refusal::message)?, interface);
         Ok(())
     });

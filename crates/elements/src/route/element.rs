@@ -679,7 +679,8 @@ mod tests {
     /// Packets without a route leave where that is asked for, their destination as it was; those whose route leads nowhere do not.
     #[test]
     fn packets_without_a_route() {
-        let config = "Inject -> GetIPAddress(0) -> r :: IPLookup(10.0.0.0/8 192.0.2.1 0, 11.0.0.0/8 - -1, NOROUTE 1);
+        let config =
+            "Inject -> GetIPAddress(0) -> r :: IPLookup(10.0.0.0/8 192.0.2.1 0, 11.0.0.0/8 - -1, NOROUTE 1);
             r[0] -> Collect(0); r[1] -> Collect(1)";
         let packets = [[10, 0, 0, 1], [11, 0, 0, 1], [12, 0, 0, 1]].map(|address| address.to_vec());
         let flow = crate::inject::send(config, packets);

@@ -1,0 +1,318 @@
+//! Takes neighbours from the kernel.
+//!
+//! ```click
+//! KernelNeighbours(INTERFACE TABLE [TABLE6], ...)
+//! ```
+//!
+//! Tells neighbour tables what the kernel knows: of the neighbours on INTERFACE, those of IPv4 go to the element TABLE, an ARPQuerier or
+//! ARPTable, those of IPv6 to TABLE6, an IP6NDSolicitor; either may be a hyphen. Changes are taken over as they happen (rtnetlink).
+//!
+//! Neighbours that an administrator has entered (`ip neighbour replace ... nud permanent`) are permanent, until he removes them. One that has
+//! answered the kernel is reachable; one that the kernel has heard of is stale, and asked when packets go there. What the kernel does not
+//! know, or has forgotten, changes nothing: the tables ask themselves.
+//!
+//! If the kernel says that its messages did not fit into the socket's buffer, all neighbours are read again. An error of the program in the
+//! thread that reads them makes it begin anew.
+//!
+//! Ports: none. Workers: exclusive. Neighbours are read by a thread of its own.
+//!
+//! # Arguments
+//! - `INTERFACE TABLE [TABLE6]`: an interface and its tables, as in `eth0 arp0 nd0`; one argument for each.
+//!
+//! # Handlers
+//! - `stats` (read): a number a line: `messages` about neighbours, `changes` that tables were told of, changes that they `refused`,
+//!   `overruns`: how often messages were lost, `restarts`: errors of the program that were survived.
+//! - `panic` (write, button): makes the thread fail, for those who want to see what becomes of it.
+//!
+//! # Example
+//! ```click
+//! arp :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1); nd :: IP6NDSolicitor(2001:db8::1, 2:0:0:0:0:1);
+//! KernelNeighbours(eth0 arp nd);
+//! ```
+//!
+//! # See also
+//! ARPQuerier, ARPTable, IP6NDSolicitor, KernelRoutes
+
+use super::arguments::Tables;
+use super::fib::Ports;
+use super::install::{Shared, Target};
+use super::netlink::{self, Message, Neighbour, RTM_GETNEIGH, Standing};
+use super::{links, listening};
+use crate::feed::{Feed, Waiter, Wake};
+use router::{
+    Call, Class, Config, ConfigError, Cx, Element, ElementName, FromArg, Handlers, Refused, Residency,
+};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use std::any::Any;
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("KernelNeighbours", create)
+    .ports("0/0")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("kernel_neighbours.rs"));
+
+/// What the kernel reports: neighbours (`RTMGRP_NEIGH`).
+const GROUPS: u32 = 4;
+/// Bytes of one datagram, at most.
+const CHUNK: usize = 1 << 17;
+/// How long the kernel may take to answer before it is asked again.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An interface, and the names of its tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    interface: String,
+    v4: Option<String>,
+    v6: Option<String>,
+}
+
+/// Timer: the router runs.
+const START: u32 = 0;
+
+struct KernelNeighbours {
+    places: Vec<Place>,
+    /// What the thread will listen to.
+    socket: Option<OwnedFd>,
+    feed: Option<Feed<Shared>>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut arguments = Vec::<String>::new();
+    config.args().rest(&mut arguments).finish()?;
+    let (mut places, mut errors) = (Vec::new(), Vec::new());
+    for argument in &arguments {
+        let words: Vec<&str> = argument.split_whitespace().collect();
+        let element = |word: &str| match word {
+            "-" => Ok(None),
+            word => ElementName::from_arg(word, config.scope()).map(|element| Some(element.name)),
+        };
+        let place = match words[..] {
+            [interface, v4] => element(v4).map(|v4| Place { interface: interface.to_owned(), v4, v6: None }),
+            [interface, v4, v6] => {
+                element(v4).and_then(|v4| Ok(Place { interface: interface.to_owned(), v4, v6: element(v6)? }))
+            }
+            _ => Err(format!("expected 'INTERFACE TABLE [TABLE6]', as in 'eth0 arp0 nd0', not '{argument}'")),
+        };
+        match place {
+            Ok(place) => places.push(place),
+            Err(error) => errors.push(error),
+        }
+    }
+    if arguments.is_empty() {
+        errors.push("no interface: give 'INTERFACE TABLE [TABLE6]' for each".to_owned());
+    }
+    if !errors.is_empty() {
+        return Err(ConfigError { messages: errors });
+    }
+    Ok(Box::new(KernelNeighbours { places, socket: None, feed: None }))
+}
+
+impl Element for KernelNeighbours {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.socket = Some(listening::open(GROUPS)?);
+        cx.timer_after(START, Duration::ZERO);
+        Ok(())
+    }
+
+    /// The router runs.
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        let Some(socket) = self.socket.take() else { return };
+        let declaration = cx.info().nodes[cx.index()].declaration();
+        let tables = Tables { v4: None, v6: None, ports: Ports::default() };
+        let shared = Arc::new(Shared::new(Target { handle: cx.handle(), declaration, tables }));
+        let places = self.places.clone();
+        let mut mirror =
+            Mirror { socket, places, names: Vec::new(), permanent: HashSet::new(), ask_at: None };
+        match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
+            mirror.listen(shared, waiter)
+        }) {
+            Ok(feed) => self.feed = Some(feed),
+            Err(error) => cx.log(&format!("{}: {error}", cx.name())),
+        }
+    }
+
+    /// The new element asks the kernel itself; but from now on only one of them may speak to the tables.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.feed.take().map(|feed| Box::new(feed) as Box<dyn Any + Send>)
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let feed = state
+            .downcast::<Feed<Shared>>()
+            .map_err(|state| ("not a KernelNeighbours".into(), state as Box<dyn Any + Send>))?;
+        feed.let_go();
+        Ok(())
+    }
+
+    fn finish(&mut self, _cx: &mut Cx<'_>) {
+        self.feed = None;
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("stats", |e: &mut KernelNeighbours, _| {
+            let Some(feed) = &e.feed else { return String::new() };
+            let counters = &feed.shared.counters;
+            let numbers = [
+                ("messages", &counters.messages),
+                ("changes", &counters.changes),
+                ("refused", &counters.refused),
+                ("overruns", &counters.overruns),
+                ("restarts", &counters.restarts),
+            ];
+            numbers.map(|(name, count)| format!("{name} {}\n", count.load(Relaxed))).concat()
+        });
+        h.write("panic", |e: &mut KernelNeighbours, _, _| {
+            e.feed.iter().for_each(Shared::panic);
+            Ok(())
+        })
+        .as_button();
+    }
+}
+
+/// The thread's part.
+struct Mirror {
+    socket: OwnedFd,
+    places: Vec<Place>,
+    /// Numbers and names of interfaces, as they were when last looked at.
+    names: Vec<(u32, String)>,
+    /// Those that tables were told are permanent.
+    permanent: HashSet<(u32, IpAddr)>,
+    /// When everything is asked for again.
+    ask_at: Option<Instant>,
+}
+
+impl Mirror {
+    /// Listens until the end. Called again after a panic.
+    fn listen(&mut self, shared: &Shared, waiter: &Waiter) {
+        let mut buffer = vec![0; CHUNK];
+        self.ask_at = Some(Instant::now());
+        loop {
+            match waiter.wait(&[self.socket.as_fd()], self.ask_at) {
+                Wake::Stop => return,
+                Wake::Target => {}
+                Wake::Time => self.ask(shared),
+                Wake::Ready(_) => self.receive(shared, &mut buffer),
+            }
+            assert!(!shared.panic.swap(false, Relaxed), "as asked for");
+        }
+    }
+
+    fn ask(&mut self, shared: &Shared) {
+        self.ask_at = Some(Instant::now() + PATIENCE);
+        let request = netlink::dump_request(RTM_GETNEIGH, u32::from(RTM_GETNEIGH));
+        if let Err(error) = rustix::net::send(&self.socket, &request, SendFlags::empty()) {
+            shared.log(&format!("cannot ask the kernel for neighbours: {error}"));
+        }
+    }
+
+    fn receive(&mut self, shared: &Shared, buffer: &mut [u8]) {
+        for _ in 0..16 {
+            match rustix::net::recv(&self.socket, &mut *buffer, RecvFlags::empty()) {
+                Ok((len, _)) => {
+                    let (messages, _) = netlink::messages(&buffer[..len.min(CHUNK)]);
+                    messages.into_iter().for_each(|message| self.take(message, shared));
+                }
+                Err(Errno::NOBUFS) => {
+                    shared.counters.overruns.fetch_add(1, Relaxed);
+                    self.ask_at = Some(Instant::now());
+                    return;
+                }
+                Err(_) => return, // nothing more
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message, shared: &Shared) {
+        match message {
+            Message::Neighbour(neighbour) => {
+                shared.counters.messages.fetch_add(1, Relaxed);
+                let Some(table) = self.table(&neighbour) else { return };
+                for (handler, text) in words(&neighbour, &mut self.permanent) {
+                    tell(shared, &format!("{table}.{handler}"), &text);
+                }
+            }
+            Message::Done => self.ask_at = None,
+            _ => {}
+        }
+    }
+
+    /// The table that a neighbour belongs to.
+    fn table(&mut self, neighbour: &Neighbour) -> Option<String> {
+        if !self.names.iter().any(|(number, _)| *number == neighbour.interface) {
+            self.names = links::all();
+        }
+        let (_, name) = self.names.iter().find(|(number, _)| *number == neighbour.interface)?;
+        let place = self.places.iter().find(|place| place.interface == *name)?;
+        if neighbour.address.is_ipv4() { place.v4.clone() } else { place.v6.clone() }
+    }
+}
+
+/// What a table is told of a neighbour: handlers, and what is written to them. `permanent` holds those that it knows to be permanent.
+fn words(of: &Neighbour, permanent: &mut HashSet<(u32, IpAddr)>) -> Vec<(&'static str, String)> {
+    let (key, address) = ((of.interface, of.address), of.address);
+    let mut told = Vec::new();
+    let was = permanent.contains(&key);
+    if was && of.standing != Standing::Permanent {
+        permanent.remove(&key);
+        told.push(("delete", address.to_string()));
+    }
+    let how = match of.standing {
+        Standing::Permanent => " permanent",
+        Standing::Reachable => "",
+        Standing::Heard => " stale",
+        Standing::Unknown => return told,
+    };
+    // Neither groups nor what is on no Ethernet.
+    let Some(mac) = of.mac.filter(|mac| mac[0] & 1 == 0 && *mac != [0; 6]) else { return told };
+    if of.standing == Standing::Permanent {
+        permanent.insert(key);
+    }
+    let mac = mac.map(|byte| format!("{byte:02x}")).join(":");
+    told.push(("insert", format!("{address} {mac}{how}")));
+    told
+}
+
+fn tell(shared: &Shared, path: &str, text: &str) {
+    match shared.target().handle.call(Call::write(path, text)) {
+        Ok(_) => drop(shared.counters.changes.fetch_add(1, Relaxed)),
+        Err(error) => {
+            if shared.counters.refused.fetch_add(1, Relaxed) == 0 {
+                shared.log(&format!("{path} refuses '{text}': {error} (said once; see 'refused')"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tables_are_told() {
+        let mut permanent = HashSet::new();
+        let mut said = |standing, mac: u8| {
+            let address = "10.0.0.9".parse().expect("an address");
+            let of = Neighbour { address, interface: 2, mac: Some([mac, 0, 0, 0, 0, 9]), standing };
+            let told = words(&of, &mut permanent);
+            told.into_iter().map(|(handler, text)| format!("{handler} {text}")).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(said(Standing::Reachable, 2), "insert 10.0.0.9 02:00:00:00:00:09");
+        assert_eq!(said(Standing::Heard, 2), "insert 10.0.0.9 02:00:00:00:00:09 stale");
+        assert_eq!(said(Standing::Unknown, 2), "");
+        assert_eq!(said(Standing::Permanent, 4), "insert 10.0.0.9 04:00:00:00:00:09 permanent");
+        assert_eq!(said(Standing::Heard, 2), "delete 10.0.0.9; insert 10.0.0.9 02:00:00:00:00:09 stale");
+        assert_eq!(said(Standing::Permanent, 4), "insert 10.0.0.9 04:00:00:00:00:09 permanent");
+        assert_eq!(
+            (said(Standing::Unknown, 4), said(Standing::Unknown, 4)),
+            ("delete 10.0.0.9".into(), String::new())
+        );
+        assert_eq!(said(Standing::Reachable, 1), "", "a group's address");
+    }
+}
