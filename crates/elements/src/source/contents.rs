@@ -3,9 +3,9 @@
 use packet::Batch;
 use router::Cx;
 
-/// What packets contain unless the user says otherwise: as long as Click's default, which scripts depend on.
+/// What packets contain unless the user says otherwise: Click's text, which the output of scripts depends on.
 pub(super) const DEFAULT_DATA: &[u8] =
-    b"Clique makes this packet. It has sixty-nine bytes, as many as needed.";
+    b"Random bullshit in a packet, at least 64 bytes long. Well, now it is.";
 
 /// Data, repeated or cut off to a length.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: replicated; starts on worker 0.
 //!
 //! # Arguments
-//! - `DATA` (string): contents of the packets. The default is a text of 69 bytes.
+//! - `DATA` (string): contents of the packets. The default is Click's text of 69 bytes.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
 //! - `BURST` (integer, default 1): packets a scheduling.
 //! - `ACTIVE` (boolean, default true): whether packets are made.

@@ -10,7 +10,7 @@
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `DATA` (string): contents of the packets. The default is a text of 69 bytes.
+//! - `DATA` (string): contents of the packets. The default is Click's text of 69 bytes.
 //! - `RATE` (integer, default 10): packets a second.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
 //! - `ACTIVE` (boolean, default true): whether packets are made.

@@ -10,7 +10,7 @@
 //!
 //! # Arguments
 //! - `INTERVAL` (seconds, default 0.5): time between packets.
-//! - `DATA` (string): contents of the packets. The default is a text of 69 bytes.
+//! - `DATA` (string): contents of the packets. The default is Click's text of 69 bytes.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
 //! - `ACTIVE` (boolean, default true): whether packets are made.
 //! - `STOP` (boolean, default false): whether to stop the driver INTERVAL seconds after the last packet.
