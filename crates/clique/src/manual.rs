@@ -46,10 +46,33 @@ fn list(known: &Classes) -> String {
     known.iter().map(|class| format!("{:width$}  {}\n", class.name, summary(class))).collect()
 }
 
+/// What the manual of a class says whose elements take new arguments while they run.
+const LIVE: &str = "- `config` (write): gives the element new arguments, all of them; it keeps its state.";
+
 /// The lines of a class's documentation: the comment that its file starts with.
 fn lines(class: &Class) -> impl Iterator<Item = &'static str> {
     let comment = class.doc.lines().map_while(|line| line.strip_prefix("//!"));
-    comment.map(|line| line.strip_prefix(' ').unwrap_or(line))
+    let mut lines: Vec<&str> = comment.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    if class.live {
+        add_live(&mut lines);
+    }
+    lines.into_iter()
+}
+
+/// Adds the handler that elements of live classes have to those of the manual.
+fn add_live(lines: &mut Vec<&'static str>) {
+    let find = |heading| lines.iter().position(|line| *line == heading);
+    match (find("# Handlers"), find("# Example")) {
+        (Some(at), _) if lines.get(at + 1) == Some(&"None.") => lines[at + 1] = LIVE,
+        (Some(at), _) => {
+            let end = lines[at..].iter().position(|line| line.is_empty()).map_or(lines.len(), |len| at + len);
+            lines.insert(end, LIVE);
+        }
+        (None, Some(at)) => {
+            lines.splice(at..at, ["# Handlers", LIVE, ""]);
+        }
+        (None, None) => lines.extend(["", "# Handlers", LIVE]),
+    }
 }
 
 /// The first sentence of the documentation.

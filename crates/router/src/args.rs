@@ -82,9 +82,8 @@ pub struct Args<'s, 'v> {
 
 impl<'s, 'v> Args<'s, 'v> {
     /// A reader of the arguments in an element's configuration string.
-    pub(crate) fn of_element(scope: Scope<'s>) -> Self {
-        let words = lang::conf::split_args(&scope.info.nodes[scope.index].config);
-        Args { own: true, ..Args::new(words, scope) }
+    pub(crate) fn of_element(text: &str, scope: Scope<'s>) -> Self {
+        Args { own: true, ..Args::new(lang::conf::split_args(text), scope) }
     }
 
     /// A reader of these arguments.

@@ -282,6 +282,7 @@ fn configure(
                 names: &mut names,
                 resources,
                 warnings: &mut said,
+                text: None,
             };
             match (node.class.create)(&mut config) {
                 Ok(instance) => instances[worker][element] = Some(instance),
@@ -297,6 +298,30 @@ fn configure(
     }
     let _ = info.names.set(names);
     if errors.is_empty() { Ok((instances, shared)) } else { Err(errors) }
+}
+
+/// Makes an instance of an element with other arguments: one of a [`Class::live`] class.
+///
+/// # Errors
+/// What is wrong with the arguments.
+pub(crate) fn again(
+    info: &Info,
+    element: usize,
+    worker: usize,
+    text: &str,
+) -> Result<Box<dyn Element>, String> {
+    let (mut shared, mut names) = (HashMap::new(), info.names().clone());
+    let mut config = Config {
+        info,
+        element,
+        worker,
+        shared: &mut shared,
+        names: &mut names,
+        resources: &Resources::default(),
+        warnings: &mut Vec::new(),
+        text: Some(text),
+    };
+    (info.nodes[element].class.create)(&mut config).map_err(|error| error.to_string())
 }
 
 /// Every element's handlers, as its first instance declares them.

@@ -57,6 +57,8 @@ pub struct Class {
     pub phase: i32,
     /// Pins that an element's configuration string asks for (StaticThreadSched).
     pub pins: Option<ReadPins>,
+    /// Whether a write to the handler `config` gives an element new arguments while it runs: see [`Class::live`].
+    pub live: bool,
     /// The documentation: the element file's leading doc block.
     pub doc: &'static str,
     /// Makes an instance from its configuration.
@@ -75,6 +77,7 @@ impl Class {
             activity: Activity::Never,
             phase: 0,
             pins: None,
+            live: false,
             doc: "",
             create,
         }
@@ -119,6 +122,14 @@ impl Class {
     /// Says how the class pins elements to workers.
     pub const fn pins(mut self, pins: ReadPins) -> Class {
         self.pins = Some(pins);
+        self
+    }
+
+    /// Says that elements can be given new arguments while they run: whoever writes to the handler `config` has an instance made
+    /// from the new configuration string in the place of each old one, which first gives it its state. For classes that keep
+    /// their arguments and state to themselves: without shared parts, tasks, signals and files.
+    pub const fn live(mut self) -> Class {
+        self.live = true;
         self
     }
 

@@ -62,6 +62,8 @@ pub struct Config<'a> {
     pub(crate) names: &'a mut Names,
     pub(crate) resources: &'a Resources,
     pub(crate) warnings: &'a mut Vec<String>,
+    /// The configuration string, if it is not the one that the configuration says.
+    pub(crate) text: Option<&'a str>,
 }
 
 impl Config<'_> {
@@ -77,12 +79,12 @@ impl Config<'_> {
 
     /// The configuration string as written, variables expanded.
     pub fn text(&self) -> &str {
-        &self.info.nodes[self.element].config
+        self.text.unwrap_or(&self.info.nodes[self.element].config)
     }
 
     /// A reader for the comma-separated arguments.
     pub fn args<'v>(&self) -> Args<'_, 'v> {
-        Args::of_element(self.scope())
+        Args::of_element(self.text(), self.scope())
     }
 
     /// The names that arguments may use, seen from this element.

@@ -38,6 +38,15 @@ const COMMON: &[&str] = &["drop_reasons", "workers", "handlers", "ports", "confi
 const TASK: &[(&str, bool)] =
     &[("home_thread", false), ("runs", false), ("tickets", true), ("scheduled", true)];
 
+/// The handler that all elements have and some can be written to.
+const CONFIG: &str = "config";
+
+/// Whether an element's arguments can be changed by writing them to its handler `config`.
+fn is_live(info: &Info, element: usize) -> bool {
+    let own = info.handlers(element).and_then(|handlers| Some(&handlers.list()[handlers.find(CONFIG)?]));
+    info.nodes[element].class.live && own.is_none_or(|own| !own.writable())
+}
+
 /// What a path leads to.
 #[derive(Clone, Copy)]
 pub(crate) enum Target<'a> {
@@ -123,6 +132,9 @@ pub(crate) fn resolve<'a>(info: &Info, call: &'a Call) -> Result<Target<'a>, Str
     let reads = call.access == Access::Read;
     let full = || full_name(info, element, name);
     let target = match element {
+        Some(element) if !reads && name == CONFIG && is_live(info, element) => {
+            Some(Target::Element(element, Of::Common(CONFIG), None))
+        }
         None => globals(info).find(|(known, ..)| *known == name).map(|_| Target::Global(name)),
         Some(element) => {
             known(info, element, name).map(|of| Target::Element(element, of, None)).or_else(|| {
@@ -147,8 +159,9 @@ fn able(info: &Info, target: Target<'_>, reads: bool) -> (bool, bool) {
         Target::Global(name) => {
             (GLOBAL.iter().any(|&(known, r, w)| known == name && if reads { r } else { w }), false)
         }
-        Target::Element(_, Of::Common(name), _) => {
-            (reads || TASK.iter().any(|&(known, write)| known == name && write), false)
+        Target::Element(element, Of::Common(name), _) => {
+            let writable = TASK.iter().any(|&(known, write)| known == name && write);
+            (reads || writable || (name == CONFIG && is_live(info, element)), false)
         }
         Target::Element(element, Of::Own(at), _) => info.handlers(element).map_or((false, false), |all| {
             let own = &all.list()[at];
@@ -276,11 +289,13 @@ fn ports(info: &Info, element: usize) -> String {
 fn list(info: &Info, element: usize, has_task: bool) -> String {
     let mut text = String::new();
     let own = info.handlers(element).map_or(&[][..], |handlers| handlers.list());
+    let live = is_live(info, element);
     for handler in own.iter().rev() {
         let parameter = if handler.readable() && handler.parameter { "+" } else { "" };
         let button = if handler.button { "b" } else { "" };
         let flags = format!("{parameter}{button}");
-        text.push_str(&line(&handler.name, handler.readable(), handler.writable(), &flags));
+        let writable = handler.writable() || (handler.name == CONFIG && live);
+        text.push_str(&line(&handler.name, handler.readable(), writable, &flags));
     }
     let mut add = |name: &str, write: bool, flags: &str| {
         if !own.iter().any(|handler| handler.name == name) {
@@ -291,6 +306,8 @@ fn list(info: &Info, element: usize, has_task: bool) -> String {
         TASK.iter().for_each(|&(name, write)| add(name, write, ""));
     }
     // Calm: their values hardly ever change.
-    COMMON.iter().for_each(|name| add(name, false, if *name == "drop_reasons" { "" } else { "." }));
+    COMMON.iter().for_each(|name| {
+        add(name, *name == CONFIG && live, if *name == "drop_reasons" { "" } else { "." });
+    });
     text
 }

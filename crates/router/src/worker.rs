@@ -565,6 +565,9 @@ impl Running<'_> {
         let outcome = info.handlers(element).and_then(|handlers| {
             let handler = match handler {
                 Of::Own(at) => &handlers.list()[at],
+                Of::Common("config") if access == Access::Write => {
+                    return Some(Outcome::Done(self.configure(element, argument)));
+                }
                 Of::Common(name) => {
                     return dispatch!(self, element, |_instance, cx| {
                         Outcome::Done(globals::call_common(cx, element, name, access, argument))
@@ -580,10 +583,12 @@ impl Running<'_> {
         let emitted = self.core.list.split_off(base);
         match outcome {
             Some(Outcome::Done(result)) => {
-                if let (Of::Own(at), Access::Write, Ok(_)) = (handler, access, &result)
-                    && let Some(handlers) = info.handlers(element)
-                {
-                    info.current.written(&info, element, &handlers.list()[at].name, argument);
+                if let (Access::Write, Ok(_), Some(handlers)) = (access, &result, info.handlers(element)) {
+                    let name = match handler {
+                        Of::Own(at) => &handlers.list()[at].name,
+                        Of::Common(name) => name,
+                    };
+                    info.current.written(&info, element, name, argument);
                 }
                 self.deliver(reply, result);
             }
@@ -594,6 +599,16 @@ impl Running<'_> {
             None => self.deliver(reply, Err("no such handler on this worker".to_owned())),
         }
         self.core.list.extend(emitted);
+    }
+
+    /// Gives an instance on this worker new arguments: another one takes its place and its state.
+    fn configure(&mut self, element: usize, text: &str) -> HandlerResult {
+        let info = self.core.info.clone();
+        let mut new = crate::build::again(&info, element, self.core.worker, text)?;
+        let started = dispatch!(self, element, |old, cx| replace(old, &mut *new, cx));
+        started.unwrap_or(Ok(()))?;
+        self.slots[element].instance = Some(new);
+        Ok(String::new())
     }
 
     /// Reads all messages.
@@ -631,4 +646,15 @@ impl Running<'_> {
             self.deliver(open.reply, open.merge.apply(values));
         }
     }
+}
+
+/// Starts an instance in the place of another one, with its state.
+fn replace(old: &mut dyn Element, new: &mut dyn Element, cx: &mut Cx<'_>) -> Result<(), String> {
+    new.initialize(cx).map_err(|error| error.to_string())?;
+    let Some(state) = old.give_state() else { return Ok(()) };
+    new.take_state(cx, state).map_err(|(error, state)| {
+        // It was the old one's, so that it fits there.
+        let _ = old.take_state(cx, state);
+        error.to_string()
+    })
 }

@@ -29,8 +29,11 @@ use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("CheckLength", create).ports("1/1-2").processing("a/ah").doc(include_str!("check_length.rs"));
+pub(crate) const CLASS: Class = Class::new("CheckLength", create)
+    .ports("1/1-2")
+    .processing("a/ah")
+    .live()
+    .doc(include_str!("check_length.rs"));
 
 struct CheckLength {
     length: usize,

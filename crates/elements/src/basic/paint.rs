@@ -30,7 +30,7 @@ use router::{
 };
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Paint", create).doc(include_str!("paint.rs"));
+pub(crate) const CLASS: Class = Class::new("Paint", create).live().doc(include_str!("paint.rs"));
 
 /// The place of an annotation of one byte, as an argument: a name, an offset, or `OFFSET/SIZE`.
 #[derive(Clone, Copy, Debug)]

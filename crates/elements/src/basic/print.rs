@@ -33,7 +33,7 @@ use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPack
 use std::fmt::Write;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Print", create).doc(include_str!("print.rs"));
+pub(crate) const CLASS: Class = Class::new("Print", create).live().doc(include_str!("print.rs"));
 
 /// How to print bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,8 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetAnnoByte", create).doc(include_str!("set_anno_byte.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("SetAnnoByte", create).live().doc(include_str!("set_anno_byte.rs"));
 
 #[derive(Default)]
 struct SetAnnoByte {

@@ -26,7 +26,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Strip", create).doc(include_str!("strip.rs"));
+pub(crate) const CLASS: Class = Class::new("Strip", create).live().doc(include_str!("strip.rs"));
 
 struct Strip {
     length: usize,

@@ -27,7 +27,7 @@ use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Truncate", create).doc(include_str!("truncate.rs"));
+pub(crate) const CLASS: Class = Class::new("Truncate", create).live().doc(include_str!("truncate.rs"));
 
 struct Truncate {
     length: usize,

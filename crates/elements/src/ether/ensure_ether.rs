@@ -30,7 +30,7 @@ use wire::MacAddr;
 use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("EnsureEther", create).doc(include_str!("ensure_ether.rs"));
+pub(crate) const CLASS: Class = Class::new("EnsureEther", create).live().doc(include_str!("ensure_ether.rs"));
 
 struct EnsureEther {
     header: [u8; HEADER_LEN],

@@ -32,7 +32,7 @@ use wire::MacAddr;
 use wire::ethernet::{HEADER_LEN, Header, header};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("EtherEncap", create).doc(include_str!("ether_encap.rs"));
+pub(crate) const CLASS: Class = Class::new("EtherEncap", create).live().doc(include_str!("ether_encap.rs"));
 
 struct EtherEncap {
     header: [u8; HEADER_LEN],

@@ -31,7 +31,8 @@ use wire::MacAddr;
 use wire::ethernet::Header;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("EtherRewrite", create).doc(include_str!("ether_rewrite.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("EtherRewrite", create).live().doc(include_str!("ether_rewrite.rs"));
 
 struct EtherRewrite {
     src: MacAddr,

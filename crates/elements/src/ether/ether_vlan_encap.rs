@@ -39,7 +39,8 @@ use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
 use wire::vlan::{TAG_LEN, Tag};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("EtherVLANEncap", create).doc(include_str!("ether_vlan_encap.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("EtherVLANEncap", create).live().doc(include_str!("ether_vlan_encap.rs"));
 /// The class under its other name.
 pub(crate) const ALIAS: Class = Class { name: "EtherVlanEncap", ..CLASS };
 

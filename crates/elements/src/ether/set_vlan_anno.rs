@@ -27,7 +27,8 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetVLANAnno", create).doc(include_str!("set_vlan_anno.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("SetVLANAnno", create).live().doc(include_str!("set_vlan_anno.rs"));
 
 struct SetVlanAnno {
     tagging: Tagging,

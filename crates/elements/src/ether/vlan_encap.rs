@@ -36,7 +36,7 @@ use wire::ethernet::{HEADER_LEN, ether_type};
 use wire::vlan::TAG_LEN;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("VLANEncap", create).doc(include_str!("vlan_encap.rs"));
+pub(crate) const CLASS: Class = Class::new("VLANEncap", create).live().doc(include_str!("vlan_encap.rs"));
 
 struct VlanEncap {
     tagging: Tagging,

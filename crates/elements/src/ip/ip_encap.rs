@@ -39,7 +39,7 @@ use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPack
 use wire::ipv4::{FLAG_DF, HEADER_LEN, Header};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("IPEncap", create).doc(include_str!("ip_encap.rs"));
+pub(crate) const CLASS: Class = Class::new("IPEncap", create).live().doc(include_str!("ip_encap.rs"));
 
 struct IpEncap {
     template: [u8; HEADER_LEN],

@@ -26,7 +26,8 @@ use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, Handlers, PerPacke
 use std::net::Ipv4Addr;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetIPAddress", create).doc(include_str!("set_ip_address.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("SetIPAddress", create).live().doc(include_str!("set_ip_address.rs"));
 
 struct SetIpAddress {
     address: Ipv4Addr,

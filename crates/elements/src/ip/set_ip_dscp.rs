@@ -27,7 +27,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetIPDSCP", create).doc(include_str!("set_ip_dscp.rs"));
+pub(crate) const CLASS: Class = Class::new("SetIPDSCP", create).live().doc(include_str!("set_ip_dscp.rs"));
 
 struct SetIpDscp(u8);
 

@@ -28,7 +28,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetIPECN", create).doc(include_str!("set_ip_ecn.rs"));
+pub(crate) const CLASS: Class = Class::new("SetIPECN", create).live().doc(include_str!("set_ip_ecn.rs"));
 
 struct SetIpEcn {
     bits: u8,

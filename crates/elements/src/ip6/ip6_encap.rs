@@ -35,7 +35,7 @@ use std::net::Ipv6Addr;
 use wire::ipv6::{HEADER_LEN, Header};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("IP6Encap", create).doc(include_str!("ip6_encap.rs"));
+pub(crate) const CLASS: Class = Class::new("IP6Encap", create).live().doc(include_str!("ip6_encap.rs"));
 
 struct Ip6Encap {
     template: [u8; HEADER_LEN],

@@ -35,7 +35,8 @@ use std::net::Ipv6Addr;
 use wire::{ip_proto, ipv6, udp};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("UDPIP6Encap", create).doc(include_str!("udp_ip6_encap.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("UDPIP6Encap", create).live().doc(include_str!("udp_ip6_encap.rs"));
 
 const HOP_LIMIT: u8 = 255;
 

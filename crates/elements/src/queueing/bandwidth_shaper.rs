@@ -13,7 +13,7 @@
 //! - `RATE` (bandwidth): bytes a second; units such as `kBps` or `Mbps` are understood.
 //!
 //! # Handlers
-//! - `rate` (read, write): the argument.
+//! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
 //!
 //! # Example
@@ -110,13 +110,13 @@ impl Element for BandwidthShaper {
     fn handlers(&self, h: &mut Handlers) {
         for name in ["rate", "config"] {
             h.read(name, |e: &mut BandwidthShaper, _| Bandwidth(e.rate.rate()));
+            h.write(name, |e: &mut BandwidthShaper, cx, text| {
+                let rate = router::value::<Bandwidth>(cx, text)?;
+                e.rate.set(checked(rate.0)?, cx.now_ns());
+                cx.set_signal(true);
+                Ok(())
+            });
         }
-        h.write("rate", |e: &mut BandwidthShaper, cx, text| {
-            let rate = router::value::<Bandwidth>(cx, text)?;
-            e.rate.set(checked(rate.0)?, cx.now_ns());
-            cx.set_signal(true);
-            Ok(())
-        });
     }
 }
 

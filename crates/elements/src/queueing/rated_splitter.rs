@@ -14,7 +14,7 @@
 //! - `BURST_SIZE` (integer): packets that may go at once, instead.
 //!
 //! # Handlers
-//! - `rate` (read, write): the argument.
+//! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
 //!
 //! # Example
@@ -66,8 +66,8 @@ impl Simple for RatedSplitter {
     fn handlers(&self, h: &mut Handlers) {
         for name in ["rate", "config"] {
             h.read(name, |e: &mut RatedSplitter, _| e.limit.read());
+            h.write(name, |e: &mut RatedSplitter, cx, text| e.limit.write(cx, text));
         }
-        h.write("rate", |e: &mut RatedSplitter, cx, text| e.limit.write(cx, text));
     }
 }
 

@@ -15,7 +15,7 @@
 //! - `BURST_SIZE` (integer): packets that may go at once, instead.
 //!
 //! # Handlers
-//! - `rate` (read, write): the argument.
+//! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
 //! - `active` (read, write): whether packets are pulled. Initially true.
 //! - `calls` (read): how often the task ran, how often in vain, packets pushed, pulls in vain.
@@ -106,12 +106,12 @@ impl Element for RatedUnqueue {
         type U = RatedUnqueue;
         for name in ["rate", "config"] {
             h.read(name, |e: &mut U, _| e.limit.read());
+            h.write(name, |e: &mut U, cx, text| {
+                e.limit.write(cx, text)?;
+                cx.schedule();
+                Ok(())
+            });
         }
-        h.write("rate", |e: &mut U, cx, text| {
-            e.limit.write(cx, text)?;
-            cx.schedule();
-            Ok(())
-        });
         h.read("active", |e: &mut U, _| e.active);
         h.write("active", |e: &mut U, cx, text| {
             e.active = router::value(cx, text)?;

@@ -50,6 +50,7 @@ pub(crate) const CLASS: Class = Class::new("RED", create)
     .ports("1/1-2")
     .processing("a/ah")
     .residency(Residency::Exclusive)
+    .live()
     .doc(include_str!("red.rs"));
 
 pub(super) type Probability = Fraction<16>;

@@ -13,7 +13,7 @@
 //! - `RATE` (integer): packets a second.
 //!
 //! # Handlers
-//! - `rate` (read, write): the argument.
+//! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
 //!
 //! # Example
@@ -88,12 +88,12 @@ impl Element for Shaper {
     fn handlers(&self, h: &mut Handlers) {
         for name in ["rate", "config"] {
             h.read(name, |e: &mut Shaper, _| e.rate.rate());
+            h.write(name, |e: &mut Shaper, cx, text| {
+                e.rate.set(checked(router::value(cx, text)?)?, cx.now_ns());
+                cx.set_signal(true);
+                Ok(())
+            });
         }
-        h.write("rate", |e: &mut Shaper, cx, text| {
-            e.rate.set(checked(router::value(cx, text)?)?, cx.now_ns());
-            cx.set_signal(true);
-            Ok(())
-        });
     }
 }
 

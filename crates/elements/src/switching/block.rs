@@ -29,7 +29,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simpl
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("Block", create).ports("1/2").processing("h/h").doc(include_str!("block.rs"));
+    Class::new("Block", create).ports("1/2").processing("h/h").live().doc(include_str!("block.rs"));
 
 struct Block {
     thresh: i32,

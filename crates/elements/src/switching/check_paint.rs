@@ -29,8 +29,11 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("CheckPaint", create).ports("1/1-2").processing("a/ah").doc(include_str!("check_paint.rs"));
+pub(crate) const CLASS: Class = Class::new("CheckPaint", create)
+    .ports("1/1-2")
+    .processing("a/ah")
+    .live()
+    .doc(include_str!("check_paint.rs"));
 
 #[derive(Default)]
 struct CheckPaint {

@@ -30,8 +30,11 @@ use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("CompareBlock", create).ports("1/2").processing("h/h").doc(include_str!("compare_block.rs"));
+pub(crate) const CLASS: Class = Class::new("CompareBlock", create)
+    .ports("1/2")
+    .processing("h/h")
+    .live()
+    .doc(include_str!("compare_block.rs"));
 
 struct CompareBlock {
     fwd_weight: i32,

@@ -36,6 +36,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket
 pub(crate) const CLASS: Class = Class::new("RandomSample", create)
     .ports("1/1-2")
     .processing("a/ah")
+    .live()
     .doc(include_str!("random_sample.rs"));
 
 /// Bits behind the point that probabilities have.

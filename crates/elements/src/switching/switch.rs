@@ -30,7 +30,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("Switch", create).ports("1/-").processing("h/h").doc(include_str!("switch.rs"));
+    Class::new("Switch", create).ports("1/-").processing("h/h").live().doc(include_str!("switch.rs"));
 
 struct Switch {
     output: i32,

@@ -32,7 +32,8 @@ use std::net::Ipv4Addr;
 use wire::icmpv4::kind;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("ICMPPingEncap", create).doc(include_str!("icmp_ping_encap.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("ICMPPingEncap", create).live().doc(include_str!("icmp_ping_encap.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut src, mut dst, mut identifier) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED, 0u16);

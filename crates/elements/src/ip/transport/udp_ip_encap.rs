@@ -36,7 +36,7 @@ use std::net::Ipv4Addr;
 use wire::{ip_proto, ipv4, udp};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("UDPIPEncap", create).doc(include_str!("udp_ip_encap.rs"));
+pub(crate) const CLASS: Class = Class::new("UDPIPEncap", create).live().doc(include_str!("udp_ip_encap.rs"));
 
 /// Bytes of both headers.
 const HEADERS: usize = ipv4::HEADER_LEN + udp::HEADER_LEN;
