@@ -328,8 +328,9 @@ impl Packet {
 
     #[inline]
     fn stored(&self, offset: isize) -> u16 {
-        let absolute = self.meta().start as isize + offset + 1;
-        if absolute > 0 { u16::try_from(absolute).unwrap_or(0) } else { 0 }
+        // A position in front of the buffer is a huge number, too.
+        let absolute = (self.meta().start as isize).wrapping_add(offset).wrapping_add(1) as usize;
+        u16::try_from(absolute).unwrap_or(0)
     }
 
     /// Where the link-layer header starts, if known.

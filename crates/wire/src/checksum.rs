@@ -92,19 +92,17 @@ impl Sum {
     #[inline]
     #[must_use]
     pub fn fold(self) -> u16 {
-        let s = (self.0 >> 32) + (self.0 & 0xffff_ffff);
-        let s = (s >> 32) + (s & 0xffff_ffff);
-        let s = (s >> 16) + (s & 0xffff);
-        let s = (s >> 16) + (s & 0xffff);
-        u16::from_be(s as u16)
+        // Added to itself with its halves exchanged, a number has the sum of both in its upper half, and the carry of the lower half
+        // is the end-around carry.
+        let s = (self.0.wrapping_add(self.0.rotate_right(32)) >> 32) as u32;
+        u16::from_be(fold32(s))
     }
 
     /// Whether the sum is all ones when folded: what bytes that include their right checksum sum to.
     #[inline]
     #[must_use]
     pub fn is_all_ones(self) -> bool {
-        // Folding keeps the remainder by 65,535, and only a sum of nothing but zeros folds to zero.
-        self.0 != 0 && self.0.is_multiple_of(0xffff)
+        self.fold() == 0xffff
     }
 
     /// The checksum field's value, in host order: the complement of the folded sum.
@@ -127,21 +125,28 @@ fn sum_bytes(bytes: &[u8]) -> u64 {
         }
     }
     let mut sum = Sum(acc[0] + acc[1] + acc[2] + acc[3]);
-    let (long, rest) = rest.as_chunks::<8>();
+    let (long, tail) = rest.as_chunks::<8>();
     for &w in long {
         sum = sum.add(Sum(u64::from_ne_bytes(w)));
     }
-    let (words, tail) = rest.as_chunks::<4>();
-    for &w in words {
-        sum = sum.add(Sum(u64::from(u32::from_ne_bytes(w))));
+    match (tail, bytes.last_chunk()) {
+        ([], _) => sum.0,
+        // The last eight bytes without those that were added: one load, however many are left.
+        (tail, Some(&last)) => {
+            let word = u64::from_le_bytes(last) >> (64 - 8 * tail.len());
+            sum.add(Sum(word.to_le())).0
+        }
+        (tail, None) => sum_short(tail),
     }
-    let last = match *tail {
-        [a, b, c] => [a, b, c, 0],
-        [a, b] => [a, b, 0, 0],
-        [a] => [a, 0, 0, 0],
-        _ => [0; 4],
-    };
-    sum.add(Sum(u64::from(u32::from_ne_bytes(last)))).0
+}
+
+/// Adds the bytes of a slice shorter than a word.
+fn sum_short(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    for (to, &byte) in word.iter_mut().zip(bytes) {
+        *to = byte;
+    }
+    u64::from_ne_bytes(word)
 }
 
 /// The checksum of `bytes` (RFC 1071): the value to store, in host order, if the field was zero in `bytes`.
@@ -180,8 +185,7 @@ pub fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
 
 #[inline]
 fn fold32(sum: u32) -> u16 {
-    let s = (sum >> 16) + (sum & 0xffff);
-    ((s >> 16) + (s & 0xffff)) as u16
+    (sum.wrapping_add(sum.rotate_right(16)) >> 16) as u16 // see `Sum::fold`
 }
 
 /// The sum of the IPv4 pseudo-header; `len` is the length in bytes of the transport header and its payload.
@@ -229,11 +233,14 @@ mod tests {
 
     /// Around every multiple of 65,535 that matters, and at the carries.
     #[test]
-    fn all_ones_as_folded() {
+    fn folding_keeps_the_remainder() {
         let near = |at: u64| (0..3).flat_map(move |d| [at.wrapping_add(d), at.wrapping_sub(d)]);
         let multiples = [0, 1, 2, 0x1_0000, 0x1_0001, 0x1_0001_0001, 0x1_0001_0001_0001].map(|n| n * 0xffff);
         for sum in multiples.into_iter().chain([1 << 16, 1 << 32, 1 << 48]).flat_map(near) {
-            assert_eq!(Sum(sum).is_all_ones(), Sum(sum).fold() == 0xffff, "{sum:#x}");
+            // Folding keeps the remainder by 65,535, and only zero folds to zero.
+            let folded = if sum == 0 { 0 } else { (sum - 1) % 0xffff + 1 };
+            assert_eq!(u64::from(Sum(sum).fold().to_be()), folded, "{sum:#x}");
+            assert_eq!(Sum(sum).is_all_ones(), folded == 0xffff, "{sum:#x}");
         }
     }
 
