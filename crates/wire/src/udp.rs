@@ -108,6 +108,22 @@ pub fn datagram(bytes: &[u8]) -> Result<&[u8], Error> {
     if len < HEADER_LEN { Err(Error::BadLength) } else { bytes.get(..len).ok_or(Error::BadLength) }
 }
 
+/// A header, with the checksum for a payload that has this sum, sent between two IPv4 addresses. `len` counts header and
+/// payload, in octets.
+#[inline]
+#[must_use]
+pub fn header_v4(src: Ipv4Addr, dst: Ipv4Addr, ports: [u16; 2], len: u16, payload: Sum) -> [u8; HEADER_LEN] {
+    let sum = pseudo_v4(src, dst, ip_proto::UDP, len).add_u16(ports[0]).add_u16(ports[1]).add_u16(len);
+    header(ports, len, never_zero(sum.add(payload).checksum()))
+}
+
+/// A header with a given checksum; 0 means that there is none.
+#[inline]
+#[must_use]
+pub fn header([src, dst]: [u16; 2], len: u16, checksum: u16) -> [u8; HEADER_LEN] {
+    [src, dst, len, checksum].iter().fold(0, |all, &field| all << 16 | u64::from(field)).to_be_bytes()
+}
+
 /// Stores the checksum of `datagram`, header and payload, sent between two IPv4 addresses.
 ///
 /// # Errors

@@ -63,6 +63,19 @@ proptest! {
         prop_assert_eq!(Sum::of_20_except_10(header).fold(), Sum::except(header, 10).fold());
     }
 
+    /// A UDP header made at once is one whose checksum was filled in.
+    #[test]
+    fn udp_headers(payload in bytes(100), ports: [u16; 2], src: u32, dst: u32) {
+        let (src, dst) = (Ipv4Addr::from(src), Ipv4Addr::from(dst));
+        let len = (udp::HEADER_LEN + payload.len()) as u16;
+        let mut datagram = [&udp::header(ports, len, 0)[..], &payload].concat();
+        udp::fill_checksum_v4(src, dst, &mut datagram).expect("a header");
+        let header = udp::header_v4(src, dst, ports, len, Sum::of(&payload));
+        prop_assert_eq!(&datagram[..udp::HEADER_LEN], header);
+        let read = udp::Header::new(&header);
+        prop_assert_eq!(([read.src_port(), read.dst_port()], read.len()), (ports, len));
+    }
+
     #[test]
     fn pieces_add_up(bytes in bytes(200), cuts in prop::collection::vec(0usize..100, 0..4), a: u16, b: u32) {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|c| (2 * c).min(bytes.len() & !1)).collect();

@@ -3,6 +3,7 @@
 use packet::Packet;
 use router::{FromArg, Scope};
 use std::net::Ipv4Addr;
+use wire::checksum::Sum;
 use wire::ipv4::{HEADER_LEN, Header};
 
 /// Why packets are dropped that the length field of IP, or a buffer, cannot hold.
@@ -14,6 +15,17 @@ pub(super) enum Destination {
     Address(Ipv4Addr),
     /// Where the destination address annotation says.
     Annotation,
+}
+
+impl Destination {
+    /// Where a packet goes.
+    #[inline]
+    pub(super) fn of(self, packet: &Packet) -> Ipv4Addr {
+        match self {
+            Destination::Address(address) => address,
+            Destination::Annotation => packet.dst_ip(),
+        }
+    }
 }
 
 impl FromArg for Destination {
@@ -44,7 +56,7 @@ pub(super) fn template(protocol: u8, ttl: u8) -> [u8; HEADER_LEN] {
     bytes
 }
 
-/// Puts a header in front, made from a template; marks it and sets the destination address annotation. The destination;
+/// Puts a header in front, made from a template in which length, identification, checksum and destination are zero; marks it and sets the destination address annotation. The destination;
 /// none, and nothing changed, if the packet becomes too long.
 #[inline]
 pub(super) fn push_header(
@@ -54,20 +66,19 @@ pub(super) fn push_header(
     id: u16,
 ) -> Option<Ipv4Addr> {
     let len = u16::try_from(packet.len() + HEADER_LEN).ok()?;
-    let dst = match destination {
-        Destination::Address(address) => address,
-        Destination::Annotation => packet.dst_ip(),
-    };
+    let dst = destination.of(packet);
     if !packet.push(HEADER_LEN) {
         return None;
     }
+    // What is written here is not read here: loads that span several stores just made would wait for all of them.
+    let sum = Sum::of_20(template).add_u16(len).add_u16(id).add_u32(dst.to_bits());
     if let Some(bytes) = packet.data_mut().first_chunk_mut::<HEADER_LEN>() {
         *bytes = *template;
         let mut ip = Header::new(bytes);
         ip.set_total_len(len);
         ip.set_id(id);
         ip.set_dst(dst);
-        ip.fill_checksum();
+        ip.set_checksum(sum.checksum());
     }
     packet.set_network(0, HEADER_LEN);
     packet.set_dst_ip(dst);

@@ -4,6 +4,7 @@ use super::super::encap::{Destination, NO_FIT, push_header, template};
 use packet::Packet;
 use router::{Cx, Handlers, Simple, Verdict};
 use std::net::Ipv4Addr;
+use wire::checksum::Sum;
 use wire::icmpv4::{self, kind};
 use wire::{ip_proto, ipv4};
 
@@ -53,17 +54,22 @@ impl IcmpEncap {
     fn encapsulate(&self, packet: &mut Packet) -> Option<()> {
         let len = header_len(self.kind);
         u16::try_from(packet.len() + len + ipv4::HEADER_LEN).ok()?;
+        let mut header = [0; icmpv4::HEADER_LEN];
+        header[..2].copy_from_slice(&[self.kind, self.code]);
+        if is_sequenced(self.kind) {
+            header[4..6].copy_from_slice(&self.identifier);
+            header[6..8].copy_from_slice(&self.id.to_ne_bytes());
+        }
+        // The sum comes before the header is written: loads of what was just stored would wait. Times stay zero.
+        let words = header.as_chunks::<2>().0.iter().map(|&word| u16::from_be_bytes(word));
+        let sum = words.fold(Sum::of(packet.data()), Sum::add_u16);
+        header[2..4].copy_from_slice(&sum.checksum().to_be_bytes());
         if !packet.push(len) {
             return None;
         }
-        let message = packet.data_mut();
-        message.get_mut(..len)?.fill(0);
-        message[..2].copy_from_slice(&[self.kind, self.code]);
-        if is_sequenced(self.kind) {
-            message[4..6].copy_from_slice(&self.identifier);
-            message[6..8].copy_from_slice(&self.id.to_ne_bytes());
-        }
-        icmpv4::fill_checksum(message).ok()?;
+        let (start, times) = packet.data_mut().get_mut(..len)?.split_first_chunk_mut()?;
+        *start = header;
+        times.fill(0);
         push_header(packet, &self.template, Destination::Address(self.dst), self.id).map(|_| ())
     }
 }

@@ -33,6 +33,7 @@ use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Simple, Verdict,
 };
 use std::net::Ipv4Addr;
+use wire::checksum::Sum;
 use wire::{ip_proto, ipv4, udp};
 
 /// The class.
@@ -71,20 +72,19 @@ impl UdpIp {
     #[inline]
     fn encapsulate(&self, packet: &mut Packet) -> Option<()> {
         let len = u16::try_from(packet.len() + HEADERS).ok()? - ipv4::HEADER_LEN as u16;
+        // The sum comes before the headers, which are written and not read.
+        let header = match self.checksum {
+            true => {
+                let (src, dst) = (ipv4::Header::new(&self.template).src(), self.destination.of(packet));
+                udp::header_v4(src, dst, self.ports, len, Sum::of(packet.data()))
+            }
+            false => udp::header(self.ports, len, 0),
+        };
         if !packet.push(udp::HEADER_LEN) {
             return None;
         }
-        if let Ok(mut header) = udp::Header::new_checked_mut(packet.data_mut()) {
-            header.set_src_port(self.ports[0]);
-            header.set_dst_port(self.ports[1]);
-            header.set_len(len);
-            header.set_checksum(0);
-        }
-        let dst = push_header(packet, &self.template, self.destination, self.id)?;
-        if self.checksum {
-            let src = ipv4::Header::new(&self.template).src();
-            udp::fill_checksum_v4(src, dst, packet.data_mut().get_mut(ipv4::HEADER_LEN..)?).ok()?;
-        }
+        *packet.data_mut().first_chunk_mut()? = header;
+        push_header(packet, &self.template, self.destination, self.id)?;
         Some(())
     }
 }
