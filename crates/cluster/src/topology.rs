@@ -155,6 +155,8 @@ impl Topology {
     pub fn first_link(&self, from: NodeId, to: NodeId) -> usize {
         match self {
             Topology::Mesh { .. } => usize::from(to),
+            // As `toward` has it, at level 0.
+            Topology::Fly { radices, .. } => ((u32::from(from) + u32::from(to)) % radices[0] as u32) as usize,
             _ => self.toward(usize::from(from), usize::from(to)).unwrap_or(0),
         }
     }
@@ -217,6 +219,9 @@ mod tests {
             };
             prop_assert!(topology.terminals() >= size);
             let (from, to) = (from % size, to % size);
+            if from != to {
+                prop_assert_eq!(Some(topology.first_link(from as NodeId, to as NodeId)), topology.toward(from, to));
+            }
             let mut way = walk(&topology, from, to);
             prop_assert_eq!(way.last(), Some(&to));
             prop_assert!(way.iter().all(|&node| node < topology.nodes()));

@@ -1,6 +1,7 @@
 //! The events of a simulation and what they bring about.
 
 use super::events::Calendar;
+use super::map::Map;
 use super::measure::{Histogram, OrderCheck, jain};
 use super::report::{Drops, Latency, Report};
 use super::traffic::Destinations;
@@ -59,6 +60,7 @@ struct Source {
 
 struct Engine<'c> {
     config: &'c Config,
+    map: Map<'c>,
     calendar: Calendar<What>,
     destinations: Option<Destinations>,
     sources: Vec<Source>,
@@ -140,6 +142,7 @@ impl<'c> Engine<'c> {
         let shift = ((16.0 / (3.0 * per_ns)).log2().round() as i32).clamp(0, 20) as u32;
         let mut seeds = Rng::with_seed(config.seed);
         Ok(Engine {
+            map: Map::new(topology),
             calendar: Calendar::new(16, shift),
             destinations,
             sources: (0..terminals)
@@ -319,7 +322,7 @@ impl<'c> Engine<'c> {
             return;
         }
         let at = load.add(now, u32::from(packet.bytes)) + self.config.latency_ns;
-        let next = self.config.topology.neighbour(node, link);
+        let next = self.map.neighbour(node, link);
         if !self.broken.is_empty() && !self.is_whole(Part::Link(node as NodeId, next as NodeId)) {
             self.report.drops.broken += 1;
             return;
@@ -336,7 +339,7 @@ impl<'c> Engine<'c> {
             packet.via = NONE;
         }
         let target = if packet.via == NONE { packet.egress } else { packet.via };
-        let Some(link) = self.config.topology.toward(node, usize::from(target)) else {
+        let Some(link) = self.map.toward(node, usize::from(target)) else {
             return self.egress(now, packet);
         };
         let service = self.config.service.intermediate_ns;

@@ -31,6 +31,8 @@ pub(super) struct Calendar<T> {
     /// The day that is being lived, its events with the next one last.
     day: u64,
     today: Vec<Event<T>>,
+    /// Lists that no day needs now, the one that was used last on top: its memory is still near.
+    spare: Vec<Vec<Event<T>>>,
     /// Events that are more than a ring ahead.
     beyond: Vec<Event<T>>,
     waiting: usize,
@@ -45,6 +47,7 @@ impl<T: Copy> Calendar<T> {
             shift,
             day: 0,
             today: Vec::new(),
+            spare: Vec::new(),
             beyond: Vec::new(),
             waiting: 0,
             serial: 0,
@@ -68,7 +71,13 @@ impl<T: Copy> Calendar<T> {
             self.today.insert(at, event);
         } else if ahead < self.days.len() as u64 {
             let mask = self.days.len() as u64 - 1;
-            self.days[((self.day + ahead) & mask) as usize].push(event);
+            let day = &mut self.days[((self.day + ahead) & mask) as usize];
+            if day.capacity() == 0
+                && let Some(list) = self.spare.pop()
+            {
+                *day = list;
+            }
+            day.push(event);
         } else {
             self.beyond.push(event);
         }
@@ -94,7 +103,10 @@ impl<T: Copy> Calendar<T> {
         self.day += 1;
         let mask = self.days.len() as u64 - 1;
         let at = (self.day & mask) as usize;
-        std::mem::swap(&mut self.today, &mut self.days[at]);
+        let past = std::mem::replace(&mut self.today, std::mem::take(&mut self.days[at]));
+        if past.capacity() > 0 {
+            self.spare.push(past);
+        }
         // At a new round, what was beyond the ring may lie within it.
         if at == 0 && !self.beyond.is_empty() {
             let beyond = std::mem::take(&mut self.beyond);

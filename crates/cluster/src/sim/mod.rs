@@ -6,6 +6,7 @@
 
 mod engine;
 mod events;
+mod map;
 pub mod measure;
 pub mod report;
 pub mod trace;
