@@ -78,6 +78,11 @@ pub struct Resequencer<T> {
 }
 
 impl<T> Resequencer<T> {
+    /// Other settings, from now on. What waits goes on waiting.
+    pub fn set_settings(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
     /// An empty one.
     pub fn new(settings: Settings) -> Resequencer<T> {
         Resequencer {

@@ -203,6 +203,16 @@ impl Chooser {
         self.share();
     }
 
+    /// Other settings, from now on; the seed stays. What is remembered of flows is kept if it means the same as before.
+    pub fn set_settings(&mut self, settings: Settings) {
+        if (self.settings.order, self.settings.flow_bits) != (settings.order, settings.flow_bits) {
+            self.flows = Flows::new(&settings, self.topology.terminals());
+        }
+        self.links.iter_mut().for_each(|link| link.set_rate(settings.link_rate));
+        self.settings = settings;
+        self.share();
+    }
+
     /// What was chosen so far.
     pub fn counts(&self) -> Counts {
         self.counts

@@ -173,6 +173,16 @@ impl Member {
         self.events.push(Event::View);
     }
 
+    /// Other times, from now on.
+    pub fn set_timing(&mut self, timing: Timing) {
+        self.timing = timing;
+    }
+
+    /// Whether hellos are authenticated with this key.
+    pub fn has_key(&self, key: &Key) -> bool {
+        self.key.is_same(key)
+    }
+
     /// How far the node takes part.
     pub fn phase(&self) -> Phase {
         self.phase

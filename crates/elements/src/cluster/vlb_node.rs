@@ -16,7 +16,8 @@
 //! Into every link the node sends hellos, authenticated with the key that all nodes share, and from those of the others it
 //! knows which links and nodes are up and who reaches whom. Packets that come from where no hello comes from are dropped.
 //! A node takes part once most others hear it. A node that is to be stopped should drain: others use other ways, and when
-//! nothing has come for a while its phase is `left`.
+//! nothing has come for a while its phase is `left`. When the configuration is replaced while it runs, the new element of the
+//! same name goes on in its place, with other keywords if they differ; the key must be the same.
 //!
 //! Ports: NODES inputs, NODES outputs. Processing: push. Workers: exclusive. Not in Click.
 //!
@@ -75,7 +76,8 @@ use cluster::topology::Topology;
 use cluster::transit::{Next, next};
 use cluster::view::View;
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency, Verdict};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use wire::MacAddr;
@@ -101,6 +103,15 @@ struct VlbNode {
     topology: Topology,
     roster: Holder,
     running: Option<Running>,
+    passed: u64,
+    delivered: u64,
+    rejected: BTreeMap<&'static str, u64>,
+}
+
+/// What a node hands over to its namesake in another configuration.
+struct Handed {
+    running: Running,
+    roster: Holder,
     passed: u64,
     delivered: u64,
     rejected: BTreeMap<&'static str, u64>,
@@ -299,6 +310,18 @@ impl VlbNode {
         self.notice(cx);
     }
 
+    /// Why the state of another configuration's node does not fit.
+    fn misfit(&self, handed: &Handed) -> Option<&'static str> {
+        let view = handed.running.chooser.view();
+        if (view.me(), view.nodes()) != (self.settings.node, usize::from(self.settings.nodes)) {
+            return Some("another node, or another number of nodes");
+        }
+        match self.settings.key() {
+            Ok(key) if handed.running.member.has_key(&key) => None,
+            _ => Some("another key"),
+        }
+    }
+
     fn view(&self) -> String {
         let Some(running) = &self.running else { return String::new() };
         let view = running.member.view(usize::from(self.settings.nodes));
@@ -395,6 +418,37 @@ impl Element for VlbNode {
             running.resequencer.expire(at, |packet| cx.emit_packet(OWN, packet));
         }
         self.set_expiry(cx);
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let roster = Holder::new(self.roster.current().clone());
+        let (passed, delivered, rejected) = (self.passed, self.delivered, self.rejected.clone());
+        let running = self.running.take()?;
+        Some(Box::new(Handed { running, roster, passed, delivered, rejected }))
+    }
+
+    /// The node goes on as the one that it was to the others: no hello and no number is given twice.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let mut handed = state.downcast::<Handed>().map_err(|state| ("not a VLBNode".into(), state))?;
+        if let Some(why) = self.misfit(&handed) {
+            return Err((why.into(), handed));
+        }
+        let running = &mut handed.running;
+        running.chooser.set_settings(self.settings.choice.clone());
+        running.member.set_timing(self.settings.timing);
+        running.resequencer.set_settings(self.settings.resequence);
+        // What came by a handler or from a server may be newer than the file.
+        if self.roster.current().version > handed.roster.current().version {
+            running.member.set_roster(self.roster.current(), now(cx));
+        } else {
+            self.roster = Holder::new(handed.roster.current().clone());
+        }
+        (self.passed, self.delivered) = (handed.passed, handed.delivered);
+        self.rejected = std::mem::take(&mut handed.rejected);
+        self.running = Some(handed.running);
+        self.notice(cx);
+        self.set_expiry(cx);
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

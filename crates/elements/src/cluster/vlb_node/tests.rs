@@ -1,4 +1,5 @@
-use crate::testing::{build, errors, run_and_read};
+use crate::testing::{build, build_at, errors, run_and_read};
+use router::{Call, Clock, Resources};
 
 /// Four nodes with all links; what leaves node 3 is counted. `traffic` comes in at node 0.
 fn four(keywords: &str, traffic: &str) -> String {
@@ -71,10 +72,10 @@ fn rosters() {
     let mut router = build(config, 1, 32).unwrap_or_else(|errors| panic!("{errors}"));
     router.run();
     let mut call = |call| router.call(call);
-    let write = |text: &str| router::Call::write("b.roster", text);
+    let write = |text: &str| Call::write("b.roster", text);
     assert!(call(write("version 1\nnode 0 a ports 1\n")).is_err());
     assert!(call(write("version 2\nnode 0 a ports 1\nnode 1 b ports 1 drain\n")).is_ok());
-    assert_eq!(call(router::Call::read("b.phase", "")).as_deref(), Ok("draining"));
+    assert_eq!(call(Call::read("b.phase", "")).as_deref(), Ok("draining"));
 }
 
 /// Mistakes in the configuration.
@@ -88,4 +89,37 @@ fn mistakes() {
     assert!(one("0, 1").contains("either KEY or KEYFILE is needed"));
     assert!(one("0, 1, KEY k, ORDER maybe").contains("ORDER: NONE, PINNED"));
     assert!(one("0, 1, KEY k, KEYFILE /none").contains("either KEY or KEYFILE"));
+}
+
+/// Another configuration takes the node's place: it goes on where the old one was, with what is different about it. One with
+/// another key does not.
+#[test]
+fn another_configuration() {
+    let clock = Clock::simulated();
+    let make = |config: &str| {
+        build_at(config, 1, 32, clock.clone(), Resources::default())
+            .unwrap_or_else(|errors| panic!("{errors}"))
+    };
+    let source = |count: u32| {
+        format!(
+            "RatedSource(DATA \\<45000014>, RATE 2000, LIMIT {count}) -> VLBEncap(3) -> n0; Script(wait 0.5, stop);"
+        )
+    };
+    let mut router = make(&four("ORDER STRICT, LINE_RATE 200kbps", &source(1_000)));
+    router.run();
+    let before = router.call(Call::read("n1.passed", "")).expect("read");
+    router.info().adjust_run_count(1);
+    let other = four("ORDER STRICT, LINE_RATE 100kbps, HELLO 5ms", &source(1_000));
+    assert!(router.replace(make(&other.replace("KEY k", "KEY x"))).is_err());
+    assert_eq!(router.call(Call::read("n1.passed", "")).as_ref(), Ok(&before));
+    let mut old = router.replace(make(&other)).expect("the same nodes");
+    old.finish();
+    assert_eq!(router.call(Call::read("n0.phase", "")).as_deref(), Ok("active"));
+    assert_eq!(router.call(Call::read("n1.passed", "")).as_ref(), Ok(&before));
+    router.run();
+    // From the first packet on nothing is refused, and no number comes twice.
+    let read = ["n0.refused", "n0.drop_reasons", "n3.late", "out.count"]
+        .map(|handler| router.call(Call::read(handler, "")).expect("read"));
+    assert_eq!(read[..3], ["0", "", "0"]);
+    assert!(read[3].parse::<u32>().is_ok_and(|count| count > 900), "{}", read[3]);
 }
