@@ -4,6 +4,7 @@ mod flow;
 mod settings;
 mod vlb_decap;
 mod vlb_encap;
+mod vlb_fly;
 mod vlb_node;
 
 pub use flow::flow_hash;
@@ -11,4 +12,4 @@ pub use flow::flow_hash;
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] = &[&vlb_decap::CLASS, &vlb_encap::CLASS, &vlb_node::CLASS];
+pub const CLASSES: &[&Class] = &[&vlb_decap::CLASS, &vlb_encap::CLASS, &vlb_fly::CLASS, &vlb_node::CLASS];

@@ -49,6 +49,26 @@ fn error(message: &str) -> ConfigError {
     ConfigError::from(message)
 }
 
+/// The argument ORDER.
+pub(super) fn order_of(text: &str) -> Result<Order, ConfigError> {
+    match text.to_ascii_uppercase().as_str() {
+        "NONE" => Ok(Order::None),
+        "PINNED" => Ok(Order::Pinned),
+        "FLOWLET" => Ok(Order::Flowlet),
+        "STRICT" => Ok(Order::Sequence),
+        _ => Err(error("ORDER: NONE, PINNED, FLOWLET or STRICT expected")),
+    }
+}
+
+/// The argument SCHEME.
+pub(super) fn scheme_of(text: &str) -> Result<Scheme, ConfigError> {
+    match text.to_ascii_uppercase().as_str() {
+        "DIRECT" => Ok(Scheme::Direct),
+        "VALIANT" => Ok(Scheme::Valiant),
+        _ => Err(error("SCHEME: DIRECT or VALIANT expected")),
+    }
+}
+
 /// Reads the arguments, and the files that they name.
 pub(super) fn create_settings(config: &mut Config<'_>) -> Result<(Settings, Roster), ConfigError> {
     let (mut node, mut nodes, mut key, mut key_file) = (0, 0, None::<Bytes>, None::<FileName>);
@@ -92,18 +112,8 @@ pub(super) fn create_settings(config: &mut Config<'_>) -> Result<(Settings, Rost
     let line_rate = line_rate.bytes_per_second * 8;
     let link_rate = link_rate.map_or(2 * line_rate / u64::from(nodes), |rate| rate.bytes_per_second * 8);
     let mut choice = choice::Settings::new(line_rate, link_rate.max(1));
-    choice.order = match order.to_ascii_uppercase().as_str() {
-        "NONE" => Order::None,
-        "PINNED" => Order::Pinned,
-        "FLOWLET" => Order::Flowlet,
-        "STRICT" => Order::Sequence,
-        _ => return Err(error("ORDER: NONE, PINNED, FLOWLET or STRICT expected")),
-    };
-    choice.scheme = match scheme.to_ascii_uppercase().as_str() {
-        "DIRECT" => Scheme::Direct,
-        "VALIANT" => Scheme::Valiant,
-        _ => return Err(error("SCHEME: DIRECT or VALIANT expected")),
-    };
+    choice.order = order_of(&order)?;
+    choice.scheme = scheme_of(&scheme)?;
     choice.flowlet_gap_ns = ns(flowlet);
     (timing.hello_ns, timing.hold_ns, resequence.wait_ns) = (ns(hello), ns(hold), ns(wait));
     (timing.listen_ns, timing.quiet_ns) = (3 * ns(hold), ns(hold).max(ns(flowlet)) + ns(hold));

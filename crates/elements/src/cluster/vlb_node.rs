@@ -63,7 +63,7 @@
 //! ```
 //!
 //! # See also
-//! VLBEncap, VLBDecap, EtcdRoster
+//! VLBEncap, VLBDecap, VLBFly, EtcdRoster
 
 use super::flow::flow_hash;
 use super::settings::{Settings, create_settings};
@@ -341,7 +341,9 @@ fn node_at(me: NodeId, port: usize) -> NodeId {
     if port <= usize::from(me) { port as NodeId - 1 } else { port as NodeId }
 }
 
-fn write_label(packet: &mut Packet, label: Label) {
+/// Puts a label in place of the one that a frame has.
+#[inline]
+pub(super) fn write_label(packet: &mut Packet, label: Label) {
     if let Some(place) = packet.data_mut().first_chunk_mut::<{ label::LEN }>() {
         *place = label.encode();
     }

@@ -10,7 +10,9 @@ fn four(keywords: &str, traffic: &str) -> String {
     let port = |me: usize, node: usize| node + usize::from(node < me);
     for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).filter(|(a, b)| a != b) {
         let (from, to) = (port(a, b), port(b, a));
-        text += &format!("n{a}[{from}] -> SetTimestamp -> Queue -> DelayUnqueue(50us) -> [{to}]n{b};\n");
+        text += &format!(
+            "n{a}[{from}] -> l{a}{b} :: Counter -> SetTimestamp -> Queue -> DelayUnqueue(50us) -> [{to}]n{b};\n"
+        );
     }
     for node in 0..3 {
         text += &format!("n{node} -> VLBDecap -> Discard;\n");
@@ -34,6 +36,37 @@ fn a_cluster_forwards() {
         assert_eq!((number(4), number(6)), (0, 0), "{order}");
         // A single flow that never rests stays on its way; single packets are spread.
         assert_eq!(number(3) > 0 && number(5) > 0, matches!(order, "NONE" | "STRICT"), "{order}: {read:?}");
+    }
+}
+
+/// Whatever the traffic, a link carries no more than 2R/N: here each node sends at its line rate to one other, and half of
+/// what it sends fits into a link.
+#[test]
+fn links_carry_at_most_2r_n() {
+    let source = |node: usize| {
+        format!(
+            "r{node} :: RatedSource(LENGTH 958, RATE 1000, LIMIT 1000, ACTIVE false)
+               -> UDPIPEncap(10.0.{node}.2, 1, 10.0.9.2, 2) -> VLBEncap({}) -> n{node};\n",
+            (node + 1) % 4
+        )
+    };
+    let sources: String = (0..4).map(source).collect();
+    let writes: String = (0..4).map(|node| format!("write r{node}.active true, ")).collect();
+    for scheme in ["DIRECT", "VALIANT"] {
+        let traffic = format!("{sources} Script(wait 0.4, {writes} wait 1.1, stop);");
+        let config = four(&format!("ORDER NONE, SCHEME {scheme}, LINE_RATE 8Mbps"), &traffic);
+        let links: Vec<String> = (0..4)
+            .flat_map(|a| (0..4).filter(move |&b| b != a).map(move |b| format!("l{a}{b}.byte_count")))
+            .collect();
+        let mut handlers: Vec<&str> = links.iter().map(String::as_str).collect();
+        handlers.extend(["n0.delivered", "n1.delivered", "n2.delivered", "n3.delivered", "n2.refused"]);
+        let read = run_and_read(&config, &handlers);
+        let numbers: Vec<u64> = read.iter().map(|text| text.parse().expect("a number")).collect();
+        let (links, rest) = numbers.split_at(links.len());
+        assert_eq!((rest[..4].iter().sum::<u64>(), rest[4]), (4_000, 0), "{scheme}: {read:?}");
+        // Half a line rate for a second, hellos and ten per cent for chance.
+        assert!(links.iter().all(|&bytes| bytes < 550_000 + 25_000), "{scheme}: {links:?}");
+        assert!(links.iter().all(|&bytes| bytes > 200_000), "{scheme}: {links:?}");
     }
 }
 
