@@ -25,6 +25,12 @@ for workers in 1 2; do
   stop
 done
 
+for queue in "" ", QUEUE 0" ", QUEUE 1"; do
+  run "FromHost(fake0, 192.0.2.1/24, TYPE IP) -> ICMPPingResponder -> ToHost(fake0$queue)" -j2
+  says "FromHost and ToHost on two workers${queue:-, each its own queue}" "3 received" in_r ping -c 3 -i 0.2 -W 1 192.0.2.7
+  stop
+done
+
 run 'FromHost(fake0, 192.0.2.1/24, TYPE IP) -> ICMPPingResponder -> ToHost(fake0)'
 says "FromHost and ToHost" "3 received" in_r ping -c 3 -i 0.2 -W 1 192.0.2.7
 says "an interface in use" "fake0 .driver tun.: .*another program has it" \

@@ -53,6 +53,21 @@ impl Trouble {
                 Some("the kernel has no route there: ip route get shows it")
             }
             Some(libc::EMSGSIZE) => Some("the packet is longer than the MTU of the way there"),
+            Some(libc::EADDRINUSE) => {
+                Some("another program has this address, or a file is left there: ss -lnp shows who listens")
+            }
+            Some(libc::EADDRNOTAVAIL) => {
+                Some("this machine does not have this address: ip address shows those it has")
+            }
+            Some(libc::ECONNREFUSED) => {
+                Some("nobody listens there; CLIENT false waits for others to connect")
+            }
+            Some(libc::ETIMEDOUT) => Some("nobody answers there, or a firewall drops packets"),
+            Some(libc::ENOENT) => Some("there is no such file, or no such directory"),
+            Some(libc::EACCES) => Some(
+                "ports below 1024 need root or CAP_NET_BIND_SERVICE; a file, the right to write where it is",
+            ),
+            Some(libc::EDESTADDRREQ) => Some("nobody has sent anything yet, so there is nobody to answer"),
             Some(libc::EINVAL) => Some("the packet has no sound IP header"),
             _ => None,
         };
@@ -108,5 +123,13 @@ mod tests {
         assert!(trouble(libc::EPERM).contains("opening it: Operation not permitted; run as root"));
         assert!(trouble(libc::ENODEV).contains("the interfaces here are "));
         assert_eq!(trouble(libc::EIO), "nowhere0: opening it: Input/output error");
+        let socket =
+            |code| Trouble::at_socket("binding 10.0.0.1:53", io::Error::from_raw_os_error(code)).to_string();
+        assert!(
+            socket(libc::EADDRINUSE)
+                .starts_with("socket: binding 10.0.0.1:53: Address already in use; another program")
+        );
+        assert!(socket(libc::EADDRNOTAVAIL).contains("does not have this address"));
+        assert!(socket(libc::EACCES).contains("below 1024"));
     }
 }

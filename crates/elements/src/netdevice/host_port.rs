@@ -28,15 +28,15 @@ pub(super) enum Kind {
 
 /// What the instances of an element share, and ToHost looks for.
 pub(super) struct Common {
-    /// The interface's name, and one of its descriptors, once it is open.
-    open: Mutex<(String, Option<Arc<OwnedFd>>)>,
+    /// The interface's name, and its descriptors, those that are open: one for each of its queues.
+    open: Mutex<(String, Vec<Arc<OwnedFd>>)>,
 }
 
 impl Common {
-    /// A descriptor of the interface, if it has this name and is open.
-    pub(super) fn named(&self, name: &str) -> Option<Arc<OwnedFd>> {
+    /// A queue of the interface, if it has this name and is open; of queues there may be fewer.
+    pub(super) fn named(&self, name: &str, queue: usize) -> Option<Arc<OwnedFd>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.1.clone().filter(|_| open.0 == name)
+        open.1.get(queue % open.1.len().max(1)).filter(|_| open.0 == name).cloned()
     }
 }
 
@@ -108,7 +108,7 @@ impl Given {
             return Err("HEADROOM too big".into());
         }
         let name = self.name;
-        let common = config.shared(|| Ok(Common { open: Mutex::new((name, None)) }))?;
+        let common = config.shared(|| Ok(Common { open: Mutex::new((name, Vec::new())) }))?;
         // The IP header is aligned to four bytes.
         let aligned = if self.kind == Kind::Tap { DEFAULT_HEADROOM + 2 } else { DEFAULT_HEADROOM };
         Ok(Box::new(HostPort {
@@ -270,8 +270,9 @@ impl HostPort {
         let mut open = self.common.open.lock().unwrap_or_else(PoisonError::into_inner);
         let carries = if self.kind == Kind::Tap { Carries::Frames } else { Carries::Packets };
         let (fd, name) = tap::open(&open.0, carries, self.shared).map_err(|trouble| trouble.to_string())?;
-        let (fd, first) = (Arc::new(fd), open.1.is_none());
-        *open = (name, Some(fd.clone()));
+        let (fd, first) = (Arc::new(fd), open.1.is_empty());
+        open.0 = name;
+        open.1.push(fd.clone());
         self.fd = Some(fd);
         if first {
             tap::set_up(&open.0, &self.setup).map_err(|trouble| trouble.to_string())?;
@@ -339,7 +340,7 @@ impl HostPort {
     /// Hands packets to the kernel.
     fn send(&mut self, cx: &mut Cx<'_>, batch: Batch) {
         if self.leaves && self.fd.is_none() {
-            self.fd = self.common.open.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+            self.fd = self.common.open.lock().unwrap_or_else(PoisonError::into_inner).1.first().cloned();
         }
         let Some(fd) = self.fd.clone() else { return cx.drop_batch(batch, "not open") };
         let (kind, mtu) = (self.kind, self.mtu);

@@ -39,6 +39,7 @@
 //! # See also
 //! ControlSocket, FromDevice, KernelTun
 
+use device::Trouble;
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Interest, Pull, Residency,
@@ -96,6 +97,8 @@ struct Socket {
     pulls: bool,
     outputs: usize,
     burst: usize,
+    /// Whether a datagram was refused: only the first is reported.
+    failing: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -169,6 +172,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         pulls: config.inputs() > 0 && !config.input_is_push(0),
         outputs: config.outputs(),
         burst: config.vector().min(BATCH_MAX),
+        failing: false,
     }))
 }
 
@@ -180,12 +184,21 @@ fn unix(name: &str) -> Result<SocketAddrAny, ConfigError> {
     Ok(address.map_err(|_| format!("filename '{name}' too long"))?.into())
 }
 
-/// An error of a system call, in Click's form.
+/// An error of a system call, explained.
 fn failed(call: &'static str) -> impl Fn(Errno) -> String {
-    move |error| format!("{call}: {}", std::io::Error::from(error))
+    move |error| Trouble::at_socket(call, error.into()).to_string()
 }
 
 impl Settings {
+    /// An address, for messages.
+    fn place(&self, address: &SocketAddrAny) -> String {
+        match (SocketAddrV4::try_from(address.clone()), &self.file) {
+            (Ok(address), _) => address.to_string(),
+            (_, Some(file)) => file.clone(),
+            _ => "an abstract name".to_owned(),
+        }
+    }
+
     /// Opens the socket; a client's that carries a stream is connected.
     fn open(&self) -> Result<OwnedFd, String> {
         let kind = if self.stream { SocketType::STREAM } else { SocketType::DGRAM };
@@ -206,10 +219,14 @@ impl Settings {
             if self.family == AddressFamily::INET {
                 sockopt::set_socket_reuseaddr(&fd, true).map_err(failed("setsockopt(SO_REUSEADDR)"))?;
             }
-            rustix::net::bind(&fd, own).map_err(failed("bind"))?;
+            let doing = format!("binding {}", self.place(own));
+            rustix::net::bind(&fd, own)
+                .map_err(|error| Trouble::at_socket(&doing, error.into()).to_string())?;
         }
         if self.client && self.stream {
-            rustix::net::connect(&fd, &self.remote).map_err(failed("connect"))?;
+            let doing = format!("connecting to {}", self.place(&self.remote));
+            rustix::net::connect(&fd, &self.remote)
+                .map_err(|error| Trouble::at_socket(&doing, error.into()).to_string())?;
         } else if self.stream {
             rustix::net::listen(&fd, 2).map_err(failed("listen"))?;
         }
@@ -301,7 +318,11 @@ impl Socket {
                 Err(error) if self.settings.stream => {
                     self.close(cx, &std::io::Error::from(error).to_string())
                 }
-                Err(_) => {
+                Err(error) => {
+                    if !std::mem::replace(&mut self.failing, true) {
+                        let trouble = Trouble::at_socket("sending", error.into());
+                        cx.log(&format!("{} :: Socket: {trouble} (said once)", cx.name()));
+                    }
                     // One datagram is lost; the socket goes on.
                     let lost = self.waiting.pop_front();
                     lost.into_iter().for_each(|packet| cx.drop(packet, "the socket did not take it"));
@@ -420,6 +441,25 @@ mod tests {
 
     /// What one socket sends the other receives, whole and in order: over a stream larger than any buffer, and over
     /// datagrams, whose bounds it keeps, both ways.
+    /// What the kernel refuses is explained, with what was tried.
+    #[test]
+    fn refusals() {
+        for (arguments, error) in [
+            (
+                "UDP, 192.0.2.1, 9",
+                "binding 192.0.2.1:9: Cannot assign requested address; this machine does not have this address",
+            ),
+            (
+                "TCP, 127.0.0.1, 1, CLIENT true",
+                "connecting to 127.0.0.1:1: Connection refused; nobody listens there",
+            ),
+            ("UNIX, /nowhere/socket", "binding /nowhere/socket: No such file or directory; there is no such"),
+        ] {
+            let said = errors(&format!("Socket({arguments}) -> Discard"));
+            assert!(said.contains(error), "{said}");
+        }
+    }
+
     #[test]
     fn there_and_back() {
         let dir = tempfile::tempdir().unwrap();

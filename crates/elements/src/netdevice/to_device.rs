@@ -19,7 +19,8 @@
 //! - `BURST` (integer, default: packets in a batch): packets asked for at a time.
 //! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for an AF_XDP socket. On a worker for
 //!   which the interface has no queue a packet socket takes its place.
-//! - `QUEUE` (integer): with METHOD XDP, the queue to use. The default is a queue of its own for each worker.
+//! - `QUEUE` (integer): with METHOD XDP, the queue to use. The default is a queue of its own for each worker. With METHOD LINUX the kernel
+//!   chooses, by the processor that sends (XPS) or the packet's flow; QUEUE is an error then.
 //! - `DEBUG` (boolean, default false): report each error, not only the first of a series.
 //!
 //! # Handlers
@@ -100,6 +101,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     let place = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0) as u32;
     let queue = match method.as_str() {
+        "LINUX" | "PCAP" if queue.is_some() => {
+            let xps = format!("/sys/class/net/{interface}/queues/tx-*/xps_cpus");
+            return Err(format!("QUEUE: of a packet socket the kernel chooses the queue ({xps} says how); METHOD XDP has queues").into());
+        }
         "LINUX" | "PCAP" => None,
         "XDP" => queue.or_else(|| Some(place).filter(|&place| place < xdp::queues(&interface))),
         _ => return Err("bad METHOD".into()),

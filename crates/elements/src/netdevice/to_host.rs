@@ -1,16 +1,18 @@
 //! Sends packets to this machine's kernel.
 //!
 //! ```click
-//! ToHost(DEVNAME)
+//! ToHost(DEVNAME [, QUEUE])
 //! ```
 //!
 //! The kernel receives the packets on the interface DEVNAME, which a FromHost of the same configuration makes: Ethernet
-//! frames, or IP packets if its TYPE is IP.
+//! frames, or IP packets if its TYPE is IP. On several workers the interface has a queue for each; a packet comes to the kernel through the queue of
+//! the worker that has it, so that none waits for another, and the kernel's own receive processing is spread as Clique's is.
 //!
 //! Ports: 1 input, no outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
 //! - `DEVNAME` (word): the interface's name.
+//! - `QUEUE` (integer, default: the worker's own): the queue through which packets come, modulo the number of queues.
 //!
 //! # Handlers
 //! - `dev_name` (read): the argument.
@@ -36,20 +38,23 @@ pub(crate) const CLASS: Class =
 
 struct ToHost {
     name: String,
+    queue: usize,
     fd: Option<Arc<OwnedFd>>,
     failing: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut name = String::new();
-    config.args().required("DEVNAME", &mut name).finish()?;
-    Ok(Box::new(ToHost { name, fd: None, failing: false }))
+    let (mut name, mut queue) = (String::new(), None::<u32>);
+    config.args().required("DEVNAME", &mut name).keyword("QUEUE", &mut queue).finish()?;
+    let own = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0);
+    let queue = queue.map_or(own, |queue| queue as usize);
+    Ok(Box::new(ToHost { name, queue, fd: None, failing: false }))
 }
 
 impl Element for ToHost {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let info = cx.info();
-        let open = |element| info.shared::<Common>(element)?.named(&self.name);
+        let open = |element| info.shared::<Common>(element)?.named(&self.name, self.queue);
         self.fd = (0..info.nodes.len()).filter(|&e| info.nodes[e].class.name == "FromHost").find_map(open);
         match self.fd {
             Some(_) => Ok(()),
