@@ -1,4 +1,5 @@
-//! Sixteen lookups at a time, level by level, with gather instructions.
+//! Sixteen lookups in a register, level by level, with gather instructions; four registers go together as long as there are
+//! so many, since gathers of one wait for one another's level, and those of several do not.
 //!
 //! The gathers are written as machine code, because writers store to the same words meanwhile: to the language, a
 //! gather made of ordinary loads would race with them. To the processor, each lane is an aligned load of 4 or 8
@@ -28,49 +29,105 @@ pub(super) fn is_there() -> bool {
 pub(super) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
     let (addrs, rest) = addrs.as_chunks::<LANES>();
     let (out, rest_out) = out.as_chunks_mut::<LANES>();
-    for (addrs, out) in addrs.iter().zip(out) {
-        find_lanes(fib, addrs, u16::MAX, out);
-    }
+    let (addrs, out) = find_groups::<K, 4>(fib, addrs, out);
+    let (addrs, out) = find_groups::<K, 2>(fib, addrs, out);
+    find_groups::<K, 1>(fib, addrs, out);
     if !rest.is_empty() {
         let mut lanes = [K::default(); LANES];
         let mut found = [0; LANES];
         lanes[..rest.len()].copy_from_slice(rest);
-        find_lanes(fib, &lanes, (1 << rest.len()) - 1, &mut found);
+        find_rows(fib, &[lanes], (1 << rest.len()) - 1, std::array::from_mut(&mut found));
         rest_out.copy_from_slice(&found[..rest.len()]);
     }
 }
 
-/// Finds the addresses whose bits are set in `wanted`.
+/// Finds what makes groups of `N` rows, and returns the rows that are left.
 #[inline]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
-fn find_lanes<K: Key>(fib: &Fib<K>, addrs: &[K; LANES], wanted: u16, out: &mut [u32; LANES]) {
+fn find_groups<'a, K: Key, const N: usize>(
+    fib: &Fib<K>,
+    addrs: &'a [[K; LANES]],
+    out: &'a mut [[u32; LANES]],
+) -> (&'a [[K; LANES]], &'a mut [[u32; LANES]]) {
+    let (groups, rest) = addrs.as_chunks::<N>();
+    let (out, rest_out) = out.as_chunks_mut::<N>();
+    if let Some(first) = groups.first() {
+        prefetch_roots(fib, first);
+    }
+    for (at, (addrs, out)) in groups.iter().zip(out).enumerate() {
+        if let Some(next) = groups.get(at + 1) {
+            prefetch_roots(fib, next);
+        }
+        find_rows(fib, addrs, u16::MAX, out);
+    }
+    (rest, rest_out)
+}
+
+/// Asks for the cache lines of an IPv4 root that the addresses lead to. Of an IPv6 root so few lines are in use that they are there.
+#[inline]
+#[target_feature(enable = "bmi1,bmi2,avx512f")]
+fn prefetch_roots<K: Key, const N: usize>(fib: &Fib<K>, addrs: &[[K; LANES]; N]) {
+    if K::PAGE_BITS > 0 {
+        return;
+    }
     let memory = Memory::new(fib);
-    let high: [u64; LANES] = std::array::from_fn(|lane| addrs[lane].high());
-    let high = Highs::load(&high);
-    let mut entries = memory.gather_32(wanted, high.bits(0, K::ROOT_BITS), _mm512_setzero_si512());
+    for addr in addrs.as_flattened() {
+        memory.prefetch(addr.bits(0, K::ROOT_BITS) as u32 / 2);
+    }
+}
+
+/// Finds, in each row, the addresses whose bits are set in `wanted`. The rows go from level to level together, so that their
+/// cache misses overlap.
+#[inline]
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn find_rows<K: Key, const N: usize>(
+    fib: &Fib<K>,
+    addrs: &[[K; LANES]; N],
+    wanted: u16,
+    out: &mut [[u32; LANES]; N],
+) {
+    let memory = Memory::new(fib);
+    let nothing = _mm512_setzero_si512();
+    let mut high = [Highs(nothing, nothing); N];
+    let mut rows = [nothing; N];
+    for ((row, high), addrs) in rows.iter_mut().zip(&mut high).zip(addrs) {
+        *high = Highs::of(addrs);
+        *row = memory.gather_32(wanted, high.bits(0, K::ROOT_BITS), nothing);
+    }
     let mut depth = K::ROOT_BITS;
-    let mut live = _mm512_movepi32_mask(entries);
-    if K::PAGE_BITS > 0 && live != 0 {
+    if K::PAGE_BITS > 0 && any_live(&rows) {
         // Below the root of such a table there are pages only.
-        let at = _mm512_add_epi32(_mm512_slli_epi32::<1>(word(entries)), high.bits(depth, K::PAGE_BITS));
-        entries = memory.gather_32(live, at, entries);
+        for (row, high) in rows.iter_mut().zip(high) {
+            let at = _mm512_add_epi32(_mm512_slli_epi32::<1>(word(*row)), high.bits(depth, K::PAGE_BITS));
+            *row = memory.gather_32(_mm512_movepi32_mask(*row), at, *row);
+        }
         depth += K::PAGE_BITS;
-        live = _mm512_movepi32_mask(entries);
     }
-    while live != 0 && depth <= 58 && depth < K::BITS {
-        entries = memory.step(live, entries, high.shift(58 - depth));
+    while depth <= 58 && depth < K::BITS && any_live(&rows) {
+        for (row, high) in rows.iter_mut().zip(high) {
+            *row = memory.step(_mm512_movepi32_mask(*row), *row, high.shift(58 - depth));
+        }
         depth += 6;
-        live = _mm512_movepi32_mask(entries);
     }
-    let ids = _mm512_sub_epi32(entries, _mm512_set1_epi32(1));
-    // SAFETY: `out` has room for the sixteen.
-    unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), ids) };
-    while live != 0 {
-        let lane = live.trailing_zeros() as usize;
-        live &= live - 1;
-        let entry = out[lane % LANES].wrapping_add(1);
-        out[lane % LANES] = fib.walk(entry, depth, addrs[lane % LANES]).wrapping_sub(1);
+    for ((&row, addrs), out) in rows.iter().zip(addrs).zip(out) {
+        let ids = _mm512_sub_epi32(row, _mm512_set1_epi32(1));
+        // SAFETY: `out` has room for the sixteen.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), ids) };
+        let mut live = _mm512_movepi32_mask(row);
+        while live != 0 {
+            let lane = live.trailing_zeros() as usize;
+            live &= live - 1;
+            let entry = out[lane % LANES].wrapping_add(1);
+            out[lane % LANES] = fib.walk(entry, depth, addrs[lane % LANES]).wrapping_sub(1);
+        }
     }
+}
+
+/// Whether any lane refers to a block.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn any_live<const N: usize>(rows: &[__m512i; N]) -> bool {
+    rows.iter().fold(0, |live, &row| live | _mm512_movepi32_mask(row)) != 0
 }
 
 /// The word that entries refer to.
@@ -87,7 +144,11 @@ struct Highs(__m512i, __m512i);
 impl Highs {
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn load(high: &[u64; LANES]) -> Self {
+    fn of<K: Key>(addrs: &[K; LANES]) -> Self {
+        let mut high = [0u64; LANES];
+        for (high, addr) in high.iter_mut().zip(addrs) {
+            *high = addr.high();
+        }
         // SAFETY: two times eight words, which is what there is.
         unsafe {
             Self(_mm512_loadu_si512(high.as_ptr().cast()), _mm512_loadu_si512(high.as_ptr().add(8).cast()))
@@ -138,6 +199,14 @@ impl Memory {
             word_mask: _mm512_set1_epi32(last as i32),
             half_mask: _mm512_set1_epi32((2 * last + 1) as i32),
         }
+    }
+
+    /// Asks for the cache line of a word.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn prefetch(&self, at: u32) {
+        let mask = _mm512_cvtsi512_si32(self.word_mask) as u32;
+        _mm_prefetch::<_MM_HINT_T0>(self.first.wrapping_add((at & mask) as usize).cast());
     }
 
     /// The entries of slots `slots % 64` in the blocks that the live `entries` refer to.
