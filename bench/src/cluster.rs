@@ -1,6 +1,8 @@
 //! Many servers as one router: what a packet costs where it comes in, passes through and leaves; how a simulated cluster of
 //! many ports does against theory; what ways of keeping order are worth.
 
+mod nodes;
+
 use crate::machine::Machine;
 use cluster::choice::{Chooser, Order, Scheme, Settings};
 use cluster::label::{Label, Stamp};
@@ -37,6 +39,7 @@ const LINE_RATE: u64 = 10_000_000_000;
 /// Runs it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let mut figures = roles(arguments);
+    figures.extend(nodes::figures(arguments)?);
     figures.extend(orders(arguments)?);
     figures.extend(scale(arguments)?);
     if arguments.json {

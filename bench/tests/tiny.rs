@@ -150,7 +150,8 @@ fn lpm() {
 #[test]
 fn cluster() {
     let figures = figures("cluster");
-    // Seven costs, six orders, two sizes with two matrices each.
-    assert_eq!(figures.len(), 7 + 6 + 4);
+    // Seven costs; four roles of nodes with two sizes; a simulated cluster with two matrices; six orders, two sizes with two
+    // matrices each.
+    assert_eq!(figures.len(), 7 + 8 + 2 + 6 + 4);
     assert!(figures[..7].iter().all(|figure| figure["ns"].as_f64() > Some(0.0)));
 }
