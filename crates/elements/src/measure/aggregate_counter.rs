@@ -44,13 +44,13 @@
 //! # See also
 //! AggregateIP, AggregateIPFlows, FromIPSummaryDump
 
+use super::by_aggregate::ByAggregate;
 use crate::script::sprintf::general;
 use packet::{Anno, Batch, Packet};
 use router::{
     Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, FromArg, Handlers, Pull, Residency,
     Scope,
 };
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// The class.
@@ -107,7 +107,7 @@ enum Format {
 }
 
 struct AggregateCounter {
-    counts: HashMap<u32, u64>,
+    counts: ByAggregate<u64>,
     total: u64,
     capacity: usize,
     bytes: bool,
@@ -150,7 +150,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut aggregates, mut counts) = (LimitArgs::default(), LimitArgs::default());
     let (mut old_aggregates, mut old_counts) = (LimitArgs::default(), LimitArgs::default());
     let mut e = AggregateCounter {
-        counts: HashMap::new(),
+        counts: ByAggregate::default(),
         total: 0,
         capacity: 1 << 22,
         bytes: false,

@@ -29,9 +29,9 @@
 //! # See also
 //! AggregateFirst, AggregateIPFlows
 
+use super::by_aggregate::ByAggregate;
 use packet::{Anno, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Residency};
-use std::collections::HashMap;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("AggregateLast", create)
@@ -42,7 +42,7 @@ pub(crate) const CLASS: Class = Class::new("AggregateLast", create)
     .doc(include_str!("aggregate_last.rs"));
 
 struct AggregateLast {
-    last: HashMap<u32, Packet>,
+    last: ByAggregate<Packet>,
     capacity: usize,
     stop: bool,
     outputs: usize,
@@ -56,7 +56,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("STOP_AFTER_CLEAR", &mut stop)
         .keyword("CAPACITY", &mut capacity)
         .finish()?;
-    Ok(Box::new(AggregateLast { last: HashMap::new(), capacity, stop, outputs: config.outputs() }))
+    Ok(Box::new(AggregateLast { last: ByAggregate::default(), capacity, stop, outputs: config.outputs() }))
 }
 
 /// Lets a packet stand for an earlier one, too.

@@ -30,11 +30,12 @@
 //! # See also
 //! AggregateCounter, AggregateIPFlows
 
+use super::by_aggregate::ByAggregate;
 use packet::{Anno, Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, HandlerResult, Handlers, Pull, Residency, Verdict, parse_integer,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("AggregatePacketCounter", create)
@@ -50,7 +51,7 @@ struct AggregatePacketCounter {
     /// Where the packet number is, if it counts.
     number: Option<Anno>,
     inputs: usize,
-    flows: HashMap<u32, Numbers>,
+    flows: ByAggregate<Numbers>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -62,7 +63,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         ..0 => None,
         _ => return Err("'PACKETNO' cannot be bigger than 1".into()),
     };
-    Ok(Box::new(AggregatePacketCounter { number, inputs: config.inputs(), flows: HashMap::new() }))
+    Ok(Box::new(AggregatePacketCounter { number, inputs: config.inputs(), flows: ByAggregate::default() }))
 }
 
 impl AggregatePacketCounter {

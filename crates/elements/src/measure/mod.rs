@@ -11,6 +11,7 @@ mod aggregate_length;
 mod aggregate_packet_counter;
 mod aggregate_paint;
 mod average_counter;
+mod by_aggregate;
 mod field;
 mod flows;
 mod ip_rate_monitor;
