@@ -41,6 +41,7 @@
 //! AggregateIP, AggregateCounter
 
 use super::flows::{Flow, Flows, Hosts, Key, Seen, Timeouts};
+use crate::basic::print::write_time;
 use packet::{Anno, Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Residency, Verdict,
@@ -245,7 +246,11 @@ impl AggregateIpFlows {
         let Some(trace) = &mut self.trace else { return };
         let ends = [(key.hosts.low, key.ports.0), (key.hosts.high, key.ports.1)];
         let [(src, sport), (dst, dport)] = if flow.reverse { [ends[1], ends[0]] } else { ends };
-        let time = |ns: i64| format!("{}.{:09}", ns / NS_PER_S, ns % NS_PER_S);
+        let time = |ns: i64| {
+            let mut text = String::new();
+            write_time(&mut text, ns);
+            text
+        };
         let (begin, duration) = (time(flow.first_ns), time((flow.last_ns - flow.first_ns).max(0)));
         let [forth, back] = flow.packets;
         // A full disk must not stop the packets; what is missing shows in the file's end.

@@ -88,6 +88,7 @@ use super::request::{Request, plain, step_request};
 use super::run::{Run, TIMER};
 use super::signals::Signals;
 use super::text::{Expanded, Expansion};
+use crate::basic::print::write_time;
 use lang::conf::pop_space;
 use packet::Batch;
 use router::{
@@ -377,8 +378,9 @@ fn cat(cx: &Cx<'_>, text: &str) -> HandlerResult {
 }
 
 fn now(cx: &Cx<'_>) -> String {
-    let now = cx.now_ns();
-    format!("{}.{:09}", now.div_euclid(1_000_000_000), now.rem_euclid(1_000_000_000))
+    let mut text = String::new();
+    write_time(&mut text, cx.now_ns());
+    text
 }
 
 impl Element for Script {

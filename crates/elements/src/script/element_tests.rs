@@ -62,10 +62,7 @@ fn blocking() {
                          print \"d\", wait 1, write s.step 1)";
     assert_eq!(run(config), "1\na\n2\nb\n3\nc\nd\n4\n");
     // A wait that nobody interrupts; time as an expansion.
-    assert_eq!(
-        says("print now, set t 1.5s, wait $t, print now"),
-        "1000000000.000000000\n1000000001.500000000\n"
-    );
+    assert_eq!(says("print now, set t 1.5s, wait $t, print now"), "1000000000.000000\n1000000001.500000\n");
     assert_eq!(says("wait 1 mile, print 1"), "While initializing 's :: Script':\n  syntax error at 'wait'\n");
 }
 
