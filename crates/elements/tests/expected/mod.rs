@@ -90,7 +90,12 @@ fn run(
     handlers: &[(String, Vec<String>)],
 ) -> Result<Found, String> {
     let parameters = [("DIR".to_owned(), directory.display().to_string())];
-    let parsed = lang::parse(text, "config", &parameters);
+    let library = |name: &str, _: &str| {
+        let text = std::fs::read_to_string(directory.join(name)).ok()?;
+        Some((name.to_owned(), text))
+    };
+    let options = lang::Options { params: &parameters, library: Some(&library), ..lang::Options::default() };
+    let parsed = lang::parse_with(text, "config", &options);
     if parsed.has_errors() {
         return Err(parsed.render_click());
     }
