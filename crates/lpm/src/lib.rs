@@ -44,7 +44,7 @@
 //! 2.8 MiB. An IPv6 lookup reads a root of which some sixty entries matter, one of about as many pages, and up to four blocks
 //! for prefixes of up to 50 bits.
 //!
-//! Where the processor has AVX-512, sixteen lookups are done at a time, level by level: entries of root and pages, bitmaps
+//! Where the processor has AVX-512, up to four registers of sixteen lookups go level by level together: entries of root and pages, bitmaps
 //! and entries of blocks come by gather instructions, bits are counted in registers. With AVX2 alone, 32 lookups go level by
 //! level in four registers, and prefetches run ahead of the gathers. Elsewhere, 32 lookups go level by level in ordinary
 //! code, so that their cache misses overlap.
