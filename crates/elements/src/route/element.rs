@@ -1,5 +1,6 @@
 //! The lookup element behind all classes.
 
+use super::cache::Cache;
 use super::family::Family;
 use super::flow::{Fields, Flows};
 use super::order::Order;
@@ -23,6 +24,8 @@ pub(super) struct Lookup<F: Family, T> {
     flows: Flows,
     /// Which way flows went, where that is remembered.
     sticky: Option<Sticky<Hop<F::Address>>>,
+    /// What was found lately, where that is remembered.
+    cache: Option<Cache<F::Key>>,
     outputs: usize,
     /// Where packets go that no route leads anywhere.
     no_route: Option<u32>,
@@ -41,7 +44,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let (mut key, mut fields) = (config.common_seed(), Fields::default());
     let (mut words, mut errors, mut routes) = (Vec::new(), Vec::new(), Vec::new());
     let (mut remembered, mut timeout) = (0u32, Duration::from_secs(30));
-    let mut no_route = None::<u32>;
+    let (mut no_route, mut cached) = (None::<u32>, 0u32);
     config
         .args()
         .keyword("FLOW", &mut fields)
@@ -49,9 +52,11 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         .keyword("FLOWS", &mut remembered)
         .keyword("FLOW_TIMEOUT", &mut timeout)
         .keyword("NOROUTE", &mut no_route)
+        .keyword("CACHE", &mut cached)
         .rest(&mut words)
         .finish()?;
     let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX / 2);
+    let cache = (cached > 0).then(|| Cache::new(cached as usize));
     let sticky = (remembered > 0).then(|| Sticky::new(remembered as usize, timeout_ns));
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
         match parse::<F>(word, config.scope(), outputs) {
@@ -72,7 +77,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         Ok(table)
     })?;
     let flows = Flows { key, fields };
-    Ok(Box::new(Lookup { table, flows, sticky, outputs, no_route, dynamic, complaints: 0 }))
+    Ok(Box::new(Lookup { table, flows, sticky, cache, outputs, no_route, dynamic, complaints: 0 }))
 }
 
 /// A prefix, and where it leads if that is said.
@@ -294,6 +299,15 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         }
     }
 
+    /// The next hop ids of some addresses, at most a batch.
+    #[inline]
+    fn find(&mut self, cx: &Cx<'_>, addresses: &[F::Key], ids: &mut [u32]) {
+        match &mut self.cache {
+            None => self.table.lookup(addresses, ids, cx.turn()),
+            Some(cache) => cache.find(&self.table, &self.flows, addresses, ids, cx.turn()),
+        }
+    }
+
     /// Sends a packet where the next hop with this id says.
     #[inline]
     fn direct(&mut self, cx: &Cx<'_>, packet: &mut Packet, address: F::Key, id: u32) -> Verdict {
@@ -330,8 +344,12 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     #[inline]
     fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
         let address = F::destination(packet);
-        let id = self.table.lookup_one(address, cx.turn());
-        Some(self.direct(cx, packet, address, id))
+        let mut id = [lpm::NONE];
+        match &mut self.cache {
+            None => id[0] = self.table.lookup_one(address, cx.turn()),
+            Some(cache) => cache.find(&self.table, &self.flows, &[address], &mut id, cx.turn()),
+        }
+        Some(self.direct(cx, packet, address, id[0]))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
@@ -346,7 +364,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             }
             *run = runs as u8 - 1;
         }
-        self.table.lookup(&addresses[..runs], &mut ids[..runs], cx.turn());
+        self.find(cx, &addresses[..runs], &mut ids[..runs]);
         let mut packets = run.iter().map(|&run| run as usize % BATCH_MAX);
         cx.scatter(batch, |cx, packet| {
             let run = packets.next().unwrap_or(0); // there is one for each packet of the batch
@@ -379,6 +397,10 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             e.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
         })
         .merged(Merge::Sum);
+        h.read("cache_hits", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.hits))
+            .merged(Merge::Sum);
+        h.read("cache_misses", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.misses))
+            .merged(Merge::Sum);
         h.read_with("lookup", |e: &mut Lookup<F, T>, cx, text| {
             let address = router::value::<F::Address>(cx, text);
             address.map(|a| e.look_up(cx, a)).map_err(|_| format!("expected IP address, not '{text}'"))
@@ -690,6 +712,40 @@ mod tests {
         assert_eq!(flow.log(), "", "nothing to complain about");
         let text = errors("Idle -> r :: IPLookup(0/0 0, NOROUTE 1) -> Discard");
         assert!(text.contains("NOROUTE: output 1 does not exist; there are 1"), "{text}");
+    }
+
+    /// Whatever the routes do between packets, a cache, however small, changes nothing about where these go.
+    #[test]
+    fn a_cache_changes_nothing() {
+        let source = |data: &str| {
+            format!("RatedSource(DATA \\<{data}>, RATE 100, LIMIT 100) -> GetIPAddress(0) -> [0]r;")
+        };
+        let sources = ["0a000001", "0a010001", "0b000001"].map(source).concat();
+        let run = |cache: &str| {
+            let config = format!(
+                "r :: IPLookup(10.0.0.0/8 0, NOROUTE 2 {cache}); {sources} {THREE}
+                 Script(wait 0.105, write r.add 10.1.0.0/16 192.0.2.1 1, wait 0.1, write r.set 10.0.0.0/8 1,
+                        wait 0.1, write r.remove 10.1.0.0/16, wait 0.1, write r.set 10.0.0.0/8 0, wait 0.1,
+                        write r.add 11.0.0.1/32 0, wait 0.1, write r.flush, wait 0.1, write r.add 10.0.0.0/8 0, wait 1, stop);"
+            );
+            run_and_read(&config, &["a.count", "b.count", "c.count"])
+        };
+        let plain = run("");
+        assert!(!plain.contains(&"0".to_owned()), "{plain:?}");
+        for cache in [", CACHE 1", ", CACHE 2", ", CACHE 4096"] {
+            assert_eq!(run(cache), plain, "{cache}");
+        }
+    }
+
+    /// A destination is looked up once, until a route changes.
+    #[test]
+    fn what_a_cache_spares() {
+        let config = "RatedSource(DATA \\<0a000001>, RATE 100, LIMIT 100) -> GetIPAddress(0) -> r :: IPLookup(0/0 0, CACHE 64);
+            r -> Discard; Script(wait 0.505, write r.add 11.0.0.0/8 0, wait 1, stop)";
+        assert_eq!(run_and_read(config, &["r.cache_misses"]), ["2"]);
+        let mut router = build(config, 1, 1).expect("good");
+        router.run();
+        assert_eq!(router.call(Call::read("r.cache_hits", "")), Ok("98".to_owned()));
     }
 
     /// A namesake takes the routes over; those that its own configuration names win.

@@ -22,6 +22,8 @@
 //!   went while that next hop is one of their route's, whatever others come and go.
 //! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet.
 //! - `NOROUTE` (integer): output for packets without a route, as for ICMP errors; they are neither dropped then nor reported.
+//! - `CACHE` (integer, default 0): destinations of which each worker remembers the route, in a table of that size, until any route changes.
+//!   Packets go where they would go without it. It spares lookups that are slow, of IPv6 or in tables that are searched one by one.
 //!
 //! # Handlers
 //! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one. Several next hops are written
@@ -38,6 +40,7 @@
 //! - `load_text` (write, `[OUTPUT] [INTERFACE=OUTPUT ...]`, and routes from the second line on): the same without a file.
 //! - `flush` (write, button): remove all routes.
 //! - `table` (read): all routes. `length` (read): how many. `flows` (read): flows that are remembered.
+//! - `cache_hits`, `cache_misses` (read): lookups that CACHE spared, and those that it did not.
 //! - `lookup` (read, with an address): the output and gateway for it, -1 if there is no route.
 //!
 //! # Example

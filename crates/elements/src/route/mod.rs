@@ -5,6 +5,7 @@
 //! [`contend`] has the elements that put a table under stress.
 
 mod bash_radix_ip_lookup;
+mod cache;
 mod contend;
 mod direct_ip_lookup;
 mod draft;

@@ -14,6 +14,7 @@ use super::target::{Route, Target, Way};
 use lpm::{LongestMatch, Prefix};
 use rcu::{Domain, Turn};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A change that a command asks for.
@@ -48,6 +49,8 @@ pub(super) enum Refusal<F: Family> {
 pub(super) struct RouteTable<F: Family, T> {
     prefixes: T,
     hops: Hops<F::Address>,
+    /// Moves on with every change: odd while one is made, even otherwise.
+    version: AtomicU64,
     books: Mutex<Books<F>>,
 }
 
@@ -59,6 +62,9 @@ struct Books<F: Family> {
     open: Option<Draft<F>>,
 }
 
+/// The number of a table's first state.
+const FIRST_VERSION: u64 = 2;
+
 /// A prefix, and where it leads from now on.
 pub(super) type Decision<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Address>>);
 
@@ -66,7 +72,8 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     pub(super) fn new(order: Order) -> Self {
         let domain = Domain::global();
         let books = Books { slots: Slots::new(order), open: None };
-        RouteTable { prefixes: T::new(domain), hops: Hops::new(domain), books: Mutex::new(books) }
+        let version = AtomicU64::new(FIRST_VERSION);
+        RouteTable { prefixes: T::new(domain), hops: Hops::new(domain), version, books: Mutex::new(books) }
     }
 
     fn books(&self) -> MutexGuard<'_, Books<F>> {
@@ -90,6 +97,21 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     #[inline]
     pub(super) fn way<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Way<F::Address>> {
         self.hops.read(id, turn)
+    }
+
+    /// The number of the table as it is now. What was looked up between two readings of the same even number is what a lookup finds as
+    /// long as that is the number.
+    #[inline]
+    pub(super) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Whether the table was this one from when the number was read until after all lookups so far.
+    #[inline]
+    pub(super) fn was(&self, version: u64) -> bool {
+        // The lookups' loads come before this one: whoever saw some of a change sees the number that it began with, or a later one.
+        fence(Ordering::Acquire);
+        version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version
     }
 
     /// Makes changes in order, all or none: at once, or as part of the open transaction.
@@ -219,11 +241,17 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
             former.extend(decisions.iter().filter_map(|&(prefix, _)| self.prefixes.get(prefix)));
         }
         changes.extend(decisions.iter().zip(&ids).map(|(&(prefix, _), &id)| (prefix, id)));
+        // Only one writer gets here. An error of the program in between leaves the number odd, and nothing is remembered any more.
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store(version | 1, Ordering::Relaxed);
+        fence(Ordering::Release);
         let applied = match changes[..] {
             // Tables know this case, and it is the usual one.
             [(prefix, id)] => self.prefixes.change(prefix, id).map(drop),
             _ => self.prefixes.apply(&changes),
         };
+        // Before next hops are released: whoever has been quiescent after that sees the number, and uses no id from before.
+        self.version.store((version | 1) + 1, Ordering::Release);
         match applied {
             Ok(()) => {
                 self.hops.release_all(former);
