@@ -280,6 +280,8 @@ def excuse(sent, port, linux, clique):
         offset = struct.unpack("!H", packet[6:8])[0] & 0x1FFF
         if not clique and 8 * offset + len(packet) - 20 > 0xFFFF:
             return "fragments behind the end of what can be a packet: Linux sends those that are not"
+        if b"\0" in options and sorted(map(ended, linux)) == sorted(map(ended, clique)):
+            return "bytes behind the end of options: Linux clears them, Clique leaves what is not read as it is (RFC 791, section 3.1)"
         if b"\x44" in options and sorted(map(untimed, linux)) == sorted(map(untimed, clique)):
             return "time stamps: two clocks"
         if options and sorted(map(pointless, linux)) == sorted(map(pointless, clique)):
@@ -328,6 +330,20 @@ def sourceless(output):
     port, frame = output
     packet = bytearray(plain(frame, True))
     packet[14 + 8 : 14 + 24] = bytes(16)
+    return port, bytes(packet)
+
+
+def ended(output):
+    """An output without what is behind the end of its IP header's options, or of those of the packet that it quotes, and header checksums."""
+    port, frame = output
+    quotes = bool(number_of(frame) and number_of(frame)[1])
+    packet = bytearray(plain(frame, quotes))
+    at = 14 + (4 * (packet[14] & 15) + 8 if quotes else 0)
+    packet[at + 10 : at + 12] = bytes(2)
+    option, end = at + 20, min(at + 4 * (packet[at] & 15), len(packet))
+    while option < end and packet[option]:
+        option += 1 if packet[option] == 1 else max(2, packet[option + 1] if option + 1 < end else 2)
+    packet[option:end] = bytes(max(0, end - option))
     return port, bytes(packet)
 
 
