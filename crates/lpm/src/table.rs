@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 
+use crossbeam_utils::CachePadded;
 use rcu::{Domain, Token, Turn};
 
 use crate::arena::Grace;
@@ -19,7 +20,8 @@ use crate::update::{Full, Updater};
 /// Each lookup returns the longest match of a version of the table that was current at some moment of the
 /// reader's turn. Two lookups, also two of one batch, may see different versions.
 pub struct Table<K: Key> {
-    fib: Fib<K>,
+    /// In cache lines of its own: who looks up must not wait for those that changes write.
+    fib: CachePadded<Fib<K>>,
     writer: Mutex<Updater<K, Token>>,
     domain: &'static Domain,
 }
@@ -95,7 +97,7 @@ impl<K: Key> Table<K> {
 
     /// An empty table whose node memory is limited to `bytes`, rounded up to chunks of 512 KiB.
     pub fn with_limit(domain: &'static Domain, bytes: usize) -> Self {
-        Self { fib: Fib::new(bytes), writer: Mutex::new(Updater::new()), domain }
+        Self { fib: CachePadded::new(Fib::new(bytes)), writer: Mutex::new(Updater::new()), domain }
     }
 
     /// The id of the longest prefix that contains `addr`.
