@@ -1,8 +1,9 @@
 //! `clique elements`: the element classes and their manual.
 
 use crate::status::Status;
-use crate::{console, remedies};
+use crate::{console, remedies, report};
 use router::{Class, Classes};
+use serde_json::{Value, json};
 
 /// Arguments of `clique elements`.
 #[derive(clap::Args, Debug)]
@@ -18,6 +19,10 @@ pub(crate) struct Args {
     /// Print the reference of all classes, by family, in Markdown: 'docs/elements.md'.
     #[arg(long, conflicts_with_all = ["class", "markdown"])]
     reference: bool,
+
+    /// Print what is known of this class, or of all, in JSON.
+    #[arg(long, conflicts_with_all = ["markdown", "reference"])]
+    json: bool,
 }
 
 /// Runs `clique elements`.
@@ -27,10 +32,16 @@ pub(crate) fn run(args: &Args, known: &Classes) -> Status {
     }
     let form = if args.markdown { markdown } else { page };
     let Some(name) = &args.class else {
+        if args.json {
+            return report::print_json(&known.iter().map(json).collect());
+        }
         let text = if args.markdown { known.iter().map(markdown).collect() } else { list(known) };
         return console::write_result(None, &text);
     };
     if let Some(class) = known.get(name) {
+        if args.json {
+            return report::print_json(&json(class));
+        }
         return console::write_result(None, &form(class));
     }
     let similar = || lang::similar(name, known.names()).map(|similar| format!("; did you mean '{similar}'?"));
@@ -44,6 +55,19 @@ pub(crate) fn run(args: &Args, known: &Classes) -> Status {
 fn list(known: &Classes) -> String {
     let width = known.names().map(str::len).max().unwrap_or(0);
     known.iter().map(|class| format!("{:width$}  {}\n", class.name, summary(class))).collect()
+}
+
+/// What programs may want to know of a class; ports, processing and flow in Click's notation.
+fn json(class: &Class) -> Value {
+    json!({
+        "class": class.name,
+        "summary": summary(class),
+        "ports": class.ports,
+        "processing": class.processing,
+        "flow": class.flow,
+        "residency": format!("{:?}", class.residency).to_lowercase(),
+        "manual": page(class),
+    })
 }
 
 /// What the manual of a class says whose elements take new arguments while they run.

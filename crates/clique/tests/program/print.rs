@@ -89,6 +89,20 @@ fn manual_of_elements() {
     .assert_eq(&clique(&["elements", "Discrad"]));
 }
 
+#[test]
+fn manual_for_programs() {
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let printed = clique(arguments);
+        serde_json::from_str(printed.strip_prefix("exit status: 0\n--- output\n").unwrap()).unwrap()
+    };
+    let class = json(&["elements", "--json", "Tee"]);
+    assert_eq!(class["ports"], "1/1-");
+    assert_eq!(class["residency"], "replicated");
+    assert!(class["manual"].as_str().is_some_and(|manual| manual.starts_with("TEE\n")), "{class}");
+    let all = json(&["elements", "--json"]);
+    assert!(all.as_array().is_some_and(|all| all.contains(&class)), "{all}");
+}
+
 /// Every class of the library has a manual page with a summary, and shows how it is written (perhaps on the page of a class that it is a kind of).
 #[test]
 fn every_class_has_a_page() {
