@@ -9,6 +9,7 @@
 
 use std::arch::asm;
 use std::arch::x86_64::*;
+use std::marker::PhantomData;
 
 use crate::fib::Fib;
 use crate::prefix::Key;
@@ -30,6 +31,8 @@ pub(super) fn is_there() -> bool {
 pub(super) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
     let (addrs, rest) = addrs.as_chunks::<LANES>();
     let (out, rest_out) = out.as_chunks_mut::<LANES>();
+    // Addresses of IPv4 are short: eight registers of them and of what is found leave room for the rest.
+    let (addrs, out) = if K::BITS == 32 { find_groups::<K, 8>(fib, addrs, out) } else { (addrs, out) };
     let (addrs, out) = find_groups::<K, 4>(fib, addrs, out);
     let (addrs, out) = find_groups::<K, 2>(fib, addrs, out);
     find_groups::<K, 1>(fib, addrs, out);
@@ -70,24 +73,26 @@ fn find_rows<K: Key, const N: usize>(
 ) {
     let memory = Memory::new(fib);
     let nothing = _mm512_setzero_si512();
-    let mut high = [Highs(nothing, nothing); N];
+    let mut bits = [Sixteen::<K>(nothing, nothing, PhantomData); N];
     let mut rows = [nothing; N];
-    for ((row, high), addrs) in rows.iter_mut().zip(&mut high).zip(addrs) {
-        *high = Highs::of(addrs);
-        *row = memory.gather_32(wanted, high.bits(0, K::ROOT_BITS), nothing);
+    for ((row, bits), addrs) in rows.iter_mut().zip(&mut bits).zip(addrs) {
+        *bits = Sixteen::load(addrs);
+        *row = memory.gather_32(wanted, bits.bits(0, K::ROOT_BITS), nothing);
     }
     let mut depth = K::ROOT_BITS;
     if K::PAGE_BITS > 0 && any_live(&rows) {
         // Below the root of such a table there are pages only.
-        for (row, high) in rows.iter_mut().zip(high) {
-            let at = _mm512_add_epi32(_mm512_slli_epi32::<1>(word(*row)), high.bits(depth, K::PAGE_BITS));
+        for (row, bits) in rows.iter_mut().zip(bits) {
+            let at = _mm512_add_epi32(_mm512_slli_epi32::<1>(word(*row)), bits.bits(depth, K::PAGE_BITS));
             *row = memory.gather_32(_mm512_movepi32_mask(*row), at, *row);
         }
         depth += K::PAGE_BITS;
     }
-    while depth <= 58 && depth < K::BITS && any_live(&rows) {
-        for (row, high) in rows.iter_mut().zip(high) {
-            *row = memory.step(_mm512_movepi32_mask(*row), *row, high.shift(58 - depth));
+    // Up to where there are six more bits in the registers.
+    let last = if Sixteen::<K>::SHORT { 26 } else { 58 };
+    while depth <= last && any_live(&rows) {
+        for (row, bits) in rows.iter_mut().zip(bits) {
+            *row = memory.step(_mm512_movepi32_mask(*row), *row, bits.slots(depth));
         }
         depth += 6;
     }
@@ -119,38 +124,74 @@ fn word(entries: __m512i) -> __m512i {
     _mm512_srli_epi32::<3>(_mm512_slli_epi32::<1>(entries))
 }
 
-/// The first 64 bits of sixteen addresses.
+/// Sixteen addresses: of IPv4 in one register, of IPv6 the first 64 bits in two.
 #[derive(Clone, Copy)]
-struct Highs(__m512i, __m512i);
+struct Sixteen<K>(__m512i, __m512i, PhantomData<K>);
 
-impl Highs {
+impl<K: Key> Sixteen<K> {
+    const SHORT: bool = K::BITS == 32;
+
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn of<K: Key>(addrs: &[K; LANES]) -> Self {
+    fn load(addrs: &[K; LANES]) -> Self {
+        if Self::SHORT {
+            let mut all = [0u32; LANES];
+            for (short, addr) in all.iter_mut().zip(addrs) {
+                *short = (addr.high() >> 32) as u32;
+            }
+            // SAFETY: sixteen times four bytes, which is what there is.
+            return Self(
+                unsafe { _mm512_loadu_si512(all.as_ptr().cast()) },
+                _mm512_setzero_si512(),
+                PhantomData,
+            );
+        }
         let mut high = [0u64; LANES];
         for (high, addr) in high.iter_mut().zip(addrs) {
             *high = addr.high();
         }
         // SAFETY: two times eight words, which is what there is.
         unsafe {
-            Self(_mm512_loadu_si512(high.as_ptr().cast()), _mm512_loadu_si512(high.as_ptr().add(8).cast()))
+            Self(
+                _mm512_loadu_si512(high.as_ptr().cast()),
+                _mm512_loadu_si512(high.as_ptr().add(8).cast()),
+                PhantomData,
+            )
         }
-    }
-
-    /// The addresses shifted right.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn shift(self, by: u32) -> Self {
-        let by = _mm_cvtsi32_si128(by as i32);
-        Self(_mm512_srl_epi64(self.0, by), _mm512_srl_epi64(self.1, by))
     }
 
     /// The `width` bits that follow the first `at`.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn bits(self, at: u32, width: u32) -> __m512i {
-        let Self(low, high) = self.shift(64 - at - width);
-        _mm512_and_si512(join(low, high), _mm512_set1_epi32((1 << width) - 1))
+        let bits = if Self::SHORT {
+            _mm512_srl_epi32(self.0, _mm_cvtsi32_si128((32 - at - width) as i32))
+        } else {
+            let [low, high] = self.shift(64 - at - width);
+            join(low, high)
+        };
+        _mm512_and_si512(bits, _mm512_set1_epi32((1 << width) - 1))
+    }
+
+    /// The six bits that follow the first `at`, at the ends of words whose other bits mean nothing.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn slots(self, at: u32) -> [__m512i; 2] {
+        if !Self::SHORT {
+            return self.shift(58 - at);
+        }
+        let slots = _mm512_srl_epi32(self.0, _mm_cvtsi32_si128((26 - at) as i32));
+        [
+            _mm512_cvtepu32_epi64(_mm512_castsi512_si256(slots)),
+            _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(slots)),
+        ]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn shift(self, by: u32) -> [__m512i; 2] {
+        let by = _mm_cvtsi32_si128(by as i32);
+        [_mm512_srl_epi64(self.0, by), _mm512_srl_epi64(self.1, by)]
     }
 }
 
@@ -186,11 +227,11 @@ impl Memory {
     /// The entries of slots `slots % 64` in the blocks that the live `entries` refer to.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
-    fn step(&self, live: u16, entries: __m512i, slots: Highs) -> __m512i {
+    fn step(&self, live: u16, entries: __m512i, slots: [__m512i; 2]) -> __m512i {
         let places = _mm512_and_si512(word(entries), self.word_mask);
         let low = self.gather_64(live as u8, _mm512_castsi512_si256(places));
         let high = self.gather_64((live >> 8) as u8, _mm512_extracti64x4_epi64::<1>(places));
-        let runs = join(run(low, slots.0), run(high, slots.1));
+        let runs = join(run(low, slots[0]), run(high, slots[1]));
         // A run's entry has 1, 2 or 4 bytes, by the last bits of what led here. Runs count from 1.
         let code = _mm512_and_si512(entries, _mm512_set1_epi32(3));
         let bytes = _mm512_sllv_epi32(_mm512_sub_epi32(runs, _mm512_set1_epi32(1)), code);
