@@ -77,7 +77,11 @@ pub(super) fn clique(name: &str, routes: &Path) -> Result<(), String> {
     if name.contains("router") {
         router.call(Call::write("routes.load", format!("{} 1", routes.display())))?;
         let (handle, routes) = (router.handle(), super::prefixes(routes)?);
-        std::thread::spawn(move || replace_when_told(&handle, &routes));
+        std::thread::spawn(move || {
+            // As the threads do that take in routes.
+            let _ = rustix::process::nice(10);
+            replace_when_told(&handle, &routes);
+        });
     }
     println!("ready");
     router.run();

@@ -33,6 +33,9 @@ pub(crate) struct Waiter {
 }
 
 const STOP: u64 = 1 << 32;
+/// How much a thread gives way. Where there are fewer processors than threads, packets come first: a worker that waited for the
+/// processor while a million routes came in would lose what its ring can't hold.
+const GIVES_WAY: i32 = 10;
 /// From a panic to the new beginning.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -47,7 +50,12 @@ impl<S: Send + Sync + 'static> Feed<S> {
         let bell = Arc::new(bell.map_err(|error| format!("eventfd: {error}"))?);
         let (own, waiter) = (shared.clone(), Waiter { bell: bell.clone() });
         let thread = std::thread::Builder::new().name(name.to_owned());
-        let thread = thread.spawn(move || work(&own, &waiter)).map_err(|e| format!("thread: {e}"))?;
+        let work = move || {
+            // Of this thread alone. One that may not goes on as it is.
+            let _ = rustix::process::nice(GIVES_WAY);
+            work(&own, &waiter);
+        };
+        let thread = thread.spawn(work).map_err(|e| format!("thread: {e}"))?;
         Ok(Feed { shared, bell, thread: Some(thread) })
     }
 
