@@ -107,7 +107,7 @@ impl Role {
             format!("src :: TurnSource(DATA \\<{}>, LIMIT {packets}); out :: Discard;\n", self.data(size));
         for node in 0..4 {
             text += &format!(
-                "n{node} :: VLBNode({node}, 4, KEY k, LINE_RATE 400Gbps, HELLO 5ms, HOLD 40ms); Idle -> n{node};\n"
+                "n{node} :: VLBNode({node}, 4, KEY k, LINE_RATE 4000Gbps, HELLO 5ms, HOLD 40ms); Idle -> n{node};\n"
             );
             text += &format!("n{node} -> VLBDecap -> {};\n", if node == 1 { "out" } else { "Discard" });
         }
