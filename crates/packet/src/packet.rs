@@ -12,6 +12,9 @@ pub const DEFAULT_HEADROOM: usize = 128;
 /// Bytes of annotation space in every packet, as in Click.
 pub const ANNO_BYTES: usize = 48;
 
+/// Bytes of a header beyond which its end is not near its start; no header of IP is longer.
+const NEAR: usize = 64;
+
 /// The metadata at the start of a buffer.
 ///
 /// The first cache line has all that an ordinary hop reads or writes; the second is touched by sources, captures and
@@ -326,11 +329,15 @@ impl Packet {
         (stored != 0).then(|| stored as isize - 1 - self.meta().start as isize)
     }
 
+    /// An offset from the start of the data as it is stored, if it fits. In front of the buffer it is 0 or a huge number.
+    #[inline]
+    fn absolute(&self, offset: isize) -> usize {
+        (self.meta().start as isize).wrapping_add(offset).wrapping_add(1) as usize
+    }
+
     #[inline]
     fn stored(&self, offset: isize) -> u16 {
-        // A position in front of the buffer is a huge number, too.
-        let absolute = (self.meta().start as isize).wrapping_add(offset).wrapping_add(1) as usize;
-        u16::try_from(absolute).unwrap_or(0)
+        u16::try_from(self.absolute(offset)).unwrap_or(0)
     }
 
     /// Where the link-layer header starts, if known.
@@ -360,8 +367,20 @@ impl Packet {
     /// Says where the network header and the transport header start, `header_len` bytes apart.
     #[inline]
     pub fn set_network(&mut self, offset: isize, header_len: usize) {
-        self.meta_mut().network = self.stored(offset);
-        self.meta_mut().transport = self.stored(offset + header_len as isize);
+        let network = self.absolute(offset);
+        // One comparison tells that both fit, which they nearly always do.
+        if header_len > NEAR || network > usize::from(u16::MAX) - NEAR {
+            return self.set_network_far(network, network.wrapping_add(header_len));
+        }
+        let m = self.meta_mut();
+        (m.network, m.transport) = (network as u16, (network + header_len) as u16);
+    }
+
+    /// Stores positions of which one may not fit, or both.
+    #[cold]
+    fn set_network_far(&mut self, network: usize, transport: usize) {
+        let [network, transport] = [network, transport].map(|place| u16::try_from(place).unwrap_or(0));
+        (self.meta_mut().network, self.meta_mut().transport) = (network, transport);
     }
 
     /// Forgets where the link-layer header starts.

@@ -142,6 +142,26 @@ fn recycled_buffers_come_back_clean() {
     assert_eq!((p.network_offset(), p.transport_offset(), p.mac_offset()), (None, None, None));
 }
 
+/// A header position that cannot be stored counts as not known; the other one is.
+#[test]
+fn positions_that_do_not_fit() {
+    let mut pool = Pool::new();
+    let mut p = pool.alloc(0, 65_535).unwrap();
+    for (offset, header_len, network, transport) in [
+        (65_400, 20, Some(65_400), Some(65_420)),
+        (65_500, 30, Some(65_500), Some(65_530)),
+        (65_500, 60, Some(65_500), None),
+        (65_534, 0, Some(65_534), Some(65_534)),
+        (65_535, 0, None, None),
+        (100, 70, Some(100), Some(170)),
+        (-1, 20, None, Some(19)),
+        (-40, 20, None, None),
+    ] {
+        p.set_network(offset, header_len);
+        assert_eq!((p.network_offset(), p.transport_offset()), (network, transport), "{offset} {header_len}");
+    }
+}
+
 /// Named places do not depend on each other unless they share bytes, and values survive a copy.
 #[test]
 fn annotations_read_back() {

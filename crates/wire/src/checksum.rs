@@ -73,6 +73,12 @@ impl Sum {
         self.add(Sum(u64::from(word.to_be())))
     }
 
+    /// The sum of a few 16-bit words, given in host order.
+    #[inline]
+    pub fn of_words<const N: usize>(words: [u16; N]) -> Sum {
+        Sum(words.iter().map(|word| u64::from(word.to_be())).sum())
+    }
+
     /// Adds a 32-bit word, given in host order.
     #[inline]
     pub fn add_u32(self, word: u32) -> Sum {
@@ -113,21 +119,24 @@ impl Sum {
     }
 }
 
-/// Adds memory-order 32-bit words. Slices are far below the 16 GiB at which a 64-bit sum could overflow.
+/// Bytes from which on a sum in blocks is faster.
+const LONG: usize = 128;
+
+/// Adds words in memory order.
 #[inline]
 fn sum_bytes(bytes: &[u8]) -> u64 {
-    let (blocks, rest) = bytes.as_chunks::<32>();
-    let mut acc = [0u64; 4];
-    for block in blocks {
-        let (words, _) = block.as_chunks::<4>();
-        for (i, &w) in words.iter().enumerate() {
-            acc[i & 3] += u64::from(u32::from_ne_bytes(w));
-        }
-    }
-    let mut sum = Sum(acc[0] + acc[1] + acc[2] + acc[3]);
+    let (start, rest) = if bytes.len() < LONG { (0, bytes) } else { sum_blocks(bytes) };
     let (long, tail) = rest.as_chunks::<8>();
-    for &w in long {
-        sum = sum.add(Sum(u64::from_ne_bytes(w)));
+    // Two sums, since each addition waits for the carry of the one before.
+    let (pairs, single) = long.as_chunks::<2>();
+    let (mut sum, mut other) = (Sum(start), Sum::ZERO);
+    for &[a, b] in pairs {
+        sum = sum.add(Sum(u64::from_ne_bytes(a)));
+        other = other.add(Sum(u64::from_ne_bytes(b)));
+    }
+    sum = sum.add(other);
+    for &word in single {
+        sum = sum.add(Sum(u64::from_ne_bytes(word)));
     }
     match (tail, bytes.last_chunk()) {
         ([], _) => sum.0,
@@ -138,6 +147,21 @@ fn sum_bytes(bytes: &[u8]) -> u64 {
         }
         (tail, None) => sum_short(tail),
     }
+}
+
+/// Adds blocks of 32-bit words, several at once where the processor can. What is left to add is shorter than a block. Slices are
+/// far below the 16 GiB at which a 64-bit sum could overflow.
+#[inline(never)] // what adds short slices stays small
+fn sum_blocks(bytes: &[u8]) -> (u64, &[u8]) {
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    let mut acc = [0u64; 4];
+    for block in blocks {
+        let (words, _) = block.as_chunks::<4>();
+        for (i, &w) in words.iter().enumerate() {
+            acc[i & 3] += u64::from(u32::from_ne_bytes(w));
+        }
+    }
+    (acc[0] + acc[1] + acc[2] + acc[3], rest)
 }
 
 /// Adds the bytes of a slice shorter than a word.

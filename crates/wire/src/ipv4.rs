@@ -257,6 +257,29 @@ pub struct Extent {
 /// [`Error::BadChecksum`], the first that applies.
 #[inline]
 pub fn check(bytes: &[u8], verify_checksum: bool) -> Result<Extent, Error> {
+    // What is wrong is found out only where something is.
+    check_usual(bytes, verify_checksum).map_or_else(|| check_unusual(bytes, verify_checksum), Ok)
+}
+
+/// The first octet of a header of version 4 without options: one comparison tells both.
+const WITHOUT_OPTIONS: u8 = 0x45;
+
+/// The same for a header without options: `None` if it has some, or if anything is wrong.
+#[inline(always)] // where it is used it is most of what there is to do
+#[must_use]
+pub fn check_usual(bytes: &[u8], verify_checksum: bool) -> Option<Extent> {
+    let header = Header::new_checked(bytes).ok()?;
+    let total_len = usize::from(header.total_len());
+    let usual =
+        get_u8::<0, _>(header.0) == WITHOUT_OPTIONS && (HEADER_LEN..=bytes.len()).contains(&total_len);
+    let right = usual && (!verify_checksum || Sum::of_20(header.as_bytes()).is_all_ones());
+    right.then_some(Extent { header_len: HEADER_LEN, total_len })
+}
+
+/// All checks one by one. Kept out of line, it does not swell every caller of [`check`].
+#[cold]
+#[inline(never)]
+fn check_unusual(bytes: &[u8], verify_checksum: bool) -> Result<Extent, Error> {
     let header = Header::new_checked(bytes)?;
     if header.version() != 4 {
         return Err(Error::BadVersion);
@@ -269,21 +292,10 @@ pub fn check(bytes: &[u8], verify_checksum: bool) -> Result<Extent, Error> {
     if total_len > bytes.len() || total_len < header_len {
         return Err(Error::BadLength);
     }
-    if verify_checksum {
-        let sum = Sum::of_20(header.as_bytes());
-        let sum = if header_len == HEADER_LEN { sum } else { add_options(sum, &bytes[..header_len]) };
-        if !sum.is_all_ones() {
-            return Err(Error::BadChecksum);
-        }
+    if verify_checksum && !checksum::verify(&bytes[..header_len]) {
+        return Err(Error::BadChecksum);
     }
     Ok(Extent { header_len, total_len })
-}
-
-/// Options are rare; kept out of line, their loop does not swell every caller of [`check`].
-#[cold]
-#[inline(never)]
-fn add_options(sum: Sum, header: &[u8]) -> Sum {
-    sum.add_bytes(&header[HEADER_LEN..])
 }
 
 /// The header with its options, as long as its length field says.

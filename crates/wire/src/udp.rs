@@ -117,6 +117,15 @@ pub fn header_v4(src: Ipv4Addr, dst: Ipv4Addr, ports: [u16; 2], len: u16, payloa
     header(ports, len, never_zero(sum.add(payload).checksum()))
 }
 
+/// The same between two IPv6 addresses.
+#[inline]
+#[must_use]
+pub fn header_v6(src: Ipv6Addr, dst: Ipv6Addr, ports: [u16; 2], len: u16, payload: Sum) -> [u8; HEADER_LEN] {
+    let pseudo = pseudo_v6(src, dst, ip_proto::UDP, u32::from(len));
+    let sum = pseudo.add_u16(ports[0]).add_u16(ports[1]).add_u16(len);
+    header(ports, len, never_zero(sum.add(payload).checksum()))
+}
+
 /// A header with a given checksum; 0 means that there is none.
 #[inline]
 #[must_use]
