@@ -50,9 +50,39 @@ pub trait FromArg: Sized {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String>;
 }
 
-/// The error for a text that is not of the expected form, in Click's words and some more.
-pub(crate) fn parse_error<T>(expected: &str, text: &str) -> Result<T, String> {
-    Err(format!("parse error: {expected} expected, not '{text}'"))
+/// Click's words for a text that is not of the expected form.
+const PARSE_ERROR: &str = "parse error";
+/// Click's words for a text that should be an integer.
+pub(crate) const INVALID_NUMBER: &str = "invalid number";
+
+/// The error for a text that is not of the expected form: Click's words, and some more that [`split_expected`] takes off.
+///
+/// # Errors
+/// Always.
+pub fn parse_error<T>(expected: &str, text: &str) -> Result<T, String> {
+    unreadable(PARSE_ERROR, expected, text)
+}
+
+/// As [`parse_error`], with other words of Click's.
+pub(crate) fn unreadable<T>(said: &str, expected: &str, text: &str) -> Result<T, String> {
+    Err(format!("{said}: {expected} expected, not '{text}'"))
+}
+
+/// Splits what Click would say of a message from what was expected instead, if the message says that.
+pub(crate) fn split_expected(message: &str) -> (&str, Option<String>) {
+    for said in [PARSE_ERROR, INVALID_NUMBER] {
+        let Some(at) = message.find(said).map(|at| at + said.len()) else { continue };
+        let Some(rest) = message[at..].strip_prefix(": ") else { continue };
+        if let Some((expected, text)) = rest.split_once(" expected, not ") {
+            return (&message[..at], Some(format!("{expected}, not {text}")));
+        }
+    }
+    (message, None)
+}
+
+/// The message in Click's words alone, line by line.
+pub(crate) fn in_click_words(message: &str) -> String {
+    message.split('\n').map(|line| split_expected(line).0).collect::<Vec<_>>().join("\n")
 }
 
 type Assign<'v> = Box<dyn FnMut(&str, Scope<'_>) -> Result<(), String> + 'v>;
@@ -240,6 +270,11 @@ fn surplus(left: &[&Given<'_>]) -> Vec<String> {
         errors.push("too many arguments".to_owned());
     }
     errors
+}
+
+/// A reader of a new configuration string of the element that runs.
+pub fn arguments<'a, 'v>(cx: &'a crate::Cx<'_>, config: &str) -> Args<'a, 'v> {
+    Args::new(lang::conf::split_args(config), scope(cx))
 }
 
 /// Where a value that was written to a handler of the element that runs is read.

@@ -254,8 +254,11 @@ type SharedParts = HashMap<usize, Arc<dyn Any + Send + Sync>>;
 
 fn diagnose(info: &Info, element: usize, context: Context, error: ConfigError) -> Vec<Diagnostic> {
     let node = &info.nodes[element];
-    let at =
-        |message| Diagnostic::error(message).at(node.landmark.clone(), node.span).within(context.clone());
+    let at = |message: String| {
+        let (said, expected) = crate::args::split_expected(&message);
+        let error = Diagnostic::error(said).at(node.landmark.clone(), node.span).within(context.clone());
+        Diagnostic { expected, ..error }
+    };
     error.messages.into_iter().map(at).collect()
 }
 
@@ -366,6 +369,7 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         rng: fastrand::Rng::with_seed(info.seed ^ (worker as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         clock: info.clock.clone(),
         now_ns: info.clock.now_ns(),
+        tasks_per_look: 1,
         here: 0,
         list: Vec::with_capacity(256),
         first: None,

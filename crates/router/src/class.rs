@@ -127,7 +127,8 @@ impl Class {
 
     /// Says that elements can be given new arguments while they run: whoever writes to the handler `config` has an instance made
     /// from the new configuration string in the place of each old one, which first gives it its state. For classes that keep
-    /// their arguments and state to themselves: without shared parts, tasks, signals and files.
+    /// their arguments and state to themselves: without shared parts, tasks, signals and files. Others take the string by
+    /// [`crate::Element::reconfigure`].
     pub const fn live(mut self) -> Class {
         self.live = true;
         self

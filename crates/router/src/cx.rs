@@ -15,10 +15,48 @@ use rcu::Turn;
 use std::any::Any;
 use std::sync::Arc;
 
-/// Outputs whose batches are found by table while packets part.
+/// Ways whose batches are found by table while packets part: of those to be dropped, then the first outputs.
 pub(crate) const LOTS: usize = 64;
-/// There is no batch for this output.
+/// There is no batch for this way.
 pub(crate) const NO_LOT: u8 = u8::MAX;
+/// The way of packets that are dropped; others are outputs.
+const DROPPED: u16 = u16::MAX;
+
+/// Packets that are dropped one after the other under the same reason, to be counted together.
+#[derive(Default)]
+struct Drops {
+    reason: &'static str,
+    packets: u64,
+}
+
+impl Drops {
+    /// Notes one more. Where the reason is another one, those before are counted.
+    #[inline]
+    fn add(&mut self, cx: &mut Cx<'_>, reason: &'static str) -> u16 {
+        if !std::ptr::eq(self.reason, reason) {
+            self.change(cx, reason);
+        }
+        self.packets += 1;
+        DROPPED
+    }
+
+    #[inline(never)] // does not belong into everybody's loop
+    fn change(&mut self, cx: &mut Cx<'_>, reason: &'static str) {
+        cx.count_drops(self.reason, self.packets);
+        *self = Drops { reason, packets: 0 };
+    }
+}
+
+/// The way to an output.
+#[inline]
+fn way_to(output: usize) -> u16 {
+    output.min(usize::from(DROPPED - 1)) as u16
+}
+
+/// A way's place in the table of [`LOTS`], if it is not beyond: [`DROPPED`] comes first.
+fn table_place(way: u16) -> usize {
+    usize::from(way.wrapping_add(1))
+}
 
 /// Where an output leads.
 #[derive(Clone, Copy)]
@@ -81,6 +119,8 @@ pub(crate) struct Core {
     pub(crate) rng: fastrand::Rng,
     pub(crate) clock: Clock,
     pub(crate) now_ns: i64,
+    /// After so many tasks the clock is asked.
+    pub(crate) tasks_per_look: usize,
     /// The element that runs.
     pub(crate) here: u32,
     pub(crate) list: Vec<Work>,
@@ -115,10 +155,10 @@ pub(crate) struct Core {
     pub(crate) wanted: Vec<(u32, Wanted)>,
     /// Packets dropped, by element and reason.
     pub(crate) drops: Vec<Vec<(&'static str, u64)>>,
-    /// Scratch space of `scatter`: batches by output, in order of first use.
+    /// Scratch space of `scatter`: batches by way, in order of first use.
     pub(crate) lots: Vec<(u16, Batch)>,
-    /// Where the batch for each of the first outputs is among them; [`NO_LOT`] if there is none. A table, because which
-    /// output is next is what no processor can guess.
+    /// Where the batch for each of the first ways is among them; [`NO_LOT`] if there is none. A table, because which
+    /// way is next is what no processor can guess.
     pub(crate) lot_of: [u8; LOTS],
     pub(crate) next_call: u64,
     /// The run count at which the element that steers the driver was asked whether to stop, until it has decided.
@@ -176,43 +216,94 @@ impl<'t> Cx<'t> {
     /// their first packets. When all packets go one way, the batch itself does.
     #[inline]
     pub fn scatter(&mut self, mut batch: Batch, mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict) {
-        let mut passed = 0;
-        let mut odd = None;
-        // Nearly always everything passes: one comparison of a tag for each packet.
-        for packet in batch.iter_mut() {
-            match decide(self, packet) {
-                Verdict::Pass => passed += 1,
-                verdict => {
-                    odd = Some(verdict);
-                    break;
-                }
-            }
+        let (mut ways, mut all, mut drops) = ([0; packet::BATCH_MAX], 0, Drops::default());
+        for (place, packet) in ways.iter_mut().zip(batch.iter_mut()) {
+            // Asked in one place only: what is called once is inlined, and its verdict never gets into memory.
+            let way = match decide(self, packet) {
+                Verdict::Pass => continue,
+                Verdict::Output(output) => way_to(output),
+                Verdict::Drop(reason) => drops.add(self, reason),
+            };
+            all |= way;
+            *place = way;
         }
-        match odd {
-            None => self.emit(0, batch),
-            Some(odd) => self.scatter_from(batch, passed, odd, decide),
+        // Nearly always everything passes.
+        if all == 0 {
+            return self.emit(0, batch);
+        }
+        self.count_drops(drops.reason, drops.packets);
+        self.part(batch, &ways);
+    }
+
+    /// The rest of `scatter` where not all packets pass: each goes its way, an output or [`DROPPED`].
+    #[inline(never)] // one for all
+    fn part(&mut self, mut batch: Batch, ways: &[u16; packet::BATCH_MAX]) {
+        let used = &ways[..batch.len()];
+        let first = used.first().copied().unwrap_or_default();
+        // One by one: a load of several that were just stored would wait.
+        if used.iter().all(|&way| way == first) {
+            return self.leave_as_lot(first, batch);
+        }
+        let (mut lots, mut at) = (std::mem::take(&mut self.core.lots), 0);
+        batch.drain(|packet| {
+            let way = ways[at % packet::BATCH_MAX];
+            at += 1;
+            self.add_to_lot(&mut lots, way, packet);
+        });
+        self.core.pool.recycle(batch);
+        self.emit_lots(lots);
+    }
+
+    /// Sends each packet of a batch to the output that `choose` says; packets for one output leave together, outputs in the order
+    /// of their first packets. Like [`Cx::scatter`], but for elements whose packets nearly always part.
+    #[inline]
+    pub fn spread(&mut self, mut batch: Batch, mut choose: impl FnMut(&mut Self, &mut Packet) -> usize) {
+        let mut lots = std::mem::take(&mut self.core.lots);
+        batch.drain(|mut packet| {
+            let way = way_to(choose(self, &mut packet));
+            self.add_to_lot(&mut lots, way, packet);
+        });
+        self.core.pool.recycle(batch);
+        self.emit_lots(lots);
+    }
+
+    #[inline(always)] // what is done to each packet
+    fn add_to_lot(&mut self, lots: &mut Vec<(u16, Batch)>, way: u16, packet: Packet) {
+        let place = self.core.lot_of.get(table_place(way)).map_or(NO_LOT, |&place| place);
+        match lots.get_mut(usize::from(place)) {
+            Some((_, lot)) => lot.push(packet),
+            None => self.add_to_new_lot(lots, way, packet),
         }
     }
 
-    /// The rest of `scatter` from the first packet that does not pass: `passed` packets did, the next one has the verdict
-    /// `odd`.
-    fn scatter_from(
-        &mut self,
-        mut batch: Batch,
-        passed: usize,
-        odd: Verdict,
-        mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict,
-    ) {
-        if passed > 0 {
-            return self.scatter_mixed(batch, Verdict::Pass, passed, odd, decide);
+    #[cold]
+    fn add_to_new_lot(&mut self, lots: &mut Vec<(u16, Batch)>, way: u16, packet: Packet) {
+        // Ways beyond the table are looked for.
+        if let Some((_, lot)) = lots.iter_mut().find(|(known, _)| *known == way) {
+            return lot.push(packet);
         }
-        for same in 1..batch.len() {
-            let verdict = decide(self, &mut batch.packets_mut()[same]);
-            if verdict != odd {
-                return self.scatter_mixed(batch, odd, same, verdict, decide);
+        if let Some(place) = self.core.lot_of.get_mut(table_place(way)) {
+            *place = lots.len() as u8;
+        }
+        let lot = self.core.pool.batch_of(packet);
+        lots.push((way, lot));
+    }
+
+    #[inline(never)]
+    fn emit_lots(&mut self, mut lots: Vec<(u16, Batch)>) {
+        for (way, lot) in lots.drain(..) {
+            if let Some(place) = self.core.lot_of.get_mut(table_place(way)) {
+                *place = NO_LOT;
             }
+            self.leave_as_lot(way, lot);
         }
-        self.settle(odd, batch);
+        self.core.lots = lots; // with the room that it has
+    }
+
+    /// Sends packets that go one way. Those to be dropped have been counted.
+    #[inline]
+    fn leave_as_lot(&mut self, way: u16, lot: Batch) {
+        if way == DROPPED { self.core.pool.recycle(lot) } else { self.emit(usize::from(way), lot) }
     }
 
     /// Sends a whole batch where a verdict says.
@@ -223,63 +314,6 @@ impl<'t> Cx<'t> {
             Verdict::Output(output) => self.emit(output, batch),
             Verdict::Drop(reason) => self.drop_batch(batch, reason),
         }
-    }
-
-    /// The rest of `scatter` once packets part: `same` packets had the verdict `first`, the next one `odd`.
-    fn scatter_mixed(
-        &mut self,
-        mut batch: Batch,
-        first: Verdict,
-        same: usize,
-        odd: Verdict,
-        mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict,
-    ) {
-        let mut lots = std::mem::take(&mut self.core.lots);
-        let mut at = 0;
-        batch.drain(|mut packet| {
-            let verdict = match at {
-                i if i < same => first,
-                i if i == same => odd,
-                _ => decide(self, &mut packet),
-            };
-            at += 1;
-            match verdict {
-                Verdict::Pass => self.add_to_lot(&mut lots, 0, packet),
-                Verdict::Output(output) => self.add_to_lot(&mut lots, output, packet),
-                Verdict::Drop(reason) => self.drop(packet, reason),
-            }
-        });
-        self.core.pool.recycle(batch);
-        for (output, lot) in lots.drain(..) {
-            if let Some(place) = self.core.lot_of.get_mut(output as usize) {
-                *place = NO_LOT;
-            }
-            self.emit(output as usize, lot);
-        }
-        self.core.lots = lots;
-    }
-
-    #[inline]
-    fn add_to_lot(&mut self, lots: &mut Vec<(u16, Batch)>, output: usize, packet: Packet) {
-        let place = self.core.lot_of.get(output).map_or(usize::from(NO_LOT), |&place| usize::from(place));
-        match lots.get_mut(place) {
-            Some((_, lot)) => lot.push(packet),
-            None => self.add_to_new_lot(lots, output, packet),
-        }
-    }
-
-    #[cold]
-    fn add_to_new_lot(&mut self, lots: &mut Vec<(u16, Batch)>, output: usize, packet: Packet) {
-        let output = output.min(u16::MAX as usize) as u16;
-        // Outputs beyond the table are looked for.
-        if let Some((_, lot)) = lots.iter_mut().find(|(known, _)| *known == output) {
-            return lot.push(packet);
-        }
-        if let Some(place) = self.core.lot_of.get_mut(output as usize) {
-            *place = lots.len() as u8;
-        }
-        let lot = self.core.pool.batch_of(packet);
-        lots.push((output, lot));
     }
 
     /// Like [`Cx::scatter`], but returns the packets that pass instead of emitting them: for pull paths.

@@ -90,6 +90,16 @@ pub trait Element: Any + Send {
         Ok(())
     }
 
+    /// Takes a new configuration string where it stands, while the router runs: for elements of a [`crate::Class::live`] class with
+    /// shared parts or tasks. `None`, the default, has an instance made from it instead, which takes over this one's state.
+    ///
+    /// # Errors
+    /// What is wrong with the new arguments; nothing has changed then.
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        let _ = (cx, config);
+        None
+    }
+
     /// Declares the element's handlers.
     fn handlers(&self, handlers: &mut Handlers) {
         let _ = handlers;

@@ -1,6 +1,6 @@
 //! Types of arguments: how texts become integers, addresses, times and so on, by Click's rules.
 
-use crate::args::{FromArg, Scope, parse_error};
+use crate::args::{FromArg, INVALID_NUMBER, Scope, parse_error, unreadable};
 use crate::names::Value;
 use packet::Anno;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -132,13 +132,13 @@ macro_rules! integer {
             fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
                 match parse_integer(text) {
                     Some(_) if <$type>::MIN == 0 && text.starts_with('-') => {
-                        parse_error("unsigned integer", text)
+                        unreadable(INVALID_NUMBER, "unsigned integer", text)
                     }
                     Some(value) => <$type>::try_from(value).map_err(|_| {
                         let bound = if value < 0 { <$type>::MIN } else { <$type>::MAX };
                         format!("out of range, bound {bound}")
                     }),
-                    None => parse_error("integer", text),
+                    None => unreadable(INVALID_NUMBER, "integer", text),
                 }
             }
         }

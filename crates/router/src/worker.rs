@@ -17,6 +17,13 @@ use std::collections::HashMap;
 
 /// Tasks that a turn runs at most.
 const TASKS_PER_TURN: usize = 128;
+/// After so many tasks the clock is asked, which costs as much as a packet or two; after each, once tasks between two looks
+/// took [`SLOW_NS`].
+const TASKS_PER_LOOK: usize = 16;
+const SLOW_NS: i64 = 250_000;
+/// A turn that has taken longer ends: tasks that make system calls take a hundred times as long as others, and timers, the
+/// hellos of a cluster among them, must not wait for 128 of them.
+const TURN_NS: i64 = 1_000_000;
 /// Dispatches that a turn makes at most; a loop in the graph carries over to the next turn.
 const DISPATCHES_PER_TURN: usize = 16_384;
 
@@ -129,6 +136,8 @@ impl Worker {
 
 impl Running<'_> {
     fn turn(&mut self, budget: &mut usize) -> Turned {
+        let began_ns = self.core.now_ns;
+        let mut look_at = self.core.tasks_per_look;
         self.read_mail();
         // Before the list, too: a loop in the graph would never let the driver stop.
         if self.is_asked_to_stop()
@@ -139,7 +148,7 @@ impl Running<'_> {
         if let Some(turned) = self.run_list(budget) {
             return turned;
         }
-        for _ in 0..TASKS_PER_TURN {
+        for task in 1..=TASKS_PER_TURN {
             if self.is_asked_to_stop()
                 && let Some(turned) = self.consider_stopping(budget)
             {
@@ -155,6 +164,18 @@ impl Running<'_> {
             let Some(element) = self.core.scheduler.next() else { break };
             if let Some(turned) = self.run_task(element, budget) {
                 return turned;
+            }
+            if task == look_at {
+                // Simulated time stands still meanwhile.
+                let now_ns = self.core.clock.now_ns();
+                let is_slow = now_ns - self.core.now_ns > SLOW_NS;
+                self.core.now_ns = now_ns;
+                if now_ns - began_ns > TURN_NS {
+                    break;
+                }
+                let more = (2 * self.core.tasks_per_look).min(TASKS_PER_LOOK);
+                self.core.tasks_per_look = if is_slow { 1 } else { more };
+                look_at += self.core.tasks_per_look;
             }
         }
         while let Some((element, key)) = self.core.timers.pop_due(self.core.now_ns) {
@@ -590,7 +611,7 @@ impl Running<'_> {
                     };
                     info.current.written(&info, element, name, argument);
                 }
-                self.deliver(reply, result);
+                self.deliver(reply, result.map_err(|error| crate::args::in_click_words(&error)));
             }
             Some(Outcome::Start(state)) => {
                 let frame = Frame { owner: element as u32, state, reply };
@@ -601,9 +622,13 @@ impl Running<'_> {
         self.core.list.extend(emitted);
     }
 
-    /// Gives an instance on this worker new arguments: another one takes its place and its state.
+    /// Gives an instance on this worker new arguments; unless it takes them itself, another one takes its place and its state.
     fn configure(&mut self, element: usize, text: &str) -> HandlerResult {
         let info = self.core.info.clone();
+        let taken = dispatch!(self, element, |instance, cx| instance.reconfigure(cx, text));
+        if let Some(taken) = taken.flatten() {
+            return taken.map(|()| String::new()).map_err(|error| error.to_string());
+        }
         let mut new = crate::build::again(&info, element, self.core.worker, text)?;
         let started = dispatch!(self, element, |old, cx| replace(old, &mut *new, cx));
         started.unwrap_or(Ok(()))?;

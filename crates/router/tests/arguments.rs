@@ -74,7 +74,13 @@ fn said(config: &str) -> String {
     let layout = router::layout(parsed.graph, &known, 1).expect("no ports, nothing to connect");
     match router::build(layout, config.to_owned(), &known, Options::default()) {
         Ok(_) => panic!("these elements never come into being"),
-        Err(errors) => errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("; "),
+        Err(errors) => {
+            let said = |error: lang::Diagnostic| match error.expected {
+                Some(expected) => format!("{} (expected {expected})", error.message),
+                None => error.message,
+            };
+            errors.into_iter().map(said).collect::<Vec<_>>().join("; ")
+        }
     }
 }
 
@@ -85,13 +91,13 @@ fn positions_and_keywords() {
         ("Slots(1, x, C true)", "1 Some(\"x\") true"),
         ("Slots(B y, A 2)", "2 Some(\"y\") false"),
         ("Slots(1, A 2)", "2 None false"),
-        ("Slots(C true, 1)", "A: parse error: integer expected, not 'C true'"),
+        ("Slots(C true, 1)", "A: invalid number (expected integer, not 'C true')"),
         ("Slots(1, C true, x)", "too many arguments"),
         ("Slots()", "A: required argument missing"),
         ("Slots(1, x, true)", "too many arguments"),
         ("Slots(1, D 2)", "D: unknown argument"),
-        ("Slots(x 1)", "A: parse error: integer expected, not 'x 1'"),
-        ("Slots(1, C maybe)", "C: parse error: boolean expected, not 'maybe'"),
+        ("Slots(x 1)", "A: invalid number (expected integer, not 'x 1')"),
+        ("Slots(1, C maybe)", "C: parse error (expected boolean, not 'maybe')"),
         ("Many(K 1, a, K 2, b c)", "[1, 2] [\"a\", \"b c\"]"),
     ] {
         assert_eq!(said(config), expected, "{config}");
@@ -106,25 +112,25 @@ fn types() {
         ("u8, 017", "15"),
         ("u8, 1_0", "10"),
         ("u8, 256", "TEXT: out of range, bound 255"),
-        ("u8, -1", "TEXT: parse error: unsigned integer expected, not '-1'"),
-        ("i32, 09", "TEXT: parse error: integer expected, not '09'"),
+        ("u8, -1", "TEXT: invalid number (expected unsigned integer, not '-1')"),
+        ("i32, 09", "TEXT: invalid number (expected integer, not '09')"),
         ("i32, -99999999999999999999999999999999999999999", "TEXT: out of range, bound -2147483648"),
         ("bool, t", "true"),
         ("string, \"a b\"c", "\"a bc\""),
-        ("string, a b", "TEXT: parse error: string expected, not 'a b'"),
+        ("string, a b", "TEXT: parse error (expected string, not 'a b')"),
         ("bytes, \\<00 ff>", "Bytes([0, 255])"),
         ("ip, 1.2.3.04", "1.2.3.4"),
         ("ip, gate", "10.1.2.3"),
         ("ip, gate:ip", "10.1.2.3"),
         ("ip, gate:bcast", "10.1.255.255"),
         ("ip, gate:gw", "10.1.0.1"),
-        ("ip, gate:eth", "TEXT: parse error: IP address expected, not 'gate:eth'"),
+        ("ip, gate:eth", "TEXT: parse error (expected IP address, not 'gate:eth')"),
         ("ether, gate:ETH", "01-01-01-01-01-01"),
         ("ether, 0:1:2:a:b:c", "00-01-02-0A-0B-0C"),
         ("net, 18.26/16", "18.26.0.0/16"),
         ("net, gate:ipnet", "10.1.0.0/16"),
         ("net, gate/24", "10.1.2.0/24"),
-        ("net, 1.2.3.4", "TEXT: parse error: IP prefix expected, not '1.2.3.4'"),
+        ("net, 1.2.3.4", "TEXT: parse error (expected IP prefix, not '1.2.3.4')"),
         ("host, 1.2.3.4", "NetOrHost(1.2.3.4/32)"),
         ("host, gate", "NetOrHost(10.1.2.3/32)"),
         ("mask, 1.2.3.4/255.0.0.255", "IpMask { addr: 1.2.3.4, mask: 255.0.0.255 }"),
@@ -137,12 +143,12 @@ fn types() {
         ("rate, 10Mbps", "Bandwidth { bytes_per_second: 1250000 }"),
         ("rate, 2 kB/s", "Bandwidth { bytes_per_second: 2000 }"),
         ("rate, 7", "Bandwidth { bytes_per_second: 7 }"),
-        ("rate, 1 mile", "TEXT: parse error: bandwidth expected, not '1 mile'"),
+        ("rate, 1 mile", "TEXT: parse error (expected bandwidth, not '1 mile')"),
         ("port, domain", "IpPort(53)"),
         ("anno, PAINT", "Anno { offset: 16, size: 1 }"),
         ("anno4, 20", "AnnoOf(Anno { offset: 20, size: 4 })"),
-        ("anno4, PAINT", "TEXT: parse error: annotation expected, not 'PAINT'"),
-        ("anno4, 45", "TEXT: parse error: annotation expected, not '45'"),
+        ("anno4, PAINT", "TEXT: parse error (expected annotation, not 'PAINT')"),
+        ("anno4, 45", "TEXT: parse error (expected annotation, not '45')"),
         ("call, y.reset", "TEXT: no element named 'y'"),
     ] {
         assert_eq!(said(&format!("Typed({text})")), expected, "{text}");

@@ -10,7 +10,7 @@ use router::{
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 type Made = Result<Box<dyn Element>, ConfigError>;
 
@@ -387,6 +387,31 @@ impl Element for Tick {
     }
 }
 
+/// Each task takes 0.2 ms. Its timer, which is due at once, stops the driver.
+struct Slow {
+    tasks: u32,
+}
+
+impl Element for Slow {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.schedule();
+        cx.timer_after(0, Duration::ZERO);
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_micros(200) {}
+        self.tasks += 1;
+        cx.schedule();
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.log(&self.tasks.to_string());
+        cx.please_stop();
+    }
+}
+
 static CLASSES: &[Class] = &[
     Class::new("Source", source).ports("0/1").processing("h/h").activity(Activity::Always),
     Class::new("Say", say),
@@ -409,6 +434,7 @@ static CLASSES: &[Class] = &[
     Class::new("Nat", nat).ports("2/2").processing("h/h").flow("#/#").residency(Residency::Shared),
     Class::new("Caller", caller).ports("0/0"),
     Class::new("Pins", |_| Ok(Box::new(Pins))).ports("0/0").pins(read_pins),
+    Class::new("Slow", |_| Ok(Box::new(Slow { tasks: 0 }))).ports("0/0").activity(Activity::Always),
     Class::new("Tick", |_| Ok(Box::new(Tick { left: 2 })))
         .ports("0/1")
         .processing("h/h")
@@ -566,6 +592,16 @@ fn idle_means_asleep() {
     router.run(); // 400 ms
     assert!(cpu() - before < 200_000_000, "an idle router was busy for {} ns of 400 ms", cpu() - before);
     assert_eq!(run(config, 1, 1), "t9 t9");
+}
+
+/// A timer waits for a millisecond or two of tasks, not for as many as a turn can have.
+#[test]
+fn timers_do_not_wait_for_slow_tasks() {
+    let options = Options { clock: Clock::real(), ..options(1, 1) };
+    let mut router = build_with("Slow", options).expect("a good configuration");
+    router.run();
+    let tasks: u32 = router.info().log.text().trim().parse().expect("a number");
+    assert!(tasks <= 32, "{tasks} tasks of 0.2 ms before a timer that was due");
 }
 
 /// Errors of ports and processing name both ends, and all are reported.
