@@ -29,6 +29,18 @@ fn place(entry: u32) -> u32 {
     (entry & !CHILD) >> 2
 }
 
+/// All bits of an entry that refers to a block or a page, and none of a leaf: what chooses without a branch.
+#[inline(always)]
+fn child_mask(entry: u32) -> u32 {
+    ((entry as i32) >> 31) as u32
+}
+
+/// The bits that an entry has in the block that `entry` refers to.
+#[inline(always)]
+fn value_mask(entry: u32) -> u32 {
+    u32::MAX >> (32u32.wrapping_sub(8 << (entry & 3)) & 31)
+}
+
 /// The entry that refers to a page.
 pub(crate) fn page_entry(page: Block) -> u32 {
     CHILD | page.at << 2 | PAGE
@@ -76,7 +88,7 @@ impl<K: Key> Fib<K> {
         let byte = run << width;
         // Acquire: an entry may have been stored in place, and refer to a newer block.
         let word = self.arena.load(at.wrapping_add(1 + byte / 8), Ordering::Acquire);
-        (word >> (8 * (byte % 8))) as u32 & (u32::MAX >> (32u32.wrapping_sub(8 << width) & 31))
+        (word >> (8 * (byte % 8))) as u32 & value_mask(entry)
     }
 
     /// What the root, and the page below it, have for `addr`, and how many bits that took.
@@ -106,14 +118,58 @@ impl<K: Key> Fib<K> {
         self.walk(self.start(addr), K::ROOT_BITS + K::PAGE_BITS, addr)
     }
 
+    /// Finds [`MANY`] addresses at a time of a table without pages, and returns what is left: all, if there are pages.
+    #[inline(always)]
+    pub(crate) fn find_many<'a>(&self, addrs: &'a [K], out: &'a mut [u32]) -> (&'a [K], &'a mut [u32]) {
+        if K::PAGE_BITS > 0 {
+            return (addrs, out);
+        }
+        let (groups, rest) = addrs.as_chunks::<MANY>();
+        let (out, rest_out) = out.as_chunks_mut::<MANY>();
+        for (addrs, out) in groups.iter().zip(out) {
+            self.find_group(addrs, out);
+        }
+        (rest, rest_out)
+    }
+
+    /// Finds `N` addresses of a table without pages.
+    ///
+    /// Each step is a loop over all of them, so that their cache misses overlap, no branch depends on where one of them ends,
+    /// and steps that only compute become vector instructions. What one loop loads one by one and stores, the next reads
+    /// many at a time, for which it waits until all is stored; loads are faster than gather instructions by more than that if
+    /// there are many.
+    #[inline(always)]
+    fn find_group<const N: usize>(&self, addrs: &[K; N], out: &mut [u32; N]) {
+        let entries = self.arena.load_halves::<N>(&each(|at| addrs[at].bits(0, K::ROOT_BITS) as u32));
+        // A leaf is taken for the block at word 0, and what that gives is not used.
+        let blocks: [u32; N] = each(|at| place(entries[at]) & child_mask(entries[at]));
+        let bitmaps = self.arena.load_all(&blocks);
+        let later: [u32; N] = each(|at| 63 - (addrs[at].bits(K::ROOT_BITS, 6) as u32 & 63));
+        let runs: [u32; N] = each(|at| (bitmaps[at] << later[at]).count_ones().wrapping_sub(1));
+        let bytes: [u32; N] = each(|at| runs[at] << (entries[at] & 3));
+        let halves =
+            self.arena.load_halves::<N>(&each(|at| (2 * blocks[at] + 2).wrapping_add(bytes[at] / 4)));
+        let found: [u32; N] = each(|at| {
+            let value = halves[at] >> (8 * (bytes[at] % 4)) & value_mask(entries[at]);
+            let is_block = child_mask(entries[at]);
+            value & is_block | entries[at] & !is_block
+        });
+        *out = each(|at| found[at].wrapping_sub(1));
+        if found.iter().fold(0, |any, entry| any | entry) & CHILD != 0 {
+            // Few addresses have more than one block.
+            for ((&entry, &addr), out) in found.iter().zip(addrs).zip(out) {
+                *out = self.walk(entry, K::ROOT_BITS + 6, addr).wrapping_sub(1);
+            }
+        }
+    }
+
     /// As [`Self::find`], without a branch on whether there is a block below the root.
     #[inline(always)]
     fn find_flat(&self, addr: K) -> u32 {
         let entry = self.start(addr);
         let depth = K::ROOT_BITS + K::PAGE_BITS;
         // A leaf is taken for the block at word 0, and what that gives is not used.
-        let block = entry & ((entry as i32) >> 31) as u32;
-        let below = self.step(block, addr.bits(depth, 6));
+        let below = self.step(entry & child_mask(entry), addr.bits(depth, 6));
         let found = if entry & CHILD == 0 { entry } else { below };
         if found & CHILD == 0 { found } else { self.walk(found, depth + 6, addr) }
     }
@@ -181,7 +237,8 @@ impl<K: Key> Fib<K> {
     /// Finds any number of addresses; `out` is as long as `addrs`.
     #[inline(always)]
     pub(crate) fn find_all(&self, addrs: &[K], out: &mut [u32]) {
-        if K::BITS == 32 {
+        let (addrs, out) = self.find_many(addrs, out);
+        if K::PAGE_BITS == 0 {
             // One block at most, but for few: the processor overlaps such short lookups by itself.
             for (out, &addr) in out.iter_mut().zip(addrs) {
                 *out = self.find_flat(addr).wrapping_sub(1);
@@ -254,8 +311,21 @@ impl<K: Key> Fib<K> {
     }
 }
 
+/// An array of what `value` gives for each place. Unlike `std::array::from_fn`, it is always compiled into its caller, for
+/// the processor that the caller is compiled for.
+#[inline(always)]
+fn each<const N: usize>(value: impl Fn(usize) -> u32) -> [u32; N] {
+    let mut all = [0; N];
+    for (at, one) in all.iter_mut().enumerate() {
+        *one = value(at);
+    }
+    all
+}
+
 /// Addresses that are looked up together.
 const LANES: usize = 32;
+/// So many go together as long as there are, where lookups are short.
+const MANY: usize = 128;
 /// So few are looked up one by one: filling up the lanes would cost more than the misses that overlap.
 const FEW: usize = 8;
 

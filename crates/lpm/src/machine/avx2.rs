@@ -26,6 +26,7 @@ pub(super) fn is_there() -> bool {
 /// [`Fib::find_all`].
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx2")]
 pub(super) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
+    let (addrs, out) = fib.find_many(addrs, out);
     let (groups, rest) = addrs.as_chunks::<GROUP>();
     let (out, rest_out) = out.as_chunks_mut::<GROUP>();
     let mut next = groups.iter();

@@ -1,6 +1,7 @@
 //! Sixteen lookups in a register, level by level, with gather instructions; four registers go together as long as there are
 //! so many, since gathers of one wait for one another's level, and those of several do not. Prefetches beside them gain a
-//! tenth where the table is in the caches, and cost half where packets have pushed it out.
+//! tenth where the table is in the caches, and cost half where packets have pushed it out. Where [`Fib::find_many`] serves,
+//! it is faster.
 //!
 //! The gathers are written as machine code, because writers store to the same words meanwhile: to the language, a
 //! gather made of ordinary loads would race with them. To the processor, each lane is an aligned load of 4 or 8
@@ -29,10 +30,9 @@ pub(super) fn is_there() -> bool {
 /// [`Fib::find_all`].
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
 pub(super) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
+    let (addrs, out) = fib.find_many(addrs, out);
     let (addrs, rest) = addrs.as_chunks::<LANES>();
     let (out, rest_out) = out.as_chunks_mut::<LANES>();
-    // Addresses of IPv4 are short: eight registers of them and of what is found leave room for the rest.
-    let (addrs, out) = if K::BITS == 32 { find_groups::<K, 8>(fib, addrs, out) } else { (addrs, out) };
     let (addrs, out) = find_groups::<K, 4>(fib, addrs, out);
     let (addrs, out) = find_groups::<K, 2>(fib, addrs, out);
     find_groups::<K, 1>(fib, addrs, out);

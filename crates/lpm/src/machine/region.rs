@@ -3,7 +3,7 @@
 use std::alloc::{Layout, handle_alloc_error};
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
@@ -67,6 +67,25 @@ impl<W: Zeroed> Region<W> {
         // SAFETY: `new` mapped this many words and all that HUGE allows for alignment; they stay mapped until
         // `drop`, are aligned, and 0 is a valid value. Machine code elsewhere reads what is changed through atomics alone.
         unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.words) }
+    }
+}
+
+impl Region<AtomicU64> {
+    /// The words at `places`, each taken modulo their number.
+    #[inline(always)]
+    pub(crate) fn load_all<const N: usize>(&self, places: &[u32; N]) -> [u64; N] {
+        let words = self.words();
+        let mut masked = [0; N];
+        for (masked, place) in masked.iter_mut().zip(places) {
+            *masked = place & (words.len() - 1) as u32;
+        }
+        let mut found = [0; N];
+        for (found, &place) in found.iter_mut().zip(&masked) {
+            // SAFETY: the number of words is a power of two, and the mask one less.
+            let word = unsafe { words.get_unchecked(place as usize) };
+            *found = word.load(Ordering::Acquire);
+        }
+        found
     }
 }
 
