@@ -36,18 +36,16 @@
 use super::arguments::Tables;
 use super::fib::Ports;
 use super::install::{Shared, Target};
-use super::netlink::{self, Message, Neighbour, RTM_GETNEIGH, Standing};
-use super::{links, listening};
+use super::links;
+use super::listening::Ear;
+use super::netlink::{Message, Neighbour, RTM_GETNEIGH, Standing};
 use crate::feed::{Feed, Waiter, Wake};
 use router::{
     Call, Class, Config, ConfigError, Cx, Element, ElementName, FromArg, Handlers, Refused, Residency,
 };
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
 use std::any::Any;
 use std::collections::HashSet;
 use std::net::IpAddr;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -60,8 +58,6 @@ pub(crate) const CLASS: Class = Class::new("KernelNeighbours", create)
 
 /// What the kernel reports: neighbours (`RTMGRP_NEIGH`).
 const GROUPS: u32 = 4;
-/// Bytes of one datagram, at most.
-const CHUNK: usize = 1 << 17;
 /// How long the kernel may take to answer before it is asked again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -79,7 +75,7 @@ const START: u32 = 0;
 struct KernelNeighbours {
     places: Vec<Place>,
     /// What the thread will listen to.
-    socket: Option<OwnedFd>,
+    ear: Option<Ear>,
     feed: Option<Feed<Shared>>,
 }
 
@@ -111,25 +107,24 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if !errors.is_empty() {
         return Err(ConfigError { messages: errors });
     }
-    Ok(Box::new(KernelNeighbours { places, socket: None, feed: None }))
+    Ok(Box::new(KernelNeighbours { places, ear: None, feed: None }))
 }
 
 impl Element for KernelNeighbours {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.socket = Some(listening::open(GROUPS)?);
+        self.ear = Some(Ear::open(GROUPS)?);
         cx.timer_after(START, Duration::ZERO);
         Ok(())
     }
 
     /// The router runs.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        let Some(socket) = self.socket.take() else { return };
+        let Some(ear) = self.ear.take() else { return };
         let declaration = cx.info().nodes[cx.index()].declaration();
         let tables = Tables { v4: None, v6: None, ports: Ports::default() };
         let shared = Arc::new(Shared::new(Target { handle: cx.handle(), declaration, tables }));
         let places = self.places.clone();
-        let mut mirror =
-            Mirror { socket, places, names: Vec::new(), permanent: HashSet::new(), ask_at: None };
+        let mut mirror = Mirror { ear, places, names: Vec::new(), permanent: HashSet::new(), ask_at: None };
         match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
             mirror.listen(shared, waiter)
         }) {
@@ -178,7 +173,7 @@ impl Element for KernelNeighbours {
 
 /// The thread's part.
 struct Mirror {
-    socket: OwnedFd,
+    ear: Ear,
     places: Vec<Place>,
     /// Numbers and names of interfaces, as they were when last looked at.
     names: Vec<(u32, String)>,
@@ -191,14 +186,13 @@ struct Mirror {
 impl Mirror {
     /// Listens until the end. Called again after a panic.
     fn listen(&mut self, shared: &Shared, waiter: &Waiter) {
-        let mut buffer = vec![0; CHUNK];
         self.ask_at = Some(Instant::now());
         loop {
-            match waiter.wait(&[self.socket.as_fd()], self.ask_at) {
+            match waiter.wait(&[self.ear.descriptor()], self.ask_at) {
                 Wake::Stop => return,
                 Wake::Target => {}
                 Wake::Time => self.ask(shared),
-                Wake::Ready(_) => self.receive(shared, &mut buffer),
+                Wake::Ready(_) => self.receive(shared),
             }
             assert!(!shared.panic.swap(false, Relaxed), "as asked for");
         }
@@ -206,26 +200,17 @@ impl Mirror {
 
     fn ask(&mut self, shared: &Shared) {
         self.ask_at = Some(Instant::now() + PATIENCE);
-        let request = netlink::dump_request(RTM_GETNEIGH, u32::from(RTM_GETNEIGH));
-        if let Err(error) = rustix::net::send(&self.socket, &request, SendFlags::empty()) {
+        if let Err(error) = self.ear.ask(RTM_GETNEIGH) {
             shared.log(&format!("cannot ask the kernel for neighbours: {error}"));
         }
     }
 
-    fn receive(&mut self, shared: &Shared, buffer: &mut [u8]) {
-        for _ in 0..16 {
-            match rustix::net::recv(&self.socket, &mut *buffer, RecvFlags::empty()) {
-                Ok((len, _)) => {
-                    let (messages, _) = netlink::messages(&buffer[..len.min(CHUNK)]);
-                    messages.into_iter().for_each(|message| self.take(message, shared));
-                }
-                Err(Errno::NOBUFS) => {
-                    shared.counters.overruns.fetch_add(1, Relaxed);
-                    self.ask_at = Some(Instant::now());
-                    return;
-                }
-                Err(_) => return, // nothing more
-            }
+    fn receive(&mut self, shared: &Shared) {
+        let heard = self.ear.hear();
+        heard.messages.into_iter().for_each(|message| self.take(message, shared));
+        if heard.lost {
+            shared.counters.overruns.fetch_add(1, Relaxed);
+            self.ask_at = Some(Instant::now());
         }
     }
 

@@ -45,14 +45,11 @@
 use super::arguments::{Arguments, Tables};
 use super::install::{Installer, Shared, Target};
 use super::links::Links;
-use super::listening;
-use super::netlink::{self, Message, RTM_GETNEXTHOP, RTM_GETROUTE};
+use super::listening::Ear;
+use super::netlink::{Message, RTM_GETNEXTHOP, RTM_GETROUTE};
 use crate::feed::{Feed, Waiter, Wake};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
 use std::any::Any;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -65,8 +62,6 @@ pub(crate) const CLASS: Class = Class::new("KernelRoutes", create)
 
 /// What the kernel reports: interfaces, routes of both families, next hops.
 const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
-/// Bytes of one datagram, at most.
-const CHUNK: usize = 1 << 17;
 /// How long after interfaces changed all routes are read again: they change in groups.
 const SETTLE: Duration = Duration::from_millis(100);
 /// How long the kernel may take to answer before it is asked again.
@@ -80,7 +75,7 @@ struct KernelRoutes {
     table: u32,
     reconcile: Option<Duration>,
     /// What the thread will listen to.
-    ready: Option<(OwnedFd, Links)>,
+    ready: Option<(Ear, Links)>,
     feed: Option<Feed<Shared>>,
 }
 
@@ -105,18 +100,18 @@ impl KernelRoutes {
 
 impl Element for KernelRoutes {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.ready = Some((listening::open(GROUPS)?, Links::new()?));
+        self.ready = Some((Ear::open(GROUPS)?, Links::new()?));
         cx.timer_after(START, Duration::ZERO);
         Ok(())
     }
 
     /// The router runs: unless a thread was handed over, one begins now.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        let Some((socket, links)) = self.ready.take() else { return };
+        let Some((ear, links)) = self.ready.take() else { return };
         let shared = Arc::new(Shared::new(self.aim(cx)));
         let (installer, reconcile) = (Installer::new(&shared, true, self.table), self.reconcile);
         let mut listener =
-            Listener { socket, installer, links, reading: None, again_at: None, reconcile, changes: 0 };
+            Listener { ear, installer, links, reading: None, again_at: None, reconcile, changes: 0 };
         match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
             listener.listen(shared, waiter)
         }) {
@@ -166,7 +161,7 @@ impl Element for KernelRoutes {
 
 /// The thread's part.
 struct Listener {
-    socket: OwnedFd,
+    ear: Ear,
     installer: Installer,
     links: Links,
     /// What is being read in full: next hops, then routes.
@@ -181,11 +176,10 @@ struct Listener {
 impl Listener {
     /// Listens until the end. Called again after a panic, in whatever state that left it.
     fn listen(&mut self, shared: &Shared, waiter: &Waiter) {
-        let mut buffer = vec![0; CHUNK];
         (self.reading, self.again_at) = (None, Some(Instant::now()));
         self.installer.recover();
         loop {
-            match waiter.wait(&[self.socket.as_fd(), self.links.descriptor()], self.again_at) {
+            match waiter.wait(&[self.ear.descriptor(), self.links.descriptor()], self.again_at) {
                 Wake::Stop => return,
                 Wake::Target => {}
                 Wake::Time => self.read_all(shared),
@@ -193,7 +187,7 @@ impl Listener {
                     if ready.last() == Some(&true) && self.links.changed() {
                         self.installer.links_changed();
                     }
-                    self.receive(shared, &mut buffer);
+                    self.receive(shared);
                 }
             }
             self.installer.install();
@@ -212,30 +206,21 @@ impl Listener {
     }
 
     fn ask(&mut self, what: u16, shared: &Shared) {
-        let request = netlink::dump_request(what, u32::from(what));
         self.reading = Some(what);
         // An answer that does not come, or cannot be asked for, is asked for again.
         self.again_at = Some(Instant::now() + PATIENCE);
-        if let Err(error) = rustix::net::send(&self.socket, &request, SendFlags::empty()) {
+        if let Err(error) = self.ear.ask(what) {
             shared.log(&format!("cannot ask the kernel for routes: {error}"));
         }
     }
 
-    /// Takes in the messages that are there, at most some of them, so that changes are installed in between.
-    fn receive(&mut self, shared: &Shared, buffer: &mut [u8]) {
-        for _ in 0..16 {
-            match rustix::net::recv(&self.socket, &mut *buffer, RecvFlags::empty()) {
-                Ok((len, _)) => {
-                    let (messages, _) = netlink::messages(&buffer[..len.min(CHUNK)]);
-                    messages.into_iter().for_each(|message| self.take(message, shared));
-                }
-                Err(Errno::NOBUFS) => {
-                    shared.counters.overruns.fetch_add(1, Relaxed);
-                    self.again_at = Some(Instant::now());
-                    return;
-                }
-                Err(_) => return, // nothing more
-            }
+    /// Takes in messages, at most some of them, so that changes are installed in between.
+    fn receive(&mut self, shared: &Shared) {
+        let heard = self.ear.hear();
+        heard.messages.into_iter().for_each(|message| self.take(message, shared));
+        if heard.lost {
+            shared.counters.overruns.fetch_add(1, Relaxed);
+            self.again_at = Some(Instant::now());
         }
     }
 
