@@ -27,10 +27,20 @@ impl Nodes {
     pub fn contains(&self, node: NodeId) -> bool {
         match self {
             Nodes::All => true,
-            Nodes::Only(bits) => {
-                bits.get(usize::from(node) / 64).is_some_and(|word| word >> (node % 64) & 1 == 1)
-            }
+            Nodes::Only(bits) => bit(bits, node),
         }
+    }
+}
+
+/// The bit of a node.
+#[inline]
+fn bit(bits: &[u64], node: NodeId) -> bool {
+    bits.get(usize::from(node) / 64).is_some_and(|word| word >> (node % 64) & 1 == 1)
+}
+
+fn set_bit(bits: &mut [u64], node: NodeId, value: bool) {
+    if let Some(word) = bits.get_mut(usize::from(node) / 64) {
+        *word = *word & !(1 << (node % 64)) | u64::from(value) << (node % 64);
     }
 }
 
@@ -46,23 +56,31 @@ pub struct Peer {
 }
 
 /// What a node knows.
-#[derive(Clone, Debug)]
+///
+/// A few bits for each other node, since a path choice looks at several, and a simulation has thousands of nodes with a view
+/// each.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     me: NodeId,
-    peers: Vec<Peer>,
+    nodes: usize,
+    up: Box<[u64]>,
+    transit: Box<[u64]>,
+    /// Whom each node reaches; empty: everybody everybody.
+    reach: Vec<Nodes>,
 }
 
 impl View {
     /// Everybody reaches everybody.
     pub fn whole(me: NodeId, nodes: usize) -> View {
-        View { me, peers: vec![Peer { up: true, transit: true, reach: Nodes::All }; nodes] }
+        let all: Box<[u64]> = vec![u64::MAX; nodes.div_ceil(64)].into();
+        View { me, nodes, up: all.clone(), transit: all, reach: Vec::new() }
     }
 
     /// Nobody is known yet.
     pub fn empty(me: NodeId, nodes: usize) -> View {
-        let mut view = View::whole(me, nodes);
-        view.peers.fill(Peer { up: false, transit: false, reach: Nodes::Only([].into()) });
-        view
+        let none: Box<[u64]> = vec![0; nodes.div_ceil(64)].into();
+        let reach = vec![Nodes::Only([].into()); nodes];
+        View { me, nodes, up: none.clone(), transit: none, reach }
     }
 
     /// The node whose view it is.
@@ -72,46 +90,48 @@ impl View {
 
     /// Nodes there are, this one included.
     pub fn nodes(&self) -> usize {
-        self.peers.len()
+        self.nodes
     }
 
     /// Nodes that are up, this one included.
     pub fn alive(&self) -> usize {
-        1 + self.others().filter(|&node| self.peers[usize::from(node)].up).count()
+        1 + self.others().filter(|&node| self.direct(node)).count()
     }
 
     fn others(&self) -> impl Iterator<Item = NodeId> {
-        (0..self.peers.len() as NodeId).filter(|&node| node != self.me)
+        (0..self.nodes as NodeId).filter(|&node| node != self.me)
     }
 
-    /// Something is learnt of a node; whether that changes anything. A node that does not exist is ignored.
-    pub fn set(&mut self, node: NodeId, peer: Peer) -> bool {
-        match self.peers.get_mut(usize::from(node)) {
-            Some(known) if *known != peer => {
-                *known = peer;
-                true
-            }
-            _ => false,
+    /// Something is learnt of a node. A node that does not exist is ignored.
+    pub fn set(&mut self, node: NodeId, peer: Peer) {
+        if usize::from(node) >= self.nodes {
+            return;
         }
-    }
-
-    /// What is known of a node.
-    pub fn peer(&self, node: NodeId) -> Option<&Peer> {
-        self.peers.get(usize::from(node))
+        set_bit(&mut self.up, node, peer.up);
+        set_bit(&mut self.transit, node, peer.transit);
+        if self.reach.is_empty() && peer.reach != Nodes::All {
+            self.reach = vec![Nodes::All; self.nodes];
+        }
+        if let Some(reach) = self.reach.get_mut(usize::from(node)) {
+            *reach = peer.reach;
+        }
     }
 
     /// Whether a frame for `egress` can be sent there without help.
     #[inline]
     pub fn direct(&self, egress: NodeId) -> bool {
-        self.peers.get(usize::from(egress)).is_some_and(|peer| peer.up)
+        usize::from(egress) < self.nodes && bit(&self.up, egress)
+    }
+
+    /// Whether traffic of others may be sent to a node for it to pass on.
+    pub fn transit(&self, node: NodeId) -> bool {
+        usize::from(node) < self.nodes && bit(&self.transit, node)
     }
 
     /// Whether a frame for `egress` can go by way of `via`.
     #[inline]
     pub fn via(&self, via: NodeId, egress: NodeId) -> bool {
-        via != self.me
-            && via != egress
-            && self.peers.get(usize::from(via)).is_some_and(|p| p.up && p.transit && p.reach.contains(egress))
+        bit(&self.transit, via) && self.via_still(via, egress)
     }
 
     /// Whether a flow for `egress` that goes by way of `via` can go on doing so: also while that node is draining.
@@ -119,7 +139,8 @@ impl View {
     pub fn via_still(&self, via: NodeId, egress: NodeId) -> bool {
         via != self.me
             && via != egress
-            && self.peers.get(usize::from(via)).is_some_and(|peer| peer.up && peer.reach.contains(egress))
+            && self.direct(via)
+            && self.reach.get(usize::from(via)).is_none_or(|reach| reach.contains(egress))
     }
 
     /// Whether there is any way to `egress`.
@@ -137,9 +158,12 @@ mod tests {
     fn stopovers() {
         let mut view = View::whole(0, 130);
         assert_eq!([0, 5, 7, 200].map(|via| view.via(via, 7)), [false, true, false, false]);
-        assert!(view.set(5, Peer { up: true, transit: true, reach: Nodes::of([1, 129]) }));
+        view.set(5, Peer { up: true, transit: true, reach: Nodes::of([1, 129]) });
         assert_eq!((view.via(5, 7), view.via(5, 129), view.via(5, 128)), (false, true, false));
-        assert!(view.set(6, Peer { up: true, transit: false, reach: Nodes::All }));
-        assert_eq!((view.via(6, 7), view.direct(6)), (false, true));
+        view.set(6, Peer { up: true, transit: false, reach: Nodes::All });
+        assert_eq!((view.via(6, 7), view.direct(6), view.transit(6)), (false, true, false));
+        assert_eq!((view.via(4, 7), view.via(4, 128)), (true, true));
+        view.set(130, Peer { up: true, transit: true, reach: Nodes::All });
+        assert_eq!((view.direct(130), view.transit(130), view.alive()), (false, false, 130));
     }
 }

@@ -39,7 +39,7 @@ pub enum Order {
     /// A flow always takes the same way, whatever the load; no state.
     Pinned,
     /// A flow keeps its way as long as its packets follow each other closely and the link has room; while it has none,
-    /// packet by packet other ways are taken.
+    /// packet by packet other ways are taken. In a fly a link has room only while little waits for it.
     Flowlet,
     /// A flow keeps its way while anything of it may still be under way, even if the link is full.
     Quiet,
@@ -425,11 +425,22 @@ impl Chooser {
         self.if_bounded(now_ns, egress, bytes, any.ok_or(Refusal::Unreachable)?)
     }
 
+    /// How much may wait for a link that the ways of flowlets lead into. In a mesh, as much as fits: the second link of a way has
+    /// a single packet's share of each node at most. In a fly ways of other nodes' flows cross further on, where nobody here sees
+    /// how much waits, so that a flow which fills its own link is spread before it fills those.
+    #[inline]
+    fn room_bytes(&self) -> u32 {
+        match self.topology {
+            Topology::Mesh { .. } => self.settings.bound_bytes,
+            _ => self.settings.comfortable_bytes / 4,
+        }
+    }
+
     /// The way of the flowlet while its link can take it, else that of a single packet.
     fn flowlet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
         let fresh = self.flows.fresh(now_ns, flow, egress, self.settings.flowlet_gap_ns);
         if let Some(path) = fresh.filter(|&path| self.persists(egress, path)) {
-            if self.fits(now_ns, egress, bytes, path, self.settings.bound_bytes) {
+            if self.fits(now_ns, egress, bytes, path, self.room_bytes()) {
                 return Ok(path);
             }
             let path = self.pick(now_ns, egress, bytes)?;

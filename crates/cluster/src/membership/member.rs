@@ -61,6 +61,17 @@ pub enum Event {
     Phase(Phase),
 }
 
+/// What there was to count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How often a node was given up because nothing was heard of it.
+    pub given_up: u64,
+    /// How often this node itself did not run for longer than two hellos are apart.
+    pub pauses: u64,
+    /// The longest of these times.
+    pub longest_pause_ns: u64,
+}
+
 #[derive(Debug, Default)]
 struct Neighbour {
     /// The life that is or was heard.
@@ -121,7 +132,10 @@ pub struct Member {
     rival_ns: Option<u64>,
     /// When something last passed through.
     passed_ns: u64,
+    /// When time last passed.
+    ticked_ns: u64,
     counter: u64,
+    counts: Counts,
     events: Vec<Event>,
 }
 
@@ -149,7 +163,9 @@ impl Member {
             is_announced: false,
             rival_ns: None,
             passed_ns: now_ns,
+            ticked_ns: now_ns,
             counter: 0,
+            counts: Counts::default(),
             events: Vec::new(),
         };
         member.set_roster(roster, now_ns);
@@ -191,6 +207,11 @@ impl Member {
     /// Whether packets may come in at its external ports: it takes part, and has told everybody so.
     pub fn is_active(&self) -> bool {
         self.phase == Phase::Active && self.is_announced
+    }
+
+    /// What there was to count so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
     /// What happened since this was last asked.
@@ -263,6 +284,7 @@ impl Member {
 
     /// Time passes: silent nodes are given up, phases end. To be called as often as hellos are sent, before [`Member::hello`].
     pub fn tick(&mut self, now_ns: u64) {
+        self.forgive_pause(now_ns);
         let silent = |n: &Neighbour| n.heard_ns.is_some() && !self.is_heard(n, now_ns);
         let lost: Vec<NodeId> =
             self.neighbours.iter().filter(|(_, n)| silent(n)).map(|(&node, _)| node).collect();
@@ -271,6 +293,7 @@ impl Member {
                 let (incarnation, counter) = (neighbour.incarnation, neighbour.counter);
                 let past = std::mem::take(&mut neighbour.past);
                 *neighbour = Neighbour { incarnation, counter, past, ..Neighbour::default() };
+                self.counts.given_up += 1;
                 self.events.push(Event::View);
             }
         }
@@ -287,6 +310,23 @@ impl Member {
                 self.enter(Phase::Left, now_ns);
             }
             _ => (),
+        }
+    }
+
+    /// If this node itself did not run, on a processor that others wanted, then what came meanwhile waits at its devices: nobody
+    /// was silent. Of such a time no more counts as silence than two hellos are apart, so that there is a chance to hear before
+    /// anybody is given up. A pause puts off by no more than itself that a failure is noticed.
+    fn forgive_pause(&mut self, now_ns: u64) {
+        let gap = now_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now_ns));
+        let pause = gap.saturating_sub(2 * self.timing.hello_ns);
+        if pause == 0 {
+            return;
+        }
+        self.counts.pauses += 1;
+        self.counts.longest_pause_ns = self.counts.longest_pause_ns.max(gap);
+        self.passed_ns = (self.passed_ns + pause).min(now_ns);
+        for heard in self.neighbours.values_mut().filter_map(|neighbour| neighbour.heard_ns.as_mut()) {
+            *heard = (*heard + pause).min(now_ns);
         }
     }
 

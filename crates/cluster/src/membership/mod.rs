@@ -4,7 +4,8 @@
 //! what it hears itself, and from nothing else, each node makes its [`crate::view::View`]. No node asks another for
 //! permission to forward, and none waits for a server.
 //!
-//! - A link is *up* when both ends say that they hear each other. A node that falls silent is down after the hold time.
+//! - A link is *up* when both ends say that they hear each other. A node that falls silent is down after the hold time. Time in
+//!   which the listener itself did not run does not count: what came meanwhile is still to be read.
 //! - A node *listens* before it takes part: it is *active* once most others hear it and nobody hears another node of its
 //!   number. So a second node that was given the same number by mistake stays out.
 //! - A node that *drains* still forwards, but gets nothing new; when nothing has come for a while, it has *left*.
@@ -21,5 +22,5 @@ mod roster;
 pub const MOST_NODES: usize = 128;
 
 pub use hello::{Heard, Hello, Key, Malformed, Phase};
-pub use member::{Event, Member, Rejected, Timing};
+pub use member::{Counts, Event, Member, Rejected, Timing};
 pub use roster::{Entry, Holder, Roster};

@@ -1,6 +1,7 @@
 //! The events of a simulation and what they bring about.
 
-use super::events::Calendar;
+use super::events::{Calendar, Event};
+use super::lines::Lines;
 use super::map::Map;
 use super::measure::{Histogram, OrderCheck, jain};
 use super::report::{Drops, Latency, Report};
@@ -17,33 +18,56 @@ use fastrand::Rng;
 
 /// No stopover.
 const NONE: NodeId = NodeId::MAX;
-/// Flows whose order is checked, at most.
-const FLOWS_CHECKED: usize = 1 << 24;
+/// Packets that come to nodes in a day of the calendar, about.
+const DAY_EVENTS: f64 = 16.0;
 /// A processor that is further behind than this drops.
 const PROCESSOR_BEHIND_NS: u64 = 1_000_000;
 
+/// A packet under way. Of these there are so many that their size counts: with its time, an event is half a cache line.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
-    born_ns: u64,
+    born: Moment,
     flow: u32,
-    number: u32,
+    number: u16,
+    place: u16,
     ingress: NodeId,
     egress: NodeId,
+    /// The node that it comes to next.
+    at: NodeId,
     via: NodeId,
     bytes: u16,
-    place: u16,
     bucket: u8,
     hops: u8,
 }
 
+const _: () = assert!(size_of::<Event<Packet>>() == 32);
+
+/// A time in units of 16 nanoseconds, of which the lowest bits are kept: enough to tell how long ago it was, up to a minute.
+#[derive(Clone, Copy, Debug)]
+struct Moment(u32);
+
+impl Moment {
+    const UNIT_BITS: u32 = 4;
+
+    #[inline]
+    fn of(now_ns: u64) -> Moment {
+        Moment((now_ns >> Moment::UNIT_BITS) as u32)
+    }
+
+    /// Nanoseconds since then.
+    #[inline]
+    fn age_ns(self, now_ns: u64) -> u64 {
+        u64::from(Moment::of(now_ns).0.wrapping_sub(self.0)) << Moment::UNIT_BITS
+    }
+}
+
+/// What happens besides packets that come to nodes.
 #[derive(Clone, Copy, Debug)]
 enum What {
     /// A packet has come in at a terminal.
-    Source(u32),
-    /// A packet has come to a node.
-    Arrive(u32, Packet),
+    Source(NodeId),
     /// A packet may have waited for its predecessors long enough.
-    Expire(u32),
+    Expire(NodeId),
     /// Something breaks, or is whole again.
     Change,
     /// All terminals know what is broken.
@@ -61,19 +85,21 @@ struct Source {
 struct Engine<'c> {
     config: &'c Config,
     map: Map<'c>,
+    /// When packets come to nodes.
+    arrivals: Calendar<Packet>,
+    /// When anything else happens.
     calendar: Calendar<What>,
     destinations: Option<Destinations>,
     sources: Vec<Source>,
     choosers: Vec<Chooser>,
     resequencers: Vec<Resequencer<Packet>>,
-    links: Vec<Backlog>,
+    links: Lines,
     /// Where the links of each node start.
     first_link: Vec<usize>,
-    ports: Vec<Backlog>,
+    ports: Lines,
     free_ns: Vec<u64>,
     broken: Vec<Part>,
     flow_ranks: Vec<u32>,
-    flow_numbers: Vec<u32>,
     next_arrival: usize,
     order: OrderCheck,
     latency: Histogram,
@@ -94,16 +120,8 @@ struct Engine<'c> {
 pub fn run(config: &Config) -> Result<Report, String> {
     let mut engine = Engine::new(config)?;
     engine.start();
-    while let Some(event) = engine.calendar.next() {
+    while engine.step() {
         engine.report.events += 1;
-        let now = event.at_ns();
-        match event.what {
-            What::Source(terminal) => engine.source(now, terminal as usize),
-            What::Arrive(node, packet) => engine.arrive(now, node as usize, packet),
-            What::Expire(node) => engine.expire(now, node as usize),
-            What::Change => engine.broken = engine.failed(now),
-            What::Learn => engine.learn(now),
-        }
     }
     Ok(engine.finish())
 }
@@ -112,8 +130,8 @@ impl<'c> Engine<'c> {
     fn new(config: &'c Config) -> Result<Engine<'c>, String> {
         let topology = &config.topology;
         let (terminals, nodes) = (topology.terminals(), topology.nodes());
-        if terminals < 2 || terminals >= usize::from(NONE) {
-            return Err(format!("{terminals} terminals cannot be simulated"));
+        if terminals < 2 || nodes >= usize::from(NONE) {
+            return Err(format!("{terminals} ports and {nodes} nodes cannot be simulated"));
         }
         if !config.failures.is_empty() && !matches!(topology, Topology::Mesh { .. }) {
             return Err("failures can be simulated in a mesh only".to_owned());
@@ -138,25 +156,25 @@ impl<'c> Engine<'c> {
             Chooser::new(topology.clone(), View::whole(me as NodeId, terminals), settings)
         };
         let resequencers = if config.choice.order == Order::Sequence { terminals } else { 0 };
-        // A day has a few dozen events, three for each packet.
-        let shift = ((16.0 / (3.0 * per_ns)).log2().round() as i32).clamp(0, 20) as u32;
+        // A day has a few events, several for each packet.
+        let shift = ((DAY_EVENTS / (3.0 * per_ns)).log2().round() as i32).clamp(0, 20) as u32;
         let mut seeds = Rng::with_seed(config.seed);
         Ok(Engine {
             map: Map::new(topology),
-            calendar: Calendar::new(16, shift),
+            arrivals: Calendar::new(10, 8, shift),
+            calendar: Calendar::new(10, 8, shift),
             destinations,
             sources: (0..terminals)
                 .map(|_| Source { line: Backlog::new(line_rate), rng: seeds.fork(), ideal_ns: 0.0, bytes: 0 })
                 .collect(),
             choosers: (0..terminals).map(chooser).collect(),
             resequencers: (0..resequencers).map(|_| Resequencer::new(config.resequence)).collect(),
-            links: vec![Backlog::new(config.choice.link_rate); links],
+            links: Lines::new(links, config.choice.link_rate),
             first_link,
-            ports: vec![Backlog::new(line_rate); terminals],
+            ports: Lines::new(terminals, line_rate),
             free_ns: vec![0; nodes],
             broken: Vec::new(),
             flow_ranks: ranks(config),
-            flow_numbers: Vec::new(),
             next_arrival: 0,
             order: OrderCheck::new(config.choice.flowlet_gap_ns),
             latency: Histogram::default(),
@@ -169,6 +187,25 @@ impl<'c> Engine<'c> {
             delivered_bytes: 0,
             config,
         })
+    }
+
+    /// Lets happen what happens next; whether there is anything.
+    #[inline]
+    fn step(&mut self) -> bool {
+        let at = |next: Option<u64>| next.unwrap_or(u64::MAX);
+        if at(self.arrivals.next_at_ns()) <= at(self.calendar.next_at_ns()) {
+            let Some(event) = self.arrivals.next() else { return false };
+            self.arrive(event.at_ns(), event.what);
+        } else if let Some(event) = self.calendar.next() {
+            let now = event.at_ns();
+            match event.what {
+                What::Source(terminal) => self.source(now, usize::from(terminal)),
+                What::Expire(node) => self.expire(now, usize::from(node)),
+                What::Change => self.broken = self.failed(now),
+                What::Learn => self.learn(now),
+            }
+        }
+        true
     }
 
     fn start(&mut self) {
@@ -197,7 +234,7 @@ impl<'c> Engine<'c> {
         source.ideal_ns -= (1.0 - source.rng.f64()).ln() * mean;
         let at = source.line.add(source.ideal_ns as u64, u32::from(source.bytes));
         if at < self.config.duration_ns {
-            self.calendar.add(at, What::Source(terminal as u32));
+            self.calendar.add(at, What::Source(terminal as NodeId));
         }
     }
 
@@ -220,16 +257,16 @@ impl<'c> Engine<'c> {
             Traffic::Matrix { .. } => self.draw(terminal),
         };
         if self.is_whole(Part::Node(terminal as NodeId)) {
-            let number = self.number(flow);
             let packet = Packet {
-                born_ns: now,
+                born: Moment::of(now),
                 flow,
-                number,
+                number: self.order.comes(flow),
+                place: 0,
                 ingress: terminal as NodeId,
                 egress,
+                at: terminal as NodeId,
                 via: NONE,
                 bytes,
-                place: 0,
                 bucket: 0,
                 hops: self.config.topology.max_hops().min(255) as u8,
             };
@@ -251,26 +288,13 @@ impl<'c> Engine<'c> {
         (egress, (pair as u64 * u64::from(*flows) + u64::from(rank)) as u32)
     }
 
-    /// The packet's place in its flow, from 1; 0 if there are too many flows to tell.
-    fn number(&mut self, flow: u32) -> u32 {
-        let at = flow as usize;
-        if at >= FLOWS_CHECKED {
-            return 0;
-        }
-        if at >= self.flow_numbers.len() {
-            self.flow_numbers.resize((at + 1).next_power_of_two(), 0);
-        }
-        self.flow_numbers[at] += 1;
-        self.flow_numbers[at]
-    }
-
     fn is_measured(&self, at: u64) -> bool {
         (self.config.warmup_ns..self.config.duration_ns).contains(&at)
     }
 
     /// The processor of a node takes its time for a packet; when it is done.
     fn process(&mut self, now: u64, node: usize, packet: &Packet, service_ns: u32) -> Option<u64> {
-        if self.is_measured(packet.born_ns) {
+        if self.is_measured(now - packet.born.age_ns(now)) {
             self.handled[node] += u64::from(packet.bytes);
         }
         let free = self.free_ns[node].max(now);
@@ -309,36 +333,36 @@ impl<'c> Engine<'c> {
         }
     }
 
-    fn send(&mut self, now: u64, node: usize, link: usize, mut packet: Packet) {
+    #[inline]
+    fn send(&mut self, now: u64, node: usize, link: usize, packet: Packet) {
         let Some(hops) = packet.hops.checked_sub(1) else {
             self.report.drops.hops += 1;
             return;
         };
-        packet.hops = hops;
-        let load = &mut self.links[self.first_link[node] + link];
         // The ingress node keeps to the bound by itself; others drop what exceeds it.
-        if !load.fits(now, u32::from(packet.bytes), self.config.choice.bound_bytes + 2_000) {
+        let (line, bound) = (self.first_link[node] + link, self.config.choice.bound_bytes + 2_000);
+        let Some(through) = self.links.send(line, now, u32::from(packet.bytes), bound) else {
             self.report.drops.link_full += 1;
             return;
-        }
-        let at = load.add(now, u32::from(packet.bytes)) + self.config.latency_ns;
+        };
+        let at = through + self.config.latency_ns;
         let next = self.map.neighbour(node, link);
         if !self.broken.is_empty() && !self.is_whole(Part::Link(node as NodeId, next as NodeId)) {
             self.report.drops.broken += 1;
             return;
         }
-        self.calendar.add(at, What::Arrive(next as u32, packet));
+        self.arrivals.add(at, Packet { at: next as NodeId, hops, ..packet });
     }
 
-    fn arrive(&mut self, now: u64, node: usize, mut packet: Packet) {
+    #[inline]
+    fn arrive(&mut self, now: u64, packet: Packet) {
+        let node = usize::from(packet.at);
         if !self.broken.is_empty() && !self.is_whole(Part::Node(node as NodeId)) {
             self.report.drops.broken += 1;
             return;
         }
-        if node == usize::from(packet.via) {
-            packet.via = NONE;
-        }
-        let target = if packet.via == NONE { packet.egress } else { packet.via };
+        let via = if packet.at == packet.via { NONE } else { packet.via };
+        let target = if via == NONE { packet.egress } else { via };
         let Some(link) = self.map.toward(node, usize::from(target)) else {
             return self.egress(now, packet);
         };
@@ -350,7 +374,7 @@ impl<'c> Engine<'c> {
             self.report.drops.link_full += 1;
             return;
         }
-        self.send(now, node, link, packet);
+        self.send(now, node, link, Packet { via, ..packet });
     }
 
     fn egress(&mut self, now: u64, packet: Packet) {
@@ -366,7 +390,7 @@ impl<'c> Engine<'c> {
             self.report.drops.late += 1;
         }
         if resequencer.waiting() > waited {
-            self.calendar.add(now + self.config.resequence.wait_ns, What::Expire(node as u32));
+            self.calendar.add(now + self.config.resequence.wait_ns, What::Expire(node as NodeId));
         }
         out.into_iter().for_each(|packet| self.deliver(now, packet));
     }
@@ -379,15 +403,12 @@ impl<'c> Engine<'c> {
 
     fn deliver(&mut self, now: u64, packet: Packet) {
         let (port, bytes) = (usize::from(packet.egress), u32::from(packet.bytes));
-        if !self.ports[port].fits(now, bytes, self.config.port_queue_bytes) {
+        let Some(left) = self.ports.send(port, now, bytes, self.config.port_queue_bytes) else {
             self.report.drops.port_full += 1;
             return;
-        }
-        let left = self.ports[port].add(now, bytes);
+        };
         self.report.delivered += 1;
-        if packet.number > 0 {
-            self.order.add(left, packet.flow, packet.number);
-        }
+        self.order.leaves(left, packet.flow, packet.number);
         if self.is_measured(left) {
             self.delivered_bytes += u64::from(bytes);
             self.delivered[usize::from(packet.ingress)] += u64::from(bytes);
@@ -396,9 +417,10 @@ impl<'c> Engine<'c> {
                 *pair += u64::from(bytes);
             }
         }
-        if self.is_measured(packet.born_ns) {
+        let age = packet.born.age_ns(left);
+        if self.is_measured(left - age) {
             // The first server keeps a packet as long as all others do.
-            self.latency.add(left - packet.born_ns + self.config.latency_ns);
+            self.latency.add(age + self.config.latency_ns);
         }
     }
 

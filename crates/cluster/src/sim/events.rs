@@ -19,34 +19,40 @@ impl<T> Event<T> {
     }
 }
 
-/// A calendar: a ring of days, each a short list of events, and a list of what lies beyond the ring.
+/// A calendar: the days of this week, each a short list of events; a ring of the weeks to come, each a long list; and a list of
+/// what lies beyond the ring.
 ///
-/// Adding an event takes constant time, taking the next one nearly so, however many wait; with a heap both would wander
-/// through memory.
+/// Adding an event takes constant time, taking the next one nearly so, however many wait. All of them are more than caches
+/// hold, so what matters is that memory is walked through and not jumped about in, as in a heap: what is added goes to the ends
+/// of a few hundred lists, what a week brings is dealt out to its days when it begins, and those are small.
 #[derive(Debug)]
 pub(super) struct Calendar<T> {
-    days: Vec<Vec<Event<T>>>,
     /// A day has 2^shift nanoseconds.
     shift: u32,
-    /// The day that is being lived, its events with the next one last.
+    /// The day that is being lived, counted from the start, and its events with the next one last.
     day: u64,
     today: Vec<Event<T>>,
-    /// Lists that no day needs now, the one that was used last on top: its memory is still near.
+    /// The days of this week.
+    days: Vec<Vec<Event<T>>>,
+    weeks: Vec<Vec<Event<T>>>,
+    /// Lists that no week needs now.
     spare: Vec<Vec<Event<T>>>,
-    /// Events that are more than a ring ahead.
+    /// Events of weeks that are more than a ring ahead.
     beyond: Vec<Event<T>>,
     waiting: usize,
     serial: u64,
 }
 
 impl<T: Copy> Calendar<T> {
-    /// A calendar of `2^days` days of `2^shift` nanoseconds.
-    pub(super) fn new(days: u32, shift: u32) -> Calendar<T> {
+    /// A calendar of `2^weeks` weeks of `2^days` days of `2^shift` nanoseconds.
+    pub(super) fn new(weeks: u32, days: u32, shift: u32) -> Calendar<T> {
+        let lists = |count: u32| (0..1 << count).map(|_| Vec::new()).collect();
         Calendar {
-            days: (0..1 << days).map(|_| Vec::new()).collect(),
             shift,
             day: 0,
             today: Vec::new(),
+            days: lists(days),
+            weeks: lists(weeks),
             spare: Vec::new(),
             beyond: Vec::new(),
             waiting: 0,
@@ -54,7 +60,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Something will happen; not before what was last taken.
+    /// Something will happen. Not before what was last taken, but it may come before what was next until now.
     #[inline]
     pub(super) fn add(&mut self, at_ns: u64, what: T) {
         self.serial += 1;
@@ -63,56 +69,89 @@ impl<T: Copy> Calendar<T> {
         self.place(event);
     }
 
+    /// The week of a day.
+    #[inline]
+    fn week(&self, day: u64) -> u64 {
+        day >> self.days.len().ilog2()
+    }
+
     #[inline]
     fn place(&mut self, event: Event<T>) {
-        let ahead = (event.at_ns() >> self.shift).saturating_sub(self.day);
-        if ahead == 0 {
+        let day = event.at_ns() >> self.shift;
+        if self.week(day) > self.week(self.day) {
+            self.put_off(event);
+        } else if day > self.day {
+            let at = (day & (self.days.len() as u64 - 1)) as usize;
+            self.days[at].push(event);
+        } else {
             let at = self.today.partition_point(|later| later.key > event.key);
             self.today.insert(at, event);
-        } else if ahead < self.days.len() as u64 {
-            let mask = self.days.len() as u64 - 1;
-            let day = &mut self.days[((self.day + ahead) & mask) as usize];
-            if day.capacity() == 0
-                && let Some(list) = self.spare.pop()
-            {
-                *day = list;
-            }
-            day.push(event);
-        } else {
-            self.beyond.push(event);
         }
+    }
+
+    /// Adds an event to its week.
+    #[inline]
+    fn put_off(&mut self, event: Event<T>) {
+        let week = self.week(event.at_ns() >> self.shift);
+        if week - self.week(self.day) >= self.weeks.len() as u64 {
+            return self.beyond.push(event);
+        }
+        let at = (week & (self.weeks.len() as u64 - 1)) as usize;
+        let list = &mut self.weeks[at];
+        if list.capacity() == 0
+            && let Some(spare) = self.spare.pop()
+        {
+            *list = spare;
+        }
+        list.push(event);
+    }
+
+    /// When the next event is.
+    #[inline]
+    pub(super) fn next_at_ns(&mut self) -> Option<u64> {
+        while self.today.is_empty() && self.waiting > 0 {
+            self.turn();
+        }
+        self.today.last().map(Event::at_ns)
     }
 
     /// Takes the next event.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Event<T>> {
-        loop {
-            if let Some(event) = self.today.pop() {
-                self.waiting -= 1;
-                return Some(event);
-            }
-            if self.waiting == 0 {
-                return None;
-            }
-            self.turn();
-        }
+        self.next_at_ns()?;
+        self.waiting -= 1;
+        self.today.pop()
     }
 
     /// The next day begins.
     fn turn(&mut self) {
         self.day += 1;
-        let mask = self.days.len() as u64 - 1;
-        let at = (self.day & mask) as usize;
-        let past = std::mem::replace(&mut self.today, std::mem::take(&mut self.days[at]));
-        if past.capacity() > 0 {
-            self.spare.push(past);
+        let at = (self.day & (self.days.len() as u64 - 1)) as usize;
+        if at == 0 {
+            self.begin_week();
         }
-        // At a new round, what was beyond the ring may lie within it.
-        if at == 0 && !self.beyond.is_empty() {
-            let beyond = std::mem::take(&mut self.beyond);
-            beyond.into_iter().for_each(|event| self.place(event));
-        }
+        std::mem::swap(&mut self.today, &mut self.days[at]);
         self.today.sort_unstable_by_key(|event| std::cmp::Reverse(event.key));
+    }
+
+    /// Deals out to its days what the week brings.
+    fn begin_week(&mut self) {
+        let at = (self.week(self.day) & (self.weeks.len() as u64 - 1)) as usize;
+        // At a new round, what was beyond the ring may lie within it, even in this week.
+        if at == 0 && !self.beyond.is_empty() {
+            for event in std::mem::take(&mut self.beyond) {
+                self.put_off(event);
+            }
+        }
+        let mut events = std::mem::take(&mut self.weeks[at]);
+        let mask = self.days.len() as u64 - 1;
+        for event in events.drain(..) {
+            let day = event.at_ns() >> self.shift;
+            self.days[(day & mask) as usize].push(event);
+        }
+        if events.capacity() > 0 {
+            self.spare.push(events);
+        }
     }
 }
 
@@ -125,7 +164,7 @@ mod tests {
         /// As a sorted list, also for events of one time, far ahead, or made while events are taken.
         #[test]
         fn as_a_sorted_list(steps in proptest::collection::vec((0u64..3_000, any::<bool>()), 1..300)) {
-            let (mut calendar, mut list) = (Calendar::new(4, 3), Vec::new());
+            let (mut calendar, mut list) = (Calendar::new(3, 2, 3), Vec::new());
             let mut now = 0;
             for (number, (ahead, take)) in steps.into_iter().enumerate() {
                 calendar.add(now + ahead, number);

@@ -71,44 +71,74 @@ impl Reordering {
     }
 }
 
+/// What is remembered of a flow.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
-    number: u32,
-    at_ns: u64,
+struct Flow {
+    /// The number of its last packet that came in; numbers wrap round.
+    given: u16,
+    /// The latest number that has left.
+    left: u16,
+    /// Whether one has.
+    seen: bool,
+    /// Whether the last packet that left was late.
     late: bool,
+    /// When it left, in units of 2^[`UNIT_BITS`] nanoseconds.
+    at: u32,
 }
+
+/// Bits of nanoseconds that do not matter for whether packets follow each other closely.
+const UNIT_BITS: u32 = 10;
 
 /// Finds reordering.
 #[derive(Debug)]
 pub struct OrderCheck {
     /// By flow.
-    flows: Vec<Last>,
+    flows: Vec<Flow>,
     gap_ns: u64,
     /// What was found.
     pub found: Reordering,
 }
 
 impl OrderCheck {
+    /// Flows that are looked at: those with smaller numbers than this. There may be far more in a large cluster, and memory that
+    /// no cache holds would take most of the time.
+    pub const FLOWS: u32 = 1 << 22;
+
     /// A check for which packets of a flow that leave within `gap_ns` follow each other closely.
     pub fn new(gap_ns: u64) -> OrderCheck {
         OrderCheck { flows: Vec::new(), gap_ns, found: Reordering::default() }
     }
 
-    /// A packet leaves: the `number`-th of its flow, from 1. Memory is taken for all flows up to this one.
-    pub fn add(&mut self, now_ns: u64, flow: u32, number: u32) {
-        let (found, at) = (&mut self.found, flow as usize);
-        found.packets += 1;
-        if at >= self.flows.len() {
-            self.flows.resize((at + 1).next_power_of_two(), Last::default());
+    /// A packet comes in: its place in its flow, for [`OrderCheck::leaves`]. Memory is taken for all flows up to this one.
+    #[inline]
+    pub fn comes(&mut self, flow: u32) -> u16 {
+        if flow >= OrderCheck::FLOWS {
+            return 0;
         }
-        let last = &mut self.flows[at];
-        if last.number == 0 || now_ns.saturating_sub(last.at_ns) > self.gap_ns {
+        let at = flow as usize;
+        if at >= self.flows.len() {
+            self.flows.resize((at + 1).next_power_of_two(), Flow::default());
+        }
+        self.flows[at].given = self.flows[at].given.wrapping_add(1);
+        self.flows[at].given
+    }
+
+    /// A packet that came in leaves. It is told from those before it as long as fewer than 32,768 of its flow are under way.
+    #[inline]
+    pub fn leaves(&mut self, now_ns: u64, flow: u32, number: u16) {
+        let Some(of) = self.flows.get_mut(flow as usize) else { return };
+        let (found, now) = (&mut self.found, (now_ns >> UNIT_BITS) as u32);
+        found.packets += 1;
+        if !of.seen || u64::from(now.saturating_sub(of.at)) > self.gap_ns >> UNIT_BITS {
             found.flowlets += 1;
         }
-        let late = number < last.number;
+        let late = of.seen && number.wrapping_sub(of.left) >= 0x8000;
         found.late += u64::from(late);
-        found.sequences += u64::from(late && !last.late);
-        *last = Last { number: last.number.max(number), at_ns: now_ns, late };
+        found.sequences += u64::from(late && !of.late);
+        if !late {
+            of.left = number;
+        }
+        (of.seen, of.late, of.at) = (true, late, now);
     }
 }
 
@@ -124,9 +154,12 @@ pub fn jain(shares: impl Iterator<Item = f64> + Clone) -> f64 {
 mod tests {
     use super::*;
 
-    fn reordered(numbers: &[u32]) -> (u64, u64) {
+    fn reordered(numbers: &[u16]) -> (u64, u64) {
         let mut check = OrderCheck::new(1_000);
-        numbers.iter().enumerate().for_each(|(at, &number)| check.add(at as u64, 9, number));
+        let most = numbers.iter().max().copied().unwrap_or_default();
+        (0..most).for_each(|_| _ = check.comes(9));
+        numbers.iter().enumerate().for_each(|(at, &number)| check.leaves(at as u64, 9, number));
+        assert_eq!(check.found.flowlets, 1);
         (check.found.sequences, check.found.late)
     }
 
@@ -136,6 +169,21 @@ mod tests {
         assert_eq!(reordered(&[1, 4, 2, 3, 5]), (1, 2));
         assert_eq!(reordered(&[1, 2, 3]), (0, 0));
         assert_eq!(reordered(&[3, 1, 4, 2, 5]), (2, 2));
+    }
+
+    /// Numbers of a long flow wrap round; a flow with a high number is not looked at.
+    #[test]
+    fn long_and_many_flows() {
+        let mut check = OrderCheck::new(1_000);
+        for at in 0..200_000 {
+            let number = check.comes(3);
+            check.leaves(at, 3, number);
+        }
+        assert_eq!((check.found.packets, check.found.late), (200_000, 0));
+        check.leaves(200_000, 3, 199_999u32 as u16);
+        assert_eq!((check.found.late, check.comes(OrderCheck::FLOWS)), (1, 0));
+        check.leaves(0, OrderCheck::FLOWS, 0);
+        assert_eq!(check.found.packets, 200_001);
     }
 
     /// Percentiles are right to an eighth, and never above the largest value.

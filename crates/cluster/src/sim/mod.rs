@@ -6,6 +6,7 @@
 
 mod engine;
 mod events;
+mod lines;
 mod map;
 pub mod measure;
 pub mod report;

@@ -86,7 +86,7 @@ pub struct Report {
     pub spilled: u64,
     /// From coming in to leaving.
     pub latency: Latency,
-    /// Within flows; none looked at if there were too many flows.
+    /// Within flows, of which the first four million are looked at.
     pub reordering: Reordering,
     /// Reordered sequences for each hundred packets.
     pub reordered_percent: f64,

@@ -58,6 +58,22 @@ fn flies_carry_all() {
     }
 }
 
+/// Flows that fill more than a link are spread in a fly before they fill links further on; with the bound of a mesh a third would be
+/// lost on the way.
+#[test]
+fn flowlets_in_a_fly() {
+    let mut config =
+        small(Topology::fly(64, 8), Matrix::Adversarial, 0.9).with(Scheme::Direct, Order::Flowlet);
+    config.warmup_ns = 20_000_000;
+    let report = done(&config);
+    assert!(report.of_theory > 0.9 && report.spilled > 0, "{report:?}");
+    // Flows of which each fits keep their ways.
+    config.traffic =
+        Traffic::Matrix { matrix: Matrix::Uniform, load: 0.2, sizes: Sizes::Fixed(1_000), flows: 64 };
+    let report = done(&config);
+    assert!(report.of_theory > 0.98 && report.spilled * 50 < report.direct + report.balanced, "{report:?}");
+}
+
 /// Order as each mode promises: a pinned and a strict flow never overtakes itself, a single packet does.
 #[test]
 fn order_is_kept() {

@@ -26,8 +26,8 @@
 //! - `TERMINALS` (integer): how many nodes have external ports, from 2 on.
 //! - `FANOUT` (integer): links out of a node, at most; from 2 on.
 //! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`; default `FLOWLET`), `SCHEME`, `LINE_RATE`, `FLOWLET`: as VLBNode has them. A node knows how busy
-//!   its own links are, and not those further on: with flows that fill a good part of a link by themselves, `FLOWLET` and
-//!   `PINNED` overload some of those, and `NONE` does not.
+//!   its own links are, and not those further on: with flows that fill a good part of a link by themselves, `PINNED` overloads some
+//!   of those, `FLOWLET` less, since it spreads a flow of which a few packets wait, and `NONE` does not.
 //! - `LINK_RATE` (bandwidth, default 2 LINE_RATE/k): what a link carries.
 //!
 //! # Handlers
@@ -270,7 +270,8 @@ impl Element for VlbFly {
 #[cfg(test)]
 mod tests {
     use super::topology;
-    use crate::testing::{errors, run_and_read};
+    use crate::testing::{build_at, errors, run_and_read};
+    use router::{Call, Clock, Resources};
 
     /// The terminal to which one sends.
     type To = fn(usize) -> usize;
@@ -345,6 +346,41 @@ mod tests {
                 assert!(read.iter().all(|count| count != "0") && sum > 3_000, "{order} {shift}: {read:?}");
             }
         }
+    }
+
+    /// Another configuration takes the nodes' places: they go on counting, and flows keep their ways. Another node does not.
+    #[test]
+    fn another_configuration() {
+        let clock = Clock::simulated();
+        let make = |config: &str| {
+            build_at(config, 1, 32, clock.clone(), Resources::default())
+                .unwrap_or_else(|errors| panic!("{errors}"))
+        };
+        let (config, counters) = fly("FLOWLET, FLOWLET 9s", "VALIANT", |from| (from + 2) % 4);
+        let counters: Vec<String> = counters.into_iter().take(8).collect();
+        let mut router = make(&config);
+        router.run();
+        let counts = |router: &mut router::Router, handlers: &[String]| -> Vec<u64> {
+            let read = |handler: &String| router.call(Call::read(handler, "")).expect("read");
+            handlers.iter().map(read).map(|text| text.parse().expect("a number")).collect()
+        };
+        let sums = ["n0.direct", "n0.balanced", "n4.passed", "n2.delivered"].map(str::to_owned);
+        let before = (counts(&mut router, &sums), counts(&mut router, &counters));
+        // A burst may have sent a few packets of a flow elsewhere.
+        let unused = |counts: &[u64]| counts.iter().map(|&bytes| bytes < 50_000).collect::<Vec<bool>>();
+        assert!(unused(&before.1).contains(&true) && unused(&before.1).contains(&false), "{before:?}");
+        router.info().adjust_run_count(1);
+        let other = config.replace("n0 :: VLBFly(0,", "n0 :: VLBFly(1,");
+        assert!(router.replace(make(&other)).is_err());
+        let mut old =
+            router.replace(make(&config.replace("8000000bps", "9000000bps"))).expect("the same fly");
+        old.finish();
+        assert_eq!(counts(&mut router, &sums), before.0);
+        router.run();
+        assert!(counts(&mut router, &sums).iter().sum::<u64>() > before.0.iter().sum());
+        // Links out of terminals that no flow took are taken by none now.
+        let after = counts(&mut router, &counters);
+        assert_eq!(unused(&after), unused(&before.1));
     }
 
     /// Mistakes in the configuration.

@@ -33,7 +33,8 @@
 //! - `LINE_RATE` (bandwidth, default 10Gbps): what comes in at this node's external ports.
 //! - `LINK_RATE` (bandwidth, default 2 LINE_RATE/NODES): what a link carries.
 //! - `ROSTER` (file name): which nodes there are; without it, nodes 0 to NODES - 1.
-//! - `HELLO` (time, default 10ms): between two hellos.
+//! - `HELLO` (time, default 10ms): between two hellos. A link that gets more than it can take loses hellos, too, so where
+//!   that happens they should be more frequent: 25 in the time of HOLD have lost no neighbour.
 //! - `HOLD` (time, default 50ms): a node that is silent for so long is down.
 //! - `FLOWLET` (time, default 100ms), `WAIT` (time, default 2ms): see ORDER.
 //!
@@ -47,6 +48,9 @@
 //! - `passed`, `delivered` (read): packets that came over links and went on, or left here.
 //! - `late`, `waiting` (read): packets that were dropped because they came too late, and that wait for others.
 //! - `rejected` (read): hellos that were not believed, by reason.
+//! - `given_up` (read): how often a node or the link to it was given up because nothing was heard of it.
+//! - `pauses`, `longest_pause` (read): how often this node itself did not run for longer than two HELLOs are apart, because others
+//!   had the processor; and for how many milliseconds at most. Nobody is given up for that: such a time does not count as silence.
 //! - `roster` (read, write): the roster. What has a mistake or no higher version is refused, and nothing changes. A node that
 //!   drained because a roster said so takes part again when the next one does not.
 //!
@@ -326,12 +330,11 @@ impl VlbNode {
         let Some(running) = &self.running else { return String::new() };
         let view = running.member.view(usize::from(self.settings.nodes));
         let line = |node: NodeId| {
-            let peer = view.peer(node)?;
-            let (up, transit) =
-                (if peer.up { "up" } else { "down" }, if peer.transit { " transit" } else { "" });
-            Some(format!("{node} {up}{transit}\n"))
+            let up = if view.direct(node) { "up" } else { "down" };
+            let transit = if view.transit(node) { " transit" } else { "" };
+            format!("{node} {up}{transit}\n")
         };
-        (0..self.settings.nodes).filter(|&node| node != self.settings.node).filter_map(line).collect()
+        (0..self.settings.nodes).filter(|&node| node != self.settings.node).map(line).collect()
     }
 }
 
@@ -477,6 +480,11 @@ impl Element for VlbNode {
         h.read("delivered", |e: &mut E, _| e.delivered);
         h.read("late", |e: &mut E, _| e.running.as_ref().map_or(0, |r| r.resequencer.counts().late));
         h.read("waiting", |e: &mut E, _| e.running.as_ref().map_or(0, |r| r.resequencer.waiting()));
+        h.read("given_up", |e: &mut E, _| e.running.as_ref().map_or(0, |r| r.member.counts().given_up));
+        h.read("pauses", |e: &mut E, _| e.running.as_ref().map_or(0, |r| r.member.counts().pauses));
+        h.read("longest_pause", |e: &mut E, _| {
+            e.running.as_ref().map_or(0, |r| r.member.counts().longest_pause_ns / 1_000_000)
+        });
         h.read("rejected", |e: &mut E, _| {
             e.rejected.iter().map(|(reason, count)| format!("{count}\t{reason}\n")).collect::<String>()
         });

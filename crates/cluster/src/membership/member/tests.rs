@@ -41,6 +41,41 @@ fn links_come_and_go() {
     assert!(nodes[0].view(3).direct(1) && nodes[2].view(3).via(0, 1));
 }
 
+/// A node that did not run for a while gives up nobody for that, if it hears them then; and one that is dead all the same within
+/// the hold time of its own running.
+#[test]
+fn pauses_are_no_silence() {
+    for pause in [60, 1_000] {
+        let mut nodes = three();
+        let resumed = (290 + pause) * MS;
+        // What the others said meanwhile is read after the first tick.
+        let said: Vec<_> = [1, 2].map(|node: usize| (nodes[node].me, nodes[node].hello())).into();
+        nodes[0].tick(resumed);
+        assert_eq!(nodes[0].counts(), Counts { given_up: 0, pauses: 1, longest_pause_ns: pause * MS });
+        assert!(nodes[0].view(3).direct(1) && nodes[0].view(3).direct(2));
+        let (node, bytes) = &said[0];
+        nodes[0].receive(resumed + MS, *node, bytes).expect("good");
+        for now in (resumed + 10 * MS..=resumed + 40 * MS).step_by(10 * MS as usize) {
+            nodes[0].tick(now);
+        }
+        // Node 2 was really silent.
+        assert!(nodes[0].view(3).direct(1) && !nodes[0].view(3).direct(2));
+        assert_eq!(nodes[0].counts().given_up, 1);
+    }
+}
+
+/// Also on a machine on which it is always late, a node that is dead is given up: each time counts for something.
+#[test]
+fn silence_adds_up() {
+    let mut nodes = three();
+    let late = (300..).step_by(40).find(|&now| {
+        nodes[0].tick(now * MS);
+        nodes[0].counts().given_up == 2
+    });
+    // Of the 130 ms since node 0 last heard anything, 10 and three times 20 count.
+    assert_eq!(late, Some(420));
+}
+
 /// A cut in one direction only is a cut.
 #[test]
 fn links_are_up_both_ways() {
