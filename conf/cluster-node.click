@@ -4,12 +4,13 @@
 //
 // Node I has the network 10.0.I.0/24 and the address 10.0.I.1 at its external port. IF1, IF2 and IF3 are its links to the
 // other nodes in the order of their numbers: those of node 1 lead to nodes 0, 2 and 3. The kernel needs no addresses on any
-// of them. All nodes share the key, a file of random bytes. To hosts the four nodes are one router: one hop.
+// of them. All nodes share the key, a file of random bytes. To hosts the four nodes are one router: one hop. Hellos are
+// frequent, because a link that gets more than it can take loses them like other frames: many must be lost in a row.
 
 define($NODE 0, $EXT eth0, $IF1 eth1, $IF2 eth2, $IF3 eth3, $KEYFILE cluster.key,
   $ORDER FLOWLET, $SCHEME DIRECT, $LINE_RATE 10Gbps, $METHOD LINUX);
 
-vlb :: VLBNode($NODE, 4, KEYFILE $KEYFILE, ORDER $ORDER, SCHEME $SCHEME, LINE_RATE $LINE_RATE);
+vlb :: VLBNode($NODE, 4, KEYFILE $KEYFILE, ORDER $ORDER, SCHEME $SCHEME, LINE_RATE $LINE_RATE, HELLO 2ms);
 
 // The external port.
 AddressInfo(port 10.0.$NODE.1 $EXT:eth);

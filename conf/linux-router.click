@@ -83,12 +83,16 @@ routes[2] -> p1; routes6[2] -> [1]p1;
 routes[3] -> ICMPError(port0:ip, unreachable, net, RATE $ERRORS) -> routes;
 routes6[3] -> ICMP6Error(port0:ip6, 1, 0, RATE $ERRORS) -> routes6;
 
-// This host answers pings, and tells who tries anything else.
-routes[0] -> host :: IPClassifier(icmp type echo, udp or tcp, -);
+// This host puts fragments together that are for it, answers pings, and tells who tries anything else.
+routes[0] -> parts :: IPReassembler -> host :: IPClassifier(icmp type echo, udp or tcp, -);
+parts[1] -> ICMPError(port0:ip, timeexceeded, reassembly, RATE $ERRORS) -> routes;
 host[0] -> ICMPPingResponder -> routes;
 host[1] -> ICMPError(port0:ip, unreachable, port, RATE $ERRORS) -> routes;
 host[2] -> Discard;
-routes6[0] -> pings6 :: ICMP6PingResponder -> routes6;
+// What it answers may have to be in fragments again, which in IPv6 only the sender makes.
+routes6[0] -> parts6 :: IP6Reassembler -> pings6 :: ICMP6PingResponder -> IP6Fragmenter($MTU) -> routes6;
+parts6[1] -> ICMP6Error(port0:ip6, 3, 1, RATE $ERRORS) -> routes6;
+parts6[2] -> ICMP6Error(port0:ip6, 4, 0, RATE $ERRORS) -> routes6;
 pings6[1] -> host6 :: Classifier(6/06, 6/11, -);
 host6[0] -> closed :: ICMP6Error(port0:ip6, 1, 4, RATE $ERRORS) -> routes6; host6[1] -> closed;
 host6[2] -> Discard;

@@ -9,7 +9,7 @@ c :: Script(wait 1.5, writeq p.config "b, MAXLENGTH 2", wait 1, write p.config C
 //= b:    4 | 6162
 //= While executing 'c :: Script':
 //=   While calling 'p.config CONTENTS octal':
-//=     CONTENTS: bad contents value 'octal'; should be 'NONE', 'HEX', or 'ASCII'
+//=     bad contents value 'OCTAL'; should be 'NONE', 'HEX', or 'ASCII'
 //= b:    4 | 6162
 //= While executing 'c :: Script':
 //=   no 'x.config' write handler

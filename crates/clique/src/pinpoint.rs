@@ -26,7 +26,9 @@ impl Arguments {
     /// Makes diagnostics that arose while an element was configured point at its arguments.
     pub(crate) fn pinpoint(&self, diagnostics: &mut [Diagnostic]) {
         for diagnostic in diagnostics.iter_mut().filter(|d| d.context.is_some()) {
-            if let Some(span) = diagnostic.span.and_then(|span| self.place(span, &diagnostic.message)) {
+            let message =
+                format!("{} {}", diagnostic.message, diagnostic.expected.as_deref().unwrap_or_default());
+            if let Some(span) = diagnostic.span.and_then(|span| self.place(span, &message)) {
                 diagnostic.span = Some(span);
             }
         }

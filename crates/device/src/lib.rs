@@ -32,4 +32,4 @@ mod trouble;
 #[allow(unsafe_code)]
 pub mod xdp;
 
-pub use trouble::Trouble;
+pub use trouble::{Trouble, plain};

@@ -9,7 +9,7 @@ use crate::sys;
 use crate::trouble::Trouble;
 use crate::xdp;
 use packet::Kind;
-use ring::Ring;
+use ring::{FRAMES, FRAMES_OF_MANY, Ring};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -112,7 +112,8 @@ impl PacketRx {
         let set = |fd: &OwnedFd, name, value: i32| sys::set_option(fd, libc::SOL_PACKET, name, &value);
         let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
         let index = sys::index_of(interface).map_err(at("looking it up"))?;
-        let ring = Ring::new(&fd, options.snaplen, options.wait_ms)
+        let frames = if fanout.is_some() { FRAMES_OF_MANY } else { FRAMES };
+        let ring = Ring::new(&fd, frames, options.snaplen, options.wait_ms)
             .map_err(at("making the receive ring (PACKET_RX_RING)"))?;
         if !options.outbound {
             // Older kernels do not know it; `receive` leaves such frames out, too.

@@ -88,8 +88,8 @@ impl fmt::Display for Trouble {
 
 impl std::error::Error for Trouble {}
 
-/// An error in words, without its number.
-pub(crate) fn plain(error: &io::Error) -> String {
+/// What the operating system said, in words, without the number of the error.
+pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }

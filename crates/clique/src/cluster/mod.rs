@@ -45,7 +45,7 @@ enum What {
     /// Let a node leave without loss: it forwards what comes, gets nothing new, and has left when nothing comes any more.
     Drain(nodes::DrainArgs),
     /// Stop a router that runs.
-    Down(nodes::Args),
+    Down(nodes::DownArgs),
 }
 
 /// Runs `clique cluster`.

@@ -43,11 +43,26 @@ pub(crate) struct StatusArgs {
     json: bool,
 }
 
+/// Arguments of `clique cluster down`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct DownArgs {
+    #[command(flatten)]
+    place: Args,
+
+    /// Print JSON: what was taken down.
+    #[arg(long)]
+    json: bool,
+}
+
 /// Arguments of `clique cluster drain`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DrainArgs {
     #[command(flatten)]
     place: Args,
+
+    /// Print JSON: the element and its phase.
+    #[arg(long)]
+    json: bool,
 
     /// The element, as 'clique cluster status' shows it.
     #[arg(value_name = "ELEMENT")]
@@ -55,7 +70,8 @@ pub(crate) struct DrainArgs {
 }
 
 /// What is shown of a node, by handler.
-const NUMBERS: [&str; 7] = ["direct", "balanced", "spilled", "refused", "passed", "delivered", "late"];
+const NUMBERS: [&str; 8] =
+    ["direct", "balanced", "spilled", "refused", "passed", "delivered", "late", "given_up"];
 
 /// The cluster in namespaces that is meant, if one is there and nothing else is named.
 fn place(args: &Args) -> Result<Option<Place>, String> {
@@ -163,7 +179,12 @@ pub(super) fn drain(args: &DrainArgs) -> Status {
         for reached in reach(&args.place)? {
             if let Some(element) = args.element.strip_prefix(&reached.prefix) {
                 let mut client = reached.client?;
-                return data(client.write(&format!("{element}.drain"), "")).map(|_| Status::Fine);
+                data(client.write(&format!("{element}.drain"), ""))?;
+                if !args.json {
+                    return Ok(Status::Fine);
+                }
+                let phase = data(client.read(&format!("{element}.phase"), ""))?;
+                return Ok(json(&json!({ "element": args.element, "phase": phase.trim() })));
             }
         }
         Err(format!("there is no node '{}'", args.element))
@@ -172,13 +193,17 @@ pub(super) fn drain(args: &DrainArgs) -> Status {
 }
 
 /// Runs `clique cluster down`.
-pub(super) fn down(args: &Args) -> Status {
+pub(super) fn down(args: &DownArgs) -> Status {
     let write = || {
-        if let Some(place) = place(args)? {
-            return local::down(&place);
-        }
-        let mut client = open(args)?;
-        data(client.write("stop", "")).map(|_| Status::Fine)
+        let what = if let Some(place) = place(&args.place)? {
+            let nodes: Vec<u16> = place.sockets().into_iter().map(|(node, _)| node).collect();
+            local::down(&place);
+            json!({ "name": args.place.name, "nodes": nodes })
+        } else {
+            data(open(&args.place)?.write("stop", ""))?;
+            json!({ "nodes": "in one process" })
+        };
+        Ok(if args.json { json(&what) } else { Status::Fine })
     };
     done("down", write())
 }

@@ -1,7 +1,7 @@
 //! `clique cluster up`: a cluster on this machine, in namespaces or in one process.
 
 use super::local::{self, Place, Wish};
-use super::{complain, default_socket};
+use super::{complain, default_socket, json};
 use crate::status::Status;
 use crate::{console, run};
 use clap::{Parser, ValueEnum};
@@ -49,6 +49,10 @@ pub(crate) struct Args {
     /// Print the configuration and do nothing else.
     #[arg(long)]
     print: bool,
+
+    /// Print JSON once all nodes take part and hosts have tried what they shall: where nodes and hosts are, what hosts said.
+    #[arg(long, conflicts_with = "print")]
+    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -71,7 +75,13 @@ pub(super) fn run(args: &Args, known: &Classes) -> ExitCode {
     if args.in_memory || args.unix_socket.is_some() || !local::is_root() {
         return in_memory(args, known);
     }
-    let wish = Wish { nodes: args.local, order: args.order, with_trial: args.trial, seconds: args.seconds };
+    let wish = Wish {
+        nodes: args.local,
+        order: args.order,
+        with_trial: args.trial,
+        seconds: args.seconds,
+        json: args.json,
+    };
     if args.print {
         return local::print(&wish).into();
     }
@@ -87,13 +97,21 @@ fn in_memory(args: &Args, known: &Classes) -> ExitCode {
     let socket = args.unix_socket.clone().unwrap_or_else(default_socket);
     let file = socket.to_string_lossy().into_owned();
     let mut words = vec!["run".to_owned(), "-u".to_owned(), file.clone(), "-e".to_owned(), config];
-    for node in 0..args.local {
-        words.extend(["-h".to_owned(), format!("h{node}/ping.summary")]);
+    if args.json {
+        let nodes: Vec<_> = (0..args.local).map(|node| format!("n{node}/vlb")).collect();
+        match json(&serde_json::json!({ "socket": file, "nodes": nodes })) {
+            Status::Fine => (),
+            status => return status.into(),
+        }
+    } else {
+        for node in 0..args.local {
+            words.extend(["-h".to_owned(), format!("h{node}/ping.summary")]);
+        }
+        console::complain(&format!(
+            "{} nodes; 'clique cluster status -u {file}' shows them, 'drain' and 'down' take them down\n",
+            args.local
+        ));
     }
-    console::complain(&format!(
-        "{} nodes; 'clique cluster status -u {file}' shows them, 'drain' and 'down' take them down\n",
-        args.local
-    ));
     match Run::try_parse_from(words) {
         Ok(run) => run::run(run.args, known),
         Err(error) => complain("up", &error.to_string(), Status::Failure).into(),

@@ -45,14 +45,14 @@ fn errors_of_each_stage() {
            |
          1 | InfiniteSource(LIMIT five) -> Discard(BURST six)
            |                      ^^|^
-           |                        `--- here
+           |                        `--- expected integer, not 'five'
         ---'
         Error: While configuring 'Discard@2 :: Discard': BURST: ...
            ,-[ config:1:45 ]
            |
          1 | InfiniteSource(LIMIT five) -> Discard(BURST six)
            |                                             ^|^
-           |                                              `--- here
+           |                                              `--- expected integer, not 'six'
         ---'
     "#]]
     .assert_eq(&without_reasons(clique(&["check", "-e", arguments])));

@@ -179,21 +179,21 @@ fn errors_show_the_place() {
                |
              1 | s :: InfiniteSource(LIMIT five,
                |                           ^^|^
-               |                             `--- here
+               |                             `--- expected integer, not 'five'
             ---'
             Error: While configuring 's :: InfiniteSource': BURST: ...
                ,-[ bad.click:2:9 ]
                |
              2 |   BURST -) -> Discard(BURST x);
                |         |
-               |         `-- here
+               |         `-- expected integer, not '-'
             ---'
             Error: While configuring 'Discard@2 :: Discard': BURST: ...
                ,-[ bad.click:2:29 ]
                |
              2 |   BURST -) -> Discard(BURST x);
                |                             |
-               |                             `-- here
+               |                             `-- expected integer, not 'x'
             ---'
         "#]],
     );

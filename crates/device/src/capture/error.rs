@@ -1,5 +1,6 @@
 //! What can go wrong with a capture, where, and what to do about it.
 
+use crate::trouble::plain;
 use std::{fmt, io};
 
 use super::RECORD_LEN_MAX;
@@ -122,20 +123,14 @@ impl fmt::Display for Error {
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ErrorKind::Open(error) => write!(f, "cannot open the capture: {error}"),
-            ErrorKind::Create(error) => write!(f, "cannot create the capture: {error}"),
+            ErrorKind::Open(error) | ErrorKind::Create(error) => f.write_str(&plain(error)),
             ErrorKind::Read(error) => {
                 write!(f, "cannot read on: {error}; check the file (gzip -t, xz -t) or copy it again")
             }
             ErrorKind::Write(error) => write!(f, "cannot write: {error}; the last record may be incomplete"),
-            ErrorKind::Empty => {
-                f.write_str("the capture is empty, not even a file header; was it ever written?")
-            }
-            ErrorKind::NotACapture { magic: [a, b, c, d] } => write!(
-                f,
-                "not a capture (starts with bytes {a:02x} {b:02x} {c:02x} {d:02x}); \
-                 pcap or pcapng is expected, plain or compressed with gzip or xz"
-            ),
+            // These, and of which files they are said, are Click's words.
+            ErrorKind::Empty => f.write_str("empty file"),
+            ErrorKind::NotACapture { .. } => f.write_str("not a tcpdump file (bad magic number)"),
             ErrorKind::Compression { name } => {
                 write!(f, "{name} compression is not supported; use gzip, or pipe through `{name}` and `-`")
             }

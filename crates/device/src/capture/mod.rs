@@ -36,7 +36,9 @@ pub const RECORD_LEN_MAX: u32 = 256 * 1024;
 ///
 /// # Errors
 /// The file cannot be opened or read, or is compressed in a way that is not known.
-pub fn open_bytes(path: &str) -> Result<impl std::io::BufRead + Send + 'static> {
+pub fn open_bytes(path: &str) -> Result<(impl std::io::BufRead + Send + 'static, bool)> {
     let name = if path == "-" { "<stdin>" } else { path };
-    source::Source::open(path).map(source::Source::into_bytes).map_err(|kind| Error::new(name, kind))
+    let source = source::Source::open(path).map_err(|kind| Error::new(name, kind))?;
+    let compressed = source.is_compressed();
+    Ok((source.into_bytes(), compressed))
 }

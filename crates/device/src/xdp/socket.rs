@@ -23,8 +23,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Entries of each ring, and buffers that wait for frames.
-const FRAMES: u32 = 2048;
+/// Entries of each ring, and buffers that wait for frames if there are so many, of an interface with one queue: what comes at 250,000 frames a second while
+/// its worker waits 30 ms for a processor, which several turns of the scheduler take where others want it, too.
+const FRAMES: u32 = 8192;
+/// The same of each queue of many, which share frames between them.
+const FRAMES_OF_MANY: u32 = 2048;
 /// With fewer buffers a socket is not worth having.
 const FRAMES_MIN: usize = 64;
 /// Buffers that the sending half keeps for packets that cannot be lent.
@@ -59,6 +62,8 @@ struct Socket {
     queue: u32,
     index: i32,
     zero_copy: bool,
+    /// Buffers that wait for frames.
+    waiting: usize,
     /// The halves that nobody has: rx and fill ring; tx and completion ring with buffers to copy to.
     rx: Mutex<Option<Rings>>,
     tx: Mutex<Option<(Rings, Vec<Packet>)>>,
@@ -80,6 +85,19 @@ pub fn queues(interface: &str) -> u32 {
     let files = std::fs::read_dir(format!("/sys/class/net/{interface}/queues"));
     let names = files.into_iter().flatten().flatten().map(|file| file.file_name());
     (names.filter(|name| name.to_string_lossy().starts_with("rx-")).count() as u32).max(1)
+}
+
+/// Entries of the rings of each of so many queues.
+fn ring_size(queues: u32) -> u32 {
+    let share = FRAMES / queues.max(1);
+    // A power of two, as the kernel wants it.
+    FRAMES_OF_MANY.max(1 << share.max(1).ilog2())
+}
+
+/// Buffers of the window that wait for a socket's frames: a quarter of what other sockets have left, so that some are left for packets under way
+/// and for sockets that are yet to come.
+fn share(ring: u32, window: usize, taken: usize) -> usize {
+    (window.saturating_sub(taken) / 4).min(ring as usize)
 }
 
 /// The program on an interface, put there by whoever asks first.
@@ -133,12 +151,13 @@ impl Socket {
         if let Some(socket) = known.get(&(index, queue)).and_then(Weak::upgrade) {
             return Ok(socket);
         }
-        let socket = Arc::new(Socket::open(interface, index, queue)?);
+        let taken = known.values().filter_map(Weak::upgrade).map(|socket| socket.waiting).sum();
+        let socket = Arc::new(Socket::open(interface, index, queue, taken)?);
         known.insert((index, queue), Arc::downgrade(&socket));
         Ok(socket)
     }
 
-    fn open(interface: &str, index: i32, queue: u32) -> Result<Socket, Trouble> {
+    fn open(interface: &str, index: i32, queue: u32, taken: usize) -> Result<Socket, Trouble> {
         let at = |doing| Trouble::at(interface, doing);
         let no_memory =
             || Trouble::at(interface, "finding buffers")(io::Error::from_raw_os_error(libc::ENOMEM));
@@ -155,11 +174,11 @@ impl Socket {
         };
         sys::set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &register)
             .map_err(at("registering memory for frames (XDP_UMEM_REG)"))?;
-        let ring = at("making its rings");
-        let fill: Ring<u64> = Ring::new(&fd, Which::Fill, FRAMES).map_err(&ring)?;
-        let completion = Ring::new(&fd, Which::Completion, FRAMES).map_err(&ring)?;
-        let rx = Ring::new(&fd, Which::Rx, FRAMES).map_err(&ring)?;
-        let tx = Ring::new(&fd, Which::Tx, FRAMES).map_err(&ring)?;
+        let (ring, frames) = (at("making its rings"), ring_size(queues(interface)));
+        let fill: Ring<u64> = Ring::new(&fd, Which::Fill, frames).map_err(&ring)?;
+        let completion = Ring::new(&fd, Which::Completion, frames).map_err(&ring)?;
+        let rx = Ring::new(&fd, Which::Rx, frames).map_err(&ring)?;
+        let tx = Ring::new(&fd, Which::Tx, frames).map_err(&ring)?;
         // From here on whatever was lent is found again when this is dropped.
         let mut socket = Socket {
             fd,
@@ -168,6 +187,7 @@ impl Socket {
             queue,
             index,
             zero_copy: false,
+            waiting: share(frames, window.bytes() / Window::STRIDE, taken),
             rx: Mutex::new(None),
             tx: Mutex::new(None),
         };
@@ -201,7 +221,7 @@ impl Socket {
 
     /// Lends the kernel buffers for frames; `None` if there are hardly any.
     fn fill(&self, (rx, mut fill): Rings) -> Option<Rings> {
-        let starts = stock(self.window, &self.borrower, FRAMES as usize);
+        let starts = stock(self.window, &self.borrower, self.waiting);
         starts.iter().for_each(|&start| fill.write(start));
         fill.publish();
         (starts.len() >= FRAMES_MIN).then_some((rx, fill))
@@ -573,5 +593,31 @@ impl Drop for XdpTx {
     fn drop(&mut self) {
         let spare = std::mem::take(&mut self.spare);
         *lock(&self.socket.tx) = self.rings.take().map(|rings| (rings, spare));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_queues_share() {
+        assert_eq!([0, 1, 2, 3, 4, 64].map(ring_size), [8192, 8192, 4096, 2048, 2048, 2048]);
+    }
+
+    /// Sixteen queues of a window find buffers, and leave some.
+    #[test]
+    fn everybody_gets_some() {
+        let mut taken = 0;
+        let first: Vec<usize> = (0..16)
+            .map(|_| {
+                let some = share(FRAMES, 32_768, taken);
+                taken += some;
+                some
+            })
+            .collect();
+        assert_eq!(first[..3], [8192, 6144, 4608]);
+        assert!(first.iter().all(|&some| some >= FRAMES_MIN) && taken < 32_768, "{first:?}");
+        assert_eq!(share(FRAMES_OF_MANY, 32_768, 8 * 2048), 2048);
     }
 }

@@ -4,7 +4,8 @@
 //! Counter([KEYWORDS])
 //! ```
 //!
-//! Passes packets on unchanged.
+//! Passes packets on unchanged. FastClick's CounterMP, CounterRCU, CounterRCUMP and CounterAtomic are other names for it: several workers
+//! count without disturbing each other in any case.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and rates add up.
 //!
@@ -35,6 +36,15 @@ use router::{Call, CallArg, Class, Config, ConfigError, Cx, Element, FromArg, Ha
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Counter", create).doc(include_str!("counter.rs"));
+
+/// FastClick's names for counters that several threads may use.
+pub(crate) const MP: Class = Class { name: "CounterMP", ..CLASS };
+/// Another one.
+pub(crate) const RCU: Class = Class { name: "CounterRCU", ..CLASS };
+/// Another one.
+pub(crate) const RCU_MP: Class = Class { name: "CounterRCUMP", ..CLASS };
+/// Another one.
+pub(crate) const ATOMIC: Class = Class { name: "CounterAtomic", ..CLASS };
 
 /// A call to be made when a count reaches a threshold, once until the next reset.
 #[derive(Clone, Debug)]

@@ -25,7 +25,7 @@ fn parse(text: &str) -> Option<i64> {
 
 impl FromArg for Instant {
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        parse(text).map(Instant).ok_or_else(|| format!("parse error: timestamp expected, not '{text}'"))
+        parse(text).map(Instant).map_or_else(|| router::parse_error("timestamp", text), Ok)
     }
 }
 

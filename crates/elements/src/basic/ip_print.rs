@@ -15,6 +15,7 @@
 //! - `PAYLOAD` (`NO`, `HEX` or `ASCII`, or a boolean, default `NO`): how to print the packet's payload, instead of CONTENTS.
 //! - `MAXLENGTH` (integer, default 1500): bytes of data to print; negative means all. `NBYTES` is an older name.
 //! - `ID`, `TTL`, `TOS`, `LENGTH` (booleans, default false): whether to print these header fields.
+//! - `ETHER` (boolean, default false): whether to print the Ethernet addresses, if there is a marked Ethernet header.
 //! - `TIMESTAMP` (boolean, default true): whether to print the packet's timestamp.
 //! - `AGGREGATE`, `PAINT` (booleans, default false): whether to print these annotations.
 //! - `SWAP` (boolean, default true): whether ICMP echo identifiers and sequence numbers are in network order.
@@ -35,38 +36,24 @@
 //! Print, CheckIPHeader
 
 use super::ip_text;
+use super::out_file::OutFile;
 use super::print::{Contents, write_time};
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
-use std::sync::{Arc, Mutex, MutexGuard};
+use wire::ethernet::{HEADER_LEN, Header};
 use wire::ipv4;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IPPrint", create).doc(include_str!("ip_print.rs"));
 
-/// The file that all instances write to, once it is open.
-#[derive(Default)]
-struct Output(Mutex<Option<BufWriter<File>>>);
-
-impl Output {
-    fn file(&self) -> MutexGuard<'_, Option<BufWriter<File>>> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-/// How to print the payload: `NO` instead of `NONE`.
-struct Payload(Contents);
-
-impl FromArg for Payload {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        match Contents::from_arg(text, scope) {
-            Ok(contents) if !text.eq_ignore_ascii_case("NONE") => Ok(Payload(contents)),
-            _ if text.eq_ignore_ascii_case("NO") => Ok(Payload(Contents::None)),
-            _ => Err(format!("bad payload value '{text}'; should be 'false', 'hex', or 'ascii'")),
-        }
+/// How to print the payload: as contents, with `NO` for `NONE` and without the short forms of booleans.
+fn payload(word: &str) -> Result<Contents, String> {
+    match word.to_ascii_uppercase().as_str() {
+        "NO" | "FALSE" => Ok(Contents::None),
+        "YES" | "TRUE" | "HEX" => Ok(Contents::Hex),
+        "ASCII" => Ok(Contents::Ascii),
+        other => Err(format!("bad payload value '{other}'; should be 'false', 'hex', or 'ascii'")),
     }
 }
 
@@ -85,8 +72,8 @@ struct IpPrint {
     paint: bool,
     swap: bool,
     active: bool,
-    path: Option<String>,
-    output: Option<Arc<Output>>,
+    ether: bool,
+    output: OutFile,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -104,17 +91,19 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         paint: false,
         swap: true,
         active: true,
-        path: None,
-        output: None,
+        ether: false,
+        output: OutFile::default(),
     };
-    let (mut payload, mut nbytes, mut channel) = (Payload(Contents::None), None, String::new());
+    let (mut contents, mut payload_word) = ("no".to_owned(), "no".to_owned());
+    let (mut nbytes, mut path, mut channel) = (None, None::<router::FileName>, String::new());
     config
         .args()
         .positional("LABEL", &mut e.label)
-        .keyword("CONTENTS", &mut e.contents)
-        .keyword("PAYLOAD", &mut payload)
+        .keyword("CONTENTS", &mut contents)
+        .keyword("PAYLOAD", &mut payload_word)
         .keyword("MAXLENGTH", &mut e.length)
         .keyword("NBYTES", &mut nbytes)
+        .keyword("ETHER", &mut e.ether)
         .keyword("ID", &mut e.id)
         .keyword("TIMESTAMP", &mut e.timestamp)
         .keyword("PAINT", &mut e.paint)
@@ -124,20 +113,27 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("LENGTH", &mut e.ip_length)
         .keyword("AGGREGATE", &mut e.aggregate)
         .keyword("ACTIVE", &mut e.active)
-        .keyword("OUTFILE", &mut e.path)
+        .keyword("OUTFILE", &mut path)
         .keyword("CHANNEL", &mut channel)
         .finish()?;
     e.length = nbytes.unwrap_or(e.length);
-    if payload.0 != Contents::None {
+    e.contents = Contents::named(&contents)?;
+    let payload = payload(&payload_word)?;
+    if payload != Contents::None {
         if e.contents != Contents::None {
             return Err("specify at most one of PAYLOAD and CONTENTS".into());
         }
-        (e.contents, e.payload) = (payload.0, true);
+        (e.contents, e.payload) = (payload, true);
     }
-    if e.path.is_some() {
-        e.output = Some(config.shared(|| Ok(Output::default()))?);
-    }
+    e.output = OutFile::new(config, path.map(|path| path.0))?;
     Ok(Box::new(PerPacket(e)))
+}
+
+/// The addresses of a marked Ethernet header in front of the network header.
+fn ethernet(packet: &Packet) -> Option<String> {
+    let whole = packet.mac_offset()? + HEADER_LEN as isize <= packet.network_offset()?;
+    let header = Header::new_checked(packet.mac()?).ok().filter(|_| whole)?;
+    Some(format!("{} > {}: ", header.src(), header.dst()))
 }
 
 impl IpPrint {
@@ -185,6 +181,9 @@ impl IpPrint {
             (false, true) => write!(text, "paint {paint}: "),
             (true, true) => write!(text, "#{aggregate}.{paint}: "),
         };
+        if self.ether {
+            text.push_str(&ethernet(packet).unwrap_or_default());
+        }
     }
 
     /// Bytes on lines of their own, in groups.
@@ -200,30 +199,11 @@ impl IpPrint {
             self.contents.write_byte(text, byte);
         }
     }
-
-    fn print(&self, cx: &Cx<'_>, text: &str) {
-        match &self.output {
-            None => cx.log(text),
-            Some(output) => {
-                if let Some(file) = &mut *output.file()
-                    && let Err(error) = writeln!(file, "{text}")
-                {
-                    cx.log(&format!("{}: {error}", cx.name()));
-                }
-            }
-        }
-    }
 }
 
 impl Simple for IpPrint {
     fn initialize(&mut self, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        if let (Some(path), Some(output)) = (&self.path, &self.output) {
-            let mut file = output.file();
-            if file.is_none() {
-                *file = Some(BufWriter::new(File::create(path).map_err(|error| format!("{path}: {error}"))?));
-            }
-        }
-        Ok(())
+        self.output.open()
     }
 
     #[inline]
@@ -231,18 +211,13 @@ impl Simple for IpPrint {
         if self.active
             && let Some(network) = packet.network()
         {
-            self.print(cx, &self.text(packet, network));
+            self.output.print(cx, &self.text(packet, network));
         }
         Verdict::Pass
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
-        if let Some(output) = &self.output
-            && let Some(file) = &mut *output.file()
-            && let Err(error) = file.flush()
-        {
-            cx.log(&format!("{}: {error}", cx.name()));
-        }
+        self.output.finish(cx);
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -305,8 +280,8 @@ mod tests {
 
     #[test]
     fn bad_arguments() {
-        assert!(errors("Idle -> IPPrint(PAYLOAD maybe) -> Discard").contains("bad payload value 'maybe'"));
-        assert!(errors("Idle -> IPPrint(PAYLOAD 1, CONTENTS 1) -> Discard").contains("at most one of"));
+        assert!(errors("Idle -> IPPrint(PAYLOAD maybe) -> Discard").contains("bad payload value 'MAYBE'"));
+        assert!(errors("Idle -> IPPrint(PAYLOAD yes, CONTENTS 1) -> Discard").contains("at most one of"));
         assert!(errors("Idle -> IPPrint(OUTFILE /no/such/file) -> Discard").contains("/no/such/file: "));
     }
 }

@@ -72,7 +72,7 @@ mod tests {
             "hello, you\nagain\n"
         );
         assert_eq!(run("Message(careful, WARNING); Script(stop)"), "");
-        assert!(errors("Message(stop here, ERROR)").contains("stop here"));
+        assert!(errors("Message(\"stop here\", ERROR)").contains("stop here"));
         assert!(errors("Message(x, SHOUT)").contains("unrecognized message type"));
     }
 }

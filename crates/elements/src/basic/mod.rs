@@ -15,6 +15,7 @@ mod ip_print;
 mod ip_text;
 mod message;
 mod null;
+pub(crate) mod out_file;
 mod pad;
 pub(crate) mod paint;
 pub(crate) mod print;
@@ -22,6 +23,7 @@ mod pull_null;
 mod push_null;
 mod random_bit_errors;
 pub(crate) mod rate_average;
+mod self_test;
 mod set_anno_byte;
 mod set_crc32;
 mod set_packet_type;
@@ -47,6 +49,10 @@ pub const CLASSES: &[&Class] = &[
     &check_crc32::CLASS,
     &check_length::CLASS,
     &counter::CLASS,
+    &counter::MP,
+    &counter::RCU,
+    &counter::RCU_MP,
+    &counter::ATOMIC,
     &ip_print::CLASS,
     &message::CLASS,
     &message::ELEMENT,
@@ -71,6 +77,21 @@ pub const CLASSES: &[&Class] = &[
     &alignment_info::FLOW,
     &alignment_info::FIELD,
     &alignment_info::SUMMARY,
+    &self_test::CLASSES[0],
+    &self_test::CLASSES[1],
+    &self_test::CLASSES[2],
+    &self_test::CLASSES[3],
+    &self_test::CLASSES[4],
+    &self_test::CLASSES[5],
+    &self_test::CLASSES[6],
+    &self_test::CLASSES[7],
+    &self_test::CLASSES[8],
+    &self_test::CLASSES[9],
+    &self_test::CLASSES[10],
+    &self_test::CLASSES[11],
+    &self_test::CLASSES[12],
+    &self_test::CLASSES[13],
+    &self_test::CLASSES[14],
     &null::COPIES[0],
     &null::COPIES[1],
     &null::COPIES[2],

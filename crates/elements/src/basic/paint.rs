@@ -45,19 +45,21 @@ impl Default for AnnoByte {
 impl FromArg for AnnoByte {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         let (place, size) = text.split_once('/').map_or((text, None), |(place, size)| (place, Some(size)));
-        let wrong = || format!("'{text}' is no annotation of one byte");
+        let wrong = || router::parse_error("annotation of one byte", text);
         if size.is_some_and(|size| parse_integer(size) != Some(1)) {
-            return Err(wrong());
+            return wrong();
         }
         if let Some(anno) = Anno::named(place) {
-            return if anno.size == 1 { Ok(AnnoByte(anno.offset as u8)) } else { Err(wrong()) };
+            return if anno.size == 1 { Ok(AnnoByte(anno.offset as u8)) } else { wrong() };
         }
         if let Ok(anno) = router::AnnoOf::<1>::from_arg(place, scope) {
             return Ok(AnnoByte(anno.0.offset as u8));
         }
         let offset = parse_integer(place).and_then(|offset| usize::try_from(offset).ok());
-        let anno = offset.and_then(|offset| Anno::new(offset, 1)).ok_or_else(wrong)?;
-        Ok(AnnoByte(anno.offset as u8))
+        match offset.and_then(|offset| Anno::new(offset, 1)) {
+            Some(anno) => Ok(AnnoByte(anno.offset as u8)),
+            None => wrong(),
+        }
     }
 }
 
@@ -133,6 +135,6 @@ mod tests {
     #[test]
     fn bad_arguments() {
         let text = errors("Idle -> Paint(256, DST_IP) -> Discard");
-        assert!(text.contains("COLOR: ") && text.contains("no annotation of one byte"), "{text}");
+        assert!(text.contains("COLOR: ") && text.contains("ANNO: parse error\n"), "{text}");
     }
 }

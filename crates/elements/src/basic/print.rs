@@ -10,11 +10,12 @@
 //!
 //! # Arguments
 //! - `LABEL` (string): the beginning of the line.
-//! - `MAXLENGTH` (integer, default 24): bytes of data to print; negative means all. `LENGTH` and `NBYTES` are older names.
+//! - `MAXLENGTH` (integer, default 24): bytes of data to print; negative means all. `LENGTH` and `NBYTES` are deprecated names.
 //! - `CONTENTS` (`NONE`, `HEX` or `ASCII`, or a boolean, default `HEX`): how to print the data.
 //! - `TIMESTAMP` (boolean, default false): whether to print the packet's timestamp.
 //! - `PRINTANNO` (boolean, default false): whether to print the annotations, in hexadecimal.
 //! - `HEADROOM` (boolean, default false): whether to print the bytes free before and behind the data.
+//! - `CPU` (boolean, default false): whether to print the number of the worker behind the label.
 //! - `ACTIVE` (boolean, default true): whether to print at all.
 //!
 //! # Handlers
@@ -29,7 +30,7 @@
 //! IPPrint
 
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use std::fmt::Write;
 
 /// The class.
@@ -43,18 +44,20 @@ pub(crate) enum Contents {
     Ascii,
 }
 
-impl FromArg for Contents {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        match (bool::from_arg(text, scope), text.to_ascii_uppercase().as_str()) {
-            (Ok(true), _) | (_, "HEX") => Ok(Contents::Hex),
-            (Ok(false), _) | (_, "NONE") => Ok(Contents::None),
+impl Contents {
+    /// What the argument `CONTENTS` says: a name in letters of either case, or a boolean.
+    ///
+    /// # Errors
+    /// Something else; the message is not preceded by the argument's name.
+    pub(crate) fn named(word: &str) -> Result<Contents, String> {
+        match (router::parse_boolean(word), word.to_ascii_uppercase().as_str()) {
+            (Some(true), _) | (_, "HEX") => Ok(Contents::Hex),
+            (Some(false), _) | (_, "NONE") => Ok(Contents::None),
             (_, "ASCII") => Ok(Contents::Ascii),
-            _ => Err(format!("bad contents value '{text}'; should be 'NONE', 'HEX', or 'ASCII'")),
+            (_, word) => Err(format!("bad contents value '{word}'; should be 'NONE', 'HEX', or 'ASCII'")),
         }
     }
-}
 
-impl Contents {
     /// Appends a byte.
     pub(crate) fn write_byte(self, line: &mut String, byte: u8) {
         match self {
@@ -89,6 +92,7 @@ struct Print {
     timestamp: bool,
     annotations: bool,
     headroom: bool,
+    cpu: bool,
     active: bool,
 }
 
@@ -100,29 +104,40 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         timestamp: false,
         annotations: false,
         headroom: false,
+        cpu: false,
         active: true,
     };
-    let (mut length, mut nbytes) = (None, None);
+    let (mut length, mut nbytes, mut contents) = (None, None, "HEX".to_owned());
     config
         .args()
         .positional("LABEL", &mut e.label)
         .positional("MAXLENGTH", &mut e.length)
         .keyword("LENGTH", &mut length)
         .keyword("NBYTES", &mut nbytes)
-        .keyword("CONTENTS", &mut e.contents)
+        .keyword("CONTENTS", &mut contents)
         .keyword("TIMESTAMP", &mut e.timestamp)
         .keyword("PRINTANNO", &mut e.annotations)
         .keyword("ACTIVE", &mut e.active)
         .keyword("HEADROOM", &mut e.headroom)
+        .keyword("CPU", &mut e.cpu)
         .finish()?;
-    e.length = length.or(nbytes).unwrap_or(e.length);
+    for (name, old) in [("LENGTH", length), ("NBYTES", nbytes)] {
+        if old.is_some() {
+            config.warn(format!("{name}: argument deprecated"));
+        }
+    }
+    e.contents = Contents::named(&contents)?;
+    e.length = nbytes.or(length).unwrap_or(e.length);
     Ok(Box::new(PerPacket(e)))
 }
 
 impl Print {
-    fn line(&self, packet: &Packet) -> String {
+    fn line(&self, worker: usize, packet: &Packet) -> String {
         let mut line = self.label.clone();
-        let mut separator = if self.label.is_empty() { "" } else { ": " };
+        if self.cpu {
+            let _ = write!(line, "({worker})"); // writing to a string does not fail
+        }
+        let mut separator = if line.is_empty() { "" } else { ": " };
         if self.timestamp {
             line.push_str(separator);
             write_time(&mut line, packet.timestamp_ns());
@@ -163,7 +178,7 @@ impl Simple for Print {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if self.active {
-            cx.log(&self.line(packet));
+            cx.log(&self.line(cx.worker(), packet));
         }
         Verdict::Pass
     }
@@ -192,6 +207,7 @@ mod tests {
         assert_eq!(printed(data, ""), "  10 | 00010203 04050607 0809\n");
         assert_eq!(printed(data, "\"x y\", 5"), "x y:   10 | 00010203 04\n");
         assert_eq!(printed(data, "\"a\", NBYTES 2"), "a:   10 | 0001\n");
+        assert_eq!(printed(data, "a, 1, CPU true"), "a(0):   10 | 00\n");
         assert_eq!(printed(data, "MAXLENGTH 0, TIMESTAMP true"), "1000000000.000000:   10\n");
         assert_eq!(printed(data, "l, CONTENTS false, TIMESTAMP 1"), "l: 1000000000.000000:   10\n");
         assert_eq!(printed("\"hello world\"", "CONTENTS ascii"), "  11 |  hello wo rld\n");
@@ -223,9 +239,7 @@ mod tests {
 
     #[test]
     fn bad_contents() {
-        assert!(
-            errors("Idle -> Print(CONTENTS octal) -> Discard")
-                .contains("should be 'NONE', 'HEX', or 'ASCII'")
-        );
+        let said = errors("Idle -> Print(CONTENTS octal) -> Discard");
+        assert!(said.contains("  bad contents value 'OCTAL'; should be 'NONE', 'HEX', or 'ASCII'"), "{said}");
     }
 }

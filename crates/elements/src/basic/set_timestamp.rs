@@ -11,6 +11,7 @@
 //! # Arguments
 //! - `TIMESTAMP` (seconds since the epoch): the time; the current one if it is missing or negative.
 //! - `FIRST` (boolean, default false): whether to set the first-timestamp annotation instead.
+//! - `PER_BATCH` (boolean): accepted for FastClick's sake; the packets of a batch get the same time in any case.
 //!
 //! # Handlers
 //! None.
@@ -39,12 +40,13 @@ struct SetTimestamp {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut time, mut first, mut delta) = (None::<Instant>, false, false);
+    let (mut time, mut first, mut delta, mut batch) = (None::<Instant>, false, false, false);
     config
         .args()
         .positional("TIMESTAMP", &mut time)
         .keyword("FIRST", &mut first)
         .keyword("DELTA", &mut delta)
+        .keyword("PER_BATCH", &mut batch)
         .finish()?;
     if delta {
         return Err("SetTimestamp(DELTA) is deprecated, use SetTimestampDelta(TYPE FIRST)".into());

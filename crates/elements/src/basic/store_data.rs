@@ -1,16 +1,18 @@
 //! Writes bytes into packets.
 //!
 //! ```click
-//! StoreData(OFFSET, DATA)
+//! StoreData(OFFSET, DATA [, MASK, GROW])
 //! ```
 //!
-//! Replaces what a packet has from OFFSET on by DATA, as far as the packet reaches: it never becomes longer.
+//! Replaces what a packet has from OFFSET on by DATA, as far as the packet reaches. Packets that end before OFFSET stay as they are.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `OFFSET` (integer): where to write.
 //! - `DATA` (string): what to write.
+//! - `MASK` (string, at most as long as DATA): the bits to write; those that are 0 in it stay. All bits behind its end are written.
+//! - `GROW` (boolean, default false): whether packets that DATA reaches beyond become longer.
 //!
 //! # Handlers
 //! None.
@@ -31,21 +33,42 @@ pub(crate) const CLASS: Class = Class::new("StoreData", create).doc(include_str!
 
 struct StoreData {
     offset: usize,
+    /// Without the bits that stay.
     data: Vec<u8>,
+    /// The bits that are written, as long as the data.
+    mask: Vec<u8>,
+    grow: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut offset, mut data) = (0u32, Bytes::default());
-    config.args().required("OFFSET", &mut offset).required("DATA", &mut data).finish()?;
-    Ok(Box::new(PerPacket(StoreData { offset: offset as usize, data: data.0 })))
+    let (mut offset, mut data, mut mask, mut grow) = (0u32, Bytes::default(), Bytes::default(), false);
+    config
+        .args()
+        .required("OFFSET", &mut offset)
+        .required("DATA", &mut data)
+        .positional("MASK", &mut mask)
+        .keyword("GROW", &mut grow)
+        .finish()?;
+    let (Bytes(mut data), Bytes(mut mask)) = (data, mask);
+    if mask.len() > data.len() {
+        return Err("MASK must be no longer than DATA".into());
+    }
+    mask.resize(data.len(), 0xff);
+    data.iter_mut().zip(&mask).for_each(|(byte, mask)| *byte &= mask);
+    Ok(Box::new(PerPacket(StoreData { offset: offset as usize, data, mask, grow })))
 }
 
 impl Simple for StoreData {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let missing = (self.offset + self.data.len()).saturating_sub(packet.len());
+        if self.grow && missing > 0 && packet.len() > self.offset && !packet.put(missing) {
+            return Verdict::Drop("too long for a buffer");
+        }
         if let Some(place) = packet.data_mut().get_mut(self.offset..) {
-            let length = place.len().min(self.data.len());
-            place[..length].copy_from_slice(&self.data[..length]);
+            for (byte, (data, mask)) in place.iter_mut().zip(self.data.iter().zip(&self.mask)) {
+                *byte = *byte & !mask | data;
+            }
         }
         Verdict::Pass
     }
@@ -61,5 +84,15 @@ mod tests {
         let packets = [&b"abcdef"[..], b"abcd", b"abc", b"a"].map(<[u8]>::to_vec);
         let flow = send("Inject -> StoreData(3, \\<00 01>) -> Collect(0)", packets);
         assert_eq!(flow.data(0), [&b"abc\0\x01f"[..], b"abc\0", b"abc", b"a"]);
+    }
+
+    /// Bits that the mask leaves out stay, and packets grow if they are told to.
+    #[test]
+    fn masks_and_growth() {
+        let packets = || [&b"abcdef"[..], b"abcd", b"abc"].map(<[u8]>::to_vec);
+        let flow = send("Inject -> StoreData(3, \\<ff ff>, \\<80>, GROW true) -> Collect(0)", packets());
+        assert_eq!(flow.data(0), [&b"abc\xe4\xfff"[..], b"abc\xe4\xff", b"abc"]);
+        let said = crate::testing::errors("Idle -> StoreData(0, a, ab) -> Discard");
+        assert!(said.contains("MASK must be no longer than DATA"), "{said}");
     }
 }

@@ -8,7 +8,7 @@ pub(super) struct Nanos(pub(super) i64);
 
 impl FromArg for Nanos {
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        parse_nanos(text).map(Nanos).ok_or_else(|| format!("parse error: time expected, not '{text}'"))
+        parse_nanos(text).map(Nanos).map_or_else(|| router::parse_error("time", text), Ok)
     }
 }
 

@@ -152,7 +152,7 @@ impl ToDump {
         }
         match File::options().write(true).create(true).truncate(false).open(name) {
             Ok(_) => Ok(()),
-            Err(error) => Err(format!("{name}: {error}").into()),
+            Err(error) => Err(format!("{name}: {}", device::plain(&error)).into()),
         }
     }
 

@@ -106,8 +106,19 @@ impl Simple for Classifier {
 
 #[cfg(test)]
 mod tests {
+    use crate::inject::send;
     use crate::testing::{build, errors, run_and_read};
     use router::Call;
+
+    /// Packets of a batch part without changing places; those that match nothing are counted.
+    #[test]
+    fn a_batch_parts() {
+        let config = "Inject -> c :: Classifier(0/01, 0/02); c[0] -> Collect(0); c[1] -> Collect(1);";
+        let flow = send(config, (0..64u8).map(|i| vec![i % 3, i]));
+        let of = |kind| (0..64u8).filter(|i| i % 3 == kind).map(|i| vec![kind, i]).collect::<Vec<_>>();
+        assert_eq!((flow.data(0), flow.data(1)), (of(1), of(2)));
+        assert_eq!(flow.drops(), [("no pattern matches", 22)]);
+    }
 
     fn program(patterns: &str) -> String {
         let outputs = lang::conf::split_args(patterns).len();

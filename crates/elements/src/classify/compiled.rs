@@ -17,21 +17,26 @@ fn leave(output: usize) -> Target {
     !(output.min(NOWHERE) as i32)
 }
 
-/// One test, of one value or of many.
+/// Bytes of a packet that one node compares.
+const WIDE: usize = 8;
+
+/// One test, of one value, of two or of many.
 #[derive(Clone, Copy, Debug)]
 struct Node {
+    /// In the machine's byte order, as are all values.
+    mask: u64,
+    value: u64,
+    /// What is as good as `value`; the same, if nothing is.
+    other: u64,
     offset: u32,
     /// Bytes that the part must have.
     required: u32,
     /// The part of the packet.
     part: u32,
-    /// In the machine's byte order, as are all values.
-    mask: u32,
-    value: u32,
     yes: Target,
     no: Target,
     short: Target,
-    /// The lookup that gives the jump, plus one; 0 to compare with `value`.
+    /// The lookup that gives the jump, plus one; 0 to compare with `value`. Its values are the first four bytes.
     lookup: u32,
 }
 
@@ -51,49 +56,43 @@ impl Compiled {
             compiled.start = target(program.otherwise);
             return compiled;
         }
-        for (test, chain) in program.tests.iter().zip(chains(&program.tests)) {
-            let (part, offset) = part_of(test.offset);
-            let mut node = Node {
-                offset: offset as u32,
-                required: part_of(test.required_len()).1 as u32,
-                part: part as u32,
-                mask: native(test.mask),
-                value: native(test.value),
-                yes: target(test.yes),
-                no: target(test.no),
-                short: target(test.short()),
-                lookup: 0,
+        let (entered, chains) = (entrances(&program.tests), chains(&program.tests));
+        for (at, chain) in chains.iter().enumerate() {
+            let node = match chain {
+                Some(chain) => compiled.lookup_node(program, chain),
+                None => Span::new(program, at).joined(program, &entered, &chains).node(),
             };
-            if let Some(chain) = chain {
-                let values = chain.iter().map(|&at| {
-                    let test = &program.tests[at];
-                    (native(test.value), target(test.yes))
-                });
-                compiled.lookups.push(Lookup::new(values));
-                node.lookup = compiled.lookups.len() as u32;
-                let end = &program.tests[chain[chain.len() - 1]];
-                (node.no, node.short) = (target(end.no), target(end.no));
-            }
             compiled.nodes.push(node);
         }
         compiled
     }
 
+    /// The node of a chain of tests of one word.
+    fn lookup_node(&mut self, program: &Program, chain: &[usize]) -> Node {
+        let tests = || chain.iter().map(|&at| &program.tests[at]);
+        self.lookups.push(Lookup::new(tests().map(|test| (native(test.value), target(test.yes)))));
+        let mut node = Span::new(program, chain[0]).node_at_word();
+        if let Some(end) = tests().next_back() {
+            (node.no, node.short) = (target(end.no), target(end.no));
+        }
+        Node { lookup: self.lookups.len() as u32, ..node }
+    }
+
     /// The output for a packet; [`NOWHERE`] or more if there is none.
-    #[inline]
+    #[inline(always)] // one call less for every packet
     pub(super) fn run(&self, data: &[u8]) -> usize {
         self.run_on(|_| data)
     }
 
     /// The same for a program that looks at several parts of the packet.
-    #[inline]
+    #[inline(always)]
     pub(super) fn run_on<'d>(&self, part: impl Fn(usize) -> &'d [u8]) -> usize {
         let mut at = self.start;
         // An output is a complement, so as an unsigned number it lies beyond all nodes: one comparison tells.
         while let Some(node) = self.nodes.get(at as u32 as usize) {
             let (data, from) = (part(node.part as usize), node.offset as usize);
-            let word = match data.get(from..from + 4).and_then(|bytes| bytes.first_chunk()) {
-                Some(bytes) => u32::from_ne_bytes(*bytes) & node.mask,
+            let word = match data.get(from..from + WIDE).and_then(|bytes| bytes.first_chunk()) {
+                Some(bytes) => u64::from_ne_bytes(*bytes) & node.mask,
                 None => match partial_word(data, from, node) {
                     Some(word) => word,
                     None => {
@@ -104,25 +103,154 @@ impl Compiled {
             };
             // A node with a lookup has the first of its values here, too.
             at = match node.lookup {
-                _ if word == node.value => node.yes,
+                _ if word == node.value || word == node.other => node.yes,
                 0 => node.no,
-                lookup => self.lookups[lookup as usize - 1].get(word).unwrap_or(node.no),
+                lookup => self.lookups[lookup as usize - 1].get(first_half(word)).unwrap_or(node.no),
             };
         }
         !at as usize
     }
 }
 
-/// The word at the very end of a packet, which has fewer than four bytes there.
+/// The word at the very end of a packet, which has fewer bytes there.
 #[cold]
-fn partial_word(data: &[u8], from: usize, node: &Node) -> Option<u32> {
+fn partial_word(data: &[u8], from: usize, node: &Node) -> Option<u64> {
     if data.len() < node.required as usize {
         return None;
     }
     let rest = data.get(from..)?;
-    let mut bytes = [0; 4];
+    let mut bytes = [0; WIDE];
     bytes[..rest.len()].copy_from_slice(rest);
-    Some(u32::from_ne_bytes(bytes) & node.mask)
+    Some(u64::from_ne_bytes(bytes) & node.mask)
+}
+
+/// The first four bytes of a word, as they lie in memory.
+fn first_half(word: u64) -> u32 {
+    let [a, b, c, d, ..] = word.to_ne_bytes();
+    u32::from_ne_bytes([a, b, c, d])
+}
+
+/// Bytes of one part that a packet must have, all of them, to get on: what one node tests. Packets without them, or too short for
+/// them, go elsewhere.
+#[derive(Clone, Copy)]
+struct Span {
+    part: usize,
+    /// Where the bytes begin.
+    start: usize,
+    /// Where the last one that counts ends.
+    required: usize,
+    /// From `start` on, the first byte most significant.
+    mask: u64,
+    value: u64,
+    other: u64,
+    yes: Jump,
+    no: Jump,
+    short: Jump,
+}
+
+impl Span {
+    /// That of a test.
+    fn new(program: &Program, at: usize) -> Span {
+        let test = &program.tests[at];
+        let (part, start) = part_of(test.offset);
+        let [mask, value] = [test.mask, test.value].map(|word| u64::from(word) << 32);
+        Span {
+            part,
+            start,
+            required: part_of(test.required_len()).1,
+            mask,
+            value,
+            other: value,
+            yes: test.yes,
+            no: test.no,
+            short: test.short(),
+        }
+    }
+
+    /// Joined with the tests that follow it alone, as far as one node can do their work.
+    fn joined(mut self, program: &Program, entered: &[u32], chains: &[Option<Vec<usize>>]) -> Span {
+        let follower = |jump: Jump| match jump {
+            Jump::Step(next) if chains[next].is_none() => Some((next, Span::new(program, next))),
+            _ => None,
+        };
+        // Another value that is as good: whoever does not have this one is asked for that one.
+        if let Some((next, other)) = follower(self.no)
+            && entered[next] == 1
+            && other.yes == self.yes
+            && (other.part, other.start, other.mask) == (self.part, self.start, self.mask)
+            && (self.short, other.short) == (self.no, other.no)
+        {
+            (self.other, self.no, self.short) = (other.value, other.no, other.short);
+        }
+        // More that has to hold. Two tests may lead to it: those that have just become one.
+        let ways_in = if self.other == self.value { 1 } else { 2 };
+        let mut enters = ways_in;
+        while let Some((next, span)) = follower(self.yes)
+            && entered[next] == enters
+            && let Some(joined) = self.and(&span)
+        {
+            self = joined;
+            enters = 1;
+        }
+        self
+    }
+
+    /// Both, if they go together.
+    fn and(&self, then: &Span) -> Option<Span> {
+        let fails = [self.short, then.no, then.short].iter().all(|&jump| jump == self.no);
+        let (start, end) = (self.first().min(then.first()), self.required.max(then.required));
+        if !fails || self.part != then.part || self.mask == 0 || then.mask == 0 || end - start > WIDE {
+            return None;
+        }
+        let (a, b) = (self.from(start), then.from(start));
+        let disjoint = a.mask & b.mask == 0;
+        disjoint.then_some(Span {
+            required: end,
+            mask: a.mask | b.mask,
+            value: a.value | b.value,
+            other: a.other | b.value,
+            yes: then.yes,
+            ..a
+        })
+    }
+
+    /// The first byte that counts.
+    fn first(&self) -> usize {
+        self.start + self.mask.leading_zeros() as usize / 8
+    }
+
+    /// The same bytes seen from elsewhere, from where the span reaches all that count.
+    fn from(self, start: usize) -> Span {
+        let moved = |word: u64| match start.checked_sub(self.start) {
+            Some(ahead) => word.checked_shl(8 * ahead as u32).unwrap_or(0),
+            None => word.checked_shr(8 * (self.start - start) as u32).unwrap_or(0),
+        };
+        let [mask, value, other] = [self.mask, self.value, self.other].map(moved);
+        Span { start, mask, value, other, ..self }
+    }
+
+    /// The node that tests it: of the bytes that end where the last one that counts does, so that packets that have it have
+    /// them all.
+    fn node(self) -> Node {
+        self.from(self.required.saturating_sub(WIDE)).node_at_word()
+    }
+
+    /// The node that tests it from `start` on.
+    fn node_at_word(self) -> Node {
+        let native = |word: u64| u64::from_ne_bytes(word.to_be_bytes());
+        Node {
+            mask: native(self.mask),
+            value: native(self.value),
+            other: native(self.other),
+            offset: self.start as u32,
+            required: self.required as u32,
+            part: self.part as u32,
+            yes: target(self.yes),
+            no: target(self.no),
+            short: target(self.short),
+            lookup: 0,
+        }
+    }
 }
 
 fn native(word: u32) -> u32 {
@@ -270,6 +398,39 @@ mod tests {
                 prop_assert_eq!(plain.run(data), expected, "unoptimised, {:?}", data);
                 prop_assert_eq!(compiled.run(data), expected, "{:?}\n{}", data, program);
             }
+        }
+    }
+
+    /// Tests of different words become one node where eight bytes have them all, and so do two values that are as good.
+    #[test]
+    fn tests_become_one_node() {
+        let test = |offset, byte: u32, at: u32, yes, no| {
+            let shift = 24 - 8 * at;
+            Test { offset, mask: 0xff << shift, value: byte << shift, yes, no, short_yes: false }
+        };
+        let program = Program {
+            tests: vec![
+                test(0, 6, 3, Jump::Step(2), Jump::Step(1)),
+                test(0, 17, 3, Jump::Step(2), Jump::Drop),
+                test(8, 10, 2, Jump::Step(3), Jump::Drop),
+                test(12, 1, 0, Jump::Output(0), Jump::Drop),
+            ],
+            otherwise: Jump::Drop,
+        };
+        let compiled = Compiled::new(&program);
+        let first = &compiled.nodes[0];
+        assert_eq!((first.yes, first.no, first.mask.count_ones()), (3, leave(NOWHERE), 16));
+        let packet = |a, b, c| [0, 0, 0, a, 0, 0, 0, 0, 0, 0, b, 0, c];
+        for (data, output) in [
+            (packet(6, 10, 1), 0),
+            (packet(17, 10, 1), 0),
+            (packet(7, 10, 1), NOWHERE),
+            (packet(6, 11, 1), NOWHERE),
+            (packet(17, 10, 2), NOWHERE),
+        ] {
+            assert_eq!(compiled.run(&data), output, "{data:?}");
+            assert_eq!(compiled.run(&data[..12]), NOWHERE);
+            assert_eq!(compiled.run(&data[..10]), NOWHERE);
         }
     }
 

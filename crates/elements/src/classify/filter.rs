@@ -8,6 +8,7 @@ use super::language::{Language, words};
 use super::names::Family;
 use super::primitive::Messages;
 use super::program::Program;
+use super::usual;
 use super::vectors::Vectors;
 use packet::Packet;
 use router::{Config, ConfigError, Cx, Element, Handlers, PerPacket, Scope, Simple, Verdict};
@@ -38,22 +39,25 @@ struct Filter {
     arguments: Vec<String>,
     rules: Vec<Rule>,
     search: Search,
+    /// A program for packets without IP options or extension headers, if there is one: all parts are seen from the network header.
+    usual: Option<Compiled>,
     /// Whether some rule looks at the link-layer header.
     uses_mac: bool,
 }
 
 impl Filter {
-    fn new(arguments: Vec<String>, rules: Vec<Rule>) -> Filter {
+    fn new(arguments: Vec<String>, rules: Vec<Rule>, family: Family) -> Filter {
         let tests: usize = rules.iter().map(|rule| rule.expr.tests()).sum();
-        let search = if tests < SEARCH_MIN {
+        let (search, usual) = if tests < SEARCH_MIN {
             let mut program = Program::of_rules(&rules);
             program.optimise();
-            Search::Program(Compiled::new(&program))
+            let usual = usual::program(&program, family).map(|program| Compiled::new(&program));
+            (Search::Program(Compiled::new(&program)), usual)
         } else {
-            Search::Vectors(Vectors::new(rules.clone()))
+            (Search::Vectors(Vectors::new(rules.clone())), None)
         };
         let uses_mac = rules.iter().any(|rule| rule.expr.looks_at(MAC..NETWORK));
-        Filter { arguments, rules, search, uses_mac }
+        Filter { arguments, rules, search, usual, uses_mac }
     }
 
     fn program(&self) -> Program {
@@ -72,12 +76,22 @@ impl Filter {
     }
 
     /// The output for a packet; [`NOWHERE`] if it is dropped.
-    #[inline]
+    #[inline(always)] // one call less for every packet
     fn run(&self, packet: &Packet, family: Family) -> usize {
+        if let (Some(usual), Some(network)) = (&self.usual, packet.network())
+            && usual::is(packet, network, family)
+        {
+            return usual.run(network);
+        }
+        self.run_general(packet, family)
+    }
+
+    #[inline(never)] // the usual stays small
+    fn run_general(&self, packet: &Packet, family: Family) -> usize {
+        let network = packet.network().unwrap_or_default();
         let mut mac = [0; 16];
         let mac_len = if self.uses_mac { copy_mac(packet, &mut mac) } else { 0 };
         let mac = &mac[..mac_len];
-        let network = packet.network().unwrap_or_default();
         if family == Family::V4 {
             return self.search(&Parts::new(mac, network, packet.transport().unwrap_or_default(), &[]));
         }
@@ -192,7 +206,7 @@ pub(super) fn create(config: &mut Config<'_>, style: Style) -> Result<Box<dyn El
             if !messages.errors.is_empty() {
                 return Err(ConfigError { messages: messages.errors });
             }
-            let filter = Filter::new(arguments, rules);
+            let filter = Filter::new(arguments, rules, style.family);
             if style.output_each {
                 let unused = filter.unused(outputs);
                 unused.iter().for_each(|output| config.warn(format!("output {output} matches no packets")));
@@ -213,13 +227,13 @@ impl<const V6: bool> IpFilter<V6> {
         if !messages.errors.is_empty() {
             return Err(messages.errors.join("\n"));
         }
-        self.filter = Arc::new(Filter::new(arguments, rules));
+        self.filter = Arc::new(Filter::new(arguments, rules, self.style.family));
         Ok(())
     }
 }
 
 impl<const V6: bool> Simple for IpFilter<V6> {
-    #[inline]
+    #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let family = if V6 { Family::V6 } else { Family::V4 };
         match self.filter.run(packet, family) {
@@ -266,10 +280,11 @@ impl Alone {
             return Err(messages.errors.join("\n"));
         }
         let vectors = Vectors::new(rules.clone());
-        Ok(Alone { family: style.family, filter: Filter::new(vec![pattern.to_owned()], rules), vectors })
+        let filter = Filter::new(vec![pattern.to_owned()], rules, style.family);
+        Ok(Alone { family: style.family, filter, vectors })
     }
 
-    /// Whether a packet matches, which all three have to agree on. The packet starts with the network header.
+    /// Whether a packet matches, which all have to agree on. The packet starts with the network header.
     pub(super) fn matches(&self, packet: &[u8], header_len: usize) -> bool {
         let found = if self.family == Family::V6 { digest_v6(packet) } else { None };
         let (digest, transport) = match (self.family, &found) {
@@ -281,6 +296,11 @@ impl Alone {
         let matches = self.filter.rules[0].expr.matches(&parts);
         assert_eq!(self.filter.search(&parts) == 0, matches, "program: {:?}", self.filter.arguments);
         assert_eq!(self.vectors.run(&parts) == Some(0), matches, "search: {:?}", self.filter.arguments);
+        if let Some(usual) = &self.filter.usual
+            && usual::has_usual_header(packet, header_len, self.family)
+        {
+            assert_eq!(usual.run(packet) == 0, matches, "usual: {:?}", self.filter.arguments);
+        }
         matches
     }
 }

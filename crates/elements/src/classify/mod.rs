@@ -33,6 +33,7 @@ mod program;
 mod ranks;
 mod search;
 mod terms;
+mod usual;
 mod vectors;
 
 use router::Class;

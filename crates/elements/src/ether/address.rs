@@ -8,11 +8,11 @@ use wire::net::mask_v4;
 
 /// An IPv4 address with a mask: a prefix, or a single address, whose mask has all bits set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Prefix {
+pub(crate) struct Prefix {
     /// The address, host bits included.
-    pub(super) address: Ipv4Addr,
+    pub(crate) address: Ipv4Addr,
     /// The mask, which need not be contiguous.
-    pub(super) mask: Ipv4Addr,
+    pub(crate) mask: Ipv4Addr,
 }
 
 impl Default for Prefix {
@@ -23,17 +23,17 @@ impl Default for Prefix {
 
 impl Prefix {
     /// The address without host bits.
-    pub(super) fn network(&self) -> Ipv4Addr {
+    pub(crate) fn network(&self) -> Ipv4Addr {
         self.address & self.mask
     }
 
     /// Whether an address lies in the prefix.
-    pub(super) fn contains(&self, address: Ipv4Addr) -> bool {
+    pub(crate) fn contains(&self, address: Ipv4Addr) -> bool {
         address & self.mask == self.network()
     }
 
     /// The last address of the prefix.
-    pub(super) fn broadcast(&self) -> Ipv4Addr {
+    pub(crate) fn broadcast(&self) -> Ipv4Addr {
         self.address | !self.mask
     }
 }
@@ -66,7 +66,7 @@ impl FromArg for MacAnno {
 impl MacAnno {
     /// Stores an address there.
     #[inline]
-    pub(super) fn set(self, packet: &mut Packet, address: MacAddr) {
+    pub(crate) fn set(self, packet: &mut Packet, address: MacAddr) {
         if let Some(place) = packet.annotations_mut()[self.0..].first_chunk_mut() {
             *place = address.octets();
         }

@@ -1,11 +1,11 @@
 //! Prints ARP packets in a readable form.
 //!
 //! ```click
-//! ARPPrint([LABEL, TIMESTAMP, ETHER, ACTIVE])
+//! ARPPrint([LABEL, KEYWORDS])
 //! ```
 //!
 //! Expects ARP packets with a marked network header, as CheckARPHeader leaves them, and prints a line for each on standard
-//! error. Packets without one pass in silence.
+//! error. Packets without one, and ARP for other protocols than IP, pass in silence.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -13,6 +13,7 @@
 //! - `LABEL` (string): printed before each packet.
 //! - `TIMESTAMP` (boolean, default true): whether to print the packet's timestamp.
 //! - `ETHER` (boolean, default false): whether to print the addresses of the Ethernet header.
+//! - `OUTFILE` (file name): where to write, instead of standard error.
 //! - `ACTIVE` (boolean, default true): whether to print.
 //!
 //! # Handlers
@@ -26,6 +27,7 @@
 //! # See also
 //! CheckARPHeader, Print, IPPrint
 
+use crate::basic::out_file::OutFile;
 use crate::basic::print::write_time;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
@@ -46,33 +48,41 @@ struct ArpPrint {
     timestamp: bool,
     ether: bool,
     active: bool,
+    output: OutFile,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut e = ArpPrint { label: String::new(), timestamp: true, ether: false, active: true };
+    let mut e = ArpPrint {
+        label: String::new(),
+        timestamp: true,
+        ether: false,
+        active: true,
+        output: OutFile::default(),
+    };
+    let mut path = None::<router::FileName>;
     config
         .args()
         .positional("LABEL", &mut e.label)
         .keyword("TIMESTAMP", &mut e.timestamp)
         .keyword("ETHER", &mut e.ether)
         .keyword("ACTIVE", &mut e.active)
+        .keyword("OUTFILE", &mut path)
         .finish()?;
+    e.output = OutFile::new(config, path.map(|path| path.0))?;
     Ok(Box::new(PerPacket(e)))
 }
 
-/// What an ARP packet says.
-fn describe(arp: &[u8]) -> String {
+/// What an ARP packet for IP says. Click prints no other.
+fn describe(arp: &[u8]) -> Option<String> {
     let Some(&[h0, h1, p0, p1, hardware_len, protocol_len, o0, o1]) = arp.first_chunk::<FIXED>() else {
-        return format!("truncated-arp ({})", arp.len());
+        return Some(format!("truncated-arp ({})", arp.len()));
     };
     let [hardware, protocol, operation] = [[h0, h1], [p0, p1], [o0, o1]].map(u16::from_be_bytes);
     if !matches!(protocol, ether_type::IPV4 | TRAILERS) || protocol_len != 4 || hardware_len == 0 {
-        return format!(
-            "arp-#{operation} for proto #{protocol} ({protocol_len}) hardware #{hardware} ({hardware_len})"
-        );
+        return None;
     }
     let Some(addresses) = arp[FIXED..].first_chunk::<20>() else {
-        return format!("truncated-arp ({})", arp.len());
+        return Some(format!("truncated-arp ({})", arp.len()));
     };
     let mac = |at: usize| MacAddr(std::array::from_fn(|i| addresses[at + i]));
     let ip = |at: usize| Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|i| addresses[at + i]));
@@ -92,7 +102,7 @@ fn describe(arp: &[u8]) -> String {
     if hardware != 1 {
         let _ = write!(text, "hardware #{hardware}"); // writing to a string does not fail
     }
-    text
+    Some(text)
 }
 
 impl ArpPrint {
@@ -106,8 +116,13 @@ impl ArpPrint {
 }
 
 impl Simple for ArpPrint {
+    fn initialize(&mut self, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.output.open()
+    }
+
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let Some(network) = packet.network().filter(|_| self.active) else { return Verdict::Pass };
+        let network = packet.network().filter(|_| self.active);
+        let Some(said) = network.and_then(describe) else { return Verdict::Pass };
         let mut text = String::new();
         if !self.label.is_empty() {
             text.push_str(&self.label);
@@ -120,9 +135,13 @@ impl Simple for ArpPrint {
         if self.ether {
             text.push_str(&ArpPrint::ethernet(packet).unwrap_or_default());
         }
-        text.push_str(&describe(network));
-        cx.log(&text);
+        text.push_str(&said);
+        self.output.print(cx, &text);
         Verdict::Pass
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.output.finish(cx);
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -154,10 +173,10 @@ mod tests {
             (arp(4, 3), "rarp reply 03-03-03-03-03-03 at 10.0.0.2"),
             (arp(77, 3), "arp-#77"),
             (arp(1, 0)[..7].to_vec(), "truncated-arp (7)"),
-            (vec![0, 1, 9, 9, 6, 4, 0, 1], "arp-#1 for proto #2313 (4) hardware #1 (6)"),
         ] {
-            assert_eq!(describe(&packet), line);
+            assert_eq!(describe(&packet).as_deref(), Some(line));
         }
+        assert_eq!(describe(&[0, 1, 9, 9, 6, 4, 0, 1]), None);
     }
 
     #[test]
@@ -180,7 +199,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_comes(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-            prop_assert!(!describe(&bytes).is_empty());
+            prop_assert!(describe(&bytes).is_none_or(|said| !said.is_empty()));
         }
     }
 }

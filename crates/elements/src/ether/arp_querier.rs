@@ -61,13 +61,10 @@
 //! # See also
 //! ARPTable, ARPResponder, IPAdjacency, IP6NDSolicitor, AddressInfo
 
-use super::address::Prefix;
-use crate::neighbour::arguments::{CLICK, TableArgs};
-use crate::neighbour::arp::{Arp, Unasked};
+use crate::neighbour::arguments::CLICK;
+use crate::neighbour::arp::Arp;
 use crate::neighbour::querier;
-use router::{Args, Class, Config, ConfigError, Element, Residency};
-use std::net::Ipv4Addr;
-use wire::MacAddr;
+use router::{Class, Config, ConfigError, Element, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ARPQuerier", create::<false>)
@@ -75,34 +72,13 @@ pub(crate) const CLASS: Class = Class::new("ARPQuerier", create::<false>)
     .processing("h/h")
     .flow("xy/x")
     .residency(Residency::Shared)
+    .live()
     .doc(include_str!("arp_querier.rs"));
 
 /// Makes an ARPQuerier, or with `HOP` an IPAdjacency.
 pub(super) fn create<const HOP: bool>(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut table_args = TableArgs::default();
-    let (mut broadcast, mut table_name) = (None::<Ipv4Addr>, None::<String>);
-    let (mut broadcast_poll, mut unasked) = (false, Unasked::default());
-    let mut words = Vec::new();
-    table_args
-        .read(config.args())
-        .keyword("BROADCAST", &mut broadcast)
-        .keyword("TABLE", &mut table_name)
-        .keyword("BROADCAST_POLL", &mut broadcast_poll)
-        .keyword("UNASKED", &mut unasked)
-        .rest(&mut words)
-        .finish()?;
-    if words.len() == 1 {
-        words.push(words[0].clone());
-    }
-    let (mut prefix, mut mac) = (Prefix::default(), MacAddr::ZERO);
-    Args::new(words, config.scope()).required("IP", &mut prefix).required("ETH", &mut mac).finish()?;
-    let broadcast = broadcast.unwrap_or_else(|| default_broadcast(&prefix));
-    let link = Arp { ip: prefix.address, mac, broadcast, broadcast_poll, unasked };
+    let (link, table_args, table_name) = Arp::read(config.args(), config.scope(), false)?;
     querier::create::<Arp, HOP>(config, link, table_name, &table_args, CLICK)
-}
-
-fn default_broadcast(prefix: &Prefix) -> Ipv4Addr {
-    if prefix.broadcast() == prefix.address { Ipv4Addr::BROADCAST } else { prefix.broadcast() }
 }
 
 #[cfg(test)]
@@ -460,6 +436,6 @@ mod tests {
         assert!(text.contains("no element named 'x'"), "{text}");
         let text =
             errors("InfiniteSource -> [0]a :: ARPQuerier(10.0.0.1) -> Discard; InfiniteSource -> [1]a");
-        assert!(text.contains("ETH: parse error: Ethernet address expected"), "{text}");
+        assert!(text.contains("  ETH: parse error\n"), "{text}");
     }
 }

@@ -8,7 +8,7 @@
 //! with the Ethernet address that goes with the prefix; of several prefixes the longest counts. Everything else leaves
 //! by output 1 or, if there is none, is dropped.
 //!
-//! A reply has the device annotation of its query, and no other annotation.
+//! A reply has the device and VLAN annotations of its query, and no other annotation.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: replicated.
 //!
@@ -32,7 +32,7 @@
 //! ARPQuerier, AddressInfo
 
 use super::address::Prefix;
-use packet::{ANNO_BYTES, Kind, Packet};
+use packet::{ANNO_BYTES, Anno, Kind, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
 use std::net::Ipv4Addr;
 use wire::ethernet::{HEADER_LEN, Header, ether_type};
@@ -42,6 +42,7 @@ use wire::{MacAddr, arp};
 pub(crate) const CLASS: Class = Class::new("ARPResponder", create)
     .ports("1/1-2")
     .processing("a/ah")
+    .live()
     .doc(include_str!("arp_responder.rs"));
 
 const FRAME_LEN: usize = HEADER_LEN + arp::PACKET_LEN;
@@ -147,7 +148,9 @@ impl ARPResponder {
         reply.set_target(asker, asker_ip);
         let padding = packet.len() - FRAME_LEN; // both views fit in the packet
         let _ = packet.take(padding);
+        let vlan = packet.anno(Anno::VLAN_TCI);
         *packet.annotations_mut() = [0; ANNO_BYTES];
+        packet.set_anno(Anno::VLAN_TCI, vlan);
         packet.set_timestamp_ns(0);
         packet.set_kind(Kind::Host);
         packet.clear_network();

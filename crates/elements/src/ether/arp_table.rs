@@ -58,7 +58,7 @@
 
 use crate::neighbour::arguments::{self, CLICK, TableArgs, settle};
 use crate::neighbour::querier::{keep, keep_on};
-use crate::neighbour::table::Neighbours;
+use crate::neighbour::table::{Limits, Neighbours};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
 use std::any::Any;
 use std::sync::Arc;
@@ -68,6 +68,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(crate) const CLASS: Class = Class::new("ARPTable", create)
     .ports("0/0")
     .residency(Residency::Shared)
+    .live()
     .doc(include_str!("arp_table.rs"));
 
 struct ARPTable {
@@ -91,6 +92,13 @@ impl Element for ARPTable {
             keep(cx, &self.table, true);
         }
         Ok(())
+    }
+
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        let mut args = TableArgs::default();
+        let read = args.read(router::arguments(cx, config)).finish();
+        let old = Limits { timing: CLICK, ..self.table.limits() };
+        Some(read.and_then(|()| args.limits_over(old)).map(|limits| self.table.set_limits(limits)))
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {

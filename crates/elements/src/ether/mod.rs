@@ -1,6 +1,6 @@
 //! Ethernet and address resolution.
 
-mod address;
+pub(crate) mod address;
 mod arp_faker;
 mod arp_print;
 mod arp_querier;

@@ -9,7 +9,7 @@
 //! # Arguments
 //! - `VLAN_TCI` (integer): the tag control information: identifier and priority.
 //! - `VLAN_PCP` (0 to 7, default 0): the priority code point, added to the tag control information.
-//! - `VLAN_ID` (0 to 0xFFF): the identifier alone. One of VLAN_TCI and VLAN_ID is needed, and not both.
+//! - `VLAN_ID` (0 to 0xFFF): the identifier alone. Without effect if VLAN_TCI is given.
 //!
 //! # Handlers
 //! - `vlan_tci`, `vlan_id`, `vlan_pcp` (read, write): the arguments.
@@ -22,7 +22,7 @@
 //! # See also
 //! VLANEncap, EtherVLANEncap, StripEtherVLANHeader
 
-use super::vlan::{Arguments, Tagging, Tci, annotate, tag_handlers};
+use super::vlan::{Arguments, Tagging, Tci, annotate, config_handler, tag_handlers};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
@@ -42,8 +42,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .positional("VLAN_PCP", &mut a.priority)
         .keyword("VLAN_ID", &mut a.id)
         .finish()?;
-    if a.tci == Some(Tci::Annotation) || a.tci.is_some() == a.id.is_some() {
-        return Err("must set exactly one of VLAN_ID and VLAN_TCI".into());
+    if a.tci == Some(Tci::Annotation) {
+        return Err("VLAN_TCI: invalid number: integer expected, not 'ANNO'".into());
     }
     Ok(Box::new(PerPacket(SetVlanAnno { tagging: Tagging::new(&a) })))
 }
@@ -56,6 +56,7 @@ impl Simple for SetVlanAnno {
     }
 
     fn handlers(&self, h: &mut Handlers) {
+        config_handler(h, |e: &mut SetVlanAnno| &mut e.tagging);
         tag_handlers(h, |e: &mut SetVlanAnno| &mut e.tagging);
     }
 }
@@ -77,6 +78,10 @@ mod tests {
                 ["16675", "291", "2"]
             );
         }
-        assert!(errors("Idle -> SetVLANAnno -> Discard").contains("VLAN_TCI"));
+        assert_eq!(
+            send_one("Inject -> SetVLANAnno -> Collect(0)", vec![1]).only(0).annotations()[20..22],
+            [0; 2]
+        );
+        assert!(errors("Idle -> SetVLANAnno(ANNO) -> Discard").contains("VLAN_TCI: invalid number\n"));
     }
 }

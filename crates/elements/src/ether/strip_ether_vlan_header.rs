@@ -33,6 +33,7 @@ use wire::vlan::TAG_LEN;
 pub(crate) const CLASS: Class = Class::new("StripEtherVLANHeader", create)
     .ports("1/1-2")
     .processing("a/ah")
+    .live()
     .doc(include_str!("strip_ether_vlan_header.rs"));
 
 struct StripEtherVlanHeader {

@@ -115,9 +115,26 @@ impl Tagging {
         self.native == Some(tci & ID_MASK)
     }
 
+    /// The arguments as the handler `config` says them.
+    fn arguments(&self) -> String {
+        let tag = match self.tci {
+            Some(Tci::Annotation) => "ANNO".to_owned(),
+            _ => format!("VLAN_ID {}, VLAN_PCP {}", self.value & ID_MASK, self.value >> 13),
+        };
+        match self.native {
+            Some(0) => tag,
+            native => format!("{tag}, NATIVE_VLAN {}", native.map_or(-1, i32::from)),
+        }
+    }
+
     fn shown(&self) -> String {
         if self.tci == Some(Tci::Annotation) { "ANNO".to_owned() } else { self.value.to_string() }
     }
+}
+
+/// Declares the handler `config`, which says the arguments about tags in Click's form, whatever form they were given in.
+pub(super) fn config_handler<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &mut Tagging) {
+    h.read("config", move |e: &mut E, _| part(e).arguments());
 }
 
 /// Declares the handlers `vlan_tci`, `vlan_id` and `vlan_pcp` of an element that has a `Tagging`.

@@ -13,7 +13,7 @@
 //! - `VLAN_TCI` (integer, or `ANNO`): the tag control information: identifier and priority. With `ANNO` each packet's VLAN
 //!   annotation says it.
 //! - `VLAN_PCP` (0 to 7, default 0): the priority code point, added to the tag control information.
-//! - `VLAN_ID` (0 to 0xFFF): the identifier alone. One of VLAN_TCI and VLAN_ID is needed, and not both.
+//! - `VLAN_ID` (0 to 0xFFF): the identifier alone. Without effect if VLAN_TCI is given.
 //! - `NATIVE_VLAN` (-1 to 0xFFF, default 0): frames with this identifier are not tagged; -1 for none.
 //! - `ETHERTYPE` (integer, default 0x8100): the type that announces the tag.
 //!
@@ -29,7 +29,7 @@
 //! VLANDecap, EtherVLANEncap, SetVLANAnno
 
 use super::NO_ROOM;
-use super::vlan::{Arguments, NO_HEADER, Tagging, native_handler, tag_handlers};
+use super::vlan::{Arguments, NO_HEADER, Tagging, config_handler, native_handler, tag_handlers};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use wire::ethernet::{HEADER_LEN, ether_type};
@@ -53,9 +53,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("NATIVE_VLAN", &mut a.native)
         .keyword("ETHERTYPE", &mut ether_type)
         .finish()?;
-    if a.tci.is_some() == a.id.is_some() {
-        return Err("must set exactly one of VLAN_ID and VLAN_TCI".into());
-    }
     Ok(Box::new(PerPacket(VlanEncap { tagging: Tagging::new(&a), ether_type })))
 }
 
@@ -83,6 +80,7 @@ impl Simple for VlanEncap {
     }
 
     fn handlers(&self, h: &mut Handlers) {
+        config_handler(h, |e: &mut VlanEncap| &mut e.tagging);
         tag_handlers(h, |e: &mut VlanEncap| &mut e.tagging);
         native_handler(h, |e: &mut VlanEncap| &mut e.tagging);
     }
@@ -123,6 +121,15 @@ mod tests {
         }
     }
 
+    /// Without VLAN_ID and VLAN_TCI the VLAN is 0, which is the native one; of both, VLAN_TCI counts.
+    #[test]
+    fn none_or_both() {
+        for (arguments, expected) in [("", FRAME.to_vec()), ("7, VLAN_ID 5", tagged([0x81, 0], [0, 7]))] {
+            let flow = send_one(&format!("Inject -> VLANEncap({arguments}) -> Collect(0)"), FRAME.to_vec());
+            assert_eq!(flow.data(0), [expected], "{arguments}");
+        }
+    }
+
     /// The annotation is in network order, and belongs to the packet: packets of one batch may differ.
     #[test]
     fn annotations() {
@@ -145,12 +152,8 @@ mod tests {
         assert_eq!(flow.write("v.vlan_id", "6"), "");
         assert_eq!(flow.write("v.vlan_pcp", "8"), "error: out of range, bound 7");
         assert_eq!([flow.read("v.vlan_tci"), flow.read("v.native_vlan")], ["6", "0"]);
-        for (arguments, error) in [
-            ("", "exactly one of VLAN_ID and VLAN_TCI"),
-            ("1, VLAN_ID 1", "exactly one of VLAN_ID and VLAN_TCI"),
-            ("0x10000", "VLAN_TCI"),
-            ("VLAN_ID 4096", "VLAN_ID"),
-        ] {
+        assert_eq!(flow.read("v.config"), "VLAN_ID 6, VLAN_PCP 0");
+        for (arguments, error) in [("0x10000", "VLAN_TCI"), ("VLAN_ID 4096", "VLAN_ID")] {
             let text = errors(&format!("Idle -> VLANEncap({arguments}) -> Discard"));
             assert!(text.contains(error), "{text}");
         }

@@ -42,7 +42,7 @@ impl FromArg for Prefix {
             return Ok(prefix);
         }
         let host = |address| Prefix { address, mask: Ipv4Addr::BROADCAST };
-        Ipv4Addr::from_arg(text, scope).map(host).map_err(|_| format!("'{text}' is no IP prefix"))
+        Ipv4Addr::from_arg(text, scope).map(host).or_else(|_| router::parse_error("IP prefix", text))
     }
 }
 

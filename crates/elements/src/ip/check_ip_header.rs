@@ -40,7 +40,8 @@ use super::arguments::{Addresses, Prefixes};
 use packet::Packet;
 use router::{Args, Class, Config, ConfigError, Cx, Handlers, Merge, PerPacket, Simple, Verdict};
 use std::net::Ipv4Addr;
-use wire::{Error, ipv4};
+use wire::Error;
+use wire::ipv4::{self, Extent};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("CheckIPHeader", create)
@@ -151,17 +152,21 @@ impl CheckIpHeader {
         };
         self.bad(cx, reason)
     }
-}
 
-impl Simple for CheckIpHeader {
-    #[inline(always)] // one call less for every packet
-    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+    /// A packet that has options, or a fault.
+    #[cold]
+    fn unusual(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let bytes = packet.data().get(self.offset..).unwrap_or_default();
-        let extent = match ipv4::check(bytes, self.checksum) {
-            Ok(extent) => extent,
-            Err(error) => return self.malformed(cx, error),
-        };
-        // The check found a whole header.
+        match ipv4::check(bytes, self.checksum) {
+            Ok(extent) => self.accept(cx, packet, extent),
+            Err(error) => self.malformed(cx, error),
+        }
+    }
+
+    /// The packet has a right header, of which only the source is still to be looked at.
+    #[inline(always)] // one call less for every packet
+    fn accept(&mut self, cx: &mut Cx<'_>, packet: &mut Packet, extent: Extent) -> Verdict {
+        let bytes = packet.data().get(self.offset..).unwrap_or_default();
         let Ok(header) = ipv4::Header::new_checked(bytes) else { return self.bad(cx, 0) };
         let (source, destination, len) = (header.src(), header.dst(), bytes.len());
         if self.bad_sources.contains(source) && !self.good_destinations.contains(&destination) {
@@ -169,9 +174,22 @@ impl Simple for CheckIpHeader {
         }
         packet.set_network(self.offset as isize, extent.header_len);
         packet.set_dst_ip(destination);
-        // The total length is at most what is there, so there is as much padding to take.
-        let _ = packet.take(len - extent.total_len);
+        if len > extent.total_len {
+            // The total length is at most what is there, so there is as much padding to take.
+            let _ = packet.take(len - extent.total_len);
+        }
         Verdict::Pass
+    }
+}
+
+impl Simple for CheckIpHeader {
+    #[inline(always)] // one call less for every packet
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some(bytes) = packet.data().get(self.offset..) else { return self.bad(cx, 0) };
+        match ipv4::check_usual(bytes, self.checksum) {
+            Some(extent) => self.accept(cx, packet, extent),
+            None => self.unusual(cx, packet),
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

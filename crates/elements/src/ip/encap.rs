@@ -46,41 +46,73 @@ impl std::fmt::Display for Destination {
     }
 }
 
-/// A header without options, to be completed for each packet.
-pub(super) fn template(protocol: u8, ttl: u8) -> [u8; HEADER_LEN] {
-    let mut bytes = [0; HEADER_LEN];
-    let mut ip = Header::new(&mut bytes);
-    ip.set_version_and_header_len(HEADER_LEN);
-    ip.set_ttl(ttl);
-    ip.set_protocol(protocol);
-    bytes
+/// A header without options, to be completed for each packet: length, identification, checksum and destination are zero.
+pub(super) struct Template {
+    header: [u8; HEADER_LEN],
+    /// The sum of its bytes.
+    sum: u16,
 }
 
-/// Puts a header in front, made from a template in which length, identification, checksum and destination are zero; marks it and sets the destination address annotation. The destination;
-/// none, and nothing changed, if the packet becomes too long.
-#[inline]
-pub(super) fn push_header(
+impl Template {
+    /// The template made of a header.
+    pub(super) fn new(header: [u8; HEADER_LEN]) -> Template {
+        Template { header, sum: Sum::of_20(&header).fold() }
+    }
+
+    /// The template with this protocol, time to live and source; the rest is zero.
+    pub(super) fn of(protocol: u8, ttl: u8, src: Ipv4Addr) -> Template {
+        let mut header = [0; HEADER_LEN];
+        let mut ip = Header::new(&mut header);
+        ip.set_version_and_header_len(HEADER_LEN);
+        ip.set_ttl(ttl);
+        ip.set_protocol(protocol);
+        ip.set_src(src);
+        Template::new(header)
+    }
+
+    /// The source.
+    #[inline]
+    pub(super) fn src(&self) -> Ipv4Addr {
+        Header::new(&self.header).src()
+    }
+
+    /// Changes the source.
+    pub(super) fn set_src(&mut self, src: Ipv4Addr) {
+        Header::new(&mut self.header).set_src(src);
+        *self = Template::new(self.header);
+    }
+}
+
+/// Puts a header in front, made from a template, and the bytes `more` behind it; marks it and sets the destination address annotation. None, and nothing changed, if the packet becomes
+/// too long.
+#[inline(always)] // so that it is made in registers
+pub(super) fn push_header<const MORE: usize>(
     packet: &mut Packet,
-    template: &[u8; HEADER_LEN],
-    destination: Destination,
+    template: &Template,
+    destination: Ipv4Addr,
     id: u16,
-) -> Option<Ipv4Addr> {
-    let len = u16::try_from(packet.len() + HEADER_LEN).ok()?;
-    let dst = destination.of(packet);
-    if !packet.push(HEADER_LEN) {
+    more: [u8; MORE],
+) -> Option<()> {
+    let len = u16::try_from(packet.len() + HEADER_LEN + MORE).ok()?;
+    if !packet.push(HEADER_LEN + MORE) {
         return None;
     }
     // What is written here is not read here: loads that span several stores just made would wait for all of them.
-    let sum = Sum::of_20(template).add_u16(len).add_u16(id).add_u32(dst.to_bits());
-    if let Some(bytes) = packet.data_mut().first_chunk_mut::<HEADER_LEN>() {
-        *bytes = *template;
+    let [a, b, c, d] = destination.octets();
+    let (high, low) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+    let sum = Sum::of_words([template.sum, len, id, high, low]);
+    if let Some((bytes, rest)) = packet.data_mut().split_first_chunk_mut::<HEADER_LEN>()
+        && let Some(rest) = rest.first_chunk_mut()
+    {
+        *rest = more;
+        *bytes = template.header;
         let mut ip = Header::new(bytes);
         ip.set_total_len(len);
         ip.set_id(id);
-        ip.set_dst(dst);
+        ip.set_dst(destination);
         ip.set_checksum(sum.checksum());
     }
     packet.set_network(0, HEADER_LEN);
-    packet.set_dst_ip(dst);
-    Some(dst)
+    packet.set_dst_ip(destination);
+    Some(())
 }

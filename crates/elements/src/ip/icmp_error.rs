@@ -162,7 +162,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     e.bad_addresses = bad.0;
     e.limit = ErrorLimit::new(rate, burst);
-    let number = named(TYPES, &type_word).ok_or_else(|| format!("TYPE: '{type_word}' is no ICMP type"))?;
+    let number = named(TYPES, &type_word)
+        .ok_or_else(|| format!("TYPE: parse error: ICMP type expected, not '{type_word}'"))?;
     e.kind = u8::try_from(number).map_err(|_| "ICMP type must be between 0 and 255")?;
     let codes = match e.kind {
         kind::UNREACHABLE => UNREACHABLE_CODES,

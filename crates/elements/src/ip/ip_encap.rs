@@ -33,16 +33,19 @@
 //! # See also
 //! UDPIPEncap, ICMPPingEncap, StripIPHeader
 
-use super::encap::{Destination, NO_FIT, push_header};
+use super::encap::{Destination, NO_FIT, Template, push_header};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Refused, Simple, Verdict,
+};
+use std::any::Any;
 use wire::ipv4::{FLAG_DF, HEADER_LEN, Header};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IPEncap", create).live().doc(include_str!("ip_encap.rs"));
 
 struct IpEncap {
-    template: [u8; HEADER_LEN],
+    template: Template,
     destination: Destination,
     id: u16,
 }
@@ -91,8 +94,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("CE", &mut service.ce)
         .keyword("DF", &mut df)
         .finish()?;
-    let protocol = wire::describe::protocol(&protocol).and_then(|number| u8::try_from(number).ok());
-    let protocol = protocol.ok_or("bad IP protocol")?;
+    let number = wire::describe::protocol(&protocol)
+        .map(i128::from)
+        .or_else(|| router::parse_integer(&protocol))
+        .ok_or_else(|| format!("PROTO: parse error: IP protocol expected, not '{protocol}'"))?;
+    let protocol = u8::try_from(number).map_err(|_| "bad IP protocol")?;
     let destination = Destination::from_arg(&dst, config.scope())
         .map_err(|_| "DST argument should be IP address or 'DST_ANNO'")?;
     service.ect = match (ect.as_str(), bool::from_arg(&ect, config.scope())) {
@@ -110,23 +116,33 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     ip.set_ttl(ttl);
     ip.set_protocol(protocol);
     ip.set_src(src);
-    Ok(Box::new(PerPacket(IpEncap { template, destination, id: 0 })))
+    Ok(Box::new(PerPacket(IpEncap { template: Template::new(template), destination, id: 0 })))
 }
 
 impl Simple for IpEncap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        if push_header(packet, &self.template, self.destination, self.id).is_none() {
+        let destination = self.destination.of(packet);
+        if push_header(packet, &self.template, destination, self.id, []).is_none() {
             return Verdict::Drop(NO_FIT);
         }
         self.id = self.id.wrapping_add(1);
         Verdict::Pass
     }
 
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.id))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        self.id = state.downcast_ref().copied().unwrap_or_default();
+        Ok(())
+    }
+
     fn handlers(&self, h: &mut Handlers) {
-        h.read("src", |e: &mut IpEncap, _| Header::new(&e.template).src());
+        h.read("src", |e: &mut IpEncap, _| e.template.src());
         h.write("src", |e: &mut IpEncap, cx, text| {
-            Header::new(&mut e.template).set_src(router::value(cx, text)?);
+            e.template.set_src(router::value(cx, text)?);
             Ok(())
         });
         h.read("dst", |e: &mut IpEncap, _| e.destination);
@@ -179,7 +195,8 @@ mod tests {
     #[test]
     fn arguments_that_contradict() {
         for (arguments, message) in [
-            ("nothing, 1.2.3.4, 5.6.7.8", "bad IP protocol"),
+            ("nothing, 1.2.3.4, 5.6.7.8", "  PROTO: parse error\n"),
+            ("300, 1.2.3.4, 5.6.7.8", "bad IP protocol"),
             ("udp, 1.2.3.4, there", "DST argument should be IP address or 'DST_ANNO'"),
             ("udp, 1.2.3.4, 5.6.7.8, TOS 1, DSCP 1", "cannot set both TOS and DSCP"),
             ("udp, 1.2.3.4, 5.6.7.8, TOS 1, CE true", "cannot set both TOS and ECN bits"),

@@ -76,7 +76,8 @@ impl IpInputCombo {
         }
         packet.set_network(0, extent.header_len);
         packet.set_dst_ip(destination);
-        packet.take(packet.len() - extent.total_len).then_some(())
+        let padding = packet.len() - extent.total_len;
+        (padding == 0 || packet.take(padding)).then_some(())
     }
 
     #[cold]
@@ -90,7 +91,7 @@ impl IpInputCombo {
 }
 
 impl Simple for IpInputCombo {
-    #[inline]
+    #[inline(always)] // one call less for every packet
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         packet.set_paint(self.color);
         match self.check(packet) {

@@ -14,6 +14,14 @@ pub(super) const NO_ROOM: &str = "no room for an IPv6 header";
 #[derive(Clone, Copy)]
 pub(super) struct Destination(pub(super) Option<Ipv6Addr>);
 
+impl Destination {
+    /// Where a packet goes.
+    #[inline]
+    pub(super) fn of(self, packet: &Packet) -> Ipv6Addr {
+        self.0.unwrap_or_else(|| packet.dst_ip6())
+    }
+}
+
 impl FromArg for Destination {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         match text {
@@ -43,26 +51,29 @@ pub(super) fn template(next_header: u8, class: u8, hop_limit: u8, src: Ipv6Addr)
     bytes
 }
 
-/// Puts a header in front, made from a template; marks it and sets the destination annotation. The destination, or why the packet
-/// is to be dropped.
-#[inline]
-pub(super) fn push_header(
+/// Puts a header in front, made from a template, and the bytes `more` behind it; marks it and sets the destination annotation. Says why
+/// the packet is to be dropped, if it is.
+#[inline(always)] // so that it is made in registers
+pub(super) fn push_header<const MORE: usize>(
     packet: &mut Packet,
     template: &[u8; HEADER_LEN],
-    destination: Destination,
-) -> Result<Ipv6Addr, &'static str> {
-    let payload_len = u16::try_from(packet.len()).map_err(|_| NO_FIT)?;
-    let dst = destination.0.unwrap_or_else(|| packet.dst_ip6());
-    if !packet.push(HEADER_LEN) {
+    destination: Ipv6Addr,
+    more: [u8; MORE],
+) -> Result<(), &'static str> {
+    let payload_len = u16::try_from(packet.len() + MORE).map_err(|_| NO_FIT)?;
+    if !packet.push(HEADER_LEN + MORE) {
         return Err(NO_ROOM);
     }
-    if let Some(bytes) = packet.data_mut().first_chunk_mut::<HEADER_LEN>() {
+    if let Some((bytes, rest)) = packet.data_mut().split_first_chunk_mut::<HEADER_LEN>()
+        && let Some(rest) = rest.first_chunk_mut()
+    {
+        *rest = more;
         *bytes = *template;
         let mut ip = Header::new(bytes);
         ip.set_payload_len(payload_len);
-        ip.set_dst(dst);
+        ip.set_dst(destination);
     }
     packet.set_network(0, HEADER_LEN);
-    packet.set_dst_ip6(dst);
-    Ok(dst)
+    packet.set_dst_ip6(destination);
+    Ok(())
 }

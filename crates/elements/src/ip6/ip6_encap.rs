@@ -63,8 +63,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for Ip6Encap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match push_header(packet, &self.template, self.destination) {
-            Ok(_) => Verdict::Pass,
+        match push_header(packet, &self.template, self.destination.of(packet), []) {
+            Ok(()) => Verdict::Pass,
             Err(reason) => Verdict::Drop(reason),
         }
     }

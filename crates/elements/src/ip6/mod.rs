@@ -12,6 +12,7 @@ mod ip6_encap;
 mod ip6_fragmenter;
 mod ip6_mirror;
 mod ip6_print;
+mod ip6_reassembler;
 mod mark_ip6_header;
 mod protocol_translator46;
 mod protocol_translator64;
@@ -46,6 +47,7 @@ pub const CLASSES: &[&Class] = &[
     &ip6_encap::CLASS,
     &ip6_fragmenter::CLASS,
     &ip6_print::CLASS,
+    &ip6_reassembler::CLASS,
     &protocol_translator46::CLASS,
     &protocol_translator64::CLASS,
     &set_ip6_ecn::CLASS,

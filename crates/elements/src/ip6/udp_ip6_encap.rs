@@ -26,12 +26,13 @@
 //! # See also
 //! UDPIPEncap, IP6Encap, FastUDPSourceIP6
 
-use super::encap::{Destination, NO_FIT, NO_ROOM, push_header, template};
+use super::encap::{Destination, NO_FIT, push_header, template};
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Simple, Verdict,
 };
 use std::net::Ipv6Addr;
+use wire::checksum::Sum;
 use wire::{ip_proto, ipv6, udp};
 
 /// The class.
@@ -66,21 +67,10 @@ impl UdpIp6Encap {
     #[inline]
     fn encapsulate(&self, packet: &mut Packet) -> Result<(), &'static str> {
         let len = u16::try_from(packet.len() + udp::HEADER_LEN).map_err(|_| NO_FIT)?;
-        if !packet.push(udp::HEADER_LEN) {
-            return Err(NO_ROOM);
-        }
-        if let Ok(mut header) = udp::Header::new_checked_mut(packet.data_mut()) {
-            header.set_src_port(self.ports[0]);
-            header.set_dst_port(self.ports[1]);
-            header.set_len(len);
-            header.set_checksum(0);
-        }
-        let dst = push_header(packet, &self.template, self.destination)?;
-        let src = ipv6::Header::new(&self.template).src();
-        let datagram = packet.data_mut().get_mut(ipv6::HEADER_LEN..).unwrap_or_default();
-        // A whole header was put there.
-        let _ = udp::fill_checksum_v6(src, dst, datagram);
-        Ok(())
+        let (src, dst) = (ipv6::Header::new(&self.template).src(), self.destination.of(packet));
+        // The sum comes before the headers, which are written and not read.
+        let header = udp::header_v6(src, dst, self.ports, len, Sum::of(packet.data()));
+        push_header(packet, &self.template, dst, header)
     }
 }
 

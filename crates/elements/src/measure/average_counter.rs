@@ -5,6 +5,7 @@
 //! ```
 //!
 //! Passes packets on unchanged. Rates are the counts divided by the time between the first and the last packet.
+//! FastClick's AverageCounterMP and AverageCounterIMP are other names for it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and rates add up.
 //!
@@ -31,6 +32,11 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("AverageCounter", create).doc(include_str!("average_counter.rs"));
+
+/// FastClick's names for it where several threads count.
+pub(crate) const MP: Class = Class { name: "AverageCounterMP", ..CLASS };
+/// Another one.
+pub(crate) const IMP: Class = Class { name: "AverageCounterIMP", ..CLASS };
 
 /// Times are read in milliseconds, as Click does.
 const NS_PER_TICK: i64 = 1_000_000;

@@ -33,6 +33,8 @@ pub const CLASSES: &[&Class] = &[
     &aggregate_packet_counter::CLASS,
     &aggregate_paint::CLASS,
     &average_counter::CLASS,
+    &average_counter::MP,
+    &average_counter::IMP,
     &ip_rate_monitor::CLASS,
 ];
 

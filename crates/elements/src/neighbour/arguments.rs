@@ -60,11 +60,28 @@ impl TableArgs {
             .keyword("INTERFACE", &mut self.interface)
     }
 
-    /// The limits that they stand for.
+    /// The limits that they stand for, with these times by default.
     ///
     /// # Errors
     /// A slim factor of zero.
-    pub(crate) fn limits(&self, defaults: Timing) -> Result<Limits, ConfigError> {
+    pub(crate) fn limits(&self, timing: Timing) -> Result<Limits, ConfigError> {
+        let sizes = Limits {
+            timing,
+            packets: 2048,
+            entries: 65_536,
+            unknown: 1024,
+            entry_packets: 0,
+            slim_factor: 2,
+        };
+        self.limits_over(sizes)
+    }
+
+    /// These limits, but for what is given.
+    ///
+    /// # Errors
+    /// A slim factor of zero.
+    pub(crate) fn limits_over(&self, old: Limits) -> Result<Limits, ConfigError> {
+        let defaults = old.timing;
         if self.slim_factor == Some(0) {
             return Err("CAPACITY_SLIM_FACTOR cannot be zero".into());
         }
@@ -82,11 +99,11 @@ impl TableArgs {
         let size = |given: Option<u32>, default| given.map_or(default, |given| given as usize);
         Ok(Limits {
             timing,
-            packets: size(self.capacity, 2048),
-            entries: size(self.entry_capacity, 65_536),
-            unknown: size(self.unknown_capacity, 1024),
-            entry_packets: size(self.entry_packet_capacity, 0),
-            slim_factor: size(self.slim_factor, 2),
+            packets: size(self.capacity, old.packets),
+            entries: size(self.entry_capacity, old.entries),
+            unknown: size(self.unknown_capacity, old.unknown),
+            entry_packets: size(self.entry_packet_capacity, old.entry_packets),
+            slim_factor: size(self.slim_factor, old.slim_factor),
         })
     }
 

@@ -1,9 +1,11 @@
 //! Neighbours of IPv4: ARP (RFC 826; RFC 1122, section 2.3.2).
 
+use super::arguments::TableArgs;
 use super::querier::{Link, Querier, Shared};
 use super::state::{News, Query};
+use crate::ether::address::Prefix;
 use packet::{Anno, DEFAULT_HEADROOM, Packet};
-use router::{Cx, FromArg, Handlers, Scope};
+use router::{Args, ConfigError, Cx, FromArg, Handlers, Scope};
 use std::net::Ipv4Addr;
 use std::sync::atomic::Ordering::Relaxed;
 use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
@@ -41,6 +43,41 @@ pub(crate) struct Arp {
     /// Whether queries for known addresses are broadcast, too.
     pub(crate) broadcast_poll: bool,
     pub(crate) unasked: Unasked,
+}
+
+impl Arp {
+    /// What the arguments of an ARPQuerier say: this host, the table, and the element whose table it is. `broadcast_poll` is the default of
+    /// the argument.
+    pub(crate) fn read<'s>(
+        args: Args<'s, '_>,
+        scope: Scope<'s>,
+        mut broadcast_poll: bool,
+    ) -> Result<(Arp, TableArgs, Option<String>), ConfigError> {
+        let mut table_args = TableArgs::default();
+        let (mut broadcast, mut table_name) = (None::<Ipv4Addr>, None::<String>);
+        let mut unasked = Unasked::default();
+        let mut words = Vec::new();
+        table_args
+            .read(args)
+            .keyword("BROADCAST", &mut broadcast)
+            .keyword("TABLE", &mut table_name)
+            .keyword("BROADCAST_POLL", &mut broadcast_poll)
+            .keyword("UNASKED", &mut unasked)
+            .rest(&mut words)
+            .finish()?;
+        if words.len() == 1 {
+            words.push(words[0].clone());
+        }
+        let (mut prefix, mut mac) = (Prefix::default(), MacAddr::ZERO);
+        Args::new(words, scope).required("IP", &mut prefix).required("ETH", &mut mac).finish()?;
+        let broadcast = broadcast.unwrap_or_else(|| default_broadcast(&prefix));
+        let link = Arp { ip: prefix.address, mac, broadcast, broadcast_poll, unasked };
+        Ok((link, table_args, table_name))
+    }
+}
+
+fn default_broadcast(prefix: &Prefix) -> Ipv4Addr {
+    if prefix.broadcast() == prefix.address { Ipv4Addr::BROADCAST } else { prefix.broadcast() }
 }
 
 impl Link for Arp {
@@ -145,6 +182,15 @@ impl Link for Arp {
             ip.decrement_ttl();
         }
         Some(lives)
+    }
+
+    fn read_again(&self, cx: &Cx<'_>, config: &str) -> Option<Result<(Arp, TableArgs), ConfigError>> {
+        let read = Arp::read(router::arguments(cx, config), router::scope(cx), self.broadcast_poll);
+        Some(read.map(|(link, args, _)| (link, args)))
+    }
+
+    fn is_same_host(&self, other: &Arp) -> bool {
+        (self.ip, self.mac) == (other.ip, other.mac)
     }
 
     fn handlers<const HOP: bool>(h: &mut Handlers) {

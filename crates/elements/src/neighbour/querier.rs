@@ -3,7 +3,7 @@
 
 use super::arguments::{TableArgs, handlers, settle, write_clear};
 use super::state::{News, Query, Timing};
-use super::table::{Address, Advice, Fate, Found, Neighbours, Waiter};
+use super::table::{Address, Advice, Fate, Found, Limits, Neighbours, Waiter};
 use super::waiting::Waiting;
 use packet::{Batch, Packet};
 use router::{Config, ConfigError, Cx, Element, Handlers, Refused, Verdict};
@@ -48,6 +48,15 @@ pub(crate) trait Link: PartialEq + Clone + Send + 'static {
     fn take_hop(packet: &mut Packet) -> Option<bool>;
     /// A packet without a usable destination was dropped.
     fn complain(&self, cx: &mut Cx<'_>, shared: &Shared<Self::Address>);
+    /// What new arguments say of this host and the table; `None` if this class takes none while it runs.
+    fn read_again(&self, cx: &Cx<'_>, config: &str) -> Option<Result<(Self, TableArgs), ConfigError>> {
+        let _ = (cx, config);
+        None
+    }
+    /// Whether this is still the same host, so that what neighbours have said of themselves holds.
+    fn is_same_host(&self, other: &Self) -> bool {
+        self == other
+    }
     /// Declares handlers beside those that all have.
     fn handlers<const HOP: bool>(h: &mut Handlers);
 }
@@ -264,7 +273,7 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
 
     /// Makes room for one more packet that waits. False if other workers have taken all the room.
     fn make_room(&mut self, cx: &mut Cx<'_>) -> bool {
-        let limits = *self.table.limits();
+        let limits = self.table.limits();
         if limits.packets == 0 || self.table.waiting().load(Relaxed) < limits.packets {
             return true;
         }
@@ -397,7 +406,29 @@ struct Kept<L: Link> {
     waiting: Waiting<L::Address>,
 }
 
+impl<L: Link, const HOP: bool> Querier<L, HOP> {
+    /// Takes new arguments. As in Click, limits that they do not name stay, and the element's own table is emptied if this is another host now.
+    fn change(&mut self, cx: &mut Cx<'_>, link: L, args: &TableArgs) -> Result<(), ConfigError> {
+        match &self.shared.own {
+            Some(own) => {
+                own.set_limits(args.limits_over(Limits { timing: own.timing(), ..own.limits() })?);
+                if !self.link.is_same_host(&link) {
+                    write_clear(own, cx, &self.shared.interface)?;
+                }
+            }
+            None => args.reachable_ns().into_iter().for_each(|ns| self.table.set_reachable(ns)),
+        }
+        self.link = link;
+        Ok(())
+    }
+}
+
 impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        let read = self.link.read_again(cx, config)?;
+        Some(read.and_then(|(link, args)| self.change(cx, link, &args)))
+    }
+
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if let Some(name) = &self.table_name {
             let of_querier = || cx.shared_of::<Shared<L::Address>>(name, "ARPTable").ok()?.own.clone();

@@ -22,7 +22,7 @@ use std::fmt::Write as _;
 use std::hash::Hash;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use wire::MacAddr;
 
 /// Buckets of a table. 32 KiB; with 65,536 neighbours a look-up scans 16 entries.
@@ -275,7 +275,8 @@ impl<A: Address> Directory<A> {
 
 /// A neighbour table.
 pub(crate) struct Neighbours<A: Address = Ipv4Addr> {
-    limits: Limits,
+    /// Looked at when an address is not known, or changes.
+    limits: RwLock<Limits>,
     /// The secret of the hash.
     key: u64,
     buckets: Box<[OptionCell<Bucket<A>>]>,
@@ -305,7 +306,7 @@ impl<A: Address> Neighbours<A> {
             updater: Domain::global().updater(),
         };
         Neighbours {
-            limits,
+            limits: RwLock::new(limits),
             key,
             buckets: (0..buckets).map(|_| OptionCell::new(None)).collect(),
             directory: Mutex::new(directory),
@@ -317,13 +318,19 @@ impl<A: Address> Neighbours<A> {
     }
 
     /// Its limits.
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
+    pub(crate) fn limits(&self) -> Limits {
+        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes its limits, from the next packet and the next news on.
+    pub(crate) fn set_limits(&self, limits: Limits) {
+        self.set_reachable(limits.timing.reachable_ns);
+        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
     }
 
     /// When states change.
     pub(crate) fn timing(&self) -> Timing {
-        Timing { reachable_ns: self.reachable_ns.load(Relaxed), ..self.limits.timing }
+        Timing { reachable_ns: self.reachable_ns.load(Relaxed), ..self.limits().timing }
     }
 
     /// Changes how long a neighbour counts as reachable after an answer, from the next one on.
@@ -509,7 +516,8 @@ impl<A: Address> Neighbours<A> {
         let mut effects = Effects::default();
         for (ip, entry) in theirs {
             let timing = &self.timing();
-            let room = self.limits.entries == 0 || directory.records.len() < self.limits.entries;
+            let entries = self.limits().entries;
+            let room = entries == 0 || directory.records.len() < entries;
             if room && entry.mac(timing, now_ns).is_some() && self.slot(turn, ip).is_none() {
                 // Under back-pressure it will be asked for anew.
                 let _ = self.enter(turn, &mut directory, &mut effects, (ip, entry), now_ns);
@@ -683,7 +691,7 @@ impl<A: Address> Neighbours<A> {
         now_ns: i64,
         claim: Claim,
     ) -> Result<(), Refusal> {
-        let (Limits { entries, unknown, .. }, timing) = (&self.limits, &self.timing());
+        let (Limits { entries, unknown, .. }, timing) = (&self.limits(), &self.timing());
         let full = |limit: usize, used: usize| limit > 0 && used >= limit;
         let first = |order: &Order<A>| order.first_key_value().map(|(place, ip)| (place.0, *ip));
         loop {

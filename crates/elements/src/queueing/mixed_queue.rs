@@ -34,6 +34,7 @@ pub(crate) const CLASS: Class = Class::new("MixedQueue", create)
     .ports("2/1-2")
     .processing("h/lh")
     .residency(Residency::Exclusive)
+    .live()
     .doc(include_str!("mixed_queue.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

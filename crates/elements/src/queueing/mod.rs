@@ -14,6 +14,7 @@ mod front_drop_queue;
 mod link_unqueue;
 mod meter;
 mod mixed_queue;
+mod pi;
 mod queue;
 pub(crate) mod rate;
 mod rate_limit;
@@ -47,6 +48,7 @@ pub const CLASSES: &[&Class] = &[
     &link_unqueue::CLASS,
     &meter::CLASS,
     &mixed_queue::CLASS,
+    &pi::CLASS,
     &queue::CLASS,
     &queue::FULL_NOTE,
     &queue::MS,

@@ -50,6 +50,7 @@ pub(crate) const CLASS: Class = Class::new("Queue", create)
     .ports("1/1-2")
     .processing("h/lh")
     .residency(Residency::Shared)
+    .live()
     .doc(include_str!("queue.rs"));
 
 /// Another name.
@@ -97,6 +98,8 @@ struct Queue {
     holds_up: bool,
     discipline: Discipline,
     class: &'static str,
+    /// The capacity if no argument says another.
+    default_capacity: u32,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -134,8 +137,9 @@ pub(super) fn create_sized(
     discipline: Discipline,
     sleepiness: u8,
     holds_up: bool,
-    mut capacity: u32,
+    default_capacity: u32,
 ) -> Result<Box<dyn Element>, ConfigError> {
+    let mut capacity = default_capacity;
     config.args().positional("CAPACITY", &mut capacity).finish()?;
     let capacity = capacity as usize;
     let workers = config.workers().to_vec();
@@ -169,6 +173,7 @@ pub(super) fn create_sized(
         holds_up,
         discipline,
         class,
+        default_capacity,
     }))
 }
 
@@ -391,7 +396,32 @@ impl Queue {
     }
 }
 
+impl Queue {
+    /// Gives the queue another capacity. Packets for which there is no room any more are dropped.
+    fn resize(&mut self, cx: &mut Cx<'_>, capacity: usize) -> Result<(), String> {
+        match &self.common.ring {
+            Some(ring) if capacity > ring.capacity() => {
+                return Err(format!("between workers, the capacity can be {} at most", ring.capacity()));
+            }
+            _ => self.common.capacity.store(capacity, Relaxed),
+        }
+        if self.len() > capacity {
+            self.shrink(cx, capacity);
+        }
+        if !self.is_full() {
+            self.admit(cx);
+        }
+        Ok(())
+    }
+}
+
 impl Element for Queue {
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        let mut capacity = self.default_capacity;
+        let read = router::arguments(cx, config).positional("CAPACITY", &mut capacity).finish();
+        Some(read.and_then(|()| self.resize(cx, capacity as usize).map_err(ConfigError::from)))
+    }
+
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
         if self.holds_up {
@@ -473,20 +503,8 @@ impl Element for Queue {
         h.read("capacity", |e: &mut Q, _| e.common.capacity.load(Relaxed));
         h.read("drops", |e: &mut Q, _| e.common.drops.load(Relaxed));
         h.write("capacity", |e: &mut Q, cx, text| {
-            let capacity = router::value::<u32>(cx, text)? as usize;
-            match &e.common.ring {
-                Some(ring) if capacity > ring.capacity() => {
-                    return Err(format!("between workers, the capacity can be {} at most", ring.capacity()));
-                }
-                _ => e.common.capacity.store(capacity, Relaxed),
-            }
-            if e.len() > capacity {
-                e.shrink(cx, capacity);
-            }
-            if !e.is_full() {
-                e.admit(cx);
-            }
-            Ok(())
+            let capacity = router::value::<u32>(cx, text)?;
+            e.resize(cx, capacity as usize)
         });
         h.write("reset_counts", |e: &mut Q, _, _| {
             e.common.drops.store(0, Relaxed);

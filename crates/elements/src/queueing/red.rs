@@ -70,7 +70,7 @@ const EMPTY_STEP_NS: i64 = 20_000_000;
 
 /// The running average of a length.
 #[derive(Clone, Copy, Default)]
-struct Average {
+pub(super) struct Average {
     scaled: i64,
     stability: u32,
     /// Until when an empty queue has been taken into account; 0 if it was not empty.
@@ -78,13 +78,18 @@ struct Average {
 }
 
 impl Average {
+    /// One that follows as slowly as STABILITY says.
+    pub(super) fn new(stability: u32) -> Average {
+        Average { stability, ..Average::default() }
+    }
+
     fn update(&mut self, length: usize) {
         let rounding = if self.stability > 0 { 1 << (self.stability - 1) } else { 0 };
         self.scaled += (((length as i64) << SCALE) + rounding - self.scaled) >> self.stability;
     }
 
     /// Takes the present length into account.
-    fn see(&mut self, length: usize, now_ns: i64) {
+    pub(super) fn see(&mut self, length: usize, now_ns: i64) {
         if self.stability == 0 {
             self.scaled = (length as i64) << SCALE;
         } else if length > 0 {
@@ -169,7 +174,7 @@ pub(super) fn make(config: &Config<'_>, settings: Settings) -> Result<Box<dyn El
         max,
         max_p,
         gentle,
-        average: Average { stability, ..Average::default() },
+        average: Average::new(stability),
         count: None,
         chance: 0.0,
         queue_names: lang::conf::split_spaces(&queues),
@@ -290,11 +295,13 @@ impl Element for Red {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.average))
+        Some(Box::new((self.average, self.drops)))
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let old = *state.downcast::<Average>().map_err(|s| ("no average".into(), s as Box<_>))?;
+        let (old, drops) =
+            *state.downcast::<(Average, u64)>().map_err(|s| ("no average".into(), s as Box<_>))?;
+        self.drops = drops;
         self.average = Average { stability: self.average.stability, ..old };
         Ok(())
     }
@@ -332,7 +339,7 @@ impl Element for Red {
 }
 
 /// The average to three digits, without those that say nothing.
-fn shown(average: &Average) -> String {
+pub(super) fn shown(average: &Average) -> String {
     let text = format!("{:.3}", average.value());
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -1,8 +1,8 @@
 //! Which ranges have nothing left.
 //!
 //! To find that all ports towards a destination are taken is to try them all. It is remembered, so that the next packet to
-//! that destination does not try again before a port is free. What is remembered changes under the table's lock only; marks
-//! tell those who do not hold it.
+//! that destination does not try again before a port is free. What is remembered is changed by who holds the whole table; marks
+//! tell those who do not.
 
 use super::flow_id::{FlowId, Key};
 use std::sync::Arc;

@@ -1,19 +1,22 @@
 //! The table of flows that rewriters keep, alone or together.
 //!
 //! Looking up a flow takes no lock: the index gives record numbers, the record says whether it is the one (two cache
-//! lines). Everything else (adding flows, which of them may go) is behind one mutex, which is taken for the first packet of a
-//! flow, once it is known what the flow becomes, by timers and by handlers. Flows are removed by taking them out of the index; the
-//! numbers of their records rest for a grace period before they are used again.
+//! lines). What it takes to add flows and to let them go is parted into lanes, each with a lock: a worker adds flows in its own
+//! lane ([`FlowSet::enter`]), and only where its flows' keys fall into the same shard of the index as another's do they wait for
+//! each other. Whatever concerns several flows, above all which has to go when the table is full, is done by an [`Editor`], who
+//! holds all lanes. Flows are removed by taking them out of the index; the numbers of their records rest for a grace period before
+//! they are used again.
 
 use super::deltas::Deltas;
 use super::exhausted::{self, Exhausted, Marks};
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
 use super::flow_id::{FlowId, Key};
-use super::index::{Index, Writer};
+use super::index::Index;
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, Flow, NewFlow, REPLY, Slab, flag};
-use rcu::{Domain, Token, Turn};
-use std::collections::{HashMap, VecDeque};
+use rcu::{Domain, Token, Turn, Updater};
+use std::collections::VecDeque;
+use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +30,12 @@ const LOT: usize = 64;
 /// Flows that are looked at beside each new one, so that a full table need not look at all of them at once.
 const BESIDE: usize = 4;
 
+/// Parts of the table in which flows can be added at once. Workers beyond share them.
+const LANES: usize = 8;
+
+/// Numbers of records that a lane takes for itself at once.
+const BLOCK: u32 = 64;
+
 /// What is counted for each input of a rewriter.
 #[derive(Default)]
 pub(super) struct InputCounts {
@@ -37,24 +46,26 @@ pub(super) struct InputCounts {
 }
 
 /// Whose flows a map holds.
+#[derive(Clone)]
 struct Owner {
     policy: Policy,
     inputs: Arc<[InputCounts]>,
 }
 
-/// What only one thread at a time may touch.
-struct State {
-    writer: Writer,
+/// What only one thread at a time may touch of a part of the table.
+struct Lane {
+    number: usize,
+    updater: Updater,
+    /// The lane's flows.
     expiry: Expiry,
-    /// By map.
-    owners: HashMap<u32, Owner>,
-    /// Records that were never used begin here.
-    next: u32,
+    /// By map; the same in all lanes.
+    owners: Vec<Option<Owner>>,
+    /// Records that were never used.
+    block: Range<u32>,
     free: Vec<u32>,
     /// Records that were removed lately, and those that wait for a grace period.
     removed: Vec<u32>,
     resting: VecDeque<(Token, Vec<u32>)>,
-    exhausted: Exhausted,
 }
 
 /// What is written while flows come and go: apart from what look-ups read.
@@ -70,7 +81,23 @@ pub(super) struct FlowSet {
     /// Ranges that have nothing left.
     exhausted: Arc<Marks>,
     size: Apart<AtomicUsize>,
-    state: Apart<Mutex<State>>,
+    /// Records that no lane has yet begin here.
+    next: AtomicU32,
+    lanes: [Apart<Mutex<Lane>>; LANES],
+    /// Locked before lanes, which are locked in the order of their numbers.
+    known_exhausted: Mutex<Exhausted>,
+}
+
+/// What came of the wish to add a flow.
+pub(super) enum Entered<'t> {
+    /// It is in the table.
+    Made(Found<'t>),
+    /// Another worker has added it.
+    Known(Found<'t>),
+    /// Another flow has become the same, so that this one has to become something else.
+    Taken,
+    /// There is no room for it.
+    Refused,
 }
 
 /// A flow, and the direction in which it was found.
@@ -98,24 +125,17 @@ impl Found<'_> {
 impl FlowSet {
     /// An empty table for this many flows.
     pub(super) fn new(seed: u64, capacity: i32) -> FlowSet {
-        let state = State {
-            writer: Writer::new(Domain::global().updater()),
-            expiry: Expiry::default(),
-            owners: HashMap::new(),
-            next: 0,
-            free: Vec::new(),
-            removed: Vec::new(),
-            resting: VecDeque::new(),
-            exhausted: Exhausted::default(),
-        };
+        let known_exhausted = Exhausted::default();
         FlowSet {
             seed,
             index: Index::default(),
             slab: Arc::default(),
             capacity: AtomicI32::new(capacity),
-            exhausted: state.exhausted.marks().clone(),
+            exhausted: known_exhausted.marks().clone(),
             size: Apart(AtomicUsize::new(0)),
-            state: Apart(Mutex::new(state)),
+            next: AtomicU32::new(0),
+            lanes: std::array::from_fn(|number| Apart(Mutex::new(Lane::new(number)))),
+            known_exhausted: Mutex::new(known_exhausted),
         }
     }
 
@@ -182,11 +202,56 @@ impl FlowSet {
         self.slab.get(entry / 2).map_or(0, Flow::last_ms)
     }
 
+    /// Adds a flow of a worker's, which is used just now, beside what other workers add. If it `varies`, no flow may have its reply key;
+    /// otherwise one that has it is removed. The flow's owner counts it.
+    pub(super) fn enter<'t>(
+        &'t self,
+        turn: Turn<'t>,
+        worker: usize,
+        new: &NewFlow,
+        varies: bool,
+        now_ms: u64,
+    ) -> Entered<'t> {
+        if let Some(entered) = self.lane(worker).enter(self, turn, new, varies, now_ms) {
+            return entered;
+        }
+        // Something has to go first, in whatever lane it is.
+        let mut editor = self.edit_in(turn, worker % LANES);
+        let [forward, reply] = new.keys();
+        if let Some(found) = editor.find(forward) {
+            return Entered::Known(found);
+        }
+        if varies && editor.find(reply).is_some() {
+            return Entered::Taken;
+        }
+        editor.insert(new, now_ms, now_ms).map_or(Entered::Refused, Entered::Made)
+    }
+
+    /// A worker's lane.
+    fn lane(&self, worker: usize) -> MutexGuard<'_, Lane> {
+        // Whoever held the lock left each record either complete in the index or out of it.
+        self.lanes[worker % LANES].0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The right to change the table.
     pub(super) fn edit<'s>(&'s self, turn: Turn<'s>) -> Editor<'s> {
-        // Whoever held the lock left each record either complete in the index or out of it.
-        let state = self.state.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Editor { set: self, turn, state }
+        self.edit_in(turn, 0)
+    }
+
+    /// The same for who adds flows to a lane.
+    fn edit_in<'s>(&'s self, turn: Turn<'s>, at: usize) -> Editor<'s> {
+        let exhausted = self.known_exhausted.lock().unwrap_or_else(PoisonError::into_inner);
+        Editor { set: self, turn, at, exhausted, lanes: std::array::from_fn(|lane| self.lane(lane)) }
+    }
+
+    /// Something has made a flow's time shorter: puts it in its place.
+    pub(super) fn replace(&self, record: u32) {
+        let Some(flow) = self.slab.get(record) else { return };
+        let mut lane = self.lane(flow.lane());
+        // Flows are removed by who holds all lanes.
+        if flow.map().is_some() {
+            lane.place(&self.slab, record, flow);
+        }
     }
 
     /// All flows of a map. Takes no lock; flows that come or go meanwhile may or may not be among them.
@@ -201,17 +266,219 @@ impl FlowSet {
     }
 }
 
+impl Lane {
+    fn new(number: usize) -> Lane {
+        Lane {
+            number,
+            updater: Domain::global().updater(),
+            expiry: Expiry::default(),
+            owners: Vec::new(),
+            block: 0..0,
+            free: Vec::new(),
+            removed: Vec::new(),
+            resting: VecDeque::new(),
+        }
+    }
+
+    /// See [`FlowSet::enter`]. `None`, and nothing changed, if that concerns other flows than this one.
+    fn enter<'t>(
+        &mut self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        new: &NewFlow,
+        varies: bool,
+        now_ms: u64,
+    ) -> Option<Entered<'t>> {
+        // Others do the same, so that room is taken before it is used.
+        let size = set.size.0.fetch_add(1, Relaxed) as i64;
+        let entered =
+            if size < i64::from(set.capacity()) { self.add(set, turn, new, varies, now_ms) } else { None };
+        if !matches!(entered, Some(Entered::Made(_))) {
+            set.size.0.fetch_sub(1, Relaxed);
+        }
+        entered
+    }
+
+    /// The same, with room taken.
+    fn add<'t>(
+        &mut self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        new: &NewFlow,
+        varies: bool,
+        now_ms: u64,
+    ) -> Option<Entered<'t>> {
+        let (record, flow) = self.allocate(set)?;
+        let keys = new.keys();
+        let hashes = keys.map(|key| set.hash(key));
+        // Whoever wants to add a flow with one of these keys waits from here on.
+        let mut held = set.index.hold(hashes);
+        let known = set.find_hashed(turn, keys[0], hashes[0]);
+        let taken = || set.find_hashed(turn, keys[1], hashes[1]).is_some();
+        let fails = match known {
+            Some(found) => Some(Some(Entered::Known(found))),
+            None if taken() => Some(varies.then_some(Entered::Taken)),
+            None => None,
+        };
+        if let Some(instead) = fails {
+            self.free.push(record);
+            return instead;
+        }
+        flow.fill(new, now_ms);
+        let directions = directions(flow);
+        let done = directions.clone().all(|direction| {
+            let entry = record * 2 + direction as u32;
+            held.insert(turn, &self.updater, hashes[direction], entry, |entry| set.hash_of(entry))
+        });
+        if !done {
+            directions
+                .for_each(|direction| held.remove(turn, hashes[direction], record * 2 + direction as u32));
+        }
+        drop(held);
+        if !done {
+            flow.bury();
+            self.removed.push(record);
+            return Some(Entered::Refused);
+        }
+        self.count(flow, 1);
+        self.place(&set.slab, record, flow);
+        self.shift(&set.slab, now_ms, BESIDE);
+        Some(Entered::Made(Found { flow, record, direction: FORWARD }))
+    }
+
+    /// A record that nobody knows.
+    fn allocate<'t>(&mut self, set: &'t FlowSet) -> Option<(u32, &'t Flow)> {
+        if self.free.is_empty() {
+            self.recycle();
+        }
+        let record = match self.free.pop() {
+            Some(record) => record,
+            None => self.fresh(set)?,
+        };
+        let flow = set.slab.make(record)?;
+        flow.lane.store(self.number as u8, Relaxed);
+        Some((record, flow))
+    }
+
+    /// A record that was never used.
+    fn fresh(&mut self, set: &FlowSet) -> Option<u32> {
+        if self.block.is_empty() {
+            // Entries are twice as many, and the last number means that there is none.
+            let most = (set.capacity().max(0) as u64 + RESTING).min((1 << 31) - 1) - u64::from(BLOCK);
+            let more = |next: u32| (u64::from(next) <= most).then_some(next + BLOCK);
+            let first = set.next.fetch_update(Relaxed, Relaxed, more).ok()?;
+            self.block = first..first + BLOCK;
+        }
+        let record = self.block.next()?;
+        // Has the next records made by a control thread before they are needed: there may be very many, and packets would
+        // wait for them. If it cannot be done, or comes too late, they are made when they are needed.
+        if let Some(first) = Slab::soon(record) {
+            let slab = set.slab.clone();
+            let _ = self.updater.call(0, move || _ = slab.make(first));
+        }
+        Some(record)
+    }
+
+    /// Frees the records that have rested long enough.
+    fn recycle(&mut self) {
+        if self.removed.len() >= LOT || self.resting.is_empty() && !self.removed.is_empty() {
+            self.resting.push_back((Domain::global().start(), std::mem::take(&mut self.removed)));
+        }
+        while let Some((token, _)) = self.resting.front()
+            && Domain::global().poll(*token)
+        {
+            self.free.extend(self.resting.pop_front().into_iter().flat_map(|(_, records)| records));
+        }
+    }
+
+    /// Whose flow it is.
+    fn owner(&self, flow: &Flow) -> Option<&Owner> {
+        self.owners.get(flow.map()? as usize)?.as_ref()
+    }
+
+    /// Counts a flow for its owner.
+    fn count(&self, flow: &Flow, by: i32) {
+        if let Some(counts) = self.owner(flow).and_then(|owner| owner.inputs.get(flow.input())) {
+            counts.flows.fetch_add(by as u32, Relaxed);
+        }
+    }
+
+    /// Until when a flow is guaranteed to stay, and when its time is over.
+    fn times(&self, flow: &Flow) -> (u64, u64) {
+        let nobodys = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(0) };
+        let policy = self.owner(flow).map_or(nobodys, |owner| owner.policy);
+        let last_ms = flow.last_ms();
+        let timeout_ms = policy.timeout_ms(flow.flags());
+        (last_ms.saturating_add(policy.guarantee_ms), last_ms.saturating_add(timeout_ms))
+    }
+
+    /// Puts a flow into the heap of the guaranteed ones, or the other if there are no guarantees.
+    fn place(&mut self, slab: &Slab, record: u32, flow: &Flow) {
+        let (guaranteed_ms, over_ms) = self.times(flow);
+        if guaranteed_ms > flow.last_ms() {
+            self.expiry.set(slab, record, GUARANTEED, guaranteed_ms);
+        } else {
+            self.expiry.set(slab, record, BEST_EFFORT, over_ms);
+        }
+    }
+
+    /// Moves flows whose guarantee has ended to the other heap: looks at `most` of them. How many it has looked at.
+    fn shift(&mut self, slab: &Slab, now_ms: u64, most: usize) -> usize {
+        let mut looks = 0;
+        while looks < most
+            && let Some((at, record)) = self.expiry.first(GUARANTEED)
+            && at <= now_ms
+            && let Some(flow) = slab.get(record)
+        {
+            looks += 1;
+            let (guaranteed_ms, over_ms) = self.times(flow);
+            if guaranteed_ms > now_ms {
+                self.expiry.set(slab, record, GUARANTEED, guaranteed_ms);
+            } else {
+                self.expiry.set(slab, record, BEST_EFFORT, over_ms);
+            }
+        }
+        looks
+    }
+
+    /// Whether the first flow of the best-effort heap is in its place there; moves it if not.
+    fn settled(&mut self, slab: &Slab, at: u64, record: u32, now_ms: u64) -> bool {
+        let Some(flow) = slab.get(record) else { return true };
+        let (guaranteed_ms, over_ms) = self.times(flow);
+        if guaranteed_ms > now_ms && guaranteed_ms > flow.last_ms() {
+            self.expiry.set(slab, record, GUARANTEED, guaranteed_ms);
+        } else if over_ms > at {
+            self.expiry.set(slab, record, BEST_EFFORT, over_ms);
+        } else {
+            return true;
+        }
+        false
+    }
+}
+
+/// The directions under whose keys a flow is listed. Where they are the same, the reply direction has it.
+fn directions(flow: &Flow) -> RangeInclusive<usize> {
+    if flow.id(FORWARD) == flow.id(REPLY) { REPLY..=REPLY } else { FORWARD..=REPLY }
+}
+
 /// The right to change a table: there is one at a time.
 pub(super) struct Editor<'s> {
     set: &'s FlowSet,
     turn: Turn<'s>,
-    state: MutexGuard<'s, State>,
+    /// The lane of flows that are added.
+    at: usize,
+    exhausted: MutexGuard<'s, Exhausted>,
+    lanes: [MutexGuard<'s, Lane>; LANES],
 }
 
 impl<'s> Editor<'s> {
     /// Says whose flows a map holds.
     pub(super) fn register(&mut self, map: u32, policy: Policy, inputs: Arc<[InputCounts]>) {
-        self.state.owners.insert(map, Owner { policy, inputs });
+        for lane in &mut self.lanes {
+            let owners = &mut lane.owners;
+            owners.resize(owners.len().max(map as usize + 1), None);
+            owners[map as usize] = Some(Owner { policy, inputs: inputs.clone() });
+        }
     }
 
     /// See [`FlowSet::find`]; the answer holds as long as the editor does.
@@ -223,19 +490,18 @@ impl<'s> Editor<'s> {
     /// key is removed. `None` if there is no room: the flow that would have to go first is the new one, or records are
     /// short. The flow's owner counts it.
     pub(super) fn insert(&mut self, new: &NewFlow, last_ms: u64, now_ms: u64) -> Option<Found<'s>> {
-        let reply = Key { map: new.map, id: new.rewritten.reversed() };
-        if let Some(old) = self.find(reply) {
+        if let Some(old) = self.find(new.keys()[1]) {
             self.remove(old.record);
         }
         let (record, flow) = self.allocate()?;
         flow.fill(new, last_ms);
         if !self.publish(record, flow) {
             flow.bury();
-            self.state.removed.push(record);
+            self.lanes[self.at].removed.push(record);
             return None;
         }
         self.count(flow, 1);
-        self.place(record, flow);
+        self.replace(record);
         let capacity = i64::from(self.set.capacity());
         if self.set.size() as i64 > capacity {
             self.shift(now_ms, usize::MAX);
@@ -245,7 +511,8 @@ impl<'s> Editor<'s> {
                 return None;
             }
         } else {
-            self.shift(now_ms, BESIDE);
+            let slab = &self.set.slab;
+            self.lanes[self.at].shift(slab, now_ms, BESIDE);
         }
         Some(Found { flow, record, direction: FORWARD })
     }
@@ -258,24 +525,25 @@ impl<'s> Editor<'s> {
         }
         if let Some(map) = flow.map() {
             // A port is taken by who gives it to packets, and by who expects replies to it.
-            self.state.exhausted.forget(map, flow.rewritten(FORWARD));
-            self.state.exhausted.forget(map, flow.id(FORWARD).reversed());
+            self.exhausted.forget(map, flow.rewritten(FORWARD));
+            self.exhausted.forget(map, flow.id(FORWARD).reversed());
         }
         self.unlist(record);
         self.count(flow, -1);
         flow.bury();
-        self.state.expiry.remove(record);
-        self.state.removed.push(record);
+        let lane = &mut *self.lanes[flow.lane()];
+        lane.expiry.remove(&self.set.slab, record);
+        lane.removed.push(record);
     }
 
     /// Notes that nothing is left of what a map's flows take numbers from.
     pub(super) fn exhausted(&mut self, map: u32, domain: exhausted::Domain) {
-        self.state.exhausted.add(map, domain);
+        self.exhausted.add(map, domain);
     }
 
     /// Removes all flows that a map's input has made.
     pub(super) fn remove_input(&mut self, map: u32, input: usize) {
-        for record in 0..self.state.next {
+        for record in 0..self.set.next.load(Relaxed) {
             let flow = self.set.slab.get(record);
             if flow.is_some_and(|flow| flow.map() == Some(map) && flow.input() == input) {
                 self.remove(record);
@@ -285,7 +553,7 @@ impl<'s> Editor<'s> {
 
     /// Removes all flows, of all owners.
     pub(super) fn clear(&mut self) {
-        (0..self.state.next).for_each(|record| self.remove(record));
+        (0..self.set.next.load(Relaxed)).for_each(|record| self.remove(record));
     }
 
     /// Removes flows whose time is over, and others while there are too many. Looks at `most` flows, and says whether
@@ -307,7 +575,7 @@ impl<'s> Editor<'s> {
     /// Removes flows whose time is over: looks at `most` of them. Whether there may be more.
     fn expire(&mut self, now_ms: u64, most: usize) -> bool {
         let mut looks = 0;
-        while let Some((at, record)) = self.state.expiry.first(BEST_EFFORT)
+        while let Some((at, record)) = self.first(BEST_EFFORT)
             && at <= now_ms
         {
             if looks == most {
@@ -324,7 +592,7 @@ impl<'s> Editor<'s> {
     /// Something has made a flow's time shorter: puts it in its place.
     pub(super) fn replace(&mut self, record: u32) {
         if let Some(flow) = self.set.slab.get(record).filter(|flow| flow.map().is_some()) {
-            self.place(record, flow);
+            self.lanes[flow.lane()].place(&self.set.slab, record, flow);
         }
     }
 
@@ -337,60 +605,32 @@ impl<'s> Editor<'s> {
 
     /// Gives a flow these changes of sequence numbers.
     pub(super) fn set_deltas(&mut self, flow: &Flow, deltas: Deltas) -> bool {
-        let done = flow.deltas.replace(Some(Box::new(deltas)), self.state.writer.updater()).is_ok();
+        let done = flow.deltas.replace(Some(Box::new(deltas)), &self.lanes[0].updater).is_ok();
         if done {
             flow.change_flags(0, flag::DELTAS);
         }
         done
     }
 
+    /// A record that nobody knows. If the lane has none, another lane's.
     fn allocate(&mut self) -> Option<(u32, &'s Flow)> {
-        if self.state.free.is_empty() {
-            self.recycle();
+        let found = self.lanes[self.at].allocate(self.set);
+        if found.is_some() {
+            return found;
         }
-        let record = match self.state.free.pop() {
-            Some(record) => record,
-            None => {
-                let most = self.set.capacity().max(0) as u64 + RESTING;
-                let record = Some(self.state.next).filter(|&next| u64::from(next) < most.min(1 << 31) - 2)?;
-                self.state.next += 1;
-                self.think_ahead(record);
-                record
-            }
-        };
-        self.set.slab.make(record).map(|flow| (record, flow))
+        self.lanes.iter_mut().for_each(|lane| lane.recycle());
+        let record = self.lanes.iter_mut().find_map(|lane| lane.free.pop())?;
+        self.lanes[self.at].free.push(record);
+        self.lanes[self.at].allocate(self.set)
     }
 
-    /// Has the next records made by a control thread before they are needed: there may be very many, and packets would
-    /// wait for them. If it cannot be done, or comes too late, they are made when they are needed.
-    fn think_ahead(&mut self, record: u32) {
-        if let Some(first) = Slab::soon(record) {
-            let slab = self.set.slab.clone();
-            let _ = self.state.writer.updater().call(0, move || _ = slab.make(first));
-        }
-    }
-
-    /// Frees the records that have rested long enough.
-    fn recycle(&mut self) {
-        let state = &mut *self.state;
-        if state.removed.len() >= LOT || state.resting.is_empty() && !state.removed.is_empty() {
-            state.resting.push_back((Domain::global().start(), std::mem::take(&mut state.removed)));
-        }
-        while let Some((token, _)) = state.resting.front()
-            && Domain::global().poll(*token)
-        {
-            state.free.extend(state.resting.pop_front().into_iter().flat_map(|(_, records)| records));
-        }
-    }
-
-    /// Lists a record in the index under both its keys. Where they are the same, the reply direction has it.
+    /// Lists a record in the index under both its keys.
     fn publish(&mut self, record: u32, flow: &Flow) -> bool {
-        let set = self.set;
-        let directions = if flow.id(FORWARD) == flow.id(REPLY) { REPLY..=REPLY } else { FORWARD..=REPLY };
-        let done = directions.into_iter().all(|direction| {
+        let (set, turn) = (self.set, self.turn);
+        let done = directions(flow).all(|direction| {
             let entry = record * 2 + direction as u32;
-            let hash_of = |entry| set.hash_of(entry);
-            set.index.insert(self.turn, &mut self.state.writer, set.hash_of(entry), entry, hash_of)
+            let (hash, updater) = (set.hash_of(entry), &self.lanes[0].updater);
+            set.index.hold([hash; 2]).insert(turn, updater, hash, entry, |entry| set.hash_of(entry))
         });
         if !done {
             self.unlist(record);
@@ -401,80 +641,44 @@ impl<'s> Editor<'s> {
     fn unlist(&mut self, record: u32) {
         for entry in [record * 2, record * 2 + 1] {
             let hash = self.set.hash_of(entry);
-            self.set.index.remove(self.turn, &mut self.state.writer, hash, entry);
+            self.set.index.hold([hash; 2]).remove(self.turn, hash, entry);
         }
     }
 
     fn count(&mut self, flow: &Flow, by: i32) {
         self.set.size.0.fetch_add(by as isize as usize, Relaxed); // wraps: subtracts
-        let owner = flow.map().and_then(|map| self.state.owners.get(&map));
-        if let Some(counts) = owner.and_then(|owner| owner.inputs.get(flow.input())) {
-            counts.flows.fetch_add(by as u32, Relaxed);
-        }
+        self.lanes[flow.lane()].count(flow, by);
     }
 
-    fn policy(&self, flow: &Flow) -> Policy {
-        let owner = flow.map().and_then(|map| self.state.owners.get(&map));
-        owner.map_or(Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(0) }, |owner| owner.policy)
+    /// The first flow of a heap, of all lanes: its time and its record.
+    fn first(&self, heap: usize) -> Option<(u64, u32)> {
+        self.lanes.iter().filter_map(|lane| lane.expiry.first(heap)).min()
     }
 
-    /// Until when a flow is guaranteed to stay, and when its time is over.
-    fn times(&self, flow: &Flow) -> (u64, u64) {
-        let policy = self.policy(flow);
-        let last_ms = flow.last_ms();
-        let timeout_ms = policy.timeout_ms(flow.flags());
-        (last_ms.saturating_add(policy.guarantee_ms), last_ms.saturating_add(timeout_ms))
-    }
-
-    /// Puts a flow into the heap of the guaranteed ones, or the other if there are no guarantees.
-    fn place(&mut self, record: u32, flow: &Flow) {
-        let (guaranteed_ms, over_ms) = self.times(flow);
-        if guaranteed_ms > flow.last_ms() {
-            self.state.expiry.set(record, GUARANTEED, guaranteed_ms);
-        } else {
-            self.state.expiry.set(record, BEST_EFFORT, over_ms);
-        }
+    /// The lane that a record belongs to.
+    fn lane_of(&mut self, record: u32) -> &mut Lane {
+        let lane = self.set.slab.get(record).map_or(self.at, |flow| flow.lane());
+        &mut self.lanes[lane]
     }
 
     /// Moves flows whose guarantee has ended to the other heap: looks at `most` of them. Whether there may be more.
     fn shift(&mut self, now_ms: u64, most: usize) -> bool {
-        let mut looks = 0;
-        while let Some((at, record)) = self.state.expiry.first(GUARANTEED)
-            && at <= now_ms
-        {
-            if looks == most {
-                return true;
-            }
-            looks += 1;
-            let Some(flow) = self.set.slab.get(record) else { break };
-            let (guaranteed_ms, over_ms) = self.times(flow);
-            if guaranteed_ms > now_ms {
-                self.state.expiry.set(record, GUARANTEED, guaranteed_ms);
-            } else {
-                self.state.expiry.set(record, BEST_EFFORT, over_ms);
-            }
-        }
-        false
+        let slab = &self.set.slab;
+        let mut left = most;
+        self.lanes.iter_mut().for_each(|lane| left -= lane.shift(slab, now_ms, left));
+        left == 0
     }
 
     /// Whether the first flow of the best-effort heap is in its place there; moves it if not.
     fn settled(&mut self, at: u64, record: u32, now_ms: u64) -> bool {
-        let Some(flow) = self.set.slab.get(record) else { return true };
-        let (guaranteed_ms, over_ms) = self.times(flow);
-        if guaranteed_ms > now_ms && guaranteed_ms > flow.last_ms() {
-            self.state.expiry.set(record, GUARANTEED, guaranteed_ms);
-        } else if over_ms > at {
-            self.state.expiry.set(record, BEST_EFFORT, over_ms);
-        } else {
-            return true;
-        }
-        false
+        let slab = &self.set.slab;
+        self.lane_of(record).settled(slab, at, record, now_ms)
     }
 
     /// The flow that has to go first to make room.
     fn evict(&mut self, now_ms: u64) -> Option<u32> {
         loop {
-            let (at, record) = self.state.expiry.first(BEST_EFFORT)?;
+            let (at, record) = self.first(BEST_EFFORT)?;
             if self.settled(at, record, now_ms) {
                 return Some(record);
             }
@@ -483,13 +687,15 @@ impl<'s> Editor<'s> {
 
     /// The flow whose guarantee ends first.
     fn first_guaranteed(&mut self) -> Option<u32> {
+        let slab = &self.set.slab;
         loop {
-            let (at, record) = self.state.expiry.first(GUARANTEED)?;
-            let guaranteed_ms = self.set.slab.get(record).map_or(at, |flow| self.times(flow).0);
+            let (at, record) = self.first(GUARANTEED)?;
+            let lane = self.lane_of(record);
+            let guaranteed_ms = slab.get(record).map_or(at, |flow| lane.times(flow).0);
             if guaranteed_ms <= at {
                 return Some(record);
             }
-            self.state.expiry.set(record, GUARANTEED, guaranteed_ms);
+            lane.expiry.set(slab, record, GUARANTEED, guaranteed_ms);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of the flow table: against a naive one, and with threads.
 
 use super::flow_id::{FlowId, Key};
-use super::flow_set::{FlowSet, InputCounts};
+use super::flow_set::{Entered, FlowSet, InputCounts};
 use super::policy::{Policy, Timeouts};
 use super::record::NewFlow;
 use proptest::prelude::*;
@@ -152,7 +152,8 @@ fn packet(
         (naive.last_ms, naive.flags) = (now, flags);
         return;
     }
-    let made = set.edit(turn).insert(&new, now, now).is_some();
+    // Whichever worker does it.
+    let made = matches!(set.enter(turn, usize::from(host % 3), &new, false, now), Entered::Made(_));
     model.retain(|naive| (naive.new.map, naive.new.rewritten) != (map, new.rewritten));
     model.push(Naive { new, last_ms: now, flags: 0 });
     if model.len() as i64 > i64::from(set.capacity()) {
@@ -206,7 +207,7 @@ fn threads() {
                         let new = flow(map, host, u16::from(host));
                         let turn = reader.turn();
                         match set.find(turn, keys(&new)[0]) {
-                            None => drop(set.edit(turn).insert(&new, 2, 2)),
+                            None => drop(set.enter(turn, map as usize, &new, false, 2)),
                             Some(found) => set.edit(turn).remove(found.record),
                         }
                         reader.quiescent();
@@ -238,6 +239,70 @@ fn threads() {
     assert_eq!(left, set.size());
 }
 
+/// Two workers that enter the same flows at the same time make each of them once, and of flows that would become the same one.
+#[test]
+fn side_by_side() {
+    const FLOWS: u32 = 5_000;
+    let set = FlowSet::new(7, i32::MAX);
+    let policy = Policy { guarantee_ms: 5, timeouts: Timeouts::Plain(1_000_000) };
+    let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
+    {
+        let reader = Domain::global().register("setup");
+        let mut editor = set.edit(reader.turn());
+        (0..2).for_each(|map| editor.register(map, policy, counts.clone()));
+    }
+    let barrier = std::sync::Barrier::new(2);
+    let tallies = std::thread::scope(|scope| {
+        let enter = |worker: usize| {
+            let (set, barrier) = (&set, &barrier);
+            scope.spawn(move || {
+                let mut reader = Domain::global().register("worker");
+                let mut tally = [0; 4];
+                barrier.wait();
+                for number in 0..FLOWS {
+                    // In map 0 the same flows as the other's; in map 1 other hosts' flows to the same ports.
+                    for map in 0..2 {
+                        let mut new = flow(map, 0, number as u16);
+                        new.id.saddr += number * 2 + map * worker as u32;
+                        let entered = set.enter(reader.turn(), worker, &new, true, u64::from(number / 100));
+                        tally[match entered {
+                            Entered::Made(found) => {
+                                assert_eq!(found.rewritten(), new.rewritten);
+                                map as usize
+                            }
+                            Entered::Known(found) => {
+                                assert_eq!((map, found.rewritten()), (0, new.rewritten));
+                                2
+                            }
+                            Entered::Taken => {
+                                assert_eq!(map, 1);
+                                3
+                            }
+                            Entered::Refused => panic!("there is room"),
+                        }] += 1;
+                    }
+                    reader.quiescent();
+                }
+                tally
+            })
+        };
+        [enter(0), enter(1)].map(|thread| thread.join().expect("no panic"))
+    });
+    let sum = |at: usize| tallies[0][at] + tallies[1][at];
+    assert_eq!([0, 1, 2, 3].map(sum), [FLOWS; 4]);
+    assert_eq!((set.size(), counts[0].flows.load(Relaxed)), (2 * FLOWS as usize, 2 * FLOWS));
+    let reader = Domain::global().register("check");
+    for number in 0..FLOWS {
+        for map in 0..2 {
+            let reply = keys(&flow(map, 0, number as u16))[1];
+            let found = set.find(reader.turn(), reply).expect("one has made it");
+            assert!(set.find(reader.turn(), Key { map, id: found.rewritten().reversed() }).is_some());
+        }
+    }
+    set.edit(reader.turn()).clear();
+    assert_eq!((set.size(), counts[0].flows.load(Relaxed)), (0, 0));
+}
+
 /// However often flows come and go, records are used again.
 #[test]
 fn records_are_reused() {
@@ -249,8 +314,10 @@ fn records_are_reused() {
     for round in 0..20_000u64 {
         let new = flow(0, (round % 256) as u8, (round % 60_000) as u16);
         if set.find(reader.turn(), keys(&new)[0]).is_none() {
-            let made = set.edit(reader.turn()).insert(&new, round, round);
-            largest = largest.max(made.map_or(0, |found| found.record));
+            let made = set.enter(reader.turn(), round as usize % 2, &new, false, round);
+            if let Entered::Made(found) = made {
+                largest = largest.max(found.record);
+            }
         }
         reader.quiescent();
         if round % 1000 == 0 {

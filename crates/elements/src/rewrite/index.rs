@@ -2,20 +2,23 @@
 //!
 //! Buckets are cache lines of twelve slots: a tag of eight bits for each, all of which are compared at once, and the
 //! entries' numbers. An entry is in the first bucket on its path that had room for it; each bucket counts the entries that
-//! went past it, so that a search ends at a bucket that nothing went past. Readers take no lock. One updater at a time
+//! went past it, so that a search ends at a bucket that nothing went past. Readers take no lock. An updater
 //! writes an entry's number, then its tag. The index consists of shards, each of which is replaced by a larger copy of
 //! itself when it fills up, through RCU: a reader goes on with the old copy, in which everything is that was there when it
-//! began.
+//! began. Whoever changes a shard holds its lock; those who change different ones do so side by side.
 
 use rcu::{Cell, Turn, Updater};
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Shards: a power of two. An insertion moves one shard's entries at most.
 const SHARDS: usize = 64;
 const SLOTS: usize = 12;
+/// Buckets whose entries' hashes are found together when a shard grows: the loads do not wait for each other.
+const TOGETHER: usize = 4;
 /// Tags in the first word; the others are in the lower half of the second one.
 const FIRST: usize = 8;
 /// Where the second word counts entries that went past the bucket.
@@ -155,39 +158,42 @@ impl Table {
     }
 }
 
-/// What only the updater needs.
-pub(super) struct Writer {
-    /// Entries of each shard.
-    live: [usize; SHARDS],
-    updater: Updater,
-}
-
-impl Writer {
-    pub(super) fn new(updater: Updater) -> Writer {
-        Writer { live: [0; SHARDS], updater }
-    }
-
-    /// What replaces RCU-protected values.
-    pub(super) fn updater(&self) -> &Updater {
-        &self.updater
-    }
-}
+/// What is written with every change: apart from what look-ups read, and from what others write.
+#[repr(align(128))]
+struct Apart<T>(T);
 
 /// The index.
 pub(super) struct Index {
     shards: [Cell<Table>; SHARDS],
+    /// Entries of each shard, and the right to change it.
+    live: [Apart<Mutex<usize>>; SHARDS],
 }
 
 impl Default for Index {
     fn default() -> Index {
-        Index { shards: std::array::from_fn(|_| Cell::new(Table::new(1))) }
+        Index {
+            shards: std::array::from_fn(|_| Cell::new(Table::new(1))),
+            live: std::array::from_fn(|_| Apart(Mutex::new(0))),
+        }
     }
+}
+
+/// The right to change the shards of two hashes, for as long as it lives.
+pub(super) struct Held<'i> {
+    index: &'i Index,
+    /// One, if both are the same.
+    live: [Option<(usize, MutexGuard<'i, usize>)>; 2],
+}
+
+#[inline]
+fn shard_of(hash: u64) -> usize {
+    hash as usize % SHARDS
 }
 
 impl Index {
     #[inline]
     fn shard<'t>(&'t self, turn: Turn<'t>, hash: u64) -> &'t Table {
-        self.shards[hash as usize % SHARDS].read(turn)
+        self.shards[shard_of(hash)].read(turn)
     }
 
     /// The first entry for which `is` holds, of those that may have this hash.
@@ -223,44 +229,76 @@ impl Index {
         bucket.entry(bucket.slots(tag(hash)).0.trailing_zeros())
     }
 
-    /// Adds an entry. False if there is no room and none can be had now.
+    /// Waits for the right to change the shards of these hashes. Whoever holds it must not ask again.
+    pub(super) fn hold(&self, hashes: [u64; 2]) -> Held<'_> {
+        let [a, b] = hashes.map(shard_of);
+        // A change is one to a shard's table, made by atomic stores, and then to this count: one that was left half done is no reason
+        // to stop. The lower shard first, so that nobody waits for who waits for him.
+        let lock = |shard: usize| (shard, self.live[shard].0.lock().unwrap_or_else(PoisonError::into_inner));
+        let first = lock(a.min(b));
+        Held { index: self, live: [Some(first), (a != b).then(|| lock(a.max(b)))] }
+    }
+}
+
+impl Held<'_> {
+    /// The number of entries in a shard that is held.
+    fn live(&mut self, shard: usize) -> Option<&mut usize> {
+        let held = self.live.iter_mut().flatten().find(|(held, _)| *held == shard);
+        held.map(|(_, live)| &mut **live)
+    }
+
+    /// Adds an entry; its shard must be held. False if there is no room and none can be had now.
     pub(super) fn insert(
-        &self,
+        &mut self,
         turn: Turn<'_>,
-        writer: &mut Writer,
+        updater: &Updater,
         hash: u64,
         entry: u32,
         hash_of: impl Fn(u32) -> u64,
     ) -> bool {
-        let shard = hash as usize % SHARDS;
-        let slots = self.shards[shard].read(turn).buckets.len() * SLOTS;
-        if (writer.live[shard] + 1) * 4 > slots * 3 {
-            self.enlarge(turn, writer, shard, hash_of);
+        let (index, shard) = (self.index, shard_of(hash));
+        let Some(live) = self.live(shard) else { return false };
+        let slots = index.shards[shard].read(turn).buckets.len() * SLOTS;
+        if (*live + 1) * 4 > slots * 3 {
+            index.enlarge(turn, updater, shard, hash_of);
         }
-        let done = self.shards[shard].read(turn).put(hash, entry);
-        writer.live[shard] += usize::from(done);
+        let done = index.shards[shard].read(turn).put(hash, entry);
+        *live += usize::from(done);
         done
     }
 
-    /// Removes an entry, if it is there.
-    pub(super) fn remove(&self, turn: Turn<'_>, writer: &mut Writer, hash: u64, entry: u32) {
-        writer.live[hash as usize % SHARDS] -= usize::from(self.shard(turn, hash).take(hash, entry));
+    /// Removes an entry, if it is there; its shard must be held.
+    pub(super) fn remove(&mut self, turn: Turn<'_>, hash: u64, entry: u32) {
+        let index = self.index;
+        if let Some(live) = self.live(shard_of(hash)) {
+            *live -= usize::from(index.shard(turn, hash).take(hash, entry));
+        }
     }
+}
 
-    /// Replaces a shard by a copy of twice the size. If too much memory waits to be reclaimed the shard stays as it is.
+impl Index {
+    /// Replaces a shard by a copy of twice the size, for who holds it. If too much memory waits to be reclaimed the shard stays as it
+    /// is.
     #[cold]
-    fn enlarge(&self, turn: Turn<'_>, writer: &mut Writer, shard: usize, hash_of: impl Fn(u32) -> u64) {
+    fn enlarge(&self, turn: Turn<'_>, updater: &Updater, shard: usize, hash_of: impl Fn(u32) -> u64) {
         let old = self.shards[shard].read(turn);
         let new = Table::new(old.buckets.len() * 2);
-        for bucket in &old.buckets {
-            for slot in (0..SLOTS).filter(|&slot| !bucket.is_empty(slot)) {
-                let entry = bucket.entry(slot as u32);
-                new.put(hash_of(entry), entry); // there is room
+        for buckets in old.buckets.chunks(TOGETHER) {
+            let (mut entries, mut count) = ([(0, 0); TOGETHER * SLOTS], 0);
+            for bucket in buckets {
+                for slot in (0..SLOTS).filter(|&slot| !bucket.is_empty(slot)) {
+                    let entry = bucket.entry(slot as u32);
+                    entries[count] = (hash_of(entry), entry);
+                    count += 1;
+                }
+            }
+            for &(hash, entry) in &entries[..count] {
+                new.put(hash, entry); // there is room
             }
         }
         let bytes = size_of_val(&*old.buckets);
         // Refused, the old one goes on filling up.
-        let _ = self.shards[shard].replace_weighing(Box::new(new), bytes, &writer.updater);
+        let _ = self.shards[shard].replace_weighing(Box::new(new), bytes, updater);
     }
 }
 
@@ -278,7 +316,7 @@ mod tests {
             let reader = Domain::global().register("test");
             let turn = reader.turn();
             let index = Index::default();
-            let mut writer = Writer::new(Domain::global().updater());
+            let updater = Domain::global().updater();
             // One shard, few tags: the paths overlap.
             let hash_of = |entry: u32| (u64::from(entry) % 7) << 56 | (u64::from(entry) % 64) << 6;
             let mut model: HashMap<u32, ()> = HashMap::new();
@@ -286,11 +324,12 @@ mod tests {
                 let entry = entry as u32;
                 match (insert, model.contains_key(&entry)) {
                     (true, false) => {
-                        prop_assert!(index.insert(turn, &mut writer, hash_of(entry), entry, hash_of));
+                        let hash = hash_of(entry);
+                        prop_assert!(index.hold([hash; 2]).insert(turn, &updater, hash, entry, hash_of));
                         model.insert(entry, ());
                     }
                     (false, true) => {
-                        index.remove(turn, &mut writer, hash_of(entry), entry);
+                        index.hold([hash_of(entry); 2]).remove(turn, hash_of(entry), entry);
                         model.remove(&entry);
                     }
                     _ => {}
@@ -303,7 +342,7 @@ mod tests {
             // Nothing is left behind that would make searches longer.
             for entry in 0..400 {
                 if model.contains_key(&entry) {
-                    index.remove(turn, &mut writer, hash_of(entry), entry);
+                    index.hold([hash_of(entry); 2]).remove(turn, hash_of(entry), entry);
                 }
             }
             let words = index.shards[0].read(turn).buckets.iter().flat_map(|bucket| &bucket.words);

@@ -5,7 +5,7 @@
 
 use super::apply::{address_words, difference, words};
 use super::flow_id::{FlowId, Key};
-use super::flow_set::{FlowSet, Found, InputCounts};
+use super::flow_set::{Entered, FlowSet, Found, InputCounts};
 use super::input::{Input, Outputs, Spec};
 use super::mapper;
 use super::pattern::Pattern;
@@ -290,8 +290,8 @@ impl Nat {
 
     /// Makes the flow of a key, or finds that another worker has made it; says which.
     ///
-    /// What the flow becomes is chosen without the table's lock. Only with it does it show whether another worker has taken
-    /// the same meanwhile; then this one chooses again. That is rare, since each begins in a part of the range of its own.
+    /// What the flow becomes is chosen before it is entered. Only then does it show whether another worker has taken the same
+    /// meanwhile; then this one chooses again. That is rare, since each begins in a part of the range of its own.
     #[expect(clippy::too_many_arguments, reason = "a packet's circumstances, from two callers")]
     fn make<'t>(
         &self,
@@ -305,25 +305,23 @@ impl Nat {
     ) -> Option<(Found<'t>, bool)> {
         // Each further round means that another worker has made a flow.
         loop {
-            let choice = self.choose(set, turn, input, key, with);
-            let mut editor = set.edit(turn);
-            if let Some(found) = editor.find(key) {
-                return Some((found, false));
-            }
-            let Some(Choice { id, outputs, varies }) = choice else {
-                self.counts[at].failures.fetch_add(1, Relaxed);
-                return None;
+            let Some(Choice { id, outputs, varies }) = self.choose(set, turn, input, key, with) else {
+                // Perhaps because another worker has made this very flow, with the last number.
+                if let Some(found) = set.find(turn, key) {
+                    return Some((found, false));
+                }
+                break;
             };
-            if varies && self.is_taken(set, turn, key.map, id) {
-                continue;
-            }
             let new = self.describe(at, key, protocol, id, outputs)?;
-            let found = editor.insert(&new, with.now_ms, with.now_ms);
-            if found.is_none() {
-                self.counts[at].failures.fetch_add(1, Relaxed);
+            match set.enter(turn, with.worker, &new, varies, with.now_ms) {
+                Entered::Made(found) => return Some((found, true)),
+                Entered::Known(found) => return Some((found, false)),
+                Entered::Taken => {}
+                Entered::Refused => break,
             }
-            return found.map(|found| (found, true));
         }
+        self.counts[at].failures.fetch_add(1, Relaxed);
+        None
     }
 
     /// What a specification makes of a flow's identifier. Takes the lock only to be sure that nothing is left.

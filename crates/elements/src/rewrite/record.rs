@@ -59,6 +59,13 @@ pub(super) struct NewFlow {
     pub(super) reply_anno: u8,
 }
 
+impl NewFlow {
+    /// What packets of both directions will be found by.
+    pub(super) fn keys(&self) -> [Key; 2] {
+        [self.id, self.rewritten.reversed()].map(|id| Key { map: self.map, id })
+    }
+}
+
 /// One flow.
 #[repr(align(64))]
 pub(super) struct Flow {
@@ -76,6 +83,9 @@ pub(super) struct Flow {
     flags: AtomicU8,
     protocol: AtomicU8,
     reply_anno: AtomicU8,
+    /// The part of the table that the record belongs to, and its place in a heap there; see `super::expiry`.
+    pub(super) lane: AtomicU8,
+    pub(super) place: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Flow>() == 64);
@@ -95,6 +105,8 @@ impl Flow {
             flags: AtomicU8::new(0),
             protocol: AtomicU8::new(0),
             reply_anno: AtomicU8::new(0),
+            lane: AtomicU8::new(0),
+            place: AtomicU32::new(u32::MAX),
         }
     }
 
@@ -173,6 +185,11 @@ impl Flow {
     #[inline]
     pub(super) fn reply_anno(&self) -> u8 {
         self.reply_anno.load(Relaxed)
+    }
+
+    /// The part of the table that the record belongs to.
+    pub(super) fn lane(&self) -> usize {
+        usize::from(self.lane.load(Relaxed))
     }
 
     /// Sets that annotation.

@@ -163,7 +163,7 @@ impl<P: Protocol> Rewriter<P> {
         let flags = P::apply(data, turn, flow, found.direction);
         flow.touch(now_ms);
         if flags != flow.flags() {
-            self.change_flags(turn, set, &found, key.map, flags);
+            self.change_flags(set, &found, key.map, flags);
         }
         self.annotate(packet, &found);
         match found.output() {
@@ -173,13 +173,13 @@ impl<P: Protocol> Rewriter<P> {
     }
 
     /// Notes what a packet says about its flow.
-    fn change_flags(&self, turn: Turn<'_>, set: &FlowSet, found: &Found<'_>, map: u32, flags: u8) {
+    fn change_flags(&self, set: &FlowSet, found: &Found<'_>, map: u32, flags: u8) {
         let (flow, old) = (found.flow, found.flow.flags());
         // Another worker may have said meanwhile that sequence numbers change.
         flow.change_flags(old & !flags & !flag::DELTAS, flags & !old);
         let policy = self.nat.policy(map);
         if policy.timeout_ms(flags) < policy.timeout_ms(old) {
-            set.edit(turn).replace(found.record);
+            set.replace(found.record);
         }
     }
 

@@ -48,8 +48,8 @@ impl<F: Family> Draft<F> {
             },
             Change::Set(route) => self.set(route),
             Change::Remove(prefix, to) => match now(prefix) {
-                Some(old) if to.is_none_or(|to| to == old) => self.decide(prefix, None),
-                _ => return Err(Refusal::Missing),
+                Some(old) if to.as_ref().is_none_or(|to| *to == old) => self.decide(prefix, None),
+                _ => return Err(Refusal::Missing(Route { prefix, to: to.unwrap_or(Target::Nowhere) })),
             },
             Change::Flush => *self = Draft { flush: true, ..Draft::default() },
         }

@@ -11,6 +11,7 @@ use lpm::{LongestMatch, Prefix, import};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Refused, Scope, Verdict};
 use std::any::Any;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,11 +59,21 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX / 2);
     let cache = (cached > 0).then(|| Cache::new(cached as usize));
     let sticky = (remembered > 0).then(|| Sticky::new(remembered as usize, timeout_ns));
+    let (mut known, mut doubled) = (HashSet::new(), 0);
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
-        match parse::<F>(word, config.scope(), outputs) {
+        match parse::<F>(word, config.scope()) {
+            Some((_, Some(to))) if !leads_to(&to, outputs) => {
+                errors.push(format!("argument {} bad OUTPUT", number + 1));
+            }
+            // As in Click, whatever its warning says, the first of several counts.
+            Some((prefix, Some(_))) if !known.insert(prefix) => doubled += 1,
             Some((prefix, Some(to))) => routes.push(Route { prefix, to }),
-            _ => errors.push(format!("argument {} should be 'ADDR/MASK [GATEWAY] OUTPUT'", number + 1)),
+            _ => errors.push(format!("argument {} should be {}", number + 1, F::ROUTE)),
         }
+    }
+    if doubled > 0 && errors.is_empty() {
+        let routes = if doubled == 1 { "route" } else { "routes" };
+        config.warn(format!("{doubled} {routes} replaced by later versions"));
     }
     if let Some(port) = no_route.filter(|&port| port as usize >= outputs) {
         errors.push(format!("NOROUTE: output {port} does not exist; there are {outputs}"));
@@ -73,7 +84,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let table = config.shared(|| {
         let table = RouteTable::<F, T>::new(order);
         let added = table.change(routes.into_iter().map(Change::Add));
-        added.map_err(|refusal| ConfigError::from(explain(refusal, "")))?;
+        added.map_err(|refusal| ConfigError::from(explain(refusal)))?;
         Ok(table)
     })?;
     let flows = Flows { key, fields };
@@ -84,7 +95,8 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
 type Words<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Address>>);
 
 /// Reads `ADDR/MASK [GATEWAY|-] [OUTPUT]` or `ADDR/MASK nexthop GATEWAY|- OUTPUT [WEIGHT] ...`. The output -1 is nowhere.
-fn parse<F: Family>(text: &str, scope: Scope<'_>, outputs: usize) -> Option<Words<F>> {
+/// Outputs are not compared with those that there are: see [`leads_to`].
+fn parse<F: Family>(text: &str, scope: Scope<'_>) -> Option<Words<F>> {
     let words = lang::conf::split_spaces(text);
     let (first, rest) = words.split_first()?;
     let prefix = F::prefix(first, scope)?;
@@ -93,8 +105,8 @@ fn parse<F: Family>(text: &str, scope: Scope<'_>, outputs: usize) -> Option<Word
             Some(gateway) if gateway != "-" => F::Address::from_arg(gateway, scope).ok()?,
             _ => F::NONE,
         };
-        let port = u32::from_arg(port, scope).ok().filter(|&port| (port as usize) < outputs)?;
-        Some(Hop { gateway, port })
+        let port = i32::from_arg(port, scope).ok()?;
+        Some(Hop { gateway, port: u32::try_from(port).unwrap_or(u32::MAX) })
     };
     let to = match rest {
         [] => return Some((prefix, None)),
@@ -115,6 +127,11 @@ fn parse<F: Family>(text: &str, scope: Scope<'_>, outputs: usize) -> Option<Word
         _ => return None,
     };
     Some((prefix, Some(to)))
+}
+
+/// Whether there are all outputs that a route leads to.
+fn leads_to<A: Copy + PartialEq>(to: &Target<A>, outputs: usize) -> bool {
+    to.hops().iter().all(|(hop, _)| (hop.port as usize) < outputs)
 }
 
 /// Outputs for next hops that routes do not say themselves.
@@ -148,10 +165,10 @@ impl Outputs {
     }
 }
 
-fn explain<F: Family>(refusal: Refusal<F>, route: &str) -> String {
+fn explain<F: Family>(refusal: Refusal<F>) -> String {
     match refusal {
         Refusal::Exists(old) => format!("conflict with existing route '{}'", old.words()),
-        Refusal::Missing => format!("route '{route}' not found"),
+        Refusal::Missing(route) => format!("route '{}' not found", route.words()),
         Refusal::Full(why) => why,
         Refusal::Open => "a transaction is open already; 'commit' or 'abort' it first".to_owned(),
         Refusal::NotOpen => "no transaction is open; 'begin' opens one".to_owned(),
@@ -162,10 +179,13 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     /// What `add`, `set` or `remove` asks for.
     fn read_command(&self, command: &str, text: &str, scope: Scope<'_>) -> Result<Change<F>, String> {
         let removes = command == "remove";
-        let parsed = parse::<F>(text, scope, self.outputs);
+        let parsed = parse::<F>(text, scope);
         let expected =
             || format!("expected 'ADDR/MASK [GATEWAY{}'", if removes { " OUTPUT]" } else { "] OUTPUT" });
         let (prefix, to) = parsed.ok_or_else(expected)?;
+        if to.as_ref().is_some_and(|to| !leads_to(to, self.outputs)) {
+            return Err("bad OUTPUT".to_owned());
+        }
         if !self.dynamic {
             let (verb, way) = if removes { ("delete", "from") } else { ("add", "to") };
             return Err(format!("cannot {verb} routes {way} this routing table"));
@@ -181,7 +201,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     /// Carries out `add`, `set` or `remove`.
     fn command(&self, command: &str, text: &str, scope: Scope<'_>) -> Result<(), String> {
         let change = self.read_command(command, text, scope)?;
-        self.table.change([change]).map_err(|refusal| explain(refusal, text.trim()))
+        self.table.change([change]).map_err(explain)
     }
 
     /// Carries out a command a line: all, or none.
@@ -193,17 +213,12 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             match command {
                 "" => continue,
                 "add" | "set" | "remove" => {
-                    changes.push((self.read_command(command, rest, scope)?, rest.trim()));
+                    changes.push(self.read_command(command, rest, scope)?);
                 }
                 other => return Err(format!("bad command '{other}'")),
             }
         }
-        let mut last = "";
-        let changes = changes.into_iter().map(|(change, text)| {
-            last = text;
-            change
-        });
-        self.table.change(changes).map_err(|refusal| explain(refusal, last))
+        self.table.change(changes).map_err(explain)
     }
 
     /// Opens, publishes or forgets a transaction.
@@ -214,7 +229,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         if !self.dynamic {
             return Err("cannot change routes of this routing table".to_owned());
         }
-        command(&self.table).map_err(|refusal| explain(refusal, ""))
+        command(&self.table).map_err(|refusal| explain(refusal))
     }
 
     /// Reads a whole file, then sets all its routes at once.
@@ -258,7 +273,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             Ok(Route { prefix, to })
         };
         let routes: Result<Vec<Route<F>>, String> = F::routes(&list).iter().copied().map(route).collect();
-        self.table.set_all(routes?).map_err(|refusal| explain(refusal, ""))
+        self.table.set_all(routes?).map_err(|refusal| explain(refusal))
     }
 
     /// One next hop of a list.
@@ -334,7 +349,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         }
         if self.complaints < COMPLAINTS {
             self.complaints += 1;
-            cx.log(&format!("{}: no route for {}", cx.name(), F::address(address)));
+            F::complain(cx, address);
         }
         Verdict::Drop("no route")
     }
@@ -382,7 +397,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             e.control(&lang::conf::uncomment(text), router::scope(cx))
         });
         h.write("flush", |e: &mut Lookup<F, T>, _, _| match e.dynamic {
-            true => e.table.change([Change::Flush]).map_err(|refusal| explain(refusal, "")),
+            true => e.table.change([Change::Flush]).map_err(|refusal| explain(refusal)),
             false => Err("cannot delete routes from this routing table".to_owned()),
         })
         .as_button();
@@ -426,7 +441,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         let routes = old.routes().into_iter().filter(exists);
         self.table
             .set_all(routes.chain(mine))
-            .map_err(|refusal| (explain(refusal, "").into(), old as Box<dyn Any + Send>))
+            .map_err(|refusal| (explain(refusal).into(), old as Box<dyn Any + Send>))
     }
 }
 
@@ -478,8 +493,8 @@ mod tests {
         );
         assert_eq!(write(r, "r.set", "10.9.0.0/16 2"), Ok(String::new()));
         assert_eq!(lookup(r, "10.9.9.9"), "2");
-        assert_eq!(write(r, "r.remove", "10.9.0.0/16 1"), Err("route '10.9.0.0/16 1' not found".into()));
-        assert!(write(r, "r.add", "10.9.0.0/16 3").unwrap_err().contains("expected 'ADDR/MASK"));
+        assert_eq!(write(r, "r.remove", "10.9.0.0/16 1"), Err("route '10.9.0.0/16 - 1' not found".into()));
+        assert!(write(r, "r.add", "10.9.0.0/16 3").unwrap_err().contains("bad OUTPUT"));
         let failing = "add 0/0 1\nremove 10.9.0.0/16\nset 10.0.0.0/8 2\nadd 10.0.0.0/8 1";
         assert!(write(r, "r.ctrl", failing).is_err());
         assert_eq!(
@@ -602,7 +617,8 @@ mod tests {
             ["nexthop 1.1.1.1", "nexthop 1.1.1.1 9", "nexthop 1.1.1.1 0 0", "nexthop", "nexthop - 0 1 2"]
         {
             let found = errors(&format!("Idle -> IPLookup(10.0.0.0/8 {bad}) -> Discard"));
-            assert!(found.contains("argument 1 should be"), "{bad}: {found}");
+            let said = if bad.ends_with('9') { "argument 1 bad OUTPUT" } else { "argument 1 should be" };
+            assert!(found.contains(said), "{bad}: {found}");
         }
     }
 

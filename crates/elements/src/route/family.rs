@@ -4,7 +4,7 @@ use super::flow::Flows;
 use lpm::import::{List, Way};
 use lpm::{Key, Prefix};
 use packet::Packet;
-use router::{FromArg, IpMask, Scope};
+use router::{Cx, FromArg, IpMask, Scope};
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -18,6 +18,8 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     type Address: Copy + Eq + Hash + Debug + Display + FromArg + Into<IpAddr> + Send + Sync + 'static;
     /// No gateway.
     const NONE: Self::Address;
+    /// The form of routes, as messages show it.
+    const ROUTE: &'static str;
 
     /// The destination annotation.
     fn destination(packet: &Packet) -> Self::Key;
@@ -33,6 +35,8 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     fn routes(list: &List) -> &[(Prefix<Self::Key>, Way)];
     /// Reads `ADDR/MASK`.
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<Self::Key>>;
+    /// Says that there is no route for an address, where Click does.
+    fn complain(cx: &Cx<'_>, address: Self::Key);
 }
 
 /// IPv4.
@@ -46,6 +50,7 @@ impl Family for V4 {
     type Key = u32;
     type Address = Ipv4Addr;
     const NONE: Ipv4Addr = Ipv4Addr::UNSPECIFIED;
+    const ROUTE: &'static str = "'ADDR/MASK [GATEWAY] OUTPUT'";
 
     #[inline]
     fn destination(packet: &Packet) -> u32 {
@@ -88,12 +93,17 @@ impl Family for V4 {
         let (address, len) = masked.or_else(whole)?;
         Prefix::new(address.into(), len).ok()
     }
+
+    fn complain(cx: &Cx<'_>, address: u32) {
+        cx.log(&format!("IPRouteTable: no route for {}", Self::address(address)));
+    }
 }
 
 impl Family for V6 {
     type Key = u128;
     type Address = Ipv6Addr;
     const NONE: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
+    const ROUTE: &'static str = "DADDR/MASK [GW] OUTPUT";
 
     #[inline]
     fn destination(packet: &Packet) -> u128 {
@@ -134,4 +144,6 @@ impl Family for V6 {
         let (address, len) = net.or_else(whole)?;
         Prefix::new(address.into(), len).ok()
     }
+
+    fn complain(_cx: &Cx<'_>, _address: u128) {}
 }

@@ -35,8 +35,8 @@ pub(super) enum Change<F: Family> {
 pub(super) enum Refusal<F: Family> {
     /// There is a route for the prefix already: this one.
     Exists(Route<F>),
-    /// There is no such route.
-    Missing,
+    /// There is no such route: this one, which leads nowhere if none was named that it leads to.
+    Missing(Route<F>),
     /// A limit is reached.
     Full(String),
     /// Transactions do not nest.
@@ -367,7 +367,10 @@ mod tests {
         change(&table, Change::Add(route(10 << 24, 8, 2, 0)));
         assert!(matches!(table.change([Change::Add(route(10 << 24, 8, 3, 0))]), Err(Refusal::Exists(_))));
         let gone = route(11 << 24, 8, 2, 0);
-        assert_eq!(table.change([Change::Remove(gone.prefix, None)]), Err(Refusal::Missing));
+        assert_eq!(
+            table.change([Change::Remove(gone.prefix, None)]),
+            Err(Refusal::Missing(Route { prefix: gone.prefix, to: Target::Nowhere }))
+        );
         // A command that fails half way leaves the transaction as it was.
         assert!(table.change([Change::Add(gone.clone()), Change::Add(gone)]).is_err());
         assert_eq!(table.routes(), [route(10 << 24, 8, 1, 0)]);

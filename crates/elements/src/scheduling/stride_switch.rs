@@ -27,7 +27,7 @@
 
 use super::strides::Strides;
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StrideSwitch", create)
@@ -47,13 +47,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for StrideSwitch {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        cx.scatter(batch, |_, _| match self.strides.first() {
-            Some(output) => {
-                self.strides.served();
-                Verdict::Output(output)
-            }
-            None => Verdict::Drop("no output has tickets"),
-        });
+        if self.strides.first().is_none() {
+            return cx.drop_batch(batch, "no output has tickets");
+        }
+        cx.spread(batch, |_, _| self.strides.next().unwrap_or_default());
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -6,23 +6,36 @@ use std::any::Any;
 /// Stride of a port with one ticket.
 const STRIDE1: u32 = 1 << 16;
 
-/// A port that is served.
+/// A port that is served: its pass and its number, in one word. Clients change places with each packet, and what is written in two pieces and
+/// read as one has to wait.
 #[derive(Clone, Copy, Debug)]
-struct Client {
-    port: u32,
-    stride: u32,
-    pass: u32,
-}
+struct Client(u64);
 
 impl Client {
+    fn new(port: usize, pass: u32) -> Client {
+        Client(u64::from(pass) << 32 | port as u32 as u64)
+    }
+
+    #[inline]
+    fn port(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    #[inline]
+    fn pass(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
     /// Whether it comes later than another; passes wrap around.
     #[inline]
     fn is_after(self, other: Client) -> bool {
-        self.pass.wrapping_sub(other.pass) as i32 > 0
+        self.pass().wrapping_sub(other.pass()) as i32 > 0
     }
 
-    fn charge(&mut self) {
-        self.pass = self.pass.wrapping_add(self.stride);
+    /// The client after its turn.
+    #[inline]
+    fn charged(self, stride: u32) -> Client {
+        Client(self.0.wrapping_add(u64::from(stride) << 32))
     }
 }
 
@@ -31,6 +44,8 @@ impl Client {
 pub(crate) struct Strides {
     /// Tickets of each port.
     tickets: Vec<u32>,
+    /// How far each port's pass goes with a turn; of a port without tickets it means nothing.
+    strides: Vec<u32>,
     /// Ports with any tickets, by ascending pass.
     line: Vec<Client>,
 }
@@ -65,7 +80,8 @@ impl Strides {
 
     fn new(tickets: &[u32]) -> Strides {
         let tickets: Vec<u32> = tickets.iter().map(|&tickets| tickets.min(MAX_TICKETS)).collect();
-        let mut strides = Strides { line: Vec::with_capacity(tickets.len()), tickets };
+        let strides = tickets.iter().map(|&tickets| STRIDE1 / tickets.max(1)).collect();
+        let mut strides = Strides { line: Vec::with_capacity(tickets.len()), tickets, strides };
         // Backwards, because a port goes before its equals.
         for port in (0..strides.tickets.len()).rev() {
             strides.join(port, 0);
@@ -75,8 +91,8 @@ impl Strides {
 
     /// Puts a port into line, a stride behind `pass`, if it has tickets.
     fn join(&mut self, port: usize, pass: u32) {
-        if let Some(stride) = STRIDE1.checked_div(self.tickets[port]) {
-            self.line.push(Client { port: port as u32, stride, pass: pass.wrapping_add(stride) });
+        if self.tickets[port] > 0 {
+            self.line.push(Client::new(port, pass.wrapping_add(self.strides[port])));
             self.settle(self.line.len() - 1);
         }
     }
@@ -91,29 +107,35 @@ impl Strides {
     /// The port that is first in line.
     #[inline]
     pub(crate) fn first(&self) -> Option<usize> {
-        self.line.first().map(|client| client.port as usize)
+        self.line.first().map(|client| client.port())
     }
 
     /// The ports, in line.
     #[inline]
     pub(crate) fn in_line(&self) -> impl Iterator<Item = usize> {
-        self.line.iter().map(|client| client.port as usize)
+        self.line.iter().map(|client| client.port())
     }
 
     /// Says that the first port in line had its turn.
     #[inline]
     pub(crate) fn served(&mut self) {
-        let Some((&first, _)) = self.line.split_first() else { return };
-        let mut client = first;
-        client.charge();
-        let mut place = 0;
-        while let Some(&next) = self.line.get(place + 1)
-            && client.is_after(next)
-        {
-            self.line[place] = next;
-            place += 1;
+        self.next();
+    }
+
+    /// The port that is first in line, which now has its turn.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<usize> {
+        let (mut place, others) = self.line.split_first_mut()?;
+        let client = place.charged(*self.strides.get(place.port())?);
+        for next in others {
+            if !client.is_after(*next) {
+                break;
+            }
+            *place = *next;
+            place = next;
         }
-        self.line[place] = client;
+        *place = client;
+        Some(client.port())
     }
 
     /// Says that the first `n` ports in line had their turns, all but the last in vain.
@@ -121,7 +143,7 @@ impl Strides {
         let waiting = self.line.len() - n;
         self.line.rotate_left(n);
         for at in waiting..self.line.len() {
-            self.line[at].charge();
+            self.line[at] = self.line[at].charged(self.strides[self.line[at].port()]);
             self.settle(at);
         }
     }
@@ -140,17 +162,16 @@ impl Strides {
         let Ok(tickets) = u32::try_from(tickets.min(i64::from(MAX_TICKETS))) else {
             return Err("number of tickets must be >= 0".to_owned());
         };
-        self.tickets[port] = tickets;
-        let place = self.line.iter().position(|client| client.port as usize == port);
-        match (place, STRIDE1.checked_div(tickets)) {
-            (Some(place), Some(stride)) => self.line[place].stride = stride,
-            (Some(place), None) => drop(self.line.remove(place)),
-            (None, None) => {}
-            (None, Some(stride)) => {
+        (self.tickets[port], self.strides[port]) = (tickets, STRIDE1 / tickets.max(1));
+        let place = self.line.iter().position(|client| client.port() == port);
+        match place {
+            Some(place) if tickets == 0 => drop(self.line.remove(place)),
+            None if tickets > 0 => {
                 // Its turn comes as if it had just been served; in an empty line, at once.
-                let pass = self.line.first().map_or(stride.wrapping_neg(), |first| first.pass);
+                let pass = self.line.first().map_or(self.strides[port].wrapping_neg(), |first| first.pass());
                 self.join(port, pass);
             }
+            _ => {}
         }
         Ok(())
     }

@@ -29,6 +29,7 @@
 
 use router::{Class, Config, ConfigError, Element, FromArg, IpMask, Value};
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 use wire::MacAddr;
 
 /// The class.
@@ -38,6 +39,17 @@ pub(crate) const CLASS: Class =
 struct AddressInfo;
 
 impl Element for AddressInfo {}
+
+/// What may be wrong with an address that is not known, if it is an interface's.
+fn why(text: &str) -> String {
+    let name = text.rsplit_once(':').filter(|(_, kind)| kind.starts_with("eth") || kind.starts_with("ip"));
+    match name {
+        Some((name, _)) if !Path::new("/sys/class/net").join(name).exists() => {
+            format!(": there is no interface '{name}' here")
+        }
+        _ => String::new(),
+    }
+}
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut errors = ConfigError::default();
@@ -51,7 +63,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         for text in addresses {
             let values = read(config, text);
             if values.is_empty() {
-                errors.messages.push(format!("'{text}' is not a recognizable address"));
+                errors.messages.push(format!("'{text}' is not a recognizable address{}", why(text)));
             }
             let only = values.len() == 1;
             for value in values {
@@ -121,7 +133,12 @@ mod tests {
     #[test]
     fn unknown_addresses() {
         let said = errors("AddressInfo(a 1.2.3, b)");
-        assert!(said.contains("'1.2.3' is not a recognizable address"), "{said}");
+        assert!(
+            said.contains("'1.2.3' is not a recognizable address") && !said.contains("interface"),
+            "{said}"
+        );
         assert!(said.contains("expected 'NAME [ADDRS]'"), "{said}");
+        let said = errors("AddressInfo(a nowhere0:eth)");
+        assert!(said.contains("not a recognizable address: there is no interface 'nowhere0' here"), "{said}");
     }
 }

@@ -84,7 +84,7 @@
 
 use super::functions::FUNCTIONS;
 use super::program::{End, Goal, Insn, compile, find_label};
-use super::request::{Request, plain, step_request};
+use super::request::{Request, step_request};
 use super::run::{Run, TIMER};
 use super::signals::Signals;
 use super::text::{Expanded, Expansion};
@@ -373,7 +373,7 @@ fn cat(cx: &Cx<'_>, text: &str) -> HandlerResult {
     let FileName(name) = router::value(cx, text).map_err(|_| "bad FILE")?;
     match std::fs::read(&name) {
         Ok(contents) => Ok(String::from_utf8_lossy(&contents).into_owned()),
-        Err(error) => Err(format!("{name}: {}", plain(&error))),
+        Err(error) => Err(format!("{name}: {}", device::plain(&error))),
     }
 }
 

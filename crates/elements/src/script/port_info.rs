@@ -80,7 +80,7 @@ mod tests {
             c[1] -> IPPrint(TIMESTAMP false) -> Counter(COUNT_CALL 1 stop) -> Discard; c[2] -> Discard";
         assert_eq!(run(config), "1.0.0.1.1000 > 2.0.0.2.2000: udp 9\n");
         let inside = "c :: { PortInfo(here 1); input -> output }; Idle -> c -> UDPIPEncap(1.0.0.1, here, 2.0.0.2, 5) -> Discard";
-        assert!(errors(inside).contains("port expected, not 'here'"));
+        assert!(errors(inside).contains("  SPORT: parse error\n"));
         assert!(errors("PortInfo(x 70000)").contains("expected 'NAME PORT[/PROTOCOL]', got 'x 70000'"));
     }
 }

@@ -39,12 +39,6 @@ pub(super) fn print(cx: &Cx<'_>, file: Option<std::fs::File>, mut text: String, 
     }
 }
 
-/// An error of the operating system in its own words.
-pub(super) fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
-}
-
 /// Sends a packet where its script wants it; without a place to go it is dropped.
 pub(super) fn emit(cx: &mut Cx<'_>, packet: Option<Packet>, output: Option<usize>, pull: bool) {
     let mut answer = cx.batch();

@@ -7,7 +7,7 @@
 
 use super::element::{Kind, Place, Script};
 use super::program::{End, Goal, Insn, Value};
-use super::request::{Request, emit, handler_call, plain, print};
+use super::request::{Request, emit, handler_call, print};
 use super::text::{Expanded, Expansion, Text};
 use router::{Access, Answer, Call, Cx, Step, parse_boolean, parse_integer};
 use std::time::Duration;
@@ -288,7 +288,7 @@ impl Script {
         let mut options = std::fs::OpenOptions::new();
         options.create(true).write(true).append(file.append).truncate(!file.append);
         options.open(&file.name).map(Some).map_err(|error| {
-            self.report(cx, run, None, &format!("{}: {}", file.name, plain(&error)));
+            self.report(cx, run, None, &format!("{}: {}", file.name, device::plain(&error)));
         })
     }
 

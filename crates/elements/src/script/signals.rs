@@ -146,7 +146,7 @@ pub(super) fn kill(mut text: &str) -> HandlerResult {
         let pid = parse_integer(lang::conf::pop_space(&mut text)).and_then(|n| i32::try_from(n).ok());
         let pid = pid.and_then(rustix::process::Pid::from_raw).ok_or("bad PID")?;
         rustix::process::kill_process(pid, signal).map_err(|error| {
-            let error = super::request::plain(&error.into());
+            let error = device::plain(&error.into());
             format!("kill({}, {}): {error}", pid.as_raw_nonzero(), signal.as_raw())
         })?;
     }

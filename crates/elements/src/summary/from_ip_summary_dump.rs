@@ -23,7 +23,8 @@
 //! - `MULTIPACKET` (boolean, default false): whether a line with a packet count makes so many packets.
 //! - `SAMPLE` (number, default 1): probability with which a packet is emitted.
 //! - `CONTENTS`, `FIELDS`, `DEFAULT_CONTENTS`, `DEFAULT_FIELDS` (field names): the fields until a `!data` line says other.
-//! - `FLOWID`, `DEFAULT_FLOWID` (`SRC SPORT DST DPORT [PROTO]`): the flow until a `!flowid` line says other.
+//! - `FLOWID`, `DEFAULT_FLOWID` (`SRC SPORT DST DPORT [PROTO]`): the flow until a `!flowid` line says other. It is taken the other way
+//!   round for packets whose `direction` is `<`.
 //! - `DATA` (string): the lines themselves, instead of FILENAME.
 //! - `BURST` (integer, default 1): packets a scheduling.
 //! - `ALLOW_NONEXISTENT` (boolean, default false): whether a file that is missing is as good as an empty one.
@@ -33,6 +34,7 @@
 //! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
 //! - `count` (read): packets emitted.
 //! - `filename`, `sampling_prob`, `encap` (read): the file, the sampling probability, and `IP`.
+//! - `filesize`, `filepos` (read): the file's bytes (`-` if unknown or compressed), and how far it has been read.
 //!
 //! # Example
 //! ```click
@@ -151,6 +153,16 @@ mod tests {
         assert!(log.contains("1.0.0.1.5 > 2.0.0.2.6: udp"), "{log}");
     }
 
+    /// A packet in a flow's other direction has the flow's ends the other way round.
+    #[test]
+    fn directions() {
+        let log = printed("", "!flowid 1.0.0.1 5 2.0.0.2 6 U\n!data direction payload_len\n> 1\n< 2\n");
+        let ends =
+            |line: &str| line.split_once("length").map(|(_, ends)| ends.to_owned()).unwrap_or_default();
+        let ends: Vec<String> = log.lines().map(ends).collect();
+        assert_eq!(ends, [" 29 1.0.0.1.5 > 2.0.0.2.6: udp 9", " 30 2.0.0.2.6 > 1.0.0.1.5: udp 10"]);
+    }
+
     /// A record for several packets is as many, which share its bytes and time.
     #[test]
     fn several_packets() {
@@ -176,6 +188,17 @@ mod tests {
         ));
         let reader = device::capture::Reader::open(&path).unwrap();
         assert_eq!(reader.linktype(), device::capture::LinkType::RawIp);
+    }
+
+    #[test]
+    fn positions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in").to_str().unwrap().to_owned();
+        std::fs::write(&path, "!data ip_src\n1.0.0.1\n").unwrap();
+        let config = format!("f :: FromIPSummaryDump({path}, STOP true) -> Discard");
+        assert_eq!(run_and_read(&config, &["f.filesize", "f.filepos"]), ["21", "21"]);
+        std::fs::write(&path, "").unwrap();
+        assert!(errors(&config).contains("empty file"));
     }
 
     #[test]

@@ -23,6 +23,7 @@
 //! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
 //! - `count` (read): packets emitted.
 //! - `filename`, `sampling_prob`, `encap` (read): the file, the sampling probability, and `IP`.
+//! - `filesize`, `filepos` (read): the file's bytes (`-` if unknown or compressed), and how far it has been read.
 //!
 //! # Example
 //! ```click

@@ -81,18 +81,26 @@ impl Maker {
         }
     }
 
+    /// The flow that the packet belongs to unless the summary says otherwise, as it is in the packet's direction.
+    fn flow(&self) -> Option<FlowId> {
+        let FlowId { src, dst, ports: (from, to) } = self.defaults.flow?;
+        let reverse = self.notes.paint & 1 == 1;
+        Some(if reverse { FlowId { src: dst, dst: src, ports: (to, from) } } else { self.defaults.flow? })
+    }
+
     /// Makes sure that there is an IP header; false if there cannot be one, or if it is of another protocol.
     fn make_ip(&mut self, protocol: u8) -> bool {
         if !self.is_ip {
             return false;
         }
         if self.data.len() < ipv4::HEADER_LEN {
+            let flow = self.flow();
             self.data.resize(ipv4::HEADER_LEN, 0);
             let Ok(mut ip) = ipv4::Header::new_checked_mut(&mut self.data) else { return false };
             ip.set_version_and_header_len(ipv4::HEADER_LEN);
             ip.set_protocol(self.defaults.protocol);
             ip.set_ttl(TTL);
-            if let Some(flow) = self.defaults.flow {
+            if let Some(flow) = flow {
                 ip.set_src(flow.src);
                 ip.set_dst(flow.dst);
             }
@@ -125,7 +133,7 @@ impl Maker {
         if self.protocol() == ip_proto::TCP {
             self.put(at + 12, &[0x50]);
         }
-        if let Some(FlowId { ports, .. }) = self.defaults.flow {
+        if let Some(FlowId { ports, .. }) = self.flow() {
             self.put(at, &ports.0.to_be_bytes());
             self.put(at + 2, &ports.1.to_be_bytes());
         }

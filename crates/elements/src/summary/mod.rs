@@ -4,6 +4,8 @@
 //! form; read, it is parsed and put into the packet that a [`maker::Maker`] builds.
 
 mod fields;
+mod file_pattern;
+mod flow_dump;
 mod form;
 mod from_ip_summary_dump;
 mod from_tcpdump;
@@ -12,14 +14,19 @@ mod options;
 mod reader;
 mod record_source;
 mod tcpdump;
+mod to_ip_flow_dumps;
 mod to_ip_summary_dump;
 mod view;
 
 use router::Class;
 
 /// The classes of this family.
-pub const CLASSES: &[&Class] =
-    &[&from_ip_summary_dump::CLASS, &from_tcpdump::CLASS, &to_ip_summary_dump::CLASS];
+pub const CLASSES: &[&Class] = &[
+    &from_ip_summary_dump::CLASS,
+    &from_tcpdump::CLASS,
+    &to_ip_flow_dumps::CLASS,
+    &to_ip_summary_dump::CLASS,
+];
 
 /// The version of the format that is written: 1.3. Up to 1.0 fragment offsets counted in units of eight bytes.
 const MINOR_VERSION: u32 = 3;

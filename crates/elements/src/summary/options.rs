@@ -120,7 +120,7 @@ fn address(bytes: &[u8]) -> String {
     std::net::Ipv4Addr::from(word(bytes)).to_string()
 }
 
-/// `rr{1.0.0.1,1.0.0.2}+3`: addresses recorded, and room for more; `lsrr{1.0.0.1,^1.0.0.2}`: where the pointer is.
+/// `rr{1.0.0.1,1.0.0.2}+3`: addresses recorded, and room for more; `lsrr{1.0.0.1^1.0.0.2}`: where the pointer is.
 fn route(name: &str, body: &[u8], record: bool) -> Option<String> {
     let (&pointer, slots) = body.split_first().filter(|(pointer, _)| **pointer >= 4)?;
     let at = usize::from(pointer) - 4;
@@ -131,7 +131,7 @@ fn route(name: &str, body: &[u8], record: bool) -> Option<String> {
             if record {
                 break;
             }
-            separator = if i == 0 { "^" } else { ",^" };
+            separator = "^";
         }
         text += separator;
         text += &address(&slots[i..i + 4]);
@@ -168,7 +168,7 @@ fn timestamps(body: &[u8]) -> Option<String> {
             if flag != 3 {
                 break;
             }
-            separator = if i == 0 { "^" } else { ",^" };
+            separator = "^";
         }
         text += separator;
         if size == 8 {
@@ -303,7 +303,7 @@ fn append_sack(bytes: &mut Vec<u8>, rest: &mut &str) -> Option<()> {
     if body.is_empty() { None } else { append(bytes, kind::SACK, &body) }
 }
 
-/// Reads IP options. Timestamps are not read.
+/// Reads IP options.
 pub(super) fn parse_ip(text: &str) -> Option<Vec<u8>> {
     parse(text, |bytes, rest| {
         let routes =
@@ -314,37 +314,109 @@ pub(super) fn parse_ip(text: &str) -> Option<Vec<u8>> {
                 return append_route(bytes, kind, rest);
             }
         }
-        append_unnamed(bytes, rest)
+        match rest.strip_prefix("ts").filter(|body| body.starts_with(['.', '{'])) {
+            Some(body) => {
+                *rest = body;
+                append_timestamps(bytes, rest)
+            }
+            None => append_unnamed(bytes, rest),
+        }
     })
 }
 
+/// Reads an address off the front of a text.
+fn pop_address(text: &mut &str) -> Option<[u8; 4]> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let address: std::net::Ipv4Addr = text[..end].parse().ok()?;
+    *text = &text[end..];
+    Some(address.octets())
+}
+
+/// Reads slots up to a closing brace, with commas or the pointer between them: their bytes, and at which byte the pointer is, which
+/// is the end unless it is said. `slot` takes one slot off the front, and is told whether it is behind the pointer.
+fn pop_slots(
+    rest: &mut &str,
+    slot: impl Fn(&mut Vec<u8>, &mut &str, bool) -> Option<()>,
+) -> Option<(Vec<u8>, usize)> {
+    let (mut slots, mut pointer) = (Vec::new(), None);
+    loop {
+        if let Some(after) = rest.strip_prefix('^').filter(|_| pointer.is_none()) {
+            *rest = after;
+            pointer = Some(slots.len());
+        }
+        if let Some(after) = rest.strip_prefix('}') {
+            *rest = after;
+            let end = slots.len();
+            return Some((slots, pointer.unwrap_or(end)));
+        }
+        slot(&mut slots, rest, pointer.is_some())?;
+        *rest = rest.strip_prefix(',').unwrap_or(rest);
+    }
+}
+
+/// Reads how many more slots there are: `+3`.
+fn pop_room(rest: &mut &str) -> Option<usize> {
+    let Some(room) = rest.strip_prefix('+').filter(|room| !room.starts_with('+')) else { return Some(0) };
+    *rest = room;
+    pop_number(rest).filter(|slots| *slots < 10).map(|slots| slots as usize)
+}
+
 fn append_route(bytes: &mut Vec<u8>, kind: u8, rest: &mut &str) -> Option<()> {
-    let (list, after) = rest.split_once('}')?;
-    *rest = after;
-    let (mut body, mut pointer) = (vec![0], None);
-    for slot in list.split(',').filter(|slot| !slot.is_empty()) {
-        let slot = match slot.strip_prefix('^') {
-            Some(slot) => {
-                pointer = Some(body.len());
-                slot
-            }
-            None => slot,
-        };
-        let (slot, last) = slot.strip_suffix('^').map_or((slot, false), |slot| (slot, true));
-        if !slot.is_empty() {
-            body.extend(slot.parse::<std::net::Ipv4Addr>().ok()?.octets());
-        }
-        if last {
-            pointer = Some(body.len());
-        }
-    }
-    body[0] = u8::try_from(pointer.unwrap_or(body.len()) + 3).ok()?;
-    if let Some(room) = rest.strip_prefix('+') {
-        *rest = room;
-        let slots = pop_number(rest).filter(|slots| *slots < 10)? as usize;
-        body.resize(body.len() + slots * 4, 0);
-    }
+    let (slots, at) = pop_slots(rest, |slots, rest, _| {
+        slots.extend(pop_address(rest)?);
+        Some(())
+    })?;
+    let mut body = vec![u8::try_from(at + 4).ok()?];
+    body.extend(slots);
+    body.resize(body.len() + pop_room(rest)? * 4, 0);
     append(bytes, kind, &body)
+}
+
+/// Reads what follows the letters `ts`.
+fn append_timestamps(bytes: &mut Vec<u8>, rest: &mut &str) -> Option<()> {
+    let (head, list) = rest.split_once('{')?;
+    let inner = list.split('}').next().unwrap_or_default();
+    let flag = match head {
+        "" if !inner.contains('.') => 0,
+        "" | ".ip" if !inner.contains('^') => 1,
+        "" | ".preip" => 3,
+        ".ip" => 1,
+        _ => head.strip_prefix('.')?.parse().ok().filter(|flag| *flag < 16)?,
+    };
+    *rest = list;
+    let with_address = matches!(flag, 1 | 3);
+    let (slots, at) = pop_slots(rest, |slots, rest, behind| {
+        if with_address {
+            slots.extend(pop_address(rest)?);
+            match rest.strip_prefix("=?").or(rest.strip_prefix('=')) {
+                Some(after) if behind && rest.starts_with("=?") => return pop_no_time(slots, rest, after),
+                Some(after) => *rest = after,
+                None if behind => return pop_no_time(slots, rest, rest),
+                None => return None,
+            }
+        }
+        let (mark, number) = rest.strip_prefix('!').map_or((0, *rest), |number| (1 << 31, number));
+        *rest = number;
+        slots.extend((pop_number(rest)? | mark).to_be_bytes());
+        Some(())
+    })?;
+    let mut body = vec![u8::try_from(at + 5).ok()?, 0];
+    body.extend(slots);
+    body.resize(body.len() + pop_room(rest)? * if with_address { 8 } else { 4 }, 0);
+    let mut overflow = 0;
+    if let Some(number) = rest.strip_prefix("++") {
+        *rest = number;
+        overflow = pop_number(rest).and_then(|n| u8::try_from(n).ok()).filter(|n| *n < 16)?;
+    }
+    body[1] = overflow << 4 | flag;
+    append(bytes, kind::IP_TIMESTAMP, &body)
+}
+
+/// A slot whose time is not known yet.
+fn pop_no_time<'t>(slots: &mut Vec<u8>, rest: &mut &'t str, after: &'t str) -> Option<()> {
+    *rest = after;
+    slots.extend([0; 4]);
+    Some(())
 }
 
 #[cfg(test)]
@@ -370,8 +442,18 @@ mod tests {
         for text in ["mss1460;sackok;ts5:7", "wscale7;99=1:2:3", "mss1;sack1-2;sack3-4", "42"] {
             assert_eq!(tcp(&parse_tcp(text).unwrap(), Which::All), text);
         }
-        for text in ["rr{1.0.0.1,1.0.0.2}+3", "lsrr{1.0.0.1,^1.0.0.2}", "ssrr{1.0.0.1^}", "148=0:0", "rr{}+2"]
-        {
+        for text in [
+            "rr{1.0.0.1,1.0.0.2}+3",
+            "lsrr{1.0.0.1^1.0.0.2}",
+            "ssrr{1.0.0.1^}",
+            "148=0:0",
+            "rr{}+2",
+            "ssrr{^1.0.0.1,1.0.0.2}",
+            "ts{1,!2^}++3",
+            "ts{1,2}+3++2;rr{1.0.0.1}+1",
+            "ts.ip{1.0.0.1=1}+1",
+            "ts.preip{1.0.0.1=1^1.0.0.2}",
+        ] {
             assert_eq!(ip(&parse_ip(text).unwrap()), text);
         }
         assert_eq!(ip(&[68, 12, 9, 0x10, 0, 0, 0, 5, 0, 0, 0, 0]), "ts{5}+1++1");

@@ -3,7 +3,9 @@
 use super::maker::Maker;
 use packet::{Batch, Packet};
 use router::{Config, ConfigError, Cx, Element, Handlers, Pull};
-use std::io::{BufRead, Cursor};
+use std::io::{self, BufRead, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Records of a file.
 pub(super) trait Records: Send {
@@ -60,6 +62,31 @@ impl Repeat {
     }
 }
 
+/// Bytes of a file, which are counted as they are read.
+struct Counted<R> {
+    bytes: R,
+    position: Arc<AtomicU64>,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let got = self.bytes.read(buf)?;
+        self.position.fetch_add(got as u64, Ordering::Relaxed);
+        Ok(got)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.bytes.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.position.fetch_add(amount as u64, Ordering::Relaxed);
+        self.bytes.consume(amount);
+    }
+}
+
 /// An element that makes packets of the records of a file.
 pub(super) struct RecordSource {
     pub(super) filename: String,
@@ -76,6 +103,9 @@ pub(super) struct RecordSource {
     pub(super) burst: usize,
     push: bool,
     count: u64,
+    compressed: bool,
+    /// How far the file has been read, decompressed.
+    position: Arc<AtomicU64>,
 }
 
 impl RecordSource {
@@ -96,6 +126,8 @@ impl RecordSource {
             burst: 1,
             push: config.output_is_push(0),
             count: 0,
+            compressed: false,
+            position: Arc::default(),
         }
     }
 
@@ -132,9 +164,20 @@ impl RecordSource {
         if self.allow_missing && path != "-" && !std::path::Path::new(path).exists() {
             return Ok(());
         }
-        let bytes = device::capture::open_bytes(path).map_err(|error| error.to_string())?;
-        self.reader.open(Box::new(bytes));
+        let (mut bytes, compressed) = device::capture::open_bytes(path).map_err(|error| error.to_string())?;
+        if !self.allow_missing && bytes.fill_buf().is_ok_and(<[u8]>::is_empty) {
+            return Err(format!("{}: empty file", self.filename));
+        }
+        self.compressed = compressed;
+        self.reader.open(Box::new(Counted { bytes, position: self.position.clone() }));
         Ok(())
+    }
+
+    /// The bytes of the file; a dash if it is none, or if positions do not count its bytes.
+    fn size(&self) -> String {
+        let data = std::fs::metadata(&self.filename).ok();
+        let data = data.filter(|data| data.is_file() && !self.compressed);
+        data.map_or_else(|| "-".to_owned(), |data| data.len().to_string())
     }
 
     fn next(&mut self, cx: &mut Cx<'_>) -> Next {
@@ -263,6 +306,8 @@ impl Element for RecordSource {
         .as_button();
         h.read("count", |e: &mut F, _| e.count);
         h.read("filename", |e: &mut F, _| e.filename.clone());
+        h.read("filesize", |e: &mut F, _| e.size());
+        h.read("filepos", |e: &mut F, _| e.position.load(Ordering::Relaxed));
         h.read("sampling_prob", |e: &mut F, _| e.sample);
         h.read("encap", |_: &mut F, _| "IP");
     }

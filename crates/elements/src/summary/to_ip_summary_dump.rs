@@ -170,6 +170,7 @@ impl ToIpSummaryDump {
 
     #[cold]
     fn fail(&mut self, cx: &Cx<'_>, error: &io::Error) {
+        let error = device::plain(error);
         cx.log(&format!("{} :: ToIPSummaryDump: {}: {error}", cx.name(), self.filename));
         self.failed = true;
         self.output = None;
@@ -297,7 +298,7 @@ impl Element for ToIpSummaryDump {
         if self.filename != "<stdout>"
             && let Err(error) = File::options().write(true).create(true).truncate(false).open(&self.filename)
         {
-            return Err(format!("{}: {error}", self.filename).into());
+            return Err(format!("{}: {}", self.filename, device::plain(&error)).into());
         }
         if self.pulls {
             cx.listen(0);

@@ -30,7 +30,8 @@
 use crate::basic::fraction::Fraction;
 use crate::basic::reject;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RandomSample", create)
@@ -78,6 +79,15 @@ impl Simple for RandomSample {
         }
         self.drops += 1;
         reject(self.second, "not in the sample")
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.drops))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        self.drops = state.downcast_ref().copied().unwrap_or_default();
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -25,7 +25,7 @@
 //! RoundRobinSwitch, HashSwitch, RandomSample
 
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -42,7 +42,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for RandomSwitch {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        cx.scatter(batch, |cx, _| Verdict::Output(cx.rng().usize(0..self.outputs)));
+        let outputs = self.outputs as u32;
+        cx.spread(batch, |cx, _| cx.rng().u32(0..outputs) as usize);
     }
 }
 

@@ -23,7 +23,7 @@
 //! Switch, RoundRobinSched
 
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Residency, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RoundRobinSwitch", create)
@@ -45,10 +45,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Element for RoundRobinSwitch {
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        cx.scatter(batch, |_, _| {
+        cx.spread(batch, |_, _| {
             let output = self.next;
             self.next = if output + 1 == self.outputs { 0 } else { output + 1 };
-            Verdict::Output(output)
+            output
         });
     }
 }

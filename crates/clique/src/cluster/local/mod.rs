@@ -8,11 +8,13 @@ mod configuration;
 mod network;
 mod trial;
 
+use super::json;
 use super::up::Order;
 use crate::console;
 use crate::ctl::{connect, data};
 use crate::status::Status;
 use network::Network;
+use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -22,6 +24,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+use trial::Trial;
 
 /// How long nodes may take until all take part, and until they have ended.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -42,6 +45,8 @@ pub(super) struct Wish {
     pub(super) with_trial: bool,
     /// When it is taken down again, if by itself.
     pub(super) seconds: Option<u32>,
+    /// Whether programs read what is printed.
+    pub(super) json: bool,
 }
 
 impl Place {
@@ -127,9 +132,20 @@ fn live(place: &Place, wish: &Wish, over: &AtomicBool, running: &mut Vec<Child>)
         running.push(start(place, &network, wish, node)?);
     }
     wait_until_active(place, wish.nodes, over)?;
-    console::complain(&describe(place, &network, wish.nodes));
-    let mut status = Status::Fine;
-    if wish.with_trial && !over.load(Relaxed) && !trial::run(&network, wish.nodes)? {
+    if !wish.json {
+        console::complain(&describe(place, &network, wish.nodes));
+    }
+    let mut trials = Vec::new();
+    if wish.with_trial && !over.load(Relaxed) {
+        let note = |trial: &Trial| {
+            if !wish.json {
+                console::complain(&trial.line());
+            }
+        };
+        trials = trial::run(&network, wish.nodes, note)?;
+    }
+    let mut status = if trials.iter().all(|trial| trial.is_well) { Status::Fine } else { Status::Failure };
+    if wish.json && json(&inventory(place, &network, wish.nodes, &trials)) != Status::Fine {
         status = Status::Failure;
     }
     let until = wish.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds.into()));
@@ -216,6 +232,26 @@ fn describe(place: &Place, network: &Network, nodes: u16) -> String {
     )
 }
 
+/// Where everything is, for programs.
+fn inventory(place: &Place, network: &Network, nodes: u16, trials: &[Trial]) -> Value {
+    let node = |node: u16| {
+        json!({
+            "element": format!("n{node}/vlb"),
+            "namespace": network.node(node),
+            "socket": place.file(node, "sock"),
+            "log": place.file(node, "log"),
+            "host": network.host(node),
+            "host_address": network::address(node, 2),
+        })
+    };
+    let trial = |trial: &Trial| json!({ "from": trial.from, "to": trial.to, "what": trial.what, "said": trial.said, "well": trial.is_well });
+    json!({
+        "name": place.name,
+        "nodes": (0..nodes).map(node).collect::<Vec<_>>(),
+        "trials": trials.iter().map(trial).collect::<Vec<_>>(),
+    })
+}
+
 /// The name of a cluster that has none.
 pub(super) const DEFAULT_NAME: &str = "local";
 
@@ -252,7 +288,7 @@ fn ask_to_stop(place: &Place) {
 }
 
 /// Takes a cluster down: its nodes stop, and the process that put it up removes the rest. If that one is gone, this does it.
-pub(super) fn down(place: &Place) -> Result<Status, String> {
+pub(super) fn down(place: &Place) {
     let nodes = place.sockets().iter().map(|(node, _)| node + 1).max().unwrap_or(0);
     let pids = place.sockets().into_iter().filter_map(|(node, _)| {
         let text = std::fs::read_to_string(place.file(node, "pid")).ok()?;
@@ -270,7 +306,6 @@ pub(super) fn down(place: &Place) -> Result<Status, String> {
         }
         place.remove(nodes);
     }
-    Ok(Status::Fine)
 }
 
 /// Whether a process is one of ours: its number may have been given to another since.

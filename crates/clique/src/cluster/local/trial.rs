@@ -5,20 +5,35 @@ use crate::console;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Lets every host ping its right neighbour, one trace its way to another and one send to another as fast as it can; prints what
-/// they say. Whether all went well.
-pub(super) fn run(network: &Network, nodes: u16) -> Result<bool, String> {
-    let (mut all_well, last) = (true, nodes - 1);
-    for node in 0..nodes {
-        all_well &= ping(network, node, (node + 1) % nodes);
-    }
-    all_well &= trace(network, 0, last);
-    all_well &= stream(network, 0, last)?;
-    Ok(all_well)
+/// What a host has tried.
+pub(super) struct Trial {
+    pub(super) from: u16,
+    pub(super) to: u16,
+    pub(super) what: &'static str,
+    /// The line of the program that matters.
+    pub(super) said: String,
+    pub(super) is_well: bool,
 }
 
-fn say(from: u16, to: u16, what: &str) {
-    console::complain(&format!("host {from} to host {to}: {}\n", what.trim()));
+impl Trial {
+    /// For people.
+    pub(super) fn line(&self) -> String {
+        format!("host {} to host {}: {}\n", self.from, self.to, self.said.trim())
+    }
+}
+
+/// Lets every host ping its right neighbour, one trace its way to another and one send to another as fast as it can; `note` learns
+/// of each as soon as it is done.
+pub(super) fn run(network: &Network, nodes: u16, note: impl Fn(&Trial)) -> Result<Vec<Trial>, String> {
+    let (mut trials, last) = (Vec::new(), nodes - 1);
+    let mut add = |trial: Trial| {
+        note(&trial);
+        trials.push(trial);
+    };
+    (0..nodes).for_each(|node| add(ping(network, node, (node + 1) % nodes)));
+    add(trace(network, 0, last));
+    add(stream(network, 0, last)?);
+    Ok(trials)
 }
 
 /// A line of what a program prints, or what went wrong.
@@ -29,35 +44,36 @@ fn line_of(result: &Result<String, String>, part: &str) -> String {
     }
 }
 
-fn ping(network: &Network, from: u16, to: u16) -> bool {
+/// Whether a program could not be started.
+fn is_missing(error: &str) -> bool {
+    error.contains("No such file") || error.contains("exec of")
+}
+
+fn ping(network: &Network, from: u16, to: u16) -> Trial {
     let target = address(to, 2);
     let words = |count, wait| ["ping", "-q", "-c", count, "-i", "0.1", "-W", wait, target.as_str()];
     // The first packets wait until addresses are known.
     let _ = network.exec(&network.host(from), &words("2", "1"));
-    let said = network.exec(&network.host(from), &words("5", "2"));
-    let line = line_of(&said, "packet loss");
-    say(from, to, &line);
-    line.contains(" 0% packet loss")
+    let said = line_of(&network.exec(&network.host(from), &words("5", "2")), "packet loss");
+    let is_well = said.contains(" 0% packet loss");
+    Trial { from, to, what: "ping", said, is_well }
 }
 
 /// The cluster is one router: the host is the second hop.
-fn trace(network: &Network, from: u16, to: u16) -> bool {
-    let said =
+fn trace(network: &Network, from: u16, to: u16) -> Trial {
+    let result =
         network.exec(&network.host(from), &["traceroute", "-n", "-w", "2", "-q", "1", &address(to, 2)]);
-    match &said {
-        Err(error) if error.contains("No such file") || error.contains("exec of") => {
-            say(from, to, "traceroute is not installed");
-            true
+    let (said, is_well) = match &result {
+        Err(error) if is_missing(error) => ("traceroute is not installed".to_owned(), true),
+        result => {
+            let line = line_of(result, &address(to, 2));
+            (format!("hop {}", line.trim()), line.trim_start().starts_with("2 "))
         }
-        said => {
-            let line = line_of(said, &address(to, 2));
-            say(from, to, &format!("hop {}", line.trim()));
-            line.trim_start().starts_with("2 ")
-        }
-    }
+    };
+    Trial { from, to, what: "traceroute", said, is_well }
 }
 
-fn stream(network: &Network, from: u16, to: u16) -> Result<bool, String> {
+fn stream(network: &Network, from: u16, to: u16) -> Result<Trial, String> {
     let server = Command::new("ip")
         .args(["netns", "exec", &network.host(to), "iperf3", "-s", "-1"])
         .stdin(Stdio::null())
@@ -66,19 +82,17 @@ fn stream(network: &Network, from: u16, to: u16) -> Result<bool, String> {
         .spawn();
     let server = Ended(server.map_err(|error| format!("ip: {}", console::reason(&error)))?);
     std::thread::sleep(Duration::from_millis(300));
-    let said = network.exec(&network.host(from), &["iperf3", "-c", &address(to, 2), "-t", "1"]);
+    let result = network.exec(&network.host(from), &["iperf3", "-c", &address(to, 2), "-t", "1"]);
     drop(server);
-    match &said {
-        Err(error) if error.contains("No such file") || error.contains("exec of") => {
-            say(from, to, "iperf3 is not installed");
-            Ok(true)
+    let (said, is_well) = match &result {
+        Err(error) if is_missing(error) => ("iperf3 is not installed".to_owned(), true),
+        result => {
+            let line = line_of(result, "receiver");
+            let is_well = line.contains("receiver");
+            (line, is_well)
         }
-        said => {
-            let line = line_of(said, "receiver");
-            say(from, to, &line);
-            Ok(line.contains("receiver"))
-        }
-    }
+    };
+    Ok(Trial { from, to, what: "iperf3", said, is_well })
 }
 
 /// A process that does not outlive this.

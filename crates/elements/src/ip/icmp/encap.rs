@@ -1,8 +1,9 @@
 //! Puts ICMP and IP headers in front of packets.
 
-use super::super::encap::{Destination, NO_FIT, push_header, template};
+use super::super::encap::{NO_FIT, Template, push_header};
 use packet::Packet;
-use router::{Cx, Handlers, Simple, Verdict};
+use router::{Cx, Handlers, Refused, Simple, Verdict};
+use std::any::Any;
 use std::net::Ipv4Addr;
 use wire::checksum::Sum;
 use wire::icmpv4::{self, kind};
@@ -10,7 +11,7 @@ use wire::{ip_proto, ipv4};
 
 /// An element that does so.
 pub(super) struct IcmpEncap {
-    template: [u8; ipv4::HEADER_LEN],
+    template: Template,
     dst: Ipv4Addr,
     kind: u8,
     code: u8,
@@ -43,8 +44,7 @@ fn header_len(kind: u8) -> usize {
 
 impl IcmpEncap {
     pub(super) fn new(src: Ipv4Addr, dst: Ipv4Addr, [kind, code]: [u8; 2], identifier: u16) -> IcmpEncap {
-        let mut template = template(ip_proto::ICMP, 255);
-        ipv4::Header::new(&mut template).set_src(src);
+        let template = Template::of(ip_proto::ICMP, 255, src);
         // Identifier and sequence number are in the host's order in Click, on Linux.
         IcmpEncap { template, dst, kind, code, identifier: identifier.to_ne_bytes(), id: 1 }
     }
@@ -52,25 +52,24 @@ impl IcmpEncap {
     /// None if the packet becomes too long.
     #[inline]
     fn encapsulate(&self, packet: &mut Packet) -> Option<()> {
-        let len = header_len(self.kind);
-        u16::try_from(packet.len() + len + ipv4::HEADER_LEN).ok()?;
-        let mut header = [0; icmpv4::HEADER_LEN];
-        header[..2].copy_from_slice(&[self.kind, self.code]);
+        // Three times that stay zero, which no sum shows.
+        let times = header_len(self.kind) - icmpv4::HEADER_LEN;
+        u16::try_from(packet.len() + times + icmpv4::HEADER_LEN + ipv4::HEADER_LEN).ok()?;
+        let mut header = [self.kind, self.code, 0, 0, 0, 0, 0, 0];
         if is_sequenced(self.kind) {
             header[4..6].copy_from_slice(&self.identifier);
             header[6..8].copy_from_slice(&self.id.to_ne_bytes());
         }
-        // The sum comes before the header is written: loads of what was just stored would wait. Times stay zero.
-        let words = header.as_chunks::<2>().0.iter().map(|&word| u16::from_be_bytes(word));
-        let sum = words.fold(Sum::of(packet.data()), Sum::add_u16);
+        // The sum comes before the header is written: loads of what was just stored would wait.
+        let sum = Sum::of(packet.data()).add_bytes(&header);
         header[2..4].copy_from_slice(&sum.checksum().to_be_bytes());
-        if !packet.push(len) {
-            return None;
+        if times > 0 {
+            if !packet.push(times) {
+                return None;
+            }
+            packet.data_mut().get_mut(..times)?.fill(0);
         }
-        let (start, times) = packet.data_mut().get_mut(..len)?.split_first_chunk_mut()?;
-        *start = header;
-        times.fill(0);
-        push_header(packet, &self.template, Destination::Address(self.dst), self.id).map(|_| ())
+        push_header(packet, &self.template, self.dst, self.id, header)
     }
 }
 
@@ -84,10 +83,19 @@ impl Simple for IcmpEncap {
         Verdict::Pass
     }
 
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.id))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        self.id = state.downcast_ref().copied().unwrap_or(1);
+        Ok(())
+    }
+
     fn handlers(&self, h: &mut Handlers) {
-        h.read("src", |e: &mut IcmpEncap, _| ipv4::Header::new(&e.template).src());
+        h.read("src", |e: &mut IcmpEncap, _| e.template.src());
         h.write("src", |e: &mut IcmpEncap, cx, text| {
-            ipv4::Header::new(&mut e.template).set_src(router::value(cx, text)?);
+            e.template.set_src(router::value(cx, text)?);
             Ok(())
         });
         h.read("dst", |e: &mut IcmpEncap, _| e.dst);

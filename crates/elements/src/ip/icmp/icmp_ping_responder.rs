@@ -20,9 +20,9 @@
 //! ICMPPingSource, ICMPPingEncap, ICMPError, IPMirror
 
 use super::super::fail;
-use super::super::header::header_mut;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use std::net::Ipv4Addr;
 use wire::icmpv4::{self, kind};
 use wire::{checksum, ip_proto, ipv4};
 
@@ -41,48 +41,44 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(IcmpPingResponder { outputs: config.outputs() })))
 }
 
-/// Whether a packet asks for an echo.
-fn is_request(packet: &Packet) -> bool {
-    let ip = packet.network().and_then(|bytes| ipv4::Header::new_checked(bytes).ok());
-    let message = packet.transport().and_then(|bytes| icmpv4::Header::new_checked(bytes).ok());
-    ip.zip(message).is_some_and(|(ip, message)| {
-        let whole = ip.is_first_fragment() && ip.header_len() >= ipv4::HEADER_LEN;
-        whole && ip.protocol() == ip_proto::ICMP && message.kind() == kind::ECHO
-    })
-}
-
-/// Makes the reply of a request. Checksums are updated, so that a wrong one stays wrong.
-fn reply(packet: &mut Packet) {
-    if let Some(mut message) =
-        packet.transport_mut().and_then(|bytes| icmpv4::Header::new_checked_mut(bytes).ok())
-    {
-        let old = u16::from_be_bytes([message.kind(), message.code()]);
-        let sum = checksum::update_u16(message.checksum(), old, u16::from(kind::ECHO_REPLY));
-        message.set_kind(kind::ECHO_REPLY);
-        message.set_code(0);
-        message.set_checksum(sum);
+/// Makes a packet that asks for an echo the reply, and says where it goes. `None`, and nothing changed, if it is none.
+/// Checksums are updated, so that a wrong one stays wrong.
+#[inline(always)] // one call less for every packet
+fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
+    let header_len = packet.network_header_len()?;
+    let (header, message) = packet.network_mut()?.split_at_mut_checked(header_len)?;
+    let mut ip = ipv4::Header::new_checked_mut(header).ok()?;
+    let mut message = icmpv4::Header::new_checked_mut(message).ok()?;
+    let whole = ip.is_first_fragment() && ip.header_len() >= ipv4::HEADER_LEN;
+    if !whole || ip.protocol() != ip_proto::ICMP || message.kind() != kind::ECHO {
+        return None;
     }
-    let Some(mut ip) = header_mut(packet) else { return };
+    let old = u16::from_be_bytes([kind::ECHO, message.code()]);
+    let sum = checksum::update_u16(message.checksum(), old, u16::from(kind::ECHO_REPLY));
+    message.set_kind(kind::ECHO_REPLY);
+    message.set_code(0);
+    message.set_checksum(sum);
     let (src, dst) = (ip.src(), ip.dst());
     ip.set_src(dst);
     ip.set_dst(src);
-    let sum = checksum::update_u16(ip.checksum(), ip.fragment_field(), 0);
-    let protocol = u16::from(ip.protocol());
-    let sum = checksum::update_u16(sum, u16::from(ip.ttl()) << 8 | protocol, 0xff00 | protocol);
+    // Fragment field, time to live and protocol follow each other.
+    let [old, new] = [(ip.fragment_field(), ip.ttl()), (0, 255)]
+        .map(|(field, ttl)| u32::from(field) << 16 | u32::from(ttl) << 8 | u32::from(ip_proto::ICMP));
+    let sum = checksum::update_u32(ip.checksum(), old, new);
     ip.set_fragment_field(0);
     ip.set_ttl(255);
     ip.set_checksum(sum);
-    packet.set_dst_ip(src);
-    packet.set_paint(0);
+    Some(src)
 }
 
 impl Simple for IcmpPingResponder {
-    #[inline]
+    #[inline(always)] // one call less for every packet
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        if !is_request(packet) {
+        let Some(asker) = reply(packet) else {
             return fail(self.outputs, "not an echo request");
-        }
-        reply(packet);
+        };
+        packet.set_dst_ip(asker);
+        packet.set_paint(0);
         packet.set_timestamp_ns(cx.now_ns());
         Verdict::Pass
     }

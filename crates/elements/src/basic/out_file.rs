@@ -1,0 +1,61 @@
+//! The argument `OUTFILE` of elements that print: a file that all instances write to, instead of standard error.
+
+use router::{Config, ConfigError, Cx};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The file of all instances, once it is open.
+type Shared = Mutex<Option<BufWriter<File>>>;
+
+/// Where lines go: to a file, or to standard error.
+#[derive(Default)]
+pub(crate) struct OutFile(Option<(String, Arc<Shared>)>);
+
+fn lock(shared: &Shared) -> MutexGuard<'_, Option<BufWriter<File>>> {
+    shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl OutFile {
+    /// The file with this name; none means standard error. It is opened by [`OutFile::open`].
+    ///
+    /// # Errors
+    /// The element shares something else already.
+    pub(crate) fn new(config: &mut Config<'_>, path: Option<String>) -> Result<OutFile, ConfigError> {
+        let shared = |path| Ok((path, config.shared(|| Ok(Shared::default()))?));
+        path.map(shared).transpose().map(OutFile)
+    }
+
+    /// Opens the file, unless another instance has.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn open(&self) -> Result<(), ConfigError> {
+        let Some((path, shared)) = &self.0 else { return Ok(()) };
+        let mut file = lock(shared);
+        if file.is_none() {
+            *file = Some(BufWriter::new(File::create(path).map_err(|error| format!("{path}: {error}"))?));
+        }
+        Ok(())
+    }
+
+    /// Writes a line.
+    pub(crate) fn print(&self, cx: &Cx<'_>, text: &str) {
+        let Some((_, shared)) = &self.0 else { return cx.log(text) };
+        if let Some(file) = &mut *lock(shared)
+            && let Err(error) = writeln!(file, "{text}")
+        {
+            cx.log(&format!("{}: {error}", cx.name()));
+        }
+    }
+
+    /// Writes what is kept back.
+    pub(crate) fn finish(&self, cx: &Cx<'_>) {
+        if let Some((_, shared)) = &self.0
+            && let Some(file) = &mut *lock(shared)
+            && let Err(error) = file.flush()
+        {
+            cx.log(&format!("{}: {error}", cx.name()));
+        }
+    }
+}
