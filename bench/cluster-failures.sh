@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Four nodes in namespaces, every packet by way of a random node, a ping each millisecond, if the machine manages that,
-# from host 0 to host 2: the time from the first lost packet to the last when a node is paused, a cable cut, a node killed;
+# from host 0 to host 2: for how long some are lost when a node is paused, a cable cut, a node killed;
 # what is lost when a node comes back, and when one drains. Root; prints JSON.
 #
 #   CLIQUE=target/release/clique bench/cluster-failures.sh [TIMES] >bench/runs/DATE-cluster-failures.json
@@ -23,16 +23,17 @@ window() {
   shift
   (sleep 0.5; "$@") &
   action=$!
-  in_host 0 ping -n -i 0.001 -c $pings -W 1 10.0.2.2 >"$work/pings" || true
+  in_host 0 ping -D -n -i 0.001 -c $pings -W 1 10.0.2.2 >"$work/pings" || true
   wait $action
-  # What is under way at the end counts as lost only if something before it was.
+  # From the last answer before the first lost ping to the first after the last: pings whose answers do not come are farther apart.
   awk -v what="$what" '
-    match($0, /icmp_seq=[0-9]+/) { got[substr($0, RSTART + 9, RLENGTH - 9) + 0] = 1 }
+    match($0, /icmp_seq=[0-9]+/) { got[substr($0, RSTART + 9, RLENGTH - 9) + 0] = substr($1, 2, length($1) - 2) }
     / packets transmitted/ { sent = $1; sub(/ms/, "", $NF); took = $NF + 0 }
     END {
       for (i = 1; i <= sent; i++) if (!(i in got)) { lost++; if (!first) first = i; last = i }
+      window = lost ? (got[last + 1] - got[first - 1]) * 1000 : 0
       printf "{ \"what\": \"%s\", \"sent\": %d, \"lost\": %d, \"window_ms\": %.1f, \"ms_between_pings\": %.2f }", what, sent,
-        lost, lost ? (last - first + 1) * took / sent : 0, took / sent
+        lost, window, took / sent
     }' "$work/pings"
 }
 pause() { kill -STOP "${pids[1]}"; sleep 1; kill -CONT "${pids[1]}"; }

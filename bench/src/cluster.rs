@@ -200,10 +200,9 @@ fn simulated(
     let mut config = Config::new(topology.clone(), LINE_RATE).with(Scheme::Direct, Order::None);
     let (matrix, sizes) = (matrix.clone(), Sizes::Fixed(1_500));
     config.traffic = Traffic::Matrix { matrix, load: 0.95, sizes, flows: 16 };
-    // About a million packets, but time enough for queues to settle.
-    let ms = if tiny { 1.0 } else { (1_200.0 / ports as f64).clamp(4.0, 100.0) };
-    config.duration_ns = (ms * 1e6) as u64;
-    config.warmup_ns = config.duration_ns / 2;
+    // About a million packets or more. Until queues have settled, less leaves than comes in: in the largest fly that takes 6 ms.
+    let (warmup_ms, ms) = if tiny { (0.5, 0.5) } else { (8.0, (1_200.0 / ports as f64).clamp(4.0, 100.0)) };
+    (config.warmup_ns, config.duration_ns) = ((warmup_ms * 1e6) as u64, ((warmup_ms + ms) * 1e6) as u64);
     let start = Instant::now();
     let report = simulate(&config)?;
     Ok((report, start.elapsed().as_secs_f64()))

@@ -8,7 +8,7 @@ pids=()
 
 finish_cluster() {
   local pid i
-  for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+  for pid in "${pids[@]}" "${feeds[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
   wait 2>/dev/null || true
   for i in 0 1 2 3; do
     ip netns del "$(node $i)" 2>/dev/null || true
@@ -65,3 +65,29 @@ await() { # NODE PATTERN
   done
   fail "node $1 is not '$2': $(status "$1")"
 }
+
+# Traffic, made by Clique in hosts, whose kernels throw away what arrives: it comes from a network that they have a blackhole for.
+
+# feed HOST SOURCES: SOURCES is Click whose IP packets are pushed to 'wire'.
+feed() {
+  local i=$1
+  cat >"$work/feed$i.click" <<END
+wire :: EtherEncap(0x0800, 02:00:00:00:0$i:02, 02:00:00:00:0$i:01) -> ToDevice(port);
+$2
+END
+  ip netns exec "$(host "$i")" nice -n "${feed_nice:-0}" "$clique" run -u "$work/feed$i" "$work/feed$i.click" >>"$work/log" 2>&1 &
+  feeds+=($!)
+}
+feeds=()
+stop_feeds() {
+  local pid
+  for pid in "${feeds[@]}"; do
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+  feeds=()
+}
+swallow() { ip -n "$(host "$1")" route replace blackhole 198.18.0.0/15; }
+sent_by() { in_host "$1" cat /sys/class/net/port/statistics/tx_packets; }
+arrived_at() { in_host "$1" cat /sys/class/net/port/statistics/rx_packets; }
+of_node() { timeout 5 "$clique" ctl -u "$work/socket$1" read "$2"; } # NODE HANDLER

@@ -43,6 +43,14 @@ kill -9 "$up"
 gone || fail "something is left: $(ls /run | grep "$name"; ip netns list | grep "$name")"
 echo "ok: also when nobody is there to do it"
 
+"$clique" cluster up --local 2 --name "$name" --seconds 4 --json >"$work/json" 2>"$work/log" &
+up=$!
+wait_for "where everything is, as JSON" grep -q '"host_address": "10.0.1.2"' "$work/json"
+says "draining, as JSON" '"phase": "draining"' "$clique" cluster drain --name "$name" --json n1/vlb
+says "down, as JSON" '"name": "'"$name"'"' "$clique" cluster down --name "$name" --json
+wait "$up" || fail "the cluster ended with status $?"
+[ "$(head -n 1 "$work/json")" = "{" ] && [ "$(tail -n 1 "$work/json")" = "}" ] || fail "something else was printed"
+
 up --seconds 2
 wait "$up" || fail "the cluster ended with status $?"
 gone || fail "something is left when its time is over"

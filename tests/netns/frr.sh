@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # conf/frr-router.click with routes from FRR: a BGP peer announces ROUTES of them, zebra tells Clique; zebra dies and comes back.
-# About 50 s.
+# The cable to the peer is cut and mended. About 80 s.
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/frr-lib.sh"
 
@@ -81,6 +81,23 @@ table=routes6 wait_for "IPv6: an unreachable route" way_is 2001:db8:ffff::1 4
 says "IPv6: what Linux would say" "From 2001:db8:1::1 .*No route" in_h1 ping -6 -c 1 -W 1 2001:db8:ffff::1
 static "no ip route 203.0.113.1/32 blackhole" "no ip route 203.0.113.2/32 reject" "no ipv6 route 2001:db8:ffff::1/128 reject"
 wait_for "it is gone" way_is 203.0.113.1 "2 10.0.2.2"
+
+# The cable to the peer is cut: nothing is sent there, and the routes are withdrawn. It is mended: they come back.
+at_most() { [ "$(ctl read "$1" 2>/dev/null || echo 1000000)" -le "$2" ]; }
+ip -n "$h2" link set h2e down
+WAIT=60 wait_for "no link, no way" way_is 203.0.113.1 -1
+says "which senders are told" "From 10.0.1.1 .*Unreachable" in_h1 ping -c 1 -W 1 203.0.113.1
+WAIT=60 wait_for "BGP's routes are withdrawn" at_most routes.length 1000
+ip -n "$h2" link set h2e up
+ip -n "$h2" addr replace 2001:db8:2::2/64 dev h2e nodad # the kernel forgets IPv6 addresses of an interface that is down
+ip -n "$h2" route replace default via 10.0.2.1
+ip -n "$h2" route replace default via 2001:db8:2::1
+WAIT=120 wait_for "BGP's routes are back" at_least routes.length "$routes"
+WAIT=60 wait_for "the way is back" way_is 203.0.113.1 "2 10.0.2.2"
+says "and leads there" " [1-9] received" in_h1 ping -c 5 -i 0.5 -W 1 203.0.113.1
+table=routes6 WAIT=60 wait_for "IPv6: the way is back" eval 'ctl read routes6.lookup 2001:db8:ffff::1 | grep -q "^2 "'
+says "IPv6: and leads there" " [1-9] received" in_h1 ping -6 -c 5 -i 0.5 -W 1 2001:db8:ffff::1
+wait_for "none was refused meanwhile" stat_is fpm refused 0
 
 # Zebra and its daemons die at once while packets flow, and come back; meanwhile the peer withdraws a route.
 die() {

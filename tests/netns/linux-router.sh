@@ -29,8 +29,12 @@ for workers in 1 2; do
   says "IPv6: no way" "From 2001:db8:1::1.*No route" in_h1 ping -6 -c 1 -W 2 2001:db9::1
   says "traceroute" "^ *2 .*10.0.2.2" in_h1 traceroute -n -w 2 10.0.2.2
   says "fragments" " 0% packet loss" in_h1 ping -c 2 -i 0.2 -s 5000 -W 2 10.0.2.2
+  says "fragments for the router" " 0% packet loss" in_h1 ping -c 2 -i 0.2 -s 3000 -W 2 10.0.1.1
+  says "large ones for its far side" " 0% packet loss" in_h1 ping -c 2 -i 0.2 -s 60000 -W 2 10.0.2.1
   says "a host that is not there" "0 received" in_h1 ping -c 1 -W 1 10.0.2.77
   says "IPv6: fragments" " 0% packet loss" in_h1 ping -6 -c 2 -i 0.2 -s 5000 -W 2 2001:db8:2::2
+  says "IPv6: fragments for the router" " 0% packet loss" in_h1 ping -6 -c 2 -i 0.2 -s 3000 -W 2 2001:db8:1::1
+  says "IPv6: large ones for its far side" " 0% packet loss" in_h1 ping -6 -c 2 -i 0.2 -s 60000 -W 2 2001:db8:2::1
   says "IPv6: a host that is not there" "0 received" in_h1 ping -6 -c 1 -W 1 2001:db8:2::77
   says "IPv6: ping" " 0% packet loss" in_h1 ping -6 -c 3 -i 0.2 -W 2 2001:db8:2::2
   says "IPv6: a hop limit that ends" "From 2001:db8:1::1.*Hop limit" in_h1 ping -6 -c 1 -t 1 -W 2 2001:db8:2::2

@@ -3,6 +3,7 @@
 //! Each figure is a difference: packets run through a configuration with the element (often eight of them, one behind the
 //! other) and through the same without it, in batches of 32.
 
+mod kinds;
 mod rows;
 mod sample;
 
@@ -35,6 +36,9 @@ pub(crate) struct Arguments {
     /// Machine-readable output.
     #[arg(long)]
     json: bool,
+    /// A table as Markdown has it.
+    #[arg(long)]
+    markdown: bool,
     /// Runs everything once, for callgrind.
     #[arg(long, hide = true)]
     count: bool,
@@ -73,7 +77,8 @@ fn configuration(sample: Sample, place: Place, stage: Option<&str>, packets: u64
 /// Where callgrind divides its counts: before and after the packets run.
 #[inline(never)]
 fn boundary() {
-    std::hint::black_box(());
+    // Its own text, so that it is not merged with others that do nothing.
+    std::hint::black_box("classes");
 }
 
 /// Nanoseconds of processor time that a configuration runs.
@@ -109,6 +114,8 @@ fn pair(row: &Row, packets: u64) -> Result<(String, Option<String>), String> {
 struct Figure {
     class: &'static str,
     stage: &'static str,
+    /// Why it is not simple; `None` if it is.
+    not_simple: Option<&'static str>,
     ns_median: f64,
     ns_min: f64,
     ns_max: f64,
@@ -146,6 +153,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         Figure {
             class: row.class,
             stage: row.stage,
+            not_simple: kinds::not_simple(row),
             ns_median: ns[runs / 2],
             ns_min: ns[0],
             ns_max: ns[runs - 1],
@@ -154,7 +162,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             instructions_per_packet: counts.get(i).copied(),
         }
     });
-    print(&Report { machine, figures: figures.collect(), unmeasured: unmeasured(&known) }, arguments.json);
+    let mut figures: Vec<Figure> = figures.collect();
+    // Simple ones first, then the others by reason; the slowest of each first.
+    figures.sort_by(|a, b| a.not_simple.cmp(&b.not_simple).then(b.ns_median.total_cmp(&a.ns_median)));
+    let report = Report { machine, figures, unmeasured: unmeasured(&known) };
+    match arguments {
+        Arguments { json: true, .. } => {
+            println!("{}", serde_json::to_string_pretty(&report).unwrap_or_default())
+        }
+        Arguments { markdown: true, .. } => print_markdown(&report),
+        _ => print(&report),
+    }
     Ok(())
 }
 
@@ -184,7 +202,8 @@ const COUNTED: u64 = 6_400;
 
 /// Instructions a packet of each row: this program's own, under callgrind.
 fn count_instructions(rows: &[&Row]) -> Result<Vec<f64>, String> {
-    let only: Vec<&str> = rows.iter().map(|row| row.class).collect();
+    let mut only: Vec<&str> = rows.iter().map(|row| row.class).collect();
+    only.dedup();
     let (packets, only) = (COUNTED.to_string(), only.join(","));
     let arguments = ["classes", "--count", "--packets", &packets, "--only", &only];
     let runs: usize = rows.iter().map(|row| if row.place == Place::Source { 1 } else { 2 }).sum();
@@ -198,21 +217,67 @@ fn count_instructions(rows: &[&Row]) -> Result<Vec<f64>, String> {
     Ok(each.collect())
 }
 
-fn print(report: &Report, json: bool) {
-    if json {
-        println!("{}", serde_json::to_string_pretty(report).unwrap_or_default());
-        return;
+/// What a simple element may take, in nanoseconds.
+const SIMPLE_MAX: f64 = 3.0;
+
+impl Figure {
+    fn kind(&self) -> &'static str {
+        self.not_simple.unwrap_or("simple")
     }
+
+    fn instructions(&self) -> String {
+        self.instructions_per_packet.map_or("-".to_owned(), |count| format!("{count:.1}"))
+    }
+}
+
+impl Report {
+    /// How many of the simple ones keep within what they may take.
+    fn summary(&self) -> String {
+        let simple = || self.figures.iter().filter(|figure| figure.not_simple.is_none());
+        let within = simple().filter(|figure| figure.ns_median <= SIMPLE_MAX).count();
+        format!(
+            "{within} of {} simple stages take at most {SIMPLE_MAX} ns; {} others are measured",
+            simple().count(),
+            self.figures.len() - simple().count()
+        )
+    }
+}
+
+fn print(report: &Report) {
     println!("{}", report.machine.line());
-    println!("{:24} {:>7} {:>7} {:>7} {:>9}", "ns a packet", "median", "min", "max", "instr");
+    println!("{:24} {:>7} {:>7} {:>7} {:>9}  {:16}", "ns a packet", "median", "min", "max", "instr", "kind");
     for f in &report.figures {
-        let instructions = f.instructions_per_packet.map_or("-".to_owned(), |count| format!("{count:.1}"));
         println!(
-            "{:24} {:7.1} {:7.1} {:7.1} {instructions:>9}  {}",
-            f.class, f.ns_median, f.ns_min, f.ns_max, f.stage
+            "{:24} {:7.1} {:7.1} {:7.1} {:>9}  {:16}  {}",
+            f.class,
+            f.ns_median,
+            f.ns_min,
+            f.ns_max,
+            f.instructions(),
+            f.kind(),
+            f.stage
         );
     }
+    println!("\n{}", report.summary());
     println!("\nnot measured: {}", report.unmeasured.join(" "));
+}
+
+fn print_markdown(report: &Report) {
+    println!("{}. {}.\n", report.machine.line(), report.summary());
+    println!("| class | ns | least | most | instructions | kind | stage |\n|---|--:|--:|--:|--:|---|---|");
+    for f in &report.figures {
+        println!(
+            "| {} | {:.1} | {:.1} | {:.1} | {} | {} | `{}` |",
+            f.class,
+            f.ns_median,
+            f.ns_min,
+            f.ns_max,
+            f.instructions(),
+            f.kind(),
+            f.stage.replace('|', "\\|")
+        );
+    }
+    println!("\nNot measured: {}.", report.unmeasured.join(", "));
 }
 
 /// Classes of the library that have no row: information, control, schedulers of time, and what needs a device or a file.

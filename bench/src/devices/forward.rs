@@ -1,6 +1,7 @@
 //! Those who forward, each a process of its own in the router's namespace.
 
 use super::network::{RECEIVER_MAC, ROUTER_MACS};
+use super::play::statistic;
 use device::xdp::{self, XdpRx, XdpTx};
 use packet::{Batch, Pool};
 use router::{Call, Handle, Log, Options};
@@ -59,10 +60,10 @@ fn configuration(name: &str) -> String {
     } else {
         format!("EtherRewrite({}, {RECEIVER_MAC}) -> to;", ROUTER_MACS[1])
     };
-    format!("to :: ToDevice(eth1, {send}); FromDevice(eth0, {method}) -> {way}")
+    format!("to :: ToDevice(eth1, {send}); from :: FromDevice(eth0, {method}) -> {way}")
 }
 
-/// Runs Clique until it is killed. For each line on standard input all routes are replaced.
+/// Runs Clique until it is killed, and does what standard input says: `replace N` routes, or `dropped`.
 pub(super) fn clique(name: &str, routes: &Path) -> Result<(), String> {
     let config = configuration(name);
     let parsed = lang::parse(&config, name, &[]);
@@ -80,7 +81,7 @@ pub(super) fn clique(name: &str, routes: &Path) -> Result<(), String> {
         std::thread::spawn(move || {
             // As the threads do that take in routes.
             let _ = rustix::process::nice(10);
-            replace_when_told(&handle, &routes);
+            obey(&handle, &routes);
         });
     }
     println!("ready");
@@ -88,23 +89,45 @@ pub(super) fn clique(name: &str, routes: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Replaces all routes, again and again until a million were, for each line of standard input; says how long it took.
-fn replace_when_told(handle: &Handle, routes: &[lpm::Prefix<u32>]) {
+/// Does what the lines of standard input say, and answers each with one.
+fn obey(handle: &Handle, routes: &[lpm::Prefix<u32>]) {
     for (round, line) in std::io::stdin().lock().lines().map_while(Result::ok).enumerate() {
-        let wanted: usize = line.trim().parse().unwrap_or(0);
-        let (start, mut done) = (Instant::now(), 0);
-        for (turn, lot) in routes.chunks(AT_ONCE).cycle().enumerate().take(wanted.div_ceil(AT_ONCE)) {
-            // Another gateway each time, so that something changes; all lead to the same place.
-            let gateway = 2 + (round + turn / routes.len().div_ceil(AT_ONCE)) % 200;
-            let command = |prefix: &lpm::Prefix<u32>| {
-                format!("set {}/{} 10.0.2.{gateway} 1\n", Ipv4Addr::from(prefix.addr()), prefix.len())
-            };
-            let commands: String = lot.iter().map(command).collect();
-            match handle.call(Call::write("routes.ctrl", commands)) {
-                Ok(_) => done += lot.len(),
-                Err(error) => return println!("failed {error}"),
-            }
+        match line.trim().strip_prefix("replace ").and_then(|wanted| wanted.parse().ok()) {
+            Some(wanted) => println!("{}", replace(handle, routes, round, wanted)),
+            None => println!(
+                "dropped {} {} {}",
+                statistic("eth0", "rx_dropped"),
+                own_drops(handle),
+                statistic("eth1", "tx_dropped")
+            ),
         }
-        println!("replaced {done} {}", start.elapsed().as_nanos());
     }
+}
+
+/// Packets that elements have dropped.
+fn own_drops(handle: &Handle) -> u64 {
+    let read = |path: &str| handle.call(Call::read(path, "")).unwrap_or_default();
+    let counts = |element: &str| -> u64 {
+        let reasons = read(&format!("{element}.drop_reasons"));
+        reasons.lines().filter_map(|line| line.split('\t').next()?.parse::<u64>().ok()).sum()
+    };
+    read("list").lines().skip(1).map(counts).sum()
+}
+
+/// Replaces all routes, again and again until as many were as are wanted; says how many were and how long it took.
+fn replace(handle: &Handle, routes: &[lpm::Prefix<u32>], round: usize, wanted: usize) -> String {
+    let (start, mut done) = (Instant::now(), 0);
+    for (turn, lot) in routes.chunks(AT_ONCE).cycle().enumerate().take(wanted.div_ceil(AT_ONCE)) {
+        // Another gateway each time, so that something changes; all lead to the same place.
+        let gateway = 2 + (round + turn / routes.len().div_ceil(AT_ONCE)) % 200;
+        let command = |prefix: &lpm::Prefix<u32>| {
+            format!("set {}/{} 10.0.2.{gateway} 1\n", Ipv4Addr::from(prefix.addr()), prefix.len())
+        };
+        let commands: String = lot.iter().map(command).collect();
+        match handle.call(Call::write("routes.ctrl", commands)) {
+            Ok(_) => done += lot.len(),
+            Err(error) => return format!("failed {error}"),
+        }
+    }
+    format!("replaced {done} {}", start.elapsed().as_nanos())
 }

@@ -4,7 +4,11 @@
 //! time the sender keeps a window of packets under way and sends more when they have arrived, so that nothing is lost and no work is done
 //! in vain. What is measured is the processor time of all that takes part, sender and softirq threads included; the cost
 //! of sending alone, to an interface where nobody listens, is a row of its own. For latency, and while routes change, the
-//! sender keeps a rate instead: a share of what passed without loss before.
+//! sender keeps a rate instead: a share of the highest rate at which nothing was lost, found just before by halving (RFC 2544, section 26.1,
+//! with trials of seconds instead of minutes).
+//!
+//! Sender and receiver are bound to the first processor, the forwarder to the others, where there are any: a router does not share its
+//! processors with the machines that it serves.
 
 mod forward;
 mod network;
@@ -13,6 +17,7 @@ mod play;
 use crate::machine::Machine;
 use lpm::{Prefix, import};
 use network::Network;
+use play::Passed;
 use serde::Serialize;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -61,9 +66,9 @@ pub(crate) struct Arguments {
     /// Be the sender, within its namespace.
     #[arg(long, hide = true)]
     send: bool,
-    /// Be the sender, at this rate.
+    /// Be the sender, at rates that standard input says.
     #[arg(long, hide = true)]
-    rate: Option<f64>,
+    paced: bool,
 }
 
 /// Who forwards.
@@ -98,7 +103,9 @@ struct Figure {
 struct Latency {
     size: String,
     name: &'static str,
-    /// Percent of the rate that passed without loss, a window under way.
+    /// The highest rate at which nothing was lost, in packets a second.
+    loss_free_per_s: f64,
+    /// The load, in percent of that.
     load_percent: u32,
     packets: u64,
     lost: u64,
@@ -114,9 +121,13 @@ struct Replacement {
     name: &'static str,
     routes: u64,
     took_s: f64,
+    /// The highest rate at which nothing was lost, in packets a second, and the one that was kept up.
+    loss_free_per_s: f64,
     packets_per_s: f64,
     packets: u64,
     lost: u64,
+    /// Where they were lost: on the cable to the router, where the router's socket takes frames, in its elements, on the cable behind it.
+    lost_at: [u64; 4],
     /// Packets lost, divided by their rate.
     blocked_s: f64,
     ns_p50: u64,
@@ -192,23 +203,26 @@ impl Drop for Running {
     }
 }
 
-/// A forwarder that is ready.
-struct Forwarder {
+/// A forwarder or sender that is ready, and answers lines with lines.
+struct Player {
     process: Running,
     says: BufReader<std::process::ChildStdout>,
 }
 
-impl Forwarder {
-    fn start(arguments: &Arguments, network: &Network, name: &str) -> Result<Forwarder, String> {
-        let mut command = this(&network.router, arguments, &["--forwarder", name])?;
+impl Player {
+    fn start(mut command: Command, name: &str) -> Result<Player, String> {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut process = Running(child.map_err(|error| error.to_string())?);
         let says = process.0.stdout.take().map(BufReader::new);
-        let mut forwarder = Forwarder { process, says: says.ok_or("no output")? };
-        match forwarder.line()?.trim() {
-            "ready" => Ok(forwarder),
-            said => Err(format!("{name}: the forwarder did not start: {said}")),
+        let mut player = Player { process, says: says.ok_or("no output")? };
+        match player.line()?.trim() {
+            "ready" => Ok(player),
+            said => Err(format!("{name} did not start: {said}")),
         }
+    }
+
+    fn forwarder(arguments: &Arguments, network: &Network, name: &str) -> Result<Player, String> {
+        Player::start(this(&network.router, arguments, &["--forwarder", name])?, name)
     }
 
     fn line(&mut self) -> Result<String, String> {
@@ -221,6 +235,28 @@ impl Forwarder {
         let input = self.process.0.stdin.as_mut().ok_or("no input")?;
         writeln!(input, "{what}").map_err(|error| error.to_string())
     }
+
+    /// Of a sender: sends at a rate for as long as `meanwhile` takes.
+    fn send<R>(
+        &mut self,
+        rate: f64,
+        meanwhile: impl FnOnce() -> Result<R, String>,
+    ) -> Result<(Passed, R), String> {
+        self.tell(&rate.to_string())?;
+        let came = meanwhile();
+        self.tell("")?;
+        let said = self.line()?;
+        Ok((Passed::parse(&said).ok_or_else(|| format!("the sender said: {said}"))?, came?))
+    }
+
+    /// Of a sender: sends at a rate for some seconds.
+    fn send_for(&mut self, rate: f64, seconds: f64) -> Result<Passed, String> {
+        let (passed, ()) = self.send(rate, || {
+            std::thread::sleep(Duration::from_secs_f64(seconds));
+            Ok(())
+        })?;
+        Ok(passed)
+    }
 }
 
 /// What a sender says, as numbers; `None` in place of what is none.
@@ -232,7 +268,7 @@ fn numbers(said: &str) -> Vec<u64> {
 fn measure(arguments: &Arguments, network: &Network, name: &str) -> Result<(f64, f64, u64), String> {
     let own = !matches!(name, "nobody" | "linux");
     network.let_linux_forward(name == "linux")?;
-    let forwarder = own.then(|| Forwarder::start(arguments, network, name)).transpose()?;
+    let forwarder = own.then(|| Player::forwarder(arguments, network, name)).transpose()?;
     std::thread::sleep(Duration::from_millis(50));
     let threads = softirq_threads();
     let pid = forwarder.as_ref().map(|forwarder| forwarder.process.0.id());
@@ -253,112 +289,145 @@ fn measure(arguments: &Arguments, network: &Network, name: &str) -> Result<(f64,
     }
 }
 
-/// Sends at a rate for as long as `meanwhile` takes; the sender's numbers, and what came of it.
-fn at_rate<R>(
-    arguments: &Arguments,
-    network: &Network,
-    rate: f64,
-    meanwhile: impl FnOnce() -> Result<R, String>,
-) -> Result<([u64; 6], R), String> {
-    let mut command = this(&network.hosts, arguments, &["--send", "--rate", &rate.to_string()])?;
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let mut sender = Running(child.map_err(|error| error.to_string())?);
-    let mut says = BufReader::new(sender.0.stdout.take().ok_or("no output")?);
-    let mut line = || {
-        let mut line = String::new();
-        says.read_line(&mut line).map(|_| line).map_err(|error| error.to_string())
-    };
-    line()?; // it has read the routes, and begins
-    let came = meanwhile();
-    drop(sender.0.stdin.take()); // its end
-    let said = line()?;
-    let numbers = numbers(&said).try_into().map_err(|_| format!("the sender said: {said}"))?;
-    Ok((numbers, came?))
-}
-
-/// Forwarders whose latency is measured.
-const TIMED: [&str; 4] = ["linux", "bare-xdp", "clique-router-xdp", "clique-router-packet"];
-
-fn latencies(arguments: &Arguments, network: &Network, figures: &[Figure]) -> Result<Vec<Latency>, String> {
-    let mut latencies = Vec::new();
-    for figure in figures.iter().filter(|figure| TIMED.contains(&figure.name)) {
-        let linux = figure.name == "linux";
-        network.let_linux_forward(linux)?;
-        let forwarder = (!linux).then(|| Forwarder::start(arguments, network, figure.name)).transpose()?;
-        for load_percent in [10, 50, 90] {
-            let rate = figure.packets_per_s_median * f64::from(load_percent) / 100.0;
-            let sleep = || {
-                std::thread::sleep(Duration::from_secs_f64(arguments.latency));
-                Ok(())
-            };
-            let ([packets, lost, ns_p50, ns_p99, ns_p999, ns_max], ()) =
-                at_rate(arguments, network, rate, sleep)?;
-            let (size, name) = (figure.size.clone(), figure.name);
-            latencies.push(Latency {
-                size,
-                name,
-                load_percent,
-                packets,
-                lost,
-                ns_p50,
-                ns_p99,
-                ns_p999,
-                ns_max,
-            });
-        }
-        drop(forwarder);
-        network.let_linux_forward(false)?;
-    }
-    Ok(latencies)
-}
-
-/// Routers that have routes to replace.
+/// Forwarders that get a load, and those of them that have routes to replace.
+const LOADED: [&str; 4] = ["linux", "bare-xdp", "clique-router-xdp", "clique-router-packet"];
 const ROUTERS: [&str; 2] = ["clique-router-xdp", "clique-router-packet"];
+/// The loads at which latency is measured, in percent of the highest rate without loss.
+const LOADS: [u32; 3] = [10, 50, 90];
+/// How close the highest rate without loss is looked for.
+const CLOSE: f64 = 0.04;
 
-fn replacements(
+/// The highest rate at which nothing is lost in `seconds`, twice; `most` is what may pass.
+fn loss_free(sender: &mut Player, most: f64, seconds: f64) -> Result<f64, String> {
+    let mut passes = |rate: f64| {
+        let passed = sender.send_for(rate, seconds)?;
+        let offered = passed.packets as f64 / (passed.ns as f64 / 1e9);
+        // Who sends no faster has not shown that more would pass.
+        Ok::<_, String>(passed.lost == 0 && offered > rate * (1.0 - CLOSE / 2.0))
+    };
+    let (mut low, mut high) = (0.0, most);
+    while high - low > CLOSE * most {
+        let rate = (low + high) / 2.0;
+        *if passes(rate)? { &mut low } else { &mut high } = rate;
+    }
+    while low > CLOSE * most && !passes(low)? {
+        low -= CLOSE * most;
+    }
+    Ok(low)
+}
+
+/// Latency at several loads, and what becomes of packets while routes are replaced, for one forwarder.
+fn load(
     arguments: &Arguments,
     network: &Network,
-    figures: &[Figure],
-) -> Result<Vec<Replacement>, String> {
-    let mut replacements = Vec::new();
-    for figure in figures.iter().filter(|figure| ROUTERS.contains(&figure.name)) {
-        let mut forwarder = Forwarder::start(arguments, network, figure.name)?;
-        let rate = figure.packets_per_s_median / 2.0;
-        let replace = || {
-            std::thread::sleep(Duration::from_millis(300));
-            forwarder.tell(&arguments.replace.to_string())?;
-            let line = forwarder.line()?;
-            std::thread::sleep(Duration::from_millis(100));
-            Ok(line)
-        };
-        let ([packets, lost, ns_p50, ns_p99, ns_p999, ns_max], said) =
-            at_rate(arguments, network, rate, replace)?;
-        let [routes, took_ns] = numbers(&said)[..] else { return Err(format!("{}: {said}", figure.name)) };
-        replacements.push(Replacement {
-            name: figure.name,
-            routes,
-            took_s: took_ns as f64 / 1e9,
-            packets_per_s: rate,
+    figure: &Figure,
+    report: &mut Report,
+) -> Result<(), String> {
+    let linux = figure.name == "linux";
+    network.let_linux_forward(linux)?;
+    let forwarder = (!linux).then(|| Player::forwarder(arguments, network, figure.name)).transpose()?;
+    let mut sender = Player::start(this(&network.hosts, arguments, &["--send", "--paced"])?, "the sender")?;
+    let trial = if arguments.latency > 0.0 { arguments.latency.min(1.0) } else { 1.0 };
+    let loss_free_per_s = loss_free(&mut sender, figure.packets_per_s_median * 1.2, trial)?;
+    for load_percent in LOADS.into_iter().filter(|_| arguments.latency > 0.0) {
+        let passed = sender.send_for(loss_free_per_s * f64::from(load_percent) / 100.0, arguments.latency)?;
+        let [ns_p50, ns_p99, ns_p999, ns_max] = passed.latency_ns;
+        let (size, name, Passed { packets, lost, .. }) = (figure.size.clone(), figure.name, passed);
+        report.latencies.push(Latency {
+            size,
+            name,
+            loss_free_per_s,
+            load_percent,
             packets,
             lost,
-            blocked_s: lost as f64 / rate,
             ns_p50,
             ns_p99,
             ns_p999,
             ns_max,
         });
     }
-    Ok(replacements)
+    // The table is the same whatever the size.
+    let done = report.replacements.iter().any(|replacement| replacement.name == figure.name);
+    match forwarder {
+        Some(forwarder) if ROUTERS.contains(&figure.name) && arguments.replace > 0 && !done => {
+            let replacement = replace(arguments, figure.name, forwarder, &mut sender, loss_free_per_s)?;
+            report.replacements.push(replacement);
+        }
+        _ => {}
+    }
+    network.let_linux_forward(false)
+}
+
+fn replace(
+    arguments: &Arguments,
+    name: &'static str,
+    mut forwarder: Player,
+    sender: &mut Player,
+    loss_free_per_s: f64,
+) -> Result<Replacement, String> {
+    let packets_per_s = loss_free_per_s / 2.0;
+    let dropped = |forwarder: &mut Player| {
+        forwarder.tell("dropped")?;
+        let said = forwarder.line()?;
+        <[u64; 3]>::try_from(numbers(&said)).map_err(|_| format!("{name}: {said}"))
+    };
+    let before = dropped(&mut forwarder)?;
+    let replace = || {
+        std::thread::sleep(Duration::from_millis(300));
+        forwarder.tell(&format!("replace {}", arguments.replace))?;
+        let line = forwarder.line()?;
+        std::thread::sleep(Duration::from_millis(100));
+        Ok(line)
+    };
+    let (passed, said) = sender.send(packets_per_s, replace)?;
+    let [routes, took_ns] = numbers(&said)[..] else { return Err(format!("{name}: {said}")) };
+    let after = dropped(&mut forwarder)?;
+    let [socket, elements, behind] = [0, 1, 2].map(|i| after[i] - before[i]);
+    let [ns_p50, ns_p99, ns_p999, ns_max] = passed.latency_ns;
+    Ok(Replacement {
+        name,
+        routes,
+        took_s: took_ns as f64 / 1e9,
+        loss_free_per_s,
+        packets_per_s,
+        packets: passed.packets,
+        lost: passed.lost,
+        lost_at: [passed.not_taken, socket, elements, behind],
+        blocked_s: passed.lost as f64 / packets_per_s.max(1.0),
+        ns_p50,
+        ns_p99,
+        ns_p999,
+        ns_max,
+    })
+}
+
+/// Binds this process, before it has further threads: a sender to the first of its processors, a forwarder to the others.
+fn bind(sends: bool) {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let Ok(all) = sched_getaffinity(None) else { return };
+    let mut processors = (0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu));
+    let (first, mut own) = (processors.next(), CpuSet::new());
+    if sends {
+        first.iter().for_each(|&cpu| own.set(cpu));
+    } else {
+        processors.for_each(|cpu| own.set(cpu));
+    }
+    if own.count() > 0 {
+        let _ = sched_setaffinity(None, &own); // not allowed: it goes on as it is
+    }
 }
 
 /// Measures, or plays a part in it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
-    match (arguments.forwarder.as_deref(), arguments.rate) {
-        (_, Some(rate)) => return play::send_paced(arguments, rate),
+    if arguments.send || arguments.forwarder.is_some() {
+        bind(arguments.send);
+    }
+    match arguments.forwarder.as_deref() {
+        _ if arguments.send && arguments.paced => return play::send_paced(arguments),
         _ if arguments.send => return play::send_window(arguments),
-        (Some("bare-xdp"), _) => return forward::bare(),
-        (Some(name), _) => return forward::clique(name, &arguments.routes),
-        (None, _) => {}
+        Some("bare-xdp") => return forward::bare(),
+        Some(name) => return forward::clique(name, &arguments.routes),
+        None => {}
     }
     play::sizes(&arguments.size)?;
     let tiny = arguments.tiny;
@@ -426,12 +495,11 @@ fn fill(
             arguments.size = size.to_owned();
         }
         let figures = figures(arguments, network, rounds)?;
-        if arguments.latency > 0.0 {
-            report.latencies.extend(latencies(arguments, network, &figures)?);
-        }
-        // The table is the same whatever the size.
-        if arguments.replace > 0 && report.replacements.is_empty() {
-            report.replacements = replacements(arguments, network, &figures)?;
+        let names = if arguments.latency > 0.0 { &LOADED[..] } else { &ROUTERS[..] };
+        for figure in figures.iter().filter(|figure| names.contains(&figure.name)) {
+            if arguments.latency > 0.0 || arguments.replace > 0 {
+                load(arguments, network, figure, report)?;
+            }
         }
         report.figures.extend(figures);
     }
@@ -494,14 +562,32 @@ fn print(report: &Report, json: bool) {
     }
     for l in &report.latencies {
         println!(
-            "{:5} {:24} at {:2} %: {} packets, {} lost, {} ns, 99 % {} ns, 99.9 % {} ns, longest {} ns",
-            l.size, l.name, l.load_percent, l.packets, l.lost, l.ns_p50, l.ns_p99, l.ns_p999, l.ns_max
+            "{:5} {:24} at {:2} % of {:.0}/s: {} packets, {} lost, {} ns, 99 % {} ns, 99.9 % {} ns, longest {} ns",
+            l.size,
+            l.name,
+            l.load_percent,
+            l.loss_free_per_s,
+            l.packets,
+            l.lost,
+            l.ns_p50,
+            l.ns_p99,
+            l.ns_p999,
+            l.ns_max
         );
     }
     for r in &report.replacements {
         println!(
-            "{}: {} routes replaced in {:.1} s at {:.0} packets/s: {} of {} packets lost, blocked for {:.6} s, 99.9 % {} ns",
-            r.name, r.routes, r.took_s, r.packets_per_s, r.lost, r.packets, r.blocked_s, r.ns_p999
+            "{}: {} routes replaced in {:.1} s at {:.0} packets/s: {} of {} packets lost (at {:?}), blocked for {:.6} s, 99.9 % {} ns, longest {} ns",
+            r.name,
+            r.routes,
+            r.took_s,
+            r.packets_per_s,
+            r.lost,
+            r.packets,
+            r.lost_at,
+            r.blocked_s,
+            r.ns_p999,
+            r.ns_max
         );
     }
 }

@@ -4,8 +4,9 @@ use super::Arguments;
 use device::packet_socket::{Options, PacketRx, PacketTx};
 use lpm::Prefix;
 use rustix::time::{ClockId, clock_gettime};
-use std::io::Read;
+use std::io::BufRead;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// Frames of a batch.
@@ -83,10 +84,15 @@ impl Traffic {
     }
 }
 
+/// What the kernel counts of an interface of this namespace.
+pub(super) fn statistic(interface: &str, name: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("/sys/class/net/{interface}/statistics/{name}"));
+    text.unwrap_or_default().trim().parse().unwrap_or(0)
+}
+
 /// Packets that have arrived at b.
 fn arrived() -> u64 {
-    let text = std::fs::read_to_string("/sys/class/net/b/statistics/rx_packets").unwrap_or_default();
-    text.trim().parse().unwrap_or(0)
+    statistic("b", "rx_packets")
 }
 
 /// Processor time of this process so far, in nanoseconds.
@@ -129,55 +135,98 @@ pub(super) fn send_window(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// Sends `rate` packets a second until standard input ends, and prints how many were sent and lost, and quantiles of the time that
-/// they took, in nanoseconds: median, 99 and 99.9 percent, longest.
-pub(super) fn send_paced(arguments: &Arguments, rate: f64) -> Result<(), String> {
+/// Sends at the rates that standard input says, a line each, and for each until the next line; prints what came of it then ([`Passed`]).
+pub(super) fn send_paced(arguments: &Arguments) -> Result<(), String> {
     let options = Options { promiscuous: false, outbound: false, snaplen: 128, wait_ms: 0, queue: None };
     let mut rx = PacketRx::open("b", &options, None).map_err(|trouble| trouble.to_string())?;
     let mut tx = PacketTx::open("a").map_err(|trouble| trouble.to_string())?;
     let mut traffic = Traffic::new(arguments)?;
+    let (told, orders) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut lines = std::io::stdin().lock().lines().map_while(Result::ok);
+        while lines.next().is_some_and(|line| told.send(line).is_ok()) {}
+    });
+    println!("ready");
+    while let Ok(order) = orders.recv() {
+        let rate = order.trim().parse().map_err(|_| format!("'{order}' is no rate"))?;
+        println!("{}", stint(rate, &orders, &mut rx, &mut tx, &mut traffic).line());
+    }
+    Ok(())
+}
+
+/// What became of packets that were sent at a rate.
+#[derive(Clone, Copy)]
+pub(super) struct Passed {
+    pub(super) packets: u64,
+    pub(super) lost: u64,
+    /// For how long they were sent.
+    pub(super) ns: u64,
+    /// How long they took: median, 99 and 99.9 percent, longest.
+    pub(super) latency_ns: [u64; 4],
+    /// Those that the cable to the router did not take.
+    pub(super) not_taken: u64,
+}
+
+impl Passed {
+    fn line(&self) -> String {
+        let numbers = [[self.packets, self.lost, self.ns, self.not_taken], self.latency_ns].concat();
+        numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn parse(line: &str) -> Option<Passed> {
+        let numbers: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+        let [packets, lost, ns, not_taken, p50, p99, p999, longest] = numbers[..] else { return None };
+        Some(Passed { packets, lost, ns, latency_ns: [p50, p99, p999, longest], not_taken })
+    }
+}
+
+/// Sends `rate` packets a second until the next order.
+fn stint(
+    rate: f64,
+    orders: &mpsc::Receiver<String>,
+    rx: &mut PacketRx,
+    tx: &mut PacketTx,
+    traffic: &mut Traffic,
+) -> Passed {
     let over = AtomicBool::new(false);
-    let (sent, start) = (AtomicBool::new(false), arrived());
-    let (count, latencies) = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let _ = std::io::stdin().read_to_end(&mut Vec::new()); // its end is what counts
-            over.store(true, Ordering::Relaxed);
-        });
-        let receiver = scope.spawn(|| {
-            let mut latencies = Vec::with_capacity(1 << 20);
-            loop {
-                let last = sent.load(Ordering::Relaxed);
-                let got = rx.receive(1 << 12, |frame| {
-                    // The kernel talks on the cable, too.
-                    let ours = frame.data.get(PORT..PORT + 2) == Some(&[0, 9]) && frame.data[23] == 17;
-                    if ours && let Some(at) = frame.data.get(TIME..).and_then(|rest| rest.first_chunk()) {
-                        latencies.push(frame.time_ns - u64::from_be_bytes(*at) as i64);
-                    }
-                });
-                if got == 0 && last {
-                    return latencies;
-                }
-                std::thread::sleep(Duration::from_micros(200));
-            }
-        });
-        println!("ready");
-        let (begin, mut count) = (Instant::now(), 0u64);
-        while !over.load(Ordering::Relaxed) {
+    let (arrived_before, refused_before) = (arrived(), statistic("a", "tx_dropped"));
+    std::thread::scope(|scope| {
+        let receiver = scope.spawn(|| take_times(rx, &over));
+        let (begin, mut packets) = (Instant::now(), 0u64);
+        while matches!(orders.try_recv(), Err(mpsc::TryRecvError::Empty)) {
             let due = (begin.elapsed().as_secs_f64() * rate) as u64;
-            match due.saturating_sub(count).min(BATCH as u64) as usize {
+            match due.saturating_sub(packets).min(BATCH as u64) as usize {
                 0 => std::thread::sleep(Duration::from_micros(20)),
-                some => count += tx.send(traffic.batch(some, [2, 0, 0, 0, 1, 1])).count as u64,
+                some => packets += tx.send(traffic.batch(some, [2, 0, 0, 0, 1, 1])).count as u64,
             }
         }
+        let ns = begin.elapsed().as_nanos() as u64;
         std::thread::sleep(Duration::from_millis(200));
-        sent.store(true, Ordering::Relaxed);
-        (count, receiver.join().unwrap_or_default())
-    });
-    let mut latencies = latencies;
-    latencies.sort_unstable();
-    let quantile = |q: f64| latencies.get((latencies.len() as f64 * q) as usize).or(latencies.last());
-    let quantiles = [0.5, 0.99, 0.999, 1.0].map(|q| quantile(q).copied().unwrap_or(0).to_string());
-    let lost = count.saturating_sub(arrived() - start);
-    println!("{count} {lost} {}", quantiles.join(" "));
-    Ok(())
+        over.store(true, Ordering::Relaxed);
+        let mut times = receiver.join().unwrap_or_default();
+        times.sort_unstable();
+        let quantile = |q: f64| times.get((times.len() as f64 * q) as usize).or(times.last());
+        let latency_ns = [0.5, 0.99, 0.999, 1.0].map(|q| quantile(q).map_or(0, |&ns| ns.max(0) as u64));
+        let lost = packets.saturating_sub(arrived() - arrived_before);
+        Passed { packets, lost, ns, latency_ns, not_taken: statistic("a", "tx_dropped") - refused_before }
+    })
+}
+
+/// How long each packet took that arrives until it is over, in nanoseconds.
+fn take_times(rx: &mut PacketRx, over: &AtomicBool) -> Vec<i64> {
+    let mut times = Vec::with_capacity(1 << 20);
+    loop {
+        let last = over.load(Ordering::Relaxed);
+        let got = rx.receive(1 << 12, |frame| {
+            // The kernel talks on the cable, too.
+            let ours = frame.data.get(PORT..PORT + 2) == Some(&[0, 9]) && frame.data[23] == 17;
+            if ours && let Some(at) = frame.data.get(TIME..).and_then(|rest| rest.first_chunk()) {
+                times.push(frame.time_ns - u64::from_be_bytes(*at) as i64);
+            }
+        });
+        if got == 0 && last {
+            return times;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
 }

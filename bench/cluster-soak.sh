@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Four nodes in namespaces, and at each a host that sends 64-byte packets to the other three as fast as it can, for SECONDS (default 1,800).
+# Nothing is broken: every node or link that is given up meanwhile is a false alarm. Root; a line every ten seconds on standard error,
+# the findings at the end, as JSON with --json. Fails if there was a false alarm, or a node ended.
+#
+#   CLIQUE=target/release/clique bench/cluster-soak.sh [--json] [SECONDS] >bench/runs/DATE-cluster-soak.json
+#
+# RATE=N has each host send N packets a second instead.
+exec 3>&1 >&2
+json=
+[ "${1:-}" != --json ] || { json=1; shift; }
+seconds=${1:-1800}
+set -- # what is sourced would take it for a program that it needs
+source "$(dirname "$0")/../tests/netns/lib.sh"
+source "$(dirname "$0")/../tests/netns/cluster-lib.sh"
+trap finish_cluster EXIT
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "'$seconds' is no number of seconds"
+load=$(cut -d' ' -f1-3 /proc/loadavg)
+feed_nice=19 # other hosts have processors of their own; these shall at least not take that of the nodes
+build_cluster
+for i in 0 1 2 3; do run_node $i conf/cluster-node.click; done
+for i in 0 1 2 3; do await $i 'active +3/3'; done
+# Each node learns its host's address.
+for i in 0 1 2 3; do in_host $i ping -q -c 3 -i 0.2 -W 2 10.0.$(((i + 1) % 4)).2 >/dev/null || fail "host $i reaches nobody"; done
+
+# sources HOST: four flows to each other host.
+sources() {
+  local j flow
+  for j in 0 1 2 3; do
+    [ $j != "$1" ] || continue
+    for flow in 1 2 3 4; do
+      if [ -n "${RATE:-}" ]; then echo "RatedSource(LENGTH 22, RATE $((RATE / 12)))"; else echo "InfiniteSource(LENGTH 22, BURST 16)"; fi
+      echo "  -> UDPIPEncap(198.18.$1.$flow, $flow, 10.0.$j.2, 9) -> wire;"
+    done
+  done
+}
+sum() { # HANDLER: over all nodes
+  local i value total=0
+  for i in 0 1 2 3; do
+    value=$(of_node $i "$1") || { echo "gone"; return; }
+    total=$((total + value))
+  done
+  echo $total
+}
+most() {
+  local i value largest=0
+  for i in 0 1 2 3; do
+    value=$(of_node $i "$1") || continue
+    [ "$value" -le $largest ] || largest=$value
+  done
+  echo $largest
+}
+all_sent() { local i total=0; for i in 0 1 2 3; do total=$((total + $(sent_by $i))); done; echo $total; }
+all_arrived() { local i total=0; for i in 0 1 2 3; do total=$((total + $(arrived_at $i))); done; echo $total; }
+# How often what is expected was not so: a node that has ended, or that does not take part, or misses a neighbour.
+ended() { local pid n=0; for pid in "${pids[@]}"; do kill -0 "$pid" 2>/dev/null || n=$((n + 1)); done; echo $n; }
+
+given_up=$(sum vlb.given_up)
+for i in 0 1 2 3; do
+  swallow $i
+  feed $i "$(sources $i)"
+done
+flowing() { local i; for i in 0 1 2 3; do [ "$(arrived_at $i)" -gt 1000 ] || return 1; done; }
+wait_for "packets flow everywhere" flowing
+sent=$(all_sent) arrived=$(all_arrived) begin=$(date +%s%N) not_whole=0 looks=0 next=10
+while :; do
+  now=$((($(date +%s%N) - begin) / 1000000000))
+  [ $now -lt "$seconds" ] || break
+  for i in 0 1 2 3; do
+    looks=$((looks + 1))
+    grep -Eq 'active +3/3' <<<"$(status $i)" || not_whole=$((not_whole + 1))
+  done
+  if [ $now -ge $next ]; then
+    next=$((next + 10))
+    s=$(all_sent) a=$(all_arrived)
+    echo "$now s: $(((s - sent) / (now * 1000))) thousand packets a second sent, $(((a - arrived) / (now * 1000))) arrived;" \
+      "false alarms $(($(sum vlb.given_up) - given_up)), ended $(ended), pauses $(sum vlb.pauses), the longest $(most vlb.longest_pause) ms"
+  fi
+  sleep 1
+done
+took=$(($(date +%s%N) - begin))
+sent=$(($(all_sent) - sent)) arrived=$(($(all_arrived) - arrived))
+alarms=$(sum vlb.given_up)
+[ "$alarms" = gone ] || alarms=$((alarms - given_up))
+dead=$(ended) pauses=$(sum vlb.pauses) longest=$(most vlb.longest_pause)
+stop_feeds
+exec 1>&3
+if [ -n "$json" ]; then
+  printf '{ "machine": "%s, %s processors", "kernel": "%s", "commit": "%s", "build": "%s", "load": "%s",\n' \
+    "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -r)" \
+    "$(git -C "$root" rev-parse --short HEAD)" "${BUILD:-$clique}" "$load"
+  printf '  "seconds": %d, "sent": %d, "arrived": %d, "false_alarms": "%s", "ended": %d, "looks": %d, "not_whole": %d,\n' \
+    $((took / 1000000000)) "$sent" "$arrived" "$alarms" "$dead" "$looks" "$not_whole"
+  printf '  "pauses": "%s", "longest_pause_ms": %d }\n' "$pauses" "$longest"
+else
+  echo "$((took / 1000000000)) s: $sent packets sent, $arrived arrived ($((arrived * 1000 / (took / 1000000))) a second)"
+  echo "false alarms: $alarms; nodes that ended: $dead; of $looks looks, $not_whole found a node not whole"
+  echo "nodes did not run for longer than 20 ms: $pauses times, for $longest ms at most"
+fi
+[ "$alarms$dead$not_whole" = 000 ]
