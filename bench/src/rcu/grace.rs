@@ -156,7 +156,8 @@ impl World {
         self.wanted.store(1, Release);
         self.notes.iter().for_each(|note| note.wait_for(1));
         let end = self.birth.elapsed() + long;
-        while self.birth.elapsed() < end {
+        // One at least, however long the thread waits for its processor.
+        while found.latency.is_empty() || self.birth.elapsed() < end {
             let until = self.now() + fastrand::u64(..=work_ns);
             while self.now() < until {
                 spin_loop();

@@ -125,7 +125,7 @@ fn measure<F: Flavour>(table: &Chains<F>, case: Case) -> Found {
     })
 }
 
-/// Runs of searches of random length, and an update after each, so that the mix is as asked.
+/// Runs of searches of random length, and an update after each, so that the mix is as asked; one at least, however short the time.
 fn operate<F: Flavour>(
     session: &mut Session<'_, F>,
     keys: usize,
@@ -137,7 +137,7 @@ fn operate<F: Flavour>(
     let mut random = fastrand::Rng::with_seed(seed as u64);
     let searches_an_update = (1_000_000 - u64::from(updates)) as f64 / f64::from(updates.max(1));
     let mut operations = 0;
-    while !stop.load(Relaxed) {
+    loop {
         // Uniform between none and twice the mean.
         let run =
             if updates == 0 { LONGEST } else { (random.f64() * 2.0 * searches_an_update).round() as u64 };
@@ -150,8 +150,10 @@ fn operate<F: Flavour>(
             session.quiescent();
         }
         operations += run + u64::from(updates > 0);
+        if stop.load(Relaxed) {
+            return operations;
+        }
     }
-    operations
 }
 
 /// Measures everything, interleaved, and prints it.
