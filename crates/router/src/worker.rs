@@ -24,6 +24,8 @@ const SLOW_NS: i64 = 250_000;
 /// A turn that has taken longer ends: tasks that make system calls take a hundred times as long as others, and timers, the
 /// hellos of a cluster among them, must not wait for 128 of them.
 const TURN_NS: i64 = 1_000_000;
+/// Timers that a turn runs at most: one that is due again whenever it has run must not keep all else from running.
+const TIMERS_PER_TURN: usize = 1024;
 /// Dispatches that a turn makes at most; a loop in the graph carries over to the next turn.
 const DISPATCHES_PER_TURN: usize = 16_384;
 
@@ -166,19 +168,14 @@ impl Running<'_> {
                 return turned;
             }
             if task == look_at {
-                // Simulated time stands still meanwhile.
-                let now_ns = self.core.clock.now_ns();
-                let is_slow = now_ns - self.core.now_ns > SLOW_NS;
-                self.core.now_ns = now_ns;
-                if now_ns - began_ns > TURN_NS {
+                look_at += self.look_at_clock();
+                if self.core.now_ns - began_ns > TURN_NS {
                     break;
                 }
-                let more = (2 * self.core.tasks_per_look).min(TASKS_PER_LOOK);
-                self.core.tasks_per_look = if is_slow { 1 } else { more };
-                look_at += self.core.tasks_per_look;
             }
         }
-        while let Some((element, key)) = self.core.timers.pop_due(self.core.now_ns) {
+        for _ in 0..TIMERS_PER_TURN {
+            let Some((element, key)) = self.core.timers.pop_due(self.core.now_ns) else { break };
             dispatch!(self, element, |instance, cx| instance.timer(cx, key));
             if let Some(turned) = self.run_list(budget) {
                 return turned;
@@ -190,6 +187,17 @@ impl Running<'_> {
             return Turned::Busy;
         }
         Turned::Idle(self.core.timers.next_ns())
+    }
+
+    /// Notes the time, and after how many tasks to look again: after each if they were slow since the last look, otherwise
+    /// after twice as many as before. Simulated time stands still meanwhile.
+    fn look_at_clock(&mut self) -> usize {
+        let now_ns = self.core.clock.now_ns();
+        let is_slow = now_ns - self.core.now_ns > SLOW_NS;
+        self.core.now_ns = now_ns;
+        let more = (2 * self.core.tasks_per_look).min(TASKS_PER_LOOK);
+        self.core.tasks_per_look = if is_slow { 1 } else { more };
+        self.core.tasks_per_look
     }
 
     /// Runs an element's task and what follows from it.
