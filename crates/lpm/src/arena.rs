@@ -273,23 +273,25 @@ impl<T: Copy> Allocator<T> {
     }
 }
 
+/// Nobody reads: grace periods have always passed.
+#[cfg(test)]
+pub(crate) struct Nobody;
+
+#[cfg(test)]
+impl Grace for Nobody {
+    type Token = ();
+
+    fn start(&self) {}
+
+    fn passed(&self, (): ()) -> bool {
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
-
-    /// Nobody reads: grace periods have always passed.
-    struct Nobody;
-
-    impl Grace for Nobody {
-        type Token = ();
-
-        fn start(&self) {}
-
-        fn passed(&self, (): ()) -> bool {
-            true
-        }
-    }
 
     /// Blocks never overlap, short ones lie in one cache line, long ones begin one; and memory that was freed is used again.
     #[test]

@@ -132,24 +132,23 @@ impl<K: Key> Fib<K> {
         (rest, rest_out)
     }
 
-    /// Finds `N` addresses of a table without pages.
+    /// Finds [`MANY`] addresses of a table without pages.
     ///
     /// Each step is a loop over all of them, so that their cache misses overlap, no branch depends on where one of them ends,
     /// and steps that only compute become vector instructions. What one loop loads one by one and stores, the next reads
     /// many at a time, for which it waits until all is stored; loads are faster than gather instructions by more than that if
     /// there are many.
     #[inline(always)]
-    fn find_group<const N: usize>(&self, addrs: &[K; N], out: &mut [u32; N]) {
-        let entries = self.arena.load_halves::<N>(&each(|at| addrs[at].bits(0, K::ROOT_BITS) as u32));
+    fn find_group(&self, addrs: &[K; MANY], out: &mut [u32; MANY]) {
+        let entries = self.arena.load_halves(&each(|at| addrs[at].bits(0, K::ROOT_BITS) as u32));
         // A leaf is taken for the block at word 0, and what that gives is not used.
-        let blocks: [u32; N] = each(|at| place(entries[at]) & child_mask(entries[at]));
+        let blocks = each(|at| place(entries[at]) & child_mask(entries[at]));
         let bitmaps = self.arena.load_all(&blocks);
-        let later: [u32; N] = each(|at| 63 - (addrs[at].bits(K::ROOT_BITS, 6) as u32 & 63));
-        let runs: [u32; N] = each(|at| (bitmaps[at] << later[at]).count_ones().wrapping_sub(1));
-        let bytes: [u32; N] = each(|at| runs[at] << (entries[at] & 3));
-        let halves =
-            self.arena.load_halves::<N>(&each(|at| (2 * blocks[at] + 2).wrapping_add(bytes[at] / 4)));
-        let found: [u32; N] = each(|at| {
+        let later = each(|at| 63 - (addrs[at].bits(K::ROOT_BITS, 6) as u32 & 63));
+        let runs = each(|at| (bitmaps[at] << later[at]).count_ones().wrapping_sub(1));
+        let bytes = each(|at| runs[at] << (entries[at] & 3));
+        let halves = self.arena.load_halves(&each(|at| (2 * blocks[at] + 2).wrapping_add(bytes[at] / 4)));
+        let found = each(|at| {
             let value = halves[at] >> (8 * (bytes[at] % 4)) & value_mask(entries[at]);
             let is_block = child_mask(entries[at]);
             value & is_block | entries[at] & !is_block
@@ -314,8 +313,8 @@ impl<K: Key> Fib<K> {
 /// An array of what `value` gives for each place. Unlike `std::array::from_fn`, it is always compiled into its caller, for
 /// the processor that the caller is compiled for.
 #[inline(always)]
-fn each<const N: usize>(value: impl Fn(usize) -> u32) -> [u32; N] {
-    let mut all = [0; N];
+fn each(value: impl Fn(usize) -> u32) -> [u32; MANY] {
+    let mut all = [0; MANY];
     for (at, one) in all.iter_mut().enumerate() {
         *one = value(at);
     }
@@ -371,20 +370,7 @@ impl Packed {
 mod tests {
     use super::*;
     use crate::update::Updater;
-    use crate::{Prefix, arena::Grace, machine};
-
-    /// Nobody reads while these tests write.
-    struct Nobody;
-
-    impl Grace for Nobody {
-        type Token = ();
-
-        fn start(&self) {}
-
-        fn passed(&self, (): ()) -> bool {
-            true
-        }
-    }
+    use crate::{Prefix, arena::Nobody, machine};
 
     /// Every kind of processor finds the same, in batches of every size, whatever the widths of the ids and the lengths.
     fn agree<K: Key>(ids: &[u32]) {
