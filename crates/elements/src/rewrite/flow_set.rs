@@ -6,6 +6,8 @@
 //! each other. Whatever concerns several flows, above all which has to go when the table is full, is done by an [`Editor`], who
 //! holds all lanes. Flows are removed by taking them out of the index; the numbers of their records rest for a grace period before
 //! they are used again.
+//!
+//! `tests/flow_model.rs` tries small programs in every interleaving, with each of these protections and without it.
 
 use super::deltas::Deltas;
 use super::exhausted::{self, Exhausted, Marks};
@@ -14,11 +16,12 @@ use super::flow_id::{FlowId, Key};
 use super::index::Index;
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, Flow, NewFlow, REPLY, Slab, flag};
-use rcu::{Domain, Token, Turn, Updater};
+use super::sync::{AtomicU32, AtomicUsize, BLOCK, LANES, Mutex, MutexGuard, domain, look_again};
+use rcu::{Token, Turn, Updater};
 use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
 
 /// Records that may rest beyond the table's capacity. When workers let go of removed flows more slowly than that, new
 /// flows are refused.
@@ -29,12 +32,6 @@ const LOT: usize = 64;
 
 /// Flows that are looked at beside each new one, so that a full table need not look at all of them at once.
 const BESIDE: usize = 4;
-
-/// Parts of the table in which flows can be added at once. Workers beyond share them.
-const LANES: usize = 8;
-
-/// Numbers of records that a lane takes for itself at once.
-const BLOCK: u32 = 64;
 
 /// What is counted for each input of a rewriter.
 #[derive(Default)]
@@ -218,7 +215,7 @@ impl FlowSet {
         // Something has to go first, in whatever lane it is.
         let mut editor = self.edit_in(turn, worker % LANES);
         let [forward, reply] = new.keys();
-        if let Some(found) = editor.find(forward) {
+        if let Some(found) = look_again(|| editor.find(forward)) {
             return Entered::Known(found);
         }
         if varies && editor.find(reply).is_some() {
@@ -270,7 +267,7 @@ impl Lane {
     fn new(number: usize) -> Lane {
         Lane {
             number,
-            updater: Domain::global().updater(),
+            updater: domain().updater(),
             expiry: Expiry::default(),
             owners: Vec::new(),
             block: 0..0,
@@ -313,8 +310,8 @@ impl Lane {
         let hashes = keys.map(|key| set.hash(key));
         // Whoever wants to add a flow with one of these keys waits from here on.
         let mut held = set.index.hold(hashes);
-        let known = set.find_hashed(turn, keys[0], hashes[0]);
-        let taken = || set.find_hashed(turn, keys[1], hashes[1]).is_some();
+        let known = look_again(|| set.find_hashed(turn, keys[0], hashes[0]));
+        let taken = || look_again(|| set.find_hashed(turn, keys[1], hashes[1])).is_some();
         let fails = match known {
             Some(found) => Some(Some(Entered::Known(found))),
             None if taken() => Some(varies.then_some(Entered::Taken)),
@@ -382,10 +379,10 @@ impl Lane {
     /// Frees the records that have rested long enough.
     fn recycle(&mut self) {
         if self.removed.len() >= LOT || self.resting.is_empty() && !self.removed.is_empty() {
-            self.resting.push_back((Domain::global().start(), std::mem::take(&mut self.removed)));
+            self.resting.push_back((domain().start(), std::mem::take(&mut self.removed)));
         }
         while let Some((token, _)) = self.resting.front()
-            && Domain::global().poll(*token)
+            && domain().poll(*token)
         {
             self.free.extend(self.resting.pop_front().into_iter().flat_map(|(_, records)| records));
         }

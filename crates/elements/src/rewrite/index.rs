@@ -7,16 +7,11 @@
 //! itself when it fills up, through RCU: a reader goes on with the old copy, in which everything is that was there when it
 //! began. Whoever changes a shard holds its lock; those who change different ones do so side by side.
 
-use rcu::{Cell, Turn, Updater};
-use std::sync::atomic::{
-    AtomicU32, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use super::sync::{AtomicU32, AtomicU64, Cell, LINES, SHARDS, SLOTS, ShardGuard, ShardLock, in_order};
+use rcu::{Turn, Updater};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Shards: a power of two. An insertion moves one shard's entries at most.
-const SHARDS: usize = 64;
-const SLOTS: usize = 12;
 /// Buckets whose entries' hashes are found together when a shard grows: the loads do not wait for each other.
 const TOGETHER: usize = 4;
 /// Tags in the first word; the others are in the lower half of the second one.
@@ -37,7 +32,7 @@ struct Bucket {
     entries: [AtomicU32; SLOTS],
 }
 
-const _: () = assert!(size_of::<Bucket>() == 64);
+const _: () = assert!(size_of::<Bucket>() == 64 || !LINES);
 
 /// The bytes of a word that are equal to a tag: the highest bit of each.
 #[inline]
@@ -166,14 +161,14 @@ struct Apart<T>(T);
 pub(super) struct Index {
     shards: [Cell<Table>; SHARDS],
     /// Entries of each shard, and the right to change it.
-    live: [Apart<Mutex<usize>>; SHARDS],
+    live: [Apart<ShardLock>; SHARDS],
 }
 
 impl Default for Index {
     fn default() -> Index {
         Index {
             shards: std::array::from_fn(|_| Cell::new(Table::new(1))),
-            live: std::array::from_fn(|_| Apart(Mutex::new(0))),
+            live: std::array::from_fn(|_| Apart(ShardLock::new(0))),
         }
     }
 }
@@ -182,7 +177,7 @@ impl Default for Index {
 pub(super) struct Held<'i> {
     index: &'i Index,
     /// One, if both are the same.
-    live: [Option<(usize, MutexGuard<'i, usize>)>; 2],
+    live: [Option<(usize, ShardGuard<'i>)>; 2],
 }
 
 #[inline]
@@ -231,12 +226,11 @@ impl Index {
 
     /// Waits for the right to change the shards of these hashes. Whoever holds it must not ask again.
     pub(super) fn hold(&self, hashes: [u64; 2]) -> Held<'_> {
-        let [a, b] = hashes.map(shard_of);
+        let [first, second] = in_order(hashes.map(shard_of));
         // A change is one to a shard's table, made by atomic stores, and then to this count: one that was left half done is no reason
-        // to stop. The lower shard first, so that nobody waits for who waits for him.
+        // to stop.
         let lock = |shard: usize| (shard, self.live[shard].0.lock().unwrap_or_else(PoisonError::into_inner));
-        let first = lock(a.min(b));
-        Held { index: self, live: [Some(first), (a != b).then(|| lock(a.max(b)))] }
+        Held { index: self, live: [Some(lock(first)), (first != second).then(|| lock(second))] }
     }
 }
 

@@ -38,6 +38,7 @@ mod samples;
 mod share;
 mod source_hash;
 mod source_ip_hash_mapper;
+mod sync;
 mod tcp_rewriter;
 mod tcp_udp;
 mod udp_rewriter;

@@ -7,10 +7,11 @@
 
 use super::deltas::Deltas;
 use super::flow_id::{FlowId, Key};
+use super::sync::{AtomicU32, AtomicU64, FIRST_CHUNK as FIRST, LINES};
 use rcu::{OptionCell, Turn};
 use std::sync::OnceLock;
 use std::sync::atomic::{
-    AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+    AtomicU8, AtomicU16,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -88,7 +89,7 @@ pub(super) struct Flow {
     pub(super) place: AtomicU32,
 }
 
-const _: () = assert!(size_of::<Flow>() == 64);
+const _: () = assert!(size_of::<Flow>() == 64 || !LINES);
 
 impl Flow {
     /// A record without a flow.
@@ -265,8 +266,6 @@ fn turned(change: u16, direction: usize) -> u16 {
     change ^ (direction as u16).wrapping_neg()
 }
 
-/// Records in the first chunk; each further chunk has twice as many as the one before.
-const FIRST: u32 = 256;
 const CHUNKS: usize = 24;
 
 /// All records of a table, by number.

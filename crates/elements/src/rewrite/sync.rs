@@ -1,0 +1,43 @@
+//! What orders accesses to the flow table, and its sizes, in one place: the model in `tests/flow_model.rs` puts its own in their
+//! place, and takes them away one at a time.
+
+pub(super) use rcu::Cell;
+use rcu::Domain;
+pub(super) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+pub(super) use std::sync::{Mutex, MutexGuard};
+
+/// What protects a shard of the index: the number of its entries.
+pub(super) type ShardLock = Mutex<usize>;
+/// The right to change a shard.
+pub(super) type ShardGuard<'i> = MutexGuard<'i, usize>;
+
+/// Parts of the table in which flows can be added at once. Workers beyond share them.
+pub(super) const LANES: usize = 8;
+/// Numbers of records that a lane takes for itself at once.
+pub(super) const BLOCK: u32 = 64;
+/// Shards of the index: a power of two. An insertion moves one shard's entries at most.
+pub(super) const SHARDS: usize = 64;
+/// Entries in a bucket of the index.
+pub(super) const SLOTS: usize = 12;
+/// Records in the first chunk; each further chunk has twice as many as the one before.
+pub(super) const FIRST_CHUNK: u32 = 256;
+/// Whether records and buckets are cache lines, which a model's are not.
+pub(super) const LINES: bool = true;
+
+/// The domain whose grace periods removed records wait for.
+#[inline]
+pub(super) fn domain() -> &'static Domain {
+    Domain::global()
+}
+
+/// Looks once more for what somebody else may have added since the look that came first.
+#[inline]
+pub(super) fn look_again<T>(look: impl FnOnce() -> Option<T>) -> Option<T> {
+    look()
+}
+
+/// The order in which two shards are locked: the lower one first, so that nobody waits for who waits for him.
+#[inline]
+pub(super) fn in_order([a, b]: [usize; 2]) -> [usize; 2] {
+    [a.min(b), a.max(b)]
+}
