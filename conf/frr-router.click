@@ -49,7 +49,7 @@ elementclass Port { $device, $port, $colour |
   kind[2] -> [1]nd;
   kind[3] -> [1]nd; // who asks for this machine, of the kernel, is a neighbour, too; so ARP requests
   kind[4] -> Paint($colour) -> Strip(14)
-    -> CheckIP6Header(::1 port0:ip6 port1:ip6)
+    -> CheckIP6Header(:: ::1 port0:ip6 port1:ip6)
     -> IP6Filter(deny src net fe80::/10, deny src net ff00::/8, allow all)
     -> GetIP6Address(24)
     -> [1]output;

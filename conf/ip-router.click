@@ -12,7 +12,7 @@ elementclass Receive { $device, $colour |
     -> Paint($colour)
     -> class :: Classifier(12/0800, 12/86dd, -);
   class[0] -> Strip(14) -> CheckIPHeader(INTERFACES $IPV4_INTERFACES) -> [0]output;
-  class[1] -> Strip(14) -> CheckIP6Header(ff02::1) -> GetIP6Address(24) -> [1]output;
+  class[1] -> Strip(14) -> CheckIP6Header(:: ff02::1) -> GetIP6Address(24) -> [1]output;
   class[2] -> Discard;
 }
 

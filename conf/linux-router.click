@@ -49,7 +49,7 @@ elementclass Port { $device, $port, $colour |
   kind[3] -> solicited :: Tee -> IP6NDAdvertiser($port:ip6 $port:eth) -> to;
   solicited[1] -> [1]nd;
   kind[4] -> [1]nd;
-  kind[5] -> DropBroadcasts -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [1]output;
+  kind[5] -> DropBroadcasts -> Strip(14) -> CheckIP6Header(::) -> GetIP6Address(24) -> [1]output;
   kind[6] -> Discard;
 
   input[0]

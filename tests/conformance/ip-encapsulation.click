@@ -11,6 +11,6 @@ t[3] -> ICMPPingEncap(1.0.0.1, 2.0.0.2) -> CheckIPHeader2 -> IPPrint(ping, TIMES
 //= udp: 1.0.0.1.53 > 2.0.0.2.5000: udp 12
 //= data:    4 | 61626364
 //= same:   12 | 00351388 000c2450 61626364
-//= icmp: 1.0.0.1 > 2.0.0.2: icmp echo-reply (0, 256)
-//= ping: 1.0.0.1 > 2.0.0.2: icmp echo (0, 256)
-//= pong: 2.0.0.2 > 1.0.0.1: icmp echo-reply (0, 256)
+//= icmp: 1.0.0.1 > 2.0.0.2: icmp echo-reply (0, 1)
+//= ping: 1.0.0.1 > 2.0.0.2: icmp echo (0, 1)
+//= pong: 2.0.0.2 > 1.0.0.1: icmp echo-reply (0, 1)

@@ -11,7 +11,7 @@ InfiniteSource(DATA a, LIMIT 1) -> ICMPPingEncap(10.0.0.1, 198.51.100.2, IDENTIF
   -> f :: ICMPPingRewriter(pattern 192.0.2.7 77 - - 0 0) -> Show(ping);
 Script(wait 1, stop);
 //! workers 1
-//= ping: 192.0.2.7 > 198.51.100.2: icmp echo (77, 256)
+//= ping: 192.0.2.7 > 198.51.100.2: icmp echo (77, 1)
 //= udp: 192.0.2.1.6000 > 198.51.100.2.53: udp 9
 //= address: 192.0.2.2.5000 > 198.51.100.2.53: udp 9
 //= pair: 192.0.2.3.5000 > 198.51.100.2.53: udp 9

@@ -42,7 +42,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use Tee", &["Broadcast", "DupPath"]),
     ("use Print or IPPrint", &["PrintOld", "PrintAiro", "Print80211"]),
     ("use Null", &["NullTask"]),
-    ("use ICMPPingSource", &["ICMPSendPings", "ICMPPing"]),
+    ("use ICMPPingSource", &["ICMPPing"]),
     ("use DynamicUDPIPEncap", &["DynUDPIPEncap"]),
     ("use IP6Encap; extension headers are not made", &["DestinationOptionsEncap", "FragmentationEncap", "HopByHopEncap",
         "RouterAlertEncap", "Routing0Encap"]),

@@ -6,11 +6,11 @@
 //!
 //! Input and output with the same number are a LAN. The source address of each frame tells behind which LAN a station is. A
 //! frame to a station that is known leaves towards it, unless it came from there: then it is dropped. Frames to
-//! stations that are not known and to groups leave at every output but that of the LAN from which they came.
+//! stations that are not known and to groups leave at every output but that of the LAN from which they came, the last output first.
 //!
 //! The table of stations is one for all workers and holds 65,536 of them; when it is full, who was silent for longest
-//! is forgotten. Unlike in Click, group addresses are not learned, ages go by the router's clock, not by packets'
-//! timestamps, and the table is listed in the order of addresses.
+//! is forgotten. Ages go by the frames' timestamps, and by the router's clock for frames that have none. Unlike in Click, group
+//! addresses are not learned, and the table is listed in the order of addresses.
 //!
 //! Ports: any number of inputs, as many outputs. Processing: push. Workers: shared.
 //!
@@ -94,19 +94,22 @@ impl EtherSwitch {
     }
 
     fn flood(&mut self, cx: &mut Cx<'_>, source: usize, packet: Packet) {
-        let last =
-            if source + 1 == self.outputs { self.outputs.checked_sub(2) } else { Some(self.outputs - 1) };
-        let Some(last) = last else { return cx.drop(packet, "no other LAN") };
-        for output in (0..last).filter(|output| *output != source) {
+        // Where the frame itself goes, at last, and not a copy.
+        let first = usize::from(source == 0);
+        if first >= self.outputs {
+            return cx.drop(packet, "no other LAN");
+        }
+        for output in (first + 1..self.outputs).rev().filter(|output| *output != source) {
             self.add_copy(cx, output, &packet);
         }
-        self.add(cx, last, packet);
+        self.add(cx, first, packet);
     }
 
     #[inline]
     fn switch(&mut self, cx: &mut Cx<'_>, source: usize, packet: Packet) {
         let Ok(header) = Header::new_checked(packet.data()) else { return cx.drop(packet, NO_HEADER) };
-        let (src, dst, now_ns) = (header.src(), header.dst(), cx.now_ns());
+        let (src, dst) = (header.src(), header.dst());
+        let now_ns = Some(packet.timestamp_ns()).filter(|&time_ns| time_ns != 0).unwrap_or(cx.now_ns());
         let mut found = None;
         if self.stations.timeout_s() != 0 {
             if !src.is_group() {

@@ -16,6 +16,9 @@
 //! - `DROP_OTHER` (boolean, default true): whether to filter out frames to other hosts.
 //! - `OFFSET` (integer, default 0): where the Ethernet header starts.
 //!
+//! # Handlers
+//! - `ether` (read, write): this host's address.
+//!
 //! # Example
 //! ```click
 //! FromDevice(eth0) -> HostEtherFilter(0:1:2:3:4:5) -> Discard;
@@ -27,7 +30,7 @@
 use super::vlan::NO_HEADER;
 use crate::ip::fail;
 use packet::{Kind, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use wire::MacAddr;
 use wire::ethernet::Header;
 
@@ -78,6 +81,14 @@ impl Simple for HostEtherFilter {
             return fail(self.outputs, "to another host");
         }
         Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("ether", |e: &mut HostEtherFilter, _| e.address);
+        h.write("ether", |e: &mut HostEtherFilter, cx, text| {
+            e.address = router::value(cx, text)?;
+            Ok(())
+        });
     }
 }
 

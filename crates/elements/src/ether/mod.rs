@@ -67,6 +67,8 @@ pub const CLASSES: &[&Class] = &[
     &vlan_decap::CLASS,
     &vlan_encap::CLASS,
     &ether_vlan_encap::ALIAS,
+    &set_vlan_anno::ALIAS,
+    &strip_ether_vlan_header::ALIAS,
 ];
 
 /// Puts an Ethernet header in front of a packet. False, and nothing changed, if the buffer has no room for it.

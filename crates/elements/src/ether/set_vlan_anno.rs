@@ -4,6 +4,8 @@
 //! SetVLANAnno([VLAN_TCI, VLAN_PCP, VLAN_ID])
 //! ```
 //!
+//! `SetVlanAnno` is another name for this class.
+//!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
@@ -29,6 +31,8 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simpl
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("SetVLANAnno", create).live().doc(include_str!("set_vlan_anno.rs"));
+/// The class under its other name.
+pub(crate) const ALIAS: Class = Class { name: "SetVlanAnno", ..CLASS };
 
 struct SetVlanAnno {
     tagging: Tagging,

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! Strips the 18 bytes of an Ethernet header with an IEEE 802.1Q tag, or the 14 bytes of one without. The VLAN annotation
-//! becomes the tag control information, or NATIVE_VLAN for packets without a tag.
+//! becomes the tag control information, or NATIVE_VLAN for packets without a tag. `StripEtherVlanHeader` is another name for this class.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `NATIVE_VLAN` (-1 to 0xFFE, default 0): the VLAN of untagged packets. If it is -1, these leave unchanged at output 1,
-//!   or are dropped if it is not in use.
+//! - `NATIVE_VLAN` (integer up to 0xFFF, default 0): the VLAN of untagged packets. If it is negative, these leave unchanged at output
+//!   1, or are dropped if it is not in use.
 //!
 //! # Example
 //! ```click
@@ -21,13 +21,13 @@
 //! # See also
 //! VLANDecap, EtherVLANEncap, Strip
 
-use super::vlan::{Bounded, NO_HEADER, annotate};
+use super::vlan::{NO_HEADER, annotate};
 use super::vlan_decap::tag;
 use crate::ip::fail;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use wire::ethernet::{HEADER_LEN, ether_type};
-use wire::vlan::TAG_LEN;
+use wire::vlan::{ID_MASK, TAG_LEN};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StripEtherVLANHeader", create)
@@ -35,6 +35,8 @@ pub(crate) const CLASS: Class = Class::new("StripEtherVLANHeader", create)
     .processing("a/ah")
     .live()
     .doc(include_str!("strip_ether_vlan_header.rs"));
+/// The class under its other name.
+pub(crate) const ALIAS: Class = Class { name: "StripEtherVlanHeader", ..CLASS };
 
 struct StripEtherVlanHeader {
     native: Option<u16>,
@@ -42,10 +44,13 @@ struct StripEtherVlanHeader {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut native = Bounded::<-1, 0xffe>(0);
+    let mut native = 0i32;
     config.args().positional("NATIVE_VLAN", &mut native).finish()?;
+    if native > i32::from(ID_MASK) {
+        return Err("bad NATIVE_VLAN".into());
+    }
     let outputs = config.outputs();
-    Ok(Box::new(PerPacket(StripEtherVlanHeader { native: u16::try_from(native.0).ok(), outputs })))
+    Ok(Box::new(PerPacket(StripEtherVlanHeader { native: u16::try_from(native).ok(), outputs })))
 }
 
 impl Simple for StripEtherVlanHeader {

@@ -18,7 +18,7 @@
 //! - `ETHERTYPE` (integer, default 0x8100): the type that announces the tag.
 //!
 //! # Handlers
-//! - `vlan_tci`, `vlan_id`, `vlan_pcp`, `native_vlan` (read, write): the arguments.
+//! - `vlan_tci`, `vlan_id`, `vlan_pcp`, `native_vlan`, `ethertype` (read, write): the arguments.
 //!
 //! # Example
 //! ```click
@@ -83,6 +83,11 @@ impl Simple for VlanEncap {
         config_handler(h, |e: &mut VlanEncap| &mut e.tagging);
         tag_handlers(h, |e: &mut VlanEncap| &mut e.tagging);
         native_handler(h, |e: &mut VlanEncap| &mut e.tagging);
+        h.read("ethertype", |e: &mut VlanEncap, _| e.ether_type);
+        h.write("ethertype", |e: &mut VlanEncap, cx, text| {
+            e.ether_type = router::value(cx, text)?;
+            Ok(())
+        });
     }
 }
 

@@ -51,6 +51,7 @@ impl<F: Family> Draft<F> {
                 Some(old) if to.as_ref().is_none_or(|to| *to == old) => self.decide(prefix, None),
                 _ => return Err(Refusal::Missing(Route { prefix, to: to.unwrap_or(Target::Nowhere) })),
             },
+            Change::Forget(prefix) => self.decide(prefix, None),
             Change::Flush => *self = Draft { flush: true, ..Draft::default() },
         }
         Ok(())

@@ -19,6 +19,30 @@ use std::time::Duration;
 /// Packets without a route that are reported, each instance.
 const COMPLAINTS: u32 = 5;
 
+/// What differs between classes beside their tables.
+#[derive(Clone, Copy)]
+pub(super) struct Manner {
+    /// Whether routes can change.
+    pub(super) dynamic: bool,
+    /// How routes are printed.
+    pub(super) order: Order,
+    /// Whether a route for a prefix that has one replaces it, and it is no error to remove what is not there.
+    pub(super) lenient: bool,
+    /// Who reports packets without a route, if somebody does.
+    pub(super) reporter: Option<&'static str>,
+}
+
+impl Manner {
+    /// Packets without a route are not reported.
+    pub(super) const SILENT: Manner =
+        Manner { dynamic: true, order: Order::Holes, lenient: false, reporter: None };
+
+    /// Packets without a route are reported under this name.
+    pub(super) const fn saying(reporter: &'static str) -> Manner {
+        Manner { reporter: Some(reporter), ..Manner::SILENT }
+    }
+}
+
 /// A lookup element for one family, over one kind of table.
 pub(super) struct Lookup<F: Family, T> {
     table: Arc<RouteTable<F, T>>,
@@ -30,16 +54,14 @@ pub(super) struct Lookup<F: Family, T> {
     outputs: usize,
     /// Where packets go that no route leads anywhere.
     no_route: Option<u32>,
-    /// Whether routes can change.
-    dynamic: bool,
+    manner: Manner,
     complaints: u32,
 }
 
 /// Makes an element whose arguments are its first routes.
 pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     config: &mut Config<'_>,
-    dynamic: bool,
-    order: Order,
+    manner: Manner,
 ) -> Result<Box<dyn Element>, ConfigError> {
     let outputs = config.outputs();
     let (mut key, mut fields) = (config.common_seed(), Fields::default());
@@ -63,10 +85,13 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
         match parse::<F>(word, config.scope()) {
             Some((_, Some(to))) if !leads_to(&to, outputs) => {
-                errors.push(format!("argument {} bad OUTPUT", number + 1));
+                errors.push(match needed_outputs(&to).filter(|_| manner.lenient) {
+                    Some(needed) => format!("need {needed} or more output ports"),
+                    None => format!("argument {} bad OUTPUT", number + 1),
+                });
             }
-            // As in Click, whatever its warning says, the first of several counts.
-            Some((prefix, Some(_))) if !known.insert(prefix) => doubled += 1,
+            // As in Click, whatever its warning says, the first of several counts, but for LookupIP6Route the last.
+            Some((prefix, Some(_))) if !known.insert(prefix) && !manner.lenient => doubled += 1,
             Some((prefix, Some(to))) => routes.push(Route { prefix, to }),
             _ => errors.push(format!("argument {} should be {}", number + 1, F::ROUTE)),
         }
@@ -75,6 +100,9 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         let routes = if doubled == 1 { "route" } else { "routes" };
         config.warn(format!("{doubled} {routes} replaced by later versions"));
     }
+    if manner.lenient && known.is_empty() && errors.is_empty() {
+        config.warn("no routes");
+    }
     if let Some(port) = no_route.filter(|&port| port as usize >= outputs) {
         errors.push(format!("NOROUTE: output {port} does not exist; there are {outputs}"));
     }
@@ -82,13 +110,25 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         return Err(ConfigError { messages: errors });
     }
     let table = config.shared(|| {
-        let table = RouteTable::<F, T>::new(order);
-        let added = table.change(routes.into_iter().map(Change::Add));
+        let table = RouteTable::<F, T>::new(manner.order);
+        let added = table.change(routes.into_iter().map(|route| manner.add(route)));
         added.map_err(|refusal| ConfigError::from(explain(refusal)))?;
         Ok(table)
     })?;
     let flows = Flows { key, fields };
-    Ok(Box::new(Lookup { table, flows, sticky, cache, outputs, no_route, dynamic, complaints: 0 }))
+    Ok(Box::new(Lookup { table, flows, sticky, cache, outputs, no_route, manner, complaints: 0 }))
+}
+
+impl Manner {
+    /// What `add` asks for.
+    fn add<F: Family>(self, route: Route<F>) -> Change<F> {
+        if self.lenient { Change::Set(route) } else { Change::Add(route) }
+    }
+
+    /// What `remove` asks for.
+    fn remove<F: Family>(self, prefix: Prefix<F::Key>, to: Option<Target<F::Address>>) -> Change<F> {
+        if self.lenient { Change::Forget(prefix) } else { Change::Remove(prefix, to) }
+    }
 }
 
 /// A prefix, and where it leads if that is said.
@@ -110,6 +150,10 @@ fn parse<F: Family>(text: &str, scope: Scope<'_>) -> Option<Words<F>> {
     };
     let to = match rest {
         [] => return Some((prefix, None)),
+        // A gateway alone does not say where it is.
+        [gateway] if gateway == "-" || F::Address::from_arg(gateway, scope).is_ok() => {
+            return Some((prefix, None));
+        }
         [port] | [_, port] if port == "-1" => Target::Nowhere,
         [port] => Target::One(hop(None, port)?),
         [gateway, port] => Target::One(hop(Some(gateway), port)?),
@@ -132,6 +176,11 @@ fn parse<F: Family>(text: &str, scope: Scope<'_>) -> Option<Words<F>> {
 /// Whether there are all outputs that a route leads to.
 fn leads_to<A: Copy + PartialEq>(to: &Target<A>, outputs: usize) -> bool {
     to.hops().iter().all(|(hop, _)| (hop.port as usize) < outputs)
+}
+
+/// How many outputs a route needs; none if it leads to an output that cannot be.
+fn needed_outputs<A: Copy + PartialEq>(to: &Target<A>) -> Option<u32> {
+    to.hops().iter().map(|(hop, _)| hop.port).max()?.checked_add(1)
 }
 
 /// Outputs for next hops that routes do not say themselves.
@@ -184,16 +233,17 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             || format!("expected 'ADDR/MASK [GATEWAY{}'", if removes { " OUTPUT]" } else { "] OUTPUT" });
         let (prefix, to) = parsed.ok_or_else(expected)?;
         if to.as_ref().is_some_and(|to| !leads_to(to, self.outputs)) {
-            return Err("bad OUTPUT".to_owned());
+            let wrong = if self.manner.lenient { "output port out of range" } else { "bad OUTPUT" };
+            return Err(wrong.to_owned());
         }
-        if !self.dynamic {
+        if !self.manner.dynamic {
             let (verb, way) = if removes { ("delete", "from") } else { ("add", "to") };
             return Err(format!("cannot {verb} routes {way} this routing table"));
         }
         match (command, to) {
-            ("remove", to) => Ok(Change::Remove(prefix, to)),
+            ("remove", to) => Ok(self.manner.remove(prefix, to)),
             (_, None) => Err(expected()),
-            ("add", Some(to)) => Ok(Change::Add(Route { prefix, to })),
+            ("add", Some(to)) => Ok(self.manner.add(Route { prefix, to })),
             (_, Some(to)) => Ok(Change::Set(Route { prefix, to })),
         }
     }
@@ -215,6 +265,9 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
                 "add" | "set" | "remove" => {
                     changes.push(self.read_command(command, rest, scope)?);
                 }
+                _ if self.manner.lenient => {
+                    return Err("bad command, should be `add' or `remove'".to_owned());
+                }
                 other => return Err(format!("bad command '{other}'")),
             }
         }
@@ -226,7 +279,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         &self,
         command: impl FnOnce(&RouteTable<F, T>) -> Result<(), Refusal<F>>,
     ) -> Result<(), String> {
-        if !self.dynamic {
+        if !self.manner.dynamic {
             return Err("cannot change routes of this routing table".to_owned());
         }
         command(&self.table).map_err(|refusal| explain(refusal))
@@ -255,7 +308,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         read: impl FnOnce() -> Result<import::List, import::ImportError>,
         words: &[impl AsRef<str>],
     ) -> Result<(), String> {
-        if !self.dynamic {
+        if !self.manner.dynamic {
             return Err("cannot add routes to this routing table".to_owned());
         }
         let outputs = Outputs::parse(words)?;
@@ -342,14 +395,24 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         }
     }
 
+    /// The answer of the `table` handler.
+    fn list(&self) -> String {
+        let routes = self.table.routes();
+        if !self.manner.lenient {
+            return routes.iter().map(Route::lines).collect();
+        }
+        let head = if self.table.was_used() || !routes.is_empty() { "# Active routes\n" } else { "" };
+        head.to_owned() + &routes.iter().map(Route::plain_lines).collect::<String>()
+    }
+
     #[cold]
     fn no_route(&mut self, cx: &Cx<'_>, address: F::Key) -> Verdict {
         if let Some(port) = self.no_route {
             return Verdict::Output(port as usize);
         }
-        if self.complaints < COMPLAINTS {
+        if let Some(reporter) = self.manner.reporter.filter(|_| self.complaints < COMPLAINTS) {
             self.complaints += 1;
-            F::complain(cx, address);
+            cx.log(&format!("{reporter}: no route for {}", F::address(address)));
         }
         Verdict::Drop("no route")
     }
@@ -396,7 +459,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         h.write("ctrl", |e: &mut Lookup<F, T>, cx, text| {
             e.control(&lang::conf::uncomment(text), router::scope(cx))
         });
-        h.write("flush", |e: &mut Lookup<F, T>, _, _| match e.dynamic {
+        h.write("flush", |e: &mut Lookup<F, T>, _, _| match e.manner.dynamic {
             true => e.table.change([Change::Flush]).map_err(|refusal| explain(refusal)),
             false => Err("cannot delete routes from this routing table".to_owned()),
         })
@@ -406,7 +469,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         h.write("abort", |e: &mut Lookup<F, T>, _, _| e.transact(RouteTable::abort)).as_button();
         h.write("load", |e: &mut Lookup<F, T>, _, text| e.load(text));
         h.write("load_text", |e: &mut Lookup<F, T>, _, text| e.load_text(text));
-        h.read("table", |e: &mut Lookup<F, T>, _| e.table.text());
+        h.read("table", |e: &mut Lookup<F, T>, _| e.list());
         h.read("length", |e: &mut Lookup<F, T>, _| e.table.len());
         h.read("flows", |e: &mut Lookup<F, T>, cx| {
             e.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
@@ -424,7 +487,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
 
     /// The table as a whole: the new element reads it through the shared part, so its routes are copied over.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        self.dynamic.then(|| Box::new(self.table.clone()) as Box<dyn Any + Send>)
+        self.manner.dynamic.then(|| Box::new(self.table.clone()) as Box<dyn Any + Send>)
     }
 
     /// Routes that the new configuration names stay as it says; all others are taken over.
@@ -711,7 +774,7 @@ mod tests {
             ("0".into(), "1 fe80::1".into())
         );
         let table = router.call(Call::read("r.table", "")).expect("readable");
-        assert_eq!(table, "2001:db8::/32\t\t-\t\t0\n::/0\t\tfe80::1\t\t1\n");
+        assert_eq!(table, "# Active routes\n2001:db8::/32\t::\t0\n::/0\tfe80::1\t1\n");
     }
 
     /// Packets without a route leave where that is asked for, their destination as it was; those whose route leads nowhere do not.

@@ -4,7 +4,7 @@ use super::flow::Flows;
 use lpm::import::{List, Way};
 use lpm::{Key, Prefix};
 use packet::Packet;
-use router::{Cx, FromArg, IpMask, Scope};
+use router::{FromArg, IpMask, Scope};
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -35,8 +35,6 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     fn routes(list: &List) -> &[(Prefix<Self::Key>, Way)];
     /// Reads `ADDR/MASK`.
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<Self::Key>>;
-    /// Says that there is no route for an address, where Click does.
-    fn complain(cx: &Cx<'_>, address: Self::Key);
 }
 
 /// IPv4.
@@ -93,10 +91,6 @@ impl Family for V4 {
         let (address, len) = masked.or_else(whole)?;
         Prefix::new(address.into(), len).ok()
     }
-
-    fn complain(cx: &Cx<'_>, address: u32) {
-        cx.log(&format!("IPRouteTable: no route for {}", Self::address(address)));
-    }
 }
 
 impl Family for V6 {
@@ -144,6 +138,4 @@ impl Family for V6 {
         let (address, len) = net.or_else(whole)?;
         Prefix::new(address.into(), len).ok()
     }
-
-    fn complain(_cx: &Cx<'_>, _address: u128) {}
 }

@@ -51,15 +51,14 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::create;
+use super::element::{Manner, create};
 use super::family::V6;
-use super::order::Order;
 use lpm::Table6;
 use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("IP6Lookup", |config| create::<V6, Table6>(config, true, Order::Holes))
+    Class::new("IP6Lookup", |config| create::<V6, Table6>(config, Manner::SILENT))
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)

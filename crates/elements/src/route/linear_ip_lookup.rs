@@ -52,19 +52,19 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::create;
+use super::element::{Manner, create};
 use super::family::V4;
-use super::order::Order;
 use lpm::faithful::LinearTable;
 use router::{Class, Residency};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("LinearIPLookup", |config| create::<V4, LinearTable>(config, true, Order::Holes))
-        .ports("1/-")
-        .processing("h/h")
-        .residency(Residency::Shared)
-        .doc(include_str!("linear_ip_lookup.rs"));
+pub(crate) const CLASS: Class = Class::new("LinearIPLookup", |config| {
+    create::<V4, LinearTable>(config, Manner::saying("LinearIPLookup"))
+})
+.ports("1/-")
+.processing("h/h")
+.residency(Residency::Shared)
+.doc(include_str!("linear_ip_lookup.rs"));
 
 /// Click's variant whose table is sorted, as this one's is.
 pub(crate) const SORTED: Class = Class { name: "SortedIPLookup", ..CLASS };

@@ -51,16 +51,17 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::create;
+use super::element::{Manner, create};
 use super::family::V6;
 use super::order::Order;
 use lpm::Table6;
 use router::{Class, Residency};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("LookupIP6Route", |config| create::<V6, Table6>(config, true, Order::Holes))
-        .ports("1/-")
-        .processing("h/h")
-        .residency(Residency::Shared)
-        .doc(include_str!("lookup_ip6_route.rs"));
+pub(crate) const CLASS: Class = Class::new("LookupIP6Route", |config| {
+    create::<V6, Table6>(config, Manner { lenient: true, order: Order::Lowest, ..Manner::SILENT })
+})
+.ports("1/-")
+.processing("h/h")
+.residency(Residency::Shared)
+.doc(include_str!("lookup_ip6_route.rs"));

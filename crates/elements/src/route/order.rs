@@ -8,6 +8,8 @@ use std::hash::Hash;
 pub(super) enum Order {
     /// A route keeps its place when it is replaced; a new one takes the first hole.
     Holes,
+    /// A route that is replaced gives its place up, and takes the first hole as a new one does.
+    Lowest,
     /// A route that is replaced moves to a free place; the place that was given up last is taken first.
     Stack,
 }
@@ -32,8 +34,18 @@ impl<P: Copy + Eq + Hash> Slots<P> {
         if old.is_some() && self.order == Order::Holes {
             return;
         }
+        if self.order == Order::Lowest {
+            self.remove(&prefix);
+            return self.take(prefix);
+        }
+        self.take(prefix);
+        self.give_up(old);
+    }
+
+    /// Gives a place to a route.
+    fn take(&mut self, prefix: P) {
         let slot = match self.order {
-            Order::Holes => self.holes.pop_first(),
+            Order::Holes | Order::Lowest => self.holes.pop_first(),
             Order::Stack => self.free.pop(),
         };
         let slot = slot.unwrap_or_else(|| {
@@ -41,7 +53,11 @@ impl<P: Copy + Eq + Hash> Slots<P> {
             self.fresh - 1
         });
         self.of.insert(prefix, slot);
-        self.give_up(old);
+    }
+
+    /// Whether there ever was a place.
+    pub(super) fn any(&self) -> bool {
+        self.fresh > 0
     }
 
     /// A route was removed.
@@ -61,7 +77,7 @@ impl<P: Copy + Eq + Hash> Slots<P> {
 
     fn give_up(&mut self, slot: Option<usize>) {
         match self.order {
-            Order::Holes => self.holes.extend(slot),
+            Order::Holes | Order::Lowest => self.holes.extend(slot),
             Order::Stack => self.free.extend(slot),
         }
     }
@@ -85,6 +101,7 @@ mod tests {
             ["c", "d", "e"].map(|route| slots.get(&route).expect("a place"))
         };
         assert_eq!(places(Order::Holes), [2, 3, 0]);
+        assert_eq!(places(Order::Lowest), [0, 3, 1]);
         assert_eq!(places(Order::Stack), [0, 3, 2]);
     }
 }

@@ -52,19 +52,20 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::create;
+use super::element::{Manner, create};
 use super::family::V4;
 use super::order::Order;
 use lpm::faithful::RadixTable;
 use router::{Class, Residency};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("RadixIPLookup", |config| create::<V4, RadixTable>(config, true, Order::Stack))
-        .ports("1/-")
-        .processing("h/h")
-        .residency(Residency::Shared)
-        .doc(include_str!("radix_ip_lookup.rs"));
+pub(crate) const CLASS: Class = Class::new("RadixIPLookup", |config| {
+    create::<V4, RadixTable>(config, Manner { order: Order::Stack, ..Manner::saying("IPRouteTable") })
+})
+.ports("1/-")
+.processing("h/h")
+.residency(Residency::Shared)
+.doc(include_str!("radix_ip_lookup.rs"));
 
 /// Another table of Click's that answers alike.
 pub(crate) const INDEX_TREES: Class = Class { name: "IndexTreesIPLookup", ..CLASS };

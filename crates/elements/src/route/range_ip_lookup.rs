@@ -51,15 +51,14 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::create;
+use super::element::{Manner, create};
 use super::family::V4;
-use super::order::Order;
 use lpm::faithful::RangeTable;
 use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("RangeIPLookup", |config| create::<V4, RangeTable>(config, true, Order::Holes))
+    Class::new("RangeIPLookup", |config| create::<V4, RangeTable>(config, Manner::SILENT))
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)

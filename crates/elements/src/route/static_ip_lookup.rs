@@ -37,16 +37,16 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::create;
+use super::element::{Manner, create};
 use super::family::V4;
-use super::order::Order;
 use lpm::faithful::LinearTable;
 use router::{Class, Residency};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("StaticIPLookup", |config| create::<V4, LinearTable>(config, false, Order::Holes))
-        .ports("1/-")
-        .processing("h/h")
-        .residency(Residency::Shared)
-        .doc(include_str!("static_ip_lookup.rs"));
+pub(crate) const CLASS: Class = Class::new("StaticIPLookup", |config| {
+    create::<V4, LinearTable>(config, Manner { dynamic: false, ..Manner::saying("LinearIPLookup") })
+})
+.ports("1/-")
+.processing("h/h")
+.residency(Residency::Shared)
+.doc(include_str!("static_ip_lookup.rs"));

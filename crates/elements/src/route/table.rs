@@ -26,6 +26,8 @@ pub(super) enum Change<F: Family> {
     Set(Route<F>),
     /// No route for a prefix; with a target, only if that is where it leads.
     Remove(Prefix<F::Key>, Option<Target<F::Address>>),
+    /// No route for a prefix, whether or not it has one.
+    Forget(Prefix<F::Key>),
     /// No route at all.
     Flush,
 }
@@ -287,9 +289,9 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         routes
     }
 
-    /// The `table` handler's text.
-    pub(super) fn text(&self) -> String {
-        self.routes().iter().map(Route::lines).collect()
+    /// Whether a route was ever added one by one.
+    pub(super) fn was_used(&self) -> bool {
+        self.books().slots.any()
     }
 }
 

@@ -133,6 +133,22 @@ impl<F: Family> Route<F> {
         }
     }
 
+    /// The same as Click's table of IPv6 routes prints it, with a gateway in each line.
+    pub(super) fn plain_lines(&self) -> String {
+        let line = |gateway: F::Address, port: &dyn std::fmt::Display, rest: &str| {
+            let Route { prefix, .. } = self;
+            format!("{}/{}\t{gateway}\t{port}{rest}\n", F::address(prefix.addr()), prefix.len())
+        };
+        match &self.to.hops()[..] {
+            [] => line(F::NONE, &-1, ""),
+            [(hop, _)] => line(hop.gateway, &hop.port, ""),
+            hops => hops
+                .iter()
+                .map(|(hop, weight)| line(hop.gateway, &hop.port, &format!("\tweight {weight}")))
+                .collect(),
+        }
+    }
+
     fn line(&self, hop: Option<&Hop<F::Address>>, rest: &str) -> String {
         let (gateway, port) = columns::<F>(hop);
         let mut line = format!("{}/{}\t", F::address(self.prefix.addr()), self.prefix.len());

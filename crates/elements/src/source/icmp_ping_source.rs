@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Emits an echo request every INTERVAL, or on a pull output one for each request. Replies that arrive at the input, marked
-//! as IP packets and with timestamps, are counted and reported as ping(8) does.
+//! as IP packets and with timestamps, are counted and reported as ping(8) does. `ICMPSendPings` is an older name of this class.
 //!
 //! Ports: at most 1 input, 1 output. Processing: input push, output agnostic. Workers: exclusive.
 //!
@@ -47,6 +47,8 @@ pub(crate) const CLASS: Class = Class::new("ICMPPingSource", create)
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
     .doc(include_str!("icmp_ping_source.rs"));
+/// The class under its older name.
+pub(crate) const ALIAS: Class = Class { name: "ICMPSendPings", ..CLASS };
 
 const TTL: u8 = 200;
 const DATA_AT: usize = ipv4::HEADER_LEN + icmpv4::HEADER_LEN;

@@ -23,6 +23,7 @@ pub const CLASSES: &[&Class] = &[
     &fast_udp_source::CLASS,
     &fast_udp_source_ip6::CLASS,
     &icmp_ping_source::CLASS,
+    &icmp_ping_source::ALIAS,
     &infinite_source::CLASS,
     &random_seed::CLASS,
     &random_source::CLASS,

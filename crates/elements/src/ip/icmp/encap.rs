@@ -15,8 +15,7 @@ pub(super) struct IcmpEncap {
     dst: Ipv4Addr,
     kind: u8,
     code: u8,
-    /// The identifier as its bytes follow each other in the packet.
-    identifier: [u8; 2],
+    identifier: u16,
     /// Identification of the next packet, and its sequence number: never 0.
     id: u16,
 }
@@ -45,8 +44,7 @@ fn header_len(kind: u8) -> usize {
 impl IcmpEncap {
     pub(super) fn new(src: Ipv4Addr, dst: Ipv4Addr, [kind, code]: [u8; 2], identifier: u16) -> IcmpEncap {
         let template = Template::of(ip_proto::ICMP, 255, src);
-        // Identifier and sequence number are in the host's order in Click, on Linux.
-        IcmpEncap { template, dst, kind, code, identifier: identifier.to_ne_bytes(), id: 1 }
+        IcmpEncap { template, dst, kind, code, identifier, id: 1 }
     }
 
     /// None if the packet becomes too long.
@@ -57,8 +55,8 @@ impl IcmpEncap {
         u16::try_from(packet.len() + times + icmpv4::HEADER_LEN + ipv4::HEADER_LEN).ok()?;
         let mut header = [self.kind, self.code, 0, 0, 0, 0, 0, 0];
         if is_sequenced(self.kind) {
-            header[4..6].copy_from_slice(&self.identifier);
-            header[6..8].copy_from_slice(&self.id.to_ne_bytes());
+            header[4..6].copy_from_slice(&self.identifier.to_be_bytes());
+            header[6..8].copy_from_slice(&self.id.to_be_bytes());
         }
         // The sum comes before the header is written: loads of what was just stored would wait.
         let sum = Sum::of(packet.data()).add_bytes(&header);

@@ -4,9 +4,8 @@
 //! ICMPIPEncap(SRC, DST, TYPE [, CODE, KEYWORDS])
 //! ```
 //!
-//! Identification, and the sequence number of types that have one, count up together from 1 and leave 0 out. Like Click on
-//! Linux, the element writes identifier and sequence number in the host's byte order. Marks the new headers and sets the
-//! destination address annotation. Packets that do not fit into an IP packet are dropped.
+//! Identification, and the sequence number of types that have one, count up together from 1 and leave 0 out. Marks the new headers and
+//! sets the destination address annotation. Packets that do not fit into an IP packet are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts by itself.
 //!

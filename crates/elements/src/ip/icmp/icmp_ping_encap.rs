@@ -4,8 +4,7 @@
 //! ICMPPingEncap(SRC, DST [, KEYWORDS])
 //! ```
 //!
-//! Identification and sequence number count up together from 1 and leave 0 out. Like Click on Linux, the element writes
-//! identifier and sequence number in the host's byte order. Marks the new headers and sets the destination address
+//! Identification and sequence number count up together from 1 and leave 0 out. Marks the new headers and sets the destination address
 //! annotation. Packets that do not fit into an IP packet are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts by itself.
@@ -62,9 +61,9 @@ mod tests {
                 let (id, sequence) = ([data[n][4], data[n][5]], [data[n][26], data[n][27]]);
                 assert_eq!(
                     (data[n][20], [data[n][24], data[n][25]], &data[n][28..]),
-                    (8, 258u16.to_ne_bytes(), &b"odd"[..])
+                    (8, 258u16.to_be_bytes(), &b"odd"[..])
                 );
-                (u16::from_be_bytes(id), u16::from_ne_bytes(sequence))
+                (u16::from_be_bytes(id), u16::from_be_bytes(sequence))
             })
             .collect();
         assert_eq!(numbers, [(1, 1), (2, 2), (65_535, 65_535), (1, 1)]);

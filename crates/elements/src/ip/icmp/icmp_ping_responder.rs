@@ -100,7 +100,7 @@ mod tests {
         let data = packet.data();
         assert_eq!((&data[12..16], &data[16..20]), (&DST.octets()[..], &SRC.octets()[..]));
         assert_eq!((&data[6..10], data[20], &data[28..]), (&[0, 0, 255, 1][..], 0, &b"odd"[..]));
-        assert_eq!(data[24..28], [9u16.to_ne_bytes(), 1u16.to_ne_bytes()].concat());
+        assert_eq!(data[24..28], [9u16.to_be_bytes(), 1u16.to_be_bytes()].concat());
         // No answer to answers.
         let config =
             "Inject -> ICMPPingEncap(1.1.1.1, 2.2.2.2) -> ICMPPingResponder -> r :: ICMPPingResponder
