@@ -6,10 +6,16 @@
 //! FlowInfo(ELEMENT CODE, ...)
 //! IPFieldInfo
 //! IPSummaryDumpInfo
+//! DPDKInfo(...)
+//! NetmapInfo(...)
+//! TSCClock(...)
+//! JiffieClock(...)
+//! LinuxClock
 //! ```
 //!
 //! Does nothing: elements read headers in whatever place they are. The other classes, which tell Click what it is to compile anew,
-//! how packets flow through elements, or have names of fields that are known here anyway, are accepted, too.
+//! how packets flow through elements, or have names of fields that are known here anyway, are accepted, too. So are FastClick's
+//! that size its packet memory (memory grows as it is needed) and choose its clock (a worker reads the kernel's, once a turn).
 //!
 //! Ports: none. Workers: replicated.
 //!
@@ -42,6 +48,17 @@ pub(crate) const FLOW: Class = Class { name: "FlowInfo", ..CLASS };
 pub(crate) const FIELD: Class = Class { name: "IPFieldInfo", ..CLASS };
 /// Names of fields of summary dumps.
 pub(crate) const SUMMARY: Class = Class { name: "IPSummaryDumpInfo", ..CLASS };
+
+/// How much packet memory FastClick is to have.
+pub(crate) const DPDK: Class = Class { name: "DPDKInfo", ..CLASS };
+/// The same for netmap.
+pub(crate) const NETMAP: Class = Class { name: "NetmapInfo", ..CLASS };
+/// FastClick's clock that counts cycles.
+pub(crate) const TSC_CLOCK: Class = Class { name: "TSCClock", ..CLASS };
+/// FastClick's clock that a timer advances.
+pub(crate) const JIFFIE_CLOCK: Class = Class { name: "JiffieClock", ..CLASS };
+/// The kernel's clock.
+pub(crate) const LINUX_CLOCK: Class = Class { name: "LinuxClock", ..CLASS };
 
 struct AlignmentInfo;
 

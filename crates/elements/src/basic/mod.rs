@@ -8,6 +8,7 @@ mod check_crc32;
 mod check_length;
 mod clipboard;
 mod counter;
+mod ensure_dpdk_buffer;
 mod error;
 pub(crate) mod fraction;
 mod instant;
@@ -105,6 +106,14 @@ pub const CLASSES: &[&Class] = &[
     &random_bit_errors::CLASS,
     &store_timestamp::CLASS,
     &time_filter::CLASS,
+    &ensure_dpdk_buffer::CLASS,
+    &ensure_dpdk_buffer::NETMAP,
+    &ensure_dpdk_buffer::HEADROOM,
+    &alignment_info::DPDK,
+    &alignment_info::NETMAP,
+    &alignment_info::TSC_CLOCK,
+    &alignment_info::JIFFIE_CLOCK,
+    &alignment_info::LINUX_CLOCK,
 ];
 
 /// What becomes of a packet that does not pass: it leaves at output 1, if there is one.

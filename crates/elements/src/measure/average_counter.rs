@@ -1,22 +1,28 @@
 //! Counts packets and bytes, and averages their rates over all the time since the first packet.
 //!
 //! ```click
-//! AverageCounter([IGNORE])
+//! AverageCounter([IGNORE, LINK_FCS, KEYWORDS])
 //! ```
 //!
 //! Passes packets on unchanged. Rates are the counts divided by the time between the first and the last packet.
-//! FastClick's AverageCounterMP and AverageCounterIMP are other names for it.
+//! FastClick's AverageCounterMP and AverageCounterIMP are other names for it; LINK_FCS, MAX, THRESHOLD and some handlers are FastClick's.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and rates add up.
 //!
 //! # Arguments
-//! - `IGNORE` (integer, default 0): seconds after the first packet during which packets are not counted, so that the rates
+//! - `IGNORE` (number, default 0): seconds after the first packet during which packets are not counted, so that the rates
 //!   are not those of the beginning.
+//! - `LINK_FCS` (boolean, default true): whether `link_count` and `link_rate` count the frame check sequence, which packets have not.
+//! - `MAX` (integer, default 0): seconds after the first packet after which packets are not counted any more; 0 means no end.
+//! - `THRESHOLD` (integer, default 0): if positive, the element starts again when it has counted for a second and the rate exceeds this
+//!   for the first time.
 //!
 //! # Handlers
-//! - `count`, `byte_count` (read): packets and bytes counted.
-//! - `rate`, `byte_rate` (read): packets and bytes a second.
-//! - `reset` (write, button): starts again.
+//! - `count`, `byte_count`, `bit_count` (read): packets, bytes and bits counted.
+//! - `rate`, `byte_rate`, `bit_rate` (read): the same a second.
+//! - `link_count`, `link_rate` (read): bits on an Ethernet cable: with preamble, gap and, if LINK_FCS says so, check sequence.
+//! - `time` (read): the seconds by which the rates divide.
+//! - `reset` (write, button): starts again. `reset_now`: does too, with the first packet's time now.
 //!
 //! # Example
 //! ```click
@@ -42,9 +48,25 @@ pub(crate) const IMP: Class = Class { name: "AverageCounterIMP", ..CLASS };
 const NS_PER_TICK: i64 = 1_000_000;
 const TICKS_PER_S: i64 = 1000;
 
+/// Bytes of a frame on a cable that packets have not: preamble and gap, and the check sequence.
+const LINK_BYTES: u64 = 20;
+const FCS_BYTES: u64 = 4;
+
+#[derive(Clone, Default)]
+struct Settings {
+    /// Ticks.
+    ignore: i64,
+    /// Ticks; 0 means no end.
+    max: i64,
+    /// Bytes that each packet has on a cable in addition.
+    link_bytes: u64,
+}
+
 #[derive(Default)]
 struct AverageCounter {
-    ignore: i64,
+    settings: Settings,
+    /// The rate at which counting begins anew, once.
+    threshold: Option<i64>,
     packets: u64,
     bytes: u64,
     first: Option<i64>,
@@ -52,40 +74,100 @@ struct AverageCounter {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut ignore = 0u32;
-    config.args().positional("IGNORE", &mut ignore).finish()?;
-    Ok(Box::new(PerPacket(AverageCounter {
-        ignore: i64::from(ignore) * TICKS_PER_S,
-        ..AverageCounter::default()
-    })))
+    let (mut ignore, mut fcs, mut max, mut threshold) = (0f64, true, 0u32, 0u32);
+    config
+        .args()
+        .positional("IGNORE", &mut ignore)
+        .positional("LINK_FCS", &mut fcs)
+        .keyword("MAX", &mut max)
+        .keyword("THRESHOLD", &mut threshold)
+        .finish()?;
+    let settings = Settings {
+        ignore: (ignore * TICKS_PER_S as f64) as i64,
+        max: i64::from(max) * TICKS_PER_S,
+        link_bytes: LINK_BYTES + if fcs { FCS_BYTES } else { 0 },
+    };
+    let threshold = Some(i64::from(threshold)).filter(|&threshold| threshold > 0);
+    Ok(Box::new(PerPacket(AverageCounter { settings, threshold, ..AverageCounter::default() })))
+}
+
+/// What is counted.
+#[derive(Clone, Copy)]
+enum Unit {
+    Packets,
+    Bytes,
+    Bits,
+    /// Bits on a cable.
+    Link,
 }
 
 impl AverageCounter {
-    fn rate(&self, count: u64) -> String {
-        let ticks = (self.last - self.first.unwrap_or(self.last) - self.ignore).max(1);
-        general(count as f64 * TICKS_PER_S as f64 / ticks as f64)
+    fn count(&self, unit: Unit) -> u64 {
+        match unit {
+            Unit::Packets => self.packets,
+            Unit::Bytes => self.bytes,
+            Unit::Bits => self.bytes * 8,
+            Unit::Link => (self.bytes + self.packets * self.settings.link_bytes) * 8,
+        }
+    }
+
+    fn ticks(&self) -> i64 {
+        (self.last - self.first.unwrap_or(self.last) - self.settings.ignore).max(1)
+    }
+
+    fn rate(&self, unit: Unit) -> String {
+        general(self.count(unit) as f64 * TICKS_PER_S as f64 / self.ticks() as f64)
+    }
+
+    fn reset(&mut self, first: Option<i64>) {
+        (self.packets, self.bytes, self.first, self.last) = (0, 0, first, first.unwrap_or(0));
+    }
+
+    /// Starts again where the rate has got beyond the threshold.
+    #[cold]
+    fn watch_threshold(&mut self, threshold: i64, passed: i64) {
+        if passed > TICKS_PER_S && self.packets as i64 * TICKS_PER_S / passed > threshold {
+            self.threshold = None;
+            self.reset(None);
+        }
     }
 }
 
 impl Simple for AverageCounter {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        self.last = cx.now_ns() / NS_PER_TICK;
-        if self.last - *self.first.get_or_insert(self.last) >= self.ignore {
+        let now = cx.now_ns() / NS_PER_TICK;
+        let passed = now - *self.first.get_or_insert(now);
+        if self.settings.max > 0 && passed >= self.settings.max {
+            return Verdict::Pass;
+        }
+        self.last = now;
+        if passed >= self.settings.ignore {
             self.packets += 1;
             self.bytes += packet.len() as u64;
+            if let Some(threshold) = self.threshold {
+                self.watch_threshold(threshold, passed);
+            }
         }
         Verdict::Pass
     }
 
     fn handlers(&self, h: &mut Handlers) {
         type C = AverageCounter;
-        h.read("count", |e: &mut C, _| e.packets).merged(Merge::Sum);
-        h.read("byte_count", |e: &mut C, _| e.bytes).merged(Merge::Sum);
-        h.read("rate", |e: &mut C, _| e.rate(e.packets)).merged(Merge::Sum);
-        h.read("byte_rate", |e: &mut C, _| e.rate(e.bytes)).merged(Merge::Sum);
+        for (prefix, unit) in
+            [("", Unit::Packets), ("byte_", Unit::Bytes), ("bit_", Unit::Bits), ("link_", Unit::Link)]
+        {
+            h.read(&format!("{prefix}count"), move |e: &mut C, _| e.count(unit)).merged(Merge::Sum);
+            h.read(&format!("{prefix}rate"), move |e: &mut C, _| e.rate(unit)).merged(Merge::Sum);
+        }
+        h.read("time", |e: &mut C, _| general(e.ticks() as f64 / TICKS_PER_S as f64));
         h.write("reset", |e: &mut C, _, _| {
-            *e = AverageCounter { ignore: e.ignore, ..AverageCounter::default() };
+            e.reset(None);
+            Ok(())
+        })
+        .as_button();
+        h.write("reset_now", |e: &mut C, cx, _| {
+            e.reset(Some(cx.now_ns() / NS_PER_TICK));
             Ok(())
         })
         .as_button();

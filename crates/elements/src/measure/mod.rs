@@ -10,13 +10,21 @@ mod aggregate_last;
 mod aggregate_length;
 mod aggregate_packet_counter;
 mod aggregate_paint;
+mod average_batch_counter;
 mod average_counter;
+mod batch_stats;
+mod burst_stats;
 mod by_aggregate;
+mod check_number_packet;
 mod field;
 mod flows;
+mod histogram;
 mod ip_rate_monitor;
+mod number_packet;
+mod record_timestamp;
 #[cfg(test)]
 pub(crate) mod samples;
+mod timestamp_diff;
 
 use router::{Class, Verdict};
 
@@ -36,6 +44,13 @@ pub const CLASSES: &[&Class] = &[
     &average_counter::MP,
     &average_counter::IMP,
     &ip_rate_monitor::CLASS,
+    &average_batch_counter::CLASS,
+    &batch_stats::CLASS,
+    &burst_stats::CLASS,
+    &check_number_packet::CLASS,
+    &number_packet::CLASS,
+    &record_timestamp::CLASS,
+    &timestamp_diff::CLASS,
 ];
 
 /// Why packets are dropped that have no IP header where one is needed.

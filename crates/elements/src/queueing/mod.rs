@@ -13,6 +13,7 @@ mod delay_unqueue;
 mod front_drop_queue;
 mod link_unqueue;
 mod meter;
+mod min_batch;
 mod mixed_queue;
 mod pi;
 mod queue;
@@ -65,4 +66,5 @@ pub const CLASSES: &[&Class] = &[
     &round_robin_unqueue::CLASS,
     &unqueue::CLASS,
     &unqueue2::CLASS,
+    &min_batch::CLASS,
 ];

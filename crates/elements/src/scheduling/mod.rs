@@ -3,6 +3,7 @@
 mod balanced_thread_sched;
 mod block_thread;
 mod drr_sched;
+mod path_spinlock;
 mod prio_sched;
 mod round_robin_sched;
 mod schedule_info;
@@ -37,4 +38,5 @@ pub const CLASSES: &[&Class] = &[
     &thread_monitor::CLASS,
     &time_sorted_sched::CLASS,
     &time_sorted_sched::MERGE,
+    &path_spinlock::CLASS,
 ];

@@ -7,6 +7,7 @@ mod annotation_info;
 mod driver_manager;
 mod element;
 mod functions;
+mod handler_aggregate;
 mod peek_handlers;
 mod poke_handlers;
 mod port_info;
@@ -35,4 +36,5 @@ pub const CLASSES: &[&Class] = &[
     &peek_handlers::CLASS,
     &poke_handlers::CLASS,
     &quit_watcher::CLASS,
+    &handler_aggregate::CLASS,
 ];

@@ -22,7 +22,7 @@
 //! ```
 //!
 //! # See also
-//! CPUQueue, StaticThreadSched
+//! ExactCPUSwitch, CPUQueue, StaticThreadSched
 
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element};
@@ -31,8 +31,9 @@ use router::{Class, Config, ConfigError, Cx, Element};
 pub(crate) const CLASS: Class =
     Class::new("CPUSwitch", create).ports("1/1-").processing("h/h").doc(include_str!("cpu_switch.rs"));
 
-struct CpuSwitch {
-    output: usize,
+/// Sends all packets of a worker to one output.
+pub(super) struct CpuSwitch {
+    pub(super) output: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

@@ -5,9 +5,11 @@ mod bypass;
 mod check_paint;
 mod compare_block;
 mod cpu_switch;
+mod exact_cpu_switch;
 mod hash_switch;
 mod hub;
 mod input_switch;
+mod paint_rr;
 mod paint_switch;
 mod paint_tee;
 mod pull_switch;
@@ -46,4 +48,7 @@ pub const CLASSES: &[&Class] = &[
     &suppressor::CLASS,
     &switch::CLASS,
     &tee::CLASS,
+    &exact_cpu_switch::CLASS,
+    &paint_rr::CLASS,
+    &paint_rr::EXACT,
 ];

@@ -1,0 +1,71 @@
+//! Tells how many packets of one flow come in a row.
+//!
+//! ```click
+//! BurstStats([KEYWORDS])
+//! ```
+//!
+//! Passes packets on, and counts bursts by their sizes: packets that have the same aggregate annotation and no other packet between them.
+//! A burst counts when the next one begins. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together, bursts of each.
+//!
+//! # Arguments
+//! - `BYTES` (boolean, default false): whether a burst's size is its bytes, instead of its packets.
+//! - `MAX` (integer, default 1024): sizes from this on count as the one before.
+//!
+//! # Handlers
+//! - `count` (read): bursts so far.
+//! - `average`, `avg`, `median` (read): their average size and median.
+//! - `max` (read): the largest. `most_seen`, `most_seen_freq`: the size that came most often, and how often.
+//! - `nval` (read): how many different sizes came.
+//! - `dump` (read): how often each size came, one a line.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> AggregateIPFlows -> b :: BurstStats -> Discard; DriverManager(wait, read b.average)
+//! ```
+//!
+//! # See also
+//! BatchStats, AggregateIPFlows
+
+use super::histogram::Histogram;
+use packet::{Anno, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("BurstStats", create).residency(Residency::Shared).doc(include_str!("burst_stats.rs"));
+
+struct BurstStats {
+    sizes: Histogram,
+    bytes: bool,
+    /// The aggregate of the burst that has not ended, if any has begun, and its size so far.
+    burst: Option<u64>,
+    size: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut bytes, mut max) = (false, 1024u32);
+    config.args().keyword("BYTES", &mut bytes).keyword("MAX", &mut max).finish()?;
+    let sizes = Histogram::of(config, max as usize)?;
+    Ok(Box::new(PerPacket(BurstStats { sizes, bytes, burst: None, size: 0 })))
+}
+
+impl Simple for BurstStats {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let aggregate = Some(packet.anno(Anno::AGGREGATE));
+        if aggregate != self.burst {
+            if self.burst.is_some() {
+                self.sizes.add(self.size);
+            }
+            (self.burst, self.size) = (aggregate, 0);
+        }
+        self.size += if self.bytes { packet.len() } else { 1 };
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        Histogram::handlers(h, |e: &BurstStats| &e.sizes);
+    }
+}

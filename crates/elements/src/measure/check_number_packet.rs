@@ -1,0 +1,99 @@
+//! Counts the numbers that NumberPacket wrote into packets.
+//!
+//! ```click
+//! CheckNumberPacket([OFFSET, COUNT, KEYWORDS])
+//! ```
+//!
+//! Packets with a number below COUNT leave at output 0 and are counted, each number by itself. The others leave at output 1, or are
+//! dropped if there is none. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `OFFSET` (integer, default 40): where in the packet.
+//! - `COUNT` (integer, default 0): the numbers that are expected are those below this.
+//! - `NET_ORDER` (boolean, default false): whether numbers are in network order, instead of the machine's.
+//!
+//! # Handlers
+//! - `count` (read, write): the argument.
+//! - `max`, `min` (read): the number that came most often, or least often, and how often, as `[NUMBER] : TIMES`.
+//! - `dump` (read): how often each number came, one a line.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(LIMIT 5) -> NumberPacket -> CheckNumberPacket(40, 5) -> Discard
+//! ```
+//!
+//! # See also
+//! NumberPacket
+
+use super::number_packet::{OFFSET, number};
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("CheckNumberPacket", create)
+    .ports("1/1-2")
+    .processing("h/h")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("check_number_packet.rs"));
+
+struct CheckNumberPacket {
+    offset: usize,
+    net_order: bool,
+    /// How often each number came.
+    times: Vec<u32>,
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut offset, mut net_order, mut count) = (OFFSET, false, 0u32);
+    config
+        .args()
+        .positional("OFFSET", &mut offset)
+        .positional("COUNT", &mut count)
+        .keyword("NET_ORDER", &mut net_order)
+        .finish()?;
+    Ok(Box::new(PerPacket(CheckNumberPacket {
+        offset: offset as usize,
+        net_order,
+        times: vec![0; count as usize],
+        outputs: config.outputs(),
+    })))
+}
+
+/// A number and how often it came, as handlers say it.
+fn said(found: Option<(usize, &u32)>) -> String {
+    found.map_or("[-1] : -1".to_owned(), |(number, times)| format!("[{number}] : {times}"))
+}
+
+impl Simple for CheckNumberPacket {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let number = number(packet, self.offset, self.net_order).and_then(|n| usize::try_from(n).ok());
+        match number.and_then(|number| self.times.get_mut(number)) {
+            Some(times) => {
+                *times = times.saturating_add(1);
+                Verdict::Pass
+            }
+            None => super::fail(self.outputs, "no expected number"),
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type C = CheckNumberPacket;
+        h.read("count", |e: &mut C, _| e.times.len());
+        h.write("count", |e: &mut C, cx, text| {
+            let count: u32 = router::value(cx, text)?;
+            e.times.resize(count as usize, 0);
+            Ok(())
+        });
+        // The first of several, as for the least.
+        h.read("max", |e: &mut C, _| said(e.times.iter().enumerate().rev().max_by_key(|(_, times)| **times)));
+        h.read("min", |e: &mut C, _| said(e.times.iter().enumerate().min_by_key(|(_, times)| **times)));
+        h.read("dump", |e: &mut C, _| {
+            let lines = e.times.iter().enumerate().map(|(number, times)| format!("{number}: {times}\n"));
+            lines.collect::<String>()
+        });
+    }
+}

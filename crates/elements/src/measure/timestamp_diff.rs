@@ -1,0 +1,243 @@
+//! Measures how long ago RecordTimestamp saw packets.
+//!
+//! ```click
+//! TimestampDiff(RECORDER [, KEYWORDS])
+//! ```
+//!
+//! Passes packets on whose number RECORDER knows, and keeps how long ago they passed it, in microseconds. Packets without a number that it
+//! knows, or that came before, leave at output 1, or are dropped if there is none. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: shared.
+//!
+//! # Arguments
+//! - `RECORDER` (element): a RecordTimestamp.
+//! - `OFFSET` (integer, default 40): where in the packet the number is.
+//! - `N` (integer, default 65536): delays to keep. Later ones are not.
+//! - `MAXDELAY` (integer, default 1000): delays beyond so many milliseconds are counted as late, and not kept.
+//! - `SAMPLE` (integer, default 1): only delays of packets whose numbers this divides are kept.
+//! - `NET_ORDER` (boolean): whether numbers are in network order; by default as RECORDER says.
+//! - `NANO` (boolean, default false): whether delays are in nanoseconds.
+//! - `VERBOSE` (boolean): accepted.
+//!
+//! # Handlers
+//! Where a handler takes FROM, the delays before that one do not count (default 0).
+//! - `average`, `min`, `max`, `stddev` (read with parameter `[FROM]`): of the delays.
+//! - `perc` (read with parameter `P [FROM]`): the delay below which P per cent of them are. `perc00`, `perc01`, `perc05`, `perc10`,
+//!   `perc25`, `median`, `perc75`, `perc90`, `perc95`, `perc99`, `perc100`: those of a certain P.
+//! - `index`, `count` (read): how many delays are kept. `late` (read): how many were too long.
+//! - `last` (read): the last delay.
+//! - `dump` (read with parameter): the delays, one a line, with numbers. `dump_list`: without.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(LIMIT 5) -> NumberPacket -> r :: RecordTimestamp(OFFSET 40) -> Queue -> DelayUnqueue(1ms)
+//!   -> TimestampDiff(r) -> Discard
+//! ```
+//!
+//! # See also
+//! RecordTimestamp, NumberPacket, TimestampAccum
+
+use super::number_packet::{OFFSET, number};
+use super::record_timestamp::Times;
+use crate::script::sprintf::general;
+use lang::conf::pop_space;
+use packet::Packet;
+use router::{
+    Class, Config, ConfigError, Cx, Element, ElementName, HandlerResult, Handlers, PerPacket, Residency,
+    Simple, Verdict,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("TimestampDiff", create)
+    .ports("1/1-2")
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .doc(include_str!("timestamp_diff.rs"));
+
+const NS_PER_US: i64 = 1000;
+const NS_PER_MS: i64 = 1_000_000;
+
+/// The delays of all workers.
+struct Delays {
+    kept: Box<[AtomicU64]>,
+    next: AtomicUsize,
+    late: AtomicU64,
+}
+
+impl Delays {
+    fn keep(&self, delay: u64) {
+        if let Some(place) = self.kept.get(self.next.fetch_add(1, Relaxed)) {
+            place.store(delay, Relaxed);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.next.load(Relaxed).min(self.kept.len())
+    }
+
+    /// Those from one on.
+    fn from(&self, first: usize) -> Vec<u64> {
+        let kept = self.kept.get(first..self.len()).unwrap_or_default();
+        kept.iter().map(|delay| delay.load(Relaxed)).collect()
+    }
+}
+
+struct TimestampDiff {
+    recorder: ElementName,
+    times: Option<Arc<Times>>,
+    delays: Arc<Delays>,
+    offset: usize,
+    max_delay_ns: i64,
+    sample: u64,
+    net_order: Option<bool>,
+    ns_per_unit: i64,
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    const DEFAULT: u32 = 65536;
+    let (mut recorder, mut offset, mut n, mut max_delay) = (ElementName::default(), OFFSET, 0u32, 1000u32);
+    let (mut sample, mut net_order, mut nano, mut verbose) = (1u32, None::<bool>, false, true);
+    config
+        .args()
+        .required("RECORDER", &mut recorder)
+        .keyword("OFFSET", &mut offset)
+        .keyword("N", &mut n)
+        .keyword("MAXDELAY", &mut max_delay)
+        .keyword("SAMPLE", &mut sample)
+        .keyword("NET_ORDER", &mut net_order)
+        .keyword("NANO", &mut nano)
+        .keyword("VERBOSE", &mut verbose)
+        .finish()?;
+    if config.class_of(recorder.index) != "RecordTimestamp" {
+        return Err("RECORDER must be a valid RecordTimestamp element".into());
+    }
+    let n = if n == 0 { DEFAULT } else { n };
+    let delays = config.shared(|| {
+        Ok(Delays {
+            kept: (0..n).map(|_| AtomicU64::new(0)).collect(),
+            next: AtomicUsize::new(0),
+            late: AtomicU64::new(0),
+        })
+    })?;
+    Ok(Box::new(PerPacket(TimestampDiff {
+        recorder,
+        times: None,
+        delays,
+        offset: offset as usize,
+        max_delay_ns: i64::from(max_delay) * NS_PER_MS,
+        sample: u64::from(sample.max(1)),
+        net_order,
+        ns_per_unit: if nano { 1 } else { NS_PER_US },
+        outputs: config.outputs(),
+    })))
+}
+
+impl TimestampDiff {
+    /// Keeps the delay of a packet, unless it cannot be known.
+    #[inline]
+    fn measure(&self, packet: &Packet, now_ns: i64) -> Option<()> {
+        let times = self.times.as_ref()?;
+        let net_order = self.net_order.unwrap_or_else(|| times.net_order.load(Relaxed));
+        let number = number(packet, self.offset, net_order)?;
+        let delay = now_ns - times.take(number)?;
+        if delay > self.max_delay_ns {
+            self.delays.late.fetch_add(1, Relaxed);
+        } else if number.is_multiple_of(self.sample) {
+            self.delays.keep(u64::try_from(delay / self.ns_per_unit).unwrap_or(0));
+        }
+        Some(())
+    }
+
+    /// The delays that a handler's parameter means.
+    fn chosen(&self, cx: &Cx<'_>, text: &str) -> Result<Vec<u64>, String> {
+        let first = if text.trim().is_empty() { 0 } else { router::value(cx, text.trim())? };
+        Ok(self.delays.from(first))
+    }
+}
+
+fn mean(delays: &[u64]) -> f64 {
+    delays.iter().map(|&delay| delay as f64).sum::<f64>() / delays.len() as f64
+}
+
+fn deviation(delays: &[u64]) -> f64 {
+    let mean = mean(delays);
+    let sum: f64 = delays.iter().map(|&delay| (delay as f64 - mean).powi(2)).sum();
+    (sum / delays.len() as f64).sqrt()
+}
+
+/// The delay at a place among all when they are sorted; -1 if there are none.
+fn percentile(mut delays: Vec<u64>, per_cent: f64) -> f64 {
+    let Some(last) = delays.len().checked_sub(1) else { return -1.0 };
+    let at = ((per_cent * delays.len() as f64 / 100.0) as usize).min(last);
+    *delays.select_nth_unstable(at).1 as f64
+}
+
+/// Handlers for certain percentiles.
+const PERCENTILES: &[(&str, f64)] = &[
+    ("perc00", 0.0),
+    ("perc01", 1.0),
+    ("perc05", 5.0),
+    ("perc10", 10.0),
+    ("perc25", 25.0),
+    ("median", 50.0),
+    ("perc75", 75.0),
+    ("perc90", 90.0),
+    ("perc95", 95.0),
+    ("perc99", 99.0),
+    ("perc100", 100.0),
+];
+
+/// Says delays one a line.
+fn lines(delays: &[u64], line: impl Fn((usize, &u64)) -> String) -> HandlerResult {
+    Ok(delays.iter().enumerate().map(line).collect())
+}
+
+impl Simple for TimestampDiff {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.times = Some(cx.shared_of(&self.recorder.name, "RecordTimestamp")?);
+        Ok(())
+    }
+
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match self.measure(packet, cx.now_ns()) {
+            Some(()) => Verdict::Pass,
+            None => super::fail(self.outputs, "no recorded timestamp"),
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type T = TimestampDiff;
+        h.read_with("average", |e: &mut T, cx, text| Ok(general(mean(&e.chosen(cx, text)?))));
+        h.read_with("stddev", |e: &mut T, cx, text| Ok(general(deviation(&e.chosen(cx, text)?))));
+        h.read_with("min", |e: &mut T, cx, text| {
+            Ok(e.chosen(cx, text)?.iter().min().copied().unwrap_or(u64::from(u32::MAX)).to_string())
+        });
+        h.read_with("max", |e: &mut T, cx, text| {
+            Ok(e.chosen(cx, text)?.iter().max().copied().unwrap_or(0).to_string())
+        });
+        for &(name, per_cent) in PERCENTILES {
+            h.read_with(name, move |e: &mut T, cx, text| {
+                Ok(general(percentile(e.chosen(cx, text)?, per_cent)))
+            });
+        }
+        h.read_with("perc", |e: &mut T, cx, mut text| {
+            let per_cent: f64 = router::value(cx, pop_space(&mut text))?;
+            Ok(general(percentile(e.chosen(cx, text)?, per_cent)))
+        });
+        for name in ["index", "count"] {
+            h.read(name, |e: &mut T, _| e.delays.len());
+        }
+        h.read("late", |e: &mut T, _| e.delays.late.load(Relaxed));
+        h.read("last", |e: &mut T, _| e.delays.from(e.delays.len().saturating_sub(1)).pop().unwrap_or(0));
+        h.read_with("dump", |e: &mut T, cx, text| {
+            lines(&e.chosen(cx, text)?, |(at, delay)| format!("{at}: {delay}\n"))
+        });
+        h.read_with("dump_list", |e: &mut T, cx, text| {
+            lines(&e.chosen(cx, text)?, |(_, delay)| format!("{delay}\n"))
+        });
+    }
+}

@@ -1,0 +1,54 @@
+//! Sends packets to the output that their colour says, from output 0 again beyond the last.
+//!
+//! ```click
+//! PaintRR([ANNO])
+//! ExactPaintSwitch([ANNO])
+//! ```
+//!
+//! A packet of colour C leaves at output C modulo the number of outputs. They are FastClick's elements.
+//!
+//! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `ANNO` (annotation of one byte, default `PAINT`): where the colour is.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Paint(3) -> p :: PaintRR;
+//! p [0] -> Discard;
+//! p [1] -> Discard;
+//! ```
+//!
+//! # See also
+//! PaintSwitch, Paint
+
+use crate::basic::paint::AnnoByte;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("PaintRR", create).ports("1/1-").processing("h/h").doc(include_str!("paint_rr.rs"));
+/// Another name.
+pub(crate) const EXACT: Class = Class { name: "ExactPaintSwitch", ..CLASS };
+
+struct PaintRr {
+    anno: AnnoByte,
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = PaintRr { anno: AnnoByte::default(), outputs: config.outputs() };
+    config.args().positional("ANNO", &mut e.anno).finish()?;
+    Ok(Box::new(PerPacket(e)))
+}
+
+impl Simple for PaintRr {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        Verdict::Output(usize::from(self.anno.of(packet)) % self.outputs)
+    }
+}

@@ -1,0 +1,9 @@
+// What FastClick needs for memory, clocks and locks is accepted; packets pass.
+DPDKInfo(NB_SOCKET_MBUF 65536); NetmapInfo(); TSCClock(NOWAIT true); JiffieClock(MINPRECISION 1000); LinuxClock();
+InfiniteSource(LIMIT 3) -> EnsureDPDKBuffer -> [0]l :: PathSpinlock(x)[0] -> EnsureHeadroom(48) -> a :: Discard;
+InfiniteSource(LIMIT 4) -> Queue -> [1]l[1] -> EnsureNetmapBuffer -> Unqueue -> b :: Discard;
+Script(wait 1, stop);
+//? a.count
+//= 3
+//? b.count
+//= 4
