@@ -120,6 +120,29 @@ impl Topology {
         }
     }
 
+    /// Whether a node has external ports.
+    pub fn is_terminal(&self, node: NodeId) -> bool {
+        usize::from(node) < self.terminals()
+    }
+
+    /// The link that leads from a node to another.
+    pub fn link_to(&self, node: NodeId, other: NodeId) -> Option<usize> {
+        let (node, other) = (usize::from(node), usize::from(other));
+        (0..self.links(node)).find(|&link| node != other && self.neighbour(node, link) == other)
+    }
+
+    /// The nodes that a node has a cable to: those that its links lead to, in the order of the links, then others whose links
+    /// lead to it. Looks at all links of all nodes.
+    pub fn neighbours(&self, node: NodeId) -> Vec<NodeId> {
+        let links = 0..self.links(usize::from(node));
+        let next = links.map(|link| self.neighbour(usize::from(node), link) as NodeId);
+        let mut all: Vec<NodeId> = next.filter(|&other| other != node).collect();
+        let before = (0..self.nodes() as NodeId).filter(|&other| self.link_to(other, node).is_some());
+        let before: Vec<NodeId> = before.filter(|other| !all.contains(other)).collect();
+        all.extend(before);
+        all
+    }
+
     /// The link by which a packet for a terminal goes on; `None` at that terminal itself.
     #[inline]
     pub fn toward(&self, node: usize, terminal: usize) -> Option<usize> {
@@ -254,6 +277,19 @@ mod tests {
         }
         // But for what nodes would send to themselves.
         assert!(load.iter().flatten().all(|packets| (6..=8).contains(packets)));
+    }
+
+    /// Cables lead to those that a node sends to, and to those that send to it; where these are the same, there is one.
+    #[test]
+    fn cables() {
+        let fly = Topology::fly(4, 2);
+        assert_eq!(fly.neighbours(1), [4, 5, 8, 9]);
+        assert_eq!((fly.neighbours(4), fly.neighbours(8)), (vec![8, 10, 0, 1], vec![0, 1, 4, 6]));
+        assert_eq!(Topology::fly(2, 2).neighbours(0), [2, 3]);
+        assert_eq!(Topology::Mesh { nodes: 4 }.neighbours(2), [0, 1, 3]);
+        // The last level may have links for terminals that there are not.
+        assert_eq!(Topology::fly(3, 2).neighbours(9), [2, 3, 5]);
+        assert_eq!((fly.link_to(4, 10), fly.link_to(10, 4)), (Some(1), None));
     }
 
     /// Every link of a level leads to a different node, and each node gets as many as it sends.

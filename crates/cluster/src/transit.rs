@@ -13,17 +13,23 @@ pub enum Next {
     Forward(usize, Label),
     /// It has crossed as many links as it may.
     Exhausted,
+    /// It should not be here.
+    Astray,
 }
 
 /// What node `me` does with a frame that came over a link.
 ///
 /// It looks at the label and at nothing else: no route, no view of the others, no second choice. In a mesh a stopover sends
-/// straight to the egress; so nodes that know different things cannot send a packet round and round, and if links are
-/// plugged wrongly the hops run out.
+/// straight to the egress. In a fly links lead from level to level, and from a terminal only what has it as its stopover goes on, which it
+/// has no longer then: twice through all levels is the longest way. So nodes that know different things cannot send a packet round
+/// and round, and if links are plugged wrongly the hops run out.
 #[inline]
 pub fn next(topology: &Topology, me: NodeId, label: Label) -> Next {
     if label.egress == me && !matches!(label.stamp, Stamp::Via(via) if via != me) {
         return Next::Deliver;
+    }
+    if matches!(topology, Topology::Fly { .. }) && topology.is_terminal(me) && label.stamp != Stamp::Via(me) {
+        return Next::Astray;
     }
     let (target, stamp) = match label.stamp {
         Stamp::Via(via) if via != me => (via, label.stamp),
@@ -64,7 +70,7 @@ mod tests {
                         seen_via |= at == usize::from(via);
                         label = onward;
                     }
-                    Next::Exhausted => prop_assert!(false, "no hops left"),
+                    Next::Exhausted | Next::Astray => prop_assert!(false, "no way on"),
                 }
             }
             prop_assert_eq!((at, seen_via), (usize::from(egress), true));
@@ -72,9 +78,10 @@ mod tests {
 
         /// Whatever the label and the wiring, a frame stops.
         #[test]
-        fn frames_stop(bytes: [u8; 12], wiring in proptest::collection::vec(0u16..9, 9)) {
-            let topology = Topology::Mesh { nodes: 9 };
+        fn frames_stop(fly: bool, bytes: [u8; 12], wiring in proptest::collection::vec(0u16..9, 9)) {
+            let topology = if fly { Topology::fly(4, 2) } else { Topology::Mesh { nodes: 9 } };
             let Some(mut label) = Label::decode(&bytes) else { return Ok(()) };
+            label.egress %= 4;
             let mut at = 0;
             for _ in 0..=crate::label::MAX_HOPS {
                 match next(&topology, at, label) {
@@ -84,5 +91,17 @@ mod tests {
             }
             prop_assert!(false, "still going");
         }
+    }
+
+    /// A terminal of a fly sends on what has it as its stopover and nothing else.
+    #[test]
+    fn terminals_are_no_levels() {
+        let fly = Topology::fly(4, 2);
+        let label = |stamp| Label { egress: 2, port: 0, ingress: 0, hops: 5, stamp };
+        assert_eq!([Stamp::None, Stamp::Via(3)].map(|stamp| next(&fly, 1, label(stamp))), [Next::Astray; 2]);
+        assert!(matches!(
+            next(&fly, 1, label(Stamp::Via(1))),
+            Next::Forward(_, Label { stamp: Stamp::None, .. })
+        ));
     }
 }

@@ -1,6 +1,7 @@
 //! What a node knows of the others: whom it can reach, and whom they can.
 
 use crate::NodeId;
+use std::sync::Arc;
 
 /// A set of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +9,7 @@ pub enum Nodes {
     /// All there are.
     All,
     /// These: a bit for each.
-    Only(Box<[u64]>),
+    Only(Arc<[u64]>),
 }
 
 impl Nodes {
@@ -44,6 +45,20 @@ fn set_bit(bits: &mut [u64], node: NodeId, value: bool) {
     }
 }
 
+/// What a terminal of an n-fly can be used for along some way, in rising order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// Nothing gets there.
+    #[default]
+    Down,
+    /// What leaves the cluster there gets there.
+    Egress,
+    /// Flows that go this way already may go on doing so, also those that only go by way of the terminal.
+    Kept,
+    /// New flows may go this way, too.
+    Open,
+}
+
 /// What is known of one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
@@ -67,20 +82,24 @@ pub struct View {
     transit: Box<[u64]>,
     /// Whom each node reaches; empty: everybody everybody.
     reach: Vec<Nodes>,
+    /// What each link of a terminal of a fly is good for, by link and terminal; empty: everything.
+    links: Vec<Vec<Standing>>,
+    /// The link that new flows take, by the terminal that they go to first.
+    first_links: Vec<Option<u16>>,
 }
 
 impl View {
     /// Everybody reaches everybody.
     pub fn whole(me: NodeId, nodes: usize) -> View {
         let all: Box<[u64]> = vec![u64::MAX; nodes.div_ceil(64)].into();
-        View { me, nodes, up: all.clone(), transit: all, reach: Vec::new() }
+        View { me, nodes, up: all.clone(), transit: all, reach: vec![], links: vec![], first_links: vec![] }
     }
 
     /// Nobody is known yet.
     pub fn empty(me: NodeId, nodes: usize) -> View {
         let none: Box<[u64]> = vec![0; nodes.div_ceil(64)].into();
         let reach = vec![Nodes::Only([].into()); nodes];
-        View { me, nodes, up: none.clone(), transit: none, reach }
+        View { me, nodes, up: none.clone(), transit: none, reach, links: vec![], first_links: vec![] }
     }
 
     /// The node whose view it is.
@@ -115,6 +134,46 @@ impl View {
         if let Some(reach) = self.reach.get_mut(usize::from(node)) {
             *reach = peer.reach;
         }
+    }
+
+    /// Something is learnt of the links of a terminal of a fly: what they are good for, by link and terminal.
+    ///
+    /// Of links that are equally good for a terminal this node takes one, others take others: so each node's links are used alike,
+    /// and if all are good it is the link that [`crate::topology::Topology::first_link`] says.
+    pub fn set_links(&mut self, links: Vec<Vec<Standing>>) {
+        let standing = |link: usize, terminal: usize| links[link].get(terminal).copied().unwrap_or_default();
+        let choose = |terminal: usize| {
+            let best = (0..links.len()).map(|link| standing(link, terminal)).max()?;
+            let good = || (0..links.len()).filter(|&link| standing(link, terminal) == best);
+            let turn = (usize::from(self.me) + terminal) % good().count();
+            good().nth(turn).filter(|_| best > Standing::Down).map(|link| link as u16)
+        };
+        self.first_links = (0..self.nodes).map(choose).collect();
+        self.links = links;
+    }
+
+    /// Whether something is known of the links of this node.
+    #[inline]
+    pub fn knows_links(&self) -> bool {
+        !self.links.is_empty()
+    }
+
+    /// The link that a new flow takes which goes to a terminal first; `None` if nothing is known of links.
+    #[inline]
+    pub fn first_link(&self, first: NodeId) -> Option<usize> {
+        self.first_links.get(usize::from(first)).copied().flatten().map(usize::from)
+    }
+
+    /// Whether a flow that goes to a terminal first can go on taking a link.
+    #[inline]
+    pub fn link_still(&self, link: usize, first: NodeId) -> bool {
+        let standing = |link: usize| {
+            let of = self.links.get(link).and_then(|link| link.get(usize::from(first)));
+            of.copied().unwrap_or_default()
+        };
+        self.links.is_empty()
+            || standing(link) >= Standing::Kept
+            || self.first_link(first).is_some_and(|best| standing(link) == standing(best))
     }
 
     /// Whether a frame for `egress` can be sent there without help.
@@ -163,7 +222,26 @@ mod tests {
         view.set(6, Peer { up: true, transit: false, reach: Nodes::All });
         assert_eq!((view.via(6, 7), view.direct(6), view.transit(6)), (false, true, false));
         assert_eq!((view.via(4, 7), view.via(4, 128)), (true, true));
+        // Nodes that do not exist are ignored.
         view.set(130, Peer { up: true, transit: true, reach: Nodes::All });
         assert_eq!((view.direct(130), view.transit(130), view.alive()), (false, false, 130));
+    }
+
+    /// Links that are good for a terminal are used in turn by different nodes; a flow stays on one that is not quite good any more,
+    /// but not when it is bad, unless nothing is better.
+    #[test]
+    fn links_of_a_fly() {
+        use Standing::{Down, Egress, Kept, Open};
+        let mut view = View::empty(1, 4);
+        assert_eq!((view.first_link(3), view.link_still(7, 3)), (None, true));
+        view.set_links(vec![
+            vec![Open, Down, Open, Down],
+            vec![Open, Kept, Kept, Down],
+            vec![Open, Egress, Egress, Down],
+        ]);
+        assert_eq!([0, 1, 2, 3].map(|first| view.first_link(first)), [Some(1), Some(1), Some(0), None]);
+        assert_eq!([0, 1, 2].map(|link| view.link_still(link, 2)), [true, true, false]);
+        view.set_links(vec![vec![Down; 4], vec![Egress; 4]]);
+        assert_eq!([0, 1].map(|link| view.link_still(link, 2)), [false, true]);
     }
 }

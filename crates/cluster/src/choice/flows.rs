@@ -14,13 +14,20 @@ pub(super) fn mix(flow: u64, egress: NodeId) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A way, and the link out of this node that it begins with. In a mesh the one tells the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Route {
+    pub(super) path: Path,
+    pub(super) link: u16,
+}
+
 /// The way of the flows of a bucket, and when one of them last sent a packet.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     last_ns: u64,
     /// As it was before the last packet.
     before_ns: u64,
-    path: Option<Path>,
+    route: Option<Route>,
 }
 
 /// The flows of one ingress node.
@@ -38,7 +45,7 @@ pub(super) struct Flows {
 impl Flows {
     pub(super) fn new(settings: &Settings, terminals: usize) -> Flows {
         use super::Order::{Flowlet, Quiet, Sequence};
-        let empty = Bucket { last_ns: 0, before_ns: 0, path: None };
+        let empty = Bucket { last_ns: 0, before_ns: 0, route: None };
         let count =
             if matches!(settings.order, Flowlet | Quiet) { 1 << settings.flow_bits.min(28) } else { 1 };
         let numbered = if settings.order == Sequence { terminals } else { 0 };
@@ -53,12 +60,12 @@ impl Flows {
 
     /// A packet of a flow comes: the flow's way, if the last packet came within `gap_ns`.
     #[inline]
-    pub(super) fn fresh(&mut self, now_ns: u64, flow: u64, egress: NodeId, gap_ns: u64) -> Option<Path> {
+    pub(super) fn fresh(&mut self, now_ns: u64, flow: u64, egress: NodeId, gap_ns: u64) -> Option<Route> {
         let bucket = self.bucket(flow, egress);
         let rested = now_ns.saturating_sub(bucket.last_ns) > gap_ns;
         bucket.before_ns = bucket.last_ns;
         bucket.last_ns = now_ns;
-        if rested { None } else { bucket.path }
+        if rested { None } else { bucket.route }
     }
 
     /// The packet that just came was not sent.
@@ -69,8 +76,8 @@ impl Flows {
 
     /// The flow takes this way from now on.
     #[inline]
-    pub(super) fn assign(&mut self, flow: u64, egress: NodeId, path: Path) {
-        self.bucket(flow, egress).path = Some(path);
+    pub(super) fn assign(&mut self, flow: u64, egress: NodeId, route: Route) {
+        self.bucket(flow, egress).route = Some(route);
     }
 
     /// The number of the flow's next packet.

@@ -18,7 +18,7 @@ use crate::topology::Topology;
 use crate::view::View;
 use crate::{NodeId, PortId};
 use fastrand::Rng;
-use flows::Flows;
+use flows::{Flows, Route};
 
 /// How the way is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,14 @@ pub enum Path {
     /// By way of another terminal. While a way is chosen, that may be the egress: the packet goes straight then, but not as
     /// part of the straight share.
     Via(NodeId),
+}
+
+impl Path {
+    /// The terminal that a packet for `egress` goes to first.
+    #[inline]
+    fn first(self, egress: NodeId) -> NodeId {
+        if let Path::Via(node) = self { node } else { egress }
+    }
 }
 
 /// Why a packet cannot be sent.
@@ -241,17 +249,33 @@ impl Chooser {
         bytes: u32,
     ) -> Result<Decision, Refusal> {
         let chosen = match self.settings.order {
-            Order::None | Order::Sequence => self.pick(now_ns, egress, bytes),
-            Order::Pinned => self.pinned(now_ns, flow, egress, bytes),
+            Order::None | Order::Sequence => {
+                self.pick(now_ns, egress, bytes).map(|path| self.route(egress, path))
+            }
+            Order::Pinned => self.pinned(now_ns, flow, egress, bytes).map(|path| self.route(egress, path)),
             Order::Flowlet => self.flowlet(now_ns, flow, egress, bytes),
             Order::Quiet => self.quiet(now_ns, flow, egress, bytes),
         };
         match chosen {
-            Ok(path) => Ok(self.take(now_ns, flow, egress, bytes, path)),
+            Ok(route) => Ok(self.take(now_ns, flow, egress, bytes, route)),
             Err(refusal) => {
                 self.counts.refused += 1;
                 Err(refusal)
             }
+        }
+    }
+
+    /// The link by which a packet of another ingress node goes on to its egress: the one that it would take in a cluster that is whole,
+    /// if nothing is known of links.
+    ///
+    /// # Errors
+    /// No link leads there.
+    #[inline]
+    pub fn onward(&self, link: usize, egress: NodeId) -> Result<usize, Refusal> {
+        if self.view.knows_links() {
+            self.view.first_link(egress).ok_or(Refusal::Unreachable)
+        } else {
+            Ok(link)
         }
     }
 
@@ -271,20 +295,20 @@ impl Chooser {
 
     /// Accounts for a packet that is sent.
     #[inline]
-    fn take(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32, path: Path) -> Decision {
-        let (path, first) = match path {
+    fn take(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32, route: Route) -> Decision {
+        let link = usize::from(route.link);
+        let path = match route.path {
             Path::Direct => {
                 self.allowances[usize::from(egress)].add(now_ns, bytes);
-                (Path::Direct, egress)
+                Path::Direct
             }
-            Path::Via(node) if node == egress => (Path::Direct, egress),
-            Path::Via(node) => (path, node),
+            Path::Via(node) if node == egress => Path::Direct,
+            path => path,
         };
         match path {
             Path::Direct => self.counts.direct += 1,
             Path::Via(_) => self.counts.balanced += 1,
         }
-        let link = self.link(first);
         self.links[link].add(now_ns, bytes);
         let stamp = match (path, &self.topology, self.settings.order) {
             (_, Topology::Mesh { .. }, Order::Sequence) => self.flows.number(flow, egress),
@@ -294,9 +318,16 @@ impl Chooser {
         Decision { path, link, stamp }
     }
 
+    /// The link by which a new flow goes that goes to another terminal first.
     #[inline]
     fn link(&self, first: NodeId) -> usize {
-        self.topology.first_link(self.view.me(), first)
+        self.view.first_link(first).unwrap_or_else(|| self.topology.first_link(self.view.me(), first))
+    }
+
+    /// A way with the link that new flows take.
+    #[inline]
+    fn route(&self, egress: NodeId, path: Path) -> Route {
+        Route { path, link: self.link(path.first(egress)) as u16 }
     }
 
     /// Whether a way exists.
@@ -311,18 +342,18 @@ impl Chooser {
 
     /// Whether a flow that took a way may go on doing so.
     #[inline]
-    fn persists(&self, egress: NodeId, path: Path) -> bool {
-        match path {
+    fn persists(&self, egress: NodeId, route: Route) -> bool {
+        let exists = match route.path {
             Path::Via(node) if node != egress => self.view.via_still(node, egress),
-            _ => self.exists(egress, path),
-        }
+            path => self.exists(egress, path),
+        };
+        exists && self.view.link_still(usize::from(route.link), route.path.first(egress))
     }
 
     /// Whether the first link of a way has room.
     #[inline]
-    fn fits(&self, now_ns: u64, egress: NodeId, bytes: u32, path: Path, bound_bytes: u32) -> bool {
-        let first = if let Path::Via(node) = path { node } else { egress };
-        self.links[self.link(first)].fits(now_ns, bytes, bound_bytes)
+    fn fits(&self, now_ns: u64, bytes: u32, route: Route, bound_bytes: u32) -> bool {
+        self.links[usize::from(route.link)].fits(now_ns, bytes, bound_bytes)
     }
 
     /// A way for one packet or for a new flowlet.
@@ -347,11 +378,11 @@ impl Chooser {
                 .allowances
                 .get(usize::from(egress))
                 .is_some_and(|allowance| allowance.fits(now_ns, bytes, self.settings.direct_burst_bytes))
-            && self.fits(now_ns, egress, bytes, Path::Direct, self.settings.comfortable_bytes)
+            && self.fits(now_ns, bytes, self.route(egress, Path::Direct), self.settings.comfortable_bytes)
     }
 
     fn if_bounded(&self, now_ns: u64, egress: NodeId, bytes: u32, path: Path) -> Result<Path, Refusal> {
-        if self.fits(now_ns, egress, bytes, path, self.settings.bound_bytes) {
+        if self.fits(now_ns, bytes, self.route(egress, path), self.settings.bound_bytes) {
             Ok(path)
         } else {
             Err(Refusal::Full)
@@ -437,34 +468,39 @@ impl Chooser {
     }
 
     /// The way of the flowlet while its link can take it, else that of a single packet.
-    fn flowlet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
+    fn flowlet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Route, Refusal> {
         let fresh = self.flows.fresh(now_ns, flow, egress, self.settings.flowlet_gap_ns);
-        if let Some(path) = fresh.filter(|&path| self.persists(egress, path)) {
-            if self.fits(now_ns, egress, bytes, path, self.room_bytes()) {
-                return Ok(path);
+        if let Some(route) = fresh.filter(|&route| self.persists(egress, route)) {
+            if self.fits(now_ns, bytes, route, self.room_bytes()) {
+                return Ok(route);
             }
             let path = self.pick(now_ns, egress, bytes)?;
             self.counts.spilled += 1;
-            return Ok(path);
+            return Ok(self.route(egress, path));
         }
+        self.assign(now_ns, flow, egress, bytes)
+    }
+
+    /// A new way for a flow.
+    fn assign(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Route, Refusal> {
         let path = self.pick(now_ns, egress, bytes)?;
-        self.flows.assign(flow, egress, path);
-        Ok(path)
+        let route = self.route(egress, path);
+        self.flows.assign(flow, egress, route);
+        Ok(route)
     }
 
     /// The way of the flow until nothing of it can be under way any more, whatever happens.
-    fn quiet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Path, Refusal> {
-        if let Some(path) = self.flows.fresh(now_ns, flow, egress, self.settings.transit_max_ns) {
-            if !self.persists(egress, path) {
+    fn quiet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Route, Refusal> {
+        if let Some(route) = self.flows.fresh(now_ns, flow, egress, self.settings.transit_max_ns) {
+            if !self.persists(egress, route) {
                 // What went that way before may still arrive; only what is sent counts as the flow's last packet.
                 self.flows.undo(flow, egress);
                 return Err(Refusal::Unreachable);
             }
-            return self.if_bounded(now_ns, egress, bytes, path);
+            let fits = self.fits(now_ns, bytes, route, self.settings.bound_bytes);
+            return if fits { Ok(route) } else { Err(Refusal::Full) };
         }
-        let path = self.pick(now_ns, egress, bytes)?;
-        self.flows.assign(flow, egress, path);
-        Ok(path)
+        self.assign(now_ns, flow, egress, bytes)
     }
 }
 

@@ -3,8 +3,10 @@
 //! ```text
 //! "CLQ1" | phase 1 | sender 2 | incarnation 8 | counter 8 | roster version 8 | entries 2
 //! entries: node 2 | flags 1 (1: link up) | incarnation 8        code: HMAC-SHA-256 over all before, first 16 bytes
+//! in an n-fly, between entries and code: terminals 2 | for each 2 bits: what it can be used for | for each 2 bits: who reaches it
 //! ```
 
+use super::horizon::Horizon;
 use crate::NodeId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -81,6 +83,8 @@ pub struct Hello {
     pub phase: Phase,
     /// Whom it hears.
     pub heard: Vec<Heard>,
+    /// In an n-fly: what lies beyond it.
+    pub horizon: Option<Horizon>,
 }
 
 /// Why bytes are no hello of a node that knows the key.
@@ -108,9 +112,17 @@ impl Hello {
             bytes.push(u8::from(heard.up));
             bytes.extend(heard.incarnation.to_be_bytes());
         }
+        if let Some(horizon) = &self.horizon {
+            horizon.encode(&mut bytes);
+        }
         let code = key.0.clone().chain_update(&bytes).finalize().into_bytes();
         bytes.extend(&code[..CODE]);
         bytes
+    }
+
+    /// How many bytes a hello has that names so many nodes and, in an n-fly, so many terminals.
+    pub fn len(heard: usize, terminals: Option<usize>) -> usize {
+        HEAD + ENTRY * heard + terminals.map_or(0, Horizon::len) + CODE
     }
 
     /// Reads bytes that may come from anybody.
@@ -124,11 +136,13 @@ impl Hello {
             return Err(Malformed::Form);
         }
         key.0.clone().chain_update(body).verify_truncated_left(code).map_err(|_| Malformed::Code)?;
-        let (head, entries) = body.split_at(HEAD);
-        let count = usize::from(u16_at(head, 31));
-        if entries.len() != count * ENTRY {
-            return Err(Malformed::Form);
-        }
+        let (head, rest) = body.split_at(HEAD);
+        let (entries, rest) =
+            rest.split_at_checked(usize::from(u16_at(head, 31)) * ENTRY).ok_or(Malformed::Form)?;
+        let horizon = match rest {
+            [] => None,
+            rest => Some(Horizon::decode(rest).ok_or(Malformed::Form)?),
+        };
         let heard = |entry: &[u8]| Heard {
             node: u16_at(entry, 0),
             up: entry[2] & 1 == 1,
@@ -141,12 +155,13 @@ impl Hello {
             counter: u64_at(head, 15),
             version: u64_at(head, 23),
             heard: entries.chunks_exact(ENTRY).map(heard).collect(),
+            horizon,
         })
     }
 }
 
 /// The caller has checked that the bytes are there.
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
@@ -168,6 +183,7 @@ mod tests {
             version: numbers.3,
             phase: PHASES[phase],
             heard: heard.into_iter().map(|(node, up, incarnation)| Heard { node, up, incarnation }).collect(),
+            horizon: None,
         })
     }
 
@@ -206,8 +222,23 @@ mod tests {
     fn fits_into_a_frame() {
         let entry = |node| Heard { node, up: true, incarnation: u64::MAX };
         let heard: Vec<_> = (1..super::super::MOST_NODES as u16).map(entry).collect();
-        let hello = Hello { sender: 0, incarnation: 1, counter: 1, version: 1, phase: Phase::Active, heard };
-        assert!(2 + hello.encode(&Key::new(b"k")).len() <= 1_500);
+        let mut hello = Hello {
+            sender: 0,
+            incarnation: 1,
+            counter: 1,
+            version: 1,
+            phase: Phase::Active,
+            heard,
+            horizon: None,
+        };
+        let key = Key::new(b"k");
+        assert_eq!(hello.encode(&key).len(), Hello::len(super::super::MOST_NODES - 1, None));
+        assert!(2 + hello.encode(&key).len() <= 1_500);
+        // A fly of a thousand terminals, with 32 links each way.
+        (hello.heard, hello.horizon) = (hello.heard[..64].to_vec(), Some(Horizon::new(1_000)));
+        assert_eq!(hello.encode(&key).len(), Hello::len(64, Some(1_000)));
+        assert!(2 + hello.encode(&key).len() <= 1_500);
+        assert_eq!(Hello::decode(&hello.encode(&key), &key), Ok(hello));
     }
 
     /// The code is that of RFC 4231's second test case.

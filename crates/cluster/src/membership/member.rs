@@ -1,9 +1,11 @@
 //! One node's part in keeping the membership.
 
 use super::hello::{Heard, Hello, Key, Malformed, Phase};
+use super::horizon::{Horizon, Link};
 use super::roster::Roster;
 use crate::NodeId;
-use crate::view::{Nodes, Peer, View};
+use crate::topology::Topology;
+use crate::view::{Nodes, Peer, Standing, View};
 use std::collections::BTreeMap;
 
 /// How often and how long.
@@ -74,6 +76,8 @@ pub struct Counts {
 
 #[derive(Debug, Default)]
 struct Neighbour {
+    /// Whether a link leads from there to here.
+    sends_here: bool,
     /// The life that is or was heard.
     incarnation: u64,
     counter: u64,
@@ -85,12 +89,25 @@ struct Neighbour {
     /// It hears another node of my number.
     hears_rival: bool,
     reach: Vec<NodeId>,
+    /// In a fly.
+    horizon: Option<Horizon>,
 }
 
 /// Lives of a node that are remembered beside the one that is heard.
 const PAST_LIVES: usize = 4;
 
 impl Neighbour {
+    /// Nothing is heard of it any more.
+    fn forget(&mut self) {
+        *self = Neighbour {
+            sends_here: self.sends_here,
+            incarnation: self.incarnation,
+            counter: self.counter,
+            past: std::mem::take(&mut self.past),
+            ..Neighbour::default()
+        };
+    }
+
     /// Whether a hello continues the life that is heard, or begins another one that may be. `heard`: there is such a life.
     fn check(&mut self, hello: &Hello, heard: bool) -> Result<(), Rejected> {
         if hello.incarnation == self.incarnation {
@@ -115,6 +132,11 @@ impl Neighbour {
 #[derive(Debug)]
 pub struct Member {
     me: NodeId,
+    topology: Topology,
+    /// Whom there is a cable to.
+    cables: Vec<NodeId>,
+    /// In a fly, by link: the node that it leads to.
+    next: Vec<NodeId>,
     incarnation: u64,
     key: Key,
     timing: Timing,
@@ -132,6 +154,10 @@ pub struct Member {
     rival_ns: Option<u64>,
     /// When something last passed through.
     passed_ns: u64,
+    /// Since when a terminal of a fly does not reach one that others do.
+    lacking_ns: Option<u64>,
+    /// In a fly: what was last told.
+    told: Option<Horizon>,
     /// When time last passed.
     ticked_ns: u64,
     counter: u64,
@@ -140,17 +166,23 @@ pub struct Member {
 }
 
 impl Member {
-    /// A node that begins to listen. `incarnation` must be larger than in any earlier life, as the time of day is.
+    /// A node that begins to listen, in a mesh or a fly. `incarnation` must be larger than in any earlier life, as the time of
+    /// day is.
     pub fn new(
         me: NodeId,
         incarnation: u64,
+        topology: &Topology,
         roster: &Roster,
         key: Key,
         timing: Timing,
         now_ns: u64,
     ) -> Member {
+        let links = if let Topology::Fly { .. } = topology { topology.links(me.into()) } else { 0 };
         let mut member = Member {
             me,
+            topology: topology.clone(),
+            cables: topology.neighbours(me),
+            next: (0..links).map(|link| topology.neighbour(me.into(), link) as NodeId).collect(),
             incarnation,
             key,
             timing,
@@ -163,6 +195,8 @@ impl Member {
             is_announced: false,
             rival_ns: None,
             passed_ns: now_ns,
+            lacking_ns: None,
+            told: None,
             ticked_ns: now_ns,
             counter: 0,
             counts: Counts::default(),
@@ -172,13 +206,14 @@ impl Member {
         member
     }
 
-    /// There is another roster: nodes that it lacks are forgotten; if it says so, this node drains, and if it no longer
+    /// There is another roster: nodes that it lacks are forgotten, and those that no cable leads to do not matter; if it says so, this node drains, and if it no longer
     /// says so, a node that drained for that reason takes part again.
     pub fn set_roster(&mut self, roster: &Roster, now_ns: u64) {
         self.roster_version = roster.version;
         self.neighbours.retain(|node, _| roster.nodes.contains_key(node));
-        for &node in roster.nodes.keys().filter(|&&node| node != self.me) {
-            self.neighbours.entry(node).or_default();
+        for &node in self.cables.iter().filter(|node| roster.nodes.contains_key(node)) {
+            let sends_here = self.topology.link_to(node, self.me).is_some();
+            self.neighbours.entry(node).or_default().sends_here = sends_here;
         }
         if roster.nodes.get(&self.me).is_none_or(|entry| entry.drain) {
             self.drains_by_roster |= matches!(self.phase, Phase::Listening | Phase::Active);
@@ -254,10 +289,11 @@ impl Member {
         neighbour.heard_ns.is_some_and(|heard| now_ns.saturating_sub(heard) <= self.timing.hold_ns)
     }
 
-    /// Whether frames that come over the link to a node are its own: the node is heard, and this one takes part.
+    /// Whether frames that come over the cable to a node may be its own: a link leads from it to here, it is heard, and this one takes
+    /// part.
     pub fn accepts(&self, node: NodeId) -> bool {
         (Phase::Active..Phase::Left).contains(&self.phase)
-            && self.neighbours.get(&node).is_some_and(|neighbour| neighbour.heard_ns.is_some())
+            && self.neighbours.get(&node).is_some_and(|n| n.sends_here && n.heard_ns.is_some())
     }
 
     /// Whether frames can be sent to a node.
@@ -267,9 +303,56 @@ impl Member {
             && neighbour.phase.is_some_and(|phase| (Phase::Active..Phase::Left).contains(&phase))
     }
 
-    /// What is known of the others, for a cluster of so many nodes.
-    pub fn view(&self, nodes: usize) -> View {
-        let mut view = View::empty(self.me, nodes);
+    /// What is known of a neighbour's part: which packets can be sent there.
+    fn standing(&self, neighbour: &Neighbour) -> Standing {
+        match neighbour.phase {
+            _ if !self.is_up(neighbour) => Standing::Down,
+            Some(Phase::Active) => Standing::Open,
+            Some(Phase::Draining) => Standing::Kept,
+            _ => Standing::Egress,
+        }
+    }
+
+    /// Whether frames can be sent over the cable to a node.
+    pub fn is_connected(&self, node: NodeId) -> bool {
+        self.neighbours.get(&node).is_some_and(|neighbour| self.is_up(neighbour))
+    }
+
+    /// What comes over each link of a node of a fly.
+    fn links(&self) -> Vec<Link<'_>> {
+        let link = |node: &NodeId| {
+            let neighbour = self.neighbours.get(node)?;
+            let standing = Some(self.standing(neighbour)).filter(|&standing| standing > Standing::Down)?;
+            Some((standing, neighbour.horizon.as_ref()?))
+        };
+        self.next.iter().map(link).collect()
+    }
+
+    /// In a fly: what lies beyond this node.
+    fn horizon(&self) -> Option<Horizon> {
+        let Topology::Fly { .. } = self.topology else { return None };
+        Some(self.horizon_of(&self.links()))
+    }
+
+    fn horizon_of(&self, links: &[Link<'_>]) -> Horizon {
+        // Terminals do not learn of a failure all at the same time: whoever lacks one for a moment lacks nothing.
+        let long = |since: u64| self.ticked_ns.saturating_sub(since) >= self.timing.hold_ns;
+        Horizon::of(&self.topology, self.me, links, !self.lacking_ns.is_some_and(long))
+    }
+
+    /// Whether neighbours should be told something at once, not with the next hello that is due: in a fly what has changed is
+    /// passed on from level to level.
+    pub fn has_news(&self) -> bool {
+        self.horizon() != self.told
+    }
+
+    /// What is known of the others: in a mesh of all nodes, in a fly of the terminals.
+    pub fn view(&self) -> View {
+        if let Topology::Fly { .. } = self.topology {
+            let links = self.links();
+            return self.horizon_of(&links).view(&self.topology, self.me, &links);
+        }
+        let mut view = View::empty(self.me, self.topology.nodes());
         for (&node, neighbour) in &self.neighbours {
             let transit = neighbour.phase == Some(Phase::Active);
             // By way of a node that is leaving nothing goes any more.
@@ -290,13 +373,12 @@ impl Member {
             self.neighbours.iter().filter(|(_, n)| silent(n)).map(|(&node, _)| node).collect();
         for node in lost {
             if let Some(neighbour) = self.neighbours.get_mut(&node) {
-                let (incarnation, counter) = (neighbour.incarnation, neighbour.counter);
-                let past = std::mem::take(&mut neighbour.past);
-                *neighbour = Neighbour { incarnation, counter, past, ..Neighbour::default() };
+                neighbour.forget();
                 self.counts.given_up += 1;
                 self.events.push(Event::View);
             }
         }
+        self.find_lack(now_ns);
         let age = now_ns.saturating_sub(self.since_ns);
         self.is_announced = age >= 2 * self.timing.hello_ns;
         match self.phase {
@@ -311,6 +393,14 @@ impl Member {
             }
             _ => (),
         }
+    }
+
+    /// Finds out whether this is a terminal of a fly that does not reach whom others do.
+    fn find_lack(&mut self, now_ns: u64) {
+        let is_terminal = matches!(self.topology, Topology::Fly { .. }) && self.topology.is_terminal(self.me);
+        let links = self.links();
+        let lacks = is_terminal && self.horizon_of(&links).lacks_any(&self.topology, self.me, &links);
+        self.lacking_ns = lacks.then(|| self.lacking_ns.unwrap_or(now_ns));
     }
 
     /// If this node itself did not run, on a processor that others wanted, then what came meanwhile waits at its devices: nobody
@@ -360,8 +450,11 @@ impl Member {
             version: self.roster_version,
             phase: self.phase,
             heard: self.neighbours.iter().filter_map(heard).collect(),
+            horizon: self.horizon(),
         };
-        hello.encode(&self.key)
+        let bytes = hello.encode(&self.key);
+        self.told = hello.horizon;
+        bytes
     }
 
     /// Bytes have come over the link to node `from`.
@@ -387,6 +480,7 @@ impl Member {
         let me = (self.me, self.incarnation);
         let of_me = hello.heard.iter().find(|heard| heard.node == me.0);
         let before = (neighbour.heard_ns.is_some(), neighbour.phase, neighbour.hears_me);
+        let is_as_before = neighbour.horizon == hello.horizon;
         neighbour.incarnation = hello.incarnation;
         neighbour.counter = hello.counter;
         neighbour.heard_ns = Some(now_ns);
@@ -395,8 +489,10 @@ impl Member {
         neighbour.hears_rival = of_me.is_some_and(|heard| heard.incarnation > me.1);
         let reach: Vec<NodeId> =
             hello.heard.iter().filter(|heard| heard.up).map(|heard| heard.node).collect();
-        let changed = before != (true, neighbour.phase, neighbour.hears_me) || reach != neighbour.reach;
-        neighbour.reach = reach;
+        let changed = before != (true, neighbour.phase, neighbour.hears_me)
+            || reach != neighbour.reach
+            || !is_as_before;
+        (neighbour.reach, neighbour.horizon) = (reach, hello.horizon);
         if of_me.is_some_and(|heard| heard.incarnation != me.1) && self.phase == Phase::Listening {
             self.rival_ns = Some(now_ns);
         }

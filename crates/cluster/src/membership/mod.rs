@@ -11,16 +11,21 @@
 //! - A node that *drains* still forwards, but gets nothing new; when nothing has come for a while, it has *left*.
 //! - Hellos are authenticated with a key that all nodes share, and counted, so that old ones cannot be used again.
 //!
+//! In an n-fly a node hears those that it has a cable to, and no others. What it cannot hear comes step by step against the direction of
+//! the links: a hello says, too, which terminals are reached by way of its sender, its [`Horizon`].
+//!
 //! Which nodes there are comes from a [`Roster`], a file with a version.
 
 mod hello;
+mod horizon;
 mod member;
 mod roster;
 
-/// Nodes that a running cluster has at most: a hello names all that its sender hears, and must fit into a frame of 1,500
+/// Nodes that a running mesh has at most: a hello names all that its sender hears, and must fit into a frame of 1,500
 /// bytes. Planning and simulation have no such bound.
 pub const MOST_NODES: usize = 128;
 
 pub use hello::{Heard, Hello, Key, Malformed, Phase};
+pub use horizon::Horizon;
 pub use member::{Counts, Event, Member, Rejected, Timing};
 pub use roster::{Entry, Holder, Roster};

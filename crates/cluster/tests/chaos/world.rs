@@ -169,14 +169,16 @@ impl World {
 
     fn fresh(&mut self, id: NodeId, incarnation: u64) -> (Member, Chooser) {
         let roster = Roster::simple(self.nodes as NodeId);
-        let member = Member::new(id, incarnation, &roster, Key::new(b"secret"), Timing::default(), self.now);
+        let mesh = Topology::Mesh { nodes: self.nodes };
+        let (key, timing) = (Key::new(b"secret"), Timing::default());
+        let member = Member::new(id, incarnation, &mesh, &roster, key, timing, self.now);
         let mut settings = Settings::new(1_000_000_000, 2_000_000_000 / self.nodes as u64);
         settings.order = Order::Sequence;
         settings.seed = self.rng.u64(..);
         // Small, so that traffic is balanced although there is little of it.
         settings.direct_burst_bytes = 100;
         let view = View::empty(id, self.nodes);
-        (member, Chooser::new(Topology::Mesh { nodes: self.nodes }, view, settings))
+        (member, Chooser::new(mesh, view, settings))
     }
 
     fn begin(&mut self, index: usize) {
@@ -362,16 +364,16 @@ impl World {
 
     /// What a member says has happened.
     fn notice(&mut self, m: usize) {
-        let (nodes, now) = (self.nodes, self.now);
+        let now = self.now;
         let machine = &mut self.machines[m];
         let mut late = 0;
         for event in machine.member.take_events() {
             match event {
-                Event::View => machine.chooser.set_view(machine.member.view(nodes)),
+                Event::View => machine.chooser.set_view(machine.member.view()),
                 Event::Restarted(node) => machine.resequencer.forget(node, |_| late += 1),
                 Event::Phase(phase) => {
                     machine.active_ns = (phase == Phase::Active).then_some(now);
-                    machine.chooser.set_view(machine.member.view(nodes));
+                    machine.chooser.set_view(machine.member.view());
                 }
             }
         }
@@ -488,7 +490,7 @@ impl World {
                 self.machines[m].member.passed(now);
                 self.transmit(m, link as NodeId, Frame::Data(packet));
             }
-            Next::Exhausted => *self.drops.entry("hops").or_default() += 1,
+            Next::Exhausted | Next::Astray => *self.drops.entry("hops").or_default() += 1,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Elements that make a node of a cluster: many servers as one router.
 
 mod flow;
+mod node;
 mod settings;
 mod vlb_decap;
 mod vlb_encap;

@@ -1,16 +1,25 @@
-//! The arguments of VLBNode.
+//! The arguments of VLBNode and VLBFly.
 
 use cluster::NodeId;
 use cluster::choice::{self, Order, Scheme};
-use cluster::membership::{Key, MOST_NODES, Roster, Timing};
+use cluster::label::MAX_HOPS;
+use cluster::membership::{Hello, Key, MOST_NODES, Roster, Timing};
 use cluster::resequence;
+use cluster::topology::Topology;
 use router::{Bandwidth, Bytes, Config, ConfigError, FileName};
 use std::time::Duration;
 
-/// What VLBNode is told.
+/// How the nodes of a cluster are joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wiring {
+    Mesh,
+    Fly,
+}
+
+/// What a node is told.
 pub(super) struct Settings {
     pub(super) node: NodeId,
-    pub(super) nodes: NodeId,
+    pub(super) topology: Topology,
     key: Secret,
     pub(super) timing: Timing,
     pub(super) choice: choice::Settings,
@@ -24,6 +33,81 @@ enum Secret {
 }
 
 impl Settings {
+    /// Reads the arguments, and the files that they name.
+    pub(super) fn read(config: &mut Config<'_>, wiring: Wiring) -> Result<(Settings, Roster), ConfigError> {
+        let (mut node, mut size, mut fanout) = (0, 0, 0);
+        let (mut key, mut key_file) = (None::<Bytes>, None::<FileName>);
+        let (mut order, mut scheme) = ("FLOWLET".to_owned(), "DIRECT".to_owned());
+        let (mut line_rate, mut link_rate) =
+            (Bandwidth { bytes_per_second: 1_250_000_000 }, None::<Bandwidth>);
+        let (mut roster_file, mut timing) = (None::<FileName>, Timing::default());
+        let mut resequence = resequence::Settings::default();
+        let time = Duration::from_nanos;
+        let (mut hello, mut hold) = (time(timing.hello_ns), time(timing.hold_ns));
+        let (mut flowlet, mut wait) = (Duration::from_millis(100), time(resequence.wait_ns));
+        let args = config.args().required("NODE", &mut node);
+        let args = match wiring {
+            Wiring::Mesh => args.required("NODES", &mut size),
+            Wiring::Fly => args.required("TERMINALS", &mut size).required("FANOUT", &mut fanout),
+        };
+        args.positional("KEY", &mut key)
+            .keyword("KEYFILE", &mut key_file)
+            .keyword("ORDER", &mut order)
+            .keyword("SCHEME", &mut scheme)
+            .keyword("LINE_RATE", &mut line_rate)
+            .keyword("LINK_RATE", &mut link_rate)
+            .keyword("ROSTER", &mut roster_file)
+            .keyword("HELLO", &mut hello)
+            .keyword("HOLD", &mut hold)
+            .keyword("FLOWLET", &mut flowlet)
+            .keyword("WAIT", &mut wait)
+            .finish()?;
+        let topology = match wiring {
+            Wiring::Mesh => mesh(node, size)?,
+            Wiring::Fly => fly(node, size, fanout)?,
+        };
+        let ports = 1 + topology.neighbours(node).len();
+        if config.inputs() != ports || config.outputs() != ports {
+            return Err(match wiring {
+                Wiring::Mesh => error("as many inputs and outputs as NODES must be connected"),
+                Wiring::Fly => error(&format!(
+                    "node {node} has {} links: {ports} inputs and outputs must be connected",
+                    ports - 1
+                )),
+            });
+        }
+        if line_rate.bytes_per_second == 0 || hello.is_zero() || hold <= hello {
+            return Err(error("LINE_RATE and HELLO must not be zero, and HOLD must be longer than HELLO"));
+        }
+        let line_rate = line_rate.bytes_per_second * 8;
+        let link_rate = link_rate.map_or(2 * line_rate / spread(&topology), |rate| rate.bytes_per_second * 8);
+        let mut choice = choice::Settings::new(line_rate, link_rate.max(1));
+        choice.order = order_of(&order)?;
+        if choice.order == Order::Sequence && wiring == Wiring::Fly {
+            return Err(error("ORDER: STRICT needs a mesh: in a fly the label has no room for numbers"));
+        }
+        choice.scheme = scheme_of(&scheme)?;
+        choice.flowlet_gap_ns = ns(flowlet);
+        (timing.hello_ns, timing.hold_ns, resequence.wait_ns) = (ns(hello), ns(hold), ns(wait));
+        (timing.listen_ns, timing.quiet_ns) = (3 * ns(hold), ns(hold).max(ns(flowlet)) + ns(hold));
+        let key = match (key, key_file) {
+            (Some(key), None) => Secret::Bytes(key.0),
+            (None, Some(file)) => Secret::File(file.0),
+            _ => return Err(error("either KEY or KEYFILE is needed")),
+        };
+        let roster = match roster_file {
+            None => Roster::simple(topology.nodes() as NodeId),
+            Some(file) => {
+                let text = std::fs::read_to_string(&file.0)
+                    .map_err(|why| error(&format!("ROSTER: {}: {why}", file.0)))?;
+                let wrong =
+                    |errors: Vec<String>| error(&format!("ROSTER: {}: {}", file.0, errors.join("; ")));
+                Roster::parse(&text).map_err(wrong)?
+            }
+        };
+        Ok((Settings { node, topology, key, timing, choice, resequence }, roster))
+    }
+
     /// The key that all nodes share. Its file is read when the node starts, not when its configuration is checked.
     pub(super) fn key(&self) -> Result<Key, ConfigError> {
         match &self.key {
@@ -49,8 +133,58 @@ fn error(message: &str) -> ConfigError {
     ConfigError::from(message)
 }
 
+/// A mesh that has a node of this number.
+fn mesh(node: NodeId, nodes: NodeId) -> Result<Topology, ConfigError> {
+    if usize::from(nodes) > MOST_NODES {
+        return Err(error(&format!(
+            "NODES: {nodes} are too many: hellos name every node and fit into a frame for at most {MOST_NODES}"
+        )));
+    }
+    if node >= nodes {
+        return Err(error("NODE: must be less than NODES"));
+    }
+    Ok(Topology::Mesh { nodes: usize::from(nodes) })
+}
+
+/// The fly of so many terminals, if it has a node of this number, and labels and hellos have room for it.
+fn fly(node: NodeId, terminals: NodeId, fanout: NodeId) -> Result<Topology, ConfigError> {
+    if terminals < 2 || fanout < 2 {
+        return Err(error("TERMINALS and FANOUT: 2 at least"));
+    }
+    let topology = Topology::fly(terminals.into(), fanout.into());
+    let nodes = topology.nodes();
+    if nodes > usize::from(NodeId::MAX) || topology.max_hops() > usize::from(MAX_HOPS) {
+        return Err(error(&format!(
+            "TERMINALS: labels have no room for {nodes} nodes and {} hops; a larger FANOUT takes fewer",
+            topology.max_hops()
+        )));
+    }
+    if usize::from(node) >= nodes {
+        return Err(error(&format!("NODE: the fly has {nodes} nodes, from 0 to {}", nodes - 1)));
+    }
+    // Two bytes say how long it is.
+    if 2 + Hello::len(topology.neighbours(node).len(), Some(terminals.into())) > FRAME {
+        return Err(error(&format!(
+            "TERMINALS: hellos that speak of {terminals} terminals and {fanout} links each way do not fit into a frame"
+        )));
+    }
+    Ok(topology)
+}
+
+/// Bytes of a frame behind its Ethernet header.
+const FRAME: usize = 1_500;
+
+/// Over how many links a node spreads what comes in.
+fn spread(topology: &Topology) -> u64 {
+    let links = match topology {
+        Topology::Fly { radices, .. } => radices.iter().copied().min().unwrap_or(1),
+        topology => topology.terminals(),
+    };
+    links as u64
+}
+
 /// The argument ORDER.
-pub(super) fn order_of(text: &str) -> Result<Order, ConfigError> {
+fn order_of(text: &str) -> Result<Order, ConfigError> {
     match text.to_ascii_uppercase().as_str() {
         "NONE" => Ok(Order::None),
         "PINNED" => Ok(Order::Pinned),
@@ -61,75 +195,10 @@ pub(super) fn order_of(text: &str) -> Result<Order, ConfigError> {
 }
 
 /// The argument SCHEME.
-pub(super) fn scheme_of(text: &str) -> Result<Scheme, ConfigError> {
+fn scheme_of(text: &str) -> Result<Scheme, ConfigError> {
     match text.to_ascii_uppercase().as_str() {
         "DIRECT" => Ok(Scheme::Direct),
         "VALIANT" => Ok(Scheme::Valiant),
         _ => Err(error("SCHEME: DIRECT or VALIANT expected")),
     }
-}
-
-/// Reads the arguments, and the files that they name.
-pub(super) fn create_settings(config: &mut Config<'_>) -> Result<(Settings, Roster), ConfigError> {
-    let (mut node, mut nodes, mut key, mut key_file) = (0, 0, None::<Bytes>, None::<FileName>);
-    let (mut order, mut scheme) = ("FLOWLET".to_owned(), "DIRECT".to_owned());
-    let (mut line_rate, mut link_rate) = (Bandwidth { bytes_per_second: 1_250_000_000 }, None::<Bandwidth>);
-    let (mut roster_file, mut timing) = (None::<FileName>, Timing::default());
-    let mut resequence = resequence::Settings::default();
-    let time = Duration::from_nanos;
-    let (mut hello, mut hold) = (time(timing.hello_ns), time(timing.hold_ns));
-    let (mut flowlet, mut wait) = (Duration::from_millis(100), time(resequence.wait_ns));
-    config
-        .args()
-        .required("NODE", &mut node)
-        .required("NODES", &mut nodes)
-        .positional("KEY", &mut key)
-        .keyword("KEYFILE", &mut key_file)
-        .keyword("ORDER", &mut order)
-        .keyword("SCHEME", &mut scheme)
-        .keyword("LINE_RATE", &mut line_rate)
-        .keyword("LINK_RATE", &mut link_rate)
-        .keyword("ROSTER", &mut roster_file)
-        .keyword("HELLO", &mut hello)
-        .keyword("HOLD", &mut hold)
-        .keyword("FLOWLET", &mut flowlet)
-        .keyword("WAIT", &mut wait)
-        .finish()?;
-    if usize::from(nodes) > MOST_NODES {
-        return Err(error(&format!(
-            "NODES: {nodes} are too many: hellos name every node and fit into a frame for at most {MOST_NODES}"
-        )));
-    }
-    if node >= nodes {
-        return Err(error("NODE: must be less than NODES"));
-    }
-    if config.inputs() != usize::from(nodes) || config.outputs() != usize::from(nodes) {
-        return Err(error("as many inputs and outputs as NODES must be connected"));
-    }
-    if line_rate.bytes_per_second == 0 || hello.is_zero() || hold <= hello {
-        return Err(error("LINE_RATE and HELLO must not be zero, and HOLD must be longer than HELLO"));
-    }
-    let line_rate = line_rate.bytes_per_second * 8;
-    let link_rate = link_rate.map_or(2 * line_rate / u64::from(nodes), |rate| rate.bytes_per_second * 8);
-    let mut choice = choice::Settings::new(line_rate, link_rate.max(1));
-    choice.order = order_of(&order)?;
-    choice.scheme = scheme_of(&scheme)?;
-    choice.flowlet_gap_ns = ns(flowlet);
-    (timing.hello_ns, timing.hold_ns, resequence.wait_ns) = (ns(hello), ns(hold), ns(wait));
-    (timing.listen_ns, timing.quiet_ns) = (3 * ns(hold), ns(hold).max(ns(flowlet)) + ns(hold));
-    let key = match (key, key_file) {
-        (Some(key), None) => Secret::Bytes(key.0),
-        (None, Some(file)) => Secret::File(file.0),
-        _ => return Err(error("either KEY or KEYFILE is needed")),
-    };
-    let roster = match roster_file {
-        None => Roster::simple(nodes),
-        Some(file) => {
-            let text = std::fs::read_to_string(&file.0)
-                .map_err(|why| error(&format!("ROSTER: {}: {why}", file.0)))?;
-            let wrong = |errors: Vec<String>| error(&format!("ROSTER: {}: {}", file.0, errors.join("; ")));
-            Roster::parse(&text).map_err(wrong)?
-        }
-    };
-    Ok((Settings { node, nodes, key, timing, choice, resequence }, roster))
 }

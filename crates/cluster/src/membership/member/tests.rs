@@ -3,7 +3,8 @@ use super::*;
 const MS: u64 = 1_000_000;
 
 fn member(me: NodeId, incarnation: u64, now: u64) -> Member {
-    Member::new(me, incarnation, &Roster::simple(3), Key::new(b"key"), Timing::default(), now)
+    let mesh = Topology::Mesh { nodes: 3 };
+    Member::new(me, incarnation, &mesh, &Roster::simple(3), Key::new(b"key"), Timing::default(), now)
 }
 
 /// Lets nodes talk, every ten milliseconds, each hearing all others but for pairs that are cut.
@@ -33,12 +34,12 @@ fn three() -> Vec<Member> {
 #[test]
 fn links_come_and_go() {
     let mut nodes = three();
-    assert!(nodes[0].view(3).direct(1) && nodes[0].view(3).via(2, 1));
+    assert!(nodes[0].view().direct(1) && nodes[0].view().via(2, 1));
     talk(&mut nodes, 300 * MS, 380 * MS, &[(0, 1)]);
-    assert!(!nodes[0].view(3).direct(1) && nodes[0].view(3).via(2, 1));
-    assert!(!nodes[2].view(3).via(0, 1) && nodes[2].view(3).direct(1));
+    assert!(!nodes[0].view().direct(1) && nodes[0].view().via(2, 1));
+    assert!(!nodes[2].view().via(0, 1) && nodes[2].view().direct(1));
     talk(&mut nodes, 380 * MS, 420 * MS, &[]);
-    assert!(nodes[0].view(3).direct(1) && nodes[2].view(3).via(0, 1));
+    assert!(nodes[0].view().direct(1) && nodes[2].view().via(0, 1));
 }
 
 /// A node that did not run for a while gives up nobody for that, if it hears them then; and one that is dead all the same within
@@ -52,14 +53,14 @@ fn pauses_are_no_silence() {
         let said: Vec<_> = [1, 2].map(|node: usize| (nodes[node].me, nodes[node].hello())).into();
         nodes[0].tick(resumed);
         assert_eq!(nodes[0].counts(), Counts { given_up: 0, pauses: 1, longest_pause_ns: pause * MS });
-        assert!(nodes[0].view(3).direct(1) && nodes[0].view(3).direct(2));
+        assert!(nodes[0].view().direct(1) && nodes[0].view().direct(2));
         let (node, bytes) = &said[0];
         nodes[0].receive(resumed + MS, *node, bytes).expect("good");
         for now in (resumed + 10 * MS..=resumed + 40 * MS).step_by(10 * MS as usize) {
             nodes[0].tick(now);
         }
         // Node 2 was really silent.
-        assert!(nodes[0].view(3).direct(1) && !nodes[0].view(3).direct(2));
+        assert!(nodes[0].view().direct(1) && !nodes[0].view().direct(2));
         assert_eq!(nodes[0].counts().given_up, 1);
     }
 }
@@ -87,7 +88,7 @@ fn links_are_up_both_ways() {
         nodes[0].tick(now);
     }
     // Node 1 has not heard node 0 for long and says so.
-    assert!(nodes[0].accepts(1) && !nodes[0].view(3).direct(1));
+    assert!(nodes[0].accepts(1) && !nodes[0].view().direct(1));
 }
 
 /// What is not authentic, comes over a wrong link or comes again is not believed.
@@ -102,7 +103,8 @@ fn strangers_are_rejected() {
     assert_eq!(nodes[0].receive(300 * MS, 2, &good), Err(Rejected::WrongLink(1)));
     assert_eq!(nodes[0].receive(300 * MS, 1, &good), Ok(()));
     assert_eq!(nodes[0].receive(300 * MS, 1, &good), Err(Rejected::Replayed(1)));
-    let other = Member::new(9, 1, &Roster::simple(10), Key::new(b"key"), Timing::default(), 0).hello();
+    let mesh = Topology::Mesh { nodes: 10 };
+    let other = Member::new(9, 1, &mesh, &Roster::simple(10), Key::new(b"key"), Timing::default(), 0).hello();
     assert_eq!(nodes[0].receive(300 * MS, 9, &other), Err(Rejected::Unknown(9)));
 }
 
@@ -154,7 +156,7 @@ fn draining() {
     let mut nodes = three();
     nodes[1].drain(300 * MS);
     talk(&mut nodes, 300 * MS, 330 * MS, &[]);
-    let view = nodes[0].view(3);
+    let view = nodes[0].view();
     assert!(!view.via(1, 2) && view.direct(1) && view.via_still(1, 2));
     for now in [330, 360, 390] {
         nodes[1].passed(now * MS);
@@ -163,7 +165,7 @@ fn draining() {
     assert_eq!(nodes[1].phase(), Phase::Draining);
     talk(&mut nodes, 420 * MS, 600 * MS, &[]);
     assert_eq!(nodes[1].phase(), Phase::Left);
-    assert!(!nodes[0].view(3).direct(1));
+    assert!(!nodes[0].view().direct(1));
     // Flows that never rest are moved in the end.
     let mut nodes = three();
     nodes[1].drain(300 * MS);
@@ -172,7 +174,7 @@ fn draining() {
         talk(&mut nodes, now * MS, (now + 30) * MS, &[]);
     }
     assert_eq!(nodes[1].phase(), Phase::Leaving);
-    assert!(!nodes[0].view(3).via_still(1, 2) && nodes[0].view(3).direct(1));
+    assert!(!nodes[0].view().via_still(1, 2) && nodes[0].view().direct(1));
 }
 
 /// A roster that no longer says that a node shall drain brings it back, from whatever phase; an operator's word stays.
@@ -190,10 +192,12 @@ fn back_from_draining() {
         assert_eq!(nodes[1].phase(), if waited == 10 { Phase::Draining } else { Phase::Left });
         nodes[1].set_roster(&roster(3, false), 1_300 * MS);
         talk(&mut nodes, 1_300 * MS, 1_800 * MS, &[]);
-        assert!(nodes[1].is_active() && nodes[0].view(3).via(1, 2) && nodes[0].view(3).direct(1));
+        assert!(nodes[1].is_active() && nodes[0].view().via(1, 2) && nodes[0].view().direct(1));
     }
     let mut nodes = three();
     nodes[1].drain(300 * MS);
     nodes[1].set_roster(&roster(2, false), 310 * MS);
     assert_eq!(nodes[1].phase(), Phase::Draining);
 }
+
+mod fly;

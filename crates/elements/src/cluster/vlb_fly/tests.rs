@@ -1,0 +1,172 @@
+use crate::testing::{build_at, errors, run_and_read};
+use cluster::topology::Topology;
+use router::{Call, Clock, Resources};
+
+/// The terminal to which one sends.
+type To = fn(u16) -> u16;
+
+const RATE: u64 = 8_000_000;
+const SECONDS: u64 = 1;
+
+/// The port at which a node has the cable to another.
+fn port(topology: &Topology, node: u16, other: u16) -> usize {
+    1 + topology.neighbours(node).iter().position(|&there| there == other).expect("a cable")
+}
+
+/// A fly of four terminals and eight nodes between them, of two links each. Every terminal sends 1,000 packets of 1,000 bytes a
+/// second, which is its line rate, to `to`; each link has a counter `lNODE_OTHER` and a switch `sNODE_OTHER`, by whose output 1 packets
+/// are lost. Traffic starts when the nodes have found each other; then `script` follows. The names of the links' counters come with it.
+fn fly(keywords: &str, to: impl Fn(u16) -> u16, script: &str) -> (String, Vec<String>) {
+    let topology = Topology::fly(4, 2);
+    let (mut text, mut counters) = (String::new(), Vec::new());
+    for node in 0..topology.nodes() as u16 {
+        text += &format!("n{node} :: VLBFly({node}, 4, 2, k, LINE_RATE {RATE}bps, {keywords});\n");
+    }
+    for node in 0..topology.nodes() as u16 {
+        for other in topology.neighbours(node) {
+            let (output, input) = (port(&topology, node, other), port(&topology, other, node));
+            if topology.link_to(node, other).is_some() {
+                counters.push(format!("l{node}_{other}.byte_count"));
+            }
+            text += &format!(
+                "n{node}[{output}] -> l{node}_{other} :: Counter -> s{node}_{other} :: Switch -> SetTimestamp -> Queue
+                   -> DelayUnqueue(50us) -> [{input}]n{other}; s{node}_{other}[1] -> Discard;\n"
+            );
+        }
+        text += &match node {
+            0..4 => format!(
+                "r{node} :: RatedSource(LENGTH 958, RATE 1000, LIMIT {}, ACTIVE false) -> UDPIPEncap(10.0.{node}.2, 1, 10.0.9.2, 2)
+                   -> VLBEncap({}) -> n{node}; n{node} -> VLBDecap -> o{node} :: Counter -> Discard;\n",
+                1_000 * SECONDS, to(node)
+            ),
+            _ => format!("Idle -> n{node}; n{node} -> Discard;\n"),
+        };
+    }
+    text += &format!(
+        "Script(wait 0.4, write r0.active true, write r1.active true, write r2.active true, write r3.active true, {script} stop);\n"
+    );
+    (text, counters)
+}
+
+/// What is lost on a cable, both ways, or is not any more.
+fn cut(a: u16, b: u16, is_cut: bool) -> String {
+    let output = u8::from(is_cut);
+    format!("write s{a}_{b}.switch {output}, write s{b}_{a}.switch {output}, ")
+}
+
+/// The cables of a node.
+fn cables(node: u16, is_cut: bool) -> String {
+    Topology::fly(4, 2).neighbours(node).into_iter().map(|other| cut(node, other, is_cut)).collect()
+}
+
+/// Everything arrives at its egress, and whatever the traffic, no link carries more than 2R/k.
+#[test]
+fn links_carry_at_most_2r_k() {
+    let ways: [(&str, To); 3] = [
+        ("half way", |from| (from + 2) % 4),
+        ("next", |from| (from + 1) % 4),
+        ("digits turned", |from| [0, 2, 1, 3][usize::from(from)]),
+    ];
+    for (name, to) in ways {
+        for scheme in ["DIRECT", "VALIANT"] {
+            let (config, counters) = fly(&format!("ORDER NONE, SCHEME {scheme}"), to, "wait 1.1,");
+            let mut handlers: Vec<&str> = counters.iter().map(String::as_str).collect();
+            handlers.extend(["o0.count", "o1.count", "o2.count", "o3.count", "n4.passed", "n0.refused"]);
+            let read = run_and_read(&config, &handlers);
+            let numbers: Vec<u64> = read.iter().map(|text| text.parse().expect("a number")).collect();
+            let (links, rest) = numbers.split_at(counters.len());
+            assert_eq!((rest[..4].iter().sum::<u64>(), rest[5]), (4_000, 0), "{name} {scheme}: {read:?}");
+            assert!(rest[4] > 0);
+            // 2R/2, in bytes, hellos, and five per cent for chance.
+            let most = RATE / 8 * SECONDS * 105 / 100 + 25_000;
+            assert!(links.iter().all(|&bytes| bytes <= most), "{name} {scheme}: {links:?}");
+        }
+    }
+}
+
+/// Wherever a packet is to go, it gets there, also from a node to itself.
+#[test]
+fn all_pairs() {
+    for shift in 0..4 {
+        for order in ["PINNED", "FLOWLET"] {
+            let (config, _) = fly(&format!("ORDER {order}"), |from| (from + shift) % 4, "wait 1.1,");
+            let read = run_and_read(&config, &["o0.count", "o1.count", "o2.count", "o3.count"]);
+            let sum: u64 = read.iter().map(|text| text.parse::<u64>().expect("a number")).sum();
+            assert!(read.iter().all(|count| count != "0") && sum > 3_000, "{order} {shift}: {read:?}");
+        }
+    }
+}
+
+/// Another configuration takes the nodes' places: they go on counting, and flows keep their ways. Another node does not.
+#[test]
+fn another_configuration() {
+    let clock = Clock::simulated();
+    let make = |config: &str| {
+        build_at(config, 1, 32, clock.clone(), Resources::default())
+            .unwrap_or_else(|errors| panic!("{errors}"))
+    };
+    let (config, counters) = fly("FLOWLET 9s, SCHEME VALIANT", |from| (from + 2) % 4, "wait 1.1,");
+    let counters: Vec<String> = counters.into_iter().take(8).collect();
+    let mut router = make(&config);
+    router.run();
+    let counts = |router: &mut router::Router, handlers: &[String]| -> Vec<u64> {
+        let read = |handler: &String| router.call(Call::read(handler, "")).expect("read");
+        handlers.iter().map(read).map(|text| text.parse().expect("a number")).collect()
+    };
+    let sums = ["n0.direct", "n0.balanced", "n4.passed", "n2.delivered"].map(str::to_owned);
+    let before = (counts(&mut router, &sums), counts(&mut router, &counters));
+    // A burst may have sent a few packets of a flow elsewhere.
+    let unused = |counts: &[u64]| counts.iter().map(|&bytes| bytes < 90_000).collect::<Vec<bool>>();
+    assert!(unused(&before.1).contains(&true) && unused(&before.1).contains(&false), "{before:?}");
+    router.info().adjust_run_count(1);
+    let other = config.replace("n0 :: VLBFly(0,", "n0 :: VLBFly(1,");
+    assert!(router.replace(make(&other)).is_err());
+    let mut old = router.replace(make(&config.replace("8000000bps", "9000000bps"))).expect("the same fly");
+    old.finish();
+    assert_eq!(counts(&mut router, &sums), before.0);
+    router.run();
+    assert!(counts(&mut router, &sums).iter().sum::<u64>() > before.0.iter().sum());
+    // Links out of terminals that no flow took are taken by none now.
+    let after = counts(&mut router, &counters);
+    assert_eq!(unused(&after), unused(&before.1));
+}
+
+/// Mistakes in the configuration.
+#[test]
+fn mistakes() {
+    let one = |arguments: &str| {
+        errors(&format!("f :: VLBFly({arguments}); Idle -> f; Idle -> [1]f; f[0], f[1] -> Discard"))
+    };
+    assert!(one("12, 4, 2, k").contains("the fly has 12 nodes, from 0 to 11"));
+    assert!(one("0, 9, 3, k").contains("node 0 has 6 links: 7 inputs and outputs"));
+    assert!(one("0, 1, 2, k").contains("2 at least"));
+    assert!(one("0, 60000, 2, k").contains("labels have no room"));
+    assert!(one("0, 4000, 20, k").contains("hellos that speak of 4000 terminals"));
+    let four = |arguments: &str| {
+        let inputs: String =
+            (0..5).map(|port| format!("Idle -> [{port}]f; f[{port}] -> Discard; ")).collect();
+        errors(&format!("f :: VLBFly({arguments}); {inputs}"))
+    };
+    assert!(four("0, 4, 2").contains("either KEY or KEYFILE"));
+    assert!(four("0, 4, 2, k, ORDER STRICT").contains("STRICT needs a mesh"));
+}
+
+/// A node between terminals dies, or a cable is cut, while all send to the other half: little is lost until it is known, and nothing
+/// after that, also when it comes back.
+#[test]
+fn the_dead_are_gone_round() {
+    let nodes = [4, 11].map(|node| (format!("node {node}"), cables(node, true), cables(node, false)));
+    let single =
+        [(0, 4), (4, 10), (8, 1)].map(|(a, b)| (format!("cable {a} {b}"), cut(a, b, true), cut(a, b, false)));
+    for (name, breaks, mends) in nodes.into_iter().chain(single) {
+        let script = format!("wait 0.1, {breaks} wait 0.3, {mends} wait 0.8,");
+        let (config, _) = fly("ORDER NONE, LINK_RATE 20Mbps", |from| (from + 2) % 4, &script);
+        let read =
+            run_and_read(&config, &["o0.count", "o1.count", "o2.count", "o3.count", "n0.view", "n1.links"]);
+        let arrived: u64 = read[..4].iter().map(|count| count.parse::<u64>().expect("a number")).sum();
+        // A cable has a quarter of what the fly carries, a node twice that, and it is known after 70 ms; unknown it would be 300.
+        assert!((3_800..4_000).contains(&arrived), "{name}: {read:?}");
+        assert_eq!(read[4], "1 up transit\n2 up transit\n3 up transit\n", "{name}");
+        assert_eq!(read[5], "1 to 4 up\n2 to 5 up\n3 from 8 up\n4 from 9 up\n", "{name}");
+    }
+}
