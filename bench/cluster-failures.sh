@@ -4,14 +4,9 @@
 # what is lost when a node comes back, and when one drains. Root; prints JSON.
 #
 #   CLIQUE=target/release/clique bench/cluster-failures.sh [TIMES] >bench/runs/DATE-cluster-failures.json
-exec 3>&1 >&2
-times=${1:-3}
-set -- # what is sourced would take it for a program that it needs
-source "$(dirname "$0")/../tests/netns/lib.sh"
-source "$(dirname "$0")/../tests/netns/cluster-lib.sh"
-trap finish_cluster EXIT
-load=$(cut -d' ' -f1-3 /proc/loadavg)
-build_cluster
+number=3 what=times
+source "$(dirname "$0")/cluster-head.sh" "$@"
+times=$number
 
 run() { run_node "$1" conf/cluster-node.click SCHEME=VALIANT ORDER=NONE; }
 whole() { for i in 0 1 2 3; do await $i 'active +3/3'; done; }
@@ -66,9 +61,7 @@ for _ in $(seq "$times"); do
   whole
 done
 exec 1>&3
-printf '{ "machine": "%s, %s processors", "kernel": "%s", "commit": "%s", "build": "%s", "load": "%s",\n"runs": [\n' \
-  "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -r)" \
-  "$(git -C "$root" rev-parse --short HEAD)" "${BUILD:-$clique}" "$load"
+printf '{ %s,\n"runs": [\n' "$(machine)"
 for i in "${!found[@]}"; do
   [ "$i" = 0 ] || printf ',\n'
   printf '  %s' "${found[i]}"

@@ -9,17 +9,9 @@
 # processes take while nothing is sent (hellos) is subtracted, so processor time is work: of the elements, of system calls, and of the kernel
 # behind them. On a virtual cable the sender's processor time has the receiver's share of the kernel in it, for the router that is alone just so.
 # The time is that of /proc/PID/task/*/schedstat, the packets those that the nodes counted; medians of ROUNDS (default 5).
-exec 3>&1 >&2
-json=
-[ "${1:-}" != --json ] || { json=1; shift; }
-rounds=${1:-5} rate=${RATE:-100000} seconds=${SECONDS_EACH:-4}
-set -- # what is sourced would take it for a program that it needs
-source "$(dirname "$0")/../tests/netns/lib.sh"
-source "$(dirname "$0")/../tests/netns/cluster-lib.sh"
-trap finish_cluster EXIT
-[[ $rounds =~ ^[1-9][0-9]*$ ]] || fail "'$rounds' is no number of rounds"
-load=$(cut -d' ' -f1-3 /proc/loadavg)
-build_cluster
+number=5 what=rounds
+source "$(dirname "$0")/cluster-head.sh" "$@"
+rounds=$number rate=${RATE:-100000} seconds=${SECONDS_EACH:-4}
 
 # sources SIZES: flows to host 2; of the mix 7 of 64 bytes, 4 of 594, 1 of 1,514.
 sources() {
@@ -124,9 +116,7 @@ row() { # ROLE
     "$(sed 's/ $//; s/ /, /g' <<<"${found[$name,$mix]}")"
 }
 if [ -n "$json" ]; then
-  printf '{ "machine": "%s, %s processors", "kernel": "%s", "commit": "%s", "build": "%s", "load": "%s", "rate": %d,\n"roles": [\n' \
-    "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -r)" \
-    "$(git -C "$root" rev-parse --short HEAD)" "${BUILD:-$clique}" "$load" "$rate"
+  printf '{ %s, "rate": %d,\n"roles": [\n' "$(machine)" "$rate"
   separator=
   for mix in 64 mix; do
     for role in alone ingress intermediate egress; do

@@ -6,18 +6,10 @@
 #   CLIQUE=target/release/clique bench/cluster-soak.sh [--json] [SECONDS] >bench/runs/DATE-cluster-soak.json
 #
 # RATE=N has each host send N packets a second instead.
-exec 3>&1 >&2
-json=
-[ "${1:-}" != --json ] || { json=1; shift; }
-seconds=${1:-1800}
-set -- # what is sourced would take it for a program that it needs
-source "$(dirname "$0")/../tests/netns/lib.sh"
-source "$(dirname "$0")/../tests/netns/cluster-lib.sh"
-trap finish_cluster EXIT
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "'$seconds' is no number of seconds"
-load=$(cut -d' ' -f1-3 /proc/loadavg)
+number=1800 what=seconds
+source "$(dirname "$0")/cluster-head.sh" "$@"
+seconds=$number
 feed_nice=19 # other hosts have processors of their own; these shall at least not take that of the nodes
-build_cluster
 for i in 0 1 2 3; do run_node $i conf/cluster-node.click; done
 for i in 0 1 2 3; do await $i 'active +3/3'; done
 # Each node learns its host's address.
@@ -86,9 +78,7 @@ dead=$(ended) pauses=$(sum vlb.pauses) longest=$(most vlb.longest_pause)
 stop_feeds
 exec 1>&3
 if [ -n "$json" ]; then
-  printf '{ "machine": "%s, %s processors", "kernel": "%s", "commit": "%s", "build": "%s", "load": "%s",\n' \
-    "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -r)" \
-    "$(git -C "$root" rev-parse --short HEAD)" "${BUILD:-$clique}" "$load"
+  printf '{ %s,\n' "$(machine)"
   printf '  "seconds": %d, "sent": %d, "arrived": %d, "false_alarms": "%s", "ended": %d, "looks": %d, "not_whole": %d,\n' \
     $((took / 1000000000)) "$sent" "$arrived" "$alarms" "$dead" "$looks" "$not_whole"
   printf '  "pauses": "%s", "longest_pause_ms": %d }\n' "$pauses" "$longest"
