@@ -26,6 +26,7 @@ mod static_ip_lookup;
 mod sticky;
 mod table;
 mod target;
+mod words;
 
 use router::Class;
 
