@@ -243,7 +243,7 @@ const _: () = assert!(FRONT >= wire::ipv4::MAX_HEADER_LEN);
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{edited, hostile, udp};
+    use super::super::samples::{cut, edited, hostile, udp};
     use crate::inject::send;
     use proptest::prelude::*;
     use wire::ipv4::{self, FLAG_MF, Header};
@@ -318,14 +318,9 @@ mod tests {
             order in prop::collection::vec(any::<u32>(), 14),
         ) {
             let whole = udp(payload);
-            let end = whole.len() - 20;
-            let mut edges: Vec<usize> = cuts.iter().map(|cut| cut.index(end / 8) * 8).chain([0, end]).collect();
-            edges.sort_unstable();
-            edges.dedup();
-            prop_assume!(edges.len() > 2);
-            let mut parts: Vec<_> = edges.windows(2).map(|w| part(&whole, 3, w[0], w[1])).collect();
-            let mut order = order.into_iter();
-            parts.sort_by_cached_key(|_| order.next());
+            let cuts = cut(whole.len() - 20, &cuts, order);
+            prop_assume!(cuts.len() > 1);
+            let parts: Vec<_> = cuts.into_iter().map(|(from, to)| part(&whole, 3, from, to)).collect();
             let again = parts[..parts.len() - 1].to_vec();
             let flow = send(BOTH, again.into_iter().chain(parts));
             prop_assert_eq!(flow.data(0), [edited(whole, |ip| ip.set_id(3))]);

@@ -69,3 +69,14 @@ pub(crate) fn hostile() -> impl Strategy<Value = Vec<Vec<u8>>> {
     );
     prop::collection::vec(prop_oneof![1 => noise, 3 => damaged], 1..40)
 }
+
+/// The parts, from where to where, of what is cut at these places, each at a multiple of eight; shuffled.
+pub(crate) fn cut(end: usize, places: &[prop::sample::Index], order: Vec<u32>) -> Vec<(usize, usize)> {
+    let mut edges: Vec<usize> = places.iter().map(|place| place.index(end / 8) * 8).chain([0, end]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let mut parts: Vec<_> = edges.windows(2).map(|edges| (edges[0], edges[1])).collect();
+    let mut order = order.into_iter();
+    parts.sort_by_cached_key(|_| order.next());
+    parts
+}

@@ -448,6 +448,7 @@ mod tests {
     use super::super::samples::{hostile, udp, with_body};
     use super::*;
     use crate::inject::{send, send_singly};
+    use crate::ip::samples::cut;
     use crate::testing::run_and_read;
     use proptest::prelude::*;
 
@@ -591,13 +592,9 @@ mod tests {
             order in prop::collection::vec(any::<u32>(), 14),
         ) {
             let whole = udp(payload);
-            let end = whole.len() - HEADER_LEN;
-            let mut edges: Vec<usize> = cuts.iter().map(|cut| cut.index(end / 8) * 8).chain([0, end]).collect();
-            edges.sort_unstable();
-            edges.dedup();
-            let mut parts: Vec<_> = edges.windows(2).map(|w| part(&whole, 3, w[0], w[1])).collect();
-            let mut order = order.into_iter();
-            parts.sort_by_cached_key(|_| order.next());
+            let cuts = cut(whole.len() - HEADER_LEN, &cuts, order);
+            prop_assume!(cuts.len() > 1);
+            let parts: Vec<_> = cuts.into_iter().map(|(from, to)| part(&whole, 3, from, to)).collect();
             prop_assert_eq!(send(ALL, parts).data(0), [whole]);
         }
 
