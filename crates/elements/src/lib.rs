@@ -21,6 +21,7 @@ pub mod ip6;
 pub mod measure;
 mod neighbour;
 pub mod netdevice;
+mod pulling;
 pub mod queueing;
 pub mod rewrite;
 pub mod route;

@@ -167,6 +167,20 @@ impl Handlers {
         handler
     }
 
+    /// The handler `count` for what an element counts, over all instances, and the button `reset` that begins again at 0.
+    pub fn count<E: Any, N: std::fmt::Display + Default + 'static>(
+        &mut self,
+        reset: &str,
+        count: fn(&mut E) -> &mut N,
+    ) {
+        self.read("count", move |e: &mut E, _| count(e).to_string()).merged(Merge::Sum);
+        self.write(reset, move |e: &mut E, _, _| {
+            *count(e) = N::default();
+            Ok(())
+        })
+        .as_button();
+    }
+
     /// A value that can be written.
     pub fn write<E: Any>(
         &mut self,

@@ -466,12 +466,7 @@ impl Element for FromDump {
             let text = format!("{:.8}", f64::from(e.sample) / f64::from(SAMPLE_ONE));
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         });
-        h.read("count", |e: &mut D, _| e.count);
-        h.write("reset_counts", |e: &mut D, _, _| {
-            e.count = 0;
-            Ok(())
-        })
-        .as_button();
+        h.count("reset_counts", |e: &mut D| &mut e.count);
         h.read("active", |e: &mut D, _| e.active);
         h.write("active", |e: &mut D, cx, text| {
             let active = router::value(cx, text)?;

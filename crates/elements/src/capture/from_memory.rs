@@ -33,7 +33,7 @@
 
 use device::memory::{Interface, Interfaces, RxQueue};
 use packet::{BATCH_MAX, Kind, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Queues, Refused};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Queues, Refused};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -217,12 +217,7 @@ impl Element for FromMemory {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut FromMemory, _| e.count).merged(Merge::Sum);
-        h.write("reset_counts", |e: &mut FromMemory, _, _| {
-            e.count = 0;
-            Ok(())
-        })
-        .as_button();
+        h.count("reset_counts", |e: &mut FromMemory| &mut e.count);
         h.read("burst", |e: &mut FromMemory, _| e.burst);
         h.write("burst", |e: &mut FromMemory, cx, text| {
             e.burst = router::value::<usize>(cx, text)?.clamp(1, BATCH_MAX);

@@ -39,10 +39,11 @@
 //! FromDump
 
 use super::encap::{self, Encap};
+use crate::pulling;
 use device::capture::{ErrorKind, Format, LinkType, Options, Writer};
 use packet::{Anno, Batch, Packet};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Merge, Pull, Refused, Residency,
+    Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused, Residency,
 };
 use std::any::Any;
 use std::fs::File;
@@ -111,7 +112,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         encap_from: encap_from.unwrap_or_default(),
         extra_length,
         unbuffered,
-        pulls: !config.input_is_push(0) && !passes,
+        pulls: pulling::pulls(config) && !passes,
         passes,
         output: Output::Waiting,
         count: 0,
@@ -217,10 +218,7 @@ impl Element for ToDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.find_encap(cx)?;
         self.check_file()?;
-        if self.pulls {
-            cx.listen(0);
-            cx.schedule();
-        }
+        pulling::begin(cx, self.pulls);
         Ok(())
     }
 
@@ -244,9 +242,7 @@ impl Element for ToDump {
         if !self.pulls {
             return Pull::Give(batch);
         }
-        if !batch.is_empty() || cx.may_have(0) {
-            cx.schedule();
-        }
+        pulling::go_on(cx, &batch);
         cx.consume(batch);
         Pull::Nothing
     }
@@ -284,12 +280,7 @@ impl Element for ToDump {
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("filename", |e: &mut ToDump, _| e.filename.clone());
-        h.read("count", |e: &mut ToDump, _| e.count).merged(Merge::Sum);
-        h.write("reset_counts", |e: &mut ToDump, _, _| {
-            e.count = 0;
-            Ok(())
-        })
-        .as_button();
+        h.count("reset_counts", |e: &mut ToDump| &mut e.count);
     }
 }
 

@@ -29,9 +29,10 @@
 //! FromMemory, ToDump
 
 use super::from_memory::interface;
+use crate::pulling;
 use device::memory::{Interface, TxQueue};
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, Refused};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Queues, Refused};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -80,7 +81,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         interface,
         number,
         queue: None,
-        pulls: !config.input_is_push(0),
+        pulls: pulling::pulls(config),
         burst: burst.clamp(1, BATCH_MAX),
         count: 0,
     }))
@@ -108,10 +109,7 @@ impl ToMemory {
 impl Element for ToMemory {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.queue = self.interface.take_tx(self.number);
-        if self.pulls {
-            cx.listen(0);
-            cx.schedule();
-        }
+        pulling::begin(cx, self.pulls);
         Ok(())
     }
 
@@ -124,9 +122,7 @@ impl Element for ToMemory {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        if !batch.is_empty() || cx.may_have(0) {
-            cx.schedule();
-        }
+        pulling::go_on(cx, &batch);
         self.send(cx, batch);
         Pull::Nothing
     }
@@ -150,12 +146,7 @@ impl Element for ToMemory {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut ToMemory, _| e.count).merged(Merge::Sum);
-        h.write("reset_counts", |e: &mut ToMemory, _, _| {
-            e.count = 0;
-            Ok(())
-        })
-        .as_button();
+        h.count("reset_counts", |e: &mut ToMemory| &mut e.count);
         h.read("burst", |e: &mut ToMemory, _| e.burst);
         h.write("burst", |e: &mut ToMemory, cx, text| {
             e.burst = router::value::<usize>(cx, text)?.clamp(1, BATCH_MAX);

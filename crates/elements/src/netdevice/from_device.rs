@@ -450,12 +450,7 @@ impl Element for FromDevice {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut FromDevice, _| e.count).merged(Merge::Sum);
-        h.write("reset_counts", |e: &mut FromDevice, _, _| {
-            e.count = 0;
-            Ok(())
-        })
-        .as_button();
+        h.count("reset_counts", |e: &mut FromDevice| &mut e.count);
         h.read("kernel_drops", |e: &mut FromDevice, _| e.rx.as_mut().map_or(0, Rx::drops)).merged(Merge::Sum);
         h.read("encap", |e: &mut FromDevice, _| encap::name(e.linktype));
         h.read("mode", |e: &mut FromDevice, _| e.rx.as_ref().map_or(String::new(), |rx| rx.mode() + "\n"))

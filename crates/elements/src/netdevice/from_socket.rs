@@ -142,12 +142,7 @@ impl Element for FromSocket {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut FromSocket, _| e.count);
-        h.write("reset_counts", |e: &mut FromSocket, _, _| {
-            e.count = 0;
-            Ok(())
-        })
-        .as_button();
+        h.count("reset_counts", |e: &mut FromSocket| &mut e.count);
     }
 }
 

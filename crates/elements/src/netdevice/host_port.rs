@@ -1,6 +1,7 @@
 //! What KernelTun, KernelTap and FromHost share: an interface behind which Clique is.
 
 use crate::capture::encap;
+use crate::pulling;
 use device::capture::LinkType;
 use device::offload::Note;
 use device::tap::{self, Carries, Setup};
@@ -135,7 +136,7 @@ impl Given {
                 workers.get(queue % workers.len().max(1)) != Some(&config.worker())
             }),
             shared: config.workers().len() > 1 && self.queue.is_none(),
-            pulls: config.inputs() > 0 && !config.input_is_push(0),
+            pulls: pulling::pulls(config),
             quiet: self.quiet,
             failing: false,
             packets: 0,
@@ -399,9 +400,7 @@ impl Element for HostPort {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        if !batch.is_empty() || cx.may_have(0) {
-            cx.schedule();
-        }
+        pulling::go_on(cx, &batch);
         self.send(cx, batch);
         Pull::Nothing
     }

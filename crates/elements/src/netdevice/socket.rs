@@ -39,6 +39,7 @@
 //! # See also
 //! ControlSocket, FromDevice, KernelTun
 
+use crate::pulling;
 use device::Trouble;
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
 use router::{
@@ -169,7 +170,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         active: None,
         peer: None,
         waiting: VecDeque::new(),
-        pulls: config.inputs() > 0 && !config.input_is_push(0),
+        pulls: pulling::pulls(config),
         outputs: config.outputs(),
         burst: config.vector().min(BATCH_MAX),
         failing: false,

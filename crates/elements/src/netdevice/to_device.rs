@@ -37,6 +37,7 @@
 //! # See also
 //! FromDevice, ToDump, Queue
 
+use crate::pulling;
 use device::Trouble;
 use device::port::Tx;
 use device::xdp;
@@ -113,7 +114,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         interface,
         queue,
         tx: None,
-        pulls_input: !config.input_is_push(0),
+        pulls_input: pulling::pulls(config),
         outputs: config.outputs(),
         burst: burst.min(BATCH_MAX),
         debug,
@@ -222,10 +223,7 @@ impl Element for ToDevice {
             Err(trouble) if trouble.is_held_here() => {}
             Err(trouble) => return Err(trouble.to_string().into()),
         }
-        if self.pulls_input {
-            cx.listen(0);
-            cx.schedule();
-        }
+        pulling::begin(cx, self.pulls_input);
         Ok(())
     }
 
@@ -298,12 +296,7 @@ impl Element for ToDevice {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut ToDevice, _| e.count).merged(Merge::Sum);
-        h.write("reset_counts", |e: &mut ToDevice, _, _| {
-            e.count = 0;
-            Ok(())
-        })
-        .as_button();
+        h.count("reset_counts", |e: &mut ToDevice| &mut e.count);
         h.read("pulls", |e: &mut ToDevice, _| e.pulls).merged(Merge::Sum);
         h.read("signal", |e: &mut ToDevice, cx| e.pulls_input && cx.may_have(0));
         h.read("debug", |e: &mut ToDevice, _| e.debug);

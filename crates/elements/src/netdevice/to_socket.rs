@@ -25,9 +25,10 @@
 //! FromSocket, Socket, ToDevice
 
 use super::from_socket::open;
+use crate::pulling;
 use device::Trouble;
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use std::net::SocketAddrV4;
@@ -56,7 +57,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if burst == 0 {
         return Err("BURST out of range".into());
     }
-    let pulls = !config.input_is_push(0);
+    let pulls = pulling::pulls(config);
     Ok(Box::new(ToSocket { fd: None, pulls, burst: burst.min(BATCH_MAX), failing: false, count: 0 }))
 }
 
@@ -87,10 +88,7 @@ impl ToSocket {
 impl Element for ToSocket {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.fd = Some(open(WITH_HEADER)?);
-        if self.pulls {
-            cx.listen(0);
-            cx.schedule();
-        }
+        pulling::begin(cx, self.pulls);
         Ok(())
     }
 
@@ -103,20 +101,13 @@ impl Element for ToSocket {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        if !batch.is_empty() || cx.may_have(0) {
-            cx.schedule();
-        }
+        pulling::go_on(cx, &batch);
         self.send(cx, batch);
         Pull::Nothing
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut ToSocket, _| e.count).merged(Merge::Sum);
-        h.write("reset_counts", |e: &mut ToSocket, _, _| {
-            e.count = 0;
-            Ok(())
-        })
-        .as_button();
+        h.count("reset_counts", |e: &mut ToSocket| &mut e.count);
     }
 }
 

@@ -30,6 +30,7 @@
 //! # See also
 //! Idle, Queue
 
+use crate::pulling;
 use packet::{BATCH_MAX, Batch};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
 
@@ -57,7 +58,7 @@ struct Discard {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let pull = !config.input_is_push(0);
+    let pull = pulling::pulls(config);
     let mut e = Discard { pull, active: true, burst: 1, wanted: 0, left: 0, asked: 0, packets: 0, bytes: 0 };
     config.args().keyword("ACTIVE", &mut e.active).keyword("BURST", &mut e.burst).finish()?;
     if !e.active && !pull {

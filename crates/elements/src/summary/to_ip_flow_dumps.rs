@@ -48,6 +48,7 @@
 
 use super::file_pattern::{self, Named};
 use super::flow_dump::{self, Contents, FlowDump, TcpOptions};
+use crate::pulling;
 use packet::{Anno, Batch, Packet};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Residency,
@@ -174,7 +175,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         flows: BTreeMap::new(),
         pending: 0,
         seen: [0; 2],
-        pulls: !config.input_is_push(0) && !passes,
+        pulls: pulling::pulls(config) && !passes,
         passes,
     }))
 }
@@ -250,10 +251,7 @@ fn complain(cx: &Cx<'_>, error: &str) {
 
 impl Element for ToIpFlowDumps {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        if self.pulls {
-            cx.listen(0);
-            cx.schedule();
-        }
+        pulling::begin(cx, self.pulls);
         Ok(())
     }
 
@@ -274,9 +272,7 @@ impl Element for ToIpFlowDumps {
             batch.iter().for_each(|packet| self.write(cx, packet));
             return Pull::Give(batch);
         }
-        if !batch.is_empty() || cx.may_have(0) {
-            cx.schedule();
-        }
+        pulling::go_on(cx, &batch);
         self.take(cx, batch);
         Pull::Nothing
     }

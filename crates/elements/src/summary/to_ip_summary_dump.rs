@@ -55,6 +55,7 @@ use super::MINOR_VERSION;
 use super::fields::{self, Field};
 use super::form::{Form, print_time};
 use super::view::{Manner, Stamp, View};
+use crate::pulling;
 use packet::{Anno, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency};
 use std::fs::File;
@@ -124,7 +125,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         multipacket,
         bad_packets,
         binary,
-        pulls: !config.input_is_push(0) && !passes,
+        pulls: pulling::pulls(config) && !passes,
         passes,
         output: None,
         failed: false,
@@ -300,10 +301,7 @@ impl Element for ToIpSummaryDump {
         {
             return Err(format!("{}: {}", self.filename, device::plain(&error)).into());
         }
-        if self.pulls {
-            cx.listen(0);
-            cx.schedule();
-        }
+        pulling::begin(cx, self.pulls);
         Ok(())
     }
 
@@ -324,9 +322,7 @@ impl Element for ToIpSummaryDump {
             batch.iter().for_each(|packet| self.write(cx, packet));
             return Pull::Give(batch);
         }
-        if !batch.is_empty() || cx.may_have(0) {
-            cx.schedule();
-        }
+        pulling::go_on(cx, &batch);
         self.take(cx, batch);
         Pull::Nothing
     }

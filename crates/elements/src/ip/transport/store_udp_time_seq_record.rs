@@ -116,12 +116,7 @@ impl Simple for StoreUdpTimeSeqRecord {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut StoreUdpTimeSeqRecord, _| e.count);
-        h.write("reset", |e: &mut StoreUdpTimeSeqRecord, _, _| {
-            e.count = 0;
-            Ok(())
-        })
-        .as_button();
+        h.count("reset", |e: &mut StoreUdpTimeSeqRecord| &mut e.count);
     }
 }
 
