@@ -110,12 +110,12 @@ fn done(command: &str, result: Result<Status, String>) -> Status {
     result.unwrap_or_else(|error| complain(command, error.trim_end(), Status::Failure))
 }
 
-/// The nodes that a router has: its elements of class VLBNode.
+/// The nodes that a router has: its elements of class VLBNode or VLBFly.
 fn nodes(client: &mut Client) -> Result<Vec<String>, String> {
     let list = data(client.read("list", ""))?;
     let mut found = Vec::new();
     for name in list.lines().skip(1).filter(|line| !line.is_empty()) {
-        if data(client.read(&format!("{name}.class"), ""))?.trim() == "VLBNode" {
+        if matches!(data(client.read(&format!("{name}.class"), ""))?.trim(), "VLBNode" | "VLBFly") {
             found.push(name.to_owned());
         }
     }
@@ -142,11 +142,11 @@ fn rows_of(client: &mut Client, prefix: &str) -> Result<Vec<Value>, String> {
     let mut rows = Vec::new();
     for name in nodes(client)? {
         let mut read = |handler: &str| data(client.read(&format!("{name}.{handler}"), ""));
-        let (phase, view) = (read("phase")?, read("view")?);
-        let up = view.lines().filter(|line| line.contains(" up")).count();
+        let (phase, view, links) = (read("phase")?, read("view")?, read("links")?);
+        let up = |text: &str| text.lines().filter(|line| line.contains(" up")).count();
         let element = format!("{prefix}{name}");
-        let mut row =
-            json!({ "element": element, "phase": phase.trim(), "up": up, "others": view.lines().count() });
+        let mut row = json!({ "element": element, "phase": phase.trim(), "up": up(&view), "others": view.lines().count() });
+        (row["links_up"], row["links"]) = (up(&links).into(), links.lines().count().into());
         for handler in NUMBERS {
             row[handler] = read(handler)?.trim().parse().unwrap_or(0u64).into();
         }
@@ -156,7 +156,7 @@ fn rows_of(client: &mut Client, prefix: &str) -> Result<Vec<Value>, String> {
 }
 
 fn table(rows: &[Value]) -> String {
-    let mut text = format!("{:<12}{:<11}{:>7}", "node", "phase", "up");
+    let mut text = format!("{:<12}{:<11}{:>7}{:>8}", "node", "phase", "up", "links");
     NUMBERS.iter().for_each(|name| text.push_str(&format!("{name:>11}")));
     text.push('\n');
     for row in rows {
@@ -166,7 +166,9 @@ fn table(rows: &[Value]) -> String {
             text.push('\n');
             continue;
         }
-        text.push_str(&format!("{:>7}", format!("{}/{}", row["up"], row["others"])));
+        let [up, links] =
+            [("up", "others"), ("links_up", "links")].map(|(up, all)| format!("{}/{}", row[up], row[all]));
+        text.push_str(&format!("{up:>7}{links:>8}"));
         NUMBERS.iter().for_each(|name| text.push_str(&format!("{:>11}", row[*name].to_string())));
         text.push('\n');
     }

@@ -1,6 +1,7 @@
 //! `clique cluster up`: a cluster on this machine, in namespaces or in one process.
 
 use super::local::{self, Place, Wish};
+use super::wiring::Wiring;
 use super::{complain, default_socket, json};
 use crate::status::Status;
 use crate::{console, run};
@@ -16,6 +17,10 @@ pub(crate) struct Args {
     /// Run N nodes here, with a host at each.
     #[arg(long, value_name = "N", required = true, value_parser = clap::value_parser!(u16).range(1..=64))]
     local: u16,
+
+    /// Join them as a k-ary n-fly, with at most K links out of each node, and further nodes between them.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=64))]
+    fly: Option<u16>,
 
     /// Run them in this process with links in memory, also as root.
     #[arg(long)]
@@ -72,16 +77,15 @@ struct Run {
 
 /// Runs `clique cluster up`.
 pub(super) fn run(args: &Args, known: &Classes) -> ExitCode {
-    if args.in_memory || args.unix_socket.is_some() || !local::is_root() {
-        return in_memory(args, known);
-    }
-    let wish = Wish {
-        nodes: args.local,
-        order: args.order,
-        with_trial: args.trial,
-        seconds: args.seconds,
-        json: args.json,
+    let wiring = match Wiring::new(args.local, args.fly) {
+        Ok(wiring) => wiring,
+        Err(error) => return complain("up", &error, Status::Usage).into(),
     };
+    if args.in_memory || args.unix_socket.is_some() || !local::is_root() {
+        return in_memory(args, &wiring, known);
+    }
+    let wish =
+        Wish { wiring, order: args.order, with_trial: args.trial, seconds: args.seconds, json: args.json };
     if args.print {
         return local::print(&wish).into();
     }
@@ -89,8 +93,8 @@ pub(super) fn run(args: &Args, known: &Classes) -> ExitCode {
     up.unwrap_or_else(|error| complain("up", &error, Status::Failure)).into()
 }
 
-fn in_memory(args: &Args, known: &Classes) -> ExitCode {
-    let config = configuration(args);
+fn in_memory(args: &Args, wiring: &Wiring, known: &Classes) -> ExitCode {
+    let config = configuration(args, wiring);
     if args.print {
         return console::write_result(None, &config).into();
     }
@@ -98,7 +102,7 @@ fn in_memory(args: &Args, known: &Classes) -> ExitCode {
     let file = socket.to_string_lossy().into_owned();
     let mut words = vec!["run".to_owned(), "-u".to_owned(), file.clone(), "-e".to_owned(), config];
     if args.json {
-        let nodes: Vec<_> = (0..args.local).map(|node| format!("n{node}/vlb")).collect();
+        let nodes: Vec<_> = (0..wiring.nodes()).map(|node| format!("n{node}/vlb")).collect();
         match json(&serde_json::json!({ "socket": file, "nodes": nodes })) {
             Status::Fine => (),
             status => return status.into(),
@@ -108,8 +112,8 @@ fn in_memory(args: &Args, known: &Classes) -> ExitCode {
             words.extend(["-h".to_owned(), format!("h{node}/ping.summary")]);
         }
         console::complain(&format!(
-            "{} nodes; 'clique cluster status -u {file}' shows them, 'drain' and 'down' take them down\n",
-            args.local
+            "{}; 'clique cluster status -u {file}' shows them, 'drain' and 'down' take them down\n",
+            wiring.describe()
         ));
     }
     match Run::try_parse_from(words) {
@@ -118,14 +122,9 @@ fn in_memory(args: &Args, known: &Classes) -> ExitCode {
     }
 }
 
-/// The port of a node's link to another.
-fn port(node: u16, other: u16) -> u16 {
-    other + u16::from(other < node)
-}
-
-/// Nodes, each with a host; links between them; hosts that ping their right neighbours.
-fn configuration(args: &Args) -> String {
-    let (nodes, mut text) = (args.local, String::new());
+/// Nodes, each with a host, and those between them; links; hosts that ping their right neighbours.
+fn configuration(args: &Args, wiring: &Wiring) -> String {
+    let (terminals, mut text) = (wiring.terminals(), String::new());
     let order = format!("{:?}", args.order).to_uppercase();
     // Writing into a string cannot fail.
     let mut line = |text_of: std::fmt::Arguments<'_>| {
@@ -141,25 +140,38 @@ fn configuration(args: &Args) -> String {
     line(format_args!("  kind[0] -> ICMPPingResponder -> output;"));
     line(format_args!("  kind[1] -> ping -> output; kind[2] -> Discard }}"));
     line(format_args!("elementclass Node {{ $node |"));
-    line(format_args!("  vlb :: VLBNode($node, {nodes}, KEY local, ORDER {order}, LINE_RATE 1Gbps);"));
-    let routes: Vec<_> = (0..nodes).map(|node| format!("10.0.{node}.0/24 {node}")).collect();
+    let arguments = format!("KEY local, ORDER {order}");
+    line(format_args!("  vlb :: {};", wiring.element("$node", &arguments)));
+    let routes: Vec<_> = (0..terminals).map(|node| format!("10.0.{node}.0/24 {node}")).collect();
     line(format_args!("  routes :: IPLookup({});", routes.join(", ")));
     line(format_args!("  input[0] -> CheckIPHeader -> ttl :: DecIPTTL -> routes;"));
     line(format_args!("  ttl[1] -> ICMPError(10.0.$node.1, timeexceeded) -> routes;"));
-    for node in 0..nodes {
+    for node in 0..terminals {
         line(format_args!("  routes[{node}] -> VLBEncap({node}) -> vlb;"));
     }
     line(format_args!("  vlb -> VLBDecap -> CheckIPHeader -> [0]output;"));
-    for link in 1..nodes {
-        line(format_args!("  input[{link}] -> [{link}]vlb[{link}] -> [{link}]output;"));
+    // All that have hosts have as many cables.
+    for port in 1..=wiring.cables(0).len() {
+        line(format_args!("  input[{port}] -> [{port}]vlb[{port}] -> [{port}]output;"));
     }
     line(format_args!("}}"));
-    for node in 0..nodes {
-        let other = (node + 1) % nodes;
+    for node in 0..terminals {
+        let other = (node + 1) % terminals;
         line(format_args!("n{node} :: Node({node}) -> h{node} :: Host({node}, {other}) -> n{node};"));
     }
-    for (a, b) in (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b))).filter(|(a, b)| a != b) {
-        line(format_args!("n{a}[{}] -> Link -> [{}]n{b};", port(a, b), port(b, a)));
+    for node in terminals..wiring.nodes() {
+        line(format_args!(
+            "n{node} :: {{ vlb :: {}; Idle -> vlb -> Discard;",
+            wiring.element(node, &arguments)
+        ));
+        for port in 1..=wiring.cables(node).len() {
+            line(format_args!("  input[{port}] -> [{port}]vlb[{port}] -> [{port}]output;"));
+        }
+        line(format_args!("  Idle -> output; input -> Discard }}; Idle -> n{node} -> Discard;"));
+    }
+    for (a, b) in wiring.pairs() {
+        let (here, there) = (wiring.port(a, b), wiring.port(b, a));
+        line(format_args!("n{a}[{here}] -> Link -> [{there}]n{b}; n{b}[{there}] -> Link -> [{here}]n{a};"));
     }
     if let Some(seconds) = args.seconds {
         line(format_args!("Script(wait {seconds}, stop);"));

@@ -85,32 +85,51 @@ fn reordering() {
     assert_eq!([count("Direct, strict by number"), count("Direct, strict by rest")], [Some(0); 2], "{text}");
 }
 
-/// Four nodes in one process: hosts ping through them, one drains, all go down.
-#[test]
-fn four_nodes_in_a_process() {
+/// Puts a cluster up in one process, with hosts that ping through it: when all of its nodes are as in `whole`, drains one, and takes
+/// all down when they are as in `drained`. Both say what 'clique cluster status' shows, and how often.
+fn try_in_a_process(arguments: &[&str], whole: &[(&str, usize)], node: &str, drained: &[(&str, usize)]) {
     let folder = tempfile::tempdir().expect("a directory");
     let socket = folder.path().join("socket");
     let socket = socket.to_str().expect("UTF-8");
-    let up =
-        super::program(&["cluster", "up", "--local", "4", "--in-memory", "--order", "strict", "-u", socket])
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .expect("the program can be started");
-    let until = |wanted: &dyn Fn(&str) -> bool| {
-        for _ in 0..200 {
+    let up = super::program(
+        &[&["cluster", "up", "--local", "4", "--in-memory", "-u", socket], arguments].concat(),
+    )
+    .stdout(std::process::Stdio::piped())
+    .stderr(std::process::Stdio::piped())
+    .spawn()
+    .expect("the program can be started");
+    let until = |wanted: &[(&str, usize)]| {
+        for _ in 0..600 {
             let text = clique(&["cluster", "status", "-u", socket]);
-            if wanted(&text) {
+            if wanted.iter().all(|(part, count)| text.matches(part).count() == *count) {
                 return;
             }
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         panic!("{}", clique(&["cluster", "status", "-u", socket]));
     };
-    until(&|text| text.matches("active         3/3").count() == 4);
-    assert_eq!(clique(&["cluster", "drain", "-u", socket, "n1/vlb"]), "exit status: 0\n");
-    until(&|text| text.contains("n1/vlb      left") && text.matches("active         2/3").count() == 3);
+    until(whole);
+    assert_eq!(clique(&["cluster", "drain", "-u", socket, node]), "exit status: 0\n");
+    until(drained);
     assert_eq!(clique(&["cluster", "down", "-u", socket]), "exit status: 0\n");
     let text = super::text(up.wait_with_output().expect("it ends"));
     assert!(text.starts_with("exit status: 0\n") && text.contains("packets transmitted"), "{text}");
+}
+
+/// Four nodes that are a mesh.
+#[test]
+fn four_nodes_in_a_process() {
+    let drained = [("n1/vlb      left", 1), ("active         2/3", 3)];
+    try_in_a_process(&["--order", "strict"], &[("active         3/3     3/3", 4)], "n1/vlb", &drained);
+}
+
+/// Four nodes that are a fly, with eight between them, of which one drains: all are reached without it.
+#[test]
+fn a_fly_in_a_process() {
+    let whole = [("active         3/3     4/4", 4), ("active         4/4     4/4", 8)];
+    let drained =
+        [("n5/vlb      left", 1), ("active         3/3     3/4", 2), ("active         4/4     3/4", 2)];
+    try_in_a_process(&["--fly", "2"], &whole, "n5/vlb", &drained);
+    let many = clique(&["cluster", "up", "--local", "64", "--fly", "2", "--print"]);
+    assert!(many.starts_with("exit status: 2\n") && many.contains("such a fly has 448 nodes"), "{many}");
 }

@@ -1,20 +1,37 @@
-//! What a node of a cluster on this machine runs: `conf/cluster-node.click` for any number of nodes.
+//! What a node of a cluster on this machine runs: `conf/cluster-node.click` for any number of nodes, and for a fly.
 
 use super::network::{EXTERNAL, address, link};
 use crate::cluster::up::Order;
+use crate::cluster::wiring::Wiring;
 use std::fmt::Write;
 
 /// The configuration of a node. `key_file` holds the shared key.
-pub(super) fn of(node: u16, nodes: u16, order: Order, key_file: &str) -> String {
-    let mut text = String::new();
+pub(super) fn of(node: u16, wiring: &Wiring, order: Order, key_file: &str) -> String {
+    let order = format!("{order:?}").to_uppercase();
+    let arguments = format!("KEYFILE {key_file}, ORDER {order}");
+    let mut text = format!("vlb :: {};\n", wiring.element(node, arguments));
+    if node < wiring.terminals() {
+        add_external(&mut text, node, wiring.terminals());
+    } else {
+        text.push_str("Idle -> vlb -> Discard;\n");
+    }
+    for (cable, other) in wiring.cables(node).into_iter().enumerate() {
+        let (port, device) = (cable + 1, link(other));
+        // Writing into a string cannot fail.
+        let _ = writeln!(
+            text,
+            "FromDevice({device}, PROMISC true, SNIFFER false) -> [{port}]vlb[{port}] -> ToDevice({device});"
+        );
+    }
+    text
+}
+
+/// The side of the external port, where routes are looked up.
+fn add_external(text: &mut String, node: u16, nodes: u16) {
     let mut line = |text_of: std::fmt::Arguments<'_>| {
         // Writing into a string cannot fail.
         let _ = writeln!(text, "{text_of}");
     };
-    let order = format!("{order:?}").to_uppercase();
-    line(format_args!(
-        "vlb :: VLBNode({node}, {nodes}, KEYFILE {key_file}, ORDER {order}, LINE_RATE 1Gbps);"
-    ));
     line(format_args!("AddressInfo(port {} {EXTERNAL}:eth);", address(node, 1)));
     line(format_args!("out :: ToDevice({EXTERNAL});"));
     line(format_args!("FromDevice({EXTERNAL}) -> HostEtherFilter(port, DROP_OTHER true)"));
@@ -34,13 +51,6 @@ pub(super) fn of(node: u16, nodes: u16, order: Order, key_file: &str) -> String 
     line(format_args!("routes[{nodes}] -> own :: IPClassifier(icmp type echo, -);"));
     line(format_args!("own[0] -> ICMPPingResponder -> routes; own[1] -> Discard;"));
     line(format_args!("vlb -> VLBDecap -> CheckIPHeader -> GetIPAddress(16) -> arp;"));
-    for (port, other) in (0..nodes).filter(|&other| other != node).enumerate() {
-        let (port, device) = (port + 1, link(other));
-        line(format_args!(
-            "FromDevice({device}, PROMISC true, SNIFFER false) -> [{port}]vlb[{port}] -> ToDevice({device});"
-        ));
-    }
-    text
 }
 
 #[cfg(test)]
@@ -52,8 +62,17 @@ mod tests {
     #[test]
     fn is_sound() {
         let known = Classes::new(elements::classes().iter().chain(control::CLASSES.iter().copied()));
-        for (node, nodes) in [(0, 1), (1, 2), (2, 7), (63, 64)] {
-            let parsed = lang::parse(&of(node, nodes, Order::Strict, "/none"), "node", &[]);
+        for (node, nodes, fly) in [
+            (0, 1, None),
+            (1, 2, None),
+            (2, 7, None),
+            (63, 64, None),
+            (3, 4, Some(2)),
+            (11, 4, Some(2)),
+            (7, 5, Some(3)),
+        ] {
+            let wiring = Wiring::new(nodes, fly).expect("few");
+            let parsed = lang::parse(&of(node, &wiring, Order::Pinned, "/none"), "node", &[]);
             assert!(parsed.diagnostics.is_empty(), "{nodes}: {}", lang::render_click(&parsed.diagnostics));
             let layout = router::layout(parsed.graph, &known, 1);
             assert!(layout.is_ok(), "{nodes}: {}", lang::render_click(&layout.err().unwrap_or_default()));

@@ -1,5 +1,5 @@
-//! A cluster on this machine: a process for each node, in a network namespace of its own with a cable to each other node, and a
-//! host behind each node.
+//! A cluster on this machine: a process for each node, in a network namespace of its own with cables to others, to all in a mesh, and a
+//! host behind each node that has an external port.
 //!
 //! What belongs to it lies in a directory under `/run`: the shared key, configurations, control sockets, process numbers, what
 //! the nodes print. So another process can show it and take it down, also when the one that put it up is gone.
@@ -10,6 +10,7 @@ mod trial;
 
 use super::json;
 use super::up::Order;
+use super::wiring::Wiring;
 use crate::console;
 use crate::ctl::{connect, data};
 use crate::status::Status;
@@ -27,7 +28,7 @@ use std::time::{Duration, Instant};
 use trial::Trial;
 
 /// How long nodes may take until all take part, and until they have ended.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks at what has changed.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -39,7 +40,7 @@ pub(super) struct Place {
 
 /// What is put up.
 pub(super) struct Wish {
-    pub(super) nodes: u16,
+    pub(super) wiring: Wiring,
     pub(super) order: Order,
     /// Whether the hosts try it.
     pub(super) with_trial: bool,
@@ -79,13 +80,9 @@ impl Place {
         self.directory.join(format!("n{node}.{end}"))
     }
 
-    fn network(&self, nodes: u16) -> Network {
-        Network::new(&self.name, nodes)
-    }
-
     /// Takes everything down, whatever there is of it.
     fn remove(&self, nodes: u16) {
-        self.network(nodes).remove();
+        network::remove(&self.name, nodes);
         let _ = std::fs::remove_dir_all(&self.directory); // what is not there needs no removing
     }
 }
@@ -98,8 +95,8 @@ pub(super) fn is_root() -> bool {
 /// The nodes' configurations, as they would run.
 pub(super) fn print(wish: &Wish) -> Status {
     let text =
-        |node| format!("// Node {node}\n{}\n", configuration::of(node, wish.nodes, wish.order, "KEYFILE"));
-    console::write_result(None, &(0..wish.nodes).map(text).collect::<String>())
+        |node| format!("// Node {node}\n{}\n", configuration::of(node, &wish.wiring, wish.order, "KEYFILE"));
+    console::write_result(None, &(0..wish.wiring.nodes()).map(text).collect::<String>())
 }
 
 /// Puts a cluster up, and takes it down when it is told so, or its time is over.
@@ -120,20 +117,20 @@ pub(super) fn up(place: &Place, wish: &Wish) -> Result<Status, String> {
     let mut running = Vec::new();
     let done = live(place, wish, &over, &mut running);
     stop(place, &mut running);
-    place.remove(wish.nodes);
+    place.remove(wish.wiring.nodes());
     done
 }
 
 fn live(place: &Place, wish: &Wish, over: &AtomicBool, running: &mut Vec<Child>) -> Result<Status, String> {
-    let network = place.network(wish.nodes);
+    let (network, wiring) = (Network::new(&place.name, wish.wiring.clone()), &wish.wiring);
     network.build()?;
     write_key(&place.directory.join("key"))?;
-    for node in 0..wish.nodes {
+    for node in 0..wiring.nodes() {
         running.push(start(place, &network, wish, node)?);
     }
-    wait_until_active(place, wish.nodes, over)?;
+    wait_until_active(place, wiring.nodes(), over)?;
     if !wish.json {
-        console::complain(&describe(place, &network, wish.nodes));
+        console::complain(&describe(place, &network, wiring));
     }
     let mut trials = Vec::new();
     if wish.with_trial && !over.load(Relaxed) {
@@ -142,10 +139,10 @@ fn live(place: &Place, wish: &Wish, over: &AtomicBool, running: &mut Vec<Child>)
                 console::complain(&trial.line());
             }
         };
-        trials = trial::run(&network, wish.nodes, note)?;
+        trials = trial::run(&network, wiring.terminals(), note)?;
     }
     let mut status = if trials.iter().all(|trial| trial.is_well) { Status::Fine } else { Status::Failure };
-    if wish.json && json(&inventory(place, &network, wish.nodes, &trials)) != Status::Fine {
+    if wish.json && json(&inventory(place, &network, wiring, &trials)) != Status::Fine {
         status = Status::Failure;
     }
     let until = wish.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds.into()));
@@ -174,7 +171,7 @@ fn start(place: &Place, network: &Network, wish: &Wish, node: u16) -> Result<Chi
     let key = place.directory.join("key").display().to_string();
     let config = place.file(node, "click");
     let explain = |error: std::io::Error| format!("node {node}: {}", console::reason(&error));
-    std::fs::write(&config, configuration::of(node, wish.nodes, wish.order, &key)).map_err(explain)?;
+    std::fs::write(&config, configuration::of(node, &wish.wiring, wish.order, &key)).map_err(explain)?;
     let log = File::create(place.file(node, "log")).map_err(explain)?;
     let program = std::env::current_exe().map_err(explain)?;
     let child = Command::new("ip")
@@ -207,20 +204,21 @@ fn wait_until_active(place: &Place, nodes: u16, over: &AtomicBool) -> Result<(),
     Ok(())
 }
 
-/// Whether a node takes part and reaches all others.
+/// Whether a node takes part, reaches all others, and all its cables are whole.
 fn is_active(socket: &Path) -> bool {
     let look = || {
         let mut client = connect("", None, Some(socket))?;
         let phase = data(client.read("vlb.phase", ""))?;
-        Ok::<bool, String>(phase.trim() == "active" && !data(client.read("vlb.view", ""))?.contains(" down"))
+        let known = data(client.read("vlb.view", ""))? + &data(client.read("vlb.links", ""))?;
+        Ok::<bool, String>(phase.trim() == "active" && !known.contains(" down"))
     };
     look().unwrap_or(false)
 }
 
-fn describe(place: &Place, network: &Network, nodes: u16) -> String {
-    let last = nodes - 1;
+fn describe(place: &Place, network: &Network, wiring: &Wiring) -> String {
+    let (nodes, last) = (wiring.describe(), wiring.terminals() - 1);
     format!(
-        "{nodes} nodes; 'clique cluster status' shows them, 'drain' and 'down' take them down{}\n\
+        "{nodes}; 'clique cluster status' shows them, 'drain' and 'down' take them down{}\n\
          a host at each, {} to {}: ip netns exec {} ping {}\n\
          what nodes say: {}/n*.log\n",
         if place.name == DEFAULT_NAME { String::new() } else { format!(" (with --name {})", place.name) },
@@ -233,21 +231,24 @@ fn describe(place: &Place, network: &Network, nodes: u16) -> String {
 }
 
 /// Where everything is, for programs.
-fn inventory(place: &Place, network: &Network, nodes: u16, trials: &[Trial]) -> Value {
+fn inventory(place: &Place, network: &Network, wiring: &Wiring, trials: &[Trial]) -> Value {
     let node = |node: u16| {
-        json!({
+        let mut entry = json!({
             "element": format!("n{node}/vlb"),
             "namespace": network.node(node),
             "socket": place.file(node, "sock"),
             "log": place.file(node, "log"),
-            "host": network.host(node),
-            "host_address": network::address(node, 2),
-        })
+        });
+        if node < wiring.terminals() {
+            entry["host"] = network.host(node).into();
+            entry["host_address"] = network::address(node, 2).into();
+        }
+        entry
     };
     let trial = |trial: &Trial| json!({ "from": trial.from, "to": trial.to, "what": trial.what, "said": trial.said, "well": trial.is_well });
     json!({
         "name": place.name,
-        "nodes": (0..nodes).map(node).collect::<Vec<_>>(),
+        "nodes": (0..wiring.nodes()).map(node).collect::<Vec<_>>(),
         "trials": trials.iter().map(trial).collect::<Vec<_>>(),
     })
 }

@@ -1,11 +1,12 @@
 //! Namespaces, cables and addresses, made by `ip`.
 
+use crate::cluster::wiring::Wiring;
 use std::process::{Command, Stdio};
 
 /// The namespaces of a cluster.
 pub(super) struct Network {
     name: String,
-    nodes: u16,
+    wiring: Wiring,
 }
 
 /// An address behind a node: 1 is the node's own, 2 the host's.
@@ -22,18 +23,18 @@ pub(super) fn link(other: u16) -> String {
 pub(super) const EXTERNAL: &str = "ext";
 
 impl Network {
-    pub(super) fn new(name: &str, nodes: u16) -> Network {
-        Network { name: name.to_owned(), nodes }
+    pub(super) fn new(name: &str, wiring: Wiring) -> Network {
+        Network { name: name.to_owned(), wiring }
     }
 
     /// The namespace of a node.
     pub(super) fn node(&self, node: u16) -> String {
-        format!("{}-n{node}", self.name)
+        node_of(&self.name, node)
     }
 
     /// The namespace of a node's host.
     pub(super) fn host(&self, node: u16) -> String {
-        format!("{}-h{node}", self.name)
+        host_of(&self.name, node)
     }
 
     /// Whether the programs are there that this takes.
@@ -53,26 +54,23 @@ impl Network {
 
     /// Makes everything.
     pub(super) fn build(&self) -> Result<(), String> {
-        for node in 0..self.nodes {
-            self.add_node(node)?;
+        for node in 0..self.wiring.nodes() {
+            add_namespace(&self.node(node))?;
+            // Kernels at nodes have no part in this: no address, nothing that they send by themselves.
+            let quiet = ["net.ipv6.conf.default.disable_ipv6=1", "net.ipv6.conf.all.disable_ipv6=1"];
+            self.exec(&self.node(node), &[&["sysctl", "-qw"], &quiet[..]].concat())?;
         }
-        for (a, b) in (0..self.nodes).flat_map(|b| (0..b).map(move |a| (a, b))) {
-            self.add_cable(a, b)?;
+        for node in 0..self.wiring.terminals() {
+            self.add_host(node)?;
         }
-        Ok(())
+        self.wiring.pairs().into_iter().try_for_each(|(a, b)| self.add_cable(a, b))
     }
 
-    /// A node's namespace, its host's, and the cable between them.
-    fn add_node(&self, node: u16) -> Result<(), String> {
+    /// The namespace of a node's host, and the cable between them.
+    fn add_host(&self, node: u16) -> Result<(), String> {
         let (inside, outside) = (self.node(node), self.host(node));
         let mac = |last: u8| format!("02:00:00:00:{node:02x}:{last:02x}");
-        for namespace in [&inside, &outside] {
-            ip(&["netns", "add", namespace])?;
-            ip(&["-n", namespace, "link", "set", "lo", "up"])?;
-        }
-        // Kernels at nodes have no part in this: no address, nothing that they send by themselves.
-        let quiet = ["net.ipv6.conf.default.disable_ipv6=1", "net.ipv6.conf.all.disable_ipv6=1"];
-        self.exec(&inside, &[&["sysctl", "-qw"], &quiet[..]].concat())?;
+        add_namespace(&outside)?;
         ip(&[
             "link",
             "add",
@@ -124,15 +122,28 @@ impl Network {
     pub(super) fn exec(&self, namespace: &str, words: &[&str]) -> Result<String, String> {
         output("ip", &[&["netns", "exec", namespace], words].concat())
     }
+}
 
-    /// Removes what is there.
-    pub(super) fn remove(&self) {
-        for node in 0..self.nodes {
-            for namespace in [self.node(node), self.host(node)] {
-                let _ = ip(&["netns", "del", &namespace]); // perhaps it was never made
-            }
-        }
+/// The namespace of a node.
+fn node_of(name: &str, node: u16) -> String {
+    format!("{name}-n{node}")
+}
+
+/// The namespace of a node's host.
+fn host_of(name: &str, node: u16) -> String {
+    format!("{name}-h{node}")
+}
+
+/// Removes what is there of a cluster of so many nodes.
+pub(super) fn remove(name: &str, nodes: u16) {
+    for namespace in (0..nodes).flat_map(|node| [node_of(name, node), host_of(name, node)]) {
+        let _ = ip(&["netns", "del", &namespace]); // perhaps it was never made
     }
+}
+
+fn add_namespace(namespace: &str) -> Result<(), String> {
+    ip(&["netns", "add", namespace])?;
+    ip(&["-n", namespace, "link", "set", "lo", "up"])
 }
 
 /// Whether a program can be started. Root's path may lack the directories that have these.
