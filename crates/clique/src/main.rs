@@ -108,6 +108,7 @@ enum Command {
 /// All element classes of the program.
 fn classes() -> Classes {
     Classes::new(elements::classes().iter().chain(control::CLASSES.iter().copied()))
+        .with_interfaces(elements::INTERFACES)
 }
 
 fn main() -> ExitCode {

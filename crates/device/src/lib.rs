@@ -4,7 +4,7 @@
 //! a few figures beside it (time, original length, link type); copying it into a packet buffer is the caller's.
 //! [`port`] reaches the kernel's interfaces, through [`packet_socket`], which copies frames, or [`xdp`], which shares the packet
 //! buffers' memory with the kernel; what the kernel refuses is explained ([`Trouble`]).
-//! [`tap`] makes interfaces behind which Clique is; [`ethtool`] asks and tells drivers.
+//! [`tap`] makes interfaces behind which Clique is; [`ethtool`] asks and tells drivers; [`addresses`] has the addresses of interfaces.
 //! [`memory`] has interfaces without hardware for demonstrations, benchmarks and tests, fed by sets of [`frames`].
 //! [`traffic`] makes such sets, from a seed or from a capture.
 //!
@@ -14,6 +14,8 @@
 
 #![deny(unsafe_code)]
 
+#[allow(unsafe_code)]
+pub mod addresses;
 pub mod capture;
 #[allow(unsafe_code)]
 pub mod ethtool;

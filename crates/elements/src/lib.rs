@@ -35,7 +35,7 @@ pub mod switching;
 #[allow(dead_code)] // each test uses what it needs
 mod testing;
 
-use router::{Class, Classes};
+use router::{Class, Classes, InterfaceAddresses};
 
 /// All classes, by family.
 const FAMILIES: &[&[&Class]] = &[
@@ -61,8 +61,12 @@ const FAMILIES: &[&[&Class]] = &[
 
 /// Every element class of the library.
 pub fn classes() -> Classes {
-    Classes::new(FAMILIES.iter().flat_map(|family| family.iter().copied()))
+    Classes::new(FAMILIES.iter().flat_map(|family| family.iter().copied())).with_interfaces(INTERFACES)
 }
+
+/// The names of the kernel's interfaces stand for their addresses.
+pub const INTERFACES: InterfaceAddresses =
+    InterfaceAddresses { ipv4: device::addresses::ipv4, gateway: device::addresses::gateway };
 
 /// The classes of each family.
 pub fn families() -> &'static [&'static [&'static Class]] {

@@ -229,6 +229,7 @@ fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (I
         graph: layout.graph,
         source,
         class_names: known.names().collect(),
+        interfaces: known.interfaces,
         vector: options.vector.clamp(1, packet::BATCH_MAX),
         seed: options.seed,
         clock: options.clock,

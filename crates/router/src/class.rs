@@ -2,6 +2,7 @@
 
 use crate::config::{Config, ConfigError};
 use crate::element::Element;
+use crate::names::InterfaceAddresses;
 use std::collections::BTreeMap;
 
 /// How elements of a class live on several workers.
@@ -145,12 +146,19 @@ impl Class {
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
     by_name: BTreeMap<&'static str, &'static Class>,
+    pub(crate) interfaces: Option<InterfaceAddresses>,
 }
 
 impl Classes {
     /// These classes.
     pub fn new(classes: impl IntoIterator<Item = &'static Class>) -> Classes {
-        Classes { by_name: classes.into_iter().map(|class| (class.name, class)).collect() }
+        Classes { by_name: classes.into_iter().map(|class| (class.name, class)).collect(), interfaces: None }
+    }
+
+    /// Lets the names of the machine's interfaces stand for their addresses in arguments.
+    #[must_use]
+    pub fn with_interfaces(self, interfaces: InterfaceAddresses) -> Classes {
+        Classes { interfaces: Some(interfaces), ..self }
     }
 
     /// The class with a name.

@@ -144,6 +144,8 @@ pub struct Info {
     pub clock: Clock,
     /// Where messages go.
     pub log: Log,
+    /// What says the addresses of the machine's interfaces.
+    pub(crate) interfaces: Option<crate::names::InterfaceAddresses>,
     /// Where events go.
     pub events: crate::events::Events,
     pub(crate) by_name: HashMap<String, usize>,

@@ -47,7 +47,7 @@ pub use events::Events;
 pub use globals::GLOBAL;
 pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
 pub use info::{Info, Listener, Log, Node, Port, Reconfigure, listen};
-pub use names::{Names, Value};
+pub use names::{InterfaceAddresses, Names, Value};
 pub use plan::Plan;
 pub use ready::Interest;
 pub use router::{Handle, Router, STOPPED};

@@ -25,6 +25,15 @@ pub enum Value {
     Anno(usize, usize),
 }
 
+/// How the machine's interfaces are asked for their addresses, for which their names stand where nothing else is defined.
+#[derive(Clone, Copy, Debug)]
+pub struct InterfaceAddresses {
+    /// The first IPv4 address and its mask.
+    pub ipv4: fn(&str) -> Option<(Ipv4Addr, Ipv4Addr)>,
+    /// The IPv4 gateway.
+    pub gateway: fn(&str) -> Option<Ipv4Addr>,
+}
+
 /// All defined names.
 #[derive(Clone, Debug, Default)]
 pub struct Names {

@@ -300,27 +300,44 @@ fn named_ip(scope: Scope<'_>, name: &str) -> Option<Ipv4Addr> {
     scope.lookup(name, |v| if let Value::Ip(a) = v { Some(*a) } else { None })
 }
 
-fn named_prefix(scope: Scope<'_>, name: &str) -> Option<(Ipv4Addr, u8)> {
-    scope.lookup(name, |v| if let Value::IpPrefix(a, len) = v { Some((*a, *len)) } else { None })
+fn named_prefix(scope: Scope<'_>, name: &str) -> Option<IpMask> {
+    scope.lookup(name, |v| match v {
+        Value::IpPrefix(addr, len) => Some(IpMask { addr: *addr, mask: wire::net::mask_v4(*len) }),
+        _ => None,
+    })
 }
 
-/// An IPv4 address, or a name: also `NAME:ip`, `NAME:bcast` (last address of its prefix) and `NAME:gw` (its first host).
+/// The address and mask of an interface of this machine.
+fn interface_prefix(scope: Scope<'_>, name: &str) -> Option<IpMask> {
+    let (addr, mask) = (scope.info.interfaces?.ipv4)(name)?;
+    Some(IpMask { addr, mask })
+}
+
+/// An IPv4 address, or a name: also `NAME:ip`, `NAME:bcast` (last address of its prefix) and `NAME:gw` (its first host, or an interface's
+/// gateway).
 impl FromArg for Ipv4Addr {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         if let Ok(address) = wire::net::parse_ipv4(text) {
             return Ok(address);
         }
         let (name, suffix) = suffixed(text);
-        let net = || named_prefix(scope, name).and_then(|(a, len)| Ipv4Net::new(a, len));
         let found = match suffix.as_str() {
-            "" | "ip" | "ip4" => named_ip(scope, name),
-            "bcast" => net().map(Ipv4Net::last),
-            "gw" => named_ip(scope, text)
-                .or_else(|| net().map(|net| Ipv4Addr::from_bits(net.addr().to_bits() | 1))),
+            "" | "ip" | "ip4" => {
+                named_ip(scope, name).or_else(|| interface_prefix(scope, name).map(|prefix| prefix.addr))
+            }
+            "bcast" => IpMask::named(scope, name).map(|prefix| prefix.addr | !prefix.mask),
+            "gw" => named_ip(scope, text).or_else(|| gateway(scope, name)),
             _ => None,
         };
         found.map_or_else(|| parse_error("IP address", text), Ok)
     }
+}
+
+/// The gateway that goes with the name of a prefix or of an interface: the prefix's first host, if no route says another.
+fn gateway(scope: Scope<'_>, name: &str) -> Option<Ipv4Addr> {
+    let first = |prefix: IpMask| prefix.addr & prefix.mask | Ipv4Addr::from_bits(1);
+    let routed = || scope.info.interfaces.and_then(|interfaces| (interfaces.gateway)(name));
+    named_prefix(scope, name).map(first).or_else(routed).or_else(|| interface_prefix(scope, name).map(first))
 }
 
 /// An IPv6 address, or a name: also `NAME:ip6`.
@@ -382,9 +399,13 @@ impl IpMask {
             };
         }
         let (name, suffix) = suffixed(text);
-        let (addr, len) = named_prefix(scope, name)
-            .filter(|_| matches!(suffix.as_str(), "" | "net" | "ipnet" | "ip4net"))?;
-        Some(IpMask { addr, mask: wire::net::mask_v4(len) })
+        let fits = matches!(suffix.as_str(), "" | "net" | "ipnet" | "ip4net");
+        if fits { IpMask::named(scope, name) } else { None }
+    }
+
+    /// What a name stands for: a prefix of the configuration's, or that of an interface.
+    fn named(scope: Scope<'_>, name: &str) -> Option<IpMask> {
+        named_prefix(scope, name).or_else(|| interface_prefix(scope, name))
     }
 
     fn net(self) -> Option<Ipv4Net> {

@@ -3,8 +3,8 @@
 use clique_router as router;
 use packet::Anno;
 use router::{
-    AnnoOf, Bandwidth, Bytes, Class, Classes, Config, ConfigError, Element, FromArg, IpMask, IpPort,
-    NetOrHost, Options, Value,
+    AnnoOf, Bandwidth, Bytes, Class, Classes, Config, ConfigError, Element, FromArg, InterfaceAddresses,
+    IpMask, IpPort, NetOrHost, Options, Value,
 };
 use std::fmt::Debug;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -64,13 +64,27 @@ fn typed(config: &mut Config<'_>) -> Made {
 static CLASSES: [Class; 3] =
     [Class::new("Slots", slots), Class::new("Many", many), Class::new("Typed", typed)];
 
+/// Two interfaces: `eth0`, to which a gateway belongs, and `eth1`.
+const INTERFACES: InterfaceAddresses = InterfaceAddresses {
+    ipv4: |name| {
+        let addr = match name {
+            "eth0" => Ipv4Addr::new(192, 168, 7, 9),
+            "eth1" | "gate" => Ipv4Addr::new(172, 16, 1, 2),
+            _ => return None,
+        };
+        Some((addr, Ipv4Addr::new(255, 255, 255, 0)))
+    },
+    gateway: |name| (name == "eth0").then_some(Ipv4Addr::new(192, 168, 7, 254)),
+};
+
 /// What the element said.
 fn said(config: &str) -> String {
     let known = Classes::new(CLASSES.iter().map(|class| class as &'static Class));
     let parsed = lang::parse(&format!("x :: {config}"), "config", &[]);
     assert!(!parsed.has_errors(), "{}", parsed.render_click());
     static PORTLESS: &str = "0/0";
-    let known = Classes::new(known.iter().map(|class| &*Box::leak(Box::new(class.ports(PORTLESS)))));
+    let known = Classes::new(known.iter().map(|class| &*Box::leak(Box::new(class.ports(PORTLESS)))))
+        .with_interfaces(INTERFACES);
     let layout = router::layout(parsed.graph, &known, 1).expect("no ports, nothing to connect");
     match router::build(layout, config.to_owned(), &known, Options::default()) {
         Ok(_) => panic!("these elements never come into being"),
@@ -125,6 +139,16 @@ fn types() {
         ("ip, gate:bcast", "10.1.255.255"),
         ("ip, gate:gw", "10.1.0.1"),
         ("ip, gate:eth", "TEXT: parse error (expected IP address, not 'gate:eth')"),
+        ("ip, eth0", "192.168.7.9"),
+        ("ip, eth0:ip", "192.168.7.9"),
+        ("ip, eth1:bcast", "172.16.1.255"),
+        ("ip, eth0:gw", "192.168.7.254"),
+        ("ip, eth1:gw", "172.16.1.1"),
+        ("ip, eth2", "TEXT: parse error (expected IP address, not 'eth2')"),
+        ("net, eth0", "192.168.7.0/24"),
+        ("mask, eth0:net", "IpMask { addr: 192.168.7.9, mask: 255.255.255.0 }"),
+        ("mask, eth0/16", "IpMask { addr: 192.168.7.9, mask: 255.255.0.0 }"),
+        ("host, eth1", "NetOrHost(172.16.1.2/32)"),
         ("ether, gate:ETH", "01-01-01-01-01-01"),
         ("ether, 0:1:2:a:b:c", "00-01-02-0A-0B-0C"),
         ("net, 18.26/16", "18.26.0.0/16"),

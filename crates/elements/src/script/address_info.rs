@@ -13,6 +13,9 @@
 //! Names are known within the compound element where they are defined, and inside it; inner definitions hide outer
 //! ones. They may be used by elements that are declared earlier.
 //!
+//! The name of an interface of this machine stands for its first IPv4 address, the prefix of that, and its Ethernet address; `eth0:gw`
+//! is the gateway of its default route, or else the first host.
+//!
 //! Ports: none. Workers: replicated; does nothing while the router runs.
 //!
 //! # Example
@@ -20,9 +23,6 @@
 //! AddressInfo(gate 10.0.0.1/8 00:50:BA:85:84:A9);
 //! ARPResponder(gate gate:eth)
 //! ```
-//!
-//! # Differences from Click
-//! The names of network interfaces do not stand for their addresses.
 //!
 //! # See also
 //! ARPResponder, EtherEncap
