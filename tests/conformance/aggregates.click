@@ -4,7 +4,7 @@ a :: From(1) -> m :: AggregateIP(ip src) -> c :: AggregateCounter -> f :: Aggreg
 b :: From(2) -> m; f[1] -> others :: Counter -> Discard;
 InfiniteSource(LENGTH 40, LIMIT 2) -> AggregateLength -> l :: AggregateCounter(BYTES true) -> Discard;
 InfiniteSource(LIMIT 2) -> Paint(7) -> AggregatePaint -> p :: AggregateCounter
-  -> x :: AggregateFilter(allow 7, deny all) -> kept :: Counter -> Discard; x[1] -> Discard;
+  -> x :: AggregateFilter(allow 7, 1 all) -> kept :: Counter -> Discard; x[1] -> Discard;
 InfiniteSource(LIMIT 4) -> v :: AverageCounter -> Discard;
 Script(wait 1, stop);
 //? c.nagg

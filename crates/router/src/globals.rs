@@ -19,12 +19,16 @@ pub const GLOBAL: &[(&str, bool, bool)] = &[
     ("classes", true, false),
     ("workers", true, false),
     ("rcu", true, false),
+    ("timewarp", true, false),
     ("stop", false, true),
     (HOTCONFIG, false, true),
 ];
 
 /// The global handler that takes a new configuration. There is none unless the program allows it.
 pub(crate) const HOTCONFIG: &str = "hotconfig";
+
+/// What the handler `version` says: scripts compare it with versions of Click, so it is that of the Click whose language and elements these are.
+pub(crate) const CLICK_VERSION: &str = "2.1";
 
 /// The global handlers of a router.
 fn globals(info: &Info) -> impl Iterator<Item = &'static (&'static str, bool, bool)> {
@@ -186,7 +190,7 @@ pub(crate) fn check(info: &Info, call: &Call) -> Result<String, String> {
 /// Performs a global call.
 pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
     match (call.access, name) {
-        (Access::Read, "version") => Ok(env!("CARGO_PKG_VERSION").to_owned()),
+        (Access::Read, "version") => Ok(CLICK_VERSION.to_owned()),
         (Access::Read, "driver") => Ok("userlevel".to_owned()),
         (Access::Read, "list") => {
             let mut text = format!("{}\n", info.nodes.len());
@@ -202,6 +206,9 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
         (Access::Read, "handlers") => Ok(globals(info).map(|&(name, r, w)| line(name, r, w, "")).collect()),
         (Access::Read, "workers") => Ok(format!("{}\n", info.mailboxes.len())),
         (Access::Read, "rcu") => Ok(rcu::Domain::global().stats().to_string()),
+        (Access::Read, "timewarp") => {
+            Ok(if info.clock.is_simulated() { "simulation" } else { "1" }.to_owned())
+        }
         (Access::Write, "stop") => {
             let times = crate::parse_integer(call.argument.trim()).and_then(|n| i64::try_from(n).ok());
             info.adjust_run_count(-times.unwrap_or(1));

@@ -13,6 +13,7 @@
 //! # Arguments
 //! - `LENGTH` (integer, default 0): the least length.
 //! - `ZERO` (boolean, default true): accepted; new bytes are always zero, so that nothing of earlier packets leaks.
+//! - `RANDOM` (boolean, default false): whether new bytes are random instead, as in FastClick.
 //!
 //! # Handlers
 //! None.
@@ -33,12 +34,18 @@ pub(crate) const CLASS: Class = Class::new("Pad", create).doc(include_str!("pad.
 
 struct Pad {
     length: usize,
+    random: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut length, mut zero) = (0u32, true);
-    config.args().positional("LENGTH", &mut length).keyword("ZERO", &mut zero).finish()?;
-    Ok(Box::new(Pad { length: length as usize }))
+    let (mut length, mut zero, mut random) = (0u32, true, false);
+    config
+        .args()
+        .positional("LENGTH", &mut length)
+        .keyword("ZERO", &mut zero)
+        .keyword("RANDOM", &mut random)
+        .finish()?;
+    Ok(Box::new(Pad { length: length as usize, random }))
 }
 
 impl Pad {
@@ -56,7 +63,19 @@ impl Pad {
         if missing == 0 {
             return Some(packet);
         }
-        lengthen(cx, packet, missing).map_err(|packet| cx.drop(packet, "too long for a buffer")).ok()
+        match lengthen(cx, packet, missing) {
+            Ok(mut packet) => {
+                if self.random {
+                    let old = packet.len() - missing;
+                    cx.rng().fill(&mut packet.data_mut()[old..]);
+                }
+                Some(packet)
+            }
+            Err(packet) => {
+                cx.drop(packet, "too long for a buffer");
+                None
+            }
+        }
     }
 }
 
@@ -104,5 +123,8 @@ mod tests {
         let flow = send("Inject -> Pad -> Collect(0)", [sent(u64::from(u32::MAX)), sent(3000)]);
         assert_eq!(flow.data(0).iter().map(Vec::len).collect::<Vec<_>>(), [3001]);
         assert_eq!(flow.drops(), [("too long for a buffer", 1)]);
+        let flow = send("Inject -> Pad(64, RANDOM true) -> Collect(0)", [b"x".to_vec()]);
+        let data = &flow.data(0)[0];
+        assert!(data.len() == 64 && data[0] == b'x' && data[1..].iter().any(|&byte| byte != data[1]));
     }
 }

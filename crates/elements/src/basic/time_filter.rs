@@ -16,7 +16,7 @@
 //!   default is never.
 //! - `STOP` (boolean, default false): whether to stop the driver at the first packet past the end.
 //! - `END_CALL` (handler call): called at the first packet past the end, instead of stopping the driver. If the call moves
-//!   the end, the packet is looked at again.
+//!   the end, the packet is looked at again. `$t` in its value stands for that packet's timestamp.
 //!
 //! # Handlers
 //! - `start`, `end` (read, write): the range, as times since the epoch. Writing the end arms END_CALL again.
@@ -131,6 +131,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(TimeFilter { start_ns, end_ns, start_from, end_from, ready: false, end_call, armed, second }))
 }
 
+fn shown(time_ns: i64) -> String {
+    let mut text = String::new();
+    write_time(&mut text, time_ns);
+    text
+}
+
 /// What is left of a batch while the handler is called.
 struct Waiting {
     batch: Batch,
@@ -225,9 +231,11 @@ impl Element for TimeFilter {
         let Some(waiting) = state.downcast_mut::<Waiting>() else { return Step::Done(Ok(String::new())) };
         let moved = matches!(answer, Answer::Start) || self.end_ns > waiting.end_ns;
         waiting.end_ns = self.end_ns;
-        let again = waiting.batch.packets().iter().any(|packet| self.calls_at(packet.timestamp_ns()));
-        if let Some(call) = self.end_call.clone().filter(|_| moved && again && self.armed) {
+        let stamps = || waiting.batch.packets().iter().map(|packet| packet.timestamp_ns());
+        let due = stamps().find(|&stamp_ns| self.calls_at(stamp_ns)).filter(|_| moved && self.armed);
+        if let Some((mut call, stamp_ns)) = self.end_call.clone().zip(due) {
             self.armed = false;
+            call.argument = lang::expand(&call.argument, &|name| (name == "t").then(|| shown(stamp_ns)));
             return Step::Call(call.within(cx.index()));
         }
         let batch = std::mem::take(&mut waiting.batch);
@@ -242,11 +250,6 @@ impl Element for TimeFilter {
 
     fn handlers(&self, h: &mut Handlers) {
         type T = TimeFilter;
-        let shown = |time_ns: i64| {
-            let mut text = String::new();
-            write_time(&mut text, time_ns);
-            text
-        };
         h.read("start", move |e: &mut T, _| shown(e.start_ns));
         h.read("end", move |e: &mut T, _| shown(e.end_ns));
         h.read("interval", move |e: &mut T, _| shown(e.end_ns.saturating_sub(e.start_ns)));
@@ -312,6 +315,9 @@ mod tests {
                       s :: Script(TYPE PASSIVE, print \"called\", write f.extend_interval 2)";
         assert_eq!(run_and_read(config, &["a.count"]), ["9"]);
         assert_eq!(run(config), "called\ncalled\ncalled\n");
+        let config = "TimedSource(1, LIMIT 9, STOP true) -> SetTimestamp(7.5) -> TimeFilter(END 2, END_CALL s.run $t) -> Discard;
+                      s :: Script(TYPE PASSIVE, print $1)";
+        assert_eq!(run(config), "7.500000\n");
         let stopped = "TimedSource(1, LIMIT 9) -> SetTimestamp -> Queue -> TimeFilter(END_AFTER 2.5, STOP true) -> Unqueue -> a :: Discard";
         assert_eq!(run_and_read(stopped, &["a.count"]), ["3"]);
     }

@@ -40,7 +40,7 @@
 //! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
 //! - `filename`, `filesize`, `filepos`, `packet_filepos`, `encap`, `sampling_prob` (read): the file's name, its bytes (`-`
 //!   if unknown), how far it has been read, where the last packet begins, its link type, the sampling probability.
-//!   Unlike in Click `filepos` cannot be written.
+//!   `filepos` can be written: reading goes on with the first packet at or behind that byte.
 //! - `extend_interval` (write, time span): moves the end of the range.
 //! - `reset_timing` (write, button): takes the next packet for the first of the file.
 //!
@@ -342,6 +342,26 @@ impl FromDump {
         None
     }
 
+    /// Goes on at another position of the file, which is opened once more.
+    fn seek(&mut self, cx: &mut Cx<'_>, filepos: u64) -> Result<(), String> {
+        if self.source.offset() == filepos && self.source.held.is_none() {
+            return Ok(());
+        }
+        if self.filename == "<stdin>" {
+            return Err("standard input has no positions".to_owned());
+        }
+        if self.filesize.is_some_and(|size| filepos > size) {
+            return Err("FILEPOS out of range".to_owned());
+        }
+        let reader = Reader::open(&self.filename).map_err(|error| error.to_string())?;
+        (self.source.held, self.source.ended, self.source.range_ended) = (None, false, false);
+        self.source.begin(reader, filepos).map_err(|error| error.to_string())?;
+        if self.active {
+            self.wake(cx);
+        }
+        Ok(())
+    }
+
     /// Does what was asked for at the end of the file or of the range. True if there may be more packets.
     fn finish_range(&mut self, cx: &mut Cx<'_>, file_ended: bool) -> bool {
         let held = std::mem::take(&mut self.source.range_ended);
@@ -460,6 +480,10 @@ impl Element for FromDump {
         h.read("filename", |e: &mut D, _| e.filename.clone());
         h.read("filesize", |e: &mut D, _| e.filesize.map_or("-".to_owned(), |size| size.to_string()));
         h.read("filepos", |e: &mut D, _| e.source.offset());
+        h.write("filepos", |e: &mut D, cx, text| {
+            let filepos = router::value(cx, text).map_err(|_| "argument must be file offset".to_owned())?;
+            e.seek(cx, filepos)
+        });
         h.read("packet_filepos", |e: &mut D, _| e.source.position);
         h.read("encap", |e: &mut D, _| encap::name(e.linktype));
         h.read("sampling_prob", |e: &mut D, _| {
@@ -569,6 +593,24 @@ mod tests {
             ["0"],
             "the call is made at the end of the file, too"
         );
+    }
+
+    /// Reading goes on where it is told to: with the whole file again, with its last packets.
+    #[test]
+    fn positions() {
+        for name in ["a.pcap", "a.pcap.gz"] {
+            let (_folder, path) = capture(name, 8, Options::default());
+            let config = format!(
+                "d :: FromDump({path}, END_CALL s.run) -> Discard; s :: Script(TYPE PASSIVE, init n 0, set n $(add $n 1),
+                 print $(d.count), write d.filepos $(if $(eq $n 1) 0 500), write d.active $(le $n 2), goto end $(le $n 2), stop, label end)"
+            );
+            let lines = run(&config);
+            assert_eq!(lines.lines().take(2).collect::<Vec<_>>(), ["8", "16"], "{name}: {lines}");
+        }
+        let (_folder, path) = capture("a.pcap", 8, Options::default());
+        let config =
+            format!("d :: FromDump({path}, ACTIVE false) -> Discard; Script(write d.filepos 99999, stop)");
+        assert!(run(&config).contains("FILEPOS out of range"));
     }
 
     /// The pace of the capture is kept.

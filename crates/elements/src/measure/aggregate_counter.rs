@@ -84,14 +84,15 @@ impl FromArg for Limit {
 }
 
 impl Limit {
-    fn text(limit: &Option<Limit>) -> String {
+    /// What a handler of the element `name` says of a limit.
+    fn text(limit: &Option<Limit>, name: &str) -> String {
         match limit {
             Some(Limit { at, action: Action::Call(call) }) if call.argument.is_empty() => {
                 format!("{at} {}", call.path)
             }
             Some(Limit { at, action: Action::Call(call) }) => format!("{at} {} {}", call.path, call.argument),
-            Some(Limit { at, action: Action::Freeze }) => format!("{at} freeze true"),
-            Some(Limit { at, action: Action::Stop }) => format!("{at} stop"),
+            Some(Limit { at, action: Action::Freeze }) => format!("{at} {name}.freeze true"),
+            Some(Limit { at, action: Action::Stop }) => format!("{at} {name}.stop"),
             None => String::new(),
         }
     }
@@ -389,12 +390,12 @@ impl Element for AggregateCounter {
             }
             Ok(())
         });
-        h.read("aggregate_call", |e: &mut C, _| Limit::text(&e.aggregate_limit));
+        h.read("aggregate_call", |e: &mut C, cx| Limit::text(&e.aggregate_limit, cx.name()));
         h.write("aggregate_call", |e: &mut C, cx, text| {
             e.aggregate_limit = AggregateCounter::limit(cx, text, "aggregate_call")?;
             Ok(())
         });
-        h.read("count_call", |e: &mut C, _| Limit::text(&e.count_limit));
+        h.read("count_call", |e: &mut C, cx| Limit::text(&e.count_limit, cx.name()));
         h.write("count_call", |e: &mut C, cx, text| {
             e.count_limit = AggregateCounter::limit(cx, text, "count_call")?;
             Ok(())
@@ -474,6 +475,11 @@ mod tests {
         assert_eq!([flow.read("c.nagg"), flow.read("c.freeze")], ["2", "true"]);
         let mut flow = send(&config("AGGREGATE_STOP 2"), sent(&[1, 2, 3]));
         assert_eq!([flow.read("c.count"), flow.read("c.active")], ["2", "false"]);
+        let mut flow = send(&config("COUNT_STOP 5, AGGREGATE_FREEZE 7"), sent(&[1]));
+        assert_eq!(
+            [flow.read("c.count_call"), flow.read("c.aggregate_call")],
+            ["5 c.stop", "7 c.freeze true"]
+        );
         let mut flow = send(&config("COUNT_CALL 9 c.freeze true"), sent(&[1]));
         assert_eq!(flow.read("c.count_call"), "9 c.freeze true");
         assert!(flow.write("c.count_call", "x y").contains("should be 'N HANDLER [VALUE]'"));

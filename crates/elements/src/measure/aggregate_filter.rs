@@ -5,14 +5,14 @@
 //! ```
 //!
 //! Each PATTERN is an output and the aggregates that leave there: `OUTPUT AGGREGATE ...`. OUTPUT is a number, `allow` for 0,
-//! `deny` for 1, or `drop`. An aggregate is a number, a range `FIRST-LAST`, or `all` (or `-`) for those that are left. The
+//! or `drop` or `deny`. An aggregate is a number, a range `FIRST-LAST`, or `all` (or `-`) for those that are left. The
 //! first pattern that fits decides; packets that none fits are dropped.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
 //!
 //! # Example
 //! ```click
-//! f :: AggregateFilter(allow 1-10 15, deny all); f[0] -> Queue; f[1] -> Discard
+//! f :: AggregateFilter(allow 1-10 15, 1 all); f[0] -> Queue; f[1] -> Discard
 //! ```
 //!
 //! # See also
@@ -54,6 +54,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
             config.warn(format!("pattern {number} matches no packets"));
             continue;
         }
+        if pattern.trim().is_empty() {
+            errors.push(format!("empty pattern {number}"));
+            continue;
+        }
         match e.add_pattern(pattern) {
             Ok(all) => closed = all,
             Err(error) => errors.push(format!("pattern {number}{error}")),
@@ -62,16 +66,20 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if errors.is_empty() { Ok(Box::new(PerPacket(e))) } else { Err(ConfigError { messages: errors }) }
 }
 
+/// An unsigned number.
+fn number(text: &str) -> Option<u32> {
+    router::parse_integer(text).and_then(|number| u32::try_from(number).ok())
+}
+
 impl AggregateFilter {
     /// Adds a pattern; true if it leaves nothing to others.
     fn add_pattern(&mut self, pattern: &str) -> Result<bool, String> {
         let words: Vec<&str> = pattern.split_whitespace().collect();
-        let (&to, aggregates) = words.split_first().ok_or(": empty pattern")?;
+        let (&to, aggregates) = words.split_first().ok_or(" is empty")?;
         let output = match to {
             "allow" => 0,
-            "deny" => 1,
-            "drop" => usize::MAX,
-            number => number.parse().map_err(|_| ": expected a port number")?,
+            "drop" | "deny" => usize::MAX,
+            port => number(port).ok_or(": expected a port number")? as usize,
         };
         match aggregates {
             [] => return Err(" has no aggregates".to_owned()),
@@ -83,7 +91,7 @@ impl AggregateFilter {
         }
         for word in aggregates {
             let (first, last) = word.split_once('-').unwrap_or((word, word));
-            let (Ok(first), Ok(last)) = (first.parse(), last.parse()) else {
+            let (Some(first), Some(last)) = (number(first), number(last)) else {
                 return Err(format!(": bad aggregate number '{word}'"));
             };
             self.add(Range { first, last, output });
@@ -139,11 +147,11 @@ mod tests {
     fn patterns() {
         let sent = [1u64, 5, 9, 12, 13, 99]
             .map(|a| Sent { annotations: vec![(Anno::AGGREGATE, a)], ..Sent::from(vec![a as u8]) });
-        let config = "Inject -> f :: AggregateFilter(deny 5, drop 13, allow 1-12, 1 all); f[0] -> Collect(0); f[1] -> Collect(1)";
+        let config = "Inject -> f :: AggregateFilter(deny 5, drop 0xd, allow 1-12, 1 all); f[0] -> Collect(0); f[1] -> Collect(1)";
         let flow = send(config, sent);
         assert_eq!(flow.data(0), [[1], [9], [12]]);
-        assert_eq!(flow.data(1), [[5], [99]]);
-        let text = errors("Idle -> AggregateFilter(x 1, 0, allow 1-x) -> Discard");
+        assert_eq!(flow.data(1), [[99]]);
+        let text = errors("Idle -> AggregateFilter(x 1, 0, allow 1-x, ) -> Discard");
         for part in [
             "pattern 0: expected a port number",
             "pattern 1 has no aggregates",

@@ -9,7 +9,7 @@
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `NOTIFIER` (element): accepted; in Click an aggregate that this element says is over may have another first packet.
+//! - `NOTIFIER` (AggregateIPFlows or AggregateIPAddrPair): aggregates that this element says are over are forgotten when there are too many.
 //! - `CAPACITY` (integer, default 4194304): the most aggregates; packets of more count as others. Click has no limit.
 //!
 //! # Example
@@ -20,6 +20,7 @@
 //! # See also
 //! AggregateLast, AggregateFilter, AggregateIPFlows
 
+use super::notifier::{Notifier, Over};
 use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, ElementName, PerPacket, Residency, Simple, Verdict};
 use std::collections::HashSet;
@@ -34,18 +35,39 @@ pub(crate) const CLASS: Class = Class::new("AggregateFirst", create)
 struct AggregateFirst {
     seen: HashSet<u32>,
     capacity: usize,
+    notifier: Option<String>,
+    over: Option<Over>,
     outputs: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut capacity, mut notifier) = (1 << 22, None::<ElementName>);
     config.args().keyword("NOTIFIER", &mut notifier).keyword("CAPACITY", &mut capacity).finish()?;
-    Ok(Box::new(PerPacket(AggregateFirst { seen: HashSet::new(), capacity, outputs: config.outputs() })))
+    Ok(Box::new(PerPacket(AggregateFirst {
+        seen: HashSet::new(),
+        capacity,
+        notifier: notifier.map(|element| element.name),
+        over: None,
+        outputs: config.outputs(),
+    })))
 }
 
 impl Simple for AggregateFirst {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if let Some(name) = &self.notifier {
+            self.over = Some(Notifier::named(cx, name)?.listen());
+        }
+        Ok(())
+    }
+
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let aggregate = packet.anno(Anno::AGGREGATE) as u32;
+        if self.seen.len() >= self.capacity {
+            // No number comes twice, so the dead need not be forgotten earlier.
+            for over in self.over.iter().flat_map(Over::take) {
+                self.seen.remove(&over);
+            }
+        }
         if self.seen.len() < self.capacity && self.seen.insert(aggregate) {
             return Verdict::Pass;
         }

@@ -28,10 +28,12 @@
 //! # See also
 //! AggregateIPFlows, AggregateIP, AggregateCounter
 
+use super::notifier::Notifier;
 use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::Duration;
 use wire::ipv4;
 
@@ -52,6 +54,7 @@ struct Pair {
 }
 
 struct AggregateIpAddrPair {
+    notifier: Arc<Notifier>,
     pairs: HashMap<(Ipv4Addr, Ipv4Addr), Pair>,
     next: u32,
     timeout_s: Option<i64>,
@@ -71,6 +74,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     let whole = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
     Ok(Box::new(PerPacket(AggregateIpAddrPair {
+        notifier: config.shared(|| Ok(Notifier::default()))?,
         pairs: HashMap::new(),
         next: 1,
         timeout_s: Some(whole(timeout)).filter(|&timeout| timeout > 0),
@@ -97,7 +101,9 @@ impl AggregateIpAddrPair {
         }
         let aggregate = self.next;
         self.next = self.next.wrapping_add(1).max(1);
-        self.pairs.insert(key, Pair { last_s: now_s, aggregate, reverse: flipped });
+        if let Some(old) = self.pairs.insert(key, Pair { last_s: now_s, aggregate, reverse: flipped }) {
+            self.notifier.over(old.aggregate);
+        }
         Some((aggregate, false))
     }
 
@@ -106,7 +112,13 @@ impl AggregateIpAddrPair {
         let Some(timeout_s) = self.timeout_s else { return };
         match self.next_reap_s {
             Some(at) if now_s < at => return,
-            Some(_) => self.pairs.retain(|_, pair| now_s - pair.last_s <= timeout_s),
+            Some(_) => self.pairs.retain(|_, pair| {
+                let live = now_s - pair.last_s <= timeout_s;
+                if !live {
+                    self.notifier.over(pair.aggregate);
+                }
+                live
+            }),
             None => {}
         }
         self.next_reap_s = Some(now_s + self.reap_s);

@@ -41,6 +41,7 @@
 //! AggregateIP, AggregateCounter
 
 use super::flows::{Flow, Flows, Hosts, Key, Seen, Timeouts};
+use super::notifier::Notifier;
 use crate::basic::print::write_time;
 use packet::{Anno, Batch, Packet};
 use router::{
@@ -48,6 +49,7 @@ use router::{
 };
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The class.
@@ -71,6 +73,7 @@ struct Waiting {
 
 struct AggregateIpFlows {
     flows: Flows,
+    notifier: Arc<Notifier>,
     fragment_timeout: i64,
     reap_interval: i64,
     /// The time of the packets, in seconds.
@@ -114,6 +117,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let timeouts = Timeouts { tcp: whole(tcp), tcp_done: whole(tcp_done), udp: whole(udp) };
     Ok(Box::new(AggregateIpFlows {
         flows: Flows::new(timeouts, capacity),
+        notifier: config.shared(|| Ok(Notifier::default()))?,
         fragment_timeout: whole(fragment_timeout),
         reap_interval: whole(reap),
         now_s: 0,
@@ -159,11 +163,12 @@ impl AggregateIpFlows {
             let Some(found) = self.flows.find(key, &seen, time_ns) else {
                 return Fate::Fail("too many flows");
             };
-            if let Some(ended) = found.ended {
+            let (reverse, ended) = (found.flow.reverse, found.ended);
+            aggregate = found.flow.aggregate;
+            if let Some(ended) = ended {
                 self.tell(&key, &ended);
             }
-            paint ^= u8::from(found.flow.reverse);
-            aggregate = found.flow.aggregate;
+            paint ^= u8::from(reverse);
         }
         packet.set_anno(Anno::AGGREGATE, u64::from(aggregate));
         packet.set_paint(paint);
@@ -241,8 +246,9 @@ impl AggregateIpFlows {
         self.next_reap_s = Some(self.now_s + self.reap_interval);
     }
 
-    /// Writes a flow's summary.
+    /// Tells of a flow's end, and writes its summary.
     fn tell(&mut self, key: &Key, flow: &Flow) {
+        self.notifier.over(flow.aggregate);
         let Some(trace) = &mut self.trace else { return };
         let ends = [(key.hosts.low, key.ports.0), (key.hosts.high, key.ports.1)];
         let [(src, sport), (dst, dport)] = if flow.reverse { [ends[1], ends[0]] } else { ends };

@@ -11,7 +11,8 @@
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `NOTIFIER` (element): accepted; in Click the last packet of an aggregate leaves when this element says that it is over.
+//! - `NOTIFIER` (AggregateIPFlows or AggregateIPAddrPair): the last packet of an aggregate leaves when this element has said that the
+//!   aggregate is over, with the next packet that comes.
 //! - `STOP_AFTER_CLEAR` (boolean, default false): whether to stop the driver once `clear` is done.
 //! - `CAPACITY` (integer, default 65536): the most packets held; those of other aggregates are treated as earlier ones. Click
 //!   has no limit.
@@ -30,6 +31,7 @@
 //! AggregateFirst, AggregateIPFlows
 
 use super::by_aggregate::ByAggregate;
+use super::notifier::{Notifier, Over};
 use packet::{Anno, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Residency};
 
@@ -45,6 +47,8 @@ struct AggregateLast {
     last: ByAggregate<Packet>,
     capacity: usize,
     stop: bool,
+    notifier: Option<String>,
+    over: Option<Over>,
     outputs: usize,
 }
 
@@ -56,7 +60,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("STOP_AFTER_CLEAR", &mut stop)
         .keyword("CAPACITY", &mut capacity)
         .finish()?;
-    Ok(Box::new(AggregateLast { last: ByAggregate::default(), capacity, stop, outputs: config.outputs() }))
+    Ok(Box::new(AggregateLast {
+        last: ByAggregate::default(),
+        capacity,
+        stop,
+        notifier: notifier.map(|element| element.name),
+        over: None,
+        outputs: config.outputs(),
+    }))
 }
 
 /// Lets a packet stand for an earlier one, too.
@@ -83,15 +94,33 @@ impl AggregateLast {
         self.last.insert(aggregate, packet);
     }
 
+    /// Lets the last packets of aggregates go that are over.
+    fn let_go(&mut self, cx: &mut Cx<'_>) {
+        for aggregate in self.over.iter().flat_map(Over::take) {
+            if let Some(packet) = self.last.remove(&aggregate) {
+                cx.emit_packet(0, packet);
+            }
+        }
+    }
+
     fn pass_over(&self, cx: &mut Cx<'_>, packet: Packet, reason: &'static str) {
         if self.outputs > 1 { cx.emit_packet(1, packet) } else { cx.drop(packet, reason) }
     }
 }
 
 impl Element for AggregateLast {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if let Some(name) = &self.notifier {
+            self.over = Some(Notifier::named(cx, name)?.listen());
+        }
+        Ok(())
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
         batch.drain(|packet| self.keep(cx, packet));
         cx.consume(batch);
+        // Behind the packets: those of the aggregate may be among them.
+        self.let_go(cx);
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -142,5 +171,19 @@ mod tests {
         router.finish();
         let lines = "2.000000 2.000000 3 1\n5.000000 1.000000 7 3\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
+    }
+
+    /// A flow's last packet leaves when the flow is over, the others when they are asked for.
+    #[test]
+    fn notified() {
+        let config = "FromIPSummaryDump(DATA \"!data ts ip_src sport ip_dst dport ip_proto\n1 1.1.1.1 1 2.2.2.2 2 U\n2 1.1.1.1 1 2.2.2.2 2 U
+            3 3.3.3.3 1 2.2.2.2 2 U\n9 1.1.1.1 1 2.2.2.2 2 U\n\", STOP true) -> f :: AggregateIPFlows(UDP_TIMEOUT 5)
+            -> l :: AggregateLast(NOTIFIER f) -> Print(TIMESTAMP true, CONTENTS NONE) -> Discard;
+            DriverManager(pause, print \"now\", write l.clear, wait 0)";
+        let said = crate::testing::run(config);
+        let times: Vec<&str> = said.lines().map(|line| line.split(['.', ':']).next().unwrap_or("")).collect();
+        assert_eq!(times, ["2", "now", "3", "9"], "{said}");
+        let wrong = crate::testing::errors("i :: Idle -> AggregateLast(NOTIFIER i) -> Discard");
+        assert!(wrong.contains("i is not an AggregateNotifier"), "{wrong}");
     }
 }

@@ -20,6 +20,7 @@ mod field;
 mod flows;
 mod histogram;
 mod ip_rate_monitor;
+pub(crate) mod notifier;
 mod number_packet;
 mod record_timestamp;
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //! # Handlers
 //! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
+//! - `reset` (write): begins to count anew.
 //!
 //! # Example
 //! ```click
@@ -117,6 +118,11 @@ impl Element for BandwidthShaper {
                 Ok(())
             });
         }
+        h.write("reset", |e: &mut BandwidthShaper, cx, _| {
+            e.rate.reset();
+            cx.set_signal(true);
+            Ok(())
+        });
     }
 }
 

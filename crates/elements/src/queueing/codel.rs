@@ -43,6 +43,7 @@ pub(crate) const CLASS: Class = Class::new("CoDel", create)
     .doc(include_str!("codel.rs"));
 
 const NS_PER_S: i64 = 1_000_000_000;
+const NS_PER_MS: u64 = 1_000_000;
 
 /// What the packet before has left to do.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,7 +116,10 @@ impl CoDel {
 
     /// The time of the next drop: the more drops, the sooner.
     fn after(&self, ns: i64) -> i64 {
-        ns.saturating_add((self.interval_ns as f64 / f64::from(self.streak.max(1)).sqrt()) as i64)
+        // The root has four bits of fraction, as in Click.
+        let root = (u64::from(self.streak.max(1)) << 8).isqrt();
+        let interval_ns = u64::try_from(self.interval_ns).unwrap_or(0) / NS_PER_MS * NS_PER_MS;
+        ns.saturating_add(i64::try_from(interval_ns.saturating_mul(16) / root).unwrap_or(i64::MAX))
     }
 
     fn decide(&mut self, now_ns: i64, packet: &Packet) -> Verdict {

@@ -41,8 +41,6 @@ pub(crate) const CLASS: Class = Class::new("LinkUnqueue", create)
     .activity(Activity::Always)
     .doc(include_str!("link_unqueue.rs"));
 
-const NS_PER_S: i64 = 1_000_000_000;
-
 struct LinkUnqueue {
     latency: Duration,
     latency_ns: i64,
@@ -93,11 +91,11 @@ impl LinkUnqueue {
         cx.schedule();
     }
 
-    /// How long a packet takes to be sent.
+    /// How long a packet takes to be sent: whole microseconds, as in Click.
     fn duration_ns(&self, packet: &Packet) -> i64 {
         let bytes = packet.len() as u64 + packet.anno(Anno::EXTRA_LENGTH);
-        let ns = u128::from(bytes) * NS_PER_S as u128 / u128::from(self.bandwidth);
-        i64::try_from(ns).unwrap_or(i64::MAX)
+        let us = u128::from(bytes) * 1_000_000 / u128::from(self.bandwidth);
+        i64::try_from(us * 1000).unwrap_or(i64::MAX)
     }
 
     /// When the line can take a packet.

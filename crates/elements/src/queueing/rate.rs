@@ -45,6 +45,11 @@ impl GapRate {
         }
     }
 
+    /// Begins to count anew with the next event.
+    pub(crate) fn reset(&mut self) {
+        self.second = None;
+    }
+
     /// Events a second.
     pub(crate) fn rate(&self) -> u32 {
         self.rate

@@ -15,6 +15,7 @@
 //! # Handlers
 //! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
+//! - `reset` (write): begins to count anew.
 //!
 //! # Example
 //! ```click
@@ -94,6 +95,11 @@ impl Element for Shaper {
                 Ok(())
             });
         }
+        h.write("reset", |e: &mut Shaper, cx, _| {
+            e.rate.reset();
+            cx.set_signal(true);
+            Ok(())
+        });
     }
 }
 
@@ -115,6 +121,19 @@ mod tests {
         let config = "RatedSource(RATE 50, LIMIT 9) -> Queue -> Shaper(1000) -> d :: Discard;
                       RatedSource(RATE 1, LIMIT 4, STOP true) -> Discard";
         assert_eq!(run_and_read(config, &["d.count"]), ["9"]);
+    }
+
+    /// The first packet after a reset goes at once.
+    #[test]
+    fn resets() {
+        let config = |resets: &str| {
+            format!(
+                "InfiniteSource(LIMIT 25, BURST 25) -> Queue -> s :: Shaper(1) -> c :: Counter -> Discard;
+                      Script(wait 0.1, {resets} wait 0.1, stop)"
+            )
+        };
+        assert_eq!(run_and_read(&config(""), &["c.count"]), ["1"]);
+        assert_eq!(run_and_read(&config("write s.reset, wait 0.1, write s.reset,"), &["c.count"]), ["3"]);
     }
 
     #[test]

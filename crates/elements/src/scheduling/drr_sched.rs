@@ -1,16 +1,16 @@
 //! Pulls from its inputs so that each gets the same bandwidth.
 //!
 //! ```click
-//! DRRSched
+//! DRRSched([QUANTUM])
 //! ```
 //!
-//! Deficit round robin: an input may send as many bytes as it has been allotted, 500 with each round, so that inputs with
+//! Deficit round robin: an input may send as many bytes as it has been allotted, QUANTUM with each round, so that inputs with
 //! long packets get no more than others. One packet of each input may wait inside.
 //!
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! None.
+//! - `QUANTUM` (integer, default 500): bytes that an input is allotted each round.
 //!
 //! # Handlers
 //! None.
@@ -35,8 +35,8 @@ pub(crate) const CLASS: Class = Class::new("DRRSched", create)
     .residency(Residency::Exclusive)
     .doc(include_str!("drr_sched.rs"));
 
-/// Bytes that an input is allotted each round.
-const QUANTUM: usize = 500;
+/// Bytes that an input is allotted each round, unless the user says otherwise.
+const QUANTUM: i32 = 500;
 
 #[derive(Default)]
 struct Input {
@@ -46,6 +46,7 @@ struct Input {
 }
 
 struct DrrSched {
+    quantum: usize,
     inputs: Vec<Input>,
     next: usize,
     /// Inputs that had nothing to send, one after the other, for the packet wanted now.
@@ -55,9 +56,11 @@ struct DrrSched {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    config.args().finish()?;
+    let mut quantum = QUANTUM;
+    config.args().positional("QUANTUM", &mut quantum).finish()?;
+    let quantum = usize::try_from(quantum).ok().filter(|&quantum| quantum > 0).ok_or("bad QUANTUM")?;
     let inputs = (0..config.inputs()).map(|_| Input::default()).collect();
-    Ok(Box::new(DrrSched { inputs, next: 0, barren: 0, want: 0, got: None }))
+    Ok(Box::new(DrrSched { quantum, inputs, next: 0, barren: 0, want: 0, got: None }))
 }
 
 impl DrrSched {
@@ -93,7 +96,7 @@ impl DrrSched {
         }
         self.barren += 1;
         self.next = if self.next + 1 == self.inputs.len() { 0 } else { self.next + 1 };
-        self.inputs[self.next].deficit += QUANTUM;
+        self.inputs[self.next].deficit += self.quantum;
     }
 }
 
@@ -121,7 +124,24 @@ impl Element for DrrSched {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run_and_read;
+    use crate::testing::{errors, run_and_read};
+
+    /// With a large quantum an input sends many packets before the next has its turn.
+    #[test]
+    fn quantum() {
+        let config = |quantum: &str| {
+            format!(
+                "s :: DRRSched({quantum}) -> u :: Unqueue(LIMIT 4, ACTIVE false) -> c :: Classifier(0/61, 0/62);
+                 InfiniteSource(DATA a, LENGTH 100, LIMIT 9, BURST 9) -> Queue -> [0] s;
+                 InfiniteSource(DATA b, LENGTH 100, LIMIT 9, BURST 9) -> Queue -> [1] s;
+                 c[0] -> a :: Discard; c[1] -> b :: Discard; Script(wait 1, write u.active true, wait 1, stop)"
+            )
+        };
+        for (quantum, counts) in [("", ["0", "4"]), ("200", ["2", "2"]), ("QUANTUM 100", ["2", "2"])] {
+            assert_eq!(run_and_read(&config(quantum), &["a.count", "b.count"]), counts, "{quantum}");
+        }
+        assert!(errors(&config("0")).contains("bad QUANTUM"));
+    }
 
     /// Bytes are shared evenly although packets are not, and nothing is left behind.
     #[test]

@@ -11,11 +11,13 @@
 //! Ports: 1 or more inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
+//! - `BUFFER` (integer, default 1): how many packets of each input wait inside, where they are put into order; so inputs may be out of
+//!   order by as many packets.
 //! - `STOP` (boolean, default false): whether to stop the driver when nothing is left, inside or upstream.
 //! - `NULL_IS_DEAD` (boolean, default false): of MergeByTimestamp: whether an input that once had no packet is never asked again.
 //!
 //! # Handlers
-//! None.
+//! - `well_ordered` (read): whether no packet has left that is earlier than one before it.
 //!
 //! # Example
 //! ```click
@@ -28,7 +30,7 @@
 //! RoundRobinSched, FromDump
 
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Pull, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("TimeSortedSched", create)
@@ -46,6 +48,11 @@ struct TimeSortedSched {
     /// When the first packet of each input is from; the end of time if there is none.
     times: Vec<i64>,
     stop: bool,
+    /// Packets that each input may have here; 1 means that they are in order, and as many as were asked for may be here.
+    buffer: usize,
+    /// Whether no packet left that was earlier than the one before it.
+    well_ordered: bool,
+    last_ns: i64,
     /// Inputs that are not asked any more, if there may be such.
     dead: Option<Vec<bool>>,
     want: usize,
@@ -53,22 +60,24 @@ struct TimeSortedSched {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut stop = false;
-    config.args().keyword("STOP", &mut stop).finish()?;
-    Ok(make(config, stop, false))
+    let (mut stop, mut buffer) = (false, 1i32);
+    config.args().keyword("STOP", &mut stop).keyword("BUFFER", &mut buffer).finish()?;
+    let buffer = usize::try_from(buffer).ok().filter(|&buffer| buffer > 0);
+    Ok(make(config, stop, false, buffer.ok_or("BUFFER must be at least 1")?))
 }
 
 fn create_merge(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut stop, mut null_is_dead) = (false, false);
     config.args().keyword("STOP", &mut stop).keyword("NULL_IS_DEAD", &mut null_is_dead).finish()?;
-    Ok(make(config, stop, null_is_dead))
+    Ok(make(config, stop, null_is_dead, 1))
 }
 
-fn make(config: &Config<'_>, stop: bool, null_is_dead: bool) -> Box<dyn Element> {
+fn make(config: &Config<'_>, stop: bool, null_is_dead: bool, buffer: usize) -> Box<dyn Element> {
     let inputs: Vec<Option<Batch>> = (0..config.inputs()).map(|_| None).collect();
     let times = vec![i64::MAX; inputs.len()];
     let dead = null_is_dead.then(|| vec![false; inputs.len()]);
-    Box::new(TimeSortedSched { inputs, times, stop, dead, want: 0, got: None })
+    let (well_ordered, last_ns) = (true, 0);
+    Box::new(TimeSortedSched { inputs, times, stop, buffer, well_ordered, last_ns, dead, want: 0, got: None })
 }
 
 /// When a packet is from: before the end of time.
@@ -81,13 +90,23 @@ impl TimeSortedSched {
         cx.may_have(input) && self.dead.as_ref().is_none_or(|dead| !dead[input])
     }
 
-    /// Asks inputs from `from` on of which nothing is here; once all were asked, takes the earliest packets.
+    /// How many packets an input is to be asked for.
+    fn space(&self, input: usize, missing: usize) -> usize {
+        match (self.buffer, &self.inputs[input]) {
+            (1, None) => missing,
+            (1, Some(_)) => 0,
+            (buffer, held) => buffer.min(packet::BATCH_MAX) - held.as_ref().map_or(0, Batch::len),
+        }
+    }
+
+    /// Asks inputs from `from` on that have too few packets here; once all were asked, takes the earliest packets.
     fn go_on(&mut self, cx: &mut Cx<'_>, mut from: usize, mut got: Batch) -> Pull {
         loop {
+            let wanted = self.want - got.len();
             let missing =
-                (from..self.inputs.len()).find(|&i| self.inputs[i].is_none() && self.may_have(cx, i));
+                (from..self.inputs.len()).find(|&i| self.space(i, wanted) > 0 && self.may_have(cx, i));
             if let Some(input) = missing {
-                let want = self.want - got.len();
+                let want = self.space(input, wanted);
                 self.got = Some(got);
                 return Pull::Ask { input, want };
             }
@@ -95,7 +114,7 @@ impl TimeSortedSched {
             if got.len() == self.want {
                 return Pull::Give(got);
             }
-            from = emptied;
+            from = if self.buffer == 1 { emptied } else { 0 };
         }
         if got.is_empty() {
             self.rest(cx);
@@ -110,7 +129,12 @@ impl TimeSortedSched {
         while got.len() < self.want {
             let (input, _) = self.times.iter().enumerate().min_by_key(|(_, time)| **time)?;
             let Some(batch) = &mut self.inputs[input] else { break };
-            got.extend(batch.pop());
+            let first = batch.pop();
+            if let Some(stamp) = first.as_ref().map(Packet::timestamp_ns).filter(|&stamp| stamp != 0) {
+                self.well_ordered &= stamp >= self.last_ns;
+                self.last_ns = stamp;
+            }
+            got.extend(first);
             last = Some(input);
             match batch.packets().last() {
                 Some(next) => self.times[input] = time(next),
@@ -119,6 +143,9 @@ impl TimeSortedSched {
                     self.inputs[input].take().into_iter().for_each(|batch| cx.consume(batch));
                     break;
                 }
+            }
+            if self.buffer > 1 {
+                break; // the next packet may come before those that are here
             }
         }
         last
@@ -150,6 +177,16 @@ impl Element for TimeSortedSched {
     fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) -> Pull {
         let got = self.got.take().unwrap_or_default();
         batch.packets_mut().reverse();
+        if let Some(mut held) = self.inputs[port].take() {
+            held.packets_mut().reverse();
+            batch.packets_mut().reverse();
+            batch.drain(|packet| held.push(packet));
+            held.packets_mut().reverse();
+            cx.consume(std::mem::replace(&mut batch, held));
+        }
+        if self.buffer > 1 {
+            batch.packets_mut().sort_by_key(|packet| std::cmp::Reverse(time(packet)));
+        }
         match batch.packets().last() {
             Some(first) => {
                 self.times[port] = time(first);
@@ -163,6 +200,10 @@ impl Element for TimeSortedSched {
             }
         }
         self.go_on(cx, port + 1, got)
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("well_ordered", |e: &mut TimeSortedSched, _| e.well_ordered);
     }
 }
 
@@ -182,6 +223,30 @@ mod tests {
         assert_eq!(stamps.len(), 4, "{lines}");
         stamps.dedup();
         assert!(stamps.is_sorted(), "{lines}");
+    }
+
+    /// Each input is put into order within the buffer.
+    #[test]
+    fn buffers() {
+        let read = |arguments: &str| {
+            let config = format!(
+                "s :: TimeSortedSched({arguments}) -> u :: Unqueue(ACTIVE false) -> Print(TIMESTAMP true, CONTENTS NONE) -> Discard;
+                 Script(wait 1, write u.active true, wait 1, print $(s.well_ordered), stop); InfiniteSource(LIMIT 1) -> SetTimestamp(7) -> q :: Queue -> [0] s;
+                 InfiniteSource(LIMIT 1) -> SetTimestamp(5) -> q; InfiniteSource(LIMIT 1) -> SetTimestamp(3) -> q;
+                 InfiniteSource(LIMIT 1) -> SetTimestamp(6) -> r :: Queue -> [1] s"
+            );
+            let said = run(&config);
+            said.lines()
+                .map(|line| line.split('.').next().unwrap_or("").to_owned())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(read("BUFFER 3"), "3 5 6 7 true");
+        assert_eq!(read(""), "6 7 5 3 false");
+        assert!(
+            crate::testing::errors("Idle -> TimeSortedSched(BUFFER 0) -> Discard")
+                .contains("BUFFER must be at least 1")
+        );
     }
 
     /// Once all inputs are dead, what comes later waits for ever, and the driver stops.

@@ -13,13 +13,18 @@
 //! # Arguments
 //! - `POSHANDLER` (read handlers, separated by spaces): the position.
 //! - `SIZEHANDLER` (read handlers, separated by spaces): the size; read once.
-//! - `UPDATE` (time, default 1 s): time between two drawings.
+//! - `FIXED_SIZE` (number): the size, if no handler says it.
+//! - `UPDATE` (time, default 0.25 s): time between two drawings.
 //! - `BANNER` (string): text in front of the bar.
 //! - `ACTIVE` (boolean, default true): whether it is drawn.
+//! - `DELAY` (time, default 0): nothing is drawn before, so that what is over soon shows no bar.
+//! - `CHECK_STDOUT` (boolean, default false): whether nothing is drawn where standard output is a terminal.
 //!
 //! # Handlers
 //! - `mark_stopped` (write, button): draws the bar for the last time.
 //! - `mark_done` (write, button): the same, complete.
+//! - `pos` (read): the position.
+//! - `size` (read, write): the size; -1 while it is unknown.
 //! - `active`, `banner`, `poshandler`, `sizehandler` (read, write): the arguments.
 //! - `reset` (write, button): begins again.
 //!
@@ -32,6 +37,7 @@
 //! # See also
 //! FromDump, Script
 
+use super::sprintf::general;
 use router::{Answer, Call, Class, Config, ConfigError, Cx, Element, Handlers, Raw, Residency, Step};
 use std::any::Any;
 use std::fmt::Write as _;
@@ -69,8 +75,12 @@ struct ProgressBar {
     position_handlers: Vec<String>,
     size_handlers: Vec<String>,
     interval: Duration,
+    delay: Duration,
     banner: String,
     active: bool,
+    /// Whether nothing is drawn where standard output is a terminal.
+    check_stdout: bool,
+    fixed_size: Option<f64>,
     progress: Progress,
 }
 
@@ -78,8 +88,8 @@ struct ProgressBar {
 #[derive(Clone, Copy, Default)]
 struct Progress {
     status: Status,
-    position: Option<u64>,
-    size: Option<u64>,
+    position: Option<f64>,
+    size: Option<f64>,
     start_ns: i64,
     /// When the position changed last.
     moved_ns: i64,
@@ -93,11 +103,11 @@ struct Reading {
     next: usize,
     /// How many of the handlers belong to the size.
     sizes: usize,
-    sums: [Option<u64>; 2],
+    sums: [Option<f64>; 2],
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut e = ProgressBar { interval: Duration::from_secs(1), active: true, ..ProgressBar::default() };
+    let mut e = ProgressBar { interval: Duration::from_millis(250), active: true, ..ProgressBar::default() };
     let (mut position, mut size) = (Raw::default(), Raw::default());
     config
         .args()
@@ -106,7 +116,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("UPDATE", &mut e.interval)
         .keyword("BANNER", &mut e.banner)
         .keyword("ACTIVE", &mut e.active)
+        .keyword("DELAY", &mut e.delay)
+        .keyword("CHECK_STDOUT", &mut e.check_stdout)
+        .keyword("FIXED_SIZE", &mut e.fixed_size)
         .finish()?;
+    e.progress.size = e.fixed_size;
     e.position_handlers = lang::conf::split_spaces(&position.0);
     e.size_handlers = lang::conf::split_spaces(&size.0);
     e.interval = e.interval.max(Duration::from_millis(10));
@@ -115,8 +129,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Progress {
     /// Takes a new position into account.
-    fn see(&mut self, now_ns: i64, position: Option<u64>) {
-        if position > self.position {
+    fn see(&mut self, now_ns: i64, position: Option<f64>) {
+        if position.unwrap_or_default() > self.position.unwrap_or_default() {
             let wait_ns = now_ns - self.moved_ns;
             if wait_ns >= STALL_NS {
                 self.stalled_ns += wait_ns;
@@ -129,10 +143,10 @@ impl Progress {
     /// The part that is done, in percent; of what has no size, where the mark is.
     fn percent(&self) -> Option<usize> {
         let percent = match (self.position?, self.size) {
-            (_, Some(0)) => 100,
-            (position, Some(size)) => ((100.0 * position as f64 / size as f64) as u64).min(100),
+            (position, Some(size)) if size > 0.0 => ((100.0 * position / size) as u64).min(100),
+            (_, Some(_)) => 100,
             (position, None) => {
-                let step = position / WANDER % 200;
+                let step = position as u64 / WANDER % 200;
                 step.min(200 - step)
             }
         };
@@ -164,11 +178,11 @@ impl Progress {
         let done = self.status == Status::Done;
         let seconds = match (self.size, self.position) {
             _ if done => elapsed,
-            (Some(size), Some(position)) if elapsed > 0.0 && position <= size && position > 0 => {
+            (Some(size), Some(position)) if elapsed > 0.0 && position <= size && position > 0.0 => {
                 if now_ns - self.moved_ns >= STALL_NS {
                     return " - stalled -".to_owned();
                 }
-                size as f64 * elapsed / position as f64 - elapsed
+                size * elapsed / position - elapsed
             }
             _ => return "   --:-- ETA".to_owned(),
         };
@@ -194,7 +208,7 @@ impl Progress {
         if width > 0 {
             let _ = write!(line, "|{}|", self.bar(width));
         }
-        line += &self.position.map_or(" -----   ".to_owned(), shown);
+        line += &self.position.map_or(" -----   ".to_owned(), |position| shown(position as u64));
         line + &self.time(now_ns)
     }
 }
@@ -215,13 +229,17 @@ impl ProgressBar {
     fn begin(&mut self, cx: &mut Cx<'_>) {
         let sizes = if self.progress.status == Status::First { self.size_handlers.len() } else { 0 };
         let handlers = self.size_handlers[..sizes].iter().chain(&self.position_handlers).cloned().collect();
-        let none_yet = |any: bool| any.then_some(0);
+        let none_yet = |any: bool| any.then_some(0.0);
         let sums = [none_yet(sizes > 0), none_yet(!self.position_handlers.is_empty())];
         cx.start(Box::new(Reading { handlers, next: 0, sizes, sums }));
     }
 
-    fn draw(&mut self, cx: &mut Cx<'_>) {
-        if cx.info().clock.is_simulated() || !std::io::stderr().is_terminal() {
+    fn draw(&self, cx: &Cx<'_>) {
+        let elsewhere =
+            !std::io::stderr().is_terminal() || self.check_stdout && std::io::stdout().is_terminal();
+        let delay_ns = i64::try_from(self.delay.as_nanos()).unwrap_or(i64::MAX);
+        let early = cx.now_ns() < self.progress.start_ns.saturating_add(delay_ns);
+        if cx.info().clock.is_simulated() || elsewhere || early {
             return;
         }
         let end = if self.progress.status == Status::Done { "\n" } else { "" };
@@ -235,7 +253,7 @@ impl ProgressBar {
         if self.progress.status == Status::First {
             self.progress = Progress {
                 status: Status::Middle,
-                size: reading.sums[0],
+                size: self.progress.size.or(reading.sums[0]),
                 start_ns: now_ns,
                 moved_ns: now_ns,
                 ..Progress::default()
@@ -252,10 +270,10 @@ impl ProgressBar {
 
     /// Draws the bar for the last time.
     fn complete(&mut self, cx: &mut Cx<'_>, full: bool) {
-        if full {
-            self.progress.size = self.progress.position;
-        }
         if self.progress.status != Status::Done && self.active {
+            if full {
+                self.progress.size = self.progress.position;
+            }
             self.progress.status = Status::Done;
             cx.cancel_timer(0);
             self.begin(cx);
@@ -290,12 +308,20 @@ impl Element for ProgressBar {
         }
     }
 
+    /// The end of the line, if one was begun.
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        if self.progress.status == Status::Middle && self.active {
+            self.progress.status = Status::Done;
+            self.draw(cx);
+        }
+    }
+
     fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
         let Some(reading) = state.downcast_mut::<Reading>() else { return Step::Done(Ok(String::new())) };
         if let Answer::Result(result) = answer {
-            let value = result.ok().and_then(|text| text.trim().parse::<u64>().ok());
+            let value = result.ok().and_then(|text| text.trim().parse::<f64>().ok());
             let sum = &mut reading.sums[usize::from(reading.next > reading.sizes)];
-            *sum = sum.zip(value).map(|(sum, value)| sum.saturating_add(value));
+            *sum = sum.zip(value).map(|(sum, value)| sum + value);
         }
         if let Some(path) = reading.handlers.get(reading.next) {
             reading.next += 1;
@@ -316,8 +342,14 @@ impl Element for ProgressBar {
         }
         h.read("active", |e: &mut P, _| e.active);
         h.write("active", |e: &mut P, cx, text| {
-            e.active = router::value(cx, text).map_err(|_| "'active' should be bool (active setting)")?;
+            e.active = router::value(cx, text).map_err(|_| "type mismatch")?;
             e.go_on(cx);
+            Ok(())
+        });
+        h.read("pos", |e: &mut P, _| general(e.progress.position.unwrap_or_default()));
+        h.read("size", |e: &mut P, _| general(e.progress.size.unwrap_or(-1.0)));
+        h.write("size", |e: &mut P, cx, text| {
+            e.progress.size = Some(router::value(cx, text)?);
             Ok(())
         });
         h.read("banner", |e: &mut P, _| e.banner.clone());
@@ -352,19 +384,19 @@ mod tests {
 
     #[test]
     fn lines() {
-        let mut progress = Progress { status: Status::Middle, size: Some(400_000), ..Progress::default() };
-        progress.see(4 * SECOND_NS, Some(100_000));
+        let mut progress = Progress { status: Status::Middle, size: Some(400_000.0), ..Progress::default() };
+        progress.see(4 * SECOND_NS, Some(100_000.0));
         let line = progress.line("file", 4 * SECOND_NS);
         assert!(line.starts_with("file  25% |***********"), "{line}");
         assert!(line.ends_with("|    97KB    00:12 ETA"), "{line}");
         assert!(progress.line("", 20 * SECOND_NS).ends_with("- stalled -"));
         progress.status = Status::Done;
         assert!(progress.line("", 3_725 * SECOND_NS).ends_with(" 1:02:05    "));
-        let unknown = Progress { position: Some(50 * WANDER), ..Progress::default() };
+        let unknown = Progress { position: Some((50 * WANDER) as f64), ..Progress::default() };
         let line = unknown.line("", 1);
         assert!(line.contains(&format!("|{}***{}|", " ".repeat(25), " ".repeat(26))), "{line}");
         assert!(line.ends_with(" 4882KB    --:-- ETA"), "{line}");
-        assert!(Progress { size: Some(1), ..Progress::default() }.line("", 1).starts_with("  -% |-----"));
+        assert!(Progress { size: Some(1.0), ..Progress::default() }.line("", 1).starts_with("  -% |-----"));
     }
 
     /// It goes on until it is told that all is done, and keeps nobody from sleeping.
@@ -374,6 +406,11 @@ mod tests {
                       Script(wait 5.5, write p.mark_done, wait 1, stop)";
         let read = run_and_read(config, &["p.active", "p.banner", "p.poshandler", "p.sizehandler"]);
         assert_eq!(read, ["false", "now", "c.count c.byte_count", ""]);
+        let config = "s :: RatedSource(RATE 100, LIMIT 100) -> c :: Counter -> Discard;
+                      p :: ProgressBar(c.count, FIXED_SIZE 200.5, UPDATE 1, DELAY 9, CHECK_STDOUT true); q :: ProgressBar(c.count, s.limit);
+                      r :: ProgressBar(c.count); Script(wait 4, write r.size 7, wait 1, stop)";
+        let read = run_and_read(config, &["p.pos", "p.size", "q.size", "r.size", "p.active"]);
+        assert_eq!(read, ["100", "200.5", "100", "7", "true"]);
         assert!(errors("ProgressBar(x.count)").contains("no element named 'x'"));
     }
 }

@@ -148,7 +148,7 @@ impl Element for TimedSource {
         });
         h.read("active", |e: &mut S, _| e.active);
         h.write("active", |e: &mut S, cx, text| {
-            e.active = router::value(cx, text)?;
+            e.active = router::value(cx, text).map_err(|_| "bad active".to_owned())?;
             e.wake(cx);
             Ok(())
         });

@@ -9,7 +9,7 @@
 //! Ports: any number of inputs, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `INPUT` (integer, default 0): the input.
+//! - `INPUT` (integer, default 0): the input. As a keyword it is `OUTPUT`, which is what Click calls it.
 //!
 //! # Handlers
 //! - `switch` (read, write): the argument. An input that does not exist means none.
@@ -41,7 +41,7 @@ struct InputSwitch {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut e = InputSwitch { input: 0, inputs: config.inputs() };
-    config.args().positional("INPUT", &mut e.input).finish()?;
+    config.args().positional("OUTPUT", &mut e.input).finish()?;
     if !e.exists(e.input) {
         return Err(format!("input must be < {}", e.inputs).into());
     }
