@@ -25,6 +25,7 @@
 //! # See also
 //! SetTimestamp, SetTimestampDelta, AverageCounter
 
+use crate::script::sprintf::general;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
 
@@ -55,8 +56,8 @@ impl Simple for TimestampAccum {
     fn handlers(&self, h: &mut Handlers) {
         type T = TimestampAccum;
         h.read("count", |e: &mut T, _| e.count).merged(Merge::Sum);
-        h.read("time", |e: &mut T, _| e.sum_ns as f64 / NS_PER_S).merged(Merge::Sum);
-        h.read("average_time", |e: &mut T, _| e.sum_ns as f64 / NS_PER_S / e.count.max(1) as f64);
+        h.read("time", |e: &mut T, _| general(e.sum_ns as f64 / NS_PER_S)).merged(Merge::Sum);
+        h.read("average_time", |e: &mut T, _| general(e.sum_ns as f64 / NS_PER_S / e.count.max(1) as f64));
         h.write("reset_counts", |e: &mut T, _, _| {
             *e = T::default();
             Ok(())
@@ -78,5 +79,8 @@ mod tests {
         let read =
             run_and_read(config, &["t.count", "t.time", "t.average_time", "u.count", "u.average_time"]);
         assert_eq!(read, ["4", "5", "1.25", "0", "0"]);
+        let config = "InfiniteSource(LIMIT 3) -> r :: RoundRobinSwitch; t :: TimestampAccum -> Discard; r[0] -> SetTimestamp(999999999) -> t;
+            r[1] -> SetTimestamp(999999999) -> t; r[2] -> SetTimestamp -> t; Script(wait 1, stop)";
+        assert_eq!(run_and_read(config, &["t.average_time"]), ["0.666666666667"]);
     }
 }

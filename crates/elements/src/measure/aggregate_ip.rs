@@ -19,6 +19,12 @@
 //! - `FIELD`: the field.
 //! - `INCREMENTAL` (boolean, default false): whether the value is appended to the aggregate annotation that is there, instead
 //!   of replacing it.
+//! - `UNSHIFT_IP_ADDR` (boolean, default false): whether a part of an IP address stays where it is in the address: `ip dst/8` of 10.9.8.7 is
+//!   then 10.0.0.0.
+//!
+//! # Handlers
+//! - `header` (read): the field's protocol, 0 for IP. `bit_offset`, `bit_length` (read): its first bit in the header, and its bits.
+//! - `field` (read): its protocol and name, or the argument if it has none.
 //!
 //! # Example
 //! ```click
@@ -28,9 +34,9 @@
 //! # See also
 //! AggregateCounter, AggregateIPFlows, AggregateLength
 
-use super::field::Field;
+use super::field::{Base, Field};
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Raw, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Raw, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -38,18 +44,34 @@ pub(crate) const CLASS: Class =
 
 struct AggregateIp {
     field: Field,
+    /// Bits by which a value is moved to the left.
+    shift: u32,
+    /// How the user described the field.
+    text: String,
     incremental: bool,
     outputs: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut text, mut incremental) = (Raw(String::new()), false);
-    config.args().required("FIELD", &mut text).keyword("INCREMENTAL", &mut incremental).finish()?;
+    let (mut text, mut incremental, mut unshift) = (Raw(String::new()), false, false);
+    config
+        .args()
+        .required("FIELD", &mut text)
+        .keyword("INCREMENTAL", &mut incremental)
+        .keyword("UNSHIFT_IP_ADDR", &mut unshift)
+        .finish()?;
     let field = Field::parse(&text.0)?;
     if field.length == 32 && incremental {
         return Err("'INCREMENTAL' is incompatible with field length 32".into());
     }
-    Ok(Box::new(PerPacket(AggregateIp { field, incremental, outputs: config.outputs() })))
+    let shift = if unshift && field.is_of_address() { 32 - field.offset % 32 - field.length } else { 0 };
+    Ok(Box::new(PerPacket(AggregateIp {
+        field,
+        shift,
+        text: text.0,
+        incremental,
+        outputs: config.outputs(),
+    })))
 }
 
 impl Simple for AggregateIp {
@@ -59,8 +81,16 @@ impl Simple for AggregateIp {
             return super::fail(self.outputs, "no such IP field");
         };
         let high = if self.incremental { packet.anno(Anno::AGGREGATE) << self.field.length } else { 0 };
-        packet.set_anno(Anno::AGGREGATE, high | u64::from(value));
+        packet.set_anno(Anno::AGGREGATE, high + u64::from(value << self.shift));
         Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type A = AggregateIp;
+        h.read("header", |e: &mut A, _| if e.field.base == Base::Ip { "0" } else { e.field.base.name() });
+        h.read("bit_offset", |e: &mut A, _| e.field.offset);
+        h.read("bit_length", |e: &mut A, _| e.field.length);
+        h.read("field", |e: &mut A, _| e.field.name().unwrap_or_else(|| e.text.clone()));
     }
 }
 
@@ -68,7 +98,7 @@ impl Simple for AggregateIp {
 mod tests {
     use crate::inject::{Sent, send_one};
     use crate::measure::samples::udp;
-    use crate::testing::errors;
+    use crate::testing::{errors, run_and_read};
     use packet::Anno;
 
     fn aggregate(element: &str) -> Option<u64> {
@@ -90,6 +120,26 @@ mod tests {
         assert_eq!(aggregate("AggregateIP(data[1])"), Some(7));
         assert_eq!(aggregate("AggregateIP(tcp flags)"), None);
         assert_eq!(aggregate("AggregateIP(data[8])"), None, "the payload has eight bytes");
+    }
+
+    #[test]
+    fn addresses_unshifted() {
+        assert_eq!(aggregate("AggregateIP(ip dst/8, UNSHIFT_IP_ADDR true)"), Some(0x0a00_0000));
+        assert_eq!(aggregate("AggregateIP(ip dst & 0xff00, UNSHIFT_IP_ADDR true)"), Some(0x0800));
+        assert_eq!(aggregate("AggregateIP(ip ttl, UNSHIFT_IP_ADDR true)"), Some(64));
+    }
+
+    #[test]
+    fn handlers() {
+        let read = |field: &str| {
+            let config = format!("Idle -> a :: AggregateIP({field}) -> Discard; Script(stop)");
+            run_and_read(&config, &["a.header", "a.bit_offset", "a.bit_length", "a.field"])
+        };
+        assert_eq!(read("ip src"), ["0", "96", "32", "ip src"]);
+        assert_eq!(read("ip dst/8"), ["0", "128", "8", "ip dst/8"]);
+        assert_eq!(read("dport"), ["tcpudp", "16", "16", "tcpudp dport"]);
+        assert_eq!(read("tcp[13]"), ["tcp", "104", "8", "tcp flags"]);
+        assert_eq!(read("data[4+2]"), ["data", "32", "16", "data[4+2]"]);
     }
 
     #[test]

@@ -62,6 +62,8 @@ struct AggregateIpAddrPair {
     next_reap_s: Option<i64>,
     capacity: usize,
     outputs: usize,
+    /// Whether a packet without timestamp was met.
+    warned: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -82,6 +84,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         next_reap_s: None,
         capacity,
         outputs: config.outputs(),
+        warned: false,
     })))
 }
 
@@ -132,7 +135,11 @@ impl Simple for AggregateIpAddrPair {
             .and_then(|bytes| ipv4::Header::new_checked(bytes).ok())
             .map(|ip| (ip.src(), ip.dst()));
         let Some((src, dst)) = ends else { return super::fail(self.outputs, super::NO_IP) };
-        if packet.timestamp_ns() == 0 {
+        if packet.timestamp_ns() == 0 && self.timeout_s.is_some() {
+            if !self.warned {
+                cx.log(&format!("{}: warning: packet received without timestamp", cx.name()));
+                self.warned = true;
+            }
             packet.set_timestamp_ns(cx.now_ns());
         }
         let now_s = packet.timestamp_ns() / NS_PER_S;
@@ -149,7 +156,9 @@ impl Simple for AggregateIpAddrPair {
         type A = AggregateIpAddrPair;
         h.read("pairs", |e: &mut A, _| e.pairs.len());
         h.write("clear", |e: &mut A, _, _| {
-            e.pairs.clear();
+            let mut over: Vec<u32> = e.pairs.drain().map(|(_, pair)| pair.aggregate).collect();
+            over.sort_unstable();
+            over.into_iter().for_each(|aggregate| e.notifier.over(aggregate));
             Ok(())
         })
         .as_button();
@@ -182,6 +191,10 @@ mod tests {
         };
         let marks: Vec<_> = flow.seen.iter().filter_map(marks).collect();
         assert_eq!((marks, flow.data(1).len()), (vec![(1, 0), (1, 1), (2, 0), (1, 0), (2, 1)], 2));
+        assert!(
+            flow.seen.iter().all(|(_, packet)| packet.timestamp_ns() == 0),
+            "nothing ages, so nothing is stamped"
+        );
         assert_eq!((flow.write("p.clear", ""), flow.read("p.pairs")), (String::new(), "0".into()));
     }
 
@@ -195,7 +208,7 @@ mod tests {
         };
         let numbers = |keywords: &str| {
             let config = format!(
-                "p :: AggregateIPAddrPair({keywords}) -> AggregateFilter(allow 1, allow 2, deny all) -> Print(PRINTANNO true, CONTENTS NONE)
+                "p :: AggregateIPAddrPair({keywords}) -> AggregateFilter(allow 1, allow 2, drop all) -> Print(PRINTANNO true, CONTENTS NONE)
                  -> Discard; {} {} {} Script(wait 1, print p.pairs, stop)", source(1000), source(1010), source(1021)
             );
             let said = run(&config);

@@ -10,6 +10,9 @@
 //! Ports: any number of inputs, as many outputs. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
+//! - `ANNO` (annotation of four bytes, or `NONE`; default `PACKET_NUMBER`): where the packet number is. With `NONE` all packets have
+//!   the number 0.
+//! - `NOTIFIER` (element): accepted, without effect, as in Click.
 //! - `PACKETNO` (0, 1 or negative, default 0): which packet number annotation counts: that at byte 32 or that at byte 36. With a
 //!   negative number all packets have the number 0.
 //!
@@ -33,7 +36,8 @@
 use super::by_aggregate::ByAggregate;
 use packet::{Anno, Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, HandlerResult, Handlers, Pull, Residency, Verdict, parse_integer,
+    AnnoOf, Class, Config, ConfigError, Cx, Element, ElementName, FromArg, HandlerResult, Handlers, Pull,
+    Residency, Verdict, parse_integer,
 };
 use std::collections::BTreeMap;
 
@@ -55,13 +59,22 @@ struct AggregatePacketCounter {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut which = 0i32;
-    config.args().keyword("PACKETNO", &mut which).finish()?;
-    let number = match which {
-        0 => Some(Anno::PACKET_NUMBER),
-        1 => Some(Anno::SEQUENCE_NUMBER),
-        ..0 => None,
-        _ => return Err("'PACKETNO' cannot be bigger than 1".into()),
+    let (mut which, mut place, mut notifier) = (0i32, None::<String>, None::<ElementName>);
+    config
+        .args()
+        .keyword("PACKETNO", &mut which)
+        .keyword("ANNO", &mut place)
+        .keyword("NOTIFIER", &mut notifier)
+        .finish()?;
+    let number = match (place.as_deref(), which) {
+        (Some("NONE"), _) => None,
+        (Some(place), _) => {
+            Some(AnnoOf::<4>::from_arg(place, config.scope()).map_err(|_| "bad ANNO".to_owned())?.0)
+        }
+        (None, 0) => Some(Anno::PACKET_NUMBER),
+        (None, 1) => Some(Anno::SEQUENCE_NUMBER),
+        (None, ..0) => None,
+        (None, _) => return Err("'PACKETNO' cannot be bigger than 1".into()),
     };
     Ok(Box::new(AggregatePacketCounter { number, inputs: config.inputs(), flows: ByAggregate::default() }))
 }
@@ -159,7 +172,7 @@ mod tests {
             [0, 6, 3],
             [0, 0, 4],
         ];
-        let mut flow = send_singly(config, packets.map(sent));
+        let mut flow = send_singly(config, packets.iter().copied().map(sent));
         assert_eq!((flow.data(0).len(), flow.data(1).len(), flow.read("a.count")), (6, 3, "8".into()));
         assert_eq!(flow.read_with("a.received", "5"), "1\n2\n7\n9\n");
         assert_eq!(flow.read_with("a.undelivered", "5"), "2\n9\n");
@@ -168,6 +181,14 @@ mod tests {
             (String::new(), String::new())
         );
         assert_eq!(flow.read_with("a.received", "x"), "error: argument should be aggregate number");
+        for (anno, received) in
+            [("ANNO 36", "0\n"), ("ANNO NONE", "0\n"), ("ANNO PACKET_NUMBER", "1\n2\n9\n")]
+        {
+            let config = format!("Inject -> a :: AggregatePacketCounter({anno}) -> Collect(0)");
+            let mut flow = send_singly(&config, packets[..4].iter().copied().map(sent));
+            assert_eq!(flow.read_with("a.received", "5"), received, "{anno}");
+        }
+        assert!(errors("Idle -> AggregatePacketCounter(ANNO PAINT) -> Discard").contains("bad ANNO"));
         assert_eq!((flow.write("a.clear", ""), flow.read("a.count")), (String::new(), "0".into()));
         assert!(
             errors("Idle -> AggregatePacketCounter(PACKETNO 2) -> Discard")

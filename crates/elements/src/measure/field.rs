@@ -92,6 +92,13 @@ fn base_named(word: &str) -> Option<Base> {
     })
 }
 
+impl Base {
+    /// What it is called in descriptions of fields.
+    pub(super) fn name(self) -> &'static str {
+        base_name(self)
+    }
+}
+
 fn base_name(base: Base) -> &'static str {
     match base {
         Base::Ip => "ip",
@@ -238,6 +245,22 @@ impl Field {
             return Err("field specification does not fit within a single word".to_owned());
         }
         Ok(self)
+    }
+
+    /// Whether it lies in one of the two addresses of an IP header.
+    pub(super) fn is_of_address(self) -> bool {
+        self.base == Base::Ip && (96..160).contains(&self.offset)
+    }
+
+    /// Protocol and name, if the field or one that begins with it has a name.
+    pub(super) fn name(self) -> Option<String> {
+        let here =
+            || NAMES.iter().filter(|(_, base, offset, _)| (*base, *offset) == (self.base, self.offset));
+        let whole = here().find(|(.., length)| *length == self.length);
+        let part = || here().filter(|(.., length)| *length > self.length).min_by_key(|(.., length)| *length);
+        let (name, _, _, length) = whole.or_else(part)?;
+        let bits = if *length > self.length { format!("/{}", self.length) } else { String::new() };
+        Some(format!("{} {name}{bits}", base_name(self.base)))
     }
 
     /// All bits of the field set.
