@@ -30,6 +30,7 @@ mod ports;
 mod ready;
 mod router;
 mod sched;
+mod services;
 mod timers;
 mod values;
 mod work;
@@ -52,6 +53,7 @@ pub use plan::Plan;
 pub use ready::Interest;
 pub use router::{Handle, Router, STOPPED};
 pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};
+pub use services::{machine_protocol, service_port};
 pub use values::{
     AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, interval,
     parse_boolean, parse_integer,

@@ -241,14 +241,15 @@ impl std::fmt::Display for Bandwidth {
     }
 }
 
-/// A TCP or UDP port: a number or the name of a well-known service.
+/// A TCP or UDP port: a number or the name of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IpPort(pub u16);
 
 impl FromArg for IpPort {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         let number = || parse_integer(text).and_then(|n| u16::try_from(n).ok());
-        match number().or_else(|| scope.port(text)).or_else(|| wire::describe::port(text)) {
+        let named = || scope.port(text).or_else(|| wire::describe::port(text));
+        match number().or_else(named).or_else(|| crate::service_port(text)) {
             Some(port) => Ok(IpPort(port)),
             None => parse_error("port", text),
         }

@@ -406,10 +406,14 @@ impl<'p> Parser<'p, '_> {
             return false;
         }
         let scope = self.language.scope;
-        let named_port = || scope.port(word).filter(|_| primitive.kind == Some(Kind::Port));
+        let kind = primitive.kind;
+        let named_port = |wanted| {
+            let port = || scope.port(word).or_else(|| router::service_port(word));
+            (kind == wanted).then(port).flatten().map(|port| Data::Named(Kind::Port, port.into()))
+        };
         let found = meaning.data().or_else(|| number(word).map(Data::Int));
-        let found = found.or_else(|| named_port().map(|port| Data::Int(port.into())));
-        let found = found.or_else(|| self.address(word, primitive.kind, header));
+        let found = found.or_else(|| named_port(Some(Kind::Port)));
+        let found = found.or_else(|| self.address(word, kind, header)).or_else(|| named_port(None));
         match found {
             Some(data) => primitive.data = data,
             None => {

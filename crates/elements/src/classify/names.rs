@@ -246,7 +246,8 @@ impl Family {
             return Some(ip_proto::ICMPV6.into());
         }
         let supported = |&proto: &u16| proto < 256 || proto == PROTO_TCP_OR_UDP || proto == PROTO_TRANSPORT;
-        describe::protocol(word).filter(supported).map(u32::from)
+        let of_machine = || router::machine_protocol(word).map(u32::from);
+        describe::protocol(word).filter(supported).map(u32::from).or_else(of_machine)
     }
 
     fn icmp_type_named(self, word: &str) -> Option<u32> {

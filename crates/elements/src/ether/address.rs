@@ -64,6 +64,12 @@ impl FromArg for MacAnno {
 }
 
 impl MacAnno {
+    /// The address there.
+    #[inline]
+    pub(crate) fn get(self, packet: &Packet) -> MacAddr {
+        MacAddr(packet.annotations()[self.0..].first_chunk().copied().unwrap_or_default())
+    }
+
     /// Stores an address there.
     #[inline]
     pub(crate) fn set(self, packet: &mut Packet, address: MacAddr) {

@@ -1,19 +1,19 @@
 //! Sends an ARP reply now and then.
 //!
 //! ```click
-//! ARPFaker(IP1, ETH1, IP2, ETH2)
+//! ARPFaker(DSTIP, DSTETH, SRCIP, SRCETH)
 //! ```
 //!
-//! One second after the start, and every ten seconds from then on, tells the host with the addresses IP1 and ETH1 by an ARP
-//! reply that IP2 has the Ethernet address ETH2. Nobody needs to have asked.
+//! One second after the start, and every ten seconds from then on, tells the host with the addresses DSTIP and DSTETH by an ARP
+//! reply that SRCIP has the Ethernet address SRCETH. Nobody needs to have asked.
 //!
 //! Ports: no input, 1 output. Processing: push. Workers: one.
 //!
 //! # Arguments
-//! - `IP1` (IP address): who is told.
-//! - `ETH1` (Ethernet address): the Ethernet address of who is told.
-//! - `IP2` (IP address): the address told about.
-//! - `ETH2` (Ethernet address): its Ethernet address.
+//! - `DSTIP` (IP address): who is told.
+//! - `DSTETH` (Ethernet address): the Ethernet address of who is told.
+//! - `SRCIP` (IP address): the address told about.
+//! - `SRCETH` (Ethernet address): its Ethernet address.
 //!
 //! # Example
 //! ```click
@@ -49,10 +49,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut ip2, mut eth2) = (Ipv4Addr::UNSPECIFIED, MacAddr::ZERO);
     config
         .args()
-        .required("IP1", &mut ip1)
-        .required("ETH1", &mut eth1)
-        .required("IP2", &mut ip2)
-        .required("ETH2", &mut eth2)
+        .required("DSTIP", &mut ip1)
+        .required("DSTETH", &mut eth1)
+        .required("SRCIP", &mut ip2)
+        .required("SRCETH", &mut eth2)
         .finish()?;
     let mut frame = [0; FRAME_LEN];
     let (ethernet, body) = frame.split_at_mut(HEADER_LEN);

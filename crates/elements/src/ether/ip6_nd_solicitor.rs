@@ -1,7 +1,7 @@
 //! Puts IPv6 packets into Ethernet frames, with addresses found by neighbour discovery.
 //!
 //! ```click
-//! IP6NDSolicitor(IP6, ETH [, KEYWORDS])
+//! IP6NDSolicitor(IP, ETH [, KEYWORDS])
 //! ```
 //!
 //! What ARPQuerier is for IPv4 (RFC 4861). Packets at input 0 are IPv6 packets with a destination annotation. If the
@@ -22,12 +22,13 @@
 //! Ports: 2 inputs, 1 to 3 outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! - `IP6` (IPv6 address), `ETH` (Ethernet address): this host's.
+//! - `IP` (IPv6 address), `ETH` (Ethernet address): this host's.
 //! - `CAPACITY`, `ENTRY_CAPACITY`, `UNKNOWN_CAPACITY`, `ENTRY_PACKET_CAPACITY`, `CAPACITY_SLIM_FACTOR`, `TIMEOUT`, `POLL_TIMEOUT`
 //!   (default 30 s), `DELAY` (default 5 s), `RETRANS`, `PROBES` (default 3), `INTERFACE`: see ARPTable.
 //!
 //! # Handlers
-//! - `table`, `neighbours`, `count`, `length`, `refused` (read), `insert`, `delete` (write): see ARPTable.
+//! - `table`, `neighbours`, `count`, `length`, `refused` (read), `insert`, `delete` (write): see ARPTable;
+//!   `table` without ages.
 //! - `stats` (read): packets dropped and solicitations sent, as text.
 //! - `queries`, `responses` (read): solicitations sent, packets received that may be advertisements.
 //! - `drops` (read): packets dropped, without those that waited in vain.
@@ -62,7 +63,7 @@ pub(crate) const CLASS: Class = Class::new("IP6NDSolicitor", create::<false>)
 /// Makes an IP6NDSolicitor, or with `HOP` an IP6Adjacency.
 pub(super) fn create<const HOP: bool>(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut args, mut ip, mut mac) = (TableArgs::default(), Ipv6Addr::UNSPECIFIED, MacAddr::ZERO);
-    args.read(config.args()).required("IP6", &mut ip).required("ETH", &mut mac).finish()?;
+    args.read(config.args()).required("IP", &mut ip).required("ETH", &mut mac).finish()?;
     querier::create::<Nd, HOP>(config, Nd { ip, mac }, None, &args, RFC_4861)
 }
 

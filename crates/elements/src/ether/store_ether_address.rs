@@ -2,6 +2,7 @@
 //!
 //! ```click
 //! StoreEtherAddress(ADDR, OFFSET)
+//! StoreEtherAddress(OFFSET offset, ANNO annotation)
 //! ```
 //!
 //! Packets that have no six bytes at OFFSET leave unchanged at output 1 if it is in use and are dropped otherwise.
@@ -10,6 +11,7 @@
 //!
 //! # Arguments
 //! - `ADDR` (Ethernet address): the address.
+//! - `ANNO` (annotation of six bytes): where each packet has the address instead.
 //! - `OFFSET` (integer, `src` or `dst`): where to store it. `src` is 6 and `dst` is 0, the places in an Ethernet header.
 //!
 //! # Handlers
@@ -23,7 +25,7 @@
 //! # See also
 //! EtherRewrite, EtherEncap, GetEtherAddress
 
-use super::address::place;
+use super::address::{MacAnno, place};
 use crate::ip::fail;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
@@ -37,23 +39,34 @@ pub(crate) const CLASS: Class = Class::new("StoreEtherAddress", create)
 
 struct StoreEtherAddress {
     address: MacAddr,
+    /// Where the packet has the address instead.
+    anno: Option<MacAnno>,
     offset: usize,
     outputs: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut address, mut offset) = (MacAddr::ZERO, String::new());
-    config.args().required("ADDR", &mut address).required("OFFSET", &mut offset).finish()?;
-    let offset = place(&offset)?;
-    Ok(Box::new(PerPacket(StoreEtherAddress { address, offset, outputs: config.outputs() })))
+    let (mut address, mut anno, mut offset) = (None::<MacAddr>, None::<MacAnno>, String::new());
+    config
+        .args()
+        .positional("ADDR", &mut address)
+        .required("OFFSET", &mut offset)
+        .keyword("ANNO", &mut anno)
+        .finish()?;
+    if address.is_some() == anno.is_some() {
+        return Err("must specify exactly one of ADDR/ANNO".into());
+    }
+    let (address, offset) = (address.unwrap_or(MacAddr::ZERO), place(&offset)?);
+    Ok(Box::new(PerPacket(StoreEtherAddress { address, anno, offset, outputs: config.outputs() })))
 }
 
 impl Simple for StoreEtherAddress {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let address = self.anno.map_or(self.address, |anno| anno.get(packet));
         let place = packet.data_mut().get_mut(self.offset..).and_then(|bytes| bytes.first_chunk_mut());
         let Some(place) = place else { return fail(self.outputs, "too short for an Ethernet address") };
-        *place = self.address.octets();
+        *place = address.octets();
         Verdict::Pass
     }
 

@@ -83,7 +83,7 @@ fn default_broadcast(prefix: &Prefix) -> Ipv4Addr {
 impl Link for Arp {
     type Address = Ipv4Addr;
     const NO_ANSWER: &'static str = "no answer to ARP queries";
-    const QUERIES: &'static str = "ARP";
+    const QUERIES: &'static str = "ARP queries";
 
     #[inline]
     fn is_ready(&self) -> bool {

@@ -25,7 +25,7 @@ pub(crate) struct Nd {
 impl Link for Nd {
     type Address = Ipv6Addr;
     const NO_ANSWER: &'static str = "no answer to neighbour solicitations";
-    const QUERIES: &'static str = "ND";
+    const QUERIES: &'static str = "ND Solicitation Message";
 
     #[inline]
     fn is_ready(&self) -> bool {

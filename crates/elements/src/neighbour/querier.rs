@@ -537,11 +537,7 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
         handlers(h, |e: &mut Q<L, HOP>| (&*e.table, e.shared.interface.as_str()));
         h.read("stats", |e: &mut Q<L, HOP>, _| {
             let killed = e.shared.drops.load(Relaxed) + e.table.drops().load(Relaxed);
-            format!(
-                "{killed} packets killed\n{} {} queries sent\n",
-                e.shared.queries.load(Relaxed),
-                L::QUERIES
-            )
+            format!("{killed} packets killed\n{} {} sent\n", e.shared.queries.load(Relaxed), L::QUERIES)
         });
         h.read("queries", |e: &mut Q<L, HOP>, _| e.shared.queries.load(Relaxed));
         h.read("responses", |e: &mut Q<L, HOP>, _| e.shared.responses.load(Relaxed));

@@ -167,6 +167,9 @@ pub(crate) enum Found {
 
 /// An address that neighbours have.
 pub(crate) trait Address: Copy + Ord + Hash + Display + Send + Sync + 'static {
+    /// Whether lists say how old entries are, as Click's do for IPv4 only.
+    const SHOWS_AGE: bool;
+
     /// A hash that depends on a key.
     fn mix(self, key: u64) -> u64;
 }
@@ -181,6 +184,8 @@ fn fold(a: u64, b: u64) -> u64 {
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Address for Ipv4Addr {
+    const SHOWS_AGE: bool = true;
+
     #[inline]
     fn mix(self, key: u64) -> u64 {
         fold(u64::from(self.to_bits()) ^ key, ODD)
@@ -188,6 +193,8 @@ impl Address for Ipv4Addr {
 }
 
 impl Address for Ipv6Addr {
+    const SHOWS_AGE: bool = false;
+
     #[inline]
     fn mix(self, key: u64) -> u64 {
         let bits = self.to_bits();
@@ -546,9 +553,9 @@ impl<A: Address> Neighbours<A> {
         let mut text = String::new();
         self.for_each(|ip, entry| {
             let known = entry.mac(&self.timing(), now_ns).is_some();
-            let (age, mac) = (age(entry, now_ns), entry.last_mac());
+            let age = if A::SHOWS_AGE { format!(" {}000", age(entry, now_ns)) } else { String::new() };
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{ip} {} {mac} {age}000", i32::from(known));
+            let _ = writeln!(text, "{ip} {} {}{age}", i32::from(known), entry.last_mac());
         });
         text
     }

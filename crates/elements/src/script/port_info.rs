@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Each name stands for the port wherever elements expect a TCP or UDP port: in the compound element that the PortInfo is in,
-//! and in those within it. Lines of services(5) can be used as they are; what follows a `#` is ignored. Names of well-known
-//! services need no PortInfo.
+//! and in those within it. Lines of services(5) can be used as they are; what follows a `#` is ignored. Names that
+//! the machine's own services(5) lists need no PortInfo.
 //!
 //! Ports: none. Workers: replicated.
 //!

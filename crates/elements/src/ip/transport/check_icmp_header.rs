@@ -112,7 +112,7 @@ mod tests {
         let mut flow = send(BOTH, [&good[..], &bad].concat());
         assert_eq!((flow.data(0), flow.data(1)), (good.to_vec(), bad));
         assert_eq!(flow.read("c.drop_details"), "0\tnot ICMP\n5\tbad packet length\n1\tbad ICMP checksum\n");
-        assert_eq!(flow.log(), "ICMP header check failed: bad packet length\n");
+        assert_eq!(flow.log(), "c :: CheckICMPHeader: ICMP header check failed: bad packet length\n");
     }
 
     /// Ethernet pads short frames; the padding is not part of the message.

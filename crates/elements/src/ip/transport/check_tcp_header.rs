@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(flow.read("c.drop_details"), "1\tnot TCP\n3\tbad packet length\n1\tbad TCP checksum\n");
         assert_eq!(
             (flow.read("c.drops"), flow.log()),
-            ("5".into(), "TCP header check failed: not TCP\n".into())
+            ("5".into(), "c :: CheckTCPHeader: TCP header check failed: not TCP\n".into())
         );
     }
 

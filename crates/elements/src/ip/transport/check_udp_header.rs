@@ -43,6 +43,7 @@ struct Udp;
 
 impl Protocol for Udp {
     const NAME: &'static str = "UDP";
+    const NAMES_ELEMENT: bool = false;
     const REASONS: [&'static str; 3] = ["not UDP", "bad packet length", "bad UDP checksum"];
 
     #[inline]

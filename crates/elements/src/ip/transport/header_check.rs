@@ -8,6 +8,8 @@ use std::marker::PhantomData;
 pub(super) trait Protocol: Send + 'static {
     /// Its name in messages.
     const NAME: &'static str;
+    /// Whether messages name the element, as Click's do but for UDP.
+    const NAMES_ELEMENT: bool = true;
     /// What can be wrong, in the order of `drop_details`.
     const REASONS: [&'static str; 3];
     /// What is wrong with this packet.
@@ -49,7 +51,13 @@ impl<P: Protocol> HeaderCheck<P> {
     fn bad(&mut self, cx: &mut Cx<'_>, fault: Fault) -> Verdict {
         let reason = P::REASONS[fault as usize];
         if self.verbose || self.drops == [0; 3] {
-            cx.log(&format!("{} header check failed: {reason}", P::NAME));
+            let name = P::NAME;
+            let who = if P::NAMES_ELEMENT {
+                format!("{} :: Check{name}Header: ", cx.name())
+            } else {
+                String::new()
+            };
+            cx.log(&format!("{who}{name} header check failed: {reason}"));
         }
         self.drops[fault as usize] += 1;
         super::super::fail(self.outputs, reason)
