@@ -19,7 +19,7 @@ use crate::{DEFAULT_VECTOR, ports};
 use lang::{Context, Diagnostic, Graph};
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 /// How a router is to run.
@@ -210,7 +210,8 @@ fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (I
         .zip(&layout.classes)
         .zip(layout.ports)
         .zip(layout.plan.workers)
-        .map(|(((element, class), [inputs, outputs]), workers)| Node {
+        .zip(layout.plan.homes)
+        .map(|((((element, class), [inputs, outputs]), workers), home)| Node {
             name: element.name.clone(),
             class,
             config: element.config.clone(),
@@ -219,6 +220,7 @@ fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (I
             inputs,
             outputs,
             workers,
+            home,
         })
         .collect();
     let by_name = nodes.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
@@ -242,6 +244,7 @@ fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (I
         current: Current::default(),
         mailboxes: (0..workers).map(|_| Arc::new(Mailbox::default())).collect(),
         run_count: AtomicI64::new(1),
+        grants: AtomicU64::new(0),
         halted: AtomicBool::new(false),
         swapping: AtomicBool::new(false),
         reconfigure: OnceLock::new(),

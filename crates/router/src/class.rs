@@ -60,6 +60,8 @@ pub struct Class {
     pub pins: Option<ReadPins>,
     /// Whether a write to the handler `config` gives an element new arguments while it runs: see [`Class::live`].
     pub live: bool,
+    /// Whether what is pushed into an element goes on as its own task's work, on its own worker: see [`Class::hands_over`].
+    pub hands_over: bool,
     /// The documentation: the element file's leading doc block.
     pub doc: &'static str,
     /// Makes an instance from its configuration.
@@ -79,6 +81,7 @@ impl Class {
             phase: 0,
             pins: None,
             live: false,
+            hands_over: false,
             doc: "",
             create,
         }
@@ -132,6 +135,13 @@ impl Class {
     /// [`crate::Element::reconfigure`].
     pub const fn live(mut self) -> Class {
         self.live = true;
+        self
+    }
+
+    /// Says that whoever pushes into an element of the class does not reach what is behind it: only the instance on the element's
+    /// own worker ([`crate::Config::home`]) emits, and the others hand their packets to it.
+    pub const fn hands_over(mut self) -> Class {
+        self.hands_over = true;
         self
     }
 

@@ -123,6 +123,11 @@ impl Config<'_> {
         &self.info.nodes[self.element].workers
     }
 
+    /// The worker that the element's own work, its task for instance, is for. Others may have an instance to push into.
+    pub fn home(&self) -> usize {
+        self.info.nodes[self.element].home
+    }
+
     /// The worker that this instance is for.
     pub fn worker(&self) -> usize {
         self.worker

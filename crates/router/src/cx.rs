@@ -161,8 +161,9 @@ pub(crate) struct Core {
     /// way is next is what no processor can guess.
     pub(crate) lot_of: [u8; LOTS],
     pub(crate) next_call: u64,
-    /// The run count at which the element that steers the driver was asked whether to stop, until it has decided.
-    pub(crate) asked: Option<i64>,
+    /// How often the run count had been raised when the element that steers the driver was asked whether to stop, until it has
+    /// decided.
+    pub(crate) asked: Option<u64>,
     /// How often it was asked in a row.
     pub(crate) asks: u32,
     pub(crate) dispatches: u64,

@@ -10,7 +10,7 @@ use lang::{Landmark, Span};
 use std::any::Any;
 use std::collections::HashMap;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak, mpsc};
 
 /// A port of an element.
@@ -41,6 +41,8 @@ pub struct Node {
     pub outputs: Vec<Port>,
     /// The workers that have an instance of it.
     pub workers: Vec<usize>,
+    /// The one of them that its own work is for, if it has work of its own.
+    pub home: usize,
 }
 
 impl Node {
@@ -157,6 +159,8 @@ pub struct Info {
     pub(crate) mailboxes: Vec<Arc<Mailbox>>,
     /// How many times more the driver may be asked to stop before it does.
     pub(crate) run_count: AtomicI64,
+    /// How often that was raised.
+    pub(crate) grants: AtomicU64,
     pub(crate) halted: AtomicBool,
     /// Whether it halts only for as long as another configuration is put in its place.
     pub(crate) swapping: AtomicBool,
@@ -198,6 +202,9 @@ impl Info {
     /// Changes how often the driver may still be asked to stop before it does; when none are left, it stops, unless an
     /// element steers it.
     pub fn adjust_run_count(&self, by: i64) {
+        if by > 0 {
+            self.grants.fetch_add(1, Ordering::Relaxed);
+        }
         let old =
             self.run_count.update(Ordering::Relaxed, Ordering::Relaxed, |count| count.saturating_add(by));
         if let Some(first) = self.mailboxes.first()

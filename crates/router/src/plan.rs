@@ -2,7 +2,7 @@
 //!
 //! Work starts at *roots*: elements with a task or timers of their own. A root has a home: the worker it is pinned to,
 //! worker 0, or (multi-queue sources) every worker. What a root reaches, pushing downstream and pulling upstream as far
-//! as the next queue, has an instance on the root's worker. Roots that reach a common [`Residency::Exclusive`] element
+//! as the next queue or element that hands over, has an instance on the root's worker. Roots that reach a common [`Residency::Exclusive`] element
 //! have to share one worker.
 
 use crate::class::{Activity, Class, Residency};
@@ -16,6 +16,8 @@ pub struct Plan {
     pub workers: Vec<Vec<usize>>,
     /// Why roots that could have run on several workers share one: (root, exclusive element, worker).
     pub merged: Vec<(usize, usize, usize)>,
+    /// For each element, the worker that its own work is for: a root's home, or else the first that has an instance.
+    pub homes: Vec<usize>,
 }
 
 struct Root {
@@ -41,7 +43,7 @@ pub(crate) fn plan(
             Activity::IfPullInput => pulls,
         };
         if active {
-            roots.push(root(element, class, ports, pins, workers));
+            roots.push(root(element, classes, ports, pins, workers));
         }
     }
     let mut rooted = vec![false; classes.len()];
@@ -49,15 +51,15 @@ pub(crate) fn plan(
         root.reach.iter().for_each(|&element| rooted[element] = true);
     }
     // What nothing reaches can still be reached through handlers; it lives with what it reaches in turn.
-    for (element, class) in classes.iter().enumerate() {
+    for element in 0..classes.len() {
         if !rooted[element] {
-            let root = root(element, class, ports, pins, workers);
+            let root = root(element, classes, ports, pins, workers);
             root.reach.iter().for_each(|&reached| rooted[reached] = true);
             roots.push(root);
         }
     }
     let merged = merge(classes, &mut roots);
-    let mut plan = Plan { workers: vec![Vec::new(); classes.len()], merged };
+    let mut plan = Plan { workers: vec![Vec::new(); classes.len()], merged, homes: Vec::new() };
     for root in &roots {
         for &element in &root.reach {
             let list = &mut plan.workers[element];
@@ -65,33 +67,40 @@ pub(crate) fn plan(
         }
     }
     plan.workers.iter_mut().for_each(|list| list.sort_unstable());
+    plan.homes = plan.workers.iter().map(|list| list.first().copied().unwrap_or(0)).collect();
+    for root in &roots {
+        plan.homes[root.element] = root.homes[0];
+    }
     plan
 }
 
 fn root(
     element: usize,
-    class: &Class,
+    classes: &[&'static Class],
     ports: &[[Vec<Port>; 2]],
     pins: &BTreeMap<usize, usize>,
     workers: usize,
 ) -> Root {
     let pin = pins.get(&element).copied();
-    let homes = match (pin, class.activity) {
+    let homes = match (pin, classes[element].activity) {
         (Some(worker), _) => vec![worker],
         (None, Activity::PerWorker) => (0..workers).collect(),
         (None, _) => vec![0],
     };
-    Root { element, homes, pinned: pin.is_some(), reach: reach(element, ports) }
+    Root { element, homes, pinned: pin.is_some(), reach: reach(element, classes, ports) }
 }
 
 /// All elements that work started by an element can touch, itself included.
-fn reach(from: usize, ports: &[[Vec<Port>; 2]]) -> Vec<usize> {
+fn reach(from: usize, classes: &[&'static Class], ports: &[[Vec<Port>; 2]]) -> Vec<usize> {
     let mut seen = vec![false; ports.len()];
     let mut reached = Vec::new();
     let mut open = vec![from];
     seen[from] = true;
     while let Some(element) = open.pop() {
         reached.push(element);
+        if element != from && classes[element].hands_over {
+            continue; // the other side is the element's own work
+        }
         let downstream = ports[element][1].iter().filter(|port| port.push);
         let upstream = ports[element][0].iter().filter(|port| !port.push);
         for &(peer, _) in downstream.chain(upstream).flat_map(|port| &port.peers) {

@@ -258,7 +258,7 @@ impl Running<'_> {
                 return Some(Turned::Idle(None));
             };
             if self.core.asked.is_none() {
-                self.core.asked = Some(info.run_count());
+                self.core.asked = Some(info.grants.load(std::sync::atomic::Ordering::Relaxed));
                 let call = Call::write(format!("{}.step", info.nodes[element].name), "router");
                 self.perform(call, Reply::Driver);
             }
@@ -274,9 +274,11 @@ impl Running<'_> {
     /// The element that steers the driver has done a step: unless it has granted something, the driver stops.
     fn decide(&mut self) {
         let asked = self.core.asked.take().unwrap_or(0);
-        let granted = self.core.info.run_count();
-        self.core.asks = if granted > 0 { 0 } else { self.core.asks + 1 };
-        if granted <= 0 && (granted <= asked || self.core.asks > ASKS_MAX) {
+        let grants = self.core.info.grants.load(std::sync::atomic::Ordering::Relaxed);
+        let left = self.core.info.run_count();
+        self.core.asks = if left > 0 { 0 } else { self.core.asks + 1 };
+        // Not by the run count: other workers may have used up meanwhile what was granted.
+        if left <= 0 && (grants == asked || self.core.asks > ASKS_MAX) {
             self.core.info.halt();
         }
     }

@@ -13,7 +13,7 @@
 //! - `EXTRA_LENGTH` (boolean, default false): whether the extra-length annotation counts as well.
 //!
 //! # Handlers
-//! None.
+//! - `length` (read, write): the argument.
 //!
 //! # Example
 //! ```click
@@ -26,7 +26,7 @@
 
 use super::reject;
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("CheckLength", create)
@@ -56,6 +56,14 @@ impl Simple for CheckLength {
             return Verdict::Pass;
         }
         reject(self.second, "too long")
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("length", |e: &mut CheckLength, _| e.length);
+        h.write("length", |e: &mut CheckLength, cx, text| {
+            e.length = router::value::<u32>(cx, text)? as usize;
+            Ok(())
+        });
     }
 }
 

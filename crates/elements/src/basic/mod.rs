@@ -15,21 +15,25 @@ mod instant;
 mod ip_print;
 mod ip_text;
 mod message;
+mod move_data;
 mod null;
 pub(crate) mod out_file;
-mod pad;
+pub(crate) mod pad;
 pub(crate) mod paint;
+mod paint2;
 pub(crate) mod print;
 mod pull_null;
 mod push_null;
 mod random_bit_errors;
 pub(crate) mod rate_average;
+mod search;
 mod self_test;
 mod set_anno_byte;
 mod set_crc32;
 mod set_packet_type;
 mod set_timestamp;
 mod set_timestamp_delta;
+mod store_anno;
 mod store_data;
 mod store_timestamp;
 mod strip;
@@ -37,7 +41,9 @@ mod time_filter;
 mod time_range;
 mod timestamp_accum;
 pub(crate) mod truncate;
+mod truncate_fcs;
 mod unstrip;
+mod unstrip_anno;
 
 use router::{Class, Verdict};
 
@@ -114,6 +120,12 @@ pub const CLASSES: &[&Class] = &[
     &alignment_info::TSC_CLOCK,
     &alignment_info::JIFFIE_CLOCK,
     &alignment_info::LINUX_CLOCK,
+    &move_data::CLASS,
+    &paint2::CLASS,
+    &search::CLASS,
+    &store_anno::CLASS,
+    &truncate_fcs::CLASS,
+    &unstrip_anno::CLASS,
 ];
 
 /// What becomes of a packet that does not pass: it leaves at output 1, if there is one.

@@ -30,7 +30,11 @@
 //! - `START_AFTER`, `END_AFTER` (time span): the same, counted from the first packet of the file.
 //! - `INTERVAL` (time span): the end, counted from the beginning of the range.
 //! - `FILEPOS` (integer): starts with the first packet at or behind this byte of the (decompressed) file.
-//! - `MMAP` (boolean): accepted for compatibility, without effect.
+//! - `FORCE_LEN` (integer, default -1): if 0, packets are lengthened with zeros to what they had before they were cut; if 60 to 9,000, all
+//!   packets are lengthened or cut to so many bytes, 14 less where the file has no Ethernet headers.
+//! - `ACCELERATION` (integer, default 100): with TIMING, the pace in per cent of that of the capture.
+//! - `TIMING_FNT` (string): FastClick's formula for the pace, which is not computed: only an empty one is accepted.
+//! - `MMAP`, `PRELOAD`, `BURST`: accepted for compatibility, without effect.
 //!
 //! At the end of the range STOP and END_CALL take effect as at the end of the file; without them the element becomes
 //! inactive there. If END_CALL leaves it active, the packets behind the end follow.
@@ -54,6 +58,7 @@
 
 use super::encap::{self, Encap, mark_ip};
 use super::range::{Nanos, Place, Range, RangeArgs};
+use crate::basic::pad::lengthen;
 use device::capture::{LinkType, Reader, Record};
 use packet::{Anno, Batch, Packet};
 use router::{
@@ -73,6 +78,8 @@ pub(crate) const CLASS: Class = Class::new("FromDump", create)
 
 /// Sampling probabilities are multiples of 2^-28, as in Click.
 const SAMPLE_ONE: u32 = 1 << 28;
+/// Lengths that all packets can be given.
+const FORCED_LENGTHS: std::ops::RangeInclusive<i32> = 60..=9000;
 /// Records passed over in one go before others get their turn.
 const SKIPS_PER_RUN: usize = 16;
 
@@ -103,8 +110,8 @@ struct Source {
     /// Where the last record begins.
     position: u64,
     range: Range,
-    /// What to add to a capture time to have the time at which to emit.
-    pace_ns: Option<i64>,
+    /// The capture time of the first packet, and when it was emitted.
+    pace: Option<(i64, i64)>,
     /// The end of the range was met, but nothing done about it yet.
     range_ended: bool,
     ended: bool,
@@ -118,6 +125,10 @@ struct FromDump {
     filepos: u64,
     source: Source,
     timing: bool,
+    /// The pace with `timing`, in per cent of the capture's.
+    acceleration: u32,
+    /// FastClick's argument: 0 for the length that packets had, or a length for all; none to leave them.
+    force_len: Option<usize>,
     active: bool,
     force_ip: bool,
     sample: u32,
@@ -131,7 +142,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut filename = FileName::default();
     let (mut timing, mut stop, mut active, mut force_ip) = (false, false, true, false);
     let (mut sample, mut end_call, mut filepos, mut mmap) = (1.0, None::<CallArg>, 0u64, false);
-    let mut times = RangeArgs::default();
+    let (mut force_len, mut acceleration, mut preload, mut burst) = (-1i32, 100u32, 0i64, 0u32);
+    let (mut times, mut formula) = (RangeArgs::default(), String::new());
     config
         .args()
         .required("FILENAME", &mut filename)
@@ -148,7 +160,21 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("END_CALL", &mut end_call)
         .keyword("FILEPOS", &mut filepos)
         .keyword("MMAP", &mut mmap)
+        .keyword("FORCE_LEN", &mut force_len)
+        .keyword("ACCELERATION", &mut acceleration)
+        .keyword("PRELOAD", &mut preload)
+        .keyword("BURST", &mut burst)
+        .keyword("TIMING_FNT", &mut formula)
         .finish()?;
+    if !formula.is_empty() {
+        return Err("TIMING_FNT: formulas are not computed; use ACCELERATION".into());
+    }
+    if force_len > 0 && !FORCED_LENGTHS.contains(&force_len) {
+        return Err("FORCE_LEN requires a valid frame size".into());
+    }
+    if acceleration == 0 {
+        return Err("ACCELERATION must be positive".into());
+    }
     let range = Range::new(times)?;
     let at_end = match end_call {
         Some(_) if stop => return Err("END_CALL and STOP are mutually exclusive".into()),
@@ -167,6 +193,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         filepos,
         source: Source::new(range),
         timing,
+        acceleration,
+        force_len: usize::try_from(force_len).ok(),
         active,
         force_ip,
         sample,
@@ -207,7 +235,7 @@ impl Source {
             held: None,
             position: 0,
             range,
-            pace_ns: None,
+            pace: None,
             range_ended: false,
             ended: false,
         }
@@ -274,7 +302,7 @@ impl FromDump {
 
     fn next(&mut self, cx: &mut Cx<'_>) -> Next {
         let Some((record, stage)) = self.source.read(cx) else { return Next::FileEnd };
-        let pace_ns = *self.source.pace_ns.get_or_insert(cx.now_ns().saturating_sub(record.time_ns));
+        let pace = *self.source.pace.get_or_insert((record.time_ns, cx.now_ns()));
         if self.source.range_ended {
             return Next::RangeEnd;
         }
@@ -291,12 +319,19 @@ impl FromDump {
                 }
             }
         }
-        let at_ns = record.time_ns.saturating_add(pace_ns);
+        let at_ns = self.due_ns(pace, record.time_ns);
         if self.timing && cx.now_ns() < at_ns {
             return Next::Later(at_ns);
         }
         self.source.held = None;
         self.make(cx, &record)
+    }
+
+    /// When a packet is due, by the capture time of the first one, the time at which that was emitted, and its own.
+    fn due_ns(&self, (first_ns, start_ns): (i64, i64), time_ns: i64) -> i64 {
+        let since_first = i128::from(time_ns) - i128::from(first_ns);
+        let scaled = since_first * 100 / i128::from(self.acceleration);
+        start_ns.saturating_add(scaled.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
     }
 
     fn sample(&self, cx: &mut Cx<'_>) -> bool {
@@ -314,6 +349,15 @@ impl FromDump {
         packet.set_mac_offset(0);
         let cut = u64::from(record.orig_len).saturating_sub(bytes.len() as u64);
         packet.set_anno(Anno::EXTRA_LENGTH, cut);
+        if self.force_len.is_some() {
+            match self.with_length(cx, packet, record) {
+                Ok(forced) => packet = forced,
+                Err(packet) => {
+                    cx.drop(packet, "too long for a buffer");
+                    return Next::Skipped;
+                }
+            }
+        }
         if !self.force_ip || mark_ip(&mut packet, record.linktype) {
             return Next::Packet(packet);
         }
@@ -323,6 +367,23 @@ impl FromDump {
             cx.drop(packet, "no IP packet");
         }
         Next::Skipped
+    }
+
+    /// Gives a packet the length that FORCE_LEN says.
+    fn with_length(&self, cx: &mut Cx<'_>, mut packet: Packet, record: &Record) -> Result<Packet, Packet> {
+        let raw = matches!(record.linktype, LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6);
+        let wanted = match self.force_len.unwrap_or(0) {
+            0 => record.orig_len as usize,
+            length if raw => length - wire::ethernet::HEADER_LEN,
+            length => length,
+        };
+        packet.set_anno(Anno::EXTRA_LENGTH, 0);
+        let missing = wanted.saturating_sub(packet.len());
+        if missing > 0 {
+            return lengthen(cx, packet, missing);
+        }
+        let _ = packet.take(packet.len() - wanted); // it has them
+        Ok(packet)
     }
 
     /// Fills a batch with at most `want` packets; returns what it met then, if that was not the last packet.
@@ -514,7 +575,7 @@ impl Element for FromDump {
         });
         h.write("reset_timing", |e: &mut D, _, _| {
             e.source.range.reset();
-            e.source.pace_ns = None;
+            e.source.pace = None;
             Ok(())
         })
         .as_button();

@@ -21,6 +21,7 @@ mod ip6_adjacency;
 mod ip6_nd_advertiser;
 mod ip6_nd_solicitor;
 mod ip_adjacency;
+mod l2_load_balancer;
 mod listen_ether_switch;
 mod mark_mac_header;
 mod set_ether_address;
@@ -69,6 +70,7 @@ pub const CLASSES: &[&Class] = &[
     &ether_vlan_encap::ALIAS,
     &set_vlan_anno::ALIAS,
     &strip_ether_vlan_header::ALIAS,
+    &l2_load_balancer::CLASS,
 ];
 
 /// Puts an Ethernet header in front of a packet. False, and nothing changed, if the buffer has no room for it.

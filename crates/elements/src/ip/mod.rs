@@ -3,6 +3,7 @@
 mod address_set;
 mod anonymize_ip_addr;
 mod arguments;
+pub(crate) mod balance;
 mod check_ip_header;
 mod check_ip_header2;
 mod dec_ip_ttl;
@@ -19,11 +20,15 @@ mod ip_encap;
 mod ip_fragmenter;
 mod ip_gw_options;
 mod ip_input_combo;
+mod ip_load_balancer;
+mod ip_load_balancer_reverse;
 mod ip_mirror;
 mod ip_output_combo;
 mod ip_reassembler;
+mod ip_rr_switch;
 mod mark_ip_ce;
 mod mark_ip_header;
+mod network_direction_swap;
 mod partial;
 mod rip_send;
 #[cfg(test)]
@@ -33,6 +38,7 @@ mod set_ip_checksum;
 mod set_ip_dscp;
 pub(crate) mod set_ip_ecn;
 mod set_rand_ip_address;
+mod shifter;
 mod store_ip_address;
 mod strip_ip_header;
 mod strip_to_network_header;
@@ -92,6 +98,14 @@ pub const CLASSES: &[&Class] = &[
     &transport::round_robin_udp_ip_encap::CLASS,
     &transport::store_udp_time_seq_record::CLASS,
     &transport::tcp_ip_send::CLASS,
+    &ip_load_balancer::CLASS,
+    &ip_load_balancer_reverse::CLASS,
+    &ip_rr_switch::CLASS,
+    &ip_rr_switch::IP_FLOW,
+    &ip_rr_switch::FLOW,
+    &network_direction_swap::CLASS,
+    &shifter::CLASS,
+    &transport::reset_ip_checksum::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.

@@ -21,11 +21,14 @@ mod flows;
 mod histogram;
 mod ip_rate_monitor;
 pub(crate) mod notifier;
+mod multi_counter;
 mod number_packet;
+mod rand_load;
 mod record_timestamp;
 #[cfg(test)]
 pub(crate) mod samples;
 mod timestamp_diff;
+mod work_package;
 
 use router::{Class, Verdict};
 
@@ -52,6 +55,9 @@ pub const CLASSES: &[&Class] = &[
     &number_packet::CLASS,
     &record_timestamp::CLASS,
     &timestamp_diff::CLASS,
+    &multi_counter::CLASS,
+    &rand_load::CLASS,
+    &work_package::CLASS,
 ];
 
 /// Why packets are dropped that have no IP header where one is needed.

@@ -16,6 +16,7 @@ mod meter;
 mod min_batch;
 mod mixed_queue;
 mod pi;
+mod pipeliner;
 mod queue;
 pub(crate) mod rate;
 mod rate_limit;
@@ -23,6 +24,7 @@ mod rated_splitter;
 mod rated_unqueue;
 mod red;
 mod refill;
+mod replay;
 mod replay_unqueue;
 mod round_robin_unqueue;
 pub(crate) mod shaper;
@@ -67,4 +69,7 @@ pub const CLASSES: &[&Class] = &[
     &unqueue::CLASS,
     &unqueue2::CLASS,
     &min_batch::CLASS,
+    &pipeliner::CLASS,
+    &replay::CLASS,
+    &replay_unqueue::MULTI,
 ];

@@ -2,17 +2,22 @@
 //!
 //! ```click
 //! ReplayUnqueue([KEYWORDS])
+//! MultiReplayUnqueue([KEYWORDS])
 //! ```
 //!
 //! Pulls packets until there are no more, keeps them, and then pushes copies of all of them, in order, as often as STOP says.
 //! After that it stops the driver. The packets stay in memory: LIMIT bounds how many.
 //!
-//! It is FastClick's element with one input; packets have timestamps and annotations as they came.
+//! With several inputs, packets come from all of them in the order of their timestamps, until one input has no more; each leaves at the
+//! output of its input's number, which is its colour from then on.
 //!
-//! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
+//! They are FastClick's elements; packets have timestamps and annotations as they came.
+//!
+//! Ports: 1 or more inputs, as many outputs. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `STOP` (integer, default -1): how often all packets are pushed; -1 means for ever.
+//! - `STOP` (integer, default -1): how often all packets are pushed; negative means for ever. With 0 it stops the driver once the
+//!   packets are loaded, and becomes inactive: for scripts that set `stop` and `active` later.
 //! - `BURST` (integer, default 64): packets a scheduling.
 //! - `ACTIVE` (boolean, default true): whether it does anything.
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
@@ -21,8 +26,9 @@
 //! - `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are always copied and freed.
 //!
 //! # Handlers
-//! - `count` (read): packets pushed. `loaded` (read): packets kept.
-//! - `active` (read, write), `stop` (read, write): the arguments; `stop` counts down.
+//! - `count` (read): packets pushed. `loaded` (read): whether the packets were pulled. `packets` (read): how many are kept.
+//! - `active` (read, write), `stop` (read, write), `timing` (read, write): the arguments; `stop` counts down.
+//! - `reset` (write, button): lets the packets go, to pull others.
 //!
 //! # Example
 //! ```click
@@ -30,17 +36,22 @@
 //! ```
 //!
 //! # See also
-//! Unqueue, FromDump, TimedUnqueue
+//! Replay, Unqueue, FromDump, TimedUnqueue
 
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ReplayUnqueue", create)
+    .ports("1-/=")
     .processing("l/h")
+    .flow("#/#")
     .activity(Activity::Always)
     .residency(Residency::Exclusive)
     .doc(include_str!("replay_unqueue.rs"));
+
+/// Another name.
+pub(crate) const MULTI: Class = Class { name: "MultiReplayUnqueue", ..CLASS };
 
 struct ReplayUnqueue {
     /// Times that all packets are still to be pushed; negative for ever.
@@ -51,6 +62,8 @@ struct ReplayUnqueue {
     timing: u32,
     verbose: bool,
     packets: Vec<Packet>,
+    /// Of several inputs: the next packet of each, if it was pulled.
+    heads: Vec<Option<Packet>>,
     loaded: bool,
     /// The next packet to push.
     next: usize,
@@ -86,6 +99,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         timing,
         verbose,
         packets: Vec::new(),
+        heads: (0..config.inputs()).map(|_| None).collect(),
         loaded: false,
         next: 0,
         start_ns: 0,
@@ -104,7 +118,48 @@ impl ReplayUnqueue {
         cx.vector().min(BATCH_MAX).min(self.limit - self.packets.len())
     }
 
+    /// Whether packets of several inputs are merged.
+    fn merges(&self) -> bool {
+        self.heads.len() > 1
+    }
+
+    /// Pulls what comes next.
+    fn load(&mut self, cx: &mut Cx<'_>) {
+        match self.heads.iter().position(Option::is_none) {
+            _ if self.ask(cx) == 0 => self.finish_loading(cx),
+            _ if !self.merges() => {
+                let want = self.ask(cx);
+                cx.ask(0, want);
+            }
+            Some(input) => cx.ask(input, 1),
+            None => {
+                self.take_earliest();
+                self.load(cx);
+            }
+        }
+    }
+
+    /// Keeps the earliest of the inputs' next packets; of several the one of the first input.
+    fn take_earliest(&mut self) {
+        let time =
+            |(_, head): &(usize, &mut Option<Packet>)| head.as_ref().map(|packet| packet.timestamp_ns());
+        if let Some((input, head)) = self.heads.iter_mut().enumerate().min_by_key(time)
+            && let Some(mut packet) = head.take()
+        {
+            packet.set_paint(input as u8);
+            self.packets.push(packet);
+        }
+    }
+
+    fn let_go(&mut self, cx: &mut Cx<'_>) {
+        let heads = self.heads.iter_mut().filter_map(Option::take);
+        self.packets.drain(..).chain(heads).for_each(|packet| cx.pool().free(packet));
+    }
+
     fn finish_loading(&mut self, cx: &mut Cx<'_>) {
+        for head in self.heads.iter_mut().filter_map(Option::take) {
+            cx.drop(head, "another input has no more");
+        }
         self.loaded = true;
         self.say(cx, &format!("loaded {} packets", self.packets.len()));
         cx.schedule();
@@ -134,6 +189,10 @@ impl ReplayUnqueue {
 
     /// Pushes copies of packets that are due.
     fn replay(&mut self, cx: &mut Cx<'_>) {
+        if self.stop == 0 {
+            self.active = false;
+            return cx.please_stop();
+        }
         let mut copies = cx.batch();
         let most = self.burst.min(cx.vector()).min(BATCH_MAX);
         while self.next < self.packets.len() && copies.len() < most {
@@ -153,7 +212,11 @@ impl ReplayUnqueue {
         }
         self.count += copies.len() as u64;
         let (ended, full) = (self.next == self.packets.len(), copies.len() == most);
-        cx.emit(0, copies);
+        if self.merges() {
+            cx.spread(copies, |_, packet| usize::from(packet.paint()));
+        } else {
+            cx.emit(0, copies);
+        }
         if ended {
             self.end_round(cx);
         } else if full {
@@ -164,7 +227,7 @@ impl ReplayUnqueue {
 
 impl Element for ReplayUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.listen(0);
+        (0..self.heads.len()).for_each(|input| cx.listen(input));
         if self.active {
             cx.schedule();
         }
@@ -174,24 +237,24 @@ impl Element for ReplayUnqueue {
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         match self.active {
             true if self.loaded && !self.packets.is_empty() => self.replay(cx),
-            true if !self.loaded && self.ask(cx) > 0 => {
-                let want = self.ask(cx);
-                cx.ask(0, want);
-            }
-            true if !self.loaded => self.finish_loading(cx),
+            true if !self.loaded => self.load(cx),
             _ => {}
         }
     }
 
-    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
+    fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) -> Pull {
         let none = batch.is_empty();
-        batch.drain(|packet| self.packets.push(packet));
+        let merges = self.merges();
+        batch.drain(|packet| match merges {
+            true => self.heads[port] = Some(packet),
+            false => self.packets.push(packet),
+        });
         cx.consume(batch);
         if !none {
             cx.schedule();
         } else if !self.packets.is_empty() {
             self.finish_loading(cx);
-        } else if cx.may_have(0) {
+        } else if cx.may_have(port) {
             cx.schedule();
         }
         Pull::Nothing
@@ -202,13 +265,27 @@ impl Element for ReplayUnqueue {
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
-        self.packets.drain(..).for_each(|packet| cx.pool().free(packet));
+        self.let_go(cx);
     }
 
     fn handlers(&self, h: &mut Handlers) {
         type R = ReplayUnqueue;
         h.read("count", |e: &mut R, _| e.count);
-        h.read("loaded", |e: &mut R, _| e.packets.len());
+        h.read("loaded", |e: &mut R, _| e.loaded);
+        h.read("packets", |e: &mut R, _| e.packets.len());
+        h.read("timing", |e: &mut R, _| e.timing);
+        h.write("timing", |e: &mut R, cx, text| {
+            e.timing = router::value(cx, text)?;
+            cx.schedule();
+            Ok(())
+        });
+        h.write("reset", |e: &mut R, cx, _| {
+            e.let_go(cx);
+            (e.loaded, e.next) = (false, 0);
+            cx.schedule();
+            Ok(())
+        })
+        .as_button();
         h.read("active", |e: &mut R, _| e.active);
         h.write("active", |e: &mut R, cx, text| {
             e.active = router::value(cx, text)?;
@@ -233,7 +310,7 @@ mod tests {
     fn again_and_again() {
         let config = "InfiniteSource(LIMIT 70, BURST 70) -> q :: Queue(100) -> r :: ReplayUnqueue(STOP 3, BURST 8) -> d :: Discard;";
         assert_eq!(
-            run_and_read(config, &["d.count", "r.count", "r.loaded", "q.length"]),
+            run_and_read(config, &["d.count", "r.count", "r.packets", "q.length"]),
             ["210", "210", "70", "0"]
         );
         let limited = "InfiniteSource(LIMIT 70, BURST 70) -> q :: Queue(100) -> r :: ReplayUnqueue(STOP 2, LIMIT 9) -> d :: Discard;";

@@ -104,6 +104,9 @@ pub(crate) const CLASS: Class = Class::new("IPRewriter", rewriter::create::<TcpA
     .residency(Residency::Shared)
     .doc(include_str!("ip_rewriter.rs"));
 
+/// FastClick's name for one of which each worker has its own flows; here all workers' flows are in one table without locks.
+pub(crate) const IMP: Class = Class { name: "IPRewriterIMP", ..CLASS };
+
 /// TCP and UDP, told apart.
 struct TcpAndUdp;
 

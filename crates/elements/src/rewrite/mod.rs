@@ -59,4 +59,7 @@ pub const CLASSES: &[&Class] = &[
     &source_ip_hash_mapper::CLASS,
     &tcp_rewriter::CLASS,
     &udp_rewriter::CLASS,
+    &ip_rewriter::IMP,
+    &tcp_rewriter::IMP,
+    &udp_rewriter::IMP,
 ];

@@ -49,6 +49,9 @@ pub(crate) const CLASS: Class = Class::new("TCPRewriter", rewriter::create::<Tcp
     .residency(Residency::Shared)
     .doc(include_str!("tcp_rewriter.rs"));
 
+/// FastClick's name for one of which each worker has its own flows.
+pub(crate) const IMP: Class = Class { name: "TCPRewriterIMP", ..CLASS };
+
 /// TCP.
 struct Tcp;
 

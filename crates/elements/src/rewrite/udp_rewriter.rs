@@ -50,6 +50,9 @@ pub(crate) const CLASS: Class = Class::new("UDPRewriter", rewriter::create::<Por
     .residency(Residency::Shared)
     .doc(include_str!("udp_rewriter.rs"));
 
+/// FastClick's name for one of which each worker has its own flows.
+pub(crate) const IMP: Class = Class { name: "UDPRewriterIMP", ..CLASS };
+
 /// Whatever has ports where UDP has them.
 struct Ports;
 

@@ -45,4 +45,5 @@ pub const CLASSES: &[&Class] = &[
     &range_ip_lookup::CLASS,
     &read_radix_ip_lookup::CLASS,
     &static_ip_lookup::CLASS,
+    &radix_ip_lookup::MP,
 ];

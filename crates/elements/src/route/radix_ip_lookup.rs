@@ -67,5 +67,8 @@ pub(crate) const CLASS: Class = Class::new("RadixIPLookup", |config| {
 .residency(Residency::Shared)
 .doc(include_str!("radix_ip_lookup.rs"));
 
+/// FastClick's name for a table that several threads read.
+pub(crate) const MP: Class = Class { name: "LookupIPRouteMP", ..CLASS };
+
 /// Another table of Click's that answers alike.
 pub(crate) const INDEX_TREES: Class = Class { name: "IndexTreesIPLookup", ..CLASS };

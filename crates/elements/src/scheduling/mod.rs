@@ -5,6 +5,7 @@ mod block_thread;
 mod drr_sched;
 mod path_spinlock;
 mod prio_sched;
+mod round_robin_multi_sched;
 mod round_robin_sched;
 mod schedule_info;
 mod spinlock_acquire;
@@ -39,4 +40,6 @@ pub const CLASSES: &[&Class] = &[
     &time_sorted_sched::CLASS,
     &time_sorted_sched::MERGE,
     &path_spinlock::CLASS,
+    &round_robin_multi_sched::CLASS,
+    &round_robin_multi_sched::SHORT,
 ];

@@ -6,7 +6,8 @@
 //!
 //! Each argument names an element and the number of the worker that its task is to run on. What the element reaches,
 //! pushing downstream and pulling upstream as far as the next queue, runs there as well. If there is no such
-//! worker, that is warned of, and it runs on worker 0; -1 stands for no preference.
+//! worker, that is warned of, and it runs on worker 0; -1 stands for no preference. FastClick's `NODE/WORKER` means the worker, whatever
+//! the node of memory.
 //!
 //! Ports: none.
 //!
@@ -42,6 +43,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(StaticThreadSched))
 }
 
+/// The worker's number where a node of memory is named, too.
+fn on_node(worker: &str) -> &str {
+    match worker.split_once('/') {
+        Some((node, worker)) if router::parse_integer(node).is_some() => worker,
+        _ => worker,
+    }
+}
+
 /// Reads the arguments.
 fn pins(text: &str) -> Result<Vec<Pin>, ConfigError> {
     let mut pins = Vec::new();
@@ -49,7 +58,7 @@ fn pins(text: &str) -> Result<Vec<Pin>, ConfigError> {
     for arg in lang::conf::split_args(text) {
         match lang::conf::split_spaces(&arg).as_slice() {
             [] => {}
-            [element, worker] => match router::parse_integer(worker).map(usize::try_from) {
+            [element, worker] => match router::parse_integer(on_node(worker)).map(usize::try_from) {
                 Some(Ok(worker)) => pins.push((element.clone(), worker)),
                 Some(Err(_)) => {} // no preference
                 None => error.messages.push(format!("THREAD: '{worker}' is no integer")),
@@ -67,7 +76,7 @@ mod tests {
     #[test]
     fn pins_move_tasks() {
         let config =
-            "s :: InfiniteSource -> Queue -> u :: Unqueue -> d :: Discard; StaticThreadSched(u 1, s -1);";
+            "s :: InfiniteSource -> Queue -> u :: Unqueue -> d :: Discard; StaticThreadSched(u 0/1, s -1);";
         let router = build(config, 2, 1).unwrap_or_else(|errors| panic!("{errors}"));
         let worker_of = |name: &str| {
             let info = router.info();

@@ -55,6 +55,8 @@
 //!   or off `$args`.
 //! - `add`, `sub`, `mul`, `div`, `idiv`, `min`, `max` (read with parameter): combine numbers; `div` divides numbers with fractions,
 //!   `idiv` cuts the fraction off.
+//! - `avg`: the mean of numbers. `count`, `popcount`: how many words, or numbers other than zero, there are. `gt_vec`: how many of the numbers
+//!   behind the first are greater than that. These are FastClick's.
 //! - `mod`, `rem`: remainder of two integers, or else numbers. `neg`, `abs`: of a number.
 //! - `eq`, `ne`, `gt`, `ge`, `lt`, `le`: compare two numbers or strings. `in`: whether the first word is among the others.
 //! - `not`, `and`, `or`, `nand`, `nor`: of booleans. `if`: the second word if the first is true, else the third.

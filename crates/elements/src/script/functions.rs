@@ -17,6 +17,16 @@ pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("mul", |text| fold(text, 1, i64::wrapping_mul, |a, b| a * b)),
     ("div", |text| quotient(text).map(general)),
     ("idiv", |text| quotient(text).map(|value| (value as i64).to_string())),
+    ("avg", average),
+    ("count", |text| Ok(lang::conf::split_spaces(text).len().to_string())),
+    ("popcount", |text| Ok(numbers(text)?.iter().filter(|number| number.real() != 0.0).count().to_string())),
+    ("gt_vec", |text| {
+        let all = numbers(text)?;
+        let Some((first, rest)) = all.split_first() else {
+            return Err("expected list of numbers".to_owned());
+        };
+        Ok(rest.iter().filter(|number| number.real() > first.real()).count().to_string())
+    }),
     ("mod", |text| remainder(text, false)),
     ("rem", |text| remainder(text, true)),
     ("neg", |text| one(text, i64::wrapping_neg, |x| -x)),
@@ -98,6 +108,13 @@ fn fold(text: &str, empty: i64, int: fn(i64, i64) -> i64, real: fn(f64, f64) -> 
 
 fn quotient(text: &str) -> Result<f64, String> {
     Ok(numbers(text)?.into_iter().map(Number::real).reduce(|a, b| a / b).unwrap_or(1.0))
+}
+
+/// The mean of all numbers.
+fn average(text: &str) -> HandlerResult {
+    let all = numbers(text)?;
+    let sum: f64 = all.iter().map(|number| number.real()).sum();
+    Ok(if all.is_empty() { "0".to_owned() } else { general(sum / all.len() as f64) })
 }
 
 /// The two words of a text that has no more.
@@ -197,6 +214,12 @@ mod tests {
             ("abs -2.5", Ok("2.5")),
             ("min 3 -1 2", Ok("-1")),
             ("max 3 3.5", Ok("3.5")),
+            ("avg 5 10 3", Ok("6")),
+            ("avg", Ok("0")),
+            ("count 5 0 2", Ok("3")),
+            ("popcount 5 0 2", Ok("2")),
+            ("gt_vec 5 0 2 7", Ok("1")),
+            ("gt_vec", Err("expected list of numbers")),
             ("add x", Err("expected list of numbers")),
             ("eq 10 0xA", Ok("true")),
             ("le 9 8", Ok("false")),

@@ -1,7 +1,7 @@
 //! Makes TCP packets of many flows, for measurements.
 //!
 //! ```click
-//! FastTCPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, ACTIVE])
+//! FastTCPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, ACTIVE, STOP])
 //! ```
 //!
 //! Makes Ethernet frames with TCP packets on request. Each packet belongs to a flow that is chosen at random; a flow has
@@ -17,12 +17,14 @@
 //! - `SRCETH`, `SRCIP`, `DSTETH`, `DSTIP`: addresses.
 //! - `FLOWS` (integer): flows at a time, at least 1. `FLOWSIZE` (integer): packets of each, at least 3.
 //! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `STOP` (boolean, default false): whether to stop the driver after the last packet.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
 //! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
 //! - `rate` (write): the argument. `limit` (write): the argument.
 //! - `reset` (write, button): starts again. `active` (write): the argument; true starts again.
+//! - `length` (read, write): the argument; writing it begins other flows. `srceth`, `dsteth` (write): the arguments.
 //!
 //! # Example
 //! ```click

@@ -1,7 +1,7 @@
 //! Makes UDP packets of many flows, for measurements.
 //!
 //! ```click
-//! FastUDPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, CHECKSUM, ACTIVE])
+//! FastUDPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, CHECKSUM, ACTIVE, STOP])
 //! ```
 //!
 //! Makes Ethernet frames with UDP packets on request. Each packet belongs to a flow that is chosen at random; a flow has
@@ -17,12 +17,14 @@
 //! - `FLOWS` (integer): flows at a time, at least 1. `FLOWSIZE` (integer): packets of each.
 //! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum; 0 is sent otherwise.
 //! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `STOP` (boolean, default false): whether to stop the driver after the last packet.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
 //! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
 //! - `rate` (write): the argument. `limit` (write): the argument.
 //! - `reset` (write, button): starts again. `active` (write): the argument; true starts again.
+//! - `length` (read, write): the argument; writing it begins other flows. `srceth`, `dsteth` (write): the arguments.
 //!
 //! # Example
 //! ```click

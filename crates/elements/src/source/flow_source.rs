@@ -38,6 +38,9 @@ pub(super) struct FlowSource {
     rate: Option<GapRate>,
     limit: i32,
     active: bool,
+    /// Whether the driver stops after the limit.
+    stop: bool,
+    macs: [MacAddr; 2],
     /// Whether every TCP flow has ended after the limit.
     ended: bool,
     count: u64,
@@ -54,6 +57,7 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
     let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
     let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
     let (mut flows, mut flow_size, mut checksum, mut active) = (0u32, 0u32, true, true);
+    let mut stop = false;
     let mut args = config
         .args()
         .required("RATE", &mut rate)
@@ -68,7 +72,7 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
     if !tcp {
         args = args.positional("CHECKSUM", &mut checksum);
     }
-    args.positional("ACTIVE", &mut active).finish()?;
+    args.positional("ACTIVE", &mut active).positional("STOP", &mut stop).finish()?;
     if tcp && flow_size < LEAST_TCP_FLOW {
         config.warn("flow size < 3, defaulting to 3");
         flow_size = LEAST_TCP_FLOW;
@@ -98,12 +102,14 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
         rate,
         limit,
         active,
+        stop,
+        macs: [src_mac, dst_mac],
         ended: false,
         count: 0,
         first_ns: 0,
         last_ns: 0,
     };
-    e.fill_frame(src_mac, dst_mac);
+    e.fill_frame();
     let mut rng = fastrand_from(config.seed());
     e.flows = (0..flows).map(|_| e.random_flow(&mut rng)).collect();
     Ok(Box::new(e))
@@ -122,7 +128,8 @@ fn fastrand_from(seed: u64) -> impl FnMut() -> u64 {
 }
 
 impl FlowSource {
-    fn fill_frame(&mut self, src_mac: MacAddr, dst_mac: MacAddr) {
+    fn fill_frame(&mut self) {
+        let [src_mac, dst_mac] = self.macs;
         let header = ethernet::header(dst_mac, src_mac, ethernet::ether_type::IPV4);
         self.frame[..ethernet::HEADER_LEN].copy_from_slice(&header);
         let ip_len = self.frame.len() - ethernet::HEADER_LEN;
@@ -189,6 +196,19 @@ impl FlowSource {
         pseudo_v4(self.src, self.dst, protocol, len).add(Sum::of(header)).checksum()
     }
 
+    /// Makes frames of another length, of other flows.
+    fn set_length(&mut self, cx: &mut Cx<'_>, length: usize) -> Result<(), String> {
+        if length > ethernet::HEADER_LEN + usize::from(u16::MAX) {
+            return Err("more than an IP packet can have".to_owned());
+        }
+        if length != self.frame.len() {
+            self.frame = vec![0; length];
+            self.fill_frame();
+            self.flows = (0..self.flows.len()).map(|_| self.random_flow(&mut || cx.rng().u64(..))).collect();
+        }
+        Ok(())
+    }
+
     fn below_limit(&self) -> bool {
         u64::try_from(self.limit).map_or(true, |limit| self.count < limit)
     }
@@ -213,6 +233,9 @@ impl FlowSource {
         let open = self.flows.iter().position(|flow| flow.count != self.flow_size);
         let Some(i) = open.filter(|_| self.tcp) else {
             self.ended = true;
+            if self.stop && self.tcp {
+                cx.please_stop();
+            }
             return None;
         };
         self.flows[i].count = self.flow_size;
@@ -234,6 +257,9 @@ impl FlowSource {
         }
         if !self.below_limit() {
             self.last_ns = cx.now_ns();
+            if self.stop && !self.tcp {
+                cx.please_stop();
+            }
         }
         true
     }
@@ -285,6 +311,18 @@ impl Element for FlowSource {
     fn handlers(&self, h: &mut Handlers) {
         type S = FlowSource;
         h.read("count", |e: &mut S, _| e.count);
+        h.read("length", |e: &mut S, _| e.frame.len());
+        h.write("length", |e: &mut S, cx, text| {
+            let length: u32 = router::value(cx, text)?;
+            e.set_length(cx, length.max(LEAST_LENGTH) as usize)
+        });
+        for (name, place) in [("srceth", 0), ("dsteth", 1)] {
+            h.write(name, move |e: &mut S, cx, text| {
+                e.macs[place] = router::value(cx, text)?;
+                e.fill_frame();
+                Ok(())
+            });
+        }
         h.read("rate", |e: &mut S, _| e.average());
         h.write("rate", |e: &mut S, cx, text| {
             let rate = crate::queueing::shaper::checked(router::value(cx, text)?)?;

@@ -48,6 +48,7 @@ pub const CLASSES: &[&Class] = &[
     &suppressor::CLASS,
     &switch::CLASS,
     &tee::CLASS,
+    &tee::DUPLICATE,
     &exact_cpu_switch::CLASS,
     &paint_rr::CLASS,
     &paint_rr::EXACT,

@@ -1,16 +1,18 @@
 //! Sends packets to its outputs in turn.
 //!
 //! ```click
-//! RoundRobinSwitch
+//! RoundRobinSwitch([MAX, KEYWORDS])
 //! ```
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! None.
+//! They are FastClick's.
+//! - `MAX` (integer, default the number of outputs): how many outputs take part.
+//! - `SPLITBATCH` (boolean, default true): whether each packet goes its way; otherwise all that come together go one way.
 //!
 //! # Handlers
-//! None.
+//! - `max` (read, write): the argument.
 //!
 //! # Example
 //! ```click
@@ -23,7 +25,7 @@
 //! Switch, RoundRobinSched
 
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RoundRobinSwitch", create)
@@ -34,21 +36,46 @@ pub(crate) const CLASS: Class = Class::new("RoundRobinSwitch", create)
 
 struct RoundRobinSwitch {
     next: usize,
+    /// Outputs that take part.
+    max: usize,
     outputs: usize,
+    split: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    config.args().finish()?;
-    Ok(Box::new(RoundRobinSwitch { next: 0, outputs: config.outputs() }))
+    let (mut max, mut split, outputs) = (-1i32, true, config.outputs());
+    config.args().positional("MAX", &mut max).keyword("SPLITBATCH", &mut split).finish()?;
+    let max = usize::try_from(max).unwrap_or(outputs).clamp(1, outputs);
+    Ok(Box::new(RoundRobinSwitch { next: 0, max, outputs, split }))
+}
+
+impl RoundRobinSwitch {
+    /// The output whose turn it is.
+    #[inline]
+    fn turn(&mut self) -> usize {
+        let output = self.next;
+        self.next = if output + 1 >= self.max { 0 } else { output + 1 };
+        output
+    }
 }
 
 impl Element for RoundRobinSwitch {
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        cx.spread(batch, |_, _| {
-            let output = self.next;
-            self.next = if output + 1 == self.outputs { 0 } else { output + 1 };
-            output
+        if self.split {
+            return cx.spread(batch, |_, _| self.turn());
+        }
+        let output = self.turn();
+        cx.emit(output, batch);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type R = RoundRobinSwitch;
+        h.read("max", |e: &mut R, _| e.max);
+        h.write("max", |e: &mut R, cx, text| {
+            let max: u32 = router::value(cx, text)?;
+            e.max = (max as usize).clamp(1, e.outputs);
+            Ok(())
         });
     }
 }

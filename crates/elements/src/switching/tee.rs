@@ -2,6 +2,7 @@
 //!
 //! ```click
 //! Tee([N])
+//! Duplicate([N])
 //! ```
 //!
 //! Sends a copy of each packet to every output, in order of their numbers; the packet itself leaves at the last one.
@@ -30,6 +31,9 @@ use router::{Class, Config, ConfigError, Cx, Element};
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("Tee", create).ports("1/1-").processing("h/h").doc(include_str!("tee.rs"));
+
+/// FastClick's name for one whose copies share nothing, as all copies do here.
+pub(crate) const DUPLICATE: Class = Class { name: "Duplicate", ..CLASS };
 
 struct Tee {
     outputs: usize,

@@ -7,6 +7,7 @@ pub(super) mod dynamic_udp_ip_encap;
 mod header_check;
 pub(super) mod message;
 pub(super) mod random_udp_ip_encap;
+pub(super) mod reset_ip_checksum;
 pub(super) mod round_robin_udp_ip_encap;
 #[cfg(test)]
 pub(super) mod samples;

@@ -41,7 +41,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 /// Fills the checksum in; none if there is nothing to compute it from.
 #[inline]
-fn fill(packet: &mut Packet) -> Option<()> {
+pub(super) fn fill(packet: &mut Packet) -> Option<()> {
     let message = Message::of(packet).filter(|message| !message.fragment)?;
     // UDP's own length counts.
     let bytes = packet.network_mut()?.get_mut(message.start..)?;

@@ -1,0 +1,68 @@
+//! Copies a part of packets' data to another place in them.
+//!
+//! ```click
+//! MoveData(DST_OFFSET, SRC_OFFSET, LENGTH [, KEYWORDS])
+//! ```
+//!
+//! Packets that do not reach beyond the part to be copied pass unchanged. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `DST_OFFSET`, `SRC_OFFSET` (integer): where to, and where from. `LENGTH` (integer): bytes to copy.
+//! - `GROW` (boolean, default true): whether packets that end before the copy would are lengthened; otherwise they pass unchanged.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(DATA abcdefgh) -> MoveData(0, 4, 2) -> Print(CONTENTS ASCII) -> Discard
+//! ```
+//!
+//! # See also
+//! StoreData, StoreAnno
+
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("MoveData", create).doc(include_str!("move_data.rs"));
+
+struct MoveData {
+    to: usize,
+    from: usize,
+    length: usize,
+    grow: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut to, mut from, mut length, mut grow) = (0u32, 0u32, 0u32, true);
+    config
+        .args()
+        .required("DST_OFFSET", &mut to)
+        .required("SRC_OFFSET", &mut from)
+        .required("LENGTH", &mut length)
+        .keyword("GROW", &mut grow)
+        .finish()?;
+    Ok(Box::new(PerPacket(MoveData { to: to as usize, from: from as usize, length: length as usize, grow })))
+}
+
+impl Simple for MoveData {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let old = packet.len();
+        let (from_end, to_end) = (self.from + self.length, self.to + self.length);
+        if old <= from_end || to_end > old && !self.grow {
+            return Verdict::Pass;
+        }
+        if to_end > old {
+            if !packet.put(to_end - old) {
+                return Verdict::Drop("too long for a buffer");
+            }
+            packet.data_mut()[old..].fill(0);
+        }
+        packet.data_mut().copy_within(self.from..from_end, self.to);
+        Verdict::Pass
+    }
+}

@@ -1,0 +1,75 @@
+//! Strips packets up to a text that they contain.
+//!
+//! ```click
+//! Search(PATTERN [, KEYWORDS])
+//! ```
+//!
+//! A packet that contains PATTERN loses all bytes up to its first occurrence and that itself, and leaves at output 0. How many bytes it
+//! lost is added to an annotation, by which UnstripAnno brings them back. A packet without PATTERN leaves unchanged at output 1, or is
+//! dropped if there is none. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `PATTERN` (string): what to look for.
+//! - `STRIP_AFTER` (boolean, default true): whether PATTERN is stripped, too, or only what is in front of it.
+//! - `SET_ANNO` (boolean, default true): whether the annotation is changed.
+//! - `ANNO` (annotation of two bytes, default the two at offset 16): which one.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(DATA "head: body") -> Search(": ") -> Print(CONTENTS ASCII) -> UnstripAnno -> Discard
+//! ```
+//!
+//! # See also
+//! UnstripAnno, Strip
+
+use super::paint2::DEFAULT;
+use packet::{Anno, Packet};
+use router::{AnnoOf, Bytes, Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("Search", create).ports("1/1-2").processing("h/h").doc(include_str!("search.rs"));
+
+struct Search {
+    pattern: Vec<u8>,
+    strip_after: bool,
+    anno: Option<Anno>,
+    outputs: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut pattern, mut strip_after, mut set, mut anno) =
+        (Bytes::default(), true, true, AnnoOf::<2>(DEFAULT));
+    config
+        .args()
+        .required("PATTERN", &mut pattern)
+        .keyword("STRIP_AFTER", &mut strip_after)
+        .keyword("ANNO", &mut anno)
+        .keyword("SET_ANNO", &mut set)
+        .finish()?;
+    if pattern.0.is_empty() {
+        return Err("Cannot search for an empty string!".into());
+    }
+    let (anno, outputs) = (set.then_some(anno.0), config.outputs());
+    Ok(Box::new(PerPacket(Search { pattern: pattern.0, strip_after, anno, outputs })))
+}
+
+impl Simple for Search {
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let found = packet.data().windows(self.pattern.len()).position(|window| window == self.pattern);
+        let Some(at) = found else {
+            return super::reject(self.outputs > 1, "text not found");
+        };
+        let n = at + if self.strip_after { self.pattern.len() } else { 0 };
+        let _ = packet.pull(n); // it has them
+        if let Some(anno) = self.anno {
+            packet.set_anno(anno, packet.anno(anno) + n as u64);
+        }
+        Verdict::Pass
+    }
+}

@@ -1,0 +1,104 @@
+//! Sends flows to its outputs in turn.
+//!
+//! ```click
+//! IPRRSwitch([KEYWORDS])
+//! IPFlowRRSwitch([KEYWORDS])
+//! FlowRRSwitch([KEYWORDS])
+//! ```
+//!
+//! All packets of a flow, which is addresses and ports, leave at one output: the first flow at output 1, the second at output 2, and so
+//! on, from output 0 again after the last. Packets need a marked IP header; those without ports belong to the flow of ports 0. They are
+//! FastClick's elements.
+//!
+//! Flows are remembered for ever, up to CAPACITY of them. Flows beyond that leave at an output that their addresses and ports choose.
+//!
+//! Ports: 1 input, 1 or more outputs. Processing: push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `MAX` (integer, default the number of outputs): how many outputs take part.
+//! - `CAPACITY` (integer, default 65536): flows to remember.
+//!
+//! # Handlers
+//! - `flow_count` (read): flows that are remembered.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> s :: IPRRSwitch;
+//! s [0] -> Discard;
+//! s [1] -> Discard;
+//! ```
+//!
+//! # See also
+//! RoundRobinSwitch, HashSwitch, AggregateIPFlows
+
+use super::header::{NO_HEADER, header};
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::net::Ipv4Addr;
+use wire::ip_proto;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IPRRSwitch", create)
+    .ports("1/1-")
+    .processing("h/h")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("ip_rr_switch.rs"));
+/// Another name.
+pub(crate) const IP_FLOW: Class = Class { name: "IPFlowRRSwitch", ..CLASS };
+/// Another name.
+pub(crate) const FLOW: Class = Class { name: "FlowRRSwitch", ..CLASS };
+
+/// Addresses and ports.
+pub(super) type Flow = (Ipv4Addr, Ipv4Addr, [u8; 4]);
+
+struct IpRrSwitch {
+    /// Outputs by flow. Its hasher has a secret, so that nobody can send flows that collide.
+    flows: HashMap<Flow, usize>,
+    capacity: usize,
+    outputs: usize,
+    last: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut max, mut capacity) = (config.outputs() as u32, 65536u32);
+    config.args().keyword("MAX", &mut max).keyword("CAPACITY", &mut capacity).finish()?;
+    let outputs = max as usize;
+    if outputs == 0 || outputs > config.outputs() {
+        return Err(format!("MAX: between 1 and {} expected", config.outputs()).into());
+    }
+    let capacity = capacity as usize;
+    // With its room from the beginning, the table never grows while packets come.
+    let flows = HashMap::with_capacity_and_hasher(capacity, RandomState::new());
+    Ok(Box::new(PerPacket(IpRrSwitch { flows, capacity, outputs, last: 0 })))
+}
+
+/// The flow of a packet.
+#[inline]
+pub(super) fn flow(packet: &Packet) -> Option<Flow> {
+    let ip = header(packet)?;
+    let has_ports = matches!(ip.protocol(), ip_proto::TCP | ip_proto::UDP) && ip.is_first_fragment();
+    let ports = packet.transport().filter(|_| has_ports).and_then(|transport| transport.first_chunk());
+    Some((ip.src(), ip.dst(), ports.copied().unwrap_or_default()))
+}
+
+impl Simple for IpRrSwitch {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some(flow) = flow(packet) else { return Verdict::Drop(NO_HEADER) };
+        if let Some(&output) = self.flows.get(&flow) {
+            return Verdict::Output(output);
+        }
+        if self.flows.len() >= self.capacity {
+            return Verdict::Output(self.flows.hasher().hash_one(flow) as usize % self.outputs);
+        }
+        self.last = (self.last + 1) % self.outputs;
+        self.flows.insert(flow, self.last);
+        Verdict::Output(self.last)
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("flow_count", |e: &mut IpRrSwitch, _| e.flows.len());
+    }
+}

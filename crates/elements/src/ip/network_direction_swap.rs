@@ -1,0 +1,124 @@
+//! Swaps source and destination, layer by layer.
+//!
+//! ```click
+//! NetworkDirectionSwap([KEYWORDS])
+//! ```
+//!
+//! Expects Ethernet frames; what lies behind their header is looked at if a network header is marked and the Ethernet type, perhaps behind
+//! a VLAN tag, says that it is IPv4 or IPv6. Checksums stay right, as both sides count in them. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `ETHERNET`, `IPV4`, `IPV6` (boolean, default false): whether the addresses of this layer are swapped.
+//! - `TCP`, `UDP` (boolean, default false): whether ports are.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> NetworkDirectionSwap(ETHERNET true, IPV4 true, UDP true) -> Discard
+//! ```
+//!
+//! # See also
+//! EtherMirror, IPMirror, IP6Mirror
+
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use wire::ethernet::ether_type;
+use wire::ip_proto;
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("NetworkDirectionSwap", create).live().doc(include_str!("network_direction_swap.rs"));
+
+/// Where two fields are that belong together, and their size.
+const ETHERNET_ADDRESSES: (usize, usize, usize) = (0, 6, 6);
+const IPV4_ADDRESSES: (usize, usize, usize) = (12, 16, 4);
+const IPV6_ADDRESSES: (usize, usize, usize) = (8, 24, 16);
+const PORTS: (usize, usize, usize) = (0, 2, 2);
+
+#[derive(Default)]
+struct NetworkDirectionSwap {
+    ethernet: bool,
+    ipv4: bool,
+    ipv6: bool,
+    tcp: bool,
+    udp: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = NetworkDirectionSwap::default();
+    config
+        .args()
+        .keyword("ETHERNET", &mut e.ethernet)
+        .keyword("IPV4", &mut e.ipv4)
+        .keyword("IPV6", &mut e.ipv6)
+        .keyword("TCP", &mut e.tcp)
+        .keyword("UDP", &mut e.udp)
+        .finish()?;
+    Ok(Box::new(PerPacket(e)))
+}
+
+/// Swaps two fields, if both are there.
+#[inline]
+fn swap(bytes: Option<&mut [u8]>, (first, second, size): (usize, usize, usize)) {
+    if let Some(bytes) = bytes.and_then(|bytes| bytes.get_mut(first..second + size)) {
+        let (a, b) = bytes.split_at_mut(second - first);
+        a[..size].swap_with_slice(&mut b[..size]);
+    }
+}
+
+/// The Ethernet type, behind a VLAN tag if there is one.
+fn kind(frame: &[u8]) -> Option<u16> {
+    const AT: usize = 12;
+    const TAG: usize = 4;
+    let word = |at: usize| frame.get(at..)?.first_chunk().map(|word| u16::from_be_bytes(*word));
+    match word(AT) {
+        Some(ether_type::VLAN) => word(AT + TAG),
+        kind => kind,
+    }
+}
+
+impl NetworkDirectionSwap {
+    fn swap_ports(&self, packet: &mut Packet, protocol: u8) {
+        if protocol == ip_proto::TCP && self.tcp || protocol == ip_proto::UDP && self.udp {
+            swap(packet.transport_mut().filter(|transport| transport.len() >= 8), PORTS);
+        }
+    }
+}
+
+impl Simple for NetworkDirectionSwap {
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if self.ethernet {
+            swap(Some(packet.data_mut()), ETHERNET_ADDRESSES);
+        }
+        match kind(packet.data()) {
+            Some(ether_type::IPV4) => {
+                let ip = packet.network().and_then(|ip| wire::ipv4::Header::new_checked(ip).ok());
+                let Some((protocol, first)) = ip.map(|ip| (ip.protocol(), ip.is_first_fragment())) else {
+                    return Verdict::Pass;
+                };
+                if self.ipv4 {
+                    swap(packet.network_mut(), IPV4_ADDRESSES);
+                }
+                if first {
+                    self.swap_ports(packet, protocol);
+                }
+            }
+            Some(ether_type::IPV6) => {
+                const NEXT_HEADER: usize = 6;
+                let Some(&next) = packet.network().and_then(|ip| ip.get(NEXT_HEADER)) else {
+                    return Verdict::Pass;
+                };
+                if self.ipv6 {
+                    swap(packet.network_mut(), IPV6_ADDRESSES);
+                }
+                self.swap_ports(packet, next);
+            }
+            _ => {}
+        }
+        Verdict::Pass
+    }
+}

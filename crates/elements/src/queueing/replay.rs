@@ -1,0 +1,169 @@
+//! Keeps packets, and gives them again and again.
+//!
+//! ```click
+//! Replay([KEYWORDS])
+//! ```
+//!
+//! At the first pull it pulls packets until there are no more, and keeps them. From then on it answers pulls with copies of them, in
+//! order, as often as STOP says, and stops the driver after that. It is FastClick's element with one input.
+//!
+//! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
+//!
+//! # Arguments
+//! - `STOP` (integer, default -1): how often all packets are given; negative: for ever.
+//! - `ACTIVE` (boolean, default true): whether pulls are answered.
+//! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
+//! - `QUEUE`, `BURST` (integer), `VERBOSE`, `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are copied when
+//!   they are pulled.
+//!
+//! # Handlers
+//! - `loaded` (read): whether the packets were pulled. `packets` (read): how many are kept. `count` (read): how many were given.
+//! - `active` (read, write), `stop` (read, write): the arguments; `stop` counts down.
+//! - `reset` (write, button): lets the packets go, to pull others.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap) -> Replay(STOP 10) -> Unqueue -> Discard;
+//! ```
+//!
+//! # See also
+//! ReplayUnqueue, FromDump
+
+use packet::{BATCH_MAX, Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("Replay", create)
+    .processing("l/l")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("replay.rs"));
+
+struct Replay {
+    /// Times that all packets are still to be given; negative for ever.
+    stop: i64,
+    active: bool,
+    limit: usize,
+    packets: Vec<Packet>,
+    loaded: bool,
+    /// The next packet to give.
+    next: usize,
+    count: u64,
+    /// Packets asked for by the pull that is being answered.
+    want: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut stop, mut active, mut limit, mut queue, mut burst) = (-1, true, -1i64, 0u32, 0u32);
+    let (mut verbose, mut quick, mut signal, mut free) = (false, false, true, true);
+    config
+        .args()
+        .positional("QUEUE", &mut queue)
+        .keyword("STOP", &mut stop)
+        .keyword("ACTIVE", &mut active)
+        .keyword("LIMIT", &mut limit)
+        .keyword("BURST", &mut burst)
+        .keyword("VERBOSE", &mut verbose)
+        .keyword("QUICK_CLONE", &mut quick)
+        .keyword("USE_SIGNAL", &mut signal)
+        .keyword("FREEONTERMINATE", &mut free)
+        .finish()?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let packets = Vec::new();
+    Ok(Box::new(Replay { stop, active, limit, packets, loaded: false, next: 0, count: 0, want: 0 }))
+}
+
+impl Replay {
+    /// Copies of the next packets; ends the last round.
+    fn give(&mut self, cx: &mut Cx<'_>) -> Pull {
+        let mut copies = cx.batch();
+        while self.active && copies.len() < self.want {
+            if self.next == self.packets.len() {
+                self.next = 0;
+                self.stop -= i64::from(self.stop > 0);
+            }
+            if self.stop == 0 || self.packets.is_empty() {
+                self.active = false;
+                cx.set_signal(false);
+                cx.please_stop();
+                break;
+            }
+            match cx.pool().copy(&self.packets[self.next]) {
+                Some(copy) => copies.push(copy),
+                None => cx.count_drops("out of memory", 1),
+            }
+            self.next += 1;
+        }
+        self.count += copies.len() as u64;
+        Pull::Give(copies)
+    }
+
+    fn let_go(&mut self, cx: &mut Cx<'_>) {
+        self.packets.drain(..).for_each(|packet| cx.pool().free(packet));
+    }
+}
+
+impl Element for Replay {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.provide_signal();
+        cx.set_signal(self.active);
+        cx.relay(0);
+        Ok(())
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        if !self.active {
+            cx.set_signal(false);
+            return Pull::Nothing;
+        }
+        self.want = want.min(BATCH_MAX);
+        if self.loaded {
+            return self.give(cx);
+        }
+        Pull::Ask { input: 0, want: cx.vector().min(BATCH_MAX).min(self.limit - self.packets.len()).max(1) }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
+        let none = batch.is_empty();
+        batch.drain(|packet| self.packets.push(packet));
+        cx.consume(batch);
+        if none && self.packets.is_empty() {
+            // Nothing has come yet: sleeps until something does.
+            cx.set_signal(cx.may_have(0));
+            return Pull::Nothing;
+        }
+        if none || self.packets.len() >= self.limit {
+            self.loaded = true;
+            return self.give(cx);
+        }
+        Pull::Ask { input: 0, want: cx.vector().min(BATCH_MAX).min(self.limit - self.packets.len()) }
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.let_go(cx);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type R = Replay;
+        h.read("loaded", |e: &mut R, _| e.loaded);
+        h.read("packets", |e: &mut R, _| e.packets.len());
+        h.read("count", |e: &mut R, _| e.count);
+        h.read("active", |e: &mut R, _| e.active);
+        h.write("active", |e: &mut R, cx, text| {
+            e.active = router::value(cx, text)?;
+            cx.set_signal(e.active);
+            Ok(())
+        });
+        h.read("stop", |e: &mut R, _| e.stop);
+        h.write("stop", |e: &mut R, cx, text| {
+            e.stop = router::value(cx, text)?;
+            Ok(())
+        });
+        h.write("reset", |e: &mut R, cx, _| {
+            e.let_go(cx);
+            (e.loaded, e.next) = (false, 0);
+            cx.set_signal(e.active);
+            Ok(())
+        })
+        .as_button();
+    }
+}

@@ -1,0 +1,13 @@
+// Replay keeps what it pulled first, and answers pulls with copies.
+InfiniteSource(DATA ab, LIMIT 3, BURST 3) -> q :: Queue -> r :: Replay(STOP 4, LIMIT 2) -> u :: Unqueue -> c :: Counter -> Discard;
+DriverManager(wait);
+//? c.count
+//= 8
+//? r.packets
+//= 2
+//? r.loaded
+//= true
+//? q.length
+//= 1
+//? r.active
+//= false
