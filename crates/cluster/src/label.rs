@@ -6,6 +6,7 @@
 //! ```text
 //! destination  02 c1 | egress node | egress port          one address for each external port of the cluster
 //! source       h  b  | ingress node | sequence or via     h: hops left (4 bits), kind (2 bits), 10; b: bucket
+//! or           h  b  | ingress | via | sequence           with a byte for ingress and via, for strict order in an n-fly
 //! ```
 //!
 //! The destination depends on nothing but the external port, so that a device that steers frames by destination address
@@ -19,6 +20,8 @@ use crate::{NodeId, PortId};
 pub const LEN: usize = 12;
 /// Most hops that a label can allow.
 pub const MAX_HOPS: u8 = 15;
+/// Nodes with external ports of an n-fly with strict order: the label has a byte for the number of one, where it has two otherwise.
+pub const MOST_NUMBERED: usize = 256;
 
 const MARK: [u8; 2] = [0x02, 0xc1];
 /// The two low bits of an address's first byte: locally administered, unicast.
@@ -38,6 +41,37 @@ pub enum Stamp {
     },
     /// The node to be visited first, where the next hop does not tell (in an n-fly).
     Via(NodeId),
+    /// Both: the node to be visited first, of which the lower byte is kept, as that of the ingress node is, and the place.
+    Numbered {
+        /// The bucket.
+        bucket: u8,
+        /// The place, modulo 65,536.
+        number: u16,
+        /// The node, less than [`MOST_NUMBERED`].
+        via: NodeId,
+    },
+}
+
+impl Stamp {
+    /// The node to be visited first, if there is one.
+    #[inline]
+    pub fn via(self) -> Option<NodeId> {
+        match self {
+            Stamp::Via(via) | Stamp::Numbered { via, .. } => Some(via),
+            Stamp::None | Stamp::Sequence { .. } => None,
+        }
+    }
+
+    /// What is left of it behind that node.
+    #[inline]
+    #[must_use]
+    pub fn without_via(self) -> Stamp {
+        match self {
+            Stamp::Via(_) => Stamp::None,
+            Stamp::Numbered { bucket, number, .. } => Stamp::Sequence { bucket, number },
+            stamp => stamp,
+        }
+    }
 }
 
 /// Where a packet in the cluster is going.
@@ -63,9 +97,14 @@ impl Label {
             Stamp::None => (0, 0, 0),
             Stamp::Sequence { bucket, number } => (1, bucket, number),
             Stamp::Via(node) => (2, 0, node),
+            Stamp::Numbered { bucket, number, .. } => (3, bucket, number),
         };
         let ([e0, e1], [p0, p1]) = (self.egress.to_be_bytes(), self.port.to_be_bytes());
-        let ([i0, i1], [l0, l1]) = (self.ingress.to_be_bytes(), last.to_be_bytes());
+        let [l0, l1] = last.to_be_bytes();
+        let [i0, i1] = match self.stamp {
+            Stamp::Numbered { via, .. } => [self.ingress as u8, via as u8],
+            _ => self.ingress.to_be_bytes(),
+        };
         let head = self.hops.min(MAX_HOPS) << 4 | kind << 2 | LOCAL;
         [MARK[0], MARK[1], e0, e1, p0, p1, head, bucket, i0, i1, l0, l1]
     }
@@ -78,17 +117,20 @@ impl Label {
         if [m0, m1] != MARK || head & 0b11 != LOCAL {
             return None;
         }
-        let last = u16::from_be_bytes([l0, l1]);
+        let (last, mut ingress) = (u16::from_be_bytes([l0, l1]), u16::from_be_bytes([i0, i1]));
         let stamp = match head >> 2 & 0b11 {
             0 => Stamp::None,
             1 => Stamp::Sequence { bucket, number: last },
             2 => Stamp::Via(last),
-            _ => return None,
+            _ => {
+                ingress = NodeId::from(i0);
+                Stamp::Numbered { bucket, number: last, via: i1.into() }
+            }
         };
         Some(Label {
             egress: u16::from_be_bytes([e0, e1]),
             port: u16::from_be_bytes([p0, p1]),
-            ingress: u16::from_be_bytes([i0, i1]),
+            ingress,
             hops: head >> 4,
             stamp,
         })
@@ -113,6 +155,11 @@ mod tests {
             Just(Stamp::None),
             any::<u16>().prop_map(Stamp::Via),
             any::<(u8, u16)>().prop_map(|(bucket, number)| Stamp::Sequence { bucket, number }),
+            any::<(u8, u16, u8)>().prop_map(|(bucket, number, via)| Stamp::Numbered {
+                bucket,
+                number,
+                via: via.into()
+            }),
         ]
     }
 
@@ -120,6 +167,8 @@ mod tests {
         /// Nothing gets lost, with any number of nodes and ports, and both addresses are unicast and local.
         #[test]
         fn round_trip(egress: u16, port: u16, ingress: u16, hops in 0..=MAX_HOPS, stamp in stamps()) {
+            let most = if matches!(stamp, Stamp::Numbered { .. }) { MOST_NUMBERED as u16 - 1 } else { u16::MAX };
+            let ingress = ingress.min(most);
             let label = Label { egress, port, ingress, hops, stamp };
             let bytes = label.encode();
             prop_assert_eq!(Label::decode(&bytes), Some(label));

@@ -1,7 +1,7 @@
 //! What a node does with a frame that came over a link.
 
 use crate::NodeId;
-use crate::label::{Label, Stamp};
+use crate::label::Label;
 use crate::topology::Topology;
 
 /// What is to be done.
@@ -25,16 +25,17 @@ pub enum Next {
 /// and round, and if links are plugged wrongly the hops run out.
 #[inline]
 pub fn next(topology: &Topology, me: NodeId, label: Label) -> Next {
-    if label.egress == me && !matches!(label.stamp, Stamp::Via(via) if via != me) {
+    let via = label.stamp.via();
+    let is_before_via = via.is_some_and(|via| via != me);
+    if label.egress == me && !is_before_via {
         return Next::Deliver;
     }
-    if matches!(topology, Topology::Fly { .. }) && topology.is_terminal(me) && label.stamp != Stamp::Via(me) {
+    if matches!(topology, Topology::Fly { .. }) && topology.is_terminal(me) && via != Some(me) {
         return Next::Astray;
     }
-    let (target, stamp) = match label.stamp {
-        Stamp::Via(via) if via != me => (via, label.stamp),
-        Stamp::Via(_) => (label.egress, Stamp::None),
-        stamp => (label.egress, stamp),
+    let (target, stamp) = match via {
+        Some(via) if is_before_via => (via, label.stamp),
+        _ => (label.egress, label.stamp.without_via()),
     };
     let onward = Label { stamp, ..label }.hop();
     match (onward, topology.toward(usize::from(me), usize::from(target))) {
@@ -46,17 +47,23 @@ pub fn next(topology: &Topology, me: NodeId, label: Label) -> Next {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::label::Stamp;
     use proptest::prelude::*;
 
     proptest! {
         /// From any node to any other by way of any third, in mesh and fly, within the hops that are allowed.
         #[test]
-        fn frames_arrive(fly: bool, size in 3usize..40, from: u16, egress: u16, via: u16) {
+        fn frames_arrive(fly: bool, strict: bool, size in 3usize..40, from: u16, egress: u16, via: u16) {
             let topology = if fly { Topology::fly(size, 4) } else { Topology::Mesh { nodes: size } };
             let node = |n: u16| n % size as u16;
             let (from, egress, via) = (node(from), node(egress), node(via));
             prop_assume!(from != egress && via != from && via != egress);
-            let stamp = if fly { Stamp::Via(via) } else { Stamp::None };
+            let stamp = match (fly, strict) {
+                (false, false) => Stamp::None,
+                (false, true) => Stamp::Sequence { bucket: 5, number: 77 },
+                (true, false) => Stamp::Via(via),
+                (true, true) => Stamp::Numbered { bucket: 5, number: 77, via },
+            };
             let hops = topology.max_hops() as u8;
             let label = Label { egress, port: 3, ingress: from, hops, stamp };
             let mut at = topology.neighbour(usize::from(from), topology.first_link(from, via));
@@ -74,6 +81,8 @@ mod tests {
                 }
             }
             prop_assert_eq!((at, seen_via), (usize::from(egress), true));
+            let expected = if strict { Stamp::Sequence { bucket: 5, number: 77 } } else { Stamp::None };
+            prop_assert_eq!((label.stamp, label.ingress), (expected, from));
         }
 
         /// Whatever the label and the wiring, a frame stops.

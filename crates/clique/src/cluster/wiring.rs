@@ -62,10 +62,11 @@ impl Wiring {
         let terminals = self.terminals();
         match self.fanout {
             None => format!("VLBNode({node}, {terminals}, {arguments}, LINE_RATE 1Gbps)"),
-            // A fly has so many nodes that they keep each other from running: who does not run for a while is not dead.
-            Some(fanout) => {
-                format!("VLBFly({node}, {terminals}, {fanout}, {arguments}, LINE_RATE 1Gbps, HOLD 200ms)")
-            }
+            // A fly has so many nodes that they keep each other from running: who does not run for a while is not dead, and what is behind
+            // is not lost.
+            Some(fanout) => format!(
+                "VLBFly({node}, {terminals}, {fanout}, {arguments}, LINE_RATE 1Gbps, HOLD 200ms, WAIT 20ms)"
+            ),
         }
     }
 

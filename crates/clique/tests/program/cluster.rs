@@ -129,7 +129,7 @@ fn a_fly_in_a_process() {
     let whole = [("active         3/3     4/4", 4), ("active         4/4     4/4", 8)];
     let drained =
         [("n5/vlb      left", 1), ("active         3/3     3/4", 2), ("active         4/4     3/4", 2)];
-    try_in_a_process(&["--fly", "2"], &whole, "n5/vlb", &drained);
+    try_in_a_process(&["--fly", "2", "--order", "strict"], &whole, "n5/vlb", &drained);
     let many = clique(&["cluster", "up", "--local", "64", "--fly", "2", "--print"]);
     assert!(many.starts_with("exit status: 2\n") && many.contains("such a fly has 448 nodes"), "{many}");
 }

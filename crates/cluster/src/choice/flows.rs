@@ -2,7 +2,6 @@
 
 use super::{Path, Settings};
 use crate::NodeId;
-use crate::label::Stamp;
 
 /// Mixes a flow's hash with its egress.
 #[inline]
@@ -80,14 +79,13 @@ impl Flows {
         self.bucket(flow, egress).route = Some(route);
     }
 
-    /// The number of the flow's next packet.
+    /// The flow's bucket of numbers, and the number of its next packet, if packets are numbered.
     #[inline]
-    pub(super) fn number(&mut self, flow: u64, egress: NodeId) -> Stamp {
+    pub(super) fn number(&mut self, flow: u64, egress: NodeId) -> Option<(u8, u16)> {
         let bucket = (mix(flow, egress) >> 56) as u8;
-        let Some(numbers) = self.numbers.get_mut(usize::from(egress)) else { return Stamp::None };
-        let next = &mut numbers[usize::from(bucket)];
+        let next = &mut self.numbers.get_mut(usize::from(egress))?[usize::from(bucket)];
         let number = *next;
         *next = next.wrapping_add(1);
-        Stamp::Sequence { bucket, number }
+        Some((bucket, number))
     }
 }

@@ -310,10 +310,16 @@ impl Chooser {
             Path::Via(_) => self.counts.balanced += 1,
         }
         self.links[link].add(now_ns, bytes);
-        let stamp = match (path, &self.topology, self.settings.order) {
-            (_, Topology::Mesh { .. }, Order::Sequence) => self.flows.number(flow, egress),
-            (Path::Via(node), Topology::Fly { .. } | Topology::Torus { .. }, _) => Stamp::Via(node),
-            _ => Stamp::None,
+        // In a mesh the first link tells the stopover.
+        let via = match path {
+            Path::Via(node) if !matches!(self.topology, Topology::Mesh { .. }) => Some(node),
+            _ => None,
+        };
+        let stamp = match (self.flows.number(flow, egress), via) {
+            (None, None) => Stamp::None,
+            (None, Some(via)) => Stamp::Via(via),
+            (Some((bucket, number)), None) => Stamp::Sequence { bucket, number },
+            (Some((bucket, number)), Some(via)) => Stamp::Numbered { bucket, number, via },
         };
         Decision { path, link, stamp }
     }

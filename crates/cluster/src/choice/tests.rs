@@ -120,6 +120,26 @@ fn stopovers_in_a_fly() {
     assert!(share(&all, Path::Direct) < 0.2);
 }
 
+/// With strict order packets of a fly bear both, numbers that follow each other and the stopover.
+#[test]
+fn numbers_in_a_fly() {
+    let settings = Settings { order: Order::Sequence, ..Settings::new(R, R / 2) };
+    let mut c = Chooser::new(Topology::fly(16, 4), View::whole(0, 16), settings);
+    let (mut next, mut balanced) = (0, 0);
+    for now in 0..1_000 {
+        let decision = c.choose(now * 1_000, 5, 9, 1_000).expect("room");
+        let number = match (decision.stamp, decision.path) {
+            (Stamp::Sequence { number, .. }, Path::Direct) => number,
+            (Stamp::Numbered { number, via, .. }, Path::Via(node)) if via == node => number,
+            other => panic!("{other:?}"),
+        };
+        balanced += usize::from(decision.path != Path::Direct);
+        assert_eq!(number, next);
+        next += 1;
+    }
+    assert!(balanced > 500);
+}
+
 proptest! {
     /// Whatever is known of the others, a way that is chosen exists, and one is found if there is any.
     #[test]

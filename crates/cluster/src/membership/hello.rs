@@ -4,6 +4,7 @@
 //! "CLQ1" | phase 1 | sender 2 | incarnation 8 | counter 8 | roster version 8 | entries 2
 //! entries: node 2 | flags 1 (1: link up) | incarnation 8        code: HMAC-SHA-256 over all before, first 16 bytes
 //! in an n-fly, between entries and code: terminals 2 | for each 2 bits: what it can be used for | for each 2 bits: who reaches it
+//! | lives 2 | lives: terminal 2 | incarnation 8
 //! ```
 
 use super::horizon::Horizon;
@@ -15,6 +16,7 @@ use std::fmt;
 const MAGIC: [u8; 4] = *b"CLQ1";
 const HEAD: usize = 33;
 const ENTRY: usize = 11;
+const LIFE: usize = 10;
 const CODE: usize = 16;
 
 /// The key that all nodes share.
@@ -85,6 +87,8 @@ pub struct Hello {
     pub heard: Vec<Heard>,
     /// In an n-fly: what lies beyond it.
     pub horizon: Option<Horizon>,
+    /// In an n-fly: lives of terminals that it has heard of, a few at a time, at most [`Hello::MOST_LIVES`].
+    pub lives: Vec<(NodeId, u64)>,
 }
 
 /// Why bytes are no hello of a node that knows the key.
@@ -97,6 +101,9 @@ pub enum Malformed {
 }
 
 impl Hello {
+    /// Lives in one hello, at most.
+    pub const MOST_LIVES: usize = 16;
+
     /// The bytes, with their code.
     pub fn encode(&self, key: &Key) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + ENTRY * self.heard.len() + CODE);
@@ -114,15 +121,21 @@ impl Hello {
         }
         if let Some(horizon) = &self.horizon {
             horizon.encode(&mut bytes);
+            bytes.extend((self.lives.len() as u16).to_be_bytes());
+            for (node, incarnation) in &self.lives {
+                bytes.extend(node.to_be_bytes());
+                bytes.extend(incarnation.to_be_bytes());
+            }
         }
         let code = key.0.clone().chain_update(&bytes).finalize().into_bytes();
         bytes.extend(&code[..CODE]);
         bytes
     }
 
-    /// How many bytes a hello has that names so many nodes and, in an n-fly, so many terminals.
-    pub fn len(heard: usize, terminals: Option<usize>) -> usize {
-        HEAD + ENTRY * heard + terminals.map_or(0, Horizon::len) + CODE
+    /// How many bytes a hello has at most that names so many nodes and, in an n-fly, so many terminals.
+    pub fn most_bytes(heard: usize, terminals: Option<usize>) -> usize {
+        let of_fly = |terminals| Horizon::len(terminals) + 2 + LIFE * Hello::MOST_LIVES.min(terminals);
+        HEAD + ENTRY * heard + terminals.map_or(0, of_fly) + CODE
     }
 
     /// Reads bytes that may come from anybody.
@@ -139,9 +152,12 @@ impl Hello {
         let (head, rest) = body.split_at(HEAD);
         let (entries, rest) =
             rest.split_at_checked(usize::from(u16_at(head, 31)) * ENTRY).ok_or(Malformed::Form)?;
-        let horizon = match rest {
-            [] => None,
-            rest => Some(Horizon::decode(rest).ok_or(Malformed::Form)?),
+        let (horizon, lives) = match rest {
+            [] => (None, Vec::new()),
+            rest => {
+                let (horizon, rest) = Horizon::decode(rest).ok_or(Malformed::Form)?;
+                (Some(horizon), lives_of(rest).ok_or(Malformed::Form)?)
+            }
         };
         let heard = |entry: &[u8]| Heard {
             node: u16_at(entry, 0),
@@ -156,8 +172,16 @@ impl Hello {
             version: u64_at(head, 23),
             heard: entries.chunks_exact(ENTRY).map(heard).collect(),
             horizon,
+            lives,
         })
     }
+}
+
+fn lives_of(bytes: &[u8]) -> Option<Vec<(NodeId, u64)>> {
+    let (count, lives) = bytes.split_at_checked(2)?;
+    let life = |life: &[u8]| (u16_at(life, 0), u64_at(life, 2));
+    (lives.len() == LIFE * usize::from(u16_at(count, 0)))
+        .then(|| lives.chunks_exact(LIFE).map(life).collect())
 }
 
 /// The caller has checked that the bytes are there.
@@ -184,6 +208,7 @@ mod tests {
             phase: PHASES[phase],
             heard: heard.into_iter().map(|(node, up, incarnation)| Heard { node, up, incarnation }).collect(),
             horizon: None,
+            lives: Vec::new(),
         })
     }
 
@@ -230,13 +255,15 @@ mod tests {
             phase: Phase::Active,
             heard,
             horizon: None,
+            lives: Vec::new(),
         };
         let key = Key::new(b"k");
-        assert_eq!(hello.encode(&key).len(), Hello::len(super::super::MOST_NODES - 1, None));
+        assert_eq!(hello.encode(&key).len(), Hello::most_bytes(super::super::MOST_NODES - 1, None));
         assert!(2 + hello.encode(&key).len() <= 1_500);
         // A fly of a thousand terminals, with 32 links each way.
         (hello.heard, hello.horizon) = (hello.heard[..64].to_vec(), Some(Horizon::new(1_000)));
-        assert_eq!(hello.encode(&key).len(), Hello::len(64, Some(1_000)));
+        hello.lives = (0..Hello::MOST_LIVES as u16).map(|node| (node, u64::MAX)).collect();
+        assert_eq!(hello.encode(&key).len(), Hello::most_bytes(64, Some(1_000)));
         assert!(2 + hello.encode(&key).len() <= 1_500);
         assert_eq!(Hello::decode(&hello.encode(&key), &key), Ok(hello));
     }

@@ -108,13 +108,11 @@ impl Horizon {
         bytes.extend(self.reached.chunks(4).map(pack));
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Option<Horizon> {
-        let (head, rest) = bytes.split_at_checked(2)?;
-        let terminals = usize::from(u16_at(head, 0));
-        if bytes.len() != Horizon::len(terminals) {
-            return None;
-        }
-        let (standings, reached) = rest.split_at_checked(terminals.div_ceil(4))?;
+    /// Reads a horizon; also what is left of the bytes behind it.
+    pub(super) fn decode(bytes: &[u8]) -> Option<(Horizon, &[u8])> {
+        let terminals = usize::from(u16_at(bytes.get(..2)?, 0));
+        let (bytes, rest) = bytes.split_at_checked(Horizon::len(terminals))?;
+        let (standings, reached) = bytes[2..].split_at(terminals.div_ceil(4));
         // The last byte may be of fewer, which are in its low bits.
         let bits = |bytes: &[u8], at: usize| {
             let held = 4.min(terminals - at / 4 * 4);
@@ -124,10 +122,11 @@ impl Horizon {
             let bits = bits(reached, at);
             Reached { by_any: bits & 2 > 0, by_all: bits & 1 > 0 }
         };
-        Some(Horizon {
+        let horizon = Horizon {
             standings: (0..terminals).map(|at| STANDINGS[usize::from(bits(standings, at))]).collect(),
             reached: (0..terminals).map(who).collect(),
-        })
+        };
+        Some((horizon, rest))
     }
 }
 
@@ -171,8 +170,9 @@ mod tests {
             let mut bytes = Vec::new();
             horizon.encode(&mut bytes);
             prop_assert_eq!(bytes.len(), Horizon::len(terminals.len()));
-            prop_assert_eq!(Horizon::decode(&bytes), Some(horizon));
-            bytes.push(0);
+            bytes.push(7);
+            prop_assert_eq!(Horizon::decode(&bytes), Some((horizon, &[7][..])));
+            bytes.truncate(bytes.len() - 2);
             prop_assert_eq!(Horizon::decode(&bytes), None);
         }
 

@@ -17,6 +17,8 @@ pub struct Timing {
     pub hold_ns: u64,
     /// A node listens at least so long before it takes part.
     pub listen_ns: u64,
+    /// How long it takes until all that must know of it have heard that a node takes part.
+    pub announce_ns: u64,
     /// A draining node has left when nothing has passed through it for so long.
     pub quiet_ns: u64,
     /// A draining node sends flows elsewhere that do not rest, after so long.
@@ -31,6 +33,7 @@ impl Default for Timing {
             hello_ns: 10 * ms,
             hold_ns: 50 * ms,
             listen_ns: 150 * ms,
+            announce_ns: 20 * ms,
             quiet_ns: 150 * ms,
             drain_ns: 5_000 * ms,
         }
@@ -158,6 +161,8 @@ pub struct Member {
     lacking_ns: Option<u64>,
     /// In a fly: what was last told.
     told: Option<Horizon>,
+    /// In a fly: the terminal whose life was told last.
+    told_life: NodeId,
     /// When time last passed.
     ticked_ns: u64,
     counter: u64,
@@ -197,6 +202,7 @@ impl Member {
             passed_ns: now_ns,
             lacking_ns: None,
             told: None,
+            told_life: 0,
             ticked_ns: now_ns,
             counter: 0,
             counts: Counts::default(),
@@ -380,7 +386,7 @@ impl Member {
         }
         self.find_lack(now_ns);
         let age = now_ns.saturating_sub(self.since_ns);
-        self.is_announced = age >= 2 * self.timing.hello_ns;
+        self.is_announced = age >= self.timing.announce_ns;
         match self.phase {
             Phase::Listening if age >= self.timing.listen_ns && self.may_join(now_ns) => {
                 self.enter(Phase::Active, now_ns);
@@ -451,10 +457,23 @@ impl Member {
             phase: self.phase,
             heard: self.neighbours.iter().filter_map(heard).collect(),
             horizon: self.horizon(),
+            lives: self.lives_to_tell(),
         };
+        self.told_life = hello.lives.last().map_or(0, |(node, _)| *node);
         let bytes = hello.encode(&self.key);
         self.told = hello.horizon;
         bytes
+    }
+
+    /// In a fly: the lives of a few terminals, with each hello the next ones. So a terminal hears, from level to level, of those that
+    /// it has no cable to and that send to it.
+    fn lives_to_tell(&self) -> Vec<(NodeId, u64)> {
+        let Topology::Fly { .. } = self.topology else { return Vec::new() };
+        let known = |&(node, life): &(&NodeId, &u64)| *life > 0 && self.topology.is_terminal(*node);
+        let behind = self.lives.iter().filter(|(node, _)| **node > self.told_life);
+        let before = self.lives.iter().filter(|(node, _)| **node <= self.told_life);
+        let next = behind.chain(before).filter(known).map(|(&node, &life)| (node, life));
+        next.take(Hello::MOST_LIVES).collect()
     }
 
     /// Bytes have come over the link to node `from`.
@@ -508,6 +527,7 @@ impl Member {
             .iter()
             .filter(|heard| heard.up)
             .for_each(|heard| self.note_life(heard.node, heard.incarnation));
+        hello.lives.iter().for_each(|&(node, incarnation)| self.note_life(node, incarnation));
         Ok(())
     }
 

@@ -323,7 +323,9 @@ impl<'c> Engine<'c> {
                 if let Path::Via(via) = decision.path {
                     packet.via = via;
                 }
-                if let Stamp::Sequence { bucket, number } = decision.stamp {
+                if let Stamp::Sequence { bucket, number } | Stamp::Numbered { bucket, number, .. } =
+                    decision.stamp
+                {
                     (packet.bucket, packet.place) = (bucket, number);
                 }
                 self.send(now, node, decision.link, packet);

@@ -77,15 +77,19 @@ fn flowlets_in_a_fly() {
 /// Order as each mode promises: a pinned and a strict flow never overtakes itself, a single packet does.
 #[test]
 fn order_is_kept() {
-    let reordered = |order| {
-        let mut config =
-            small(Topology::Mesh { nodes: 4 }, Matrix::Permutation, 0.9).with(Scheme::Direct, order);
+    let reordered = |topology, order| {
+        let mut config = small(topology, Matrix::Permutation, 0.9).with(Scheme::Direct, order);
         // Nothing is under way for longer than all queues take.
         config.choice.transit_max_ns = 20_000_000;
-        done(&config).reordering.sequences
+        let report = done(&config);
+        assert!(order != Order::Sequence || report.of_theory > 0.98, "{report:?}");
+        report.reordering.sequences
     };
-    assert!(reordered(Order::None) > 100);
-    assert_eq!([Order::Pinned, Order::Quiet, Order::Sequence].map(reordered), [0; 3]);
+    for topology in [Topology::Mesh { nodes: 4 }, Topology::fly(16, 4)] {
+        assert!(reordered(topology.clone(), Order::None) > 100);
+        let orders = [Order::Pinned, Order::Quiet, Order::Sequence];
+        assert_eq!(orders.map(|order| reordered(topology.clone(), order)), [0; 3], "{topology:?}");
+    }
 }
 
 /// A node that dies takes down with it what is on its way there until others know; then only what was for itself.

@@ -2,7 +2,7 @@
 
 use cluster::NodeId;
 use cluster::choice::{self, Order, Scheme};
-use cluster::label::MAX_HOPS;
+use cluster::label::{MAX_HOPS, MOST_NUMBERED};
 use cluster::membership::{Hello, Key, MOST_NODES, Roster, Timing};
 use cluster::resequence;
 use cluster::topology::Topology;
@@ -83,12 +83,19 @@ impl Settings {
         let link_rate = link_rate.map_or(2 * line_rate / spread(&topology), |rate| rate.bytes_per_second * 8);
         let mut choice = choice::Settings::new(line_rate, link_rate.max(1));
         choice.order = order_of(&order)?;
-        if choice.order == Order::Sequence && wiring == Wiring::Fly {
-            return Err(error("ORDER: STRICT needs a mesh: in a fly the label has no room for numbers"));
+        let is_numbered_fly = choice.order == Order::Sequence && wiring == Wiring::Fly;
+        if is_numbered_fly && usize::from(size) > MOST_NUMBERED {
+            return Err(error(&format!(
+                "ORDER: STRICT: in a fly labels have room for numbers with up to {MOST_NUMBERED} terminals"
+            )));
         }
         choice.scheme = scheme_of(&scheme)?;
         choice.flowlet_gap_ns = ns(flowlet);
         (timing.hello_ns, timing.hold_ns, resequence.wait_ns) = (ns(hello), ns(hold), ns(wait));
+        // Numbers begin anew with a node, and who is to put them in order must know of it before.
+        let lives = usize::from(size).div_ceil(Hello::MOST_LIVES);
+        let rounds = if is_numbered_fly { 2 * topology.diameter() * lives } else { 0 };
+        timing.announce_ns = ns(hello) * (2 + rounds as u64);
         (timing.listen_ns, timing.quiet_ns) = (3 * ns(hold), ns(hold).max(ns(flowlet)) + ns(hold));
         let key = match (key, key_file) {
             (Some(key), None) => Secret::Bytes(key.0),
@@ -163,7 +170,7 @@ fn fly(node: NodeId, terminals: NodeId, fanout: NodeId) -> Result<Topology, Conf
         return Err(error(&format!("NODE: the fly has {nodes} nodes, from 0 to {}", nodes - 1)));
     }
     // Two bytes say how long it is.
-    if 2 + Hello::len(topology.neighbours(node).len(), Some(terminals.into())) > FRAME {
+    if 2 + Hello::most_bytes(topology.neighbours(node).len(), Some(terminals.into())) > FRAME {
         return Err(error(&format!(
             "TERMINALS: hellos that speak of {terminals} terminals and {fanout} links each way do not fit into a frame"
         )));

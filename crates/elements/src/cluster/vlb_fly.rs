@@ -1,7 +1,7 @@
 //! A node of a cluster that is a k-ary n-fly: when a mesh would take more links than servers have sockets.
 //!
 //! ```click
-//! VLBFly(NODE, TERMINALS, FANOUT, KEY [, keywords ORDER, SCHEME, LINE_RATE, LINK_RATE, KEYFILE, ROSTER, HELLO, HOLD, FLOWLET])
+//! VLBFly(NODE, TERMINALS, FANOUT, KEY [, keywords ORDER, SCHEME, LINE_RATE, LINK_RATE, KEYFILE, ROSTER, HELLO, HOLD, FLOWLET, WAIT])
 //! ```
 //!
 //! Nodes 0 to TERMINALS - 1 have external ports; nodes behind them, in levels, only pass packets on. A level is as wide as the product of
@@ -28,11 +28,12 @@
 //! - `NODE` (integer): the number of this node, from 0.
 //! - `TERMINALS` (integer): how many nodes have external ports, from 2 on.
 //! - `FANOUT` (integer): links out of a node, at most; from 2 on.
-//! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`; default `FLOWLET`): as VLBNode has it. A node knows how busy
+//! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): as VLBNode has it. `STRICT` with up to 256 terminals: labels have no
+//!   room for larger numbers then; and since ways are longer than in a mesh, WAIT may have to be. A node knows how busy
 //!   its own links are, and not those further on: with flows that fill a good part of a link by themselves, `PINNED` overloads some
 //!   of those, `FLOWLET` less, since it spreads a flow of which a few packets wait, and `NONE` does not.
 //! - `LINK_RATE` (bandwidth, default 2 LINE_RATE/k): what a link carries.
-//! - `KEY`, `KEYFILE`, `SCHEME`, `LINE_RATE`, `ROSTER`, `HELLO`, `HOLD`, `FLOWLET`: as VLBNode has them. The roster names nodes between
+//! - `KEY`, `KEYFILE`, `SCHEME`, `LINE_RATE`, `ROSTER`, `HELLO`, `HOLD`, `FLOWLET`, `WAIT`: as VLBNode has them. The roster names nodes between
 //!   others, too.
 //!
 //! # Handlers

@@ -216,6 +216,29 @@ fn terminals_drain() {
     assert_eq!(fly.check(), 6);
 }
 
+/// All terminals hear of another life of one, also those that have no cable to its neighbours, and only once, before packets may come
+/// in there.
+#[test]
+fn lives_go_round() {
+    for (terminals, fanout) in [(4, 2), (40, 7)] {
+        let mut fly = Fly::new(terminals, fanout);
+        fly.talk(200);
+        fly.members.iter_mut().for_each(|member| drop(member.take_events()));
+        let (roster, key) = (Roster::simple(fly.topology.nodes() as NodeId), Key::new(b"key"));
+        // Two rounds of all lives for each level.
+        let timing = Timing { announce_ns: 20 * MS + 2 * 3 * 3 * 10 * MS, ..Timing::default() };
+        fly.members[2] = Member::new(2, 1_000, &fly.topology, &roster, key, timing, fly.now);
+        while !fly.members[2].is_active() {
+            fly.talk(10);
+        }
+        for node in (0..fly.topology.terminals()).filter(|&node| node != 2) {
+            let mut events = fly.members[node].take_events();
+            events.retain(|event| matches!(event, Event::Restarted(_)));
+            assert_eq!(events, [Event::Restarted(2)], "{node} of {terminals}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
