@@ -13,6 +13,8 @@
 //! - `COUNT_CALL` (`N HANDLER [VALUE]`): when the N-th packet has been counted, calls the handler, before that packet goes
 //!   on.
 //! - `BYTE_COUNT_CALL` (`N HANDLER [VALUE]`): the same when N bytes have been counted.
+//! - `NO_RATE`, `BATCH_PRECISE` (boolean), `ATOMIC` (integer, 0 to 2): FastClick's; accepted. Calls are always made for the very packet, and
+//!   counting is always safe.
 //!
 //! # Handlers
 //! - `count`, `byte_count` (read): packets and bytes so far.
@@ -78,11 +80,14 @@ struct Counter {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut e = Counter::default();
+    let (mut e, mut no_rate, mut precise, mut atomic) = (Counter::default(), false, false, 0u8);
     config
         .args()
         .keyword("COUNT_CALL", &mut e.count_call)
         .keyword("BYTE_COUNT_CALL", &mut e.byte_count_call)
+        .keyword("NO_RATE", &mut no_rate)
+        .keyword("BATCH_PRECISE", &mut precise)
+        .keyword("ATOMIC", &mut atomic)
         .finish()?;
     e.check_calls();
     Ok(Box::new(e))

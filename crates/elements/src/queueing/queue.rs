@@ -1,7 +1,7 @@
 //! Stores packets, first in, first out.
 //!
 //! ```click
-//! Queue([CAPACITY])
+//! Queue([CAPACITY, BLOCKING, KEYWORDS])
 //! ```
 //!
 //! Stores packets that are pushed until they are pulled. Packets that come while CAPACITY packets are stored leave at
@@ -18,6 +18,9 @@
 //!
 //! # Arguments
 //! - `CAPACITY` (integer, default 1000): packets stored, at most.
+//! - `BLOCKING` (boolean, default false): FastClick's; whether sources upstream that can wait do so while the queue is full, also in
+//!   SimpleQueue and NotifierQueue.
+//! - `NOUSELESS` (boolean): FastClick's; accepted.
 //!
 //! # Handlers
 //! - `length` (read): packets stored.
@@ -140,7 +143,13 @@ pub(super) fn create_sized(
     default_capacity: u32,
 ) -> Result<Box<dyn Element>, ConfigError> {
     let mut capacity = default_capacity;
-    config.args().positional("CAPACITY", &mut capacity).finish()?;
+    let (mut blocking, mut useless) = (false, false);
+    config
+        .args()
+        .positional("CAPACITY", &mut capacity)
+        .positional("BLOCKING", &mut blocking)
+        .keyword("NOUSELESS", &mut useless)
+        .finish()?;
     let capacity = capacity as usize;
     let workers = config.workers().to_vec();
     let crosses = workers.len() > 1;
@@ -170,7 +179,7 @@ pub(super) fn create_sized(
         overflow_output,
         in_vain: 0,
         sleepiness,
-        holds_up,
+        holds_up: holds_up || blocking,
         discipline,
         class,
         default_capacity,
@@ -418,7 +427,12 @@ impl Queue {
 impl Element for Queue {
     fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
         let mut capacity = self.default_capacity;
-        let read = router::arguments(cx, config).positional("CAPACITY", &mut capacity).finish();
+        let (mut blocking, mut useless) = (false, false);
+        let read = router::arguments(cx, config)
+            .positional("CAPACITY", &mut capacity)
+            .positional("BLOCKING", &mut blocking)
+            .keyword("NOUSELESS", &mut useless)
+            .finish();
         Some(read.and_then(|()| self.resize(cx, capacity as usize).map_err(ConfigError::from)))
     }
 

@@ -12,6 +12,7 @@
 //! # Arguments
 //! - `BURST` (integer, default 1): packets a scheduling; negative means as many as there are.
 //! - `ACTIVE` (boolean, default true): whether packets are pulled.
+//! - `SIGNAL` (boolean): FastClick's; accepted.
 //! - `LIMIT` (integer, default -1): packets to pull in all; negative means no limit.
 //!
 //! # Handlers
@@ -52,11 +53,13 @@ struct Unqueue {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut e = Unqueue { burst: 1, active: true, limit: -1, count: 0, left: 0, asked: 0 };
+    let mut signal = true;
     config
         .args()
         .positional("BURST", &mut e.burst)
         .keyword("ACTIVE", &mut e.active)
         .keyword("LIMIT", &mut e.limit)
+        .keyword("SIGNAL", &mut signal)
         .finish()?;
     match e.burst {
         0 => config.warn("BURST size 0, no packets will be pulled"),

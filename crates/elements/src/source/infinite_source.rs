@@ -19,6 +19,7 @@
 //! - `TIMESTAMP` (boolean, default true): whether packets carry the time at which they were made.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT packets.
 //! - `END_CALL` (handler call): called after LIMIT packets, instead of stopping the driver.
+//! - `HEADROOM` (integer): FastClick's; accepted; packets have the usual headroom.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
@@ -59,7 +60,7 @@ struct InfiniteSource {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut data = Bytes(DEFAULT_DATA.to_vec());
     let (mut length, mut datasize) = (-1, None);
-    let mut end_call = None::<router::CallArg>;
+    let (mut end_call, mut headroom) = (None::<router::CallArg>, 0u32);
     let mut e = InfiniteSource {
         contents: Contents::default(),
         limit: -1,
@@ -82,6 +83,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("TIMESTAMP", &mut e.timestamp)
         .keyword("STOP", &mut e.stop)
         .keyword("END_CALL", &mut end_call)
+        .keyword("HEADROOM", &mut headroom)
         .finish()?;
     if e.burst < 1 {
         return Err("burst size must be >= 1".into());

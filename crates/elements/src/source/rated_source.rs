@@ -18,6 +18,7 @@
 //!   `DATASIZE` is an older name.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT packets.
 //! - `BANDWIDTH` (bandwidth): bytes a second, instead of RATE.
+//! - `HEADROOM` (integer): FastClick's; accepted; packets have the usual headroom.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
@@ -58,7 +59,7 @@ struct RatedSource {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut data = Bytes(DEFAULT_DATA.to_vec());
     let (mut rate, mut length, mut datasize) = (10, -1, None);
-    let mut bandwidth = Bandwidth::default();
+    let (mut bandwidth, mut headroom) = (Bandwidth::default(), 0u32);
     let mut e = RatedSource {
         contents: Contents::default(),
         bucket: TokenBucket::default(),
@@ -78,6 +79,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("DATASIZE", &mut datasize)
         .keyword("STOP", &mut e.stop)
         .keyword("BANDWIDTH", &mut bandwidth)
+        .keyword("HEADROOM", &mut headroom)
         .finish()?;
     e.contents = Contents::new(data.0, datasize.unwrap_or(length));
     let mut burst = burst(rate);

@@ -13,6 +13,7 @@
 //! # Arguments
 //! - `OFFSET` (integer): where the bytes start.
 //! - `LENGTH` (integer): how many there are; not 0.
+//! - `MAX` (integer): FastClick's; accepted, and without effect as there.
 //!
 //! # Handlers
 //! None.
@@ -42,7 +43,13 @@ struct HashSwitch {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut offset, mut length) = (0u32, 0u32);
-    config.args().required("OFFSET", &mut offset).required("LENGTH", &mut length).finish()?;
+    let mut max = 0u32;
+    config
+        .args()
+        .required("OFFSET", &mut offset)
+        .required("LENGTH", &mut length)
+        .keyword("MAX", &mut max)
+        .finish()?;
     if length == 0 {
         return Err("length must be > 0".into());
     }
