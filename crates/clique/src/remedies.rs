@@ -67,13 +67,19 @@ const CLASSES: &[(&str, &[&str])] = &[
         "PacketMemAligned"]),
     (STREAMS, &["IPIn", "IPOut", "UDPIn", "UDPOut", "TCPReorder", "TCPRetransmitter", "SimpleTCPReorder", "SimpleTCPRetransmitter",
         "RetransmissionTiming", "TCPStateIN", "TCPClientACK", "TCPStatus", "InsultRemover", "WordMatcher", "MidStat", "PathMerger"]),
-    ("use Classifier, IPClassifier or IPRewriter; there are no flow managers", &["CTXManager", "CTXDispatcher", "CTXCounter",
-        "CTXDPDKManager", "CTXIPLoadBalancer", "CTXIPRoute", "BatchFCB", "SFMaker", "StoreFlowID", "VirtualFlow"]),
+    (NO_FLOWS, &["BatchFCB", "SFMaker", "StoreFlowID", "VirtualFlow"]),
     ("there is no agent for a controller of service chains", &["Metron", "MonitoringReportSocket", "BlackboxNF"]),
     ("write the rules by hand, or from what AggregateIPFlows and ToIPFlowDumps tell", &["GenerateIPFilter",
         "GenerateIPFilterRules", "GenerateIPLookup", "GenerateIPLookupRules", "GenerateIPFlowDirector", "GenerateIPFlowDispatcher",
         "GenerateIPOpenFlowRules", "GenerateIPDPDKFlowRules"]),
     ("use MarkIPHeader", &["AutoMarkIPHeader"]),
+    ("segment routing and BIER are not built; use IP6Encap", &["IP6SREncap", "IP6SRDecap", "IP6SRProcess", "IP6SRv6FECEncode",
+        "IP6SRv6FECDecode", "IP6Drop", "CheckBIERin6Header"]),
+    ("use ProtocolTranslator64 or AddressTranslator", &["StatefulTranslator64"]),
+    ("no element computes only the transport checksum of IPv6 packets; UDPIP6Encap and ICMP6Error, for instance, make right ones", &["SetTCPChecksumIP6",
+        "SetICMPChecksumIP6", "SetTransportChecksumIP6"]),
+    ("use AggregateIPFlows or AggregateIP", &["AggregateGroup", "AggregateHash"]),
+    ("use Discard", &["DiscardNoFreeBuffer"]),
     ("use RatedUnqueue", &["EXPUnqueue"]),
     ("use HashSwitch or IPRRSwitch", &["FlowMinLoadSwitch"]),
     ("use Shifter, StoreIPAddress or StoreData", &["NetworkHeaderFieldsRewriter"]),
@@ -105,6 +111,7 @@ const CLASSES: &[(&str, &[&str])] = &[
 
 /// Advice for families of classes, by how their names begin.
 const FAMILIES: &[(&str, &str)] = &[
+    ("CTX", NO_FLOWS),
     ("DPDK", DEVICE),
     ("DSR", WIRELESS),
     ("Flow", "flows are classified by IPClassifier and IPRewriter; there is no flow manager"),
@@ -126,6 +133,7 @@ const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
 const LOCKS: &str = "elements need no locks here: each belongs to one worker; remove the element";
 const MEASURE: &str =
     "cycles of single packets are not counted; measure the program with 'clique run --time' or perf(1)";
+const NO_FLOWS: &str = "use Classifier, IPClassifier or IPRewriter; there are no flow managers";
 const STREAMS: &str =
     "TCP streams cannot be changed in passing; IPRewriter and TCPRewriter change addresses and ports";
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";
@@ -187,7 +195,10 @@ mod tests {
     #[test]
     fn advice_names_classes() {
         let known = known();
-        let other = ["AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY", "Click's", "IP6", "Click"];
+        let other = [
+            "BIER", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY", "Click's", "IP6",
+            "Click",
+        ];
         let advice =
             CLASSES.iter().map(|(advice, _)| *advice).chain(FAMILIES.iter().map(|(_, advice)| *advice));
         for advice in advice {
