@@ -89,7 +89,7 @@ const CLASSES: &[(&str, &[&str])] = &[
         "StoreTimeSeqRecord"]),
     ("use ARPResponder, or ARPFaker", &["ARPAdvertiser"]),
     ("use ToSocket or ToDump", &["ToExternalProcess"]),
-    (TESTS, &["CheckPacket", "ComparePackets", "NotifierDebug", "UpstreamNotifier", "AggregateNotifier"]),
+    (TESTS, &["ComparePackets", "NotifierDebug", "UpstreamNotifier", "AggregateNotifier"]),
     (IPSEC, &["Aes", "Des", "DesP", "RadixIPsecLookup", "SATable", "HMACSHA1"]),
     (WIRELESS, &["AckResponder", "AckResponder2", "AckRetrySender", "AckRetrySender2", "AiroInfo", "Amoeba",
         "AssociationRequester", "AssociationResponder", "AthdescDecap", "AthdescEncap", "AutoRateFallback", "AutoTXPower",

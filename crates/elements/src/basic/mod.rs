@@ -6,6 +6,7 @@ mod alignment_info;
 mod check_average_length;
 mod check_crc32;
 mod check_length;
+mod check_packet;
 mod clipboard;
 mod counter;
 mod ensure_dpdk_buffer;
@@ -55,6 +56,7 @@ pub const CLASSES: &[&Class] = &[
     &check_average_length::CLASS,
     &check_crc32::CLASS,
     &check_length::CLASS,
+    &check_packet::CLASS,
     &counter::CLASS,
     &counter::MP,
     &counter::RCU,

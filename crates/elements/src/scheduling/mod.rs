@@ -7,6 +7,7 @@ mod path_spinlock;
 mod prio_sched;
 mod round_robin_multi_sched;
 mod round_robin_sched;
+mod sched_order_test;
 mod schedule_info;
 mod spinlock_acquire;
 mod spinlock_info;
@@ -29,6 +30,7 @@ pub const CLASSES: &[&Class] = &[
     &prio_sched::SIMPLE,
     &round_robin_sched::CLASS,
     &round_robin_sched::SIMPLE,
+    &sched_order_test::CLASS,
     &schedule_info::CLASS,
     &spinlock_acquire::CLASS,
     &spinlock_info::CLASS,
