@@ -13,8 +13,8 @@
 //! None.
 //!
 //! # Handlers
-//! - `send` (write, `SADDR SPORT DADDR DPORT SEQ ACK FLAGS`): emits a packet with these addresses, ports and numbers; FLAGS is the
-//!   octet of the header's flags (SYN is 2, ACK 16).
+//! - `send` (write, `SRC SPORT DST DPORT SEQNO ACKNO FLAGS [COUNT [STOP]]`): emits COUNT packets, by default one, with these addresses,
+//!   ports and numbers; FLAGS is the octet of the header's flags (SYN is 2, ACK 16). If STOP is true, the driver stops then.
 //!
 //! # Example
 //! ```click
@@ -25,7 +25,7 @@
 //! # See also
 //! FastTCPFlows, ICMPPingSource
 
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, Residency};
+use router::{Args, Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Residency};
 use std::net::Ipv4Addr;
 use wire::{ip_proto, ipv4, tcp};
 
@@ -53,24 +53,28 @@ struct Wanted {
     sequence: u32,
     acknowledgement: u32,
     flags: u8,
+    count: u32,
+    stop: bool,
 }
 
 impl Wanted {
     fn read(cx: &Cx<'_>, text: &str) -> Result<Wanted, String> {
-        let words = lang::conf::split_spaces(text);
-        let [src, sport, dst, dport, sequence, acknowledgement, flags] = words.as_slice() else {
-            let wrong = if words.len() < 7 { "too few arguments" } else { "too many arguments" };
-            return Err(format!("{wrong}; expected 'SADDR SPORT DADDR DPORT SEQ ACK FLAGS'"));
-        };
-        Ok(Wanted {
-            ends: [
-                (value(cx, "source address", src)?, value(cx, "source port", sport)?),
-                (value(cx, "destination address", dst)?, value(cx, "destination port", dport)?),
-            ],
-            sequence: value(cx, "seq number", sequence)?,
-            acknowledgement: value(cx, "ack number", acknowledgement)?,
-            flags: value(cx, "bits", flags)?,
-        })
+        let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
+        let (mut sport, mut dport) = (IpPort(0), IpPort(0));
+        let (mut sequence, mut acknowledgement, mut flags, mut count, mut stop) = (0, 0, 0, 1, false);
+        Args::new(lang::conf::split_spaces(text), router::scope(cx))
+            .required("SRC", &mut src)
+            .required("SPORT", &mut sport)
+            .required("DST", &mut dst)
+            .required("DPORT", &mut dport)
+            .required("SEQNO", &mut sequence)
+            .required("ACKNO", &mut acknowledgement)
+            .required("FLAGS", &mut flags)
+            .positional("COUNT", &mut count)
+            .positional("STOP", &mut stop)
+            .finish()
+            .map_err(|error| error.to_string())?;
+        Ok(Wanted { ends: [(src, sport), (dst, dport)], sequence, acknowledgement, flags, count, stop })
     }
 
     fn bytes(&self) -> [u8; LEN] {
@@ -102,17 +106,19 @@ impl Wanted {
     }
 }
 
-fn value<T: FromArg>(cx: &Cx<'_>, what: &str, text: &str) -> Result<T, String> {
-    router::value(cx, text).map_err(|error| format!("{what}: {error}"))
-}
-
 impl Element for TcpIpSend {
     fn handlers(&self, h: &mut Handlers) {
         h.write("send", |_: &mut TcpIpSend, cx, text| {
-            let bytes = Wanted::read(cx, text)?.bytes();
-            let mut packet = cx.pool().packet(&bytes).ok_or("no memory for a packet")?;
-            packet.set_network(0, ipv4::HEADER_LEN);
-            cx.emit_packet(0, packet);
+            let wanted = Wanted::read(cx, text)?;
+            let bytes = wanted.bytes();
+            for _ in 0..wanted.count {
+                let mut packet = cx.pool().packet(&bytes).ok_or("no memory for a packet")?;
+                packet.set_network(0, ipv4::HEADER_LEN);
+                cx.emit_packet(0, packet);
+            }
+            if wanted.stop {
+                cx.please_stop();
+            }
             Ok(())
         });
     }
@@ -140,9 +146,9 @@ mod tests {
     fn bad_values() {
         let mut router = build("s :: TCPIPSend -> Discard", 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
         for (text, error) in [
-            ("1.0.0.1 1", "too few"),
-            ("1.0.0.1 1 2.0.0.2 x 1 2 3", "destination port: "),
-            ("1.0.0.1 1 2.0.0.2 2 1 2 300", "bits: "),
+            ("1.0.0.1 1", "DST: required argument missing"),
+            ("1.0.0.1 1 2.0.0.2 x 1 2 3", "DPORT: "),
+            ("1.0.0.1 1 2.0.0.2 2 1 2 300", "FLAGS: "),
         ] {
             let said = router.call(router::Call::write("s.send", text));
             assert!(said.as_ref().is_err_and(|said| said.contains(error)), "{said:?}");
