@@ -1,7 +1,7 @@
 //! ICMP for IPv4 (RFC 792, 1191, 1256, 1812).
 
 use crate::Error;
-use crate::checksum::Sum;
+use crate::checksum::{self, Sum};
 use crate::field::{get_array, get_u8, get_u16, get_u32, set_array, set_u8, set_u16, set_u32, view};
 use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
@@ -194,6 +194,17 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
         set_u8::<0, _>(&mut self.0, kind);
     }
 
+    /// Makes an echo request the reply, with code 0, and updates the checksum: one load and one store.
+    #[inline]
+    pub fn answer_echo(&mut self) {
+        let [kind, code, high, low] = get_array::<0, 4, _>(&self.0);
+        // One's complement sums are the same in any order of the bytes.
+        let [old, sum] = [[kind, code], [high, low]].map(u16::from_ne_bytes);
+        let new = u16::from_ne_bytes([kind::ECHO_REPLY, 0]);
+        let [high, low] = checksum::update_u16(sum, old, new).to_ne_bytes();
+        set_array::<0, 4, _>(&mut self.0, [kind::ECHO_REPLY, 0, high, low]);
+    }
+
     /// Sets the code.
     #[inline]
     pub fn set_code(&mut self, code: u8) {
@@ -269,6 +280,18 @@ mod tests {
         assert_eq!((h.id(), h.sequence(), h.rest()), (0x1234, 1, 0x1234_0001));
         assert!(crate::checksum::verify(&message) && !h.is_error());
         assert_eq!(fill_checksum(&mut message[..7]), Err(Error::Truncated));
+    }
+
+    #[test]
+    fn an_echo_is_answered() {
+        for code in [0, 7, 255] {
+            let mut message = [kind::ECHO, code, 0, 0, 0x12, 0x34, 0, 1, code, 0xfe];
+            fill_checksum(&mut message).unwrap();
+            let mut header = Header::new_checked_mut(&mut message).unwrap();
+            header.answer_echo();
+            assert_eq!((header.kind(), header.code(), header.id()), (kind::ECHO_REPLY, 0, 0x1234));
+            assert!(crate::checksum::verify(&message));
+        }
     }
 
     #[test]

@@ -104,6 +104,14 @@ impl<B: Deref<Target = [u8; HEADER_LEN]>> Header<B> {
         self.fragment_field() & OFFSET_MASK == 0
     }
 
+    /// Whether the datagram has this protocol, whose header it has, too: it is whole, or the first fragment.
+    #[inline]
+    pub fn begins(&self, protocol: u8) -> bool {
+        // The time to live lies between, so that one load is enough.
+        let mask = u32::from(OFFSET_MASK) << 16 | 0xff;
+        u32::from_be_bytes(get_array::<6, 4, _>(&self.0)) & mask == u32::from(protocol)
+    }
+
     /// Time to live, in hops.
     #[inline]
     pub fn ttl(&self) -> u8 {
@@ -170,6 +178,17 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     #[inline]
     pub fn set_ttl(&mut self, ttl: u8) {
         set_u8::<8, _>(&mut self.0, ttl);
+    }
+
+    /// Makes the datagram a new one: whole, allowed to be fragmented, and with this time to live. Updates the checksum.
+    #[inline]
+    pub fn renew(&mut self, ttl: u8) {
+        let [flags, offset, old_ttl, protocol, high, low] = get_array::<6, 6, _>(&self.0);
+        // One's complement sums are the same in any order of the bytes.
+        let [old, new] = [[flags, offset, old_ttl, protocol], [0, 0, ttl, protocol]].map(u32::from_ne_bytes);
+        let sum = checksum::update_u32(u16::from_ne_bytes([high, low]), old, new);
+        set_array::<6, 4, _>(&mut self.0, new.to_ne_bytes());
+        set_array::<10, 2, _>(&mut self.0, sum.to_ne_bytes());
     }
 
     /// Sets the protocol.
@@ -515,6 +534,25 @@ mod tests {
             assert!(good || second == Err(BadOption { offset: 25 }));
         }
         assert_eq!(options(&bytes[..31]).unwrap_err(), Error::Truncated);
+    }
+
+    #[test]
+    fn a_new_datagram() {
+        for (field, ttl) in [(0, 1), (0x4000, 255), (0x3fff, 0), (0x2000, 64)] {
+            let mut bytes = sample();
+            let mut ip = Header::new_checked_mut(&mut bytes).unwrap();
+            ip.set_fragment_field(field);
+            ip.set_ttl(ttl);
+            ip.fill_checksum();
+            let protocol = ip.protocol();
+            assert_eq!(ip.begins(protocol), field & OFFSET_MASK == 0);
+            assert!(!ip.begins(protocol + 1));
+            ip.renew(255);
+            assert_eq!((ip.fragment_field(), ip.ttl(), ip.protocol()), (0, 255, protocol));
+            let updated = ip.checksum();
+            ip.fill_checksum();
+            assert_eq!(updated, ip.checksum());
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@
 use super::header::{header, header_mut};
 use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use std::net::Ipv6Addr;
 use wire::icmpv6::{self, kind};
 use wire::ipv6::HEADER_LEN;
 use wire::{checksum, ip_proto};
@@ -52,11 +53,14 @@ fn is_request(packet: &Packet) -> bool {
     let message =
         packet.network().and_then(|bytes| icmpv6::Header::new_checked(bytes.get(HEADER_LEN..)?).ok());
     header(packet).zip(message).is_some_and(|(ip, message)| {
-        let sender = ip.src();
-        let single = !sender.is_multicast() && !sender.is_unspecified() && !sender.is_loopback();
         let echo = (message.kind(), message.code()) == (kind::ECHO, 0);
-        ip.version() == 6 && ip.next_header() == ip_proto::ICMPV6 && echo && single
+        ip.version() == 6 && ip.next_header() == ip_proto::ICMPV6 && echo && is_host(ip.src())
     })
+}
+
+/// Whether somebody can have this address. Asked last: nearly all packets are no requests.
+fn is_host(address: Ipv6Addr) -> bool {
+    !address.is_multicast() && !address.is_unspecified() && !address.is_loopback()
 }
 
 /// Makes the reply of a request. Swapping the addresses leaves the checksum as it is.

@@ -42,8 +42,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for RandomSwitch {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        let outputs = self.outputs as u32;
-        cx.spread(batch, |cx, _| cx.rng().u32(0..outputs) as usize);
+        let outputs = self.outputs as u64;
+        // Not where it lies: each number would wait until the one before is in memory.
+        let mut rng = cx.rng().clone();
+        // The upper half of a product is uneven by one part in 2^32.
+        cx.spread(batch, |_, _| ((u64::from(rng.u32(..)) * outputs) >> 32) as usize);
+        *cx.rng() = rng;
     }
 }
 

@@ -24,7 +24,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::net::Ipv4Addr;
 use wire::icmpv4::{self, kind};
-use wire::{checksum, ip_proto, ipv4};
+use wire::{ip_proto, ipv4};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ICMPPingResponder", create)
@@ -49,25 +49,14 @@ fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
     let (header, message) = packet.network_mut()?.split_at_mut_checked(header_len)?;
     let mut ip = ipv4::Header::new_checked_mut(header).ok()?;
     let mut message = icmpv4::Header::new_checked_mut(message).ok()?;
-    let whole = ip.is_first_fragment() && ip.header_len() >= ipv4::HEADER_LEN;
-    if !whole || ip.protocol() != ip_proto::ICMP || message.kind() != kind::ECHO {
+    if !ip.begins(ip_proto::ICMP) || ip.header_len() < ipv4::HEADER_LEN || message.kind() != kind::ECHO {
         return None;
     }
-    let old = u16::from_be_bytes([kind::ECHO, message.code()]);
-    let sum = checksum::update_u16(message.checksum(), old, u16::from(kind::ECHO_REPLY));
-    message.set_kind(kind::ECHO_REPLY);
-    message.set_code(0);
-    message.set_checksum(sum);
+    message.answer_echo();
     let (src, dst) = (ip.src(), ip.dst());
     ip.set_src(dst);
     ip.set_dst(src);
-    // Fragment field, time to live and protocol follow each other.
-    let [old, new] = [(ip.fragment_field(), ip.ttl()), (0, 255)]
-        .map(|(field, ttl)| u32::from(field) << 16 | u32::from(ttl) << 8 | u32::from(ip_proto::ICMP));
-    let sum = checksum::update_u32(ip.checksum(), old, new);
-    ip.set_fragment_field(0);
-    ip.set_ttl(255);
-    ip.set_checksum(sum);
+    ip.renew(255);
     Some(src)
 }
 
