@@ -8,7 +8,7 @@
 //! - [`topology`]: full mesh, k-ary n-fly and, for comparison, torus; where a node sends what is meant for another;
 //! - [`label`]: the Ethernet addresses that carry a packet through the cluster;
 //! - [`view`]: what a node knows of the others; [`load`]: how busy its links are;
-//! - [`membership`]: who is there, by authenticated hellos;
+//! - [`membership`]: who is there, by authenticated hellos, and in a fly who is reached by way of whom;
 //! - [`choice`]: which way a packet takes; [`transit`]: moving it on; [`resequence`]: putting packets back in order;
 //! - [`sim`]: all of it in a simulator;
 //! - [`plan`]: how many servers and links a router takes; [`chart`]: drawing it.

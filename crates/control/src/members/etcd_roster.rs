@@ -4,7 +4,7 @@
 //! EtcdRoster(NODE [, keywords SERVER, PREFIX, CACHE, CREDENTIALS, TTL])
 //! ```
 //!
-//! Keeps the roster of a VLBNode (which nodes there are, their ports, who shall drain) as a key of etcd has it, and tells etcd
+//! Keeps the roster of a VLBNode or VLBFly (which nodes there are, their ports, who shall drain) as a key of etcd has it, and tells etcd
 //! that this node is there. Changes are taken over as they happen. To change the roster, put a text with a higher version:
 //!
 //! ```text
