@@ -126,18 +126,31 @@ fn pins(
         };
         // Malformed arguments are reported when the element itself is configured.
         for (name, worker) in read(&element.config).unwrap_or_default() {
-            let Some(pinned) = graph.find_in(&name, &element.name) else {
+            let pinned = named(graph, &name, &element.name);
+            if pinned.is_empty() {
                 errors.push(here(Diagnostic::error(format!("no element named '{name}'"))));
                 continue;
-            };
+            }
             if worker >= workers {
                 let message = format!("'{name}': there is no thread {worker}, using thread 0");
                 warnings.push(here(Diagnostic::warning(message)));
             }
-            pins.insert(pinned, if worker < workers { worker } else { 0 });
+            let worker = if worker < workers { worker } else { 0 };
+            pins.extend(pinned.into_iter().map(|element| (element, worker)));
         }
     }
     pins
+}
+
+/// The element with a name, seen from another one; or all elements of a compound with that name beside it.
+fn named(graph: &Graph, name: &str, from: &str) -> Vec<usize> {
+    if let Some(element) = graph.find_in(name, from) {
+        return vec![element];
+    }
+    let context = from.rfind('/').map_or("", |slash| &from[..=slash]);
+    let prefix = format!("{context}{name}/");
+    let elements = graph.elements.iter().enumerate();
+    elements.filter(|(_, element)| element.name.starts_with(&prefix)).map(|(index, _)| index).collect()
 }
 
 /// Makes a router from a layout: configures and initialises every element.

@@ -12,7 +12,8 @@
 //! Ports: none.
 //!
 //! # Arguments
-//! - `ELEMENT WORKER`, any number of times: an element's name and a worker's number.
+//! - `ELEMENT WORKER`, any number of times: an element's name and a worker's number. The name of a compound element stands for all elements
+//!   inside of it.
 //!
 //! # Handlers
 //! None.
@@ -83,6 +84,20 @@ mod tests {
             info.find(name, None).map(|element| info.nodes[element].workers.clone()).unwrap_or_default()
         };
         assert_eq!((worker_of("s"), worker_of("u"), worker_of("d")), (vec![0], vec![1], vec![1]));
+    }
+
+    /// A compound's name stands for what is inside of it, from inside of another compound, too.
+    #[test]
+    fn compounds() {
+        let config = "elementclass S { s :: InfiniteSource -> output } elementclass T { a :: S -> d :: Discard; StaticThreadSched(a 1) }
+                      t :: T; b :: S -> e :: Discard; c :: S -> f :: Discard; StaticThreadSched(b 1);";
+        let router = build(config, 2, 1).unwrap_or_else(|errors| panic!("{errors}"));
+        let worker_of = |name: &str| {
+            let info = router.info();
+            info.find(name, None).map(|element| info.nodes[element].workers.clone()).unwrap_or_default()
+        };
+        let workers = ["t/a/s", "t/d", "b/s", "e", "c/s", "f"].map(worker_of);
+        assert_eq!(workers, [vec![1], vec![1], vec![1], vec![1], vec![0], vec![0]]);
     }
 
     /// A worker that does not exist is warned of; the first one does its work.
