@@ -96,6 +96,15 @@ fn strangers_stay_out() {
     assert_eq!(read[3], "50\tnode not active\n");
 }
 
+/// Data over a cable whose other end has sent no hello goes nowhere, although its label is right.
+#[test]
+fn data_of_strangers_goes_nowhere() {
+    let config = "n0 :: VLBNode(0, 2, KEY k); n0 -> VLBDecap -> out :: Counter -> Discard;
+                  RatedSource(DATA \\<45000014>, RATE 100, LIMIT 20) -> VLBEncap(0) -> [1]n0[1] -> Discard;
+                  Idle -> n0; Script(wait 0.5, stop);";
+    assert_eq!(run_and_read(config, &["out.count", "n0.drop_reasons"]), ["0", "20\tstranger\n"]);
+}
+
 /// A new roster is taken if it is good and newer; a node that it tells to drain does.
 #[test]
 fn rosters() {
