@@ -78,6 +78,24 @@ for how in "SNIFFER false, WAIT 3ms" "METHOD XDP, WAIT 300us" "METHOD XDP, BUSY_
   stop
 done
 
+# What comes while the router stands still is counted once, be it fetched later or lost.
+arrived() { in_r cat /sys/class/net/eth0/statistics/rx_packets; }
+all_are_counted() {
+  [ "$(($(arrived) - before))" = "$(($(ctl read from.count) + $(ctl read from.kernel_drops)))" ]
+}
+in_h1 sysctl -qw net.ipv6.conf.h1e.disable_ipv6=1 # nothing else may come
+for method in LINUX XDP; do
+  launch -u "$work/socket" -e "from :: FromDevice(eth0, METHOD $method) -> Discard"
+  before=$(($(arrived) - $(ctl read from.count)))
+  kill -STOP "$router"
+  in_h1 "$clique" run -e "RatedSource(DATA \\<88b5>, LENGTH 60, RATE 50000, LIMIT 20000, STOP true)
+    -> EtherEncap(0x88b5, 02:00:00:00:01:02, 02:00:00:00:01:01) -> ToDevice(h1e)"
+  kill -CONT "$router"
+  wait_for "$method: each frame is counted" all_are_counted
+  says "$method: and some are lost" "[1-9]" ctl read from.kernel_drops
+  stop
+done
+
 # Where the driver cannot do it the kernel runs the program.
 ip -n "$r" link add bridge9 type bridge
 ip -n "$r" link set bridge9 up

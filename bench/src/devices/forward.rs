@@ -1,7 +1,6 @@
 //! Those who forward, each a process of its own in the router's namespace.
 
 use super::network::{RECEIVER_MAC, ROUTER_MACS};
-use super::play::statistic;
 use device::xdp::{self, XdpRx, XdpTx};
 use packet::{Batch, Pool};
 use router::{Call, Handle, Log, Options};
@@ -63,7 +62,7 @@ fn configuration(name: &str) -> String {
     format!("to :: ToDevice(eth1, {send}); from :: FromDevice(eth0, {method}) -> {way}")
 }
 
-/// Runs Clique until it is killed, and does what standard input says: `replace N` routes, or `dropped`.
+/// Runs Clique until it is killed, and does what standard input says: `replace N` routes, or say `counts`.
 pub(super) fn clique(name: &str, routes: &Path) -> Result<(), String> {
     let config = configuration(name);
     let parsed = lang::parse(&config, name, &[]);
@@ -94,24 +93,50 @@ fn obey(handle: &Handle, routes: &[lpm::Prefix<u32>]) {
     for (round, line) in std::io::stdin().lock().lines().map_while(Result::ok).enumerate() {
         match line.trim().strip_prefix("replace ").and_then(|wanted| wanted.parse().ok()) {
             Some(wanted) => println!("{}", replace(handle, routes, round, wanted)),
-            None => println!(
-                "dropped {} {} {}",
-                statistic("eth0", "rx_dropped"),
-                own_drops(handle),
-                statistic("eth1", "tx_dropped")
-            ),
+            None => println!("counts {}", Counts::read(handle).line()),
         }
     }
 }
 
-/// Packets that elements have dropped.
-fn own_drops(handle: &Handle) -> u64 {
-    let read = |path: &str| handle.call(Call::read(path, "")).unwrap_or_default();
-    let counts = |element: &str| -> u64 {
-        let reasons = read(&format!("{element}.drop_reasons"));
-        reasons.lines().filter_map(|line| line.split('\t').next()?.parse::<u64>().ok()).sum()
-    };
-    read("list").lines().skip(1).map(counts).sum()
+/// What a router has counted of packets.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    /// Those that its socket had no room for.
+    pub(super) socket: u64,
+    /// Those that elements have dropped.
+    pub(super) elements: u64,
+    /// Those that it has sent.
+    pub(super) sent: u64,
+}
+
+impl Counts {
+    fn read(handle: &Handle) -> Counts {
+        let read = |path: &str| handle.call(Call::read(path, "")).unwrap_or_default();
+        let number = |path: &str| read(path).trim().parse().unwrap_or(0);
+        let drops = |element: &str| -> u64 {
+            let reasons = read(&format!("{element}.drop_reasons"));
+            reasons.lines().filter_map(|line| line.split('\t').next()?.parse::<u64>().ok()).sum()
+        };
+        let elements = read("list").lines().skip(1).map(drops).sum();
+        Counts { socket: number("from.kernel_drops"), elements, sent: number("to.count") }
+    }
+
+    fn line(self) -> String {
+        format!("{} {} {}", self.socket, self.elements, self.sent)
+    }
+
+    pub(super) fn parse(line: &str) -> Option<Counts> {
+        let [socket, elements, sent] = super::numbers(line)[..] else { return None };
+        Some(Counts { socket, elements, sent })
+    }
+
+    pub(super) fn since(self, before: Counts) -> Counts {
+        Counts {
+            socket: self.socket - before.socket,
+            elements: self.elements - before.elements,
+            sent: self.sent - before.sent,
+        }
+    }
 }
 
 /// Replaces all routes, again and again until as many were as are wanted; says how many were and how long it took.

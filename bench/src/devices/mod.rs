@@ -15,6 +15,7 @@ mod network;
 mod play;
 
 use crate::machine::Machine;
+use forward::Counts;
 use lpm::{Prefix, import};
 use network::Network;
 use play::Passed;
@@ -51,9 +52,12 @@ pub(crate) struct Arguments {
     /// Seconds for which each load is kept up for latency; 0 for no latency.
     #[arg(long, default_value_t = 2.0)]
     latency: f64,
-    /// Routes replaced while packets flow at half of the rate that passes without loss; 0 for none.
+    /// Routes replaced while packets flow; 0 for none.
     #[arg(long, default_value_t = 1_000_000)]
     replace: u64,
+    /// The packets' rate meanwhile, in percent of that which passes without loss; more than 100 shows where packets are lost.
+    #[arg(long, default_value_t = 50)]
+    replace_load: u32,
     /// One short measurement of each, to see that it works.
     #[arg(long)]
     tiny: bool,
@@ -126,14 +130,55 @@ struct Replacement {
     packets_per_s: f64,
     packets: u64,
     lost: u64,
-    /// Where they were lost: on the cable to the router, where the router's socket takes frames, in its elements, on the cable behind it.
-    lost_at: [u64; 4],
+    lost_at: LostAt,
     /// Packets lost, divided by their rate.
     blocked_s: f64,
     ns_p50: u64,
     ns_p99: u64,
     ns_p999: u64,
     ns_max: u64,
+}
+
+/// Where packets were lost, by the counters of those who had them. What one of them took and the next one never saw is `elsewhere`;
+/// below zero, more was counted than was lost.
+#[derive(Debug, PartialEq, Serialize)]
+struct LostAt {
+    /// The kernel did not take them from the sender: the processor's backlog or the XDP ring of the far end was full.
+    cable_to_router: u64,
+    /// The router's socket had no room.
+    socket: u64,
+    /// Its elements dropped them.
+    elements: u64,
+    /// It sent them, and they did not arrive.
+    cable_behind: u64,
+    elsewhere: i64,
+}
+
+impl LostAt {
+    fn new(passed: &Passed, router: Counts) -> LostAt {
+        let Counts { socket, elements, sent } = router;
+        let cable_to_router = passed.not_taken;
+        let cable_behind = sent.saturating_sub(passed.packets - passed.lost);
+        let known = cable_to_router + socket + elements + cable_behind;
+        LostAt {
+            cable_to_router,
+            socket,
+            elements,
+            cable_behind,
+            elsewhere: passed.lost as i64 - known as i64,
+        }
+    }
+}
+
+impl std::fmt::Display for LostAt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let LostAt { cable_to_router, socket, elements, cable_behind, elsewhere } = self;
+        write!(
+            f,
+            "on the cable to the router {cable_to_router}, at its socket {socket}, in its elements {elements}, \
+             on the cable behind it {cable_behind}, elsewhere {elsewhere}"
+        )
+    }
 }
 
 #[derive(Serialize)]
@@ -365,13 +410,13 @@ fn replace(
     sender: &mut Player,
     loss_free_per_s: f64,
 ) -> Result<Replacement, String> {
-    let packets_per_s = loss_free_per_s / 2.0;
-    let dropped = |forwarder: &mut Player| {
-        forwarder.tell("dropped")?;
+    let packets_per_s = loss_free_per_s * f64::from(arguments.replace_load) / 100.0;
+    let counts = |forwarder: &mut Player| {
+        forwarder.tell("counts")?;
         let said = forwarder.line()?;
-        <[u64; 3]>::try_from(numbers(&said)).map_err(|_| format!("{name}: {said}"))
+        Counts::parse(&said).ok_or_else(|| format!("{name}: {said}"))
     };
-    let before = dropped(&mut forwarder)?;
+    let before = counts(&mut forwarder)?;
     let replace = || {
         std::thread::sleep(Duration::from_millis(300));
         forwarder.tell(&format!("replace {}", arguments.replace))?;
@@ -381,8 +426,7 @@ fn replace(
     };
     let (passed, said) = sender.send(packets_per_s, replace)?;
     let [routes, took_ns] = numbers(&said)[..] else { return Err(format!("{name}: {said}")) };
-    let after = dropped(&mut forwarder)?;
-    let [socket, elements, behind] = [0, 1, 2].map(|i| after[i] - before[i]);
+    let lost_at = LostAt::new(&passed, counts(&mut forwarder)?.since(before));
     let [ns_p50, ns_p99, ns_p999, ns_max] = passed.latency_ns;
     Ok(Replacement {
         name,
@@ -392,7 +436,7 @@ fn replace(
         packets_per_s,
         packets: passed.packets,
         lost: passed.lost,
-        lost_at: [passed.not_taken, socket, elements, behind],
+        lost_at,
         blocked_s: passed.lost as f64 / packets_per_s.max(1.0),
         ns_p50,
         ns_p99,
@@ -577,7 +621,7 @@ fn print(report: &Report, json: bool) {
     }
     for r in &report.replacements {
         println!(
-            "{}: {} routes replaced in {:.1} s at {:.0} packets/s: {} of {} packets lost (at {:?}), blocked for {:.6} s, 99.9 % {} ns, longest {} ns",
+            "{}: {} routes replaced in {:.1} s at {:.0} packets/s: {} of {} packets lost ({}), blocked for {:.6} s, 99.9 % {} ns, longest {} ns",
             r.name,
             r.routes,
             r.took_s,
@@ -589,5 +633,18 @@ fn print(report: &Report, json: bool) {
             r.ns_p999,
             r.ns_max
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lost_packet_has_a_place() {
+        let passed = Passed { packets: 1_000, lost: 100, ns: 1, latency_ns: [0; 4], not_taken: 40 };
+        let lost_at = LostAt::new(&passed, Counts { socket: 30, elements: 20, sent: 907 });
+        let known = LostAt { cable_to_router: 40, socket: 30, elements: 20, cable_behind: 7, elsewhere: 3 };
+        assert_eq!(lost_at, known);
     }
 }

@@ -16,6 +16,10 @@ fn ip(arguments: &str) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(format!("ip {arguments}: {said}")) }
 }
 
+fn sysctl(namespace: &str, setting: &str) -> Result<(), String> {
+    ip(&format!("netns exec {namespace} sysctl -qw {setting}"))
+}
+
 /// Two namespaces: `hosts` with the interfaces a and b, `router` with eth0 and eth1.
 pub(super) struct Network {
     pub(super) hosts: String,
@@ -29,6 +33,10 @@ impl Network {
         let (hosts, router) = (&network.hosts, &network.router);
         ip(&format!("netns add {hosts}"))?;
         ip(&format!("netns add {router}"))?;
+        for namespace in [hosts, router] {
+            // The kernel's own IPv6 messages would count as packets that arrive.
+            let _ = sysctl(namespace, "net.ipv6.conf.default.disable_ipv6=1"); // there may be no IPv6
+        }
         let cables = [("a", SENDER_MAC, "eth0", ROUTER_MACS[0]), ("b", RECEIVER_MAC, "eth1", ROUTER_MACS[1])];
         for (end, mac, other, other_mac) in cables {
             let peer = format!("peer name {other} netns {router} address {other_mac}");
@@ -61,9 +69,7 @@ impl Network {
     }
 
     pub(super) fn let_linux_forward(&self, forward: bool) -> Result<(), String> {
-        let on = format!("net.ipv4.ip_forward={}", u8::from(forward));
-        let done = Command::new("ip").args(["netns", "exec", &self.router, "sysctl", "-qw", &on]).status();
-        if done.is_ok_and(|status| status.success()) { Ok(()) } else { Err("sysctl failed".to_owned()) }
+        sysctl(&self.router, &format!("net.ipv4.ip_forward={}", u8::from(forward)))
     }
 }
 

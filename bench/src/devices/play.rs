@@ -85,7 +85,7 @@ impl Traffic {
 }
 
 /// What the kernel counts of an interface of this namespace.
-pub(super) fn statistic(interface: &str, name: &str) -> u64 {
+fn statistic(interface: &str, name: &str) -> u64 {
     let text = std::fs::read_to_string(format!("/sys/class/net/{interface}/statistics/{name}"));
     text.unwrap_or_default().trim().parse().unwrap_or(0)
 }
@@ -197,11 +197,15 @@ fn stint(
             let due = (begin.elapsed().as_secs_f64() * rate) as u64;
             match due.saturating_sub(packets).min(BATCH as u64) as usize {
                 0 => std::thread::sleep(Duration::from_micros(20)),
-                some => packets += tx.send(traffic.batch(some, [2, 0, 0, 0, 1, 1])).count as u64,
+                some => {
+                    let sent = tx.send(traffic.batch(some, [2, 0, 0, 0, 1, 1]));
+                    // The kernel drops the frame that it refuses.
+                    packets += sent.count as u64 + u64::from(sent.error.is_some());
+                }
             }
         }
         let ns = begin.elapsed().as_nanos() as u64;
-        std::thread::sleep(Duration::from_millis(200));
+        settle();
         over.store(true, Ordering::Relaxed);
         let mut times = receiver.join().unwrap_or_default();
         times.sort_unstable();
@@ -210,6 +214,18 @@ fn stint(
         let lost = packets.saturating_sub(arrived() - arrived_before);
         Passed { packets, lost, ns, latency_ns, not_taken: statistic("a", "tx_dropped") - refused_before }
     })
+}
+
+/// Waits until no packet has arrived for a while: a router that waits for its processor still has some.
+fn settle() {
+    let (begin, mut last, mut quiet) = (Instant::now(), arrived(), Instant::now());
+    while quiet.elapsed() < Duration::from_millis(300) && begin.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(20));
+        let now = arrived();
+        if now > last {
+            (last, quiet) = (now, Instant::now());
+        }
+    }
 }
 
 /// How long each packet took that arrives until it is over, in nanoseconds.

@@ -398,7 +398,8 @@ impl XdpRx {
     /// Frames that were lost so far for want of room.
     pub fn drops(&self) -> u64 {
         let stats = sys::option::<libc::xdp_statistics>(&self.socket.fd, libc::SOL_XDP, libc::XDP_STATISTICS);
-        stats.map_or(0, |s| s.rx_dropped + s.rx_ring_full + s.rx_fill_ring_empty_descs)
+        // `rx_fill_ring_empty_descs` counts looks for a buffer, not frames; a frame that was copied is in `rx_dropped`, too.
+        stats.map_or(0, |s| s.rx_dropped + s.rx_ring_full)
     }
 
     /// What went wrong since this was asked last.
