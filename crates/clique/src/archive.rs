@@ -13,11 +13,53 @@ pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// The configuration in an archive.
+/// A file in an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// As it stands in the archive: name, dates, owners, mode, size.
+    header: Vec<u8>,
+    pub(crate) data: Vec<u8>,
+}
+
+impl Member {
+    /// A file with this name, of 15 letters at most, and this mode. It has no date and belongs to nobody, so that archives
+    /// of the same files are the same.
+    pub(crate) fn new(name: &str, mode: u32, data: Vec<u8>) -> Member {
+        let header =
+            format!("{:<16}{:<12}{:<6}{:<6}{mode:<8o}{:<10}`\n", format!("{name}/"), 0, 0, 0, data.len());
+        Member { header: header.into_bytes(), data }
+    }
+
+    pub(crate) fn name(&self) -> &[u8] {
+        let name = self.header[..16].trim_ascii_end();
+        name.strip_suffix(b"/").unwrap_or(name)
+    }
+}
+
+/// The archive of these files.
+pub(crate) fn archive<'a>(members: impl IntoIterator<Item = &'a Member>) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    for member in members {
+        bytes.extend_from_slice(&member.header);
+        bytes.extend_from_slice(&member.data);
+        bytes.extend((member.data.len() % 2 == 1).then_some(b'\n'));
+    }
+    bytes
+}
+
+/// The configuration in an archive, and what else is in it.
 ///
 /// # Errors
 /// What is wrong with the archive.
-pub(crate) fn config(archive: &[u8]) -> Result<&[u8], &'static str> {
+pub(crate) fn config(archive: &[u8]) -> Result<(Vec<u8>, Vec<Member>), &'static str> {
+    let mut members = members(archive)?;
+    let found = members.iter().position(|member| member.name() == b"config");
+    let config = members.remove(found.ok_or("archive has no 'config' section")?);
+    Ok((config.data, members))
+}
+
+fn members(archive: &[u8]) -> Result<Vec<Member>, &'static str> {
+    let mut members = Vec::new();
     let mut rest = archive.strip_prefix(MAGIC).ok_or("not an archive")?;
     while !rest.is_empty() {
         let (header, after) = rest.split_at_checked(HEADER).ok_or("archive is cut off in a header")?;
@@ -28,13 +70,10 @@ pub(crate) fn config(archive: &[u8]) -> Result<&[u8], &'static str> {
         let size = std::str::from_utf8(&header[48..58]).ok().and_then(|size| size.trim_end().parse().ok());
         let size: usize = size.ok_or("archive has a member without a size")?;
         let (contents, padded) = after.split_at_checked(size).ok_or("archive is cut off in a member")?;
-        let name = header[..16].trim_ascii_end();
-        if name.strip_suffix(b"/").unwrap_or(name) == b"config" {
-            return Ok(contents);
-        }
+        members.push(Member { header: header.to_vec(), data: contents.to_vec() });
         rest = if size % 2 == 1 { padded.strip_prefix(b"\n").unwrap_or(padded) } else { padded };
     }
-    Err("archive has no 'config' section")
+    Ok(members)
 }
 
 #[cfg(test)]
@@ -57,10 +96,21 @@ mod tests {
     #[test]
     fn config_among_others() {
         for name in ["config", "config/"] {
-            let archive = archive(&[("odd", "abc"), ("even", "ab"), (name, "Idle;")]);
-            assert_eq!(config(&archive), Ok(&b"Idle;"[..]), "{name}");
+            let archive = archive(&[("odd", "abc"), (name, "Idle;"), ("even", "ab")]);
+            let (found, others) = config(&archive).unwrap();
+            assert_eq!(found, b"Idle;", "{name}");
+            let others: Vec<_> = others.iter().map(|other| (other.name(), &other.data[..])).collect();
+            assert_eq!(others, [(&b"odd"[..], &b"abc"[..]), (b"even", b"ab")]);
         }
         assert_eq!(config(&archive(&[("configs", "x")])), Err("archive has no 'config' section"));
+    }
+
+    #[test]
+    fn written_and_read() {
+        let members = [("config", "Idle;"), ("fifteen letters", "")]
+            .map(|(name, data)| Member::new(name, 0o644, data.as_bytes().to_vec()));
+        let (found, others) = config(&super::archive(&members)).unwrap();
+        assert_eq!((found, others), (members[0].data.clone(), vec![members[1].clone()]));
     }
 
     /// However an archive is cut off or spoilt, there is an error or the right text.

@@ -68,18 +68,29 @@ fn check(
 ) -> Option<Placement> {
     let text = job::read(input, reporter).ok()?;
     let parsed = load::parse(&text, params, &args.input.clickpath(), Some(known));
-    let arguments = Arguments::new(&parsed.graph, &parsed.sources);
-    reporter.sources(parsed.sources);
+    reporter.sources(parsed.sources.clone());
     if reporter.take(parsed.diagnostics) {
         return None;
     }
-    let workers = usize::from(args.threads);
-    let interfaces = memory::interfaces(&parsed.graph, workers);
-    let layout = router::layout(parsed.graph, known, workers).map_err(|errors| reporter.take(errors)).ok()?;
+    place(parsed.graph, &parsed.sources, &text.text, usize::from(args.threads), reporter, known)
+}
+
+/// Finds all errors of a graph that can be found without opening anything; the placement if there are none.
+pub(crate) fn place(
+    graph: lang::Graph,
+    sources: &[lang::Source],
+    text: &str,
+    workers: usize,
+    reporter: &mut Reporter,
+    known: &Classes,
+) -> Option<Placement> {
+    let arguments = Arguments::new(&graph, sources);
+    let interfaces = memory::interfaces(&graph, workers);
+    let layout = router::layout(graph, known, workers).map_err(|errors| reporter.take(errors)).ok()?;
     let mut placement = Placement::new(&layout, workers);
     let mut options = Options { workers, clock: Clock::simulated(), ..Options::default() };
     options.resources.insert(interfaces);
-    let mut found = match router::check(layout, text.text, known, options) {
+    let mut found = match router::check(layout, text.to_owned(), known, options) {
         Ok(checked) => {
             placement.queues = checked.queues;
             checked.warnings
@@ -112,7 +123,7 @@ struct Row {
 }
 
 /// Which worker runs what, and why.
-struct Placement {
+pub(crate) struct Placement {
     workers: usize,
     rows: Vec<Row>,
     /// (element that starts work, exclusive element that it shares with others, worker)

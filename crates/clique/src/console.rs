@@ -8,8 +8,12 @@ use std::io::{self, IsTerminal, Write};
 /// # Errors
 /// Why the text could not be written, a full disk for instance.
 pub(crate) fn print(text: &str) -> io::Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
@@ -22,8 +26,13 @@ pub(crate) fn complain(text: &str) {
 
 /// Writes a result to a file, or to standard output without a name or with the name `-`.
 pub(crate) fn write_result(file: Option<&str>, text: &str) -> Status {
+    write_bytes(file, text.as_bytes())
+}
+
+/// [`write_result`] of what need not be text.
+pub(crate) fn write_bytes(file: Option<&str>, text: &[u8]) -> Status {
     let result = match file {
-        None | Some("-") => print(text).map_err(|error| format!("standard output: {}", reason(&error))),
+        None | Some("-") => print_bytes(text).map_err(|error| format!("standard output: {}", reason(&error))),
         Some(file) => std::fs::write(file, text).map_err(|error| format!("{file}: {}", reason(&error))),
     };
     match result {

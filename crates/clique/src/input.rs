@@ -1,6 +1,6 @@
 //! Which configuration is meant, and its text.
 
-use crate::archive;
+use crate::archive::{self, Member};
 use crate::console::{self, reason};
 use clap::ValueHint;
 use std::io::{IsTerminal, Read};
@@ -43,6 +43,14 @@ impl Input {
     /// # Errors
     /// Why it cannot be read, with the name.
     pub(crate) fn read(&self) -> Result<Text, String> {
+        self.read_with_archive().map(|(text, _)| text)
+    }
+
+    /// Reads the text and, of an archive, what else is in it.
+    ///
+    /// # Errors
+    /// Why it cannot be read, with the name.
+    pub(crate) fn read_with_archive(&self) -> Result<(Text, Vec<Member>), String> {
         let bytes = match self {
             Input::Expression(text) => Ok(text.clone().into_bytes()),
             Input::File(file) => std::fs::File::open(file).and_then(read_bounded),
@@ -50,13 +58,12 @@ impl Input {
         };
         let name = self.name().to_owned();
         let bytes = bytes.map_err(|error| format!("{name}: {}", reason(&error)))?;
-        let text = match &bytes[..] {
-            archive if archive::is_archive(archive) => {
-                archive::config(archive).map_err(|error| format!("{name}: {error}"))?
-            }
-            text => text,
+        let (config, others) = if archive::is_archive(&bytes) {
+            archive::config(&bytes).map_err(|error| format!("{name}: {error}"))?
+        } else {
+            (bytes, Vec::new())
         };
-        Ok(Text { name, text: String::from_utf8_lossy(text).into_owned() })
+        Ok((Text { name, text: String::from_utf8_lossy(&config).into_owned() }, others))
     }
 }
 

@@ -26,6 +26,17 @@ impl lang::ClassSet for Known<'_> {
 
 /// Parses a configuration. With `known` classes others are errors; without, every name may be a class.
 pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: Option<&Classes>) -> Parsed {
+    parse_for(text, params, clickpath, known, false)
+}
+
+/// [`parse`], perhaps with variables of the outermost scope left as they are.
+pub(crate) fn parse_for(
+    text: &Text,
+    params: &[Parameter],
+    clickpath: &str,
+    known: Option<&Classes>,
+    keep_variables: bool,
+) -> Parsed {
     let known = known.map(Known);
     let find = |name: &str, from: &str| library::find(clickpath, name, from);
     let options = lang::Options {
@@ -34,6 +45,7 @@ pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: O
         library: Some(&find),
         // All element classes are in the program; there are no packages to load.
         package: if known.is_some() { Some(&|_: &str| false) } else { None },
+        keep_variables,
         ..lang::Options::default()
     };
     lang::parse_with(&text.text, &text.name, &options)

@@ -2,7 +2,7 @@
 //!
 //! Each subcommand is a module that takes its arguments and gives the exit status; this file puts them together with
 //! the element library and knows nothing else. Called under the name `click`, the program takes the options of the
-//! user-level driver of Click. Unit tests stand beside the code; `tests/` run the program as its users do.
+//! user-level driver of Click, and under `click-flatten` and the like those of Click's tools. Unit tests stand beside the code; `tests/` run the program as its users do.
 //!
 //! Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the router
 //! ran.
@@ -12,6 +12,7 @@
 mod archive;
 mod check;
 mod click;
+mod clp;
 mod cluster;
 mod console;
 mod ctl;
@@ -35,20 +36,25 @@ mod shell;
 mod status;
 mod swap;
 mod takeover;
+mod tools;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use router::Classes;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs routers that are programmed in the Click language, on several cores.
 #[derive(Parser, Debug)]
-#[command(name = "clique", version, after_help = EXIT_STATUS)]
+#[command(name = "clique", version, after_help = AFTER_HELP)]
 struct Program {
     #[command(subcommand)]
     command: Command,
 }
+
+const AFTER_HELP: &str = "Click's tools are there as well, 'clique click-flatten --help' for instance, or through links of \
+    their names: click-flatten, click-check, click-align.\n\n\
+    Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the router ran.";
 
 const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, \
     3 failure while or after the router ran.";
@@ -111,14 +117,29 @@ fn classes() -> Classes {
         .with_interfaces(elements::INTERFACES)
 }
 
+/// Runs one of Click's programs, the driver or a tool, if this is the name of one.
+fn run_as_click(
+    name: &OsStr,
+    arguments: impl Iterator<Item = OsString>,
+    known: &Classes,
+) -> Option<ExitCode> {
+    if Path::new(name).file_name().is_some_and(|name| name == "click") {
+        return Some(click::run(arguments, known));
+    }
+    tools::find(name).map(|tool| tools::run(tool, arguments, known))
+}
+
 fn main() -> ExitCode {
     let known = classes();
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
-    let is_click = Path::new(&name).file_name().is_some_and(|name| name == "click");
-    // `clique click` is seen to before clap looks at what follows, lest it take a `--` that is meant for the driver.
-    if is_click || arguments.next().is_some_and(|command| command == "click") {
-        return click::run(arguments, &known);
+    // Click's programs are seen to before clap looks at what follows, lest it take a `--` that is meant for them.
+    if let Some(status) = run_as_click(&name, arguments.by_ref(), &known) {
+        return status;
+    }
+    let command = arguments.next().unwrap_or_default();
+    if let Some(status) = run_as_click(&command, arguments, &known) {
+        return status;
     }
     match Program::parse().command {
         Command::Run(args) => run::run(args, &known),

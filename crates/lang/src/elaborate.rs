@@ -50,7 +50,11 @@ impl<'p, 'a> Expander<'p, 'a> {
         for (name, value) in self.parser.options.params {
             self.parser.scope().set_variable(name, value);
         }
-        let variables = self.scope().variables.iter().cloned().collect();
+        let keep = self.parser.options.keep_variables;
+        let value = |(name, value): &(String, String)| {
+            (name.clone(), if keep { format!("${name}") } else { value.clone() })
+        };
+        let variables = self.scope().variables.iter().map(value).collect();
         self.environments.push(Environment { depth: 0, parent: None, variables });
         self.pair_groups();
         for i in 0..self.scope().nodes.len() {

@@ -113,6 +113,8 @@ impl Parts {
             };
             let text = body.render(resolver, false);
             match resolver.resolve(&text, form, self.depth) {
+                // It stands for itself: the reference stays.
+                Some(value) if quoted && value.strip_prefix('$') == Some(&text) => out.push_str(&value),
                 Some(value) if quoted => {
                     let value = conf::quote(value);
                     out.push_str(&value[1..value.len() - 1]);

@@ -37,7 +37,7 @@ pub use classes::{ClassSet, similar};
 pub use diag::{Context, Diagnostic, Landmark, Note, Severity, Source, Span};
 pub use expand::expand;
 pub use graph::{Connection, Element, Graph, Port, Requirement};
-pub use print::{flatten, pretty};
+pub use print::{flatten, pretty, tool_text};
 pub use render::{render_click, render_fancy};
 pub use render_json::render_json;
 
@@ -94,6 +94,9 @@ pub struct Options<'a> {
     pub library: Option<FindLibrary<'a>>,
     /// Says whether a package that the text requires is there, which earns a warning if not; without it all are.
     pub package: Option<&'a dyn Fn(&str) -> bool>,
+    /// Leaves references to variables of the outermost scope as they are, as Click's tools do; then the
+    /// [definitions](Graph::defines) belong to the graph.
+    pub keep_variables: bool,
     /// Bounds.
     pub limits: Limits,
 }

@@ -13,6 +13,7 @@ fn everything(text: &str) {
     parsed.render_json();
     parsed.render_fancy(false);
     lang::flatten(&parsed.graph);
+    lang::tool_text(&parsed.graph);
     lang::graph::dot(&parsed.graph);
     lang::graph::json(&parsed.graph);
     lang::graph::svg(&parsed.graph);
@@ -72,5 +73,17 @@ proptest! {
         prop_assert_eq!(again.render_click(), "");
         prop_assert!(again.graph.same_as(&parsed.graph), "{}", flat);
         prop_assert_eq!(lang::flatten(&again.graph), flat);
+    }
+
+    /// As `flat_text_gives_the_same_graph`, and elements keep their places.
+    #[test]
+    fn tool_text_gives_the_same_graph(text in program()) {
+        let parsed = lang::parse(&text, "f", &[]);
+        let written = lang::tool_text(&parsed.graph);
+        let again = lang::parse(&written, "f", &[]);
+        prop_assert_eq!(again.render_click(), "");
+        prop_assert!(again.graph.same_as(&parsed.graph), "{}", written);
+        let places = |graph: &lang::Graph| graph.elements.iter().map(|e| e.landmark.clone()).collect::<Vec<_>>();
+        prop_assert_eq!(places(&again.graph), places(&parsed.graph));
     }
 }

@@ -797,6 +797,27 @@ fn huge_ports() {
     );
 }
 
+/// With variables kept, what stands outside of compound elements is as it was written.
+#[test]
+fn kept_variables() {
+    let text = "define($a 1, $b \"$a\") Foo($a, ${b}, \"$a\", ${c-$a}, ${a-3}); elementclass X { $x | Bar($x) } X($b)";
+    let options = lang::Options {
+        params: &[("a".to_owned(), "7".to_owned())],
+        keep_variables: true,
+        ..lang::Options::default()
+    };
+    let parsed = lang::parse_with(text, "config", &options);
+    expect![[r#"
+        define($a 7, $b "$a");
+
+        # 1 "config"
+        Foo@1 :: Foo($a, $b, "$a", $a, $a);
+        # 1 "config"
+        X@2/Bar@1 :: Bar($b);
+    "#]]
+    .assert_eq(&lang::tool_text(&parsed.graph));
+}
+
 #[test]
 fn self_contained_variables() {
     check(

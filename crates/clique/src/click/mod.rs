@@ -4,11 +4,12 @@
 
 mod options;
 
+use crate::clp::{Item, Items};
 use crate::console;
 use crate::input::{self, Input, Parameter};
 use crate::job::{Door, Job, Outcome, Setup, Stage, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
-use options::{Id, Item, Items};
+use options::{Id, OPTIONS};
 use router::{Classes, Clock};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -69,10 +70,7 @@ struct Request {
 
 /// Runs the driver with these arguments, without the program's name.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>, known: &Classes) -> ExitCode {
-    let arguments = arguments.into_iter().map(|a| a.to_string_lossy().into_owned()).collect();
-    let utf8 =
-        std::env::var("LANG").is_ok_and(|lang| ["UTF-8", "UTF8", "utf8"].iter().any(|u| lang.contains(u)));
-    match Request::read(Items::new(arguments, utf8)) {
+    match Request::read(Items::new("click", OPTIONS, arguments)) {
         Ok(request) => request.run(known),
         Err(End::Printed(text)) => {
             let _ = console::print(&text);
@@ -102,7 +100,7 @@ fn once<T>(place: &mut Option<T>, value: T, what: &str) -> Result<(), End> {
 }
 
 impl Request {
-    fn read(items: Items) -> Result<Request, End> {
+    fn read(items: Items<Id>) -> Result<Request, End> {
         let mut request = Request {
             input: None,
             params: Vec::new(),

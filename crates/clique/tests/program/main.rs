@@ -9,6 +9,7 @@ mod print;
 mod reference;
 mod routes;
 mod run;
+mod tools;
 
 use std::io::Write;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The flat text of a graph.
 
 use crate::conf;
-use crate::graph::{Graph, Port};
+use crate::graph::{Connection, Element, Graph, Port};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -9,26 +9,35 @@ use std::fmt::Write;
 /// connections joined to chains. Parsing it gives the same graph.
 pub fn flatten(graph: &Graph) -> String {
     let mut out = String::new();
-    if !graph.requirements.is_empty() {
-        let requirement = |r: &crate::graph::Requirement| match r.value.as_str() {
-            "" => r.kind.clone(),
-            value => format!("{} {}", r.kind, conf::quote(value)),
-        };
-        let all: Vec<String> = graph.requirements.iter().map(requirement).collect();
-        let _ = writeln!(out, "require({});\n", all.join(", "));
-    }
+    requirements(graph, &mut out);
     for e in &graph.elements {
-        let _ = write!(out, "{} :: {}", e.name, e.class);
-        if !e.config.is_empty() {
-            let _ = write!(out, "({})", e.config);
-        }
-        out.push_str(";\n");
+        declaration(e, &mut out);
     }
     if !graph.elements.is_empty() {
         out.push('\n');
     }
-    chains(graph, &mut out);
+    chains(graph, &graph.connections, &mut out);
     out
+}
+
+pub(super) fn requirements(graph: &Graph, out: &mut String) {
+    if graph.requirements.is_empty() {
+        return;
+    }
+    let requirement = |r: &crate::graph::Requirement| match r.value.as_str() {
+        "" => r.kind.clone(),
+        value => format!("{} {}", r.kind, conf::quote(value)),
+    };
+    let all: Vec<String> = graph.requirements.iter().map(requirement).collect();
+    let _ = writeln!(out, "require({});\n", all.join(", "));
+}
+
+pub(super) fn declaration(element: &Element, out: &mut String) {
+    let _ = write!(out, "{} :: {}", element.name, element.class);
+    if !element.config.is_empty() {
+        let _ = write!(out, "({})", element.config);
+    }
+    out.push_str(";\n");
 }
 
 /// The connections that leave an output, as far as a chain can use them.
@@ -56,20 +65,18 @@ impl Leaving {
 
 /// Which connection continues each connection in a chain, if one does: one through the output of the
 /// same number as the input, which must be 0.
-fn continuations(graph: &Graph) -> Vec<Option<usize>> {
+fn continuations(connections: &[Connection]) -> Vec<Option<usize>> {
     let mut by_output: HashMap<Port, Leaving> = HashMap::new();
-    for (i, c) in graph.connections.iter().enumerate() {
+    for (i, c) in connections.iter().enumerate() {
         by_output.entry(c.from).or_default().add(i, c.to.port == 0);
     }
-    let next = |(i, c): (usize, &crate::graph::Connection)| {
-        by_output.get(&c.to).filter(|_| c.to.port == 0)?.best_except(i)
-    };
-    graph.connections.iter().enumerate().map(next).collect()
+    let next = |(i, c): (usize, &Connection)| by_output.get(&c.to).filter(|_| c.to.port == 0)?.best_except(i);
+    connections.iter().enumerate().map(next).collect()
 }
 
-fn chains(graph: &Graph, out: &mut String) {
-    let connections = &graph.connections;
-    let next = continuations(graph);
+/// Writes connections of the graph, in this order as far as chains allow it.
+pub(super) fn chains(graph: &Graph, connections: &[Connection], out: &mut String) {
+    let next = continuations(connections);
     let mut starts = vec![true; connections.len()];
     for &i in next.iter().flatten() {
         starts[i] = false;

@@ -1,0 +1,78 @@
+//! `click-check`: what is wrong with a configuration.
+
+use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
+use super::load::{Loaded, load, write};
+use super::{End, Tool};
+use crate::check::place;
+use crate::clp::{Spec, Takes};
+use crate::console;
+use crate::report::{Reporter, Style};
+use router::Classes;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "click-check",
+    usage: "[OPTION]... [ROUTERFILE]",
+    about: "\
+Checks a configuration: all arguments of elements, but no interface is opened and
+no file written. With '-o FILE', a good configuration is written to FILE.
+",
+    help: "\
+  -p, --filter                  If it is good, write it to standard output.
+  -q, --quiet                   Say nothing of a good configuration.
+  -u, --userlevel               Check it for the user-level driver, the only one
+                                that there is.
+  -l, --linuxmodule             Refused, as is -b, --bsdmodule.
+",
+    options: &[
+        Spec::new("bsdmodule", Some('b'), Id::Bsd, Takes::Nothing).negatable(),
+        CLICKPATH,
+        EXPRESSION,
+        FILE,
+        Spec::new("filter", Some('p'), Id::Filter, Takes::Nothing),
+        HELP,
+        Spec::new("kernel", Some('k'), Id::Linux, Takes::Nothing).negatable(),
+        Spec::new("linuxmodule", Some('l'), Id::Linux, Takes::Nothing).negatable(),
+        OUTPUT,
+        Spec::new("quiet", Some('q'), Id::Quiet, Takes::Nothing).negatable(),
+        Spec::new("userlevel", Some('u'), Id::Userlevel, Takes::Nothing).negatable(),
+        VERSION,
+    ],
+    run,
+};
+
+fn run(line: &Line, known: &Classes) -> Result<(), End> {
+    let output = match (&line.output, line.has(Id::Filter)) {
+        (Some(_), true) => return Err(End::Usage("output file specified twice".to_owned())),
+        (Some(file), false) => Some(file.clone()),
+        (None, filter) => filter.then(|| "-".to_owned()),
+    };
+    let loaded = load(line, line.source()?, Some(known))?;
+    let name = loaded.text.name.clone();
+    let mut good = true;
+    for (driver, named) in [(Id::Linux, "linuxmodule"), (Id::Bsd, "bsdmodule")] {
+        if line.has(driver) {
+            console::complain(&format!("{name}: there is no {named} driver here\n"));
+            good = false;
+        }
+    }
+    // Without any of the options, Click checks for every driver that the configuration suits.
+    let drivers = [Id::Linux, Id::Bsd, Id::Userlevel];
+    let any = drivers.iter().any(|&driver| line.setting(driver).is_some());
+    if !any || line.has(Id::Userlevel) {
+        let mut reporter = Reporter::new(Style::Click, true);
+        good &= is_good(&loaded, &mut reporter, known);
+        if output.is_none() && !line.has(Id::Quiet) && reporter.counts() == (0, 0) {
+            console::complain(&format!("{name}: configuration OK in userlevel driver\n"));
+        }
+    }
+    match output {
+        _ if !good => Err(End::Failed),
+        None => Ok(()),
+        Some(file) => write(&Line { output: Some(file), ..line.clone() }, &loaded.graph, &loaded.archive),
+    }
+}
+
+/// Tells everything that is wrong and can be found without opening anything.
+pub(super) fn is_good(loaded: &Loaded, reporter: &mut Reporter, known: &Classes) -> bool {
+    place(loaded.expanded.clone(), &[], &loaded.text.text, 1, reporter, known).is_some()
+}

@@ -1,0 +1,132 @@
+//! The command line of a tool.
+
+use super::{End, Tool};
+use crate::clp::{Item, Items, Spec, Takes};
+use crate::console;
+use crate::input::{self, Input, Parameter};
+use std::ffi::OsString;
+
+/// Which option; tools share names, but not all have all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Id {
+    Help,
+    Version,
+    Clickpath,
+    File,
+    Expression,
+    Output,
+    /// Only the configuration, without what else is in the archive.
+    Config,
+    Classes,
+    Declarations,
+    Names,
+    ExpandVariables,
+    Filter,
+    Quiet,
+    Verbose,
+    Userlevel,
+    Linux,
+    Bsd,
+    Assertions,
+    Source,
+    Reverse,
+    /// What is taken and has no meaning here.
+    Ignored,
+}
+
+pub(super) const HELP: Spec<Id> = Spec::new("help", None, Id::Help, Takes::Nothing);
+pub(super) const VERSION: Spec<Id> = Spec::new("version", Some('v'), Id::Version, Takes::Nothing);
+pub(super) const CLICKPATH: Spec<Id> = Spec::new("clickpath", Some('C'), Id::Clickpath, Takes::Text);
+pub(super) const FILE: Spec<Id> = Spec::new("file", Some('f'), Id::File, Takes::Text);
+pub(super) const EXPRESSION: Spec<Id> = Spec::new("expression", Some('e'), Id::Expression, Takes::Text);
+pub(super) const OUTPUT: Spec<Id> = Spec::new("output", Some('o'), Id::Output, Takes::Text);
+
+/// A command line, as far as all tools read it alike.
+#[derive(Clone)]
+pub(super) struct Line {
+    pub(super) tool: &'static str,
+    /// What is left: options of the tool, files, words.
+    pub(super) items: Vec<Item<Id>>,
+    pub(super) clickpath: String,
+    pub(super) output: Option<String>,
+}
+
+/// One configuration, and its parameters.
+pub(super) struct Source {
+    pub(super) input: Input,
+    pub(super) params: Vec<Parameter>,
+}
+
+impl Line {
+    pub(super) fn read(tool: &Tool, arguments: impl IntoIterator<Item = OsString>) -> Result<Line, End> {
+        let mut line =
+            Line { tool: tool.name, items: Vec::new(), clickpath: input::default_clickpath(), output: None };
+        for item in Items::new(tool.name, tool.options, arguments).with_plus() {
+            match item.map_err(End::Usage)? {
+                Item::Option { id: Id::Help, .. } => return Err(End::Printed(tool.long_help())),
+                Item::Option { id: Id::Version, .. } => return Err(End::Printed(tool.version())),
+                Item::Option { id: Id::Clickpath, value, .. } => line.clickpath = value.unwrap_or_default(),
+                Item::Option { id: Id::Output, value, .. } => line.set_output(value.unwrap_or_default())?,
+                item => line.items.push(item),
+            }
+        }
+        Ok(line)
+    }
+
+    pub(super) fn set_output(&mut self, file: String) -> Result<(), End> {
+        match self.output.replace(file) {
+            None => Ok(()),
+            Some(_) => Err(End::Usage("output file specified twice".to_owned())),
+        }
+    }
+
+    /// Whether an option is given, the last time without negation.
+    pub(super) fn has(&self, id: Id) -> bool {
+        self.setting(id) == Some(true)
+    }
+
+    /// What an option that can be negated says, if it is given.
+    pub(super) fn setting(&self, id: Id) -> Option<bool> {
+        self.items.iter().rev().find_map(|item| match item {
+            Item::Option { id: found, negated, .. } if *found == id => Some(!negated),
+            _ => None,
+        })
+    }
+
+    /// The one configuration that the command line names; standard input if it names none.
+    pub(super) fn source(&self) -> Result<Source, End> {
+        let mut input = None;
+        let mut params: Vec<Parameter> = Vec::new();
+        let mut repeated = false;
+        for item in &self.items {
+            let found = match item {
+                Item::Option { id: Id::File, value, .. } => Input::named(value.clone().unwrap_or_default()),
+                Item::Option { id: Id::Expression, value, .. } => {
+                    Input::Expression(value.clone().unwrap_or_default())
+                }
+                Item::Option { .. } => continue,
+                Item::Word(word) => match input::parameter(word) {
+                    None => Input::named(word.clone()),
+                    Some((name, _)) if params.iter().any(|(known, _)| *known == name) => {
+                        self.say(&format!("parameter '{name}' multiply defined"));
+                        repeated = true;
+                        continue;
+                    }
+                    Some(parameter) => {
+                        params.push(parameter);
+                        continue;
+                    }
+                },
+            };
+            if input.replace(found).is_some() {
+                return Err(End::Usage("router configuration specified twice".to_owned()));
+            }
+        }
+        if repeated { Err(End::Failed) } else { Ok(Source { input: input.unwrap_or(Input::Stdin), params }) }
+    }
+
+    /// Says something on standard error, after the tool's name.
+    pub(super) fn say(&self, message: &str) {
+        console::complain(&format!("{}: {message}\n", self.tool));
+    }
+}

@@ -1,0 +1,77 @@
+//! Reading and writing configurations.
+
+use super::End;
+use super::line::{Line, Source};
+use crate::archive::{self, Member};
+use crate::console;
+use crate::input::{Parameter, Text};
+use crate::load;
+use crate::report::{Reporter, Style};
+use crate::status::Status;
+use lang::{Diagnostic, Graph, Landmark, Parsed};
+use router::Classes;
+
+/// A configuration that a tool has read, without compound elements.
+pub(super) struct Loaded {
+    pub(super) text: Text,
+    /// With variables of the outermost scope in it, as Click's tools leave them.
+    pub(super) graph: Graph,
+    /// What all variables stand for: the same elements and connections.
+    pub(super) expanded: Graph,
+    /// What else was in the archive.
+    pub(super) archive: Vec<Member>,
+}
+
+/// Reads a configuration and tells what is wrong with it. With `known` classes others are errors.
+///
+/// # Errors
+/// That it has errors.
+pub(super) fn load(line: &Line, source: Source, known: Option<&Classes>) -> Result<Loaded, End> {
+    let mut reporter = Reporter::new(Style::Click, true);
+    let (text, archive) = source.input.read_with_archive().map_err(|message| {
+        reporter.error(message);
+        End::Failed
+    })?;
+    if text.text.is_empty() {
+        let place = Landmark::new(text.name.clone(), 0);
+        reporter.take(vec![Diagnostic::warning("empty configuration").at(place, lang::Span::default())]);
+    }
+    let parse = |text: &Text, params: &[Parameter], keep_variables: bool| {
+        load::parse_for(text, params, &line.clickpath, known, keep_variables)
+    };
+    let Parsed { graph: mut expanded, diagnostics, .. } = parse(&text, &source.params, false);
+    if reporter.take(diagnostics) {
+        return Err(End::Failed);
+    }
+    expanded.defines.clear();
+    let kept = parse(&text, &source.params, true).graph;
+    // It need not mean the same: a variable can stand for several arguments, or stand in quotes, where what a compound
+    // element is given is written with a backslash.
+    let again = parse(&Text { text: lang::tool_text(&kept), ..text.clone() }, &[], false).graph;
+    let graph = if again.same_as(&expanded) { kept } else { expanded.clone() };
+    Ok(Loaded { text, graph, expanded, archive })
+}
+
+/// Writes a configuration to where the command line says, in an archive if it came with more.
+///
+/// # Errors
+/// That it cannot be written.
+pub(super) fn write(line: &Line, graph: &Graph, archive: &[Member]) -> Result<(), End> {
+    let text = lang::tool_text(graph);
+    if archive.is_empty() {
+        return write_text(line, text);
+    }
+    let config = Member::new("config", 0o644, text.into_bytes());
+    write_text(line, archive::archive(std::iter::once(&config).chain(archive)))
+}
+
+/// Writes what came of it to where the command line says.
+///
+/// # Errors
+/// That it cannot be written.
+pub(super) fn write_text(line: &Line, text: impl AsRef<[u8]>) -> Result<(), End> {
+    match console::write_bytes(line.output.as_deref(), text.as_ref()) {
+        Status::Fine => Ok(()),
+        _ => Err(End::Failed),
+    }
+}

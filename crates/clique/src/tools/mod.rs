@@ -1,0 +1,108 @@
+//! Click's companion programs, under their names or as `clique click-flatten ...`.
+//!
+//! They read a configuration, transform it, and print it as Click's tools print theirs ([`lang::tool_text`]). Each tool
+//! is a module with its options, its help and what it does; what they have in common is in [`line`] and [`load`].
+
+mod align;
+mod check;
+mod flatten;
+mod line;
+mod load;
+mod pass;
+mod refuse;
+
+use crate::clp::Spec;
+use crate::console;
+use line::{Id, Line};
+use router::Classes;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// A tool.
+pub(crate) struct Tool {
+    name: &'static str,
+    /// What the short usage message says after the name.
+    usage: &'static str,
+    /// What it does.
+    about: &'static str,
+    /// The options that others do not have, a line each.
+    help: &'static str,
+    options: &'static [Spec<Id>],
+    run: fn(&Line, &Classes) -> Result<(), End>,
+}
+
+/// Why a tool ends early.
+enum End {
+    /// Only a text was asked for.
+    Printed(String),
+    /// The command line is wrong.
+    Usage(String),
+    /// Something else is wrong, and was said.
+    Failed,
+}
+
+const TOOLS: &[&Tool] = &[
+    &flatten::TOOL,
+    &check::TOOL,
+    &align::TOOL,
+    &pass::FASTCLASSIFIER,
+    &pass::DEVIRTUALIZE,
+    &refuse::MKMINDRIVER,
+    &refuse::INSTALL,
+    &refuse::UNINSTALL,
+    &refuse::BUILDTOOL,
+];
+
+/// Where tools read from and write to, for their help.
+const FILE_HELP: &str = "\
+  -f, --file FILE               Read the configuration from FILE.
+  -e, --expression EXPR         Take EXPR itself as the configuration.
+  -o, --output FILE             Write to FILE instead of standard output.
+  -C, --clickpath PATH          Search PATH for libraries, not $CLICKPATH.
+";
+
+/// What all tools have, for their help.
+const COMMON_HELP: &str = "\
+      --help                    Print this help.
+  -v, --version                 Print the version.
+";
+
+/// The tool of this name, which may be that of a link to the program.
+pub(crate) fn find(name: &OsStr) -> Option<&'static Tool> {
+    let name = Path::new(name).file_name()?;
+    TOOLS.iter().copied().find(|tool| name == tool.name)
+}
+
+/// Runs a tool with these arguments, without its name.
+pub(crate) fn run(tool: &Tool, arguments: impl IntoIterator<Item = OsString>, known: &Classes) -> ExitCode {
+    let result = Line::read(tool, arguments).and_then(|line| (tool.run)(&line, known));
+    match result {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(End::Printed(text)) => {
+            let _ = console::print(&text);
+            return ExitCode::SUCCESS;
+        }
+        Err(End::Usage(message)) => {
+            let Tool { name, usage, .. } = tool;
+            console::complain(&format!(
+                "{name}: {message}\nUsage: {name} {usage}\nTry '{name} --help' for more information.\n"
+            ));
+        }
+        Err(End::Failed) => {}
+    }
+    ExitCode::FAILURE
+}
+
+impl Tool {
+    fn long_help(&self) -> String {
+        let Tool { name, usage, about, help, options, .. } = self;
+        let files = if options.iter().any(|option| option.is(Id::File)) { FILE_HELP } else { "" };
+        format!("Usage: {name} {usage}\n\n{about}\n{help}{files}{COMMON_HELP}")
+    }
+
+    fn version(&self) -> String {
+        let (name, version) = (self.name, env!("CARGO_PKG_VERSION"));
+        format!("{name} (Clique {version}, compatible with Click) 2.1\n")
+    }
+}

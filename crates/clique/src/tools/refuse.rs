@@ -1,0 +1,49 @@
+//! Tools that make C++ or drive a kernel module, neither of which is here: they say so, and what to use instead.
+
+use super::line::{HELP, Line, VERSION};
+use super::{End, Tool};
+
+pub(super) const MKMINDRIVER: Tool = Tool {
+    name: "click-mkmindriver",
+    usage: "[OPTION]... [ROUTERFILE]...",
+    about: "Always fails: all element classes are part of one program.\n",
+    help: "",
+    options: &[HELP, VERSION],
+    run: |line, _| refuse(line, "cannot build a driver: 'click' has all element classes, use it as it is"),
+};
+
+pub(super) const BUILDTOOL: Tool = Tool {
+    name: "click-buildtool",
+    usage: "COMMAND [ARGUMENT]...",
+    about: "Always fails: packages of elements in C++ cannot be built.\n",
+    run: |line, _| {
+        refuse(line, "cannot build packages in C++: write elements in Rust, as docs/guide.md shows")
+    },
+    ..MKMINDRIVER
+};
+
+pub(super) const INSTALL: Tool = Tool {
+    name: "click-install",
+    usage: "[OPTION]... [ROUTERFILE]",
+    about: "Always fails: there is no kernel module.\n",
+    run: |line, _| {
+        refuse(
+            line,
+            "there is no kernel module here: run the configuration with 'click', and replace one that runs by \
+            writing to the handler 'hotconfig' (click -R -p PORT)",
+        )
+    },
+    ..MKMINDRIVER
+};
+
+pub(super) const UNINSTALL: Tool = Tool {
+    name: "click-uninstall",
+    usage: "[OPTION]...",
+    run: |line, _| refuse(line, "there is no kernel module here: end 'click' with SIGTERM"),
+    ..INSTALL
+};
+
+fn refuse(line: &Line, reason: &str) -> Result<(), End> {
+    line.say(reason);
+    Err(End::Failed)
+}

@@ -1,0 +1,463 @@
+//! The program called as Click's tools.
+
+use crate::{clique, clique_in, clique_with, text};
+use expect_test::{Expect, expect};
+use std::process::{Command, Stdio};
+
+fn check(found: String, expected: Expect) {
+    expected.assert_eq(&found);
+}
+
+const CONFIG: &str = "
+// Sources count, sinks do not.
+elementclass Half { $n | input -> Counter(COUNT_CALL $n q.reset) -> [0] q :: Queue(CAPACITY $N) -> output }
+define($N 7)
+InfiniteSource(LIMIT $N) -> h :: Half(3)
+  -> Unqueue -> t :: Tee(2) -> Discard;
+t[1] -> Paint(\"$N\") -> Discard";
+
+/// Directives, definitions, declarations, connections: as Click's tools write them.
+#[test]
+fn flatten() {
+    check(
+        clique(&[
+            "click-flatten",
+            "-e",
+            "define($N 7) InfiniteSource(LIMIT $N) -> h :: { -> Counter -> }\n-> Discard",
+        ]),
+        expect![[r#"
+            exit status: 0
+            --- output
+            define($N 7);
+
+            # 1 "config"
+            InfiniteSource@1 :: InfiniteSource(LIMIT $N);
+            # 2 "config"
+            Discard@3 :: Discard;
+            # 1 "config"
+            h/Counter@1 :: Counter;
+            # 10 ""
+            InfiniteSource@1 -> h/Counter@1
+                -> Discard@3;
+        "#]],
+    );
+}
+
+/// Variables stay, unless the text would mean something else then when it is read again.
+#[test]
+fn variables() {
+    check(
+        clique(&["click-flatten", "-e", CONFIG]),
+        expect![[r#"
+            exit status: 0
+            --- output
+            define($N 7);
+
+            # 5 "config"
+            InfiniteSource@1 :: InfiniteSource(LIMIT $N);
+            # 6 "config"
+            Unqueue@3 :: Unqueue;
+            # 6 "config"
+            t :: Tee(2);
+            # 6 "config"
+            Discard@5 :: Discard;
+            # 7 "config"
+            Paint@6 :: Paint("$N");
+            # 7 "config"
+            Discard@7 :: Discard;
+            # 3 "config"
+            h/Counter@1 :: Counter(COUNT_CALL 3 q.reset);
+            # 3 "config"
+            h/q :: Queue(CAPACITY $N);
+            # 20 ""
+            InfiniteSource@1 -> h/Counter@1
+                -> h/q
+                -> Unqueue@3
+                -> t
+                -> Discard@5;
+            t [1] -> Paint@6
+                -> Discard@7;
+        "#]],
+    );
+    check(
+        clique(&[
+            "click-flatten",
+            "--expand-vars",
+            "-e",
+            "define($N 7) a :: Idle(${N-1}, $M, \"$N\")",
+            "N=5",
+        ]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "config"
+        a :: Idle(5, $M, "5");
+    "#]],
+    );
+    check(
+        clique(&["click-flatten", "-e", "define($N 7) a :: Idle(${N-1}, $M)", "N=5"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        define($N 5);
+
+        # 1 "config"
+        a :: Idle($N, $M);
+    "#]],
+    );
+}
+
+#[test]
+fn variables_in_quotes() {
+    let text = "elementclass X { $x | Bar(\"$x\") } define($N 7) X($N)";
+    check(
+        clique(&["click-flatten", "-e", text]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "config"
+        X@1/Bar@1 :: Bar("7");
+    "#]],
+    );
+}
+
+#[test]
+fn lists() {
+    check(
+        clique(&["click-flatten", "-c", "-e", CONFIG]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        Counter
+        Discard
+        InfiniteSource
+        Paint
+        Queue
+        Tee
+        Unqueue
+    "#]],
+    );
+    check(
+        clique(&["click-flatten", "-n", "-e", CONFIG]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        Discard@5
+        Discard@7
+        InfiniteSource@1
+        Paint@6
+        Unqueue@3
+        h/Counter@1
+        h/q
+        t
+    "#]],
+    );
+    check(
+        clique(&["click-flatten", "--class", "-d", "-e", CONFIG]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        Discard@5 :: Discard
+        Discard@7 :: Discard
+        InfiniteSource@1 :: InfiniteSource
+        Paint@6 :: Paint
+        Unqueue@3 :: Unqueue
+        h/Counter@1 :: Counter
+        h/q :: Queue
+        t :: Tee
+    "#]],
+    );
+}
+
+/// The links' names lead to the tools, too.
+#[test]
+fn names() {
+    let dir = tempfile::tempdir().unwrap();
+    for tool in ["click-flatten", "click-check", "click-align"] {
+        let link = dir.path().join(tool);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_clique"), &link).unwrap();
+        let mut command = Command::new(&link);
+        command.args(["--help"]).stdin(Stdio::null()).env("LANG", "C");
+        let found = text(command.output().unwrap());
+        assert!(
+            found.starts_with(&format!(
+                "exit status: 0\n--- output\nUsage: {tool} [OPTION]... [ROUTERFILE]\n"
+            )),
+            "{found}"
+        );
+        assert_eq!(found, clique(&[tool, "--help"]));
+    }
+}
+
+/// What is written is read again, to the same text.
+#[test]
+fn input_and_output() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.click"), CONFIG).unwrap();
+    assert_eq!(clique_in(dir.path(), &["click-flatten", "a.click", "-o", "b.click"]), "exit status: 0\n");
+    let flat = clique_with(CONFIG, &["click-flatten"]);
+    assert_eq!(
+        clique_in(dir.path(), &["click-flatten", "-f", "b.click"]),
+        flat.replace("<stdin>", "a.click")
+    );
+    check(
+        clique_in(dir.path(), &["click-flatten", "a.click", "-o", "no/such/file"]),
+        expect![[r#"
+            exit status: 1
+            --- messages
+            no/such/file: No such file or directory
+        "#]],
+    );
+}
+
+#[test]
+fn errors() {
+    check(
+        clique(&["click-flatten", "-e", "a ->"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        config:1: syntax error near ''
+    "#]],
+    );
+    check(
+        clique(&["click-flatten", "-e", ""]),
+        expect![[r#"
+        exit status: 0
+        --- messages
+        config: warning: empty configuration
+    "#]],
+    );
+    check(
+        clique(&["click-flatten", "no/such.click"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        no/such.click: No such file or directory
+    "#]],
+    );
+    check(
+        clique(&["click-flatten", "-e", "", "N=1", "N=2"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        click-flatten: parameter 'N' multiply defined
+    "#]],
+    );
+    check(
+        clique(&["click-flatten", "-e", "", "b.click"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        click-flatten: router configuration specified twice
+        Usage: click-flatten [OPTION]... [ROUTERFILE]
+        Try 'click-flatten --help' for more information.
+    "#]],
+    );
+    check(
+        clique(&["click-check", "-p", "-o", "x"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        click-check: output file specified twice
+        Usage: click-check [OPTION]... [ROUTERFILE]
+        Try 'click-check --help' for more information.
+    "#]],
+    );
+    check(
+        clique(&["click-flatten", "--ex"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        click-flatten: option '--ex' is ambiguous
+        click-flatten: (Possibilities are '--expand-vars' and '--expression'.)
+        Usage: click-flatten [OPTION]... [ROUTERFILE]
+        Try 'click-flatten --help' for more information.
+    "#]],
+    );
+}
+
+/// The other files of an archive stay in it, unless only the configuration is asked for.
+#[test]
+fn archives() {
+    let dir = tempfile::tempdir().unwrap();
+    let member = |name: &str, data: &str| {
+        let pad = if data.len() % 2 == 1 { "\n" } else { "" };
+        format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n{data}{pad}", 1, 2, 3, 644, data.len())
+    };
+    let (other, config) = (member("elementmap.xml/", "<a/>!"), member("config/", "Idle -> Discard"));
+    std::fs::write(dir.path().join("a"), format!("!<arch>\n{other}{config}")).unwrap();
+    let flat = clique_in(dir.path(), &["click-flatten", "--config", "a"]);
+    check(
+        flat.clone(),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "a"
+        Idle@1 :: Idle;
+        # 1 "a"
+        Discard@2 :: Discard;
+        # 6 ""
+        Idle@1 -> Discard@2;
+    "#]],
+    );
+    assert_eq!(clique_in(dir.path(), &["click-flatten", "a", "-o", "b"]), "exit status: 0\n");
+    let written = std::fs::read_to_string(dir.path().join("b")).unwrap();
+    assert!(written.starts_with("!<arch>\nconfig/         0"), "{written}");
+    assert!(written.ends_with(&other), "{written}");
+    assert_eq!(clique_in(dir.path(), &["click-flatten", "--config", "b"]), flat);
+}
+
+#[test]
+fn check_says() {
+    check(
+        clique(&["click-check", "-e", "Idle -> Discard"]),
+        expect![[r#"
+        exit status: 0
+        --- messages
+        config: configuration OK in userlevel driver
+    "#]],
+    );
+    check(
+        clique(&["click-check", "-q", "-e", "Idle -> Discard"]),
+        expect![[r#"
+        exit status: 0
+    "#]],
+    );
+    check(
+        clique(&["click-check", "+u", "-e", "Idle -> Discard(BURST x)"]),
+        expect![[r#"
+        exit status: 0
+    "#]],
+    );
+    check(
+        clique(&["click-check", "--userlevel", "-e", "Idle -> c :: Counter -> c"]),
+        expect![[r#"
+        exit status: 0
+        --- messages
+        config: configuration OK in userlevel driver
+    "#]],
+    );
+    check(
+        clique(&["click-check", "-pe", "define($A 3) Idle -> Strip($A) -> Discard"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        define($A 3);
+
+        # 1 "config"
+        Idle@1 :: Idle;
+        # 1 "config"
+        Strip@2 :: Strip($A);
+        # 1 "config"
+        Discard@3 :: Discard;
+        # 10 ""
+        Idle@1 -> Strip@2
+            -> Discard@3;
+    "#]],
+    );
+    check(
+        clique(&["click-check", "-l", "-p", "-e", "Idle -> Discard"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        config: there is no linuxmodule driver here
+    "#]],
+    );
+    check(
+        clique(&["click-check", "-e", "Idle -> Nothing"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        config:1: undeclared element 'Nothing'
+    "#]],
+    );
+}
+
+#[test]
+fn align() {
+    check(
+        clique(&["click-align", "-V", "-e", "FromDump(x) -> CheckIPHeader -> Discard"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "config"
+        FromDump@1 :: FromDump(x);
+        # 1 "config"
+        CheckIPHeader@2 :: CheckIPHeader;
+        # 1 "config"
+        Discard@3 :: Discard;
+        # 0 "<click-align>"
+        AlignmentInfo@click_align@4 :: AlignmentInfo;
+        # 10 ""
+        FromDump@1 -> CheckIPHeader@2
+            -> Discard@3;
+        --- messages
+        click-align: note: elements need no alignment here, nothing to align
+    "#]],
+    );
+    check(
+        clique(&["click-align", "--assertions", "-e", "Idle"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "config"
+        Idle@1 :: Idle;
+    "#]],
+    );
+}
+
+/// What makes nothing but speed passes a configuration through; what makes C++ or needs the kernel's module says so.
+#[test]
+fn compilers() {
+    check(
+        clique(&["click-fastclassifier", "-u", "-e", "Idle -> Classifier(12/0800) -> Discard"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "config"
+        Idle@1 :: Idle;
+        # 1 "config"
+        Classifier@2 :: Classifier(12/0800);
+        # 1 "config"
+        Discard@3 :: Discard;
+        # 8 ""
+        Idle@1 -> Classifier@2
+            -> Discard@3;
+        --- messages
+        click-fastclassifier: note: nothing to do, the configuration is written as it is
+    "#]],
+    );
+    check(
+        clique(&["click-devirtualize", "-n", "Idle", "--reverse", "-e", "Idle"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "config"
+        Idle@1 :: Idle;
+    "#]],
+    );
+    check(
+        clique(&["click-fastclassifier", "-s", "-e", "Idle"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        click-fastclassifier: there is no source code to print: elements are compiled into the program
+    "#]],
+    );
+    check(
+        clique(&["click-devirtualize", "-k", "-e", "Idle"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        click-devirtualize: there is no kernel module here: run the configuration with 'click'
+    "#]],
+    );
+    for tool in ["click-mkmindriver", "click-buildtool", "click-install", "click-uninstall"] {
+        let found = clique(&[tool]);
+        assert!(found.starts_with(&format!("exit status: 1\n--- messages\n{tool}: ")), "{found}");
+        assert!(
+            clique(&[tool, "--help"]).starts_with(&format!("exit status: 0\n--- output\nUsage: {tool} "))
+        );
+    }
+}
