@@ -48,6 +48,9 @@ pub(crate) struct Processor {
     bits: bool,
     /// Registers of many lookups, and gathers.
     vectors: Vectors,
+    /// Whether a gather is faster than loads one by one also where there are enough of them to hide what a store costs
+    /// that is read by a vector load.
+    gathers_fast: bool,
 }
 
 /// How many lookups a register holds.
@@ -75,10 +78,10 @@ impl Processor {
                 true if avx2::is_there() => Vectors::Eight,
                 _ => Vectors::None,
             };
-            Self { bits, vectors }
+            Self { bits, vectors, gathers_fast: is_intel() }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        Self { bits: false, vectors: Vectors::None }
+        Self { bits: false, vectors: Vectors::None, gathers_fast: false }
     }
 
     /// This processor and each lesser one, saying what this one lacks.
@@ -86,15 +89,25 @@ impl Processor {
     pub(crate) fn all() -> Vec<Self> {
         let here = Self::detect();
         let mut all = vec![here];
+        all.push(Self { gathers_fast: !here.gathers_fast, ..here });
         if here.vectors == Vectors::Sixteen {
             // Each processor with AVX-512 has AVX2.
             all.push(Self { vectors: Vectors::Eight, ..here });
         } else {
             println!("lookups with AVX-512 left out: this processor has only {here:?}");
         }
-        all.extend([Self { vectors: Vectors::None, ..here }, Self { bits: false, vectors: Vectors::None }]);
+        let plain = Self { vectors: Vectors::None, ..here };
+        all.extend([plain, Self { bits: false, ..plain }]);
         all
     }
+}
+
+/// Whether Intel made the processor. IPv4 lookups by gathers, 256 at a time, take 0.7 of what they take by loads on an Intel Xeon (Sapphire
+/// Rapids), 1.4 times as long on an AMD EPYC (Zen 5), which makes a gather of many small instructions.
+#[cfg(target_arch = "x86_64")]
+fn is_intel() -> bool {
+    let vendor = std::arch::x86_64::__cpuid(0);
+    [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"GenuineIntel"
 }
 
 #[cfg(target_arch = "x86_64")]
