@@ -62,6 +62,13 @@ pub enum Event {
     View,
     /// Another life of a node has begun; what was remembered of it is void.
     Restarted(NodeId),
+    /// Nothing was heard of a node for so long that it is taken for dead.
+    GivenUp {
+        /// Which.
+        node: NodeId,
+        /// The number of the last hello that was heard of it.
+        hello: u64,
+    },
     /// This node's phase has changed.
     Phase(Phase),
 }
@@ -255,6 +262,11 @@ impl Member {
         self.counts
     }
 
+    /// Hellos of this life so far: the number of the last one.
+    pub fn hellos(&self) -> u64 {
+        self.counter
+    }
+
     /// What happened since this was last asked.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
@@ -379,6 +391,7 @@ impl Member {
             self.neighbours.iter().filter(|(_, n)| silent(n)).map(|(&node, _)| node).collect();
         for node in lost {
             if let Some(neighbour) = self.neighbours.get_mut(&node) {
+                self.events.push(Event::GivenUp { node, hello: neighbour.counter });
                 neighbour.forget();
                 self.counts.given_up += 1;
                 self.events.push(Event::View);
@@ -415,7 +428,8 @@ impl Member {
     fn forgive_pause(&mut self, now_ns: u64) {
         let gap = now_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now_ns));
         let pause = gap.saturating_sub(2 * self.timing.hello_ns);
-        if pause == 0 {
+        // Before its first hello a node does not run yet.
+        if pause == 0 || self.counter == 0 {
             return;
         }
         self.counts.pauses += 1;

@@ -371,6 +371,7 @@ impl World {
             match event {
                 Event::View => machine.chooser.set_view(machine.member.view()),
                 Event::Restarted(node) => machine.resequencer.forget(node, |_| late += 1),
+                Event::GivenUp { .. } => {}
                 Event::Phase(phase) => {
                     machine.active_ns = (phase == Phase::Active).then_some(now);
                     machine.chooser.set_view(machine.member.view());

@@ -7,6 +7,7 @@ mod vlb_decap;
 mod vlb_encap;
 mod vlb_fly;
 mod vlb_node;
+mod witness;
 
 pub use flow::flow_hash;
 

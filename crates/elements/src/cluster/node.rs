@@ -2,6 +2,7 @@
 
 use super::flow::flow_hash;
 use super::settings::Settings;
+use super::witness::{Sign, Witness};
 use cluster::NodeId;
 use cluster::choice::{self, Chooser};
 use cluster::label::{self, Label, Stamp};
@@ -37,6 +38,7 @@ pub(super) struct Node {
     passed: u64,
     delivered: u64,
     rejected: BTreeMap<&'static str, u64>,
+    witness: Witness,
 }
 
 /// What a node hands over to its namesake in another configuration.
@@ -48,6 +50,7 @@ struct Handed {
     passed: u64,
     delivered: u64,
     rejected: BTreeMap<&'static str, u64>,
+    witness: Witness,
 }
 
 /// What needs to know the time at which it starts.
@@ -79,6 +82,7 @@ impl Node {
             passed: 0,
             delivered: 0,
             rejected: BTreeMap::new(),
+            witness: Witness::new(),
             settings,
         }
     }
@@ -216,8 +220,12 @@ impl Node {
         let Some(running) = &mut self.running else { return };
         let events = running.member.take_events();
         for event in &events {
-            if let Event::Restarted(node) = event {
-                running.resequencer.forget(*node, |packet| cx.drop(packet, "late"));
+            match event {
+                Event::Restarted(node) => {
+                    running.resequencer.forget(*node, |packet| cx.drop(packet, "late"));
+                }
+                Event::GivenUp { node, hello } => self.witness.gave_up(*node, *hello),
+                Event::View | Event::Phase(_) => {}
             }
         }
         if events.is_empty() {
@@ -234,6 +242,9 @@ impl Node {
     /// Sends a hello into every link.
     fn greet(&mut self, cx: &mut Cx<'_>) {
         let Some(running) = &mut self.running else { return };
+        if !cx.info().clock.is_simulated() {
+            self.witness.runs(Sign::now(), running.member.hellos(), self.settings.timing.hold_ns / 2);
+        }
         running.member.tick(now(cx));
         let hello = running.member.hello();
         let source = MacAddr([
@@ -391,7 +402,8 @@ impl Element for Node {
         let (passed, delivered, rejected) = (self.passed, self.delivered, self.rejected.clone());
         let running = self.running.take()?;
         let (node, topology) = (self.settings.node, self.settings.topology.clone());
-        Some(Box::new(Handed { node, topology, running, roster, passed, delivered, rejected }))
+        let witness = std::mem::replace(&mut self.witness, Witness::new());
+        Some(Box::new(Handed { node, topology, running, roster, passed, delivered, rejected, witness }))
     }
 
     /// The node goes on as the one that it was to the others: no hello and no number is given twice.
@@ -415,7 +427,7 @@ impl Element for Node {
         }
         (self.passed, self.delivered) = (handed.passed, handed.delivered);
         self.rejected = std::mem::take(&mut handed.rejected);
-        self.running = Some(handed.running);
+        (self.running, self.witness) = (Some(handed.running), handed.witness);
         self.notice(cx);
         self.set_expiry(cx);
         Ok(())
@@ -451,6 +463,8 @@ impl Element for Node {
         h.read("longest_pause", |e: &mut E, _| {
             e.running.as_ref().map_or(0, |r| r.member.counts().longest_pause_ns / 1_000_000)
         });
+        h.read("pause_log", |e: &mut E, _| e.witness.pauses());
+        h.read("alarm_log", |e: &mut E, _| e.witness.alarms());
         h.read("rejected", |e: &mut E, _| {
             e.rejected.iter().map(|(reason, count)| format!("{count}\t{reason}\n")).collect::<String>()
         });

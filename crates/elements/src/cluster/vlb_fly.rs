@@ -41,7 +41,7 @@
 //! - `view` (read): a line for each other terminal: its number, `up` if this node reaches it, or `down`, `transit` if packets may go by
 //!   way of it.
 //! - `node`, `phase`, `drain`, `direct`, `balanced`, `spilled`, `refused`, `passed`, `delivered`, `late`, `waiting`, `rejected`, `given_up`,
-//!   `pauses`, `longest_pause`, `roster`: as VLBNode has them.
+//!   `pauses`, `longest_pause`, `pause_log`, `alarm_log`, `roster`: as VLBNode has them.
 //!
 //! # Example
 //! ```click

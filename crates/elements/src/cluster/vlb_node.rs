@@ -52,6 +52,10 @@
 //! - `given_up` (read): how often a node or the link to it was given up because nothing was heard of it.
 //! - `pauses`, `longest_pause` (read): how often this node itself did not run for longer than two HELLOs are apart, because others
 //!   had the processor; and for how many milliseconds at most. Nobody is given up for that: such a time does not count as silence.
+//! - `pause_log` (read): a line for each of the last 256 times in which the node did not send a hello for half of HOLD or more: its number,
+//!   when it began and ended on CLOCK_MONOTONIC, processor time of the node in it, all in microseconds, and the number of the hello
+//!   before. `alarm_log` (read): a line for each of the last 256 nodes given up: its number, when, the node, and the number of the last
+//!   hello that was heard of it. An alarm is right if the node had a pause behind that hello; what was given up for nothing shows so.
 //! - `roster` (read, write): the roster. What has a mistake or no higher version is refused, and nothing changes. A node that
 //!   drained because a roster said so takes part again when the next one does not.
 //!

@@ -65,6 +65,18 @@ fn pauses_are_no_silence() {
     }
 }
 
+/// A node that has not begun to talk does not pause, and who is given up is told with the last hello of it.
+#[test]
+fn what_there_was_to_note() {
+    let mut node = member(0, 100, 0);
+    node.tick(900 * MS);
+    assert_eq!(node.counts(), Counts::default());
+    let mut nodes = three();
+    let said = nodes[2].hellos();
+    talk(&mut nodes[..2], 300 * MS, 400 * MS, &[]);
+    assert!(nodes[0].take_events().contains(&Event::GivenUp { node: 2, hello: said }));
+}
+
 /// Also on a machine on which it is always late, a node that is dead is given up: each time counts for something.
 #[test]
 fn silence_adds_up() {
