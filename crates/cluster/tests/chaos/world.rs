@@ -1,9 +1,9 @@
 //! The machines, the wires between them, and what befalls them.
 
 use cluster::NodeId;
-use cluster::choice::{Chooser, Order, Path, Settings};
+use cluster::choice::{Chooser, Order, Settings};
 use cluster::label::Label;
-use cluster::membership::{Event, Key, Member, Phase, Roster, Timing};
+use cluster::membership::{Event, Hello, Key, Member, Phase, Roster, Timing};
 use cluster::resequence::{self, Resequencer};
 use cluster::topology::Topology;
 use cluster::transit::{Next, next};
@@ -18,6 +18,9 @@ const END: u64 = 2_200 * MS;
 const BLACKHOLE: u64 = 100 * MS;
 /// How long a packet may be under way, queues and waiting for its predecessors included.
 const UNDER_WAY: u64 = 30 * MS;
+const HELLO: u64 = 10 * MS;
+/// How long packets wait for their predecessors in a fly, where ways differ by more links than in a mesh.
+const WAIT_IN_FLY: u64 = 10 * MS;
 /// By how much a machine may be behind without loss: less than packets wait for their predecessors. What goes by way of a
 /// machine that is further behind comes too late for strict order.
 const SLOW: u64 = 12 * MS / 10;
@@ -31,6 +34,8 @@ struct Packet {
     /// The machine that it came in at, and which life of it.
     source: (usize, u32),
     crossed: u8,
+    /// The nodes that it has come to since it came in or, in a fly, since its stopover: a bit for each.
+    seen: u128,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +47,7 @@ enum Frame {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Tick(usize, u32),
+    News(usize, u32),
     Inject(usize, u32),
     Arrive { to: usize, life: u32, from: NodeId, frame: Frame },
     Expire(usize, u32),
@@ -68,7 +74,10 @@ struct Machine {
     paused: bool,
     drained: bool,
     member: Member,
-    chooser: Chooser,
+    /// A terminal's.
+    chooser: Option<Chooser>,
+    /// It has something to tell at once.
+    has_news: bool,
     resequencer: Resequencer<Packet>,
     numbers: BTreeMap<(NodeId, u8), u32>,
     /// By how much it is behind with what it receives.
@@ -76,6 +85,15 @@ struct Machine {
     /// What arrived during a pause.
     backlog: Vec<(NodeId, Frame)>,
     active_ns: Option<u64>,
+}
+
+impl Machine {
+    /// Its view has changed.
+    fn learn(&mut self) {
+        if let Some(chooser) = &mut self.chooser {
+            chooser.set_view(self.member.view());
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -86,13 +104,22 @@ struct Sent {
     must_arrive: bool,
 }
 
+/// How the machines are connected.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    Mesh,
+    Fly,
+}
+
 pub(crate) struct World {
     rng: Rng,
     now: u64,
     serial: u64,
     events: BinaryHeap<Reverse<(u64, u64, What)>>,
     machines: Vec<Machine>,
+    topology: Topology,
     nodes: usize,
+    terminals: usize,
     cut: HashSet<(usize, usize)>,
     /// When the last frame from one machine to another arrives: wires keep order.
     wires: BTreeMap<(usize, usize), u64>,
@@ -111,15 +138,25 @@ pub(crate) struct World {
 
 impl World {
     /// Lives through the story of a seed.
-    pub(crate) fn run(seed: u64) -> World {
+    pub(crate) fn run(shape: Shape, seed: u64) -> World {
         let mut rng = Rng::with_seed(seed);
-        let nodes = rng.usize(3..7);
+        let topology = match shape {
+            Shape::Mesh => Topology::Mesh { nodes: rng.usize(3..7) },
+            Shape::Fly => {
+                // Of one level, of two, and of three.
+                let (terminals, fanout) = [(3, 3), (4, 2), (4, 2), (5, 3), (6, 3), (5, 2)][rng.usize(..6)];
+                Topology::fly(terminals, fanout)
+            }
+        };
+        let (nodes, terminals) = (topology.nodes(), topology.terminals());
         let mut world = World {
             now: 0,
             serial: 0,
             events: BinaryHeap::new(),
             machines: Vec::new(),
+            topology,
             nodes,
+            terminals,
             cut: HashSet::new(),
             wires: BTreeMap::new(),
             mishaps: Vec::new(),
@@ -158,7 +195,8 @@ impl World {
             drained: false,
             member,
             chooser,
-            resequencer: Resequencer::new(resequence::Settings::default()),
+            has_news: false,
+            resequencer: self.resequencer(),
             numbers: BTreeMap::new(),
             slow_ns: 0,
             backlog: Vec::new(),
@@ -167,24 +205,43 @@ impl World {
         self.begin(index);
     }
 
-    fn fresh(&mut self, id: NodeId, incarnation: u64) -> (Member, Chooser) {
+    fn resequencer(&self) -> Resequencer<Packet> {
+        Resequencer::new(resequence::Settings { wait_ns: self.wait_ns(), ..resequence::Settings::default() })
+    }
+
+    fn wait_ns(&self) -> u64 {
+        match self.topology {
+            Topology::Mesh { .. } => resequence::Settings::default().wait_ns,
+            _ => WAIT_IN_FLY,
+        }
+    }
+
+    fn fresh(&mut self, id: NodeId, incarnation: u64) -> (Member, Option<Chooser>) {
         let roster = Roster::simple(self.nodes as NodeId);
-        let mesh = Topology::Mesh { nodes: self.nodes };
-        let (key, timing) = (Key::new(b"secret"), Timing::default());
-        let member = Member::new(id, incarnation, &mesh, &roster, key, timing, self.now);
-        let mut settings = Settings::new(1_000_000_000, 2_000_000_000 / self.nodes as u64);
+        let (key, mut timing) = (Key::new(b"secret"), Timing::default());
+        if let Topology::Fly { .. } = self.topology {
+            // As VLBFly does: lives go from level to level, and all terminals must know of a new one.
+            let rounds = 2 * self.topology.diameter() * self.terminals.div_ceil(Hello::MOST_LIVES);
+            timing.announce_ns = HELLO * (2 + rounds as u64);
+        }
+        let member = Member::new(id, incarnation, &self.topology, &roster, key, timing, self.now);
+        let links = self.topology.links(0) as u64;
+        let mut settings = Settings::new(1_000_000_000, 2_000_000_000 / links);
         settings.order = Order::Sequence;
         settings.seed = self.rng.u64(..);
         // Small, so that traffic is balanced although there is little of it.
         settings.direct_burst_bytes = 100;
-        let view = View::empty(id, self.nodes);
-        (member, Chooser::new(mesh, view, settings))
+        let view = View::empty(id, self.terminals);
+        let is_terminal = self.topology.is_terminal(id);
+        (member, is_terminal.then(|| Chooser::new(self.topology.clone(), view, settings)))
     }
 
     fn begin(&mut self, index: usize) {
         let (life, offset) = (self.machines[index].life, self.rng.u64(..10 * MS));
         self.add_event(offset, What::Tick(index, life));
-        self.add_event(offset, What::Inject(index, life));
+        if self.machines[index].chooser.is_some() {
+            self.add_event(offset, What::Inject(index, life));
+        }
     }
 
     fn add_event(&mut self, ahead: u64, what: What) {
@@ -195,13 +252,15 @@ impl World {
     /// Makes up what goes wrong.
     fn invent(&mut self) {
         let twin = self.rng.u8(..4) == 0;
+        // In a fly any node may have one.
+        let original = if twin && self.is_fly() { self.rng.usize(..self.nodes) } else { 0 };
         for _ in 0..self.rng.usize(2..7) {
             let at = 300 * MS + self.rng.u64(..1_400 * MS);
-            let (a, b) = (self.rng.usize(..self.nodes), self.rng.usize(..self.nodes));
+            let (a, b) = self.cable();
             let lasts = self.rng.u64(5 * MS..400 * MS);
             match self.rng.u8(..7) {
                 // While a machine has a twin it is spared: if all lost sight of it, the twin would rightly take over.
-                _ if twin && (a == 0 || b == 0) => (),
+                _ if twin && (a == original || b == original) => (),
                 0 => self.plan(&[(at, Mishap::Crash(a)), (at + lasts, Mishap::Start(a))]),
                 1 if a != b => self.plan(&[(at, Mishap::Cut(a, b)), (at + lasts, Mishap::Mend(a, b))]),
                 2 => self.plan(&[(at, Mishap::Pause(a, lasts.min(300 * MS)))]),
@@ -221,10 +280,10 @@ impl World {
         }
         if twin {
             let incarnation_is_younger = self.rng.bool();
-            self.add(0);
+            self.add(original as NodeId);
             let index = self.machines.len() - 1;
             let incarnation = if incarnation_is_younger { 9_000 } else { 1 };
-            let (member, chooser) = self.fresh(0, incarnation);
+            let (member, chooser) = self.fresh(original as NodeId, incarnation);
             (self.machines[index].member, self.machines[index].chooser) = (member, chooser);
             // It is started once the others run.
             self.machines[index].running = false;
@@ -234,9 +293,27 @@ impl World {
         }
     }
 
+    fn is_fly(&self) -> bool {
+        matches!(self.topology, Topology::Fly { .. })
+    }
+
+    /// Two machines; in a fly with a cable between them.
+    fn cable(&mut self) -> (usize, usize) {
+        let (a, b) = (self.rng.usize(..self.nodes), self.rng.usize(..self.nodes));
+        let around = if self.is_fly() { self.topology.neighbours(a as NodeId) } else { Vec::new() };
+        (a, around.get(b % around.len().max(1)).map_or(b, |&node| usize::from(node)))
+    }
+
     fn partition(&mut self, at: u64, lasts: u64) {
-        let (border, nodes) = (self.rng.usize(1..self.nodes), self.nodes);
-        for (a, b) in (0..border).flat_map(|a| (border..nodes).map(move |b| (a, b))) {
+        let border = self.rng.usize(1..self.nodes);
+        // In a fly anybody may be on either side: numbers there go by level.
+        let (unit, is_fly) = (self.rng.usize(1..self.nodes), self.is_fly());
+        let place = |node: usize| if is_fly { node * unit % self.nodes } else { node };
+        let cables: Vec<(usize, usize)> = (0..self.nodes)
+            .flat_map(|a| self.topology.neighbours(a as NodeId).into_iter().map(move |b| (a, usize::from(b))))
+            .filter(|&(a, b)| place(a) < border && place(b) >= border)
+            .collect();
+        for (a, b) in cables {
             self.plan(&[(at, Mishap::Cut(a, b)), (at + lasts, Mishap::Mend(a, b))]);
         }
     }
@@ -251,6 +328,7 @@ impl World {
     fn happen(&mut self, what: What) {
         match what {
             What::Tick(m, life) if self.lives(m, life) => self.tick(m),
+            What::News(m, life) if self.lives(m, life) => self.greet(m),
             What::Inject(m, life) if self.lives(m, life) => self.inject(m),
             What::Arrive { to, life, from, frame } if self.lives(to, life) => {
                 if self.machines[to].paused {
@@ -292,9 +370,10 @@ impl World {
                     self.machines[m].running = true;
                 } else {
                     let (member, chooser) = self.fresh(id, 1_000_000 + now);
+                    let resequencer = self.resequencer();
                     let machine = &mut self.machines[m];
                     (machine.member, machine.chooser) = (member, chooser);
-                    machine.resequencer = Resequencer::new(resequence::Settings::default());
+                    (machine.resequencer, machine.has_news) = (resequencer, false);
                     (machine.running, machine.drained, machine.paused) = (true, false, false);
                     machine.life += 1;
                     machine.numbers.clear();
@@ -348,7 +427,13 @@ impl World {
 
     fn tick(&mut self, m: usize) {
         let life = self.machines[m].life;
-        self.add_event(10 * MS, What::Tick(m, life));
+        self.add_event(HELLO, What::Tick(m, life));
+        self.greet(m);
+    }
+
+    /// Time passes for a machine, and it says hello.
+    fn greet(&mut self, m: usize) {
+        self.machines[m].has_news = false;
         if self.machines[m].paused {
             return;
         }
@@ -356,8 +441,7 @@ impl World {
         self.machines[m].member.tick(now);
         self.notice(m);
         let bytes = self.machines[m].member.hello();
-        let me = self.machines[m].id;
-        for to in (0..self.nodes as NodeId).filter(|&to| to != me) {
+        for to in self.topology.neighbours(self.machines[m].id) {
             self.transmit(m, to, Frame::Hello(bytes.clone()));
         }
     }
@@ -366,17 +450,23 @@ impl World {
     fn notice(&mut self, m: usize) {
         let now = self.now;
         let machine = &mut self.machines[m];
-        let mut late = 0;
-        for event in machine.member.take_events() {
+        let (mut late, events) = (0, machine.member.take_events());
+        let has_news = !events.is_empty() && machine.member.has_news() && !machine.has_news;
+        for event in events {
             match event {
-                Event::View => machine.chooser.set_view(machine.member.view()),
+                Event::View => machine.learn(),
                 Event::Restarted(node) => machine.resequencer.forget(node, |_| late += 1),
                 Event::GivenUp { .. } => {}
                 Event::Phase(phase) => {
                     machine.active_ns = (phase == Phase::Active).then_some(now);
-                    machine.chooser.set_view(machine.member.view());
+                    machine.learn();
                 }
             }
+        }
+        machine.has_news |= has_news;
+        let life = machine.life;
+        if has_news {
+            self.add_event(1, What::News(m, life));
         }
         *self.drops.entry("late").or_default() += late;
     }
@@ -390,7 +480,7 @@ impl World {
         if machine.paused || machine.drained || !machine.member.is_active() {
             return;
         }
-        let to = self.rng.usize(..self.nodes);
+        let to = self.rng.usize(..self.terminals);
         // Routes no longer lead to a node that drains.
         if to == usize::from(me) || self.machines[to].drained {
             return;
@@ -400,7 +490,8 @@ impl World {
         for _ in 0..burst {
             let machine = &mut self.machines[m];
             let must_arrive = to < self.nodes && Self::must_arrive(machine, now);
-            let Ok(decision) = machine.chooser.choose(now, u64::from(flow), to as NodeId, 1_000) else {
+            let Some(chooser) = &mut machine.chooser else { return };
+            let Ok(decision) = chooser.choose(now, u64::from(flow), to as NodeId, 1_000) else {
                 let id = self.next_id(m, to, must_arrive);
                 *self.drops.entry("refused").or_default() += u64::from(id > 0);
                 continue;
@@ -408,11 +499,12 @@ impl World {
             let number = machine.numbers.entry((to as NodeId, flow)).or_default();
             *number += 1;
             let number = *number;
-            let label = Label { egress: to as NodeId, port: 0, ingress: me, hops: 2, stamp: decision.stamp };
-            let first = if let Path::Via(via) = decision.path { via } else { to as NodeId };
+            let hops = self.topology.max_hops() as u8;
+            let label = Label { egress: to as NodeId, port: 0, ingress: me, hops, stamp: decision.stamp };
+            let first = self.topology.neighbour(me.into(), decision.link) as NodeId;
             let id = self.next_id(m, to, must_arrive);
-            let label = label.hop().expect("two hops").encode();
-            let packet = Packet { id, label, flow, number, source: (m, life), crossed: 1 };
+            let label = label.hop().expect("hops").encode();
+            let packet = Packet { id, label, flow, number, source: (m, life), crossed: 1, seen: 1 << me };
             self.transmit(m, first, Frame::Data(packet));
         }
     }
@@ -433,14 +525,28 @@ impl World {
         id
     }
 
-    /// Whether two machines are connected, directly or by way of a third that takes part.
+    /// Whether two machines are connected: in a mesh directly or by way of a third that takes part, in a fly through all levels; by
+    /// way of a third terminal only if all of them have such a way, which need not be so.
     fn way_exists(&self, a: usize, b: usize) -> bool {
         let whole = |a, b| !self.cut.contains(&(a, b));
         let helps = |m: usize| {
             let machine = &self.machines[m];
             machine.running && !machine.paused && !machine.drained && Self::must_arrive(machine, self.now)
         };
-        whole(a, b) || (0..self.nodes).any(|m| m != a && m != b && helps(m) && whole(a, m) && whole(m, b))
+        if !self.is_fly() {
+            return whole(a, b)
+                || (0..self.nodes).any(|m| m != a && m != b && helps(m) && whole(a, m) && whole(m, b));
+        }
+        // The first step is free; from there on there is one way.
+        let mut first = (0..self.topology.links(a)).map(|link| self.topology.neighbour(a, link));
+        first.any(|first| {
+            let (mut from, mut at) = (a, first);
+            while at != b && whole(from, at) && at >= self.terminals && helps(at) {
+                let Some(link) = self.topology.toward(at, b) else { return false };
+                (from, at) = (at, self.topology.neighbour(at, link));
+            }
+            at == b && whole(from, b)
+        })
     }
 
     /// A frame goes to every machine that has this number.
@@ -479,17 +585,36 @@ impl World {
             self.broken.push("a label is damaged".to_owned());
             return;
         };
-        let topology = Topology::Mesh { nodes: self.nodes };
-        match next(&topology, me, label) {
+        if packet.seen >> me & 1 == 1 && label.egress != me {
+            self.broken.push(format!("{packet:?} has come to {me} twice"));
+        }
+        packet.seen |= 1 << me;
+        match next(&self.topology, me, label) {
             Next::Deliver => self.put_in_order(m, label, packet),
-            Next::Forward(link, label) => {
-                packet.label = label.encode();
-                packet.crossed += 1;
-                if packet.crossed > 2 {
-                    self.broken.push(format!("{packet:?} has crossed more than two links"));
+            Next::Forward(link, onward) => {
+                if label.stamp.via() == Some(me) {
+                    packet.seen = 1 << me;
                 }
-                self.machines[m].member.passed(now);
-                self.transmit(m, link as NodeId, Frame::Data(packet));
+                packet.label = onward.encode();
+                packet.crossed += 1;
+                if usize::from(packet.crossed) > self.topology.max_hops() {
+                    self.broken.push(format!("{packet:?} has crossed too many links"));
+                }
+                let machine = &mut self.machines[m];
+                machine.member.passed(now);
+                let link = match &mut machine.chooser {
+                    None => Ok(link),
+                    Some(chooser) => chooser
+                        .onward(link, label.egress)
+                        .and_then(|link| chooser.pass(now, link, 1_000).map(|()| link)),
+                };
+                match link {
+                    Ok(link) => {
+                        let next = self.topology.neighbour(me.into(), link) as NodeId;
+                        self.transmit(m, next, Frame::Data(packet));
+                    }
+                    Err(_) => *self.drops.entry("refused on the way").or_default() += 1,
+                }
             }
             Next::Exhausted | Next::Astray => *self.drops.entry("hops").or_default() += 1,
         }
@@ -507,7 +632,7 @@ impl World {
             machine.resequencer.push(now, (label.ingress, bucket), number, packet, |packet| out.push(packet));
         if machine.resequencer.waiting() > waiting {
             let life = machine.life;
-            self.add_event(resequence::Settings::default().wait_ns, What::Expire(m, life));
+            self.add_event(self.wait_ns(), What::Expire(m, life));
         }
         *self.drops.entry("late").or_default() += u64::from(late.is_some());
         out.into_iter().for_each(|packet| self.deliver(m, packet));
