@@ -31,6 +31,7 @@ mod render;
 mod render_json;
 mod scope;
 mod token;
+pub mod transform;
 mod tunnel;
 
 pub use classes::{ClassSet, similar};

@@ -10,6 +10,7 @@ mod line;
 mod load;
 mod pass;
 mod refuse;
+mod undead;
 
 use crate::clp::Spec;
 use crate::console;
@@ -45,6 +46,7 @@ enum End {
 const TOOLS: &[&Tool] = &[
     &flatten::TOOL,
     &check::TOOL,
+    &undead::TOOL,
     &align::TOOL,
     &pass::FASTCLASSIFIER,
     &pass::DEVIRTUALIZE,
