@@ -7,6 +7,7 @@ use crate::load;
 use crate::memory;
 use crate::read::{self, Reading};
 use crate::report::{Reporter, Style};
+use crate::service;
 use crate::swap::Swaps;
 use crate::takeover::{self, Interface};
 use router::{Call, Classes, Clock, Options, Router};
@@ -190,7 +191,11 @@ impl Job {
         } else if !self.quit {
             let swaps = Swaps::new(router.handle());
             let ready = self.allow_swaps(router, &swaps, known);
-            let ran = ready.and_then(|()| drive::run(router, &swaps).map_err(|error| reason(&error)));
+            let ran = ready.and_then(|()| {
+                service::ready(self.setup.workers, router.info().nodes.len());
+                drive::run(router, &swaps).map_err(|error| reason(&error))
+            });
+            service::stopping();
             match ran {
                 Ok(took) => outcome.took = took,
                 Err(error) => outcome.errors.push(format!("cannot start: {error}")),

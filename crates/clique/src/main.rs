@@ -32,6 +32,7 @@ mod remedies;
 mod report;
 mod routes;
 mod run;
+mod service;
 mod shell;
 mod status;
 mod swap;

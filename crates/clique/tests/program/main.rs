@@ -9,6 +9,7 @@ mod print;
 mod reference;
 mod routes;
 mod run;
+mod service;
 mod tools;
 
 use std::io::Write;

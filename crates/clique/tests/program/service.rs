@@ -1,0 +1,61 @@
+//! The program as a service.
+
+use crate::program;
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The command behind `key` in the unit file, for the service `here` whose files are all in one directory.
+fn command(key: &str, directory: &Path) -> Command {
+    let unit = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conf/clique@.service");
+    let unit = std::fs::read_to_string(unit).expect("the unit");
+    let line = unit.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix("=/usr/local/bin/clique "));
+    let line = line.unwrap_or_else(|| panic!("no {key}")).replace("%i", "here");
+    let directory = directory.to_str().expect("UTF-8");
+    let line = line.replace("/run/clique", directory).replace("/etc/clique", directory);
+    program(&line.replace("$ARGUMENTS", "-j 2 WORD=one").split(' ').collect::<Vec<_>>())
+}
+
+fn messages(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The unit's commands start a router, which says when it is ready; reload its file while it runs, or leave it as it is if the file is wrong; and
+/// stop it in order.
+#[test]
+fn unit() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let config = directory.path().join("here.click");
+    let write = |text: &str| std::fs::write(&config, text).expect("written");
+    std::fs::create_dir(directory.path().join("here")).expect("a directory");
+    write("define($WORD none); i :: Idle; m :: Message(\"says $WORD\")");
+    let place = directory.path().join("notify");
+    let manager = UnixDatagram::bind(&place).expect("a socket");
+    manager.set_read_timeout(Some(PATIENCE)).expect("set");
+    let hear = || {
+        let mut heard = [0; 200];
+        let len = manager.recv(&mut heard).expect("a message");
+        String::from_utf8_lossy(&heard[..len]).into_owned()
+    };
+    let mut router = command("ExecStart", directory.path());
+    router.env("NOTIFY_SOCKET", &place).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let router = router.spawn().expect("the program can be started");
+    assert_eq!(hear(), "READY=1\nSTATUS=3 elements on 2 workers");
+
+    write("define($WORD none); i :: Idle; m :: Message(\"now it says $WORD\")");
+    let reload = command("ExecReload", directory.path()).output().expect("a client");
+    assert!(reload.status.success(), "{}", messages(&reload));
+    write("i :: Idel");
+    let reload = command("ExecReload", directory.path()).output().expect("a client");
+    assert!(!reload.status.success() && messages(&reload).contains("Idel"), "{}", messages(&reload));
+
+    let kill = Command::new("kill").arg(router.id().to_string()).status();
+    assert!(kill.is_ok_and(|status| status.success()));
+    assert_eq!(hear(), "STOPPING=1");
+    let output = router.wait_with_output().expect("the program can be awaited");
+    assert_eq!((output.status.code(), messages(&output).as_str()), (Some(0), "says one\nnow it says one\n"));
+}
