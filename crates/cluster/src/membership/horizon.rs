@@ -130,6 +130,48 @@ impl Horizon {
     }
 }
 
+/// What each terminal of a fly knows once all have heard of what is broken. `is_whole` says whether a link from a node to another carries
+/// anything: both are alive, and so is the cable.
+pub fn settled(topology: &Topology, is_whole: impl Fn(NodeId, NodeId) -> bool) -> Vec<View> {
+    let nodes = 0..topology.nodes() as NodeId;
+    let next = |node: NodeId| -> Vec<Option<NodeId>> {
+        let other = |link| topology.neighbour(node.into(), link) as NodeId;
+        let others = (0..topology.links(node.into())).map(other);
+        others.map(|other| Some(other).filter(|&other| other != node && is_whole(node, other))).collect()
+    };
+    let next: Vec<Vec<Option<NodeId>>> = nodes.clone().map(next).collect();
+    let mut horizons = vec![Horizon::new(topology.terminals()); nodes.len()];
+    let mut lacking = vec![false; topology.terminals()];
+    loop {
+        let mut has_changed = false;
+        // Against the direction of the links: from the last level to the terminals.
+        for node in nodes.clone().rev() {
+            let links = links_of(&next[usize::from(node)], &horizons);
+            let lacks = lacking.get_mut(usize::from(node));
+            let is_whole = lacks.as_ref().is_none_or(|lacks| !**lacks);
+            let horizon = Horizon::of(topology, node, &links, is_whole);
+            // Who lacks one once lacks it for good: what is broken does not change.
+            let lacks_now = lacks.is_some() && horizon.lacks_any(topology, node, &links);
+            has_changed |= horizon != horizons[usize::from(node)] || (lacks_now && is_whole);
+            lacks.into_iter().for_each(|lacks| *lacks |= lacks_now);
+            horizons[usize::from(node)] = horizon;
+        }
+        if !has_changed {
+            break;
+        }
+    }
+    let view = |me: NodeId| {
+        let links = links_of(&next[usize::from(me)], &horizons);
+        horizons[usize::from(me)].view(topology, me, &links)
+    };
+    (0..topology.terminals() as NodeId).map(view).collect()
+}
+
+/// What comes over links to these nodes, of which each tells its horizon.
+fn links_of<'h>(next: &[Option<NodeId>], horizons: &'h [Horizon]) -> Vec<Link<'h>> {
+    next.iter().map(|node| node.map(|node| (Standing::Open, &horizons[usize::from(node)]))).collect()
+}
+
 /// What a terminal can be used for along a link.
 fn of_link(link: Link<'_>, terminal: usize) -> Standing {
     let Some((standing, horizon)) = link else { return Standing::Down };

@@ -26,6 +26,6 @@ mod roster;
 pub const MOST_NODES: usize = 128;
 
 pub use hello::{Heard, Hello, Key, Malformed, Phase};
-pub use horizon::Horizon;
+pub use horizon::{Horizon, settled};
 pub use member::{Counts, Event, Member, Rejected, Timing};
 pub use roster::{Entry, Holder, Roster};

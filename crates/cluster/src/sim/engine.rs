@@ -11,6 +11,7 @@ use crate::NodeId;
 use crate::choice::{Chooser, Order, Path, Refusal, Scheme};
 use crate::label::Stamp;
 use crate::load::Backlog;
+use crate::membership::settled;
 use crate::resequence::Resequencer;
 use crate::topology::Topology;
 use crate::view::{Nodes, Peer, View};
@@ -133,9 +134,7 @@ impl<'c> Engine<'c> {
         if terminals < 2 || nodes >= usize::from(NONE) {
             return Err(format!("{terminals} ports and {nodes} nodes cannot be simulated"));
         }
-        if !config.failures.is_empty() && !matches!(topology, Topology::Mesh { .. }) {
-            return Err("failures can be simulated in a mesh only".to_owned());
-        }
+        config.failures.iter().try_for_each(|failure| check(failure, topology))?;
         let line_rate = config.choice.line_rate;
         let (destinations, per_ns) = match &config.traffic {
             Traffic::Matrix { matrix, load, sizes, .. } => (
@@ -370,11 +369,17 @@ impl<'c> Engine<'c> {
         };
         let service = self.config.service.intermediate_ns;
         let Some(now) = self.process(now, node, &packet, service) else { return };
-        if let Some(chooser) = self.choosers.get_mut(node)
-            && chooser.pass(now, link, u32::from(packet.bytes)).is_err()
-        {
-            self.report.drops.link_full += 1;
-            return;
+        let mut link = link;
+        if let Some(chooser) = self.choosers.get_mut(node) {
+            let Ok(onward) = chooser.onward(link, target) else {
+                self.report.drops.unreachable += 1;
+                return;
+            };
+            link = onward;
+            if chooser.pass(now, link, u32::from(packet.bytes)).is_err() {
+                self.report.drops.link_full += 1;
+                return;
+            }
         }
         self.send(now, node, link, Packet { via, ..packet });
     }
@@ -449,6 +454,11 @@ impl<'c> Engine<'c> {
                 Part::Link(c, d) => (a, b) == (c, d) || (a, b) == (d, c),
             })
         };
+        if let Topology::Fly { .. } = self.config.topology {
+            let views = settled(&self.config.topology, up);
+            self.choosers.iter_mut().zip(views).for_each(|(chooser, view)| chooser.set_view(view));
+            return;
+        }
         for (me, chooser) in self.choosers.iter_mut().enumerate() {
             let me = me as NodeId;
             let mut view = View::empty(me, usize::from(terminals));
@@ -495,6 +505,23 @@ impl<'c> Engine<'c> {
         report.most_waiting =
             self.resequencers.iter().map(|r| r.counts().most_waiting).max().unwrap_or_default();
         self.report
+    }
+}
+
+/// Whether what breaks is there.
+fn check(failure: &Failure, topology: &Topology) -> Result<(), String> {
+    if let Topology::Torus { .. } = topology {
+        return Err("failures can be simulated in a mesh or a fly only".to_owned());
+    }
+    let is_there = |node: NodeId| usize::from(node) < topology.nodes();
+    match failure.part {
+        Part::Node(node) if !is_there(node) => {
+            Err(format!("there is no node {node}: the last is {}", topology.nodes() - 1))
+        }
+        Part::Link(a, b) if !is_there(a) || !is_there(b) || !topology.neighbours(a).contains(&b) => {
+            Err(format!("there is no cable between nodes {a} and {b}"))
+        }
+        _ => Ok(()),
     }
 }
 

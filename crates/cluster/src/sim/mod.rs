@@ -44,9 +44,9 @@ pub enum Traffic {
 /// What breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A terminal: it forgets all packets and does nothing.
+    /// A node: it forgets all packets and does nothing.
     Node(NodeId),
-    /// The link between two terminals of a mesh, both ways.
+    /// The cable between two nodes, both ways.
     Link(NodeId, NodeId),
 }
 
@@ -93,7 +93,7 @@ pub struct Config {
     pub duration_ns: u64,
     /// Before that time nothing is measured.
     pub warmup_ns: u64,
-    /// What breaks. In a mesh only.
+    /// What breaks, in a mesh or a fly.
     pub failures: Vec<Failure>,
     /// How long it takes until all terminals know of a failure, or of its end.
     pub detect_ns: u64,

@@ -107,6 +107,28 @@ fn failures() {
     assert!(report.drops.unreachable > report.drops.broken, "{report:?}");
 }
 
+/// In a fly, too, whatever breaks: a node between, of either level, or a cable. Until that is known a share is lost, then nothing.
+#[test]
+fn failures_in_a_fly() {
+    let mut config = small(Topology::fly(16, 4), Matrix::Permutation, 0.5).with(Scheme::Direct, Order::None);
+    (config.detect_ns, config.duration_ns, config.warmup_ns) = (1_000_000, 8_000_000, 1_000_000);
+    for part in [Part::Node(16), Part::Node(40), Part::Link(0, 17), Part::Link(20, 36), Part::Link(40, 9)] {
+        config.failures = vec![Failure { part, from_ns: 2_000_000, until_ns: 1 << 26 }];
+        let report = done(&config);
+        // 16 terminals send a packet each 16 us; a node between carries a sixteenth of that twice, and what is on its way there is lost, too.
+        assert!((1..300).contains(&report.drops.broken), "{part:?}: {report:?}");
+        assert_eq!(report.drops, Drops { broken: report.drops.broken, ..Drops::default() }, "{part:?}");
+    }
+    // A terminal: what is for it has nowhere to go.
+    config.failures[0].part = Part::Node(3);
+    let report = done(&config);
+    assert!(report.drops.unreachable > report.drops.broken && report.drops.broken > 0, "{report:?}");
+    for part in [Part::Node(48), Part::Link(0, 1), Part::Link(48, 0)] {
+        config.failures[0].part = part;
+        assert!(run(&config).is_err(), "{part:?}");
+    }
+}
+
 /// A slow processor is what limits then.
 #[test]
 fn processors_limit() {

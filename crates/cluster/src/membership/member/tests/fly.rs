@@ -3,6 +3,7 @@
 use super::*;
 use crate::choice::{Chooser, Order, Path, Settings};
 use crate::label::{Label, Stamp};
+use crate::membership::settled;
 use crate::transit::{self, Next};
 use proptest::prelude::*;
 
@@ -258,5 +259,11 @@ proptest! {
         }
         fly.talk(300);
         fly.check();
+        // What is computed for simulations is what nodes come to know by telling each other.
+        let settled = settled(&fly.topology, |a, b| fly.is_whole(a, b));
+        for node in (0..size as NodeId).filter(|node| !fly.dead.contains(node)) {
+            let member = &fly.members[usize::from(node)];
+            prop_assert!(!member.is_active() || member.view() == settled[usize::from(node)], "{}", node);
+        }
     }
 }
