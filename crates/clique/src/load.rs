@@ -4,7 +4,7 @@ use crate::input::{Parameter, Text};
 use crate::library;
 use crate::pinpoint::Arguments;
 use crate::remedies;
-use lang::{Diagnostic, Parsed, Source};
+use lang::{Compounds, Diagnostic, Parsed, Source};
 use router::{Classes, Options, Router};
 
 /// The program's element classes, for the language.
@@ -24,31 +24,48 @@ impl lang::ClassSet for Known<'_> {
     }
 }
 
-/// Parses a configuration. With `known` classes others are errors; without, every name may be a class.
-pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: Option<&Classes>) -> Parsed {
-    parse_for(text, params, clickpath, known, false)
+/// What reading a configuration depends on besides its text.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Reader<'a> {
+    pub(crate) params: &'a [Parameter],
+    /// Where libraries are searched for.
+    pub(crate) clickpath: &'a str,
+    /// The element classes that exist; others are errors. Without them every name may be a class.
+    pub(crate) known: Option<&'a Classes>,
+    /// Whether variables of the outermost scope stay as they are.
+    pub(crate) keep_variables: bool,
 }
 
-/// [`parse`], perhaps with variables of the outermost scope left as they are.
-pub(crate) fn parse_for(
-    text: &Text,
-    params: &[Parameter],
-    clickpath: &str,
-    known: Option<&Classes>,
-    keep_variables: bool,
-) -> Parsed {
-    let known = known.map(Known);
-    let find = |name: &str, from: &str| library::find(clickpath, name, from);
-    let options = lang::Options {
-        params,
-        classes: known.as_ref().map(|known| known as &dyn lang::ClassSet),
-        library: Some(&find),
-        // All element classes are in the program; there are no packages to load.
-        package: if known.is_some() { Some(&|_: &str| false) } else { None },
-        keep_variables,
-        ..lang::Options::default()
-    };
-    lang::parse_with(&text.text, &text.name, &options)
+impl Reader<'_> {
+    /// Calls `read` with options for the language.
+    fn with_options<T>(&self, read: impl FnOnce(&lang::Options<'_>) -> T) -> T {
+        let known = self.known.map(Known);
+        let find = |name: &str, from: &str| library::find(self.clickpath, name, from);
+        read(&lang::Options {
+            params: self.params,
+            classes: known.as_ref().map(|known| known as &dyn lang::ClassSet),
+            library: Some(&find),
+            // All element classes are in the program; there are no packages to load.
+            package: if known.is_some() { Some(&|_: &str| false) } else { None },
+            keep_variables: self.keep_variables,
+            ..lang::Options::default()
+        })
+    }
+
+    /// Parses a configuration.
+    pub(crate) fn parse(&self, text: &Text) -> Parsed {
+        self.with_options(|options| lang::parse_with(&text.text, &text.name, options))
+    }
+
+    /// Parses the compound element classes of a text.
+    pub(crate) fn compounds(&self, text: &Text) -> Compounds {
+        self.with_options(|options| lang::compounds(&text.text, &text.name, options))
+    }
+}
+
+/// Parses a configuration. With `known` classes others are errors; without, every name may be a class.
+pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: Option<&Classes>) -> Parsed {
+    Reader { params, clickpath, known, keep_variables: false }.parse(text)
 }
 
 /// Makes a router of a graph without errors.

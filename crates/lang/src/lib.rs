@@ -20,6 +20,7 @@
 
 mod chain;
 mod classes;
+mod compounds;
 pub mod conf;
 mod diag;
 mod elaborate;
@@ -35,6 +36,7 @@ pub mod transform;
 mod tunnel;
 
 pub use classes::{ClassSet, similar};
+pub use compounds::{Compound, Compounds, compounds};
 pub use diag::{Context, Diagnostic, Landmark, Note, Severity, Source, Span};
 pub use expand::expand;
 pub use graph::{Connection, Element, Graph, Port, Requirement};

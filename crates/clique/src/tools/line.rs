@@ -28,6 +28,7 @@ pub(super) enum Id {
     Linux,
     Bsd,
     Assertions,
+    Patterns,
     Source,
     Reverse,
     /// What is taken and has no meaning here.

@@ -4,8 +4,8 @@ use super::End;
 use super::line::{Line, Source};
 use crate::archive::{self, Member};
 use crate::console;
-use crate::input::{Parameter, Text};
-use crate::load;
+use crate::input::Text;
+use crate::load::Reader;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use lang::{Diagnostic, Graph, Landmark, Parsed};
@@ -36,18 +36,17 @@ pub(super) fn load(line: &Line, source: Source, known: Option<&Classes>) -> Resu
         let place = Landmark::new(text.name.clone(), 0);
         reporter.take(vec![Diagnostic::warning("empty configuration").at(place, lang::Span::default())]);
     }
-    let parse = |text: &Text, params: &[Parameter], keep_variables: bool| {
-        load::parse_for(text, params, &line.clickpath, known, keep_variables)
-    };
-    let Parsed { graph: mut expanded, diagnostics, .. } = parse(&text, &source.params, false);
+    let reader = Reader { params: &source.params, clickpath: &line.clickpath, known, keep_variables: false };
+    let Parsed { graph: mut expanded, diagnostics, .. } = reader.parse(&text);
     if reporter.take(diagnostics) {
         return Err(End::Failed);
     }
     expanded.defines.clear();
-    let kept = parse(&text, &source.params, true).graph;
+    let kept = Reader { keep_variables: true, ..reader }.parse(&text).graph;
     // It need not mean the same: a variable can stand for several arguments, or stand in quotes, where what a compound
     // element is given is written with a backslash.
-    let again = parse(&Text { text: lang::tool_text(&kept), ..text.clone() }, &[], false).graph;
+    let again = Text { text: lang::tool_text(&kept), ..text.clone() };
+    let again = Reader { params: &[], ..reader }.parse(&again).graph;
     let graph = if again.same_as(&expanded) { kept } else { expanded.clone() };
     Ok(Loaded { text, graph, expanded, archive })
 }

@@ -11,6 +11,7 @@ mod load;
 mod pass;
 mod refuse;
 mod undead;
+mod xform;
 
 use crate::clp::Spec;
 use crate::console;
@@ -48,6 +49,7 @@ const TOOLS: &[&Tool] = &[
     &check::TOOL,
     &undead::TOOL,
     &align::TOOL,
+    &xform::TOOL,
     &pass::FASTCLASSIFIER,
     &pass::DEVIRTUALIZE,
     &refuse::MKMINDRIVER,

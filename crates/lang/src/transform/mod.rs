@@ -2,5 +2,7 @@
 
 mod draft;
 mod undead;
+mod xform;
 
 pub use undead::{Role, undead};
+pub use xform::{Pattern, xform};

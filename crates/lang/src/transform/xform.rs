@@ -1,0 +1,388 @@
+//! Replacing patterns.
+
+use super::draft::Draft;
+use crate::conf;
+use crate::diag::{Landmark, Span};
+use crate::graph::{Connection, Element, Graph, Port};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// A pattern of elements and what takes its place: [bodies](crate::Compound) of compound classes.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    /// Its name, of which those of new elements are made.
+    pub name: String,
+    /// What is looked for.
+    pub pattern: Graph,
+    /// What takes its place.
+    pub replacement: Graph,
+}
+
+/// The pseudoelements of a body.
+const INPUT: usize = 0;
+const OUTPUT: usize = 1;
+
+/// Replaces patterns until none is found any more, as Click's `click-xform` does.
+///
+/// A pattern matches elements of the same classes with the same arguments, where `$name` in the pattern stands for any
+/// argument, the same one everywhere, and in the replacement for what it stood for. All connections of the pattern have
+/// to be there, and no others between the elements; those from and to other elements have to correspond to ports of the
+/// pattern, all of which have to be in use. Elements that all came from a pattern's replacement are not matched by it.
+///
+/// # Errors
+/// That there were `max` replacements and still no end: the name of the last pattern.
+pub fn xform(graph: &Graph, patterns: &[Pattern], max: usize) -> Result<Graph, String> {
+    let mut origins: HashMap<String, usize> = HashMap::new();
+    let mut graph = graph.clone();
+    for _ in 0..max {
+        let found = (patterns.iter().enumerate()).find_map(|(i, pattern)| {
+            let fresh = |element: &Element| origins.get(&element.name) != Some(&i);
+            Some((i, pattern, Matcher::new(&graph, &pattern.pattern, &fresh).find()?))
+        });
+        let Some((i, pattern, found)) = found else { return Ok(graph) };
+        let (changed, names) = replace(&graph, pattern, &found);
+        origins.extend(names.into_iter().map(|name| (name, i)));
+        graph = changed;
+    }
+    Err(patterns.last().map(|pattern| pattern.name.clone()).unwrap_or_default())
+}
+
+/// Where a pattern was found.
+struct Match {
+    /// For each element of the pattern, an element of the graph; nothing for the pseudoelements.
+    elements: Vec<Option<usize>>,
+    /// What variables stand for.
+    values: BTreeMap<String, String>,
+    /// Outputs outside that lead to inputs of the pattern.
+    entering: Vec<(Port, u32)>,
+    /// Outputs of the pattern, and inputs outside that they lead to.
+    leaving: Vec<(u32, Port)>,
+}
+
+struct Matcher<'a> {
+    graph: &'a Graph,
+    pattern: &'a Graph,
+    /// Whether an element did not come from a replacement of this pattern.
+    fresh: &'a dyn Fn(&Element) -> bool,
+    connections: HashSet<(Port, Port)>,
+    inside: HashSet<(Port, Port)>,
+    /// Elements of each class.
+    by_class: HashMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> Matcher<'a> {
+    fn new(graph: &'a Graph, pattern: &'a Graph, fresh: &'a dyn Fn(&Element) -> bool) -> Matcher<'a> {
+        let pairs = |graph: &Graph| graph.connections.iter().map(|c| (c.from, c.to)).collect();
+        let mut by_class: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (i, element) in graph.elements.iter().enumerate() {
+            by_class.entry(&element.class).or_default().push(i);
+        }
+        Matcher { graph, pattern, fresh, connections: pairs(graph), inside: pairs(pattern), by_class }
+    }
+
+    /// The first match, in the order of the elements.
+    fn find(&self) -> Option<Match> {
+        let mut elements = vec![None; self.pattern.elements.len()];
+        (self.pattern.elements.len() > OUTPUT + 1).then_some(())?;
+        self.extend(OUTPUT + 1, &mut elements, &BTreeMap::new())
+    }
+
+    /// Completes a match of the elements before `next`.
+    fn extend(
+        &self,
+        next: usize,
+        elements: &mut Vec<Option<usize>>,
+        values: &BTreeMap<String, String>,
+    ) -> Option<Match> {
+        let Some(wanted) = self.pattern.elements.get(next) else { return self.complete(elements, values) };
+        for &candidate in self.by_class.get(wanted.class.as_str())? {
+            if elements.contains(&Some(candidate)) {
+                continue;
+            }
+            let mut values = values.clone();
+            if !matches_config(&wanted.config, &self.graph.elements[candidate].config, &mut values) {
+                continue;
+            }
+            elements[next] = Some(candidate);
+            if self.fits(next, elements)
+                && let Some(found) = self.extend(next + 1, elements, &values)
+            {
+                return Some(found);
+            }
+            elements[next] = None;
+        }
+        None
+    }
+
+    /// Whether the connections between an element of the pattern and those before it are there.
+    fn fits(&self, element: usize, elements: &[Option<usize>]) -> bool {
+        let place = |port: Port| Some(Port { element: elements[port.element]?, ..port });
+        (self.pattern.connections.iter())
+            .filter(|c| c.from.element == element || c.to.element == element)
+            .all(|c| match (place(c.from), place(c.to)) {
+                (Some(from), Some(to)) => self.connections.contains(&(from, to)),
+                _ => true,
+            })
+    }
+
+    /// Checks the connections around elements that match.
+    fn complete(&self, elements: &[Option<usize>], values: &BTreeMap<String, String>) -> Option<Match> {
+        let matched = || elements.iter().flatten().map(|&element| &self.graph.elements[element]);
+        if !matched().any(self.fresh) {
+            return None;
+        }
+        let back: HashMap<usize, usize> =
+            elements.iter().enumerate().filter_map(|(i, element)| Some(((*element)?, i))).collect();
+        let place = |port: Port| Some(Port { element: *back.get(&port.element)?, ..port });
+        let (mut entering, mut leaving) = (Vec::new(), Vec::new());
+        for c in &self.graph.connections {
+            match (place(c.from), place(c.to)) {
+                (None, None) => {}
+                (Some(from), Some(to)) => {
+                    self.inside.contains(&(from, to)).then_some(())?;
+                }
+                (None, Some(to)) => entering.push((c.from, self.entry(c.from, to, elements)?)),
+                (Some(from), None) => leaving.push((self.exit(from, c.to, elements)?, c.to)),
+            }
+        }
+        let all_used = self.pattern.connections.iter().all(|c| {
+            (c.from.element != INPUT || entering.iter().any(|(_, port)| *port == c.from.port))
+                && (c.to.element != OUTPUT || leaving.iter().any(|(port, _)| *port == c.to.port))
+        });
+        all_used.then(|| Match { elements: elements.to_vec(), values: values.clone(), entering, leaving })
+    }
+
+    /// The input of the pattern through which an output outside leads to this place in it.
+    fn entry(&self, outside: Port, to: Port, elements: &[Option<usize>]) -> Option<u32> {
+        let from_input = || self.pattern.connections.iter().filter(|c| c.from.element == INPUT);
+        let leads = |c: &Connection| {
+            let element = elements[c.to.element];
+            element.is_some_and(|element| self.connections.contains(&(outside, Port { element, ..c.to })))
+        };
+        let whole = |port: u32| from_input().filter(|c| c.from.port == port).all(leads);
+        from_input().filter(|c| c.to == to).map(|c| c.from.port).filter(|&port| whole(port)).min()
+    }
+
+    /// The output of the pattern through which this place in it leads to an input outside.
+    fn exit(&self, from: Port, outside: Port, elements: &[Option<usize>]) -> Option<u32> {
+        let to_output = || self.pattern.connections.iter().filter(|c| c.to.element == OUTPUT);
+        let leads = |c: &Connection| {
+            let element = elements[c.from.element];
+            element.is_some_and(|element| self.connections.contains(&(Port { element, ..c.from }, outside)))
+        };
+        let whole = |port: u32| to_output().filter(|c| c.to.port == port).all(leads);
+        to_output().filter(|c| c.from == from).map(|c| c.to.port).filter(|&port| whole(port)).min()
+    }
+}
+
+fn is_variable(argument: &str) -> bool {
+    argument
+        .strip_prefix('$')
+        .is_some_and(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
+}
+
+/// Whether arguments match those of a pattern; adds what its variables stand for.
+fn matches_config(pattern: &str, config: &str, values: &mut BTreeMap<String, String>) -> bool {
+    let (pattern, config) = (conf::split_args(pattern), conf::split_args(config));
+    pattern.len() == config.len()
+        && pattern.into_iter().zip(config).all(|(wanted, found)| {
+            wanted == found
+                || is_variable(&wanted) && *values.entry(wanted).or_insert_with(|| found.clone()) == found
+        })
+}
+
+/// Puts values in the place of arguments that are variables.
+fn fill(config: &str, values: &BTreeMap<String, String>) -> String {
+    let arguments = conf::split_args(config);
+    if !arguments.iter().any(|argument| values.contains_key(argument)) {
+        return config.to_owned();
+    }
+    let filled: Vec<&String> =
+        arguments.iter().map(|argument| values.get(argument).unwrap_or(argument)).collect();
+    conf::join_args(&filled)
+}
+
+/// The graph with a replacement in the place of what matched, and the names of the new elements.
+fn replace(graph: &Graph, pattern: &Pattern, found: &Match) -> (Graph, Vec<String>) {
+    let mut draft = Draft::new(graph);
+    let mut old_names: HashMap<&str, &str> = HashMap::new();
+    for (element, place) in pattern.pattern.elements.iter().zip(&found.elements) {
+        if let Some(place) = *place {
+            old_names.insert(&element.name, &graph.elements[place].name);
+            draft.remove(place);
+        }
+    }
+    let prefix = prefix(graph, &pattern.name);
+    let mut names = Vec::new();
+    let mut index = vec![None, None];
+    for element in &pattern.replacement.elements[OUTPUT + 1..] {
+        let name = match old_names.get(element.name.as_str()) {
+            Some(&old) => old.to_owned(),
+            None => format!("{prefix}/{}", element.name),
+        };
+        names.push(name.clone());
+        let config = fill(&element.config, &found.values);
+        index.push(Some(draft.add(Element { name, config, ..element.clone() })));
+    }
+    // After all that was written.
+    let span = Span { source: u32::MAX, ..Span::default() };
+    let landmark = Landmark::new(prefix, 0);
+    for c in &pattern.replacement.connections {
+        let place = |port: Port| index[port.element].map(|element| Port { element, ..port });
+        let from: Vec<Port> = match place(c.from) {
+            Some(from) => vec![from],
+            None => found.entering.iter().filter(|(_, p)| *p == c.from.port).map(|(from, _)| *from).collect(),
+        };
+        let to: Vec<Port> = match place(c.to) {
+            Some(to) => vec![to],
+            None => found.leaving.iter().filter(|(p, _)| *p == c.to.port).map(|(_, to)| *to).collect(),
+        };
+        for (&from, &to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
+            draft.connect(Connection { from, to, landmark: landmark.clone(), span });
+        }
+    }
+    (draft.finish(), names)
+}
+
+/// A prefix for names that no element has yet.
+fn prefix(graph: &Graph, name: &str) -> String {
+    let taken = |prefix: &str| {
+        graph.elements.iter().any(|e| e.name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/')))
+    };
+    (1..).map(|number| format!("{name}@{number}")).find(|prefix| !taken(prefix)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn patterns(text: &str) -> Vec<Pattern> {
+        let compounds = crate::compounds(text, "patterns", &crate::Options::default()).compounds;
+        let graph = |name: &str| Some(compounds.iter().find(|c| c.name == name)?.graph.clone());
+        let pattern = |c: &crate::Compound| {
+            let replacement = graph(&format!("{}_Replacement", c.name))?;
+            Some(Pattern { name: c.name.clone(), pattern: c.graph.clone(), replacement })
+        };
+        compounds.iter().filter_map(pattern).collect()
+    }
+
+    fn check(text: &str, source: &str, expected: Expect) {
+        let graph = crate::parse(source, "config", &[]).graph;
+        let changed = xform(&graph, &patterns(text), 100);
+        expected.assert_eq(&changed.map_or_else(|name| name, |graph| crate::flatten(&graph)));
+    }
+
+    /// The examples of Click's manual page.
+    #[test]
+    fn manual() {
+        check(
+            "elementclass QueuePattern { input -> Queue -> output; }
+             elementclass QueuePattern_Replacement { input -> Queue -> Shaper(200) -> output; }",
+            "Idle, Idle => [0, 0] q :: Queue -> Discard; Idle -> Queue(7) -> Discard; Idle -> Queue -> Discard",
+            expect![[r#"
+                Idle@1 :: Idle;
+                Idle@2 :: Idle;
+                Discard@4 :: Discard;
+                Idle@5 :: Idle;
+                Queue@6 :: Queue(7);
+                Discard@7 :: Discard;
+                Idle@8 :: Idle;
+                Discard@10 :: Discard;
+                q :: Queue;
+                QueuePattern@1/Shaper@2 :: Shaper(200);
+                Queue@9 :: Queue;
+                QueuePattern@2/Shaper@2 :: Shaper(200);
+
+                Idle@5 -> Queue@6
+                    -> Discard@7;
+                Idle@1 -> q
+                    -> QueuePattern@1/Shaper@2
+                    -> Discard@4;
+                Idle@2 -> q;
+                Idle@8 -> Queue@9
+                    -> QueuePattern@2/Shaper@2
+                    -> Discard@10;
+            "#]],
+        );
+        check(
+            "elementclass Meters { input -> Meter($a) -> Shaper($b) -> output; }
+             elementclass Meters_Replacement { input -> Meter($b) -> SlowShaper($a) -> output; }",
+            "Idle -> Meter(1000) -> Shaper(2000) -> Discard",
+            expect![[r#"
+                Idle@1 :: Idle;
+                Discard@4 :: Discard;
+                Meter@2 :: Meter(2000);
+                Meters@1/SlowShaper@2 :: SlowShaper(1000);
+
+                Idle@1 -> Meter@2
+                    -> Meters@1/SlowShaper@2
+                    -> Discard@4;
+            "#]],
+        );
+        check(
+            "elementclass Evil1 { input -> Queue -> output; } elementclass Evil1_Replacement { input -> Queue -> output; }
+             elementclass Evil2 { input -> Queue -> output; } elementclass Evil2_Replacement { input -> Queue -> output; }",
+            "Idle -> Queue -> Discard",
+            expect!["Evil2"],
+        );
+    }
+
+    /// Ports, connections and arguments have to be as in the pattern.
+    #[test]
+    fn what_matches() {
+        let text = "elementclass P { input -> A($x, 2) -> b :: B($x) [1] -> output; b -> [1] output }
+                    elementclass P_Replacement { input -> output; D($x, $y) -> [1] output }";
+        for (source, matches) in [
+            ("Idle -> A(1, 2) -> b :: B(1) -> X; b [1] -> Y", true),
+            ("Idle -> A(1, 2) -> b :: B(2) -> X; b [1] -> Y", false),
+            ("Idle -> A(1, 3) -> b :: B(1) -> X; b [1] -> Y", false),
+            ("Idle -> A(1, 2, 3) -> b :: B(1) -> X; b [1] -> Y", false),
+            ("Idle -> A(1, 2) -> b :: B(1) -> X", false),
+            ("A(1, 2) -> b :: B(1) -> X; b [1] -> Y", false),
+            ("Idle -> a :: A(1, 2) -> b :: B(1) -> X; b [1] -> Y; a -> X", false),
+            ("Idle -> A(1, 2) -> b :: B(1) -> X; b [1] -> Y; Idle -> b", false),
+            ("Idle -> a :: A(1, 2) -> b :: B(1) -> X; b [1] -> Y; b [2] -> [1] a", false),
+            ("Idle, Idle => [0, 0] A(1, 2) -> b :: B(1) => X, Y; b -> Z", true),
+            ("Idle -> A(1, 2) -> b :: B(1) -> X; b [1] -> Y; A(1, 2) -> C", true),
+        ] {
+            let graph = crate::parse(source, "config", &[]).graph;
+            let changed = xform(&graph, &patterns(text), 10).unwrap();
+            assert_eq!(!changed.same_as(&graph), matches, "{source}");
+        }
+        check(
+            text,
+            "Idle, Idle => [0, 0] A(1, 2) -> b :: B(1) => X, Y; b -> Z",
+            expect![[r#"
+            Idle@1 :: Idle;
+            Idle@2 :: Idle;
+            X@5 :: X;
+            Y@6 :: Y;
+            Z@7 :: Z;
+            P@1/D@1 :: D(1, $y);
+
+            P@1/D@1 -> X@5;
+            Idle@1 -> Y@6;
+            Idle@2 -> Y@6;
+            P@1/D@1 -> Z@7;
+        "#]],
+        );
+    }
+
+    /// What a pattern makes can be what another looks for.
+    #[test]
+    fn one_after_the_other() {
+        check(
+            "elementclass P { input -> A -> A -> output } elementclass P_Replacement { input -> a :: A -> output }
+             elementclass R { input -> A -> D -> output } elementclass R_Replacement { input -> output }",
+            "s :: S -> A -> A -> A -> A -> d :: D -> e :: E",
+            expect![[r#"
+                s :: S;
+                e :: E;
+                P@1/a :: A;
+
+                s -> P@1/a
+                    -> e;
+            "#]],
+        );
+    }
+}
