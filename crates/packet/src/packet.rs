@@ -37,6 +37,7 @@ pub(crate) struct Meta {
     device: u32,
     /// The arena's link while the buffer is an orphan.
     pub(crate) next: u32,
+    flow: FlowTag,
 }
 
 const _: () = assert!(size_of::<Meta>() == META_BYTES);
@@ -56,6 +57,7 @@ impl Meta {
             timestamp_ns: 0,
             device: 0,
             next: 0,
+            flow: FlowTag::NONE,
         }
     }
 
@@ -70,6 +72,7 @@ impl Meta {
         self.annotations = [0; ANNO_BYTES];
         self.timestamp_ns = 0;
         self.device = 0;
+        self.flow = FlowTag::NONE;
     }
 
     /// Copies all that describes the packet but its place in the buffer.
@@ -79,6 +82,7 @@ impl Meta {
         self.annotations = other.annotations;
         self.timestamp_ns = other.timestamp_ns;
         self.device = other.device;
+        self.flow = other.flow;
     }
 
     #[inline]
@@ -104,6 +108,20 @@ pub enum Kind {
     Outgoing,
     /// Looped back for speed.
     FastRoute,
+}
+
+/// The flow that a packet belongs to, as whoever keeps a table of flows has numbered it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowTag {
+    /// The flow's place, from 1; 0 means that the packet's flow is not known.
+    pub number: u32,
+    /// Which of the flows that had this place one after the other.
+    pub generation: u32,
+}
+
+impl FlowTag {
+    /// No flow.
+    pub const NONE: FlowTag = FlowTag { number: 0, generation: 0 };
 }
 
 /// A packet: exclusively owned data with headroom and tailroom in one buffer, and its annotations.
@@ -497,6 +515,18 @@ impl Packet {
         self.meta_mut().device = id;
     }
 
+    /// The flow that the packet belongs to.
+    #[inline]
+    pub fn flow(&self) -> FlowTag {
+        self.meta().flow
+    }
+
+    /// Says which flow the packet belongs to.
+    #[inline]
+    pub fn set_flow(&mut self, flow: FlowTag) {
+        self.meta_mut().flow = flow;
+    }
+
     /// To whom the frame was addressed.
     #[inline]
     pub fn kind(&self) -> Kind {
@@ -528,6 +558,7 @@ impl Packet {
         m.annotations = other.meta().annotations;
         m.timestamp_ns = other.meta().timestamp_ns;
         m.device = other.meta().device;
+        m.flow = other.meta().flow;
     }
 }
 
