@@ -2,7 +2,8 @@
 
 use super::ip_rr_switch::flow;
 use packet::{Anno, Packet};
-use router::{FromArg, Scope};
+use router::{Args, FromArg, Handlers, Scope};
+use std::any::Any;
 use std::hash::{BuildHasher, RandomState};
 
 /// How servers are chosen.
@@ -57,5 +58,87 @@ impl Balance {
                 (aggregate >> 16 ^ aggregate & 0xffff) % self.servers
             }
         }
+    }
+}
+
+/// How servers are chosen, and how many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    mode: Mode,
+    /// 0 for all.
+    used: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { mode: Mode::RoundRobin, used: 0 }
+    }
+}
+
+impl Settings {
+    /// Adds the arguments `LB_MODE` and `NSERVER`.
+    pub(crate) fn read<'s, 'v>(&'v mut self, args: Args<'s, 'v>) -> Args<'s, 'v> {
+        args.keyword("LB_MODE", &mut self.mode).keyword("NSERVER", &mut self.used)
+    }
+}
+
+/// A server and what it got.
+#[derive(Debug)]
+struct Server<A> {
+    address: A,
+    packets: u64,
+    bytes: u64,
+}
+
+/// Servers, one of which is chosen for a packet or a flow, and what they got.
+#[derive(Debug)]
+pub(crate) struct Servers<A> {
+    servers: Vec<Server<A>>,
+    used: usize,
+    balance: Balance,
+}
+
+impl<A: Copy + Send + 'static> Servers<A> {
+    /// At least one.
+    pub(crate) fn new(addresses: Vec<A>, settings: Settings, worker: usize) -> Servers<A> {
+        let used = match settings.used as usize {
+            0 => addresses.len(),
+            used => used.min(addresses.len()),
+        };
+        let servers = addresses.into_iter().map(|address| Server { address, packets: 0, bytes: 0 }).collect();
+        Servers { servers, used, balance: Balance::new(settings.mode, used, worker) }
+    }
+
+    /// The number of the server that is chosen for a packet.
+    #[inline]
+    pub(crate) fn pick(&mut self, packet: &Packet) -> usize {
+        self.balance.pick(packet)
+    }
+
+    /// A server's address.
+    #[inline]
+    pub(crate) fn address(&self, server: usize) -> A {
+        self.servers[server].address
+    }
+
+    /// Counts a packet that a server gets.
+    #[inline]
+    pub(crate) fn charge(&mut self, server: usize, packet: &Packet) {
+        let server = &mut self.servers[server];
+        server.packets += 1;
+        server.bytes += packet.len() as u64;
+    }
+
+    /// A value of each server.
+    fn list(&self, value: impl Fn(&Server<A>) -> u64) -> String {
+        self.servers.iter().map(|server| value(server).to_string()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Declares the handlers of an element that has servers.
+    pub(crate) fn handlers<E: Any>(h: &mut Handlers, of: fn(&E) -> &Servers<A>) {
+        h.read("nb_total_servers", move |e: &mut E, _| of(e).servers.len());
+        h.read("nb_active_servers", move |e: &mut E, _| of(e).used);
+        h.read("load_packets", move |e: &mut E, _| of(e).list(|server| server.packets));
+        h.read("load_bytes", move |e: &mut E, _| of(e).list(|server| server.bytes));
     }
 }

@@ -32,7 +32,7 @@
 //! # See also
 //! IPLoadBalancerReverse, L2LoadBalancer, SourceIPHashMapper, RoundRobinIPMapper
 
-use super::balance::{Balance, Mode};
+use super::balance::{Servers, Settings};
 use super::header::NO_HEADER;
 use super::shifter::{Side, change};
 use packet::Packet;
@@ -47,77 +47,54 @@ pub(crate) const CLASS: Class = Class::new("IPLoadBalancer", create)
     .doc(include_str!("ip_load_balancer.rs"));
 
 /// What IPLoadBalancerReverse asks for.
-pub(super) struct Front {
-    pub(super) vip: Ipv4Addr,
-}
-
-/// A server and what it got.
-struct Server {
-    address: Ipv4Addr,
-    packets: u64,
-    bytes: u64,
+pub(crate) struct Front {
+    pub(crate) vip: Ipv4Addr,
 }
 
 struct IpLoadBalancer {
     /// Kept for others to find.
     _front: Arc<Front>,
-    servers: Vec<Server>,
-    used: usize,
-    balance: Balance,
+    servers: Servers<Ipv4Addr>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (front, servers) = servers(config)?;
+    Ok(Box::new(PerPacket(IpLoadBalancer { _front: front, servers })))
+}
+
+/// What the arguments say.
+pub(crate) fn servers(config: &mut Config<'_>) -> Result<(Arc<Front>, Servers<Ipv4Addr>), ConfigError> {
     let (mut addresses, mut vip) = (Vec::new(), Ipv4Addr::UNSPECIFIED);
-    let (mut mode, mut used) = (Mode::RoundRobin, 0u32);
-    config
-        .args()
-        .keywords("DST", &mut addresses)
-        .required("VIP", &mut vip)
-        .keyword("LB_MODE", &mut mode)
-        .keyword("NSERVER", &mut used)
-        .finish()?;
+    let mut settings = Settings::default();
+    let args = config.args().keywords("DST", &mut addresses).required("VIP", &mut vip);
+    settings.read(args).finish()?;
     if addresses.is_empty() {
         return Err("DST: required argument missing".into());
     }
-    let used = match used as usize {
-        0 => addresses.len(),
-        used => used.min(addresses.len()),
-    };
-    let servers = addresses.into_iter().map(|address| Server { address, packets: 0, bytes: 0 }).collect();
-    Ok(Box::new(PerPacket(IpLoadBalancer {
-        _front: config.shared(|| Ok(Front { vip }))?,
-        servers,
-        used,
-        balance: Balance::new(mode, used, config.worker()),
-    })))
+    let front = config.shared(|| Ok(Front { vip }))?;
+    Ok((front, Servers::new(addresses, settings, config.worker())))
 }
 
-impl IpLoadBalancer {
-    /// A value of each server.
-    fn list(&self, value: impl Fn(&Server) -> u64) -> String {
-        self.servers.iter().map(|server| value(server).to_string()).collect::<Vec<_>>().join(" ")
+/// Gives a packet a server's address.
+#[inline]
+pub(crate) fn send_to(servers: &mut Servers<Ipv4Addr>, server: usize, packet: &mut Packet) -> Verdict {
+    let address = servers.address(server);
+    if change(packet, Side::Destination, |_| address, |port| port).is_none() {
+        return Verdict::Drop(NO_HEADER);
     }
+    servers.charge(server, packet);
+    packet.set_dst_ip(address);
+    Verdict::Pass
 }
 
 impl Simple for IpLoadBalancer {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let picked = self.balance.pick(packet);
-        let server = &mut self.servers[picked];
-        if change(packet, Side::Destination, |_| server.address, |port| port).is_none() {
-            return Verdict::Drop(NO_HEADER);
-        }
-        server.packets += 1;
-        server.bytes += packet.len() as u64;
-        packet.set_dst_ip(server.address);
-        Verdict::Pass
+        let server = self.servers.pick(packet);
+        send_to(&mut self.servers, server, packet)
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        type B = IpLoadBalancer;
-        h.read("nb_total_servers", |e: &mut B, _| e.servers.len());
-        h.read("nb_active_servers", |e: &mut B, _| e.used);
-        h.read("load_packets", |e: &mut B, _| e.list(|server| server.packets));
-        h.read("load_bytes", |e: &mut B, _| e.list(|server| server.bytes));
+        Servers::handlers(h, |e: &IpLoadBalancer| &e.servers);
     }
 }
