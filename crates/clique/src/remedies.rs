@@ -33,7 +33,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use RatedSplitter or Meter", &["RatedSampler", "PacketMeter"]),
     ("use Shaper", &["PacketShaper", "PacketShaper2", "OldShaper"]),
     ("use BandwidthShaper", &["OldBandwidthShaper"]),
-    ("use HashSwitch", &["HashDemux", "FlowSwitch"]),
+    ("use HashSwitch", &["HashDemux"]),
     ("use Unqueue", &["PullToPush"]),
     ("use Counter", &["Counter2", "IPCounter", "CounterFile"]),
     ("use IPRateMonitor", &["IPFlexMonitor", "FlexMonitor", "KinkyRateMonitor", "Monitor", "RateMonitor"]),
@@ -67,7 +67,7 @@ const CLASSES: &[(&str, &[&str])] = &[
         "PacketMemAligned"]),
     (STREAMS, &["IPIn", "IPOut", "UDPIn", "UDPOut", "TCPReorder", "TCPRetransmitter", "SimpleTCPReorder", "SimpleTCPRetransmitter",
         "RetransmissionTiming", "TCPStateIN", "TCPClientACK", "TCPStatus", "InsultRemover", "WordMatcher", "MidStat", "PathMerger"]),
-    (NO_FLOWS, &["BatchFCB", "SFMaker", "StoreFlowID", "VirtualFlow"]),
+    (FLOWS, &["BatchFCB", "SFMaker", "VirtualFlow"]),
     ("there is no agent for a controller of service chains", &["Metron", "MonitoringReportSocket", "BlackboxNF"]),
     ("write the rules by hand, or from what AggregateIPFlows and ToIPFlowDumps tell", &["GenerateIPFilter",
         "GenerateIPFilterRules", "GenerateIPLookup", "GenerateIPLookupRules", "GenerateIPFlowDirector", "GenerateIPFlowDispatcher",
@@ -111,10 +111,10 @@ const CLASSES: &[(&str, &[&str])] = &[
 
 /// Advice for families of classes, by how their names begin.
 const FAMILIES: &[(&str, &str)] = &[
-    ("CTX", NO_FLOWS),
+    ("CTX", CONTEXTS),
     ("DPDK", DEVICE),
     ("DSR", WIRELESS),
-    ("Flow", "flows are classified by IPClassifier and IPRewriter; there is no flow manager"),
+    ("Flow", FLOWS),
     ("Grid", WIRELESS),
     ("HTTP", "there is no proxy for HTTP"),
     ("IPsec", IPSEC),
@@ -129,11 +129,12 @@ const FAMILIES: &[(&str, &str)] = &[
 ];
 
 const DEVICE: &str = "use FromDevice and ToDevice, which take AF_XDP sockets or packet sockets, or FromDump and ToDump for files";
+const CONTEXTS: &str = "use CTXManager and CTXDispatcher; what looks into streams is not built";
+const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
 const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
 const LOCKS: &str = "elements need no locks here: each belongs to one worker; remove the element";
 const MEASURE: &str =
     "cycles of single packets are not counted; measure the program with 'clique run --time' or perf(1)";
-const NO_FLOWS: &str = "use Classifier, IPClassifier or IPRewriter; there are no flow managers";
 const STREAMS: &str =
     "TCP streams cannot be changed in passing; IPRewriter and TCPRewriter change addresses and ports";
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";

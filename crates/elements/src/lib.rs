@@ -14,6 +14,7 @@ pub mod capture;
 pub mod classify;
 pub mod cluster;
 pub mod ether;
+pub mod flow;
 #[cfg(test)]
 mod inject;
 pub mod ip;
@@ -54,6 +55,7 @@ const FAMILIES: &[&[&Class]] = &[
     capture::CLASSES,
     netdevice::CLASSES,
     measure::CLASSES,
+    flow::CLASSES,
     summary::CLASSES,
     script::CLASSES,
     cluster::CLASSES,

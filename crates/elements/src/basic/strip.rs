@@ -2,9 +2,10 @@
 //!
 //! ```click
 //! Strip(LENGTH)
+//! FlowStrip(LENGTH)
 //! ```
 //!
-//! A packet that is shorter than LENGTH keeps no byte.
+//! A packet that is shorter than LENGTH keeps no byte. FlowStrip is FastClick's name for it in front of a CTXDispatcher.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -27,6 +28,8 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Strip", create).live().doc(include_str!("strip.rs"));
+/// FastClick's name.
+pub(crate) const FLOW: Class = Class { name: "FlowStrip", ..CLASS };
 
 struct Strip {
     length: usize,

@@ -2,10 +2,11 @@
 //!
 //! ```click
 //! Unstrip(LENGTH)
+//! FlowUnstrip(LENGTH)
 //! ```
 //!
 //! They are whatever was there before: what a Strip with the same argument removed, if nothing else used the space. A
-//! packet whose buffer has no room for them is dropped.
+//! packet whose buffer has no room for them is dropped. FlowUnstrip is FastClick's name for it behind a CTXDispatcher.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -28,6 +29,8 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Unstrip", create).doc(include_str!("unstrip.rs"));
+/// FastClick's name.
+pub(crate) const FLOW: Class = Class { name: "FlowUnstrip", ..CLASS };
 
 struct Unstrip {
     length: usize,

@@ -14,6 +14,7 @@ mod assertion;
 mod classes;
 mod classifier;
 mod compiled;
+mod ctx_dispatcher;
 mod cuts;
 mod expr;
 mod filter;
@@ -41,6 +42,9 @@ use router::Class;
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
     &classifier::CLASS,
+    &ctx_dispatcher::CLASS,
+    &ctx_dispatcher::CONTEXT,
+    &ctx_dispatcher::FLOW,
     &ip6_classifier::CLASS,
     &ip6_filter::CLASS,
     &ip_classifier::CLASS,

@@ -4,16 +4,16 @@ use packet::Packet;
 use wire::ipv4::{HEADER_LEN, Header};
 
 /// Why packets are dropped that have no header, or less than a whole one, where one is needed.
-pub(super) const NO_HEADER: &str = "no IP header";
+pub(crate) const NO_HEADER: &str = "no IP header";
 
 /// The fixed part of the header.
 #[inline]
-pub(super) fn header(packet: &Packet) -> Option<Header<&[u8; HEADER_LEN]>> {
+pub(crate) fn header(packet: &Packet) -> Option<Header<&[u8; HEADER_LEN]>> {
     Header::new_checked(packet.network()?).ok()
 }
 
 /// The same, writable.
 #[inline]
-pub(super) fn header_mut(packet: &mut Packet) -> Option<Header<&mut [u8; HEADER_LEN]>> {
+pub(crate) fn header_mut(packet: &mut Packet) -> Option<Header<&mut [u8; HEADER_LEN]>> {
     Header::new_checked_mut(packet.network_mut()?).ok()
 }

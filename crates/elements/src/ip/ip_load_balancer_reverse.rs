@@ -2,15 +2,16 @@
 //!
 //! ```click
 //! IPLoadBalancerReverse(LB)
+//! FlowIPLoadBalancerReverse(LB)
 //! ```
 //!
-//! Sets the source address of packets with a marked IP header to VIP of an IPLoadBalancer. Checksums stay right. Packets without an IP
-//! header are dropped. It is FastClick's element.
+//! Sets the source address of packets with a marked IP header to VIP of an IPLoadBalancer or FlowIPLoadBalancer. Checksums stay right. Packets without
+//! an IP header are dropped. They are FastClick's elements; one does what the other does.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `LB` (element): the IPLoadBalancer.
+//! - `LB` (element): the IPLoadBalancer or FlowIPLoadBalancer.
 //!
 //! # Handlers
 //! None.
@@ -22,7 +23,7 @@
 //! ```
 //!
 //! # See also
-//! IPLoadBalancer
+//! IPLoadBalancer, FlowIPLoadBalancer
 
 use super::header::NO_HEADER;
 use super::ip_load_balancer::Front;
@@ -35,6 +36,8 @@ use std::net::Ipv4Addr;
 pub(crate) const CLASS: Class = Class::new("IPLoadBalancerReverse", create)
     .processing("h/h")
     .doc(include_str!("ip_load_balancer_reverse.rs"));
+/// FastClick's name for it behind a FlowIPLoadBalancer.
+pub(crate) const FLOW: Class = Class { name: "FlowIPLoadBalancerReverse", ..CLASS };
 
 struct IpLoadBalancerReverse {
     balancer: ElementName,

@@ -2,10 +2,12 @@
 //!
 //! ```click
 //! IPOutputCombo(COLOR, IPADDR, MTU)
+//! FlowIPOutputCombo(COLOR, IPADDR, MTU)
 //! ```
 //!
 //! Stands for `DropBroadcasts -> PaintTee(COLOR) -> IPGWOptions(IPADDR) -> FixIPSrc(IPADDR) -> DecIPTTL` and the question
-//! whether a packet is longer than MTU. Expects packets with a marked IP header that start there.
+//! whether a packet is longer than MTU. Expects packets with a marked IP header that start there. FlowIPOutputCombo is FastClick's
+//! name for it.
 //!
 //! Packets leave at output 0. Copies of those whose colour is COLOR leave at output 1 first, for a redirect; packets with
 //! a malformed option at output 2; those whose time to live is up at output 3; and those that are too long at output 4, for
@@ -43,6 +45,8 @@ pub(crate) const CLASS: Class = Class::new("IPOutputCombo", create)
     .ports("1/5")
     .processing("h/h")
     .doc(include_str!("ip_output_combo.rs"));
+/// FastClick's name.
+pub(crate) const FLOW: Class = Class { name: "FlowIPOutputCombo", ..CLASS };
 
 const TO_REDIRECT: usize = 1;
 const BAD_OPTION: usize = 2;

@@ -13,14 +13,14 @@ mod erase_ip_payload;
 pub(crate) mod error_limit;
 mod fix_ip_src;
 mod get_ip_address;
-mod header;
+pub(crate) mod header;
 mod icmp;
 mod icmp_error;
 mod ip_encap;
 mod ip_fragmenter;
 mod ip_gw_options;
 mod ip_input_combo;
-mod ip_load_balancer;
+pub(crate) mod ip_load_balancer;
 mod ip_load_balancer_reverse;
 mod ip_mirror;
 mod ip_output_combo;
@@ -38,7 +38,7 @@ mod set_ip_checksum;
 mod set_ip_dscp;
 pub(crate) mod set_ip_ecn;
 mod set_rand_ip_address;
-mod shifter;
+pub(crate) mod shifter;
 mod store_ip_address;
 mod strip_ip_header;
 mod strip_to_network_header;
@@ -88,6 +88,7 @@ pub const CLASSES: &[&Class] = &[
     &store_ip_address::CLASS,
     &ip_input_combo::CLASS,
     &ip_output_combo::CLASS,
+    &ip_output_combo::FLOW,
     &anonymize_ip_addr::CLASS,
     &transport::tcp_fragmenter::CLASS,
     &erase_ip_payload::CLASS,
@@ -100,6 +101,7 @@ pub const CLASSES: &[&Class] = &[
     &transport::tcp_ip_send::CLASS,
     &ip_load_balancer::CLASS,
     &ip_load_balancer_reverse::CLASS,
+    &ip_load_balancer_reverse::FLOW,
     &ip_rr_switch::CLASS,
     &ip_rr_switch::IP_FLOW,
     &ip_rr_switch::FLOW,

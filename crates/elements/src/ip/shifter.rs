@@ -37,7 +37,7 @@ pub(crate) const CLASS: Class =
 
 /// Whose address and port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Source,
     Destination,
 }
@@ -64,7 +64,7 @@ const TCP_CHECKSUM: usize = 16;
 const UDP_CHECKSUM: usize = 6;
 
 /// Changes the address of a side, and the port if there is one, with all checksums. None if there is no IP header.
-pub(super) fn change(
+pub(crate) fn change(
     packet: &mut Packet,
     side: Side,
     address: impl FnOnce(Ipv4Addr) -> Ipv4Addr,

@@ -19,7 +19,7 @@ mod pi;
 mod pipeliner;
 mod queue;
 pub(crate) mod rate;
-mod rate_limit;
+pub(crate) mod rate_limit;
 mod rated_splitter;
 mod rated_unqueue;
 mod red;

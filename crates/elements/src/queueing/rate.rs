@@ -112,7 +112,7 @@ impl GapRate {
 }
 
 /// A token bucket that fills in steps of a millisecond, with Click's arithmetic: the fill is a fraction of the capacity.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct TokenBucket {
     per_tick: u32,
     scale: u32,

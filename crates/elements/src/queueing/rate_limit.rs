@@ -9,7 +9,7 @@ const LEAST_BYTES: u32 = 131_072;
 const DEFAULT_BURST: Duration = Duration::from_millis(20);
 
 /// So many packets, or bytes, a second, and bursts of limited size.
-pub(super) struct RateLimit {
+pub(crate) struct RateLimit {
     bucket: TokenBucket,
     bytes: bool,
     burst: Burst,
@@ -24,7 +24,7 @@ enum Burst {
 
 impl RateLimit {
     /// The limit that the arguments RATE, BURST_DURATION and BURST_SIZE (of bytes: BURST_BYTES) describe.
-    pub(super) fn new(config: &mut Config<'_>, bytes: bool) -> Result<RateLimit, ConfigError> {
+    pub(crate) fn new(config: &mut Config<'_>, bytes: bool) -> Result<RateLimit, ConfigError> {
         let (mut packets, mut bandwidth) = (0u32, Bandwidth::default());
         let (mut duration, mut size) = (None::<Duration>, None::<u32>);
         let args = config.args();
@@ -44,6 +44,11 @@ impl RateLimit {
         let rate = if bytes { bandwidth.0 } else { packets };
         limit.bucket = TokenBucket::new(rate, limit.capacity(rate));
         Ok(limit)
+    }
+
+    /// The bucket that it begins with.
+    pub(crate) fn bucket(&self) -> TokenBucket {
+        self.bucket.clone()
     }
 
     fn capacity(&self, rate: u32) -> u32 {

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 /// Source and destination of a flow's packets. Numbers are in host order; ports that do not matter are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct FlowId {
+pub(crate) struct FlowId {
     pub(super) saddr: u32,
     pub(super) daddr: u32,
     pub(super) sport: u16,
@@ -14,7 +14,7 @@ pub(super) struct FlowId {
 
 impl FlowId {
     /// From addresses and ports, in the order in which Click writes them.
-    pub(super) fn new(saddr: Ipv4Addr, sport: u16, daddr: Ipv4Addr, dport: u16) -> FlowId {
+    pub(crate) fn new(saddr: Ipv4Addr, sport: u16, daddr: Ipv4Addr, dport: u16) -> FlowId {
         FlowId { saddr: saddr.to_bits(), daddr: daddr.to_bits(), sport, dport }
     }
 
@@ -66,15 +66,15 @@ impl fmt::Display for FlowId {
 
 /// What a table is searched for: a flow identifier, and the map that it belongs to, as one table serves several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
-    pub(super) map: u32,
-    pub(super) id: FlowId,
+pub(crate) struct Key {
+    pub(crate) map: u32,
+    pub(crate) id: FlowId,
 }
 
 impl Key {
     /// A hash whose bits are all of use. `seed` makes it hard to find flows that collide from outside.
     #[inline]
-    pub(super) fn hash(self, seed: u64) -> u64 {
+    pub(crate) fn hash(self, seed: u64) -> u64 {
         let rest = u64::from(self.map) << 32 | u64::from(self.id.ports());
         fold(fold(self.id.addresses() ^ seed, FIRST) ^ rest, SECOND ^ seed)
     }

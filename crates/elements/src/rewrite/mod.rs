@@ -10,7 +10,7 @@ mod arguments;
 mod deltas;
 mod exhausted;
 mod expiry;
-mod flow_id;
+pub(crate) mod flow_id;
 mod flow_set;
 #[cfg(test)]
 mod flow_set_tests;

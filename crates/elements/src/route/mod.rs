@@ -46,4 +46,6 @@ pub const CLASSES: &[&Class] = &[
     &read_radix_ip_lookup::CLASS,
     &static_ip_lookup::CLASS,
     &radix_ip_lookup::MP,
+    &radix_ip_lookup::FLOW,
+    &radix_ip_lookup::CTX,
 ];

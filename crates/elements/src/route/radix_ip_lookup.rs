@@ -3,10 +3,12 @@
 //! ```click
 //! RadixIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! IndexTreesIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
+//! FlowIPRoute(ADDR/MASK [GATEWAY] OUTPUT, ...)
+//! CTXIPRoute(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
-//! The same as IPLookup, under the name that existing configurations use: the structure behind it is not the radix trie
-//! that gave the class its name.
+//! The same as IPLookup, under the names that existing configurations use: the structure behind it is not the radix trie
+//! that gave the class its name, and no flow manager is needed for the last two.
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
 //!
@@ -66,6 +68,11 @@ pub(crate) const CLASS: Class = Class::new("RadixIPLookup", |config| {
 .processing("h/h")
 .residency(Residency::Shared)
 .doc(include_str!("radix_ip_lookup.rs"));
+
+/// FastClick's names for tables that flow managers look up.
+pub(crate) const FLOW: Class = Class { name: "FlowIPRoute", ..CLASS };
+/// See [`FLOW`].
+pub(crate) const CTX: Class = Class { name: "CTXIPRoute", ..CLASS };
 
 /// FastClick's name for a table that several threads read.
 pub(crate) const MP: Class = Class { name: "LookupIPRouteMP", ..CLASS };

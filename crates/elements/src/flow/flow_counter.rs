@@ -1,0 +1,74 @@
+//! Counts flows.
+//!
+//! ```click
+//! FlowCounter
+//! ```
+//!
+//! Passes packets on, and counts the flows that they belong to, as a flow manager upstream tells them apart. Packets without a flow are
+//! dropped. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! None.
+//!
+//! # Handlers
+//! - `count` (read): flows so far.
+//! - `open` (read): flows that are not over. FastClick has no handler for it.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager -> FlowCounter -> Discard
+//! ```
+//!
+//! # See also
+//! FlowIPManager, CTXManager, AggregateIPFlows
+
+use super::NO_FLOW;
+use super::space::Space;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("FlowCounter", create).processing("h/h").doc(include_str!("flow_counter.rs"));
+
+#[derive(Default)]
+struct FlowCounter {
+    flows: Space<()>,
+    count: u64,
+    open: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    config.args().finish()?;
+    Ok(Box::new(PerPacket(FlowCounter::default())))
+}
+
+impl Simple for FlowCounter {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.flows.connect(cx)
+    }
+
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let open = &mut self.open;
+        match self.flows.of(packet.flow(), |()| *open -= 1) {
+            Some((_, new)) => {
+                self.count += u64::from(new);
+                self.open += u64::from(new);
+                Verdict::Pass
+            }
+            None => Verdict::Drop(NO_FLOW),
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("count", |e: &mut FlowCounter, _| e.count).merged(Merge::Sum);
+        h.read("open", |e: &mut FlowCounter, _| {
+            e.flows.sweep(|()| e.open -= 1);
+            e.open
+        })
+        .merged(Merge::Sum);
+    }
+}

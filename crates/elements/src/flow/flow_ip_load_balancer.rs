@@ -1,0 +1,81 @@
+//! Gives flows the address of one of several servers.
+//!
+//! ```click
+//! FlowIPLoadBalancer(DST ADDR, DST ADDR, ..., VIP ADDR [, KEYWORDS])
+//! ```
+//!
+//! Sets the destination address of packets, and the destination address annotation, to that of a server: the same one for all packets of a
+//! flow, which its first packet chooses. Checksums stay right. A flow manager upstream tells flows apart; packets without a flow are
+//! dropped. It is FastClick's element. What servers answer goes back through a FlowIPLoadBalancerReverse.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
+//!
+//! # Arguments
+//! - `DST` (address), any number of times: the servers.
+//! - `VIP` (address): this balancer's own address, for FlowIPLoadBalancerReverse.
+//! - `LB_MODE` (default `rr`): how a server is chosen: `rr`, one after the other; `hash` or `hash_crc`, by addresses and ports;
+//!   `hash_agg`, by the aggregate annotation.
+//! - `NSERVER` (integer, default 0): how many of the servers are used, the first ones; 0 means all.
+//!
+//! # Handlers
+//! - `nb_total_servers`, `nb_active_servers` (read): how many servers there are, and are used.
+//! - `load_packets`, `load_bytes` (read): packets and bytes that each server got on the first worker.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager
+//!   -> FlowIPLoadBalancer(VIP 10.0.0.1, DST 10.0.0.2, DST 10.0.0.3) -> Discard
+//! ```
+//!
+//! # Differences from FastClick
+//! Checksums are changed with the address. Modes that measure servers' load (`least`, `pow2`, `wrr`, `awrr`) and `cst_hash_agg` are missing.
+//!
+//! # See also
+//! FlowIPLoadBalancerReverse, FlowIPManager, FlowIPNAT, FlowL2LoadBalancer, IPLoadBalancer
+
+use super::NO_FLOW;
+use super::space::Space;
+use crate::ip::balance::Servers;
+use crate::ip::ip_load_balancer::{Front, send_to, servers};
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FlowIPLoadBalancer", create)
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .doc(include_str!("flow_ip_load_balancer.rs"));
+
+struct FlowIpLoadBalancer {
+    /// Kept for others to find.
+    _front: Arc<Front>,
+    /// The servers of flows.
+    flows: Space<usize>,
+    servers: Servers<Ipv4Addr>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (front, servers) = servers(config)?;
+    Ok(Box::new(PerPacket(FlowIpLoadBalancer { _front: front, flows: Space::default(), servers })))
+}
+
+impl Simple for FlowIpLoadBalancer {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.flows.connect(cx)
+    }
+
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some((server, new)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
+        if new {
+            *server = self.servers.pick(packet);
+        }
+        send_to(&mut self.servers, *server, packet)
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        Servers::handlers(h, |e: &FlowIpLoadBalancer| &e.servers);
+    }
+}

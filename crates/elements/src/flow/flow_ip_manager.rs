@@ -1,0 +1,195 @@
+//! Finds the flows that packets belong to.
+//!
+//! ```click
+//! FlowIPManager([CAPACITY, KEYWORDS])
+//! FlowIPManagerIMP([CAPACITY, KEYWORDS])
+//! FlowIPManagerMP([CAPACITY, KEYWORDS])
+//! ```
+//!
+//! A flow is the packets with the same addresses, protocol and ports. Elements downstream, FlowCounter for instance, keep something of each
+//! flow; they need a flow manager in front of them, so that flows are looked up once for all of them. Packets need a marked IP
+//! header, or are dropped. Those without ports, and later fragments, belong to the flow of ports 0. Both directions of a connection are
+//! flows of their own.
+//!
+//! When a new flow finds no room, its packets are dropped. A flow without packets for TIMEOUT seconds is over: its room is free, and packets
+//! that come after that begin a new one. Packets keep their flow in queues and copies; a second manager gives them another one.
+//!
+//! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP, FlowIPManager_CuckooPP and
+//! FlowIPManager_CuckooPPIMP are FastClick's names for it with other tables and locks. Here each worker has its own flows, in a table of its own,
+//! without locks; a flow whose packets come to several workers is known to each of them by itself.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `CAPACITY` (integer, default 65536): flows that there is room for. Workers have equal parts, rounded up to a power of two.
+//! - `TIMEOUT` (integer, default 0): seconds; 0 means that flows never end.
+//! - `RECYCLE_INTERVAL` (seconds, default 1): how often to look for flows whose time is over.
+//! - `RESERVE`, `VERBOSE`, `CACHE`: FastClick's; accepted.
+//!
+//! # Handlers
+//! - `count` (read): flows that there are.
+//! - `capacity` (read): flows that a worker has room for.
+//! - `total_capacity` (read): flows that all workers have room for.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager(CAPACITY 10000, TIMEOUT 60) -> FlowCounter -> Discard
+//! ```
+//!
+//! # Differences from FastClick
+//! It needs no memory to be declared for the elements downstream. Several names of FastClick have a default TIMEOUT of 60 in some versions.
+//!
+//! # See also
+//! FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowIPNAT, StoreFlowID, AggregateIPFlows
+
+use super::key::{key, key_of_frame};
+use super::shared::{Flows, first_number};
+use super::table::Table;
+use crate::ip::header::NO_HEADER;
+use packet::{FlowTag, Packet};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, Verdict,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FlowIPManager", create)
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .doc(include_str!("flow_ip_manager.rs"));
+/// FastClick's names for it with other tables.
+pub(crate) const IMP: Class = Class { name: "FlowIPManagerIMP", ..CLASS };
+/// See [`IMP`].
+pub(crate) const MP: Class = Class { name: "FlowIPManagerMP", ..CLASS };
+/// See [`IMP`].
+pub(crate) const SPINLOCK: Class = Class { name: "FlowIPManagerSpinlock", ..CLASS };
+/// See [`IMP`].
+pub(crate) const H: Class = Class { name: "FlowIPManagerH", ..CLASS };
+/// See [`IMP`].
+pub(crate) const HMP: Class = Class { name: "FlowIPManagerHMP", ..CLASS };
+/// See [`IMP`].
+pub(crate) const HIMP: Class = Class { name: "FlowIPManagerHIMP", ..CLASS };
+/// See [`IMP`].
+pub(crate) const CUCKOO: Class = Class { name: "FlowIPManager_CuckooPP", ..CLASS };
+/// See [`IMP`].
+pub(crate) const CUCKOO_IMP: Class = Class { name: "FlowIPManager_CuckooPPIMP", ..CLASS };
+
+/// Why packets of new flows are dropped.
+const FULL: &str = "flow table full";
+/// Flows to look at in a row when their time may be over.
+const AT_ONCE: usize = 512;
+/// Until the next ones are.
+const BREATH: Duration = Duration::from_micros(100);
+
+/// What the arguments say.
+pub(super) struct Settings {
+    pub(super) capacity: u32,
+    /// Seconds.
+    pub(super) timeout: u32,
+    pub(super) interval: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { capacity: 65536, timeout: 0, interval: Duration::from_secs(1) }
+    }
+}
+
+/// Finds packets' flows.
+pub(super) struct Manager {
+    flows: Arc<Flows>,
+    table: Table,
+    interval: Duration,
+    /// Where this worker's flows begin among all of the element's.
+    start: usize,
+    /// The number of this worker's first flow.
+    number: u32,
+    /// Whether packets pass that have no flow, and may be Ethernet frames.
+    lenient: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut settings = Settings::default();
+    let (mut reserve, mut verbose, mut cache) = (0u32, 0u32, true);
+    config
+        .args()
+        .positional("CAPACITY", &mut settings.capacity)
+        .positional("RESERVE", &mut reserve)
+        .keyword("TIMEOUT", &mut settings.timeout)
+        .keyword("RECYCLE_INTERVAL", &mut settings.interval)
+        .keyword("VERBOSE", &mut verbose)
+        .keyword("CACHE", &mut cache)
+        .finish()?;
+    Ok(Box::new(PerPacket(Manager::new(config, settings, false)?)))
+}
+
+impl Manager {
+    pub(super) fn new(
+        config: &mut Config<'_>,
+        settings: Settings,
+        lenient: bool,
+    ) -> Result<Manager, ConfigError> {
+        let workers = config.workers().to_vec();
+        let part = (settings.capacity as usize).div_ceil(workers.len().max(1));
+        let per_worker = part.max(1).next_power_of_two();
+        let flows = config.shared(|| Flows::new(&workers, per_worker))?;
+        Ok(Manager {
+            table: Table::new(per_worker, settings.timeout, config.seed()),
+            interval: settings.interval.max(Duration::from_millis(1)),
+            start: flows.start_of(config.worker()),
+            number: 0,
+            flows,
+            lenient,
+        })
+    }
+
+    /// What becomes of a packet without a flow.
+    #[cold]
+    fn without(&self, packet: &mut Packet, reason: &'static str) -> Verdict {
+        packet.set_flow(FlowTag::NONE);
+        if self.lenient { Verdict::Pass } else { Verdict::Drop(reason) }
+    }
+}
+
+impl Simple for Manager {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.number = first_number(cx.info(), cx.index())? + self.start as u32;
+        Ok(())
+    }
+
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let key = key(packet).or_else(|| if self.lenient { key_of_frame(packet) } else { None });
+        let Some(key) = key else { return self.without(packet, NO_HEADER) };
+        let Some((at, generation, new)) = self.table.enter(key, cx.now_ns()) else {
+            return self.without(packet, FULL);
+        };
+        if new {
+            self.flows.set_generation(self.start + at as usize, generation);
+            if self.table.ages() && !cx.timer_is_set(0) {
+                cx.timer_after(0, self.interval);
+            }
+        }
+        packet.set_flow(FlowTag { number: self.number + at, generation });
+        Verdict::Pass
+    }
+
+    /// Ends flows.
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        let (flows, start) = (&self.flows, self.start);
+        let ended = |at: u32, generation| flows.set_generation(start + at as usize, generation);
+        if self.table.expire(cx.now_ns(), AT_ONCE, ended) {
+            cx.timer_after(0, BREATH);
+        } else if self.table.len() > 0 {
+            cx.timer_after(0, self.interval);
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type M = Manager;
+        h.read("count", |e: &mut M, _| e.table.len()).merged(Merge::Sum);
+        h.read("capacity", |e: &mut M, _| e.flows.per_worker());
+        h.read("total_capacity", |e: &mut M, _| e.flows.total());
+    }
+}

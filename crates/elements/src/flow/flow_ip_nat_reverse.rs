@@ -1,0 +1,74 @@
+//! Gives packets that come back to a FlowIPNAT the address and port that they are meant for.
+//!
+//! ```click
+//! FlowIPNATReverse(NAT)
+//! ```
+//!
+//! Sets the destination address and port of TCP and UDP packets, and the destination address annotation, to those that the FlowIPNAT replaced. Checksums
+//! stay right. Packets to a port that is no flow's are dropped, and so are other protocols and later fragments. It is FastClick's element, but needs no flow
+//! manager.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; any worker finds the flows of all.
+//!
+//! # Arguments
+//! - `NAT` (element): the FlowIPNAT.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! Idle -> FlowIPManager(TIMEOUT 60) -> nat :: FlowIPNAT(SIP 10.0.0.1) -> Discard;
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPNATReverse(nat) -> Discard
+//! ```
+//!
+//! # See also
+//! FlowIPNAT
+
+use super::flow_ip_nat::{NO_PORTS, ports};
+use super::mappings::Mappings;
+use crate::ip::shifter::{Side, change};
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, ElementName, PerPacket, Simple, Verdict};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("FlowIPNATReverse", create).processing("h/h").doc(include_str!("flow_ip_nat_reverse.rs"));
+
+struct FlowIpNatReverse {
+    nat: ElementName,
+    mappings: Arc<Mappings>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut nat = ElementName::default();
+    config.args().required("NAT", &mut nat).finish()?;
+    Ok(Box::new(PerPacket(FlowIpNatReverse {
+        nat,
+        mappings: Arc::new(Mappings::new(Ipv4Addr::UNSPECIFIED)),
+    })))
+}
+
+impl Simple for FlowIpNatReverse {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.mappings = cx.shared_of(&self.nat.name, "FlowIPNAT")?;
+        Ok(())
+    }
+
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some((_, port)) = ports(packet) else { return Verdict::Drop(NO_PORTS) };
+        let Some((host, host_port)) = self.mappings.get(port) else {
+            return Verdict::Drop("no flow has the port");
+        };
+        match change(packet, Side::Destination, |_| host, |_| host_port) {
+            Some(()) => {
+                packet.set_dst_ip(host);
+                Verdict::Pass
+            }
+            None => Verdict::Drop(NO_PORTS),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Works for each packet, for nothing, more for some flows than for others: a load for measurements.
+//!
+//! ```click
+//! FlowRandLoad([MIN, MAX])
+//! ```
+//!
+//! Draws as many random numbers for each packet as its flow's number says, which is drawn between MIN and MAX when the flow begins. A flow manager
+//! upstream tells flows apart; packets without a flow are dropped. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `MIN` (integer, default 1), `MAX` (integer, default 100): between which a flow's number is.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager -> FlowRandLoad(10, 20) -> Discard
+//! ```
+//!
+//! # See also
+//! FlowIPManager, RandLoad, WorkPackage
+
+use super::NO_FLOW;
+use super::space::Space;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use std::hint::black_box;
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("FlowRandLoad", create).processing("h/h").doc(include_str!("flow_rand_load.rs"));
+
+struct FlowRandLoad {
+    /// How much work the packets of flows are.
+    flows: Space<u32>,
+    min: u32,
+    max: u32,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = FlowRandLoad { flows: Space::default(), min: 1, max: 100 };
+    config.args().positional("MIN", &mut e.min).positional("MAX", &mut e.max).finish()?;
+    if e.min > e.max {
+        return Err("MIN must not be larger than MAX".into());
+    }
+    Ok(Box::new(PerPacket(e)))
+}
+
+impl Simple for FlowRandLoad {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.flows.connect(cx)
+    }
+
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some((work, new)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
+        if new {
+            *work = cx.rng().u32(self.min..=self.max);
+        }
+        for _ in 0..*work {
+            black_box(cx.rng().u32(..));
+        }
+        Verdict::Pass
+    }
+}

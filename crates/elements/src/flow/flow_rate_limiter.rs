@@ -1,0 +1,76 @@
+//! Limits the rate of each flow.
+//!
+//! ```click
+//! FlowRateLimiter(RATE [, KEYWORDS])
+//! ```
+//!
+//! Lets RATE packets a second of each flow through, and drops the others. Time in which a flow has no packets saves up for a burst. A flow manager
+//! upstream tells flows apart; packets without a flow are dropped. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `RATE` (integer): packets a second.
+//! - `BURST_DURATION` (time, default 20 ms): bursts are of as many packets as the rate makes in this time.
+//! - `BURST_SIZE` (integer): packets that may go at once, instead.
+//!
+//! # Handlers
+//! - `dropped` (read): packets dropped because of the rate.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager -> FlowRateLimiter(1000) -> Discard
+//! ```
+//!
+//! # See also
+//! FlowIPManager, RatedSplitter, Meter
+
+use super::NO_FLOW;
+use super::space::Space;
+use crate::queueing::rate::TokenBucket;
+use crate::queueing::rate_limit::RateLimit;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("FlowRateLimiter", create).processing("h/h").doc(include_str!("flow_rate_limiter.rs"));
+
+/// Why packets are dropped.
+const TOO_FAST: &str = "rate exceeded";
+
+struct FlowRateLimiter {
+    flows: Space<TokenBucket>,
+    /// What a new flow gets.
+    bucket: TokenBucket,
+    dropped: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let bucket = RateLimit::new(config, false)?.bucket();
+    Ok(Box::new(PerPacket(FlowRateLimiter { flows: Space::default(), bucket, dropped: 0 })))
+}
+
+impl Simple for FlowRateLimiter {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.flows.connect(cx)
+    }
+
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some((bucket, new)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
+        if new {
+            *bucket = self.bucket.clone();
+        }
+        bucket.refill(cx.now_ns());
+        if bucket.take(1) == 1 {
+            return Verdict::Pass;
+        }
+        self.dropped += 1;
+        Verdict::Drop(TOO_FAST)
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("dropped", |e: &mut FlowRateLimiter, _| e.dropped).merged(Merge::Sum);
+    }
+}

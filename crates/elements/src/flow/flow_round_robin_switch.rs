@@ -1,0 +1,66 @@
+//! Sends flows to its outputs in turn.
+//!
+//! ```click
+//! FlowRoundRobinSwitch
+//! ```
+//!
+//! All packets of a flow leave at one output: the first flow at output 0, the second at output 1, and so on, from output 0 again after the
+//! last. A flow manager upstream tells flows apart; packets without a flow are dropped. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; each takes turns by itself.
+//!
+//! # Arguments
+//! None.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager -> s :: FlowRoundRobinSwitch;
+//! s [0] -> Discard;
+//! s [1] -> Discard;
+//! ```
+//!
+//! # See also
+//! FlowIPManager, FlowSwitch, IPRRSwitch, RoundRobinSwitch
+
+use super::NO_FLOW;
+use super::space::Space;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FlowRoundRobinSwitch", create)
+    .ports("1/1-")
+    .processing("h/h")
+    .doc(include_str!("flow_round_robin_switch.rs"));
+
+struct FlowRoundRobinSwitch {
+    /// The outputs of flows.
+    flows: Space<usize>,
+    outputs: usize,
+    next: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    config.args().finish()?;
+    let outputs = config.outputs().max(1);
+    Ok(Box::new(PerPacket(FlowRoundRobinSwitch { flows: Space::default(), outputs, next: 0 })))
+}
+
+impl Simple for FlowRoundRobinSwitch {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.flows.connect(cx)
+    }
+
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some((output, new)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
+        if new {
+            *output = self.next;
+            self.next = if self.next + 1 == self.outputs { 0 } else { self.next + 1 };
+        }
+        Verdict::Output(*output)
+    }
+}

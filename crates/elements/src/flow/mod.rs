@@ -1,0 +1,54 @@
+//! Flow managers, and elements that keep something of each flow.
+//!
+//! A manager finds a packet's flow in a table ([`table`]) and tags the packet with the flow's number. Elements behind it keep what they know
+//! of a flow in a table by that number ([`space`]), so that a flow is looked up once, however many elements there are. Each worker
+//! has its own flows. When a flow ends, only the manager learns of it: others notice when its number is another flow's, or when they look.
+
+mod ctx_manager;
+mod flow_counter;
+mod flow_ip_load_balancer;
+mod flow_ip_manager;
+mod flow_ip_nat;
+mod flow_ip_nat_reverse;
+mod flow_l2_load_balancer;
+mod flow_rand_load;
+mod flow_rate_limiter;
+mod flow_round_robin_switch;
+mod flow_switch;
+mod key;
+mod mappings;
+mod shared;
+mod space;
+mod store_flow_id;
+mod table;
+
+use router::Class;
+
+/// The classes of this family.
+pub const CLASSES: &[&Class] = &[
+    &ctx_manager::CLASS,
+    &ctx_manager::CLASSIFIER,
+    &ctx_manager::MANAGER,
+    &flow_counter::CLASS,
+    &flow_ip_load_balancer::CLASS,
+    &flow_ip_manager::CLASS,
+    &flow_ip_manager::IMP,
+    &flow_ip_manager::MP,
+    &flow_ip_manager::SPINLOCK,
+    &flow_ip_manager::H,
+    &flow_ip_manager::HMP,
+    &flow_ip_manager::HIMP,
+    &flow_ip_manager::CUCKOO,
+    &flow_ip_manager::CUCKOO_IMP,
+    &flow_ip_nat::CLASS,
+    &flow_ip_nat_reverse::CLASS,
+    &flow_l2_load_balancer::CLASS,
+    &flow_rand_load::CLASS,
+    &flow_rate_limiter::CLASS,
+    &flow_round_robin_switch::CLASS,
+    &flow_switch::CLASS,
+    &store_flow_id::CLASS,
+];
+
+/// Why packets are dropped that carry no flow that is known.
+const NO_FLOW: &str = "no flow";

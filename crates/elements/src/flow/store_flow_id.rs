@@ -1,0 +1,75 @@
+//! Writes a number of the flow into packets.
+//!
+//! ```click
+//! StoreFlowID(OFFSET [, KEYWORDS])
+//! ```
+//!
+//! Writes a number of eight bytes, in the byte order of the machine, that is the same for all packets of a flow and differs from those of other
+//! flows. Packets that end before it pass unchanged. A flow manager upstream tells flows apart; packets without a flow are dropped. It is FastClick's
+//! element.
+//!
+//! Flows are numbered from 1 on. Where there are several workers, each has an equal part of all numbers for its flows.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `OFFSET` (integer): where to write.
+//! - `RANDOM` (boolean, default false): whether to write random numbers instead, another one into each packet.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager -> StoreFlowID(42) -> Discard
+//! ```
+//!
+//! # See also
+//! FlowIPManager, StoreAnno, AggregateIPFlows
+
+use super::NO_FLOW;
+use super::space::Space;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("StoreFlowID", create).processing("h/h").doc(include_str!("store_flow_id.rs"));
+
+struct StoreFlowId {
+    /// The numbers of flows.
+    flows: Space<u64>,
+    offset: usize,
+    random: bool,
+    last: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut offset, mut random) = (0u16, false);
+    config.args().required("OFFSET", &mut offset).keyword("RANDOM", &mut random).finish()?;
+    let workers = config.workers();
+    let place = workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0);
+    let last = u64::MAX / workers.len().max(1) as u64 * place as u64;
+    Ok(Box::new(PerPacket(StoreFlowId { flows: Space::default(), offset: offset.into(), random, last })))
+}
+
+impl Simple for StoreFlowId {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.flows.connect(cx)
+    }
+
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some((number, new)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
+        if new {
+            self.last += 1;
+            *number = self.last;
+        }
+        let written = if self.random { cx.rng().u64(..) } else { *number };
+        if let Some(place) = packet.data_mut().get_mut(self.offset..).and_then(|rest| rest.first_chunk_mut())
+        {
+            *place = written.to_ne_bytes();
+        }
+        Verdict::Pass
+    }
+}

@@ -1,0 +1,245 @@
+//! A worker's flows: which flow a packet belongs to, and which flows are over.
+//!
+//! All room is there from the beginning. A flow that is over is found by a wheel of seconds: each flow is in the list of the second in
+//! which it would end if nothing came after it was put there. Packets only note their time; when the second comes, the flow ends or goes into the
+//! list of a later one.
+
+use crate::rewrite::flow_id::Key;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+/// The end of a list.
+const END: u32 = u32::MAX;
+const NS_PER_S: i64 = 1_000_000_000;
+/// Seconds that the wheel has at most; flows that live longer are looked at on the way.
+const MAX_WHEEL: usize = 4096;
+
+/// A flow with its hash, which is computed once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Hashed {
+    key: Key,
+    hash: u64,
+}
+
+impl Hash for Hashed {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// Takes hashes as they are: all their bits are of use, and they have a secret in them.
+#[derive(Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// A flow's place.
+struct Slot {
+    key: Hashed,
+    seen_ns: i64,
+    /// Odd while there is a flow.
+    generation: u32,
+    /// The next flow in the list of a second.
+    next: u32,
+}
+
+/// The flows of one worker.
+pub(super) struct Table {
+    index: HashMap<Hashed, u32, BuildHasherDefault<AsIs>>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    capacity: usize,
+    seed: u64,
+    /// Nanoseconds after which a flow without packets is over; 0 for never.
+    timeout_ns: i64,
+    /// Lists of flows, by the second in which to look at them.
+    wheel: Vec<u32>,
+    /// The first second that was not looked at.
+    second: i64,
+    /// Flows that are yet to be looked at of seconds before that.
+    due: u32,
+}
+
+impl Table {
+    /// Room for so many flows, which end after so many seconds without packets, or never after 0.
+    pub(super) fn new(capacity: usize, timeout_s: u32, seed: u64) -> Table {
+        let seconds = (timeout_s as usize + 2).min(MAX_WHEEL);
+        Table {
+            index: HashMap::with_capacity_and_hasher(capacity, BuildHasherDefault::default()),
+            slots: Vec::with_capacity(capacity),
+            free: Vec::with_capacity(capacity),
+            capacity,
+            seed,
+            timeout_ns: i64::from(timeout_s) * NS_PER_S,
+            wheel: vec![END; if timeout_s == 0 { 0 } else { seconds }],
+            second: 0,
+            due: END,
+        }
+    }
+
+    /// Flows that there are.
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether flows end by themselves.
+    pub(super) fn ages(&self) -> bool {
+        self.timeout_ns > 0
+    }
+
+    /// The place and generation of a flow that has a packet now, and whether it is new. None if it is, and there is no room.
+    #[inline]
+    pub(super) fn enter(&mut self, key: Key, now_ns: i64) -> Option<(u32, u32, bool)> {
+        let hashed = Hashed { key, hash: key.hash(self.seed) };
+        match self.index.get(&hashed).and_then(|&at| Some((at, self.slots.get_mut(at as usize)?))) {
+            Some((at, slot)) => {
+                slot.seen_ns = now_ns;
+                Some((at, slot.generation, false))
+            }
+            None => self.add(hashed, now_ns),
+        }
+    }
+
+    fn add(&mut self, key: Hashed, now_ns: i64) -> Option<(u32, u32, bool)> {
+        let at = match self.free.pop() {
+            Some(at) => at,
+            None if self.slots.len() < self.capacity => {
+                self.slots.push(Slot { key, seen_ns: 0, generation: 0, next: END });
+                self.slots.len() as u32 - 1
+            }
+            None => return None,
+        };
+        if self.index.is_empty() {
+            self.second = self.second.max(now_ns / NS_PER_S);
+        }
+        self.index.insert(key, at);
+        let slot = &mut self.slots[at as usize];
+        (slot.key, slot.seen_ns) = (key, now_ns);
+        slot.generation = slot.generation.wrapping_add(1);
+        let generation = slot.generation;
+        self.place(at);
+        Some((at, generation, true))
+    }
+
+    /// Puts a flow into the list of the second in which it ends if nothing more comes.
+    fn place(&mut self, at: u32) {
+        if self.wheel.is_empty() {
+            return;
+        }
+        let seconds = self.wheel.len() as i64;
+        let slot = &mut self.slots[at as usize];
+        // The second after the one in which its time is over: when that begins, it is over.
+        let end = (slot.seen_ns + self.timeout_ns) / NS_PER_S + 1;
+        let end = end.clamp(self.second, self.second + seconds - 1);
+        let list = &mut self.wheel[end.rem_euclid(seconds) as usize];
+        slot.next = std::mem::replace(list, at);
+    }
+
+    /// Ends flows whose time is over, and says which and with what generation from now on; looks at `most` of them. Whether there may be more.
+    pub(super) fn expire(&mut self, now_ns: i64, most: usize, mut ended: impl FnMut(u32, u32)) -> bool {
+        for _ in 0..most {
+            let Some(at) = self.next_due(now_ns) else { return false };
+            let slot = &mut self.slots[at as usize];
+            if slot.seen_ns + self.timeout_ns > now_ns {
+                self.place(at);
+                continue;
+            }
+            slot.generation = slot.generation.wrapping_add(1);
+            ended(at, slot.generation);
+            let key = slot.key;
+            self.index.remove(&key);
+            self.free.push(at);
+        }
+        true
+    }
+
+    /// The next flow to look at.
+    fn next_due(&mut self, now_ns: i64) -> Option<u32> {
+        let (now, seconds) = (now_ns / NS_PER_S, self.wheel.len() as i64);
+        while self.due == END {
+            if self.second > now || seconds == 0 || self.index.is_empty() {
+                return None;
+            }
+            // After a long sleep each list is looked at once.
+            self.second = self.second.max(now - seconds + 1);
+            let list = &mut self.wheel[self.second.rem_euclid(seconds) as usize];
+            self.due = std::mem::replace(list, END);
+            self.second += 1;
+        }
+        let at = self.due;
+        self.due = self.slots[at as usize].next;
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rewrite::flow_id::FlowId;
+    use std::net::Ipv4Addr;
+
+    fn key(n: u16) -> Key {
+        Key { map: 17, id: FlowId::new(Ipv4Addr::new(10, 0, 0, 1), n, Ipv4Addr::new(10, 0, 0, 2), 80) }
+    }
+
+    fn ended(table: &mut Table, second: i64) -> Vec<u32> {
+        let mut all = Vec::new();
+        while table.expire(second * NS_PER_S, 2, |at, _| all.push(at)) {}
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn finds_and_fills_up() {
+        let mut table = Table::new(2, 0, 7);
+        assert_eq!(table.enter(key(1), 0), Some((0, 1, true)));
+        assert_eq!(table.enter(key(2), 0), Some((1, 1, true)));
+        assert_eq!(table.enter(key(1), 5), Some((0, 1, false)));
+        assert_eq!(table.enter(key(3), 5), None);
+        assert!(!table.expire(1 << 60, 10, |_, _| ()), "flows never end");
+        assert_eq!(table.len(), 2);
+    }
+
+    /// A flow ends once it had no packet for the time, neither earlier nor much later, and its place is used again.
+    #[test]
+    fn ends_flows() {
+        let mut table = Table::new(8, 10, 7);
+        for n in 0..5 {
+            table.enter(key(n), i64::from(n) * NS_PER_S);
+        }
+        table.enter(key(0), 7 * NS_PER_S);
+        assert_eq!(ended(&mut table, 10), []);
+        assert_eq!(ended(&mut table, 12), [1, 2]);
+        assert_eq!(ended(&mut table, 15), [3, 4]);
+        assert_eq!(ended(&mut table, 16), []);
+        assert_eq!(ended(&mut table, 18), [0]);
+        assert_eq!(table.len(), 0);
+        let (at, generation, new) = table.enter(key(9), 20 * NS_PER_S).unwrap();
+        assert_eq!((at, generation, new), (0, 3, true));
+    }
+
+    /// Times beyond the wheel, and sleep for longer than it turns, lose no flow.
+    #[test]
+    fn long_times() {
+        let mut table = Table::new(8, 10_000, 7);
+        table.enter(key(1), 0);
+        table.enter(key(2), 5_000 * NS_PER_S);
+        for second in [1, 4_000, 4_097, 9_000, 9_999] {
+            assert_eq!(ended(&mut table, second), [], "{second}");
+        }
+        assert_eq!(ended(&mut table, 10_001), [0]);
+        assert_eq!(ended(&mut table, 90_000), [1]);
+    }
+}
