@@ -20,6 +20,13 @@ pub const STOPPED: &str = "the router has stopped";
 /// Rounds of work that a router which halts for a swap does, at most: a loop in the graph never ends.
 const SETTLING_ROUNDS: usize = 64;
 
+/// Rounds of work in a row that take no simulated time: enough for whatever ends by itself.
+const TIMELESS_ROUNDS: u32 = 1_000;
+
+/// Simulated time that each further one takes, a microsecond for each task that a turn may run. (Click's moves on by its least unit
+/// each time that somebody looks at it.)
+const ROUND_NS: i64 = 128_000;
+
 /// A configured router.
 pub struct Router {
     pub(crate) info: Arc<Info>,
@@ -119,9 +126,11 @@ impl Router {
         });
     }
 
-    /// Runs all workers in turn on this thread; when all are idle, time jumps to the next timer.
+    /// Runs all workers in turn on this thread. Time jumps to the next timer when all are idle; where somebody never rests it
+    /// passes all the same, from some time on, so that others get what they wait for.
     fn simulate(&mut self) {
         let info = self.info.clone();
+        let mut timeless_rounds = 0;
         while !info.halted() {
             let (mut busy, mut next) = (false, None::<i64>);
             for worker in &mut self.workers {
@@ -134,10 +143,17 @@ impl Router {
                     Turned::Idle(None) | Turned::Blocked => {}
                 }
             }
+            if busy {
+                timeless_rounds += 1;
+                if timeless_rounds > TIMELESS_ROUNDS {
+                    info.clock.jump(info.clock.now_ns() + ROUND_NS);
+                }
+            }
             if busy || info.mailboxes.iter().any(|mailbox| !mailbox.is_empty()) {
                 self.look();
                 continue;
             }
+            timeless_rounds = 0;
             match next {
                 Some(at) => {
                     info.clock.jump(at);

@@ -293,6 +293,14 @@ mod tests {
         assert_eq!(run_and_read(config, &["s.count", "d.count"]), ["10", "10"]);
     }
 
+    /// Simulated time passes beside a source that never rests, too.
+    #[test]
+    fn without_rest() {
+        let config = "s :: InfiniteSource -> Discard; t :: TimedSource(0.01) -> d :: Discard;
+                      DriverManager(wait 0.055s, stop)";
+        assert_eq!(run_and_read(config, &["d.count"]), ["5"]);
+    }
+
     #[test]
     fn bad_arguments_are_all_reported() {
         let text = errors("InfiniteSource(LIMIT x, LENGTH y) -> Discard");
