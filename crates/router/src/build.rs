@@ -476,53 +476,48 @@ fn listen(worker: &mut Worker) {
 
 /// The signals that say, together, whether a pull input can yield packets; none if something upstream never says.
 fn upstream_signals(core: &Core, element: u32, port: u16) -> Vec<u32> {
-    let (mut signals, mut open, mut seen) = (Vec::new(), vec![core.uplink(element, port)], Vec::new());
-    while let Some(link) = open.pop() {
-        if link.element == NOWHERE || seen.contains(&(link.element, link.port)) {
-            continue;
-        }
-        seen.push((link.element, link.port));
-        if let Some(signal) = core.provides[link.element as usize] {
-            signals.push(signal);
-            continue;
-        }
+    let before = |link: Link| {
         let node = &core.info.nodes[link.element as usize];
-        let before = open.len();
-        for (input, pull) in node.inputs.iter().enumerate() {
-            if !pull.push && ports::flows(node.class, input, link.port as usize) {
-                open.push(core.uplink(link.element, input as u16));
-            }
-        }
-        if open.len() == before {
-            return Vec::new();
-        }
-    }
-    signals
+        let inputs = node.inputs.iter().enumerate();
+        inputs
+            .filter(|&(input, pull)| !pull.push && ports::flows(node.class, input, link.port as usize))
+            .map(|(input, _)| core.uplink(link.element, input as u16))
+            .collect()
+    };
+    nearest(core.uplink(element, port), &core.provides, before)
 }
 
 /// The signals that say, together, whether there is room downstream of a push output; none if something there never says.
 fn downstream_rooms(core: &Core, element: u32, port: u16) -> Vec<u32> {
     let link = |element: u32, port: usize| core.outputs[core.first_output[element as usize] as usize + port];
-    let (mut rooms, mut open, mut seen) = (Vec::new(), vec![link(element, port as usize)], Vec::new());
-    while let Some(to) = open.pop() {
-        if to.element == NOWHERE || seen.contains(&(to.element, to.port)) {
-            continue;
-        }
-        seen.push((to.element, to.port));
-        if let Some(room) = core.rooms[to.element as usize] {
-            rooms.push(room);
-            continue;
-        }
+    let behind = |to: Link| {
         let node = &core.info.nodes[to.element as usize];
-        let before = open.len();
-        for (output, push) in node.outputs.iter().enumerate() {
-            if push.push && ports::flows(node.class, to.port as usize, output) {
-                open.push(link(to.element, output));
-            }
+        let outputs = node.outputs.iter().enumerate();
+        outputs
+            .filter(|&(output, push)| push.push && ports::flows(node.class, to.port as usize, output))
+            .map(|(output, _)| link(to.element, output))
+            .collect()
+    };
+    nearest(link(element, port as usize), &core.rooms, behind)
+}
+
+/// The signals of the elements nearest to a link that have one, looking further from link to link; none if a way ends before.
+fn nearest(from: Link, signal_of: &[Option<u32>], further: impl Fn(Link) -> Vec<Link>) -> Vec<u32> {
+    let (mut signals, mut open, mut seen) = (Vec::new(), vec![from], Vec::new());
+    while let Some(link) = open.pop() {
+        if link.element == NOWHERE || seen.contains(&(link.element, link.port)) {
+            continue;
         }
-        if open.len() == before {
+        seen.push((link.element, link.port));
+        if let Some(signal) = signal_of[link.element as usize] {
+            signals.push(signal);
+            continue;
+        }
+        let next = further(link);
+        if next.is_empty() {
             return Vec::new();
         }
+        open.extend(next);
     }
-    rooms
+    signals
 }

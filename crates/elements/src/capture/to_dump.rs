@@ -39,7 +39,7 @@
 //! FromDump
 
 use super::encap::{self, Encap};
-use crate::pulling;
+use crate::pulling::Way;
 use device::capture::{ErrorKind, Format, LinkType, Options, Writer};
 use packet::{Anno, Batch, Packet};
 use router::{
@@ -72,9 +72,7 @@ struct ToDump {
     encap_from: Vec<String>,
     extra_length: bool,
     unbuffered: bool,
-    /// Whether it asks for packets by itself.
-    pulls: bool,
-    passes: bool,
+    way: Way,
     output: Output,
     count: u64,
 }
@@ -104,7 +102,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err("element names missing after 'USE_ENCAP_FROM'".into());
     }
     let snaplen = if snaplen == 0 { u32::MAX } else { snaplen };
-    let passes = config.outputs() > 0;
     let format = if pcapng { Format::PcapNg } else { Format::Pcap };
     Ok(Box::new(ToDump {
         filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
@@ -112,8 +109,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         encap_from: encap_from.unwrap_or_default(),
         extra_length,
         unbuffered,
-        pulls: pulling::pulls(config) && !passes,
-        passes,
+        way: Way::of(config),
         output: Output::Waiting,
         count: 0,
     }))
@@ -204,27 +200,19 @@ impl ToDump {
             self.output = Output::Closed;
         }
     }
-
-    fn pass(&mut self, cx: &mut Cx<'_>, batch: Batch) {
-        if self.passes {
-            cx.emit(0, batch);
-        } else {
-            cx.consume(batch);
-        }
-    }
 }
 
 impl Element for ToDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.find_encap(cx)?;
         self.check_file()?;
-        pulling::begin(cx, self.pulls);
+        self.way.begin(cx);
         Ok(())
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         self.write_batch(cx, &batch);
-        self.pass(cx, batch);
+        self.way.pushed(cx, batch);
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -239,12 +227,7 @@ impl Element for ToDump {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         self.write_batch(cx, &batch);
-        if !self.pulls {
-            return Pull::Give(batch);
-        }
-        pulling::go_on(cx, &batch);
-        cx.consume(batch);
-        Pull::Nothing
+        self.way.pulled(cx, batch)
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

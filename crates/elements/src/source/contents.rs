@@ -1,7 +1,7 @@
 //! What sources put into their packets.
 
 use packet::Batch;
-use router::Cx;
+use router::{Cx, Element, Handlers};
 
 /// What packets contain unless the user says otherwise: Click's text, which the output of scripts depends on.
 pub(super) const DEFAULT_DATA: &[u8] =
@@ -56,6 +56,40 @@ impl Contents {
             batch.push(packet);
         }
         batch
+    }
+}
+
+/// A source whose handlers say what its packets contain.
+pub(super) trait Filled: Element {
+    fn contents(&mut self) -> &mut Contents;
+
+    /// The contents changed.
+    fn refilled(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
+}
+
+/// The handler `data`.
+pub(super) fn data_handlers<S: Filled>(h: &mut Handlers) {
+    h.read("data", |e: &mut S, _| String::from_utf8_lossy(&e.contents().data).into_owned());
+    h.write("data", |e: &mut S, cx, text| {
+        e.contents().data = text.as_bytes().to_vec();
+        e.contents().fill();
+        e.refilled(cx);
+        Ok(())
+    });
+}
+
+/// The handlers `length` and `datasize`, which are the same.
+pub(super) fn length_handlers<S: Filled>(h: &mut Handlers) {
+    for name in ["length", "datasize"] {
+        h.read(name, |e: &mut S, _| e.contents().length);
+        h.write(name, |e: &mut S, cx, text| {
+            e.contents().length = router::value(cx, text)?;
+            e.contents().fill();
+            e.refilled(cx);
+            Ok(())
+        });
     }
 }
 

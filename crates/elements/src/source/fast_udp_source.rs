@@ -36,7 +36,7 @@
 //! # See also
 //! InfiniteSource, RatedSource
 
-use crate::queueing::rate::GapRate;
+use super::pace::{self, Pace, Paced};
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Residency, Scope};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -122,13 +122,7 @@ struct FastUdpSource {
     checksum: bool,
     interval: u32,
     increment: u16,
-    /// Unlimited if missing.
-    rate: Option<GapRate>,
-    limit: i32,
-    active: bool,
-    count: u64,
-    first_ns: i64,
-    last_ns: i64,
+    pace: Pace,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -169,10 +163,6 @@ pub(super) fn create_for<A: End>(
     if length > most {
         return Err("LENGTH: more than an IP packet can have".into());
     }
-    let rate = match rate {
-        0 => None,
-        rate => Some(GapRate::new(crate::queueing::shaper::checked(rate)?)),
-    };
     let ports = (sport.0, dport.0);
     let mut e = FastUdpSource {
         frame: headers(length, (src_mac, dst_mac), ends),
@@ -181,12 +171,7 @@ pub(super) fn create_for<A: End>(
         checksum,
         interval,
         increment: 0,
-        rate,
-        limit,
-        active,
-        count: 0,
-        first_ns: 0,
-        last_ns: 0,
+        pace: Pace::new(rate, limit, active)?,
     };
     e.set_ports();
     Ok(Box::new(e))
@@ -246,10 +231,6 @@ impl FastUdpSource {
         }
     }
 
-    fn allowed(&self) -> usize {
-        u64::try_from(self.limit).map_or(usize::MAX, |limit| limit.saturating_sub(self.count) as usize)
-    }
-
     fn add_packet(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
         let Some(mut packet) = cx.pool().packet(&self.frame) else { return false };
         packet.set_network(ethernet::HEADER_LEN as isize, self.ends.header_len());
@@ -258,29 +239,24 @@ impl FastUdpSource {
             Ends::V6(_, dst) => packet.set_dst_ip6(dst),
         }
         batch.push(packet);
-        self.count += 1;
-        if self.count == 1 {
-            self.first_ns = cx.now_ns();
-        }
-        if self.allowed() == 0 {
-            self.last_ns = cx.now_ns();
-        }
-        if self.interval > 0 && self.count.is_multiple_of(u64::from(self.interval)) {
+        self.pace.made_one(cx);
+        if self.interval > 0 && self.pace.count.is_multiple_of(u64::from(self.interval)) {
             self.increment = self.increment.wrapping_add(1);
             self.set_ports();
         }
         true
     }
+}
 
-    fn reset(&mut self, cx: &mut Cx<'_>) {
-        (self.count, self.first_ns, self.last_ns, self.increment) = (0, 0, 0, 0);
-        cx.set_signal(true);
+impl Paced for FastUdpSource {
+    fn pace(&mut self) -> &mut Pace {
+        &mut self.pace
     }
 
-    /// The average rate, once it is over.
-    fn average(&self) -> u64 {
-        let ms = u64::try_from((self.last_ns - self.first_ns) / 1_000_000).unwrap_or(0).max(1);
-        if self.last_ns == 0 { 0 } else { self.count * 1000 / ms }
+    fn reset(&mut self, cx: &mut Cx<'_>) {
+        self.pace.reset();
+        self.increment = 0;
+        cx.set_signal(true);
     }
 }
 
@@ -291,25 +267,19 @@ impl Element for FastUdpSource {
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
-        let due = self.rate.as_mut().map_or(usize::MAX, |rate| rate.allowance(cx.now_ns()));
-        if !self.active || self.allowed() == 0 || due == 0 {
-            cx.set_signal(false);
-            let next = self.rate.as_ref().and_then(|rate| rate.next_ns(cx.now_ns()));
-            if let (0, Some(at)) = (due, next) {
-                cx.timer_at(0, at);
-            }
+        let due = self.pace.due(cx);
+        if !self.pace.active || self.pace.left() == 0 || due == 0 {
+            self.pace.rest(cx, due);
             return Pull::Nothing;
         }
         let mut batch = cx.batch();
-        let packets = want.min(due).min(self.allowed()).min(packet::BATCH_MAX);
+        let packets = want.min(due).min(self.pace.left()).min(packet::BATCH_MAX);
         for _ in 0..packets {
             if !self.add_packet(cx, &mut batch) {
                 break;
             }
         }
-        if let Some(rate) = &mut self.rate {
-            rate.spend(batch.len());
-        }
+        self.pace.spend(batch.len());
         Pull::Give(batch)
     }
 
@@ -318,33 +288,7 @@ impl Element for FastUdpSource {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        type S = FastUdpSource;
-        h.read("count", |e: &mut S, _| e.count);
-        h.read("rate", |e: &mut S, _| e.average());
-        h.write("rate", |e: &mut S, cx, text| {
-            let rate = crate::queueing::shaper::checked(router::value(cx, text)?)?;
-            let now = cx.now_ns();
-            e.rate.get_or_insert_with(|| GapRate::new(rate)).set(rate, now);
-            cx.set_signal(true);
-            Ok(())
-        });
-        h.write("reset", |e: &mut S, cx, _| {
-            e.reset(cx);
-            Ok(())
-        })
-        .as_button();
-        h.write("active", |e: &mut S, cx, text| {
-            e.active = router::value(cx, text)?;
-            if e.active {
-                e.reset(cx);
-            }
-            Ok(())
-        });
-        h.write("limit", |e: &mut S, cx, text| {
-            e.limit = router::value(cx, text)?;
-            cx.set_signal(true);
-            Ok(())
-        });
+        pace::handlers::<FastUdpSource>(h);
     }
 }
 

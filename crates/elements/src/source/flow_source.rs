@@ -1,6 +1,6 @@
 //! What sources of many flows share: frames of random flows, each replaced by another after so many packets.
 
-use crate::queueing::rate::GapRate;
+use super::pace::{self, Pace, Paced};
 use packet::Batch;
 use router::{Config, ConfigError, Cx, Element, Handlers, Pull};
 use std::net::Ipv4Addr;
@@ -34,18 +34,12 @@ pub(super) struct FlowSource {
     checksum: bool,
     flows: Vec<Flow>,
     flow_size: u32,
-    /// Unlimited if missing.
-    rate: Option<GapRate>,
-    limit: i32,
-    active: bool,
+    pace: Pace,
     /// Whether the driver stops after the limit.
     stop: bool,
     macs: [MacAddr; 2],
     /// Whether every TCP flow has ended after the limit.
     ended: bool,
-    count: u64,
-    first_ns: i64,
-    last_ns: i64,
 }
 
 /// Reads the arguments of a source.
@@ -87,10 +81,6 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
     if flows == 0 {
         return Err("FLOWS must be >= 1".into());
     }
-    let rate = match rate {
-        0 => None,
-        rate => Some(GapRate::new(crate::queueing::shaper::checked(rate)?)),
-    };
     let mut e = FlowSource {
         tcp,
         frame: vec![0; length],
@@ -99,15 +89,10 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
         checksum,
         flows: Vec::new(),
         flow_size: flow_size.max(1),
-        rate,
-        limit,
-        active,
+        pace: Pace::new(rate, limit, active)?,
         stop,
         macs: [src_mac, dst_mac],
         ended: false,
-        count: 0,
-        first_ns: 0,
-        last_ns: 0,
     };
     e.fill_frame();
     let mut rng = fastrand_from(config.seed());
@@ -209,13 +194,9 @@ impl FlowSource {
         Ok(())
     }
 
-    fn below_limit(&self) -> bool {
-        u64::try_from(self.limit).map_or(true, |limit| self.count < limit)
-    }
-
     /// Chooses the flow and the header of the next packet; `None` after the last.
     fn choose(&mut self, cx: &mut Cx<'_>) -> Option<(usize, usize)> {
-        if self.below_limit() {
+        if self.pace.left() > 0 {
             let i = cx.rng().usize(..self.flows.len());
             if self.flows[i].count == self.flow_size {
                 self.flows[i] = self.random_flow(&mut || cx.rng().u64(..));
@@ -251,28 +232,27 @@ impl FlowSource {
         packet.set_network(ethernet::HEADER_LEN as isize, ipv4::HEADER_LEN);
         packet.set_dst_ip(self.dst);
         batch.push(packet);
-        self.count += 1;
-        if self.count == 1 {
-            self.first_ns = cx.now_ns();
-        }
-        if !self.below_limit() {
-            self.last_ns = cx.now_ns();
-            if self.stop && !self.tcp {
-                cx.please_stop();
-            }
+        self.pace.made_one(cx);
+        if self.pace.left() == 0 && self.stop && !self.tcp {
+            cx.please_stop();
         }
         true
     }
+}
+
+impl Paced for FlowSource {
+    fn pace(&mut self) -> &mut Pace {
+        &mut self.pace
+    }
 
     fn reset(&mut self, cx: &mut Cx<'_>) {
-        (self.count, self.first_ns, self.last_ns, self.ended) = (0, 0, 0, false);
+        self.pace.reset();
+        self.ended = false;
         cx.set_signal(true);
     }
 
-    /// The average rate, once it is over.
-    fn average(&self) -> u64 {
-        let ms = u64::try_from((self.last_ns - self.first_ns) / 1_000_000).unwrap_or(0).max(1);
-        if self.last_ns == 0 { 0 } else { self.count * 1000 / ms }
+    fn limit_changed(&mut self) {
+        self.ended = false;
     }
 }
 
@@ -283,13 +263,9 @@ impl Element for FlowSource {
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
-        let due = self.rate.as_mut().map_or(usize::MAX, |rate| rate.allowance(cx.now_ns()));
-        if !self.active || self.ended || due == 0 {
-            cx.set_signal(false);
-            let next = self.rate.as_ref().and_then(|rate| rate.next_ns(cx.now_ns()));
-            if let (0, Some(at)) = (due, next) {
-                cx.timer_at(0, at);
-            }
+        let due = self.pace.due(cx);
+        if !self.pace.active || self.ended || due == 0 {
+            self.pace.rest(cx, due);
             return Pull::Nothing;
         }
         let mut batch = cx.batch();
@@ -298,9 +274,7 @@ impl Element for FlowSource {
                 break;
             }
         }
-        if let Some(rate) = &mut self.rate {
-            rate.spend(batch.len());
-        }
+        self.pace.spend(batch.len());
         Pull::Give(batch)
     }
 
@@ -310,7 +284,7 @@ impl Element for FlowSource {
 
     fn handlers(&self, h: &mut Handlers) {
         type S = FlowSource;
-        h.read("count", |e: &mut S, _| e.count);
+        pace::handlers::<S>(h);
         h.read("length", |e: &mut S, _| e.frame.len());
         h.write("length", |e: &mut S, cx, text| {
             let length: u32 = router::value(cx, text)?;
@@ -323,31 +297,5 @@ impl Element for FlowSource {
                 Ok(())
             });
         }
-        h.read("rate", |e: &mut S, _| e.average());
-        h.write("rate", |e: &mut S, cx, text| {
-            let rate = crate::queueing::shaper::checked(router::value(cx, text)?)?;
-            let now = cx.now_ns();
-            e.rate.get_or_insert_with(|| GapRate::new(rate)).set(rate, now);
-            cx.set_signal(true);
-            Ok(())
-        });
-        h.write("reset", |e: &mut S, cx, _| {
-            e.reset(cx);
-            Ok(())
-        })
-        .as_button();
-        h.write("active", |e: &mut S, cx, text| {
-            e.active = router::value(cx, text)?;
-            if e.active {
-                e.reset(cx);
-            }
-            Ok(())
-        });
-        h.write("limit", |e: &mut S, cx, text| {
-            e.limit = router::value(cx, text)?;
-            e.ended = false;
-            cx.set_signal(true);
-            Ok(())
-        });
     }
 }

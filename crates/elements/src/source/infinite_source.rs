@@ -35,7 +35,7 @@
 //! # See also
 //! RatedSource, Discard
 
-use super::contents::{Contents, DEFAULT_DATA};
+use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers, length_handlers};
 use packet::Batch;
 use router::{Activity, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
 
@@ -171,6 +171,16 @@ impl InfiniteSource {
     }
 }
 
+impl Filled for InfiniteSource {
+    fn contents(&mut self) -> &mut Contents {
+        &mut self.contents
+    }
+
+    fn refilled(&mut self, cx: &mut Cx<'_>) {
+        self.wake(cx);
+    }
+}
+
 impl Element for InfiniteSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if !self.push {
@@ -230,13 +240,7 @@ impl Element for InfiniteSource {
             Ok(())
         })
         .as_button();
-        h.read("data", |e: &mut S, _| String::from_utf8_lossy(&e.contents.data).into_owned());
-        h.write("data", |e: &mut S, cx, text| {
-            e.contents.data = text.as_bytes().to_vec();
-            e.contents.fill();
-            e.wake(cx);
-            Ok(())
-        });
+        data_handlers::<S>(h);
         h.read("limit", |e: &mut S, _| e.limit);
         h.write("limit", |e: &mut S, cx, text| {
             e.limit = router::value(cx, text)?;
@@ -260,15 +264,7 @@ impl Element for InfiniteSource {
             e.wake(cx);
             Ok(())
         });
-        for name in ["length", "datasize"] {
-            h.read(name, |e: &mut S, _| e.contents.length);
-            h.write(name, |e: &mut S, cx, text| {
-                e.contents.length = router::value(cx, text)?;
-                e.contents.fill();
-                e.wake(cx);
-                Ok(())
-            });
-        }
+        length_handlers::<S>(h);
     }
 }
 

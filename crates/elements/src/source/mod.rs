@@ -8,6 +8,7 @@ mod fast_udp_source_ip6;
 mod flow_source;
 mod icmp_ping_source;
 mod infinite_source;
+mod pace;
 mod random_seed;
 mod random_source;
 mod rated_source;

@@ -34,7 +34,7 @@
 //! # See also
 //! InfiniteSource, Shaper
 
-use super::contents::{Contents, DEFAULT_DATA};
+use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers, length_handlers};
 use crate::queueing::rate::{Bandwidth, TokenBucket};
 use packet::Batch;
 use router::{Activity, Bytes, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
@@ -125,6 +125,12 @@ impl RatedSource {
     }
 }
 
+impl Filled for RatedSource {
+    fn contents(&mut self) -> &mut Contents {
+        &mut self.contents
+    }
+}
+
 impl Element for RatedSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.bucket.set(1);
@@ -185,12 +191,7 @@ impl Element for RatedSource {
             Ok(())
         })
         .as_button();
-        h.read("data", |e: &mut S, _| String::from_utf8_lossy(&e.contents.data).into_owned());
-        h.write("data", |e: &mut S, _, text| {
-            e.contents.data = text.as_bytes().to_vec();
-            e.contents.fill();
-            Ok(())
-        });
+        data_handlers::<S>(h);
         h.read("rate", |e: &mut S, _| e.bucket.rate());
         h.write("rate", |e: &mut S, cx, text| {
             let rate = router::value(cx, text)?;
@@ -212,14 +213,7 @@ impl Element for RatedSource {
             }
             Ok(())
         });
-        for name in ["length", "datasize"] {
-            h.read(name, |e: &mut S, _| e.contents.length);
-            h.write(name, |e: &mut S, cx, text| {
-                e.contents.length = router::value(cx, text)?;
-                e.contents.fill();
-                Ok(())
-            });
-        }
+        length_handlers::<S>(h);
     }
 }
 

@@ -30,7 +30,7 @@
 //! # See also
 //! RatedSource, InfiniteSource, TimedSink
 
-use super::contents::{Contents, DEFAULT_DATA};
+use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers};
 use router::{Activity, Bytes, Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::time::Duration;
 
@@ -96,6 +96,12 @@ impl TimedSource {
     }
 }
 
+impl Filled for TimedSource {
+    fn contents(&mut self) -> &mut Contents {
+        &mut self.contents
+    }
+}
+
 impl Element for TimedSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if self.active {
@@ -130,12 +136,7 @@ impl Element for TimedSource {
             Ok(())
         })
         .as_button();
-        h.read("data", |e: &mut S, _| String::from_utf8_lossy(&e.contents.data).into_owned());
-        h.write("data", |e: &mut S, _, text| {
-            e.contents.data = text.as_bytes().to_vec();
-            e.contents.fill();
-            Ok(())
-        });
+        data_handlers::<S>(h);
         h.read("interval", |e: &mut S, _| router::interval(e.interval));
         h.write("interval", |e: &mut S, cx, text| {
             e.interval = positive_interval(cx, text)?;

@@ -48,7 +48,7 @@
 
 use super::file_pattern::{self, Named};
 use super::flow_dump::{self, Contents, FlowDump, TcpOptions};
-use crate::pulling;
+use crate::pulling::Way;
 use packet::{Anno, Batch, Packet};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Residency,
@@ -82,9 +82,7 @@ struct ToIpFlowDumps {
     pending: usize,
     /// Packets of flows, and others.
     seen: [u64; 2],
-    /// Whether it asks for packets by itself.
-    pulls: bool,
-    passes: bool,
+    way: Way,
 }
 
 /// Compresses files, by another process.
@@ -165,7 +163,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         (false, true) => TcpOptions::Some,
         (false, false) => TcpOptions::None,
     };
-    let passes = config.outputs() > 0;
     Ok(Box::new(ToIpFlowDumps {
         pattern,
         contents: Contents { absolute_time, absolute_seq, binary, ip_id, tcp_window, options },
@@ -175,8 +172,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         flows: BTreeMap::new(),
         pending: 0,
         seen: [0; 2],
-        pulls: pulling::pulls(config) && !passes,
-        passes,
+        way: Way::of(config),
     }))
 }
 
@@ -237,11 +233,6 @@ impl ToIpFlowDumps {
         gzip.files.push(flow.filename);
         gzip.work().inspect_err(|_| self.gzip = None)
     }
-
-    fn take(&mut self, cx: &mut Cx<'_>, batch: Batch) {
-        batch.iter().for_each(|packet| self.write(cx, packet));
-        if self.passes { cx.emit(0, batch) } else { cx.consume(batch) }
-    }
 }
 
 #[cold]
@@ -251,12 +242,13 @@ fn complain(cx: &Cx<'_>, error: &str) {
 
 impl Element for ToIpFlowDumps {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        pulling::begin(cx, self.pulls);
+        self.way.begin(cx);
         Ok(())
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        self.take(cx, batch);
+        batch.iter().for_each(|packet| self.write(cx, packet));
+        self.way.pushed(cx, batch);
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -268,13 +260,8 @@ impl Element for ToIpFlowDumps {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        if !self.pulls {
-            batch.iter().for_each(|packet| self.write(cx, packet));
-            return Pull::Give(batch);
-        }
-        pulling::go_on(cx, &batch);
-        self.take(cx, batch);
-        Pull::Nothing
+        batch.iter().for_each(|packet| self.write(cx, packet));
+        self.way.pulled(cx, batch)
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

@@ -55,7 +55,7 @@ use super::MINOR_VERSION;
 use super::fields::{self, Field};
 use super::form::{Form, print_time};
 use super::view::{Manner, Stamp, View};
-use crate::pulling;
+use crate::pulling::Way;
 use packet::{Anno, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency};
 use std::fs::File;
@@ -81,9 +81,7 @@ struct ToIpSummaryDump {
     multipacket: bool,
     bad_packets: bool,
     binary: bool,
-    /// Whether it asks for packets by itself.
-    pulls: bool,
-    passes: bool,
+    way: Way,
     /// Missing before the first packet and after a fault.
     output: Option<Box<dyn Write + Send>>,
     failed: bool,
@@ -114,7 +112,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("BINARY", &mut binary)
         .finish()?;
     let words = contents.or(other).or(old).map_or_else(|| "timestamp ip_src".to_owned(), |words| words.0);
-    let passes = config.outputs() > 0;
     Ok(Box::new(ToIpSummaryDump {
         filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
         fields: find_fields(&words, binary)?,
@@ -125,8 +122,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         multipacket,
         bad_packets,
         binary,
-        pulls: pulling::pulls(config) && !passes,
-        passes,
+        way: Way::of(config),
         output: None,
         failed: false,
         text: String::new(),
@@ -272,11 +268,6 @@ impl ToIpSummaryDump {
         }
     }
 
-    fn take(&mut self, cx: &mut Cx<'_>, batch: Batch) {
-        batch.iter().for_each(|packet| self.write(cx, packet));
-        if self.passes { cx.emit(0, batch) } else { cx.consume(batch) }
-    }
-
     fn flush(&mut self, cx: &Cx<'_>) {
         if let Some(Err(error)) = self.output.as_mut().map(|output| output.flush()) {
             self.fail(cx, &error);
@@ -301,12 +292,13 @@ impl Element for ToIpSummaryDump {
         {
             return Err(format!("{}: {}", self.filename, device::plain(&error)).into());
         }
-        pulling::begin(cx, self.pulls);
+        self.way.begin(cx);
         Ok(())
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        self.take(cx, batch);
+        batch.iter().for_each(|packet| self.write(cx, packet));
+        self.way.pushed(cx, batch);
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -318,13 +310,8 @@ impl Element for ToIpSummaryDump {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        if !self.pulls {
-            batch.iter().for_each(|packet| self.write(cx, packet));
-            return Pull::Give(batch);
-        }
-        pulling::go_on(cx, &batch);
-        self.take(cx, batch);
-        Pull::Nothing
+        batch.iter().for_each(|packet| self.write(cx, packet));
+        self.way.pulled(cx, batch)
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
