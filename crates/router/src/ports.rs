@@ -2,8 +2,8 @@
 
 use crate::class::Class;
 use crate::info::Port;
-use lang::Diagnostic;
-use lang::Graph;
+use lang::{Connection, Diagnostic, Graph};
+use std::collections::VecDeque;
 
 /// The range of port counts that one side of a class's port code allows.
 fn range(side: &str, inputs: usize) -> (usize, usize) {
@@ -125,6 +125,9 @@ fn declaration(graph: &Graph, element: usize) -> String {
 /// A port in the resolution: element, side (0 input, 1 output), port.
 type Place = (usize, usize, usize);
 
+/// What is known of each port of each element: whether it is push, by element, side and port.
+type Known = Vec<[Vec<Option<bool>>; 2]>;
+
 /// Decides for every port whether it is push or pull: agnostic ports take it from their peers and from the ports of
 /// the same element that packets flow to or from; what stays open is push.
 pub(crate) fn resolve(
@@ -133,83 +136,10 @@ pub(crate) fn resolve(
     ports: &mut [[Vec<Port>; 2]],
     errors: &mut Vec<Diagnostic>,
 ) {
-    let mut known: Vec<[Vec<Option<bool>>; 2]> = Vec::with_capacity(ports.len());
-    let mut open = std::collections::VecDeque::new(); // first in, first out: errors appear where paths meet
-    for (element, class) in classes.iter().enumerate() {
-        let (ins, outs) = sides(class.processing);
-        let side = |code: &str, side: usize| -> Vec<Option<bool>> {
-            (0..ports[element][side].len())
-                .map(|port| match letter(code, port) {
-                    'h' => Some(true),
-                    'l' => Some(false),
-                    _ => None,
-                })
-                .collect()
-        };
-        known.push([side(ins, 0), side(outs, 1)]);
-        for (side, list) in known[element].iter().enumerate() {
-            let fixed = list.iter().enumerate().filter(|(_, p)| p.is_some());
-            open.extend(fixed.map(|(port, _)| (element, side, port)));
-        }
-    }
-    let mut mixed: Vec<(Place, Place)> = Vec::new();
-    while let Some((element, side, port)) = open.pop_front() {
-        let push = known[element][side][port];
-        for neighbour in neighbours(classes[element], &ports[element], (element, side, port)) {
-            let (e, s, p) = neighbour;
-            let agnostic =
-                letter([sides(classes[e].processing).0, sides(classes[e].processing).1][s], p) == 'a';
-            match known[e][s][p] {
-                None => {
-                    known[e][s][p] = push;
-                    open.push_back(neighbour);
-                }
-                Some(other) if Some(other) != push && e == element && agnostic => {
-                    let pair = if s == 0 {
-                        (neighbour, (element, side, port))
-                    } else {
-                        ((element, side, port), neighbour)
-                    };
-                    if !mixed.iter().any(|(a, _)| a.0 == e) {
-                        mixed.push(pair);
-                    }
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    let word = |push: Option<bool>| if push == Some(false) { "pull" } else { "push" };
-    for ((element, _, input), (_, _, output)) in mixed {
-        let e = &graph.elements[element];
-        let message = format!(
-            "agnostic '{}' in mixed context: {} input {input}, {} output {output}",
-            declaration(graph, element),
-            word(known[element][0][input]),
-            word(known[element][1][output])
-        );
-        errors.push(Diagnostic::error(message).at(e.landmark.clone(), e.span));
-    }
-    for connection in &graph.connections {
-        let (from, to) = (connection.from, connection.to);
-        let ends = (known[from.element][1][from.port as usize], known[to.element][0][to.port as usize]);
-        if word(ends.0) != word(ends.1) {
-            let message = format!(
-                "'{}' {} output {} connected to '{}' {} input {}",
-                declaration(graph, from.element),
-                word(ends.0),
-                from.port,
-                declaration(graph, to.element),
-                word(ends.1),
-                to.port
-            );
-            let help = match word(ends.0) {
-                "push" => "put a Queue between them",
-                _ => "put an Unqueue between them",
-            };
-            errors
-                .push(Diagnostic::error(message).at(connection.landmark.clone(), connection.span).help(help));
-        }
-    }
+    let mut known: Known = classes.iter().zip(&*ports).map(|(class, ports)| declared(class, ports)).collect();
+    let mixed = spread(classes, ports, &mut known);
+    errors.extend(mixed.into_iter().map(|pair| mixed_context(graph, &known, pair)));
+    errors.extend(graph.connections.iter().filter_map(|connection| conflict(graph, &known, connection)));
     for (ports, known) in ports.iter_mut().zip(known) {
         for (ports, known) in ports.iter_mut().zip(&known) {
             for (port, push) in ports.iter_mut().zip(known) {
@@ -217,6 +147,87 @@ pub(crate) fn resolve(
             }
         }
     }
+}
+
+/// What an element's class says of its ports.
+fn declared(class: &Class, ports: &[Vec<Port>; 2]) -> [Vec<Option<bool>>; 2] {
+    let (ins, outs) = sides(class.processing);
+    [(ins, 0), (outs, 1)].map(|(code, side)| {
+        let of = |port| match letter(code, port) {
+            'h' => Some(true),
+            'l' => Some(false),
+            _ => None,
+        };
+        (0..ports[side].len()).map(of).collect()
+    })
+}
+
+/// Spreads what is known along connections and through elements. Returns the input and output of each element that is agnostic
+/// and got both.
+fn spread(classes: &[&'static Class], ports: &[[Vec<Port>; 2]], known: &mut Known) -> Vec<(Place, Place)> {
+    let mut open = VecDeque::new(); // first in, first out: errors appear where paths meet
+    for (element, sides) in known.iter().enumerate() {
+        for (side, list) in sides.iter().enumerate() {
+            let fixed = list.iter().enumerate().filter(|(_, p)| p.is_some());
+            open.extend(fixed.map(|(port, _)| (element, side, port)));
+        }
+    }
+    let mut mixed: Vec<(Place, Place)> = Vec::new();
+    while let Some(place) = open.pop_front() {
+        let (element, side, port) = place;
+        let push = known[element][side][port];
+        for neighbour in neighbours(classes[element], &ports[element], place) {
+            let (e, s, p) = neighbour;
+            match known[e][s][p] {
+                None => {
+                    known[e][s][p] = push;
+                    open.push_back(neighbour);
+                }
+                Some(other) if Some(other) != push && e == element && is_agnostic(classes[e], s == 0, p) => {
+                    if !mixed.iter().any(|(input, _)| input.0 == e) {
+                        mixed.push(if s == 0 { (neighbour, place) } else { (place, neighbour) });
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    mixed
+}
+
+fn word(push: Option<bool>) -> &'static str {
+    if push == Some(false) { "pull" } else { "push" }
+}
+
+fn mixed_context(graph: &Graph, known: &Known, pair: (Place, Place)) -> Diagnostic {
+    let ((element, _, input), (_, _, output)) = pair;
+    let e = &graph.elements[element];
+    let message = format!(
+        "agnostic '{}' in mixed context: {} input {input}, {} output {output}",
+        declaration(graph, element),
+        word(known[element][0][input]),
+        word(known[element][1][output])
+    );
+    Diagnostic::error(message).at(e.landmark.clone(), e.span)
+}
+
+/// What is wrong with a connection between a push and a pull port.
+fn conflict(graph: &Graph, known: &Known, connection: &Connection) -> Option<Diagnostic> {
+    let (from, to) = (connection.from, connection.to);
+    let output = word(known[from.element][1][from.port as usize]);
+    let input = word(known[to.element][0][to.port as usize]);
+    if output == input {
+        return None;
+    }
+    let message = format!(
+        "'{}' {output} output {} connected to '{}' {input} input {}",
+        declaration(graph, from.element),
+        from.port,
+        declaration(graph, to.element),
+        to.port
+    );
+    let help = if output == "push" { "put a Queue between them" } else { "put an Unqueue between them" };
+    Some(Diagnostic::error(message).at(connection.landmark.clone(), connection.span).help(help))
 }
 
 /// The places whose processing must equal that of `place`: its peers, and inside the element what it flows to.

@@ -4,13 +4,11 @@
 //! for RCU. The work-list is a stack. An element never calls another: what it emits is put on the stack in reverse, so
 //! that the first emission and everything that follows from it comes before the second, as if each hop were a call.
 
-use crate::control::{Access, Answer, Call, Frame, Reply, Step};
+use crate::control::{Call, Reply};
 use crate::cx::{Core, Cx, Exits, Link, NOWHERE};
 use crate::element::{Element, Pull, Verdict};
-use crate::globals::{self, Of};
-use crate::handler::{HandlerResult, Merge, Outcome, target};
-use crate::mailbox::Message;
-use crate::work::{Control, Waiting, Work};
+use crate::work::{Waiting, Work};
+use calls::Open;
 use packet::{Batch, Packet};
 use rcu::{Reader, Turn};
 use std::collections::HashMap;
@@ -41,15 +39,6 @@ pub(crate) enum Turned {
     Idle(Option<i64>),
     /// A computation waits for another worker; nothing to do but messages.
     Blocked,
-}
-
-/// A call whose answers from other workers are awaited.
-struct Open {
-    merge: Merge,
-    /// Results by worker.
-    results: Vec<(usize, HandlerResult)>,
-    missing: usize,
-    reply: Reply,
 }
 
 /// An element's place on a worker.
@@ -84,6 +73,9 @@ macro_rules! dispatch {
         result
     }};
 }
+
+// Behind the macro, which it uses.
+mod calls;
 
 /// A worker within a turn.
 struct Running<'w> {
@@ -451,245 +443,4 @@ impl Running<'_> {
             }
         }
     }
-}
-
-/// Control computations and handler calls.
-impl Running<'_> {
-    /// Runs a control item; false if the worker has to wait for another one.
-    fn control(&mut self, control: Control) -> bool {
-        match control {
-            Control::Start(frame) => self.resume(frame, Answer::Start),
-            Control::Await(frame, _, Some(result)) => self.resume(frame, Answer::Result(result)),
-            Control::Await(frame, call, None) => {
-                self.core.list.push(Work::Control(Box::new(Control::Await(frame, call, None))));
-                return false;
-            }
-            Control::Call(call) => self.perform(call, Reply::Nobody),
-            Control::Part { element, handler, access, argument, reply } => {
-                self.invoke(element, handler, access, &argument, reply);
-            }
-        }
-        true
-    }
-
-    /// Resumes a computation and does what it wants next.
-    fn resume(&mut self, mut frame: Frame, answer: Answer) {
-        let base = self.core.list.len();
-        let step = dispatch!(self, frame.owner, |instance, cx| instance.resume(cx, &mut frame.state, answer));
-        match step.unwrap_or(Step::Done(Err("element not on this worker".to_owned()))) {
-            Step::Done(result) => {
-                let emitted = self.core.list.split_off(base);
-                self.deliver(frame.reply, result);
-                self.core.list.extend(emitted);
-            }
-            Step::Call(call) => {
-                let emitted = self.core.list.split_off(base);
-                let id = self.core.next_call;
-                self.core.next_call += 1;
-                let scope = frame.owner as usize;
-                self.core.list.push(Work::Control(Box::new(Control::Await(frame, id, None))));
-                self.perform(call.within_default(scope), Reply::Frame { call: id });
-                self.core.list.extend(emitted);
-            }
-        }
-    }
-
-    /// Gives a result to whoever waits for it.
-    fn deliver(&mut self, reply: Reply, result: HandlerResult) {
-        match reply {
-            Reply::Nobody => {
-                if let Err(message) = result {
-                    self.core.info.log.line(&message);
-                }
-            }
-            Reply::Driver => {
-                if let Err(message) = result
-                    && !message.is_empty()
-                {
-                    self.core.info.log.line(&message);
-                }
-                self.decide();
-            }
-            Reply::Thread(sender) => drop(sender.send(result)), // nobody listens any more: fine
-            Reply::Worker { worker, call } => {
-                self.core.info.mailboxes[worker].send(Message::Answer {
-                    call,
-                    from: self.core.worker,
-                    result,
-                });
-            }
-            Reply::Frame { call } => {
-                for work in self.core.list.iter_mut().rev() {
-                    if let Work::Control(control) = work
-                        && let Control::Await(_, waiting, answer) = &mut **control
-                        && *waiting == call
-                    {
-                        *answer = Some(result);
-                        return;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Performs a call: here, on other workers, or both.
-    fn perform(&mut self, call: Call, reply: Reply) {
-        let info = self.core.info.clone();
-        let (element, handler, argument) = match globals::resolve(&info, &call) {
-            Ok(globals::Target::Global(globals::HOTCONFIG)) => return self.reconfigure(call.argument, reply),
-            Ok(globals::Target::Global(name)) => {
-                let result = globals::call(&info, name, &call);
-                return self.deliver(reply, result);
-            }
-            Ok(globals::Target::Element(element, handler, any)) => (
-                element,
-                handler,
-                any.map_or_else(|| call.argument.clone(), |name| format!("{name} {}", call.argument)),
-            ),
-            Err(message) => return self.deliver(reply, Err(message)),
-        };
-        let merge = handler.merge(&info, element);
-        let workers = handler.workers(&info, element, call.access);
-        if workers[..] == [self.core.worker] {
-            return self.invoke(element, handler, call.access, &argument, reply);
-        }
-        let id = self.core.next_call;
-        self.core.next_call += 1;
-        self.open.insert(id, Open { merge, results: Vec::new(), missing: workers.len(), reply });
-        for &worker in workers {
-            let here = self.core.worker;
-            let part = Reply::Worker { worker: here, call: id };
-            let (access, argument) = (call.access, argument.clone());
-            if worker == here {
-                // As a work item, because it may take several steps; its answer comes by mail like the others'.
-                let control = Control::Part { element, handler, access, argument, reply: part };
-                self.core.list.push(Work::Control(Box::new(control)));
-            } else {
-                info.mailboxes[worker].send(Message::Part {
-                    element,
-                    handler,
-                    access,
-                    argument,
-                    reply: part,
-                });
-            }
-        }
-    }
-
-    /// Hands a new configuration on. Only another thread can wait for what comes of it: here packets wait.
-    fn reconfigure(&mut self, config: String, reply: Reply) {
-        let info = self.core.info.clone();
-        let Some(reconfigure) = info.reconfigure.get() else { return };
-        match reply {
-            Reply::Thread(sender) => reconfigure(config, sender),
-            reply => {
-                reconfigure(config, std::sync::mpsc::channel().0);
-                self.deliver(reply, Ok(String::new()));
-            }
-        }
-    }
-
-    /// Calls a handler of an instance on this worker.
-    fn invoke(&mut self, element: usize, handler: Of, access: Access, argument: &str, reply: Reply) {
-        let info = self.core.info.clone();
-        let base = self.core.list.len();
-        let outcome = info.handlers(element).and_then(|handlers| {
-            let handler = match handler {
-                Of::Own(at) => &handlers.list()[at],
-                Of::Common("config") if access == Access::Write => {
-                    return Some(Outcome::Done(self.configure(element, argument)));
-                }
-                Of::Common(name) => {
-                    return dispatch!(self, element, |_instance, cx| {
-                        Outcome::Done(globals::call_common(cx, element, name, access, argument))
-                    });
-                }
-            };
-            let function = match access {
-                Access::Read => handler.read.as_ref(),
-                Access::Write => handler.write.as_ref(),
-            }?;
-            dispatch!(self, element, |instance, cx| function(target(instance), cx, argument))
-        });
-        let emitted = self.core.list.split_off(base);
-        match outcome {
-            Some(Outcome::Done(result)) => {
-                if let (Access::Write, Ok(_), Some(handlers)) = (access, &result, info.handlers(element)) {
-                    let name = match handler {
-                        Of::Own(at) => &handlers.list()[at].name,
-                        Of::Common(name) => name,
-                    };
-                    info.current.written(&info, element, name, argument);
-                }
-                self.deliver(reply, result.map_err(|error| crate::args::in_click_words(&error)));
-            }
-            Some(Outcome::Start(state)) => {
-                let frame = Frame { owner: element as u32, state, reply };
-                self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
-            }
-            None => self.deliver(reply, Err("no such handler on this worker".to_owned())),
-        }
-        self.core.list.extend(emitted);
-    }
-
-    /// Gives an instance on this worker new arguments; unless it takes them itself, another one takes its place and its state.
-    fn configure(&mut self, element: usize, text: &str) -> HandlerResult {
-        let info = self.core.info.clone();
-        let taken = dispatch!(self, element, |instance, cx| instance.reconfigure(cx, text));
-        if let Some(taken) = taken.flatten() {
-            return taken.map(|()| String::new()).map_err(|error| error.to_string());
-        }
-        let mut new = crate::build::again(&info, element, self.core.worker, text)?;
-        let started = dispatch!(self, element, |old, cx| replace(old, &mut *new, cx));
-        started.unwrap_or(Ok(()))?;
-        self.slots[element].instance = Some(new);
-        Ok(String::new())
-    }
-
-    /// Reads all messages.
-    fn read_mail(&mut self) {
-        while let Some(message) = self.core.info.mailboxes[self.core.worker].take() {
-            match message {
-                Message::Request { call, reply } => self.perform(call, reply),
-                Message::Part { element, handler, access, argument, reply } => {
-                    self.invoke(element, handler, access, &argument, reply);
-                }
-                Message::Answer { call, from, result } => self.take_answer(call, from, result),
-                Message::Signal(element) => {
-                    if let Some(signal) = self.core.provides[element as usize] {
-                        self.core.set_signal(signal, true);
-                    }
-                }
-                Message::Schedule(element) => {
-                    if let Some(task) = self.core.tasks[element as usize] {
-                        self.core.scheduler.schedule(task);
-                    }
-                }
-            }
-        }
-    }
-
-    fn take_answer(&mut self, call: u64, from: usize, result: HandlerResult) {
-        let Some(open) = self.open.get_mut(&call) else { return };
-        open.results.push((from, result));
-        if open.results.len() < open.missing {
-            return;
-        }
-        if let Some(mut open) = self.open.remove(&call) {
-            open.results.sort_by_key(|(worker, _)| *worker);
-            let values = open.results.into_iter().map(|(_, value)| value).collect();
-            self.deliver(open.reply, open.merge.apply(values));
-        }
-    }
-}
-
-/// Starts an instance in the place of another one, with its state.
-fn replace(old: &mut dyn Element, new: &mut dyn Element, cx: &mut Cx<'_>) -> Result<(), String> {
-    new.initialize(cx).map_err(|error| error.to_string())?;
-    let Some(state) = old.give_state() else { return Ok(()) };
-    new.take_state(cx, state).map_err(|(error, state)| {
-        // It was the old one's, so that it fits there.
-        let _ = old.take_state(cx, state);
-        error.to_string()
-    })
 }

@@ -12,12 +12,14 @@
 //! # Ok::<(), lpm::import::ImportError>(())
 //! ```
 
-use std::collections::HashMap;
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+mod best;
+mod bytes;
 
-use super::{AnyPrefix, Hop, ImportError, List, Way};
-use crate::prefix::Prefix;
+use super::{AnyPrefix, ImportError, List};
+use best::Best;
+use bytes::{Bytes, prefix};
+use std::fmt;
+use std::net::IpAddr;
 
 /// What is wrong with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,66 +124,6 @@ pub fn list(bytes: &[u8]) -> Result<List, ImportError> {
     Ok(best.list())
 }
 
-/// Keeps the best routes of a file.
-#[derive(Default)]
-struct Best {
-    /// Of the dumps, in the order of the file.
-    order: Vec<AnyPrefix>,
-    dumped: HashMap<AnyPrefix, Path>,
-    /// Of the updates: the place among them, and the latest word on it.
-    updates: HashMap<(AnyPrefix, Peer, u32), (usize, Option<Path>)>,
-    routes: u64,
-}
-
-impl Best {
-    fn enter(&mut self, event: Event) {
-        self.routes += 1;
-        if !event.dump {
-            let place = self.updates.len();
-            let entry = self.updates.entry((event.prefix, event.peer, event.id)).or_insert((place, None));
-            entry.1 = event.path;
-            return;
-        }
-        let Some(path) = event.path else { return };
-        match self.dumped.get_mut(&event.prefix) {
-            Some(best) if path.length < best.length => *best = path,
-            Some(_) => {}
-            None => {
-                self.order.push(event.prefix);
-                self.dumped.insert(event.prefix, path);
-            }
-        }
-    }
-
-    fn list(mut self) -> List {
-        let mut updates: Vec<_> = std::mem::take(&mut self.updates).into_iter().collect();
-        updates.sort_unstable_by_key(|&(_, (place, _))| place);
-        // A prefix that is spoken of after the dump is as the latest words on it say.
-        let mut latest: HashMap<AnyPrefix, Option<Path>> = HashMap::new();
-        for ((prefix, ..), (_, path)) in updates {
-            let best = latest.entry(prefix).or_insert_with(|| {
-                self.order.push(prefix);
-                None
-            });
-            *best = [*best, path].into_iter().flatten().min_by_key(|path| path.length);
-        }
-        let mut list = List::default();
-        for prefix in self.order {
-            let path = match latest.get(&prefix) {
-                Some(latest) => *latest,
-                None => self.dumped.get(&prefix).copied(),
-            };
-            if let Some(path) = path {
-                list.push(prefix, Way::Hop(Hop { gateway: path.gateway, ..Hop::default() }));
-                // A dumped prefix that was spoken of again comes twice in the order.
-                latest.insert(prefix, None);
-            }
-        }
-        list.skipped = self.routes - list.len() as u64;
-        list
-    }
-}
-
 /// The common beginning of all records.
 struct Header {
     time: u32,
@@ -195,71 +137,6 @@ impl Header {
         let mut bytes = Bytes(bytes);
         Some(Header { time: bytes.u32()?, kind: bytes.u16()?, subtype: bytes.u16()?, len: bytes.u32()? })
     }
-}
-
-/// Bytes that are taken from the front.
-#[derive(Clone, Copy)]
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn take(&mut self, count: usize) -> Option<Bytes<'a>> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(Bytes(taken))
-    }
-
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.take(N)?.0.try_into().ok()
-    }
-
-    fn u8(&mut self) -> Option<u8> {
-        self.array().map(|[byte]| byte)
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        self.array().map(u16::from_be_bytes)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_be_bytes)
-    }
-
-    /// As many bytes as the 16-bit number before them says.
-    fn counted(&mut self) -> Option<Bytes<'a>> {
-        let count = self.u16()?;
-        self.take(count.into())
-    }
-
-    fn address(&mut self, v6: bool) -> Option<IpAddr> {
-        if v6 {
-            self.array::<16>().map(|bytes| Ipv6Addr::from(bytes).into())
-        } else {
-            self.array::<4>().map(|bytes| Ipv4Addr::from(bytes).into())
-        }
-    }
-
-    fn asn(&mut self, wide: bool) -> Option<u32> {
-        if wide { self.u32() } else { self.u16().map(u32::from) }
-    }
-
-    /// A prefix as BGP writes it: a length, and as many bytes as that needs.
-    fn prefix(&mut self, v6: bool) -> Result<AnyPrefix, RecordError> {
-        let len = self.u8().ok_or(RecordError::Short("a prefix"))?;
-        let bytes = self.take(usize::from(len).div_ceil(8)).ok_or(RecordError::Short("a prefix"))?.0;
-        prefix(bytes, len, v6)
-    }
-}
-
-fn prefix(bytes: &[u8], len: u8, v6: bool) -> Result<AnyPrefix, RecordError> {
-    let mut address = [0; 16];
-    address.get_mut(..bytes.len()).ok_or(RecordError::Length(len))?.copy_from_slice(bytes);
-    let left = u128::from_be_bytes(address);
-    let prefix = if v6 {
-        Prefix::new(left, len).map(AnyPrefix::V6)
-    } else {
-        Prefix::new((left >> 96) as u32, len).map(AnyPrefix::V4)
-    };
-    prefix.map_err(|_| RecordError::Length(len))
 }
 
 /// What the routes of a record have in common.
