@@ -7,7 +7,7 @@ use crate::expand::expand_within;
 use crate::graph::Port;
 use crate::parser::Parser;
 use crate::scope::{ClassId, INPUT, Node, Scope, Wire, redeclaration};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The variables of one expanded scope.
 struct Environment {
@@ -25,6 +25,8 @@ pub(crate) struct Expander<'p, 'a> {
     /// Bytes and steps that the expansion may still take.
     budget: usize,
     stopped: bool,
+    /// Variables that were reported because they contain themselves.
+    looped: HashSet<String>,
 }
 
 /// A compound class and the arguments it is expanded with.
@@ -42,7 +44,14 @@ enum Resolved {
 impl<'p, 'a> Expander<'p, 'a> {
     pub(crate) fn new(parser: &'p mut Parser<'a>) -> Self {
         let budget = parser.limits().expansion;
-        Self { parser, environments: Vec::new(), exits: HashMap::new(), budget, stopped: false }
+        Self {
+            parser,
+            environments: Vec::new(),
+            exits: HashMap::new(),
+            budget,
+            stopped: false,
+            looped: HashSet::new(),
+        }
     }
 
     /// Expands everything in the scope of the file.
@@ -138,10 +147,25 @@ impl<'p, 'a> Expander<'p, 'a> {
         let mut budget = self.budget;
         let expanded = expand_within(text, &|name| self.value(environment, name), &mut budget);
         self.budget = budget;
-        if budget == 0 {
+        if let Some(name) = expanded.looped {
+            self.report_loop(&name, budget == 0, place);
+        } else if budget == 0 {
             self.spend(1, place);
         }
-        expanded
+        expanded.text
+    }
+
+    /// A variable stands in its own value: that ends at some depth, or when too much has come of it.
+    fn report_loop(&mut self, name: &str, too_much: bool, place: &(Landmark, Span)) {
+        let message = format!("variable '${name}' contains itself");
+        if too_much {
+            return self.fail(&message, place);
+        }
+        if !self.looped.insert(name.to_owned()) {
+            return;
+        }
+        let help = "it is replaced by its value a few times, and then left as it is";
+        self.parser.report(Diagnostic::warning(message).at(place.0.clone(), place.1).help(help));
     }
 
     /// Expands node `i` with the variables of `environment`, inside `level` compound elements.

@@ -127,6 +127,18 @@ fn variables_multiply() {
     assert_eq!(first_error(&parsed), "configuration expands too far");
 }
 
+/// Variables that contain themselves end with a word about it: soon, if more and more comes of them.
+#[test]
+fn variables_contain_themselves() {
+    let parsed = lang::parse("define($a $a$a) Foo($a) -> Bar($a);", "f", &[]);
+    let messages: Vec<_> = parsed.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!((parsed.has_errors(), messages), (false, vec!["variable '$a' contains itself"]));
+    for text in ["define($a $a$a$a$a$a) Foo($a)", "define($a $b$b$b$b$b$b, $b \"${a}$a\") Foo($a)"] {
+        let parsed = lang::parse(text, "f", &[]);
+        assert!(first_error(&parsed).ends_with("contains itself"), "{}", first_error(&parsed));
+    }
+}
+
 #[test]
 fn one_configuration_string_for_many_names() {
     let text = format!("{} z :: C({})", repeat("n%, "), "x".repeat(SIZE));

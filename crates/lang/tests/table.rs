@@ -825,6 +825,7 @@ fn self_contained_variables() {
         expect![[r#"
         Foo@1 :: Foo($b);
 
+        config:1: warning: variable '$a' contains itself
     "#]],
     );
 }
