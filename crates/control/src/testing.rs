@@ -28,6 +28,9 @@ pub(crate) fn read(handle: &Handle, path: &str) -> String {
     handle.call(Call::read(path, "")).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+/// Longer than anything takes, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// Waits until a handler says something.
 pub(crate) fn until(handle: &Handle, path: &str, done: impl Fn(&str) -> bool) -> String {
     let start = Instant::now();
@@ -36,7 +39,16 @@ pub(crate) fn until(handle: &Handle, path: &str, done: impl Fn(&str) -> bool) ->
         if done(&text) {
             return text;
         }
-        assert!(start.elapsed() < Duration::from_secs(20), "{path} still says:\n{text}");
+        assert!(start.elapsed() < PATIENCE, "{path} still says:\n{text}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until something is so.
+pub(crate) fn wait(what: &str, done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < PATIENCE, "still not: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
