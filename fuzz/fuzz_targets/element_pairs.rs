@@ -9,9 +9,13 @@
 mod stages;
 
 use libfuzzer_sys::fuzz_target;
+use router::Classes;
+use std::sync::LazyLock;
+
+static KNOWN: LazyLock<Classes> = LazyLock::new(|| stages::known(&elements::classes(), None));
 
 fuzz_target!(|data: &[u8]| {
     if let Some((config, vector)) = stages::story(data) {
-        stages::run(&config, vector, &elements::classes(), None);
+        stages::run(&config, vector, &KNOWN);
     }
 });

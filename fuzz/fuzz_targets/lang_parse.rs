@@ -6,10 +6,21 @@
 
 use libfuzzer_sys::fuzz_target;
 
+/// A few bytes can ask for as much work as the limits allow; these are reached within milliseconds.
+fn limits() -> lang::Limits {
+    lang::Limits {
+        elements: 1 << 9,
+        connections: 1 << 10,
+        expansion: 1 << 17,
+        ..lang::Limits::default()
+    }
+}
+
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
-    let options = lang::Options { classes: Some(&["Foo", "Queue"]), ..lang::Options::default() };
-    for options in [lang::Options::default(), options] {
+    let free = lang::Options { limits: limits(), ..lang::Options::default() };
+    let strict = lang::Options { classes: Some(&["Foo", "Queue"]), ..free.clone() };
+    for options in [free, strict] {
         let parsed = lang::parse_with(&text, "fuzz", &options);
         parsed.render_click();
         parsed.render_fancy(false);

@@ -9,6 +9,9 @@ mod operations;
 
 use libfuzzer_sys::fuzz_target;
 
+/// Bytes that are looked at: the table, and 64 operations. After each all that it touches is compared, so that many take long.
+const BYTES: usize = 1 + 64 * 8;
+
 fuzz_target!(|data: &[u8]| {
-    operations::run(data);
+    operations::run(&data[..data.len().min(BYTES)]);
 });

@@ -7,8 +7,9 @@ mod stages;
 
 use clique_elements as elements;
 use packet::Anno;
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Residency};
+use router::{Activity, Class, Classes, Config, ConfigError, Cx, Element, Residency};
 use stages::{BEFORE, Stage, stages, story};
+use std::sync::LazyLock;
 
 /// Packets of a run.
 const PACKETS: u32 = 96;
@@ -98,7 +99,8 @@ impl Element for Hostile {
 }
 
 fn run(config: &str, vector: usize) -> u64 {
-    stages::run(config, vector, &elements::classes(), Some(&HOSTILE))
+    static KNOWN: LazyLock<Classes> = LazyLock::new(|| stages::known(&elements::classes(), Some(&HOSTILE)));
+    stages::run(config, vector, &KNOWN)
 }
 
 fn through(chosen: &[Stage], before: &str, seed: usize) -> String {

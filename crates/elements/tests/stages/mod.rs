@@ -4,6 +4,7 @@
 
 use router::{Activity, Class, Classes, Clock, Config, ConfigError, Cx, Element, Log, Options, Residency};
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 const STAGES: &str = include_str!("../../../../tests/stages.txt");
 
@@ -15,7 +16,12 @@ pub(crate) struct Stage {
 }
 
 /// All stages but the sources.
-pub(crate) fn stages() -> Vec<Stage> {
+pub(crate) fn stages() -> &'static [Stage] {
+    static READ: LazyLock<Vec<Stage>> = LazyLock::new(read);
+    &READ
+}
+
+fn read() -> Vec<Stage> {
     let lines = STAGES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let stage = |line: &'static str| {
         let mut words = line.split_whitespace();
@@ -110,16 +116,20 @@ pub(crate) fn story(bytes: &[u8]) -> Option<(String, usize)> {
     Some((through(&format!("Given({packets})"), before, &chosen), if form & 2 == 0 { 1 } else { 32 }))
 }
 
-/// Runs a configuration to its end in simulated time; how many times an element was handed packets.
-pub(crate) fn run(config: &str, vector: usize, library: &Classes, more: Option<&'static Class>) -> u64 {
-    let known = Classes::new(library.iter().chain([&GIVEN]).chain(more));
+/// The classes that configurations here may use: a library, and perhaps one more.
+pub(crate) fn known(library: &Classes, more: Option<&'static Class>) -> Classes {
+    Classes::new(library.iter().chain([&GIVEN]).chain(more))
+}
+
+/// Runs a configuration of these classes to its end in simulated time; how many times an element was handed packets.
+pub(crate) fn run(config: &str, vector: usize, known: &Classes) -> u64 {
     let parsed = lang::parse(config, "pairs", &[]);
     assert!(!parsed.has_errors(), "{config}\n{}", parsed.render_click());
-    let layout = router::layout(parsed.graph, &known, 1)
+    let layout = router::layout(parsed.graph, known, 1)
         .unwrap_or_else(|e| panic!("{config}\n{}", lang::render_click(&e)));
     let log = Log::Memory(Default::default());
     let options = Options { log, clock: Clock::simulated(), vector, ..Options::default() };
-    let (mut router, _) = router::build(layout, config.to_owned(), &known, options)
+    let (mut router, _) = router::build(layout, config.to_owned(), known, options)
         .unwrap_or_else(|e| panic!("{config}\n{}", lang::render_click(&e)));
     let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         router.run();
