@@ -9,21 +9,17 @@ use crate::status::Status;
 use clap::{Subcommand, ValueHint};
 use control::{Client, Failure, Reply};
 use serde_json::{Value, json};
+use std::io::ErrorKind::{ConnectionRefused, NotFound};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Arguments of `clique ctl`.
 #[derive(clap::Args, Debug)]
+#[command(group = clap::ArgGroup::new("router").required(true).args(["port", "unix_socket"]))]
 pub(crate) struct Args {
     /// The TCP port of the router's control socket.
-    #[arg(
-        short,
-        long,
-        value_name = "PORT",
-        required_unless_present = "unix_socket",
-        conflicts_with = "unix_socket"
-    )]
+    #[arg(short, long, value_name = "PORT")]
     port: Option<u16>,
 
     /// The machine that the router runs on.
@@ -100,13 +96,16 @@ pub(crate) fn run(args: &Args) -> Status {
 
 /// Connects to a router's control socket.
 pub(crate) fn connect(host: &str, port: Option<u16>, unix_socket: Option<&Path>) -> Result<Client, String> {
-    match (unix_socket, port) {
-        (Some(path), _) => Client::unix(path).map_err(|error| format!("{}: {error}", path.display())),
-        (None, port) => {
-            let port = port.unwrap_or_default();
-            Client::tcp(host, port).map_err(|error| format!("{host}:{port}: {error}"))
+    let (place, option, client) = match (unix_socket, port.unwrap_or_default()) {
+        (Some(path), _) => (path.display().to_string(), format!("-u {}", path.display()), Client::unix(path)),
+        (None, port) => (format!("{host}:{port}"), format!("-p {port}"), Client::tcp(host, port)),
+    };
+    client.map_err(|failure| match failure {
+        Failure::Connection(error) if matches!(error.kind(), NotFound | ConnectionRefused) => {
+            format!("{place}: {}; no router listens there, as with 'clique run {option} ...'", reason(&error))
         }
-    }
+        failure => format!("{place}: {failure}"),
+    })
 }
 
 fn complain(message: &str) -> Status {

@@ -167,10 +167,11 @@ fn ctl() {
     );
     assert_eq!(said, fine("Discard\nnew\n"));
     assert_eq!(router.end().status.code(), Some(0));
-    assert!(
-        crate::clique(&["ctl", "-u", "/nowhere/socket", "list"])
-            .ends_with("/nowhere/socket: No such file or directory\n")
-    );
+    assert!(crate::clique(&["ctl", "-u", "/nowhere/socket", "list"]).ends_with(
+        "clique ctl: /nowhere/socket: No such file or directory; no router listens there, as with \
+             'clique run -u /nowhere/socket ...'\n"
+    ));
+    assert!(crate::clique(&["ctl", "list"]).contains("<--port <PORT>|--unix-socket <FILE>>"));
 }
 
 /// A TCP port, here one that the system chooses.
