@@ -91,6 +91,9 @@ fn place(args: &Args) -> Result<Option<Place>, String> {
 /// The only router that is named.
 fn open(args: &Args) -> Result<Client, String> {
     let file = args.unix_socket.clone().unwrap_or_else(default_socket);
+    if args.port.is_none() && args.unix_socket.is_none() && !file.exists() {
+        return Err("no cluster runs here; 'clique cluster up --local 4' starts one".to_owned());
+    }
     connect("127.0.0.1", args.port, args.port.is_none().then_some(file.as_path()))
 }
 
