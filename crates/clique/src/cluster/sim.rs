@@ -211,7 +211,10 @@ fn config(args: &Args) -> Result<Config, String> {
         return Err("the load must be above 0 and at most 1".to_owned());
     }
     if args.warmup >= args.milliseconds {
-        return Err("the warm-up must be shorter than the simulation".to_owned());
+        let (warmup, all) = (args.warmup, args.milliseconds);
+        return Err(format!(
+            "the warm-up ({warmup} ms, --warmup) must be shorter than the simulation ({all} ms, --milliseconds)"
+        ));
     }
     let mut config = Config::new(topology, args.line_rate).with(scheme, order);
     if let Some(rate) = args.link_rate {
