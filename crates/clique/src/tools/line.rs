@@ -29,6 +29,8 @@ pub(super) enum Id {
     Bsd,
     Assertions,
     Patterns,
+    Name,
+    Link,
     Source,
     Reverse,
     /// What is taken and has no meaning here.

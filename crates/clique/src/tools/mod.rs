@@ -5,11 +5,13 @@
 
 mod align;
 mod check;
+mod combine;
 mod flatten;
 mod line;
 mod load;
 mod pass;
 mod refuse;
+mod uncombine;
 mod undead;
 mod xform;
 
@@ -50,6 +52,8 @@ const TOOLS: &[&Tool] = &[
     &undead::TOOL,
     &align::TOOL,
     &xform::TOOL,
+    &combine::TOOL,
+    &uncombine::TOOL,
     &pass::FASTCLASSIFIER,
     &pass::DEVIRTUALIZE,
     &refuse::MKMINDRIVER,

@@ -1,0 +1,210 @@
+//! `click-combine`: several routers as one configuration.
+
+use super::line::{EXPRESSION, FILE, HELP, Id, Line, OUTPUT, Source, VERSION};
+use super::load::{load, write};
+use super::{End, Tool};
+use crate::archive::Member;
+use crate::clp::{Item, Spec, Takes};
+use crate::console;
+use crate::input::Input;
+use lang::conf;
+use lang::transform::{Component, Endpoint, combine};
+use router::Classes;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "click-combine",
+    usage: "[OPTION]... [ROUTERFILE | ROUTERNAME=FILE | LINKSPEC]...",
+    about: "\
+Prints several routers as one configuration. A link 'NAME1.ELEMENT1=NAME2.ELEMENT2'
+puts a RouterLink in the place of a ToDevice of one router and a FromDevice of
+another; the name of the device will do instead of that of the element.
+'click-uncombine' takes routers out again.
+",
+    help: "\
+  -n, --name NAME               Call the next router NAME, not by its number.
+  -l, --link LINKSPEC           Make a link.
+  -c, --config                  Print the configuration only, not an archive.
+",
+    options: &[
+        Spec::new("config", Some('c'), Id::Config, Takes::Nothing),
+        EXPRESSION,
+        FILE,
+        HELP,
+        Spec::new("link", Some('l'), Id::Link, Takes::Text),
+        Spec::new("name", Some('n'), Id::Name, Takes::Text),
+        OUTPUT,
+        VERSION,
+    ],
+    run,
+};
+
+/// The member of an archive that lists the routers in it.
+pub(super) const COMPONENTS: &str = "componentmap";
+
+/// What the command line has named so far.
+#[derive(Default)]
+struct Routers {
+    components: Vec<Component>,
+    /// For each, the routers in it.
+    inner: Vec<Vec<String>>,
+    next_name: Option<String>,
+    links: Vec<String>,
+}
+
+fn run(line: &Line, _: &Classes) -> Result<(), End> {
+    let mut routers = Routers::default();
+    for item in line.items.clone() {
+        routers.take(line, item)?;
+    }
+    let links = routers.check(line)?;
+    if links.is_empty() {
+        console::complain("warning: no links between routers\n");
+    }
+    let graph = combine(&routers.components, &links).map_err(|(router, element)| {
+        let Component { name, graph } = &routers.components[router];
+        let element = &graph.elements[element].name;
+        line.say(&format!("router '{name}' element '{element}' used as both source and destination"));
+        End::Failed
+    })?;
+    let list = Member::new(COMPONENTS, 0o600, routers.list().into_bytes());
+    write(line, &graph, if line.has(Id::Config) { &[] } else { std::slice::from_ref(&list) })
+}
+
+impl Routers {
+    fn take(&mut self, line: &Line, item: Item<Id>) -> Result<(), End> {
+        match item {
+            Item::Option { id: Id::File, value, .. } => {
+                self.read(line, None, Input::named(value.unwrap_or_default()))
+            }
+            Item::Option { id: Id::Expression, value, .. } => {
+                self.read(line, None, Input::Expression(value.unwrap_or_default()))
+            }
+            Item::Option { id: Id::Name, value, .. } => {
+                if self.next_name.is_some() {
+                    line.say("warning: router name specified twice");
+                }
+                self.next_name = value;
+                Ok(())
+            }
+            Item::Option { id: Id::Link, value, .. } => {
+                self.links.extend(value);
+                Ok(())
+            }
+            Item::Option { .. } => Ok(()),
+            Item::Word(word) => match word.split_once(':').or_else(|| word.split_once('=')) {
+                Some((name, _)) if name.contains('.') && !word.contains(':') => {
+                    self.links.push(word);
+                    Ok(())
+                }
+                Some((name, file)) => self.read(line, Some(name.to_owned()), Input::named(file.to_owned())),
+                None => self.read(line, None, Input::named(word)),
+            },
+        }
+    }
+
+    fn read(&mut self, line: &Line, name: Option<String>, input: Input) -> Result<(), End> {
+        let name = self.next_name.take().or(name).unwrap_or_else(|| (self.components.len() + 1).to_string());
+        let is_part = |part: &str| {
+            !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_@".contains(&b))
+        };
+        if !name.split('/').all(is_part) {
+            console::complain(&format!("router name '{name}' is not a legal Click identifier\n"));
+            return Err(End::Failed);
+        }
+        let loaded = load(line, Source { input, params: Vec::new() }, None)?;
+        self.components.push(Component { name, graph: loaded.expanded });
+        self.inner.push(components(&loaded.archive).unwrap_or_default());
+        Ok(())
+    }
+
+    /// The links, if everything is right.
+    fn check(&self, line: &Line) -> Result<Vec<(Endpoint, Endpoint)>, End> {
+        let failed = |message: &str| {
+            line.say(message);
+            Err(End::Failed)
+        };
+        if self.components.is_empty() {
+            return failed("no routers specified");
+        }
+        for (i, Component { name, .. }) in self.components.iter().enumerate() {
+            if self.components[..i].iter().any(|other| other.name == *name) {
+                return failed(&format!("two routers named '{name}'"));
+            }
+        }
+        let links: Vec<_> = self.links.iter().map(|link| self.link(line, link)).collect();
+        links.into_iter().collect()
+    }
+
+    fn link(&self, line: &Line, text: &str) -> Result<(Endpoint, Endpoint), End> {
+        let sides =
+            text.split_once('=').and_then(|(from, to)| Some((from.split_once('.')?, to.split_once('.')?)));
+        let is_plain = |name: &str| !name.is_empty() && !name.contains(['.', '=', ' ']);
+        let Some((from, to)) = sides.filter(|(from, to)| is_plain(from.1) && is_plain(to.1)) else {
+            line.say(&format!("bad link definition '{text}'"));
+            return Err(End::Failed);
+        };
+        let ends = (
+            self.endpoint(line, from, &["ToDevice"]),
+            self.endpoint(line, to, &["FromDevice", "PollDevice"]),
+        );
+        Ok((ends.0?, ends.1?))
+    }
+
+    /// The element of a router that a name means, or the name of a device that an element of one of these classes has.
+    fn endpoint(&self, line: &Line, (router, name): (&str, &str), classes: &[&str]) -> Result<Endpoint, End> {
+        let failed = |message: &str| {
+            line.say(message);
+            Err(End::Failed)
+        };
+        let Some(index) = self.components.iter().position(|component| component.name == router) else {
+            return failed(&format!("no router named '{router}'"));
+        };
+        let graph = &self.components[index].graph;
+        let found = match graph.find(name) {
+            Some(found) => found,
+            None => {
+                let has_device = |element: &lang::Element| {
+                    classes.contains(&element.class.as_str())
+                        && conf::split_args(&element.config).first().is_some_and(|device| device == name)
+                };
+                let mut found = (0..graph.elements.len()).filter(|&i| has_device(&graph.elements[i]));
+                match (found.next(), found.next()) {
+                    (Some(one), None) => one,
+                    (None, _) => {
+                        return failed(&format!("router '{router}' has no element or device named '{name}'"));
+                    }
+                    _ => {
+                        let all: Vec<String> =
+                            classes.iter().map(|class| format!("'{class}({name})'")).collect();
+                        return failed(&format!(
+                            "more than one {} element in router '{router}'",
+                            all.join(" or ")
+                        ));
+                    }
+                }
+            }
+        };
+        let class = &graph.elements[found].class;
+        if !classes.contains(&class.as_str()) {
+            line.say(&format!("warning: router '{router}' element '{name}' has unexpected class"));
+            line.say(&format!("  expected {}, got {class}", classes.join(" or ")));
+        }
+        Ok((index, found))
+    }
+
+    /// The names of all routers, a line each, those inside others with their names before.
+    fn list(&self) -> String {
+        let lines = |(component, inner): (&Component, &Vec<String>)| {
+            let name = &component.name;
+            let deeper: String = inner.iter().map(|inner| format!("{name}/{inner}\n")).collect();
+            format!("{name}\n{deeper}")
+        };
+        self.components.iter().zip(&self.inner).map(lines).collect()
+    }
+}
+
+/// The names of the routers in an archive, if it has some.
+pub(super) fn components(archive: &[Member]) -> Option<Vec<String>> {
+    let list = archive.iter().find(|member| member.name() == COMPONENTS.as_bytes())?;
+    Some(String::from_utf8_lossy(&list.data).split_whitespace().map(str::to_owned).collect())
+}
