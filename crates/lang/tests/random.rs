@@ -14,6 +14,7 @@ fn everything(text: &str) {
     parsed.render_fancy(false);
     lang::flatten(&parsed.graph);
     lang::tool_text(&parsed.graph);
+    lang::print::html(text, &parsed.graph);
     lang::graph::dot(&parsed.graph);
     lang::graph::json(&parsed.graph);
     lang::graph::svg(&parsed.graph);
@@ -46,6 +47,20 @@ proptest! {
     fn pretty_is_idempotent(text in soup()) {
         let once = lang::pretty(&text);
         prop_assert_eq!(lang::pretty(&once), once);
+    }
+
+    /// Without its marks, the text is what it was.
+    #[test]
+    fn html_keeps_the_text(text in soup()) {
+        let parsed = lang::parse(&text, "f", &[]);
+        let html = lang::print::html(&text, &parsed.graph);
+        let mut plain = String::new();
+        for (i, piece) in html.split('<').enumerate() {
+            plain.push_str(if i == 0 { piece } else { piece.split_once('>').unwrap().1 });
+        }
+        let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+        let plain = entities.iter().fold(plain, |plain, (entity, c)| plain.replace(entity, c));
+        prop_assert_eq!(plain.strip_suffix('\n'), Some(text.as_str()));
     }
 
     #[test]

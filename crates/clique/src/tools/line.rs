@@ -31,6 +31,11 @@ pub(super) enum Id {
     Patterns,
     Name,
     Link,
+    ClassDocs,
+    Dot,
+    /// A form of the graph that is not there.
+    OtherForm,
+    Template,
     Source,
     Reverse,
     /// What is taken and has no meaning here.

@@ -9,7 +9,7 @@ use crate::load::Reader;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use lang::{Diagnostic, Graph, Landmark, Parsed};
-use router::Classes;
+use router::{Classes, Port};
 
 /// A configuration that a tool has read, without compound elements.
 pub(super) struct Loaded {
@@ -49,6 +49,14 @@ pub(super) fn load(line: &Line, source: Source, known: Option<&Classes>) -> Resu
     let again = Reader { params: &[], ..reader }.parse(&again).graph;
     let graph = if again.same_as(&expanded) { kept } else { expanded.clone() };
     Ok(Loaded { text, graph, expanded, archive })
+}
+
+/// Inputs and outputs of each element, push or pull; none as long as the classes are not known or do not fit.
+pub(super) fn ports(graph: &Graph, known: &Classes) -> Vec<[Vec<Port>; 2]> {
+    match router::layout(graph.clone(), known, 1) {
+        Ok(layout) => layout.ports,
+        Err(_) => vec![Default::default(); graph.elements.len()],
+    }
 }
 
 /// Writes a configuration to where the command line says, in an archive if it came with more.

@@ -10,10 +10,12 @@ mod flatten;
 mod line;
 mod load;
 mod pass;
+mod pretty;
 mod refuse;
 mod uncombine;
 mod undead;
 mod xform;
+mod xml;
 
 use crate::clp::Spec;
 use crate::console;
@@ -49,11 +51,13 @@ enum End {
 const TOOLS: &[&Tool] = &[
     &flatten::TOOL,
     &check::TOOL,
+    &pretty::TOOL,
     &undead::TOOL,
     &align::TOOL,
     &xform::TOOL,
     &combine::TOOL,
     &uncombine::TOOL,
+    &xml::TOOL,
     &pass::FASTCLASSIFIER,
     &pass::DEVIRTUALIZE,
     &refuse::MKMINDRIVER,

@@ -177,6 +177,8 @@ fn names() {
         "click-flatten",
         "click-check",
         "click-undead",
+        "click-pretty",
+        "click2xml",
         "click-xform",
         "click-align",
         "click-combine",
@@ -797,4 +799,118 @@ fn combine_and_uncombine() {
         a.click: not created by 'click-combine' (no 'componentmap')
     "#]],
     );
+}
+
+const SMALL: &str = "// Two <ways>\nelementclass X { $n | -> Counter -> Strip($n) -> }\n\
+    s :: InfiniteSource(DATA \"<&'>\",\n LIMIT 3) -> X(2) -> Queue -> d :: Discard;";
+
+#[test]
+fn pretty() {
+    check(clique(&["click-pretty", "-u", "http://doc/%s.html", "-e", SMALL]), expect![[r#"
+        exit status: 0
+        --- output
+        <!DOCTYPE html>
+        <html><head>
+        <meta charset='utf-8'>
+        <title>Configuration</title>
+        <style>
+        .c-kw { font-weight: bold }
+        .c-cfg { color: green }
+        .c-cmt { color: gray }
+        .ei, .et { font-family: sans-serif }
+        .conntable td { padding-right: 1em }
+        </style>
+        </head><body>
+        <h1>Configuration</h1>
+        <pre><span class='c-cmt'>// Two &lt;ways&gt;</span>
+        <span class='c-kw'>elementclass</span> X { $n | -&gt; Counter -&gt; Strip(<span class='c-cfg'>$n</span>) -&gt; }
+        <a name='e-s'><span class='c-ed' title='s :: InfiniteSource'>s</span></a> :: InfiniteSource(<span class='c-cfg'>DATA &quot;&lt;&amp;&#39;&gt;&quot;,
+         LIMIT 3</span>) -&gt; X(<span class='c-cfg'>2</span>) -&gt; <a name='e-Queue@3'><span class='c-ed' title='Queue@3 :: Queue'>Queue</span></a> -&gt; <a name='e-d'><span class='c-ed' title='d :: Discard'>d</span></a> :: Discard;</pre>
+        <h1><a name='index'>Element index</a></h1>
+        <p class='ei'><b>Queue@3</b> :: <a href='http://doc/Queue.html'>Queue</a> - <a href='#e-Queue@3'><i>config</i></a>, <a href='#et-Queue@3'><i>table</i></a></p>
+        <p class='ei'><b>X@2/Counter@1</b> :: <a href='http://doc/Counter.html'>Counter</a> - <a href='#et-X@2/Counter@1'><i>table</i></a></p>
+        <p class='ei'><b>X@2/Strip@2</b> :: <a href='http://doc/Strip.html'>Strip</a> - <a href='#et-X@2/Strip@2'><i>table</i></a></p>
+        <p class='ei'><b>d</b> :: <a href='http://doc/Discard.html'>Discard</a> - <a href='#e-d'><i>config</i></a>, <a href='#et-d'><i>table</i></a></p>
+        <p class='ei'><b>s</b> :: <a href='http://doc/InfiniteSource.html'>InfiniteSource</a> - <a href='#e-s'><i>config</i></a>, <a href='#et-s'><i>table</i></a></p>
+        <h1><a name='tables'>Element tables</a></h1>
+        <p class='et'><a name='et-Queue@3'><b>Queue@3</b></a> :: <a href='http://doc/Queue.html'>Queue</a></p>
+        <table class='conntable'>
+        <tr><td>input 0</td><td>(push)</td><td>&lt;-</td><td><a href='#et-X@2/Strip@2'>X@2/Strip@2</a> [0]</td></tr>
+        <tr><td>output 0</td><td>(pull)</td><td>-&gt;</td><td>[0] <a href='#et-d'>d</a></td></tr>
+        </table>
+        <p class='et'><a name='et-X@2/Counter@1'><b>X@2/Counter@1</b></a> :: <a href='http://doc/Counter.html'>Counter</a></p>
+        <table class='conntable'>
+        <tr><td>input 0</td><td>(push)</td><td>&lt;-</td><td><a href='#et-s'>s</a> [0]</td></tr>
+        <tr><td>output 0</td><td>(push)</td><td>-&gt;</td><td>[0] <a href='#et-X@2/Strip@2'>X@2/Strip@2</a></td></tr>
+        </table>
+        <p class='et'><a name='et-X@2/Strip@2'><b>X@2/Strip@2</b></a> :: <a href='http://doc/Strip.html'>Strip</a></p>
+        <table class='conntable'>
+        <tr><td>input 0</td><td>(push)</td><td>&lt;-</td><td><a href='#et-X@2/Counter@1'>X@2/Counter@1</a> [0]</td></tr>
+        <tr><td>output 0</td><td>(push)</td><td>-&gt;</td><td>[0] <a href='#et-Queue@3'>Queue@3</a></td></tr>
+        </table>
+        <p class='et'><a name='et-d'><b>d</b></a> :: <a href='http://doc/Discard.html'>Discard</a></p>
+        <table class='conntable'>
+        <tr><td>input 0</td><td>(pull)</td><td>&lt;-</td><td><a href='#et-Queue@3'>Queue@3</a> [0]</td></tr>
+        <tr><td colspan='4'>no outputs</td></tr>
+        </table>
+        <p class='et'><a name='et-s'><b>s</b></a> :: <a href='http://doc/InfiniteSource.html'>InfiniteSource</a></p>
+        <table class='conntable'>
+        <tr><td colspan='4'>no inputs</td></tr>
+        <tr><td>output 0</td><td>(push)</td><td>-&gt;</td><td>[0] <a href='#et-X@2/Counter@1'>X@2/Counter@1</a></td></tr>
+        </table>
+        </body></html>
+    "#]]);
+    check(clique(&["click-pretty", "--dot", "-e", "Idle -> Nowhere :: Unknown"]), expect![[r#"
+        exit status: 0
+        --- output
+        digraph click {
+          node [shape=record];
+          e0 [label="{Idle@1\nIdle|{<o0> 0}}"];
+          e1 [label="{{<i0> 0}|Nowhere\nUnknown}"];
+          e0:o0 -> e1:i0;
+        }
+    "#]]);
+    check(clique(&["click-pretty", "-t", "x", "-e", SMALL]), expect![[r#"
+        exit status: 1
+        --- messages
+        click-pretty: there are no templates here; the page is always the same
+    "#]]);
+    check(clique(&["click-pretty", "--gml", "-e", SMALL]), expect![[r#"
+        exit status: 1
+        --- messages
+        click-pretty: there is neither GML nor GraphML here; '--dot' and 'clique graph --format json' are
+    "#]]);
+}
+
+#[test]
+fn xml() {
+    check(clique(&["click2xml", "-e", SMALL]), expect![[r#"
+        exit status: 0
+        --- output
+        <?xml version="1.0" encoding="UTF-8" standalone="no"?>
+        <!DOCTYPE configuration SYSTEM "http://www.pdos.lcs.mit.edu/click/clickconfig.dtd">
+        <configuration xmlns="http://www.lcdf.org/click/xml/">
+        <element name="s" classname="InfiniteSource" file="config" line="3" ninputs="0" noutputs="1" processing="/h" config="DATA &quot;&lt;&amp;&#39;&gt;&quot;,&#10; LIMIT 3" />
+        <element name="Queue@3" classname="Queue" file="config" line="4" ninputs="1" noutputs="1" processing="h/l" />
+        <element name="d" classname="Discard" file="config" line="4" ninputs="1" noutputs="0" processing="l/" />
+        <element name="X@2/Counter@1" classname="Counter" file="config" line="2" ninputs="1" noutputs="1" processing="h/h" />
+        <element name="X@2/Strip@2" classname="Strip" file="config" line="2" ninputs="1" noutputs="1" processing="h/h" config="2" />
+        <connection from="X@2/Strip@2" fromport="0" to="Queue@3" toport="0" processing="h" />
+        <connection from="Queue@3" fromport="0" to="d" toport="0" processing="l" />
+        <connection from="s" fromport="0" to="X@2/Counter@1" toport="0" processing="h" />
+        <connection from="X@2/Counter@1" fromport="0" to="X@2/Strip@2" toport="0" processing="h" />
+        </configuration>
+    "#]]);
+    check(clique(&["click2xml", "-l", "-e", "a :: Unknown -> [1] a"]), expect![[r#"
+        exit status: 0
+        --- output
+        <?xml version="1.0" encoding="UTF-8" standalone="no"?>
+        <!DOCTYPE configuration SYSTEM "http://www.pdos.lcs.mit.edu/click/clickconfig.dtd">
+        <configuration xmlns="http://www.lcdf.org/click/xml/">
+        <element name="a" classname="Unknown" file="config" line="1" ninputs="2" noutputs="1" processing="aa/a" />
+        <connection from="a" fromport="0" to="a" toport="1" processing="a" />
+        </configuration>
+        --- messages
+        click2xml: warning: there is no linuxmodule driver here
+    "#]]);
 }

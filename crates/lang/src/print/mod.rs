@@ -1,9 +1,11 @@
 //! Printers for configurations.
 
 mod flat;
+mod html;
 mod pretty;
 mod tools;
 
 pub use flat::flatten;
+pub use html::{escape_markup, html};
 pub use pretty::pretty;
 pub use tools::tool_text;

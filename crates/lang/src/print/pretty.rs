@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// What a piece of text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     Token(Kind),
     /// `(...)` after a class.
     Config,
@@ -19,9 +19,9 @@ enum Role {
 }
 
 #[derive(Debug)]
-struct Piece<'a> {
-    role: Role,
-    text: &'a str,
+pub(super) struct Piece<'a> {
+    pub(super) role: Role,
+    pub(super) text: &'a str,
     /// Line breaks before it in the source, at most 2.
     breaks: usize,
     /// For what opens or closes braces, or parentheses of a group: whether they span several lines.
@@ -73,7 +73,8 @@ fn count_breaks(text: &str) -> usize {
     (0..bytes.len()).filter(ends).take(2).count()
 }
 
-fn pieces(source: &str) -> Vec<Piece<'_>> {
+/// The tokens of a text, with configuration strings, comments and directives; between them there are only blanks.
+pub(super) fn pieces(source: &str) -> Vec<Piece<'_>> {
     let mut lexer = Lexer::new(0, Arc::from(""), Arc::from(source));
     let mut pieces = Vec::new();
     let mut end = 0;
