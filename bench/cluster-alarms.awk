@@ -5,7 +5,8 @@
 #
 # An alarm is right if the accused node sent no hello for at least HOLD - HELLO behind the last one that was heard of it, and had no processor in
 # that time: it did not run, and forwarded nothing. Everything else is a false alarm, also where the accused ran but its loop was busy, and where
-# it was the accuser that did not run. -v hold=MS -v hello=MS; -v list=1 prints each alarm; otherwise members of a JSON object.
+# it was the accuser that did not run. -v hold=MS -v hello=MS; -v list=1 prints each alarm; otherwise members of a JSON object. With -v since=US
+# alarms before that time do not matter.
 $1 == "pause" {
   if (seen["p", $2, $3]++) next
   n = ++pauses[$2]; from[$2, n] = $4; ends[$2, n] = $5; idle[$2, n] = $5 - $4 - $6; after[$2, n] = $7
@@ -14,9 +15,10 @@ $1 == "pause" {
 }
 $1 == "alarm" {
   if (seen["a", $2, $3]++) next
-  n = ++alarms; by[n] = $2; at[n] = $4; accused[n] = $5; heard[n] = $6
   if ($3 > last["a", $2]) last["a", $2] = $3
   count["a", $2]++
+  if ($4 + 0 < since + 0) next
+  n = ++alarms; by[n] = $2; at[n] = $4; accused[n] = $5; heard[n] = $6
 }
 # The longest time without a processor of a node behind a hello of it and before a time.
 function longest(node, hello, until,    i, most) {

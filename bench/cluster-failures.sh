@@ -6,31 +6,13 @@
 #   CLIQUE=target/release/clique bench/cluster-failures.sh [TIMES] >bench/runs/DATE-cluster-failures.json
 number=3 what=times
 source "$(dirname "$0")/cluster-head.sh" "$@"
+source "$bench/cluster-window.sh"
 times=$number
 
 run() { run_node "$1" conf/cluster-node.click SCHEME=VALIANT ORDER=NONE; }
 whole() { for i in 0 1 2 3; do await $i 'active +3/3'; done; }
 pings=2500
 
-# window WHAT COMMAND...: it happens after half a second of pings.
-window() {
-  local what=$1 action
-  shift
-  (sleep 0.5; "$@") &
-  action=$!
-  in_host 0 ping -D -n -i 0.001 -c $pings -W 1 10.0.2.2 >"$work/pings" || true
-  wait $action
-  # From the last answer before the first lost ping to the first after the last: pings whose answers do not come are farther apart.
-  awk -v what="$what" '
-    match($0, /icmp_seq=[0-9]+/) { got[substr($0, RSTART + 9, RLENGTH - 9) + 0] = substr($1, 2, length($1) - 2) }
-    / packets transmitted/ { sent = $1; sub(/ms/, "", $NF); took = $NF + 0 }
-    END {
-      for (i = 1; i <= sent; i++) if (!(i in got)) { lost++; if (!first) first = i; last = i }
-      window = lost ? (got[last + 1] - got[first - 1]) * 1000 : 0
-      printf "{ \"what\": \"%s\", \"sent\": %d, \"lost\": %d, \"window_ms\": %.1f, \"ms_between_pings\": %.2f }", what, sent,
-        lost, window, took / sent
-    }' "$work/pings"
-}
 pause() { kill -STOP "${pids[1]}"; sleep 1; kill -CONT "${pids[1]}"; }
 cut_cable() { ip -n "$(node 0)" link set l1 down; sleep 1; ip -n "$(node 0)" link set l1 up; }
 killed() { kill -9 "${pids[1]}"; }
@@ -62,8 +44,5 @@ for _ in $(seq "$times"); do
 done
 exec 1>&3
 printf '{ %s,\n"runs": [\n' "$(machine)"
-for i in "${!found[@]}"; do
-  [ "$i" = 0 ] || printf ',\n'
-  printf '  %s' "${found[i]}"
-done
+rows "${found[@]}"
 printf '\n] }\n'

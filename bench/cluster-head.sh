@@ -1,5 +1,5 @@
-# How measurements of four nodes in namespaces begin. Sourced with the program's arguments, [--json] [NUMBER]; the caller has said what `number`
-# is without the second one, and in `what` what it counts. From here on what is printed goes to standard error, and `exec 1>&3` ends that.
+# How measurements of nodes in namespaces begin. Sourced with the program's arguments, [--json] [NUMBER]; the caller has said what `number`
+# is without the second one, in `what` what it counts, and with an empty `mesh` that there shall be no mesh of four yet. From here on what is printed goes to standard error, and `exec 1>&3` ends that.
 exec 3>&1 >&2
 json=
 [ "${1:-}" != --json ] || { json=1; shift; }
@@ -11,7 +11,7 @@ source "$bench/../tests/netns/cluster-lib.sh"
 trap finish_cluster EXIT
 [[ $number =~ ^[1-9][0-9]*$ ]] || fail "'$number' is no number of $what"
 load=$(cut -d' ' -f1-3 /proc/loadavg)
-build_cluster
+[ -z "${mesh-yes}" ] || build_cluster
 
 # What was measured where, as members of a JSON object.
 machine() {

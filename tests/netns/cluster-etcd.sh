@@ -3,47 +3,10 @@
 # back. Not a packet is lost by any of that. About 25 s.
 source "$(dirname "$0")/lib.sh" etcd etcdctl
 source "$(dirname "$0")/cluster-lib.sh"
-trap finish_all EXIT
-etcd=
-finish_all() {
-  [ -z "$etcd" ] || kill -9 "$etcd" 2>/dev/null || true
-  finish_cluster
-}
+source "$(dirname "$0")/etcd-lib.sh"
+trap finish_with_etcd EXIT
 build_cluster
-
-# A network beside the cluster's, for etcd: it is in $r, the nodes are at a bridge there.
-ip -n "$r" link add bridge type bridge
-ip -n "$r" link set bridge up
-ip -n "$r" link set lo up
-ip -n "$r" addr add 10.254.0.100/24 dev bridge
-for i in 0 1 2 3; do
-  ip link add name beside netns "$(node $i)" type veth peer name b$i netns "$r"
-  ip -n "$(node $i)" addr add 10.254.0.1$i/24 dev beside
-  ip -n "$(node $i)" link set beside up
-  ip -n "$r" link set b$i master bridge up
-done
-
-start_etcd() {
-  ip netns exec "$r" etcd --data-dir "$work/etcd" --listen-client-urls http://10.254.0.100:2379 --advertise-client-urls http://10.254.0.100:2379 \
-    --listen-peer-urls http://127.0.0.1:2380 >>"$work/etcd.log" 2>&1 &
-  etcd=$!
-  wait_for "etcd is there" eval 'etcdctl endpoint health >/dev/null 2>&1'
-}
-kill_etcd() {
-  disown "$etcd"
-  kill -9 "$etcd"
-  etcd=
-}
-etcdctl() { ETCDCTL_API=3 ETCDCTL_ENDPOINTS=http://10.254.0.100:2379 in_r etcdctl "$@"; }
-roster() { # VERSION [NODE_THAT_DRAINS]
-  echo "version $1"
-  for i in 0 1 2 3; do echo "node $i n$i ports 1$([ "${2:-}" != $i ] || echo " drain")"; done
-}
-put_roster() { etcdctl put /clique/roster -- "$(roster "$@")" >/dev/null; }
-members() { etcdctl get --prefix /clique/members/ 2>/dev/null; }
-node_ctl() { timeout 5 "$clique" ctl -u "$work/socket$1" "${@:2}" 2>&1; }
-version_is() { [ "$(node_ctl "$1" read vlb.roster | head -n 1)" = "version $2" ]; }
-connected_is() { [ "$(node_ctl "$1" read etcd.connected)" = "$2" ]; }
+build_beside
 
 start_etcd
 password=secret-$$
@@ -66,20 +29,6 @@ says "the password is in nobody's arguments" "^0$" bash -c "cat /proc/[0-9]*/cmd
 wait_for "etcd knows of four nodes that take part" eval '[ "$(members | grep -c "phase active")" = 4 ]'
 for j in 1 2; do in_host 0 ping -q -c 3 -i 0.3 -W 2 10.0.$j.2 >/dev/null || true; done
 
-# pings WHAT ADDRESS COMMAND...: while it runs, no ping is lost.
-pings() {
-  local what=$1 address=$2 pid
-  shift 2
-  ip netns exec "$(host 0)" ping -q -i 0.01 -W 2 "$address" >"$work/pings" &
-  pid=$!
-  sleep 0.3
-  "$@"
-  kill -INT $pid
-  wait $pid || true
-  # The last one may still be under way.
-  awk -v what="$what" '/packets transmitted/ { lost = $1 - $4; bad = lost > 1 || $4 < 20
-    printf "%s: %s: %d packets, %d lost\n", bad ? "FAILED" : "ok", what, $1, lost; exit bad }' "$work/pings" || fail "$(tail -n 3 "$work/pings")"
-}
 drain() {
   put_roster 3 3
   await 3 'left'

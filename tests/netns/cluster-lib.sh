@@ -1,4 +1,4 @@
-# Four nodes, each in a namespace with a cable to each other, and a host at each. Sourced behind lib.sh.
+# Four nodes, each in a namespace with a cable to each other, or a fly of twelve, and a host at each of four. Sourced behind lib.sh.
 
 node() { echo "c$1-$$"; }
 host() { echo "g$1-$$"; }
@@ -10,39 +10,75 @@ finish_cluster() {
   local pid i
   for pid in "${pids[@]}" "${feeds[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
   wait 2>/dev/null || true
-  for i in 0 1 2 3; do
-    ip netns del "$(node $i)" 2>/dev/null || true
-    ip netns del "$(host $i)" 2>/dev/null || true
+  for i in $(seq 0 $((nodes - 1))); do
+    ip netns del "$(node "$i")" 2>/dev/null || true
+    ip netns del "$(host "$i")" 2>/dev/null || true
   done
   ip netns del "$r" 2>/dev/null || true
   rm -rf "$work"
 }
 
+nodes=4
+add_node() {
+  ip netns add "$(node "$1")"
+  in_node "$1" sysctl -qw net.ipv6.conf.default.disable_ipv6=1 net.ipv6.conf.all.disable_ipv6=1
+  ip -n "$(node "$1")" link set lo up
+}
+add_host() {
+  ip netns add "$(host "$1")"
+  ip link add port netns "$(host "$1")" address "02:00:00:00:0$1:02" type veth peer name ext netns "$(node "$1")" \
+    address "02:00:00:00:0$1:01"
+  in_host "$1" ethtool -K port tso off gso off tx off >/dev/null
+  ip -n "$(node "$1")" link set ext up
+  ip -n "$(host "$1")" link set lo up
+  ip -n "$(host "$1")" link set port up
+  ip -n "$(host "$1")" addr add "10.0.$1.2/24" dev port
+  ip -n "$(host "$1")" route add default via "10.0.$1.1"
+}
+add_cable() { # NODE NODE
+  ip link add name "l$2" netns "$(node "$1")" type veth peer name "l$1" netns "$(node "$2")"
+  ip -n "$(node "$1")" link set "l$2" up
+  ip -n "$(node "$2")" link set "l$1" up
+}
+make_key() { (umask 077 && head -c 32 /dev/urandom >"$work/key"); }
+
 build_cluster() {
   local i j
   for i in 0 1 2 3; do
-    ip netns add "$(node $i)"
-    ip netns add "$(host $i)"
-    in_node $i sysctl -qw net.ipv6.conf.default.disable_ipv6=1 net.ipv6.conf.all.disable_ipv6=1
-    ip link add port netns "$(host $i)" address 02:00:00:00:0$i:02 type veth peer name ext netns "$(node $i)" \
-      address 02:00:00:00:0$i:01
-    in_host $i ethtool -K port tso off gso off tx off >/dev/null
-    ip -n "$(node $i)" link set lo up
-    ip -n "$(node $i)" link set ext up
-    ip -n "$(host $i)" link set lo up
-    ip -n "$(host $i)" link set port up
-    ip -n "$(host $i)" addr add 10.0.$i.2/24 dev port
-    ip -n "$(host $i)" route add default via 10.0.$i.1
+    add_node $i
+    add_host $i
   done
   for i in 0 1 2 3; do
-    for j in 0 1 2 3; do
-      [ $i -lt $j ] || continue
-      ip link add name l$j netns "$(node $i)" type veth peer name l$i netns "$(node $j)"
-      ip -n "$(node $i)" link set l$j up
-      ip -n "$(node $j)" link set l$i up
-    done
+    for j in 0 1 2 3; do [ $i -ge $j ] || add_cable $i $j; done
   done
-  (umask 077 && head -c 32 /dev/urandom >"$work/key")
+  make_key
+}
+
+# A 2-ary 2-fly in its place: nodes 0 to 3 have hosts, 4 to 7 and 8 to 11 are between them. Their configurations, as those of `clique
+# cluster up`, are in $work.
+build_fly() {
+  local i j
+  nodes=12
+  make_key
+  "$clique" cluster up --local 4 --fly 2 --print |
+    awk -v to="$work" -v key="$work/key" '/^\/\/ Node/ { file = to "/n" $3 ".click" } { sub(/KEYFILE KEYFILE/, "KEYFILE " key); print >file }'
+  for i in $(seq 0 11); do add_node "$i"; done
+  for i in 0 1 2 3; do add_host $i; done
+  for i in $(seq 0 11); do
+    for j in $(sed -n 's/^FromDevice(l\([0-9]*\),.*/\1/p' "$work/n$i.click"); do [ "$i" -ge "$j" ] || add_cable "$i" "$j"; done
+  done
+}
+
+# run_fly_node NODE FILE: the configuration in FILE.
+run_fly_node() {
+  rm -f "$work/socket$1"
+  ip netns exec "$(node "$1")" "$clique" run -u "$work/socket$1" "$2" >>"$work/log" 2>&1 &
+  pids[$1]=$!
+}
+await_fly() { # all take part, and all cables are whole
+  local i
+  for i in 0 1 2 3; do await $i 'active +3/3 +4/4'; done
+  for i in $(seq 4 11); do await "$i" 'active +4/4 +4/4'; done
 }
 
 # run_node NODE CONFIGURATION ARGUMENTS...: the links are given as IF1, IF2 and IF3. The file is named from the root of the source.
