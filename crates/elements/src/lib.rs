@@ -24,6 +24,7 @@ mod neighbour;
 pub mod netdevice;
 mod pulling;
 pub mod queueing;
+mod reading;
 pub mod rewrite;
 pub mod route;
 pub mod scheduling;

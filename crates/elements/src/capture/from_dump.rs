@@ -59,6 +59,7 @@
 use super::encap::{self, Encap, mark_ip};
 use super::range::{Nanos, Place, Range, RangeArgs};
 use crate::basic::pad::lengthen;
+use crate::reading::{self, Next};
 use device::capture::{LinkType, Reader, Record};
 use packet::{Anno, Batch, Packet};
 use router::{
@@ -273,19 +274,6 @@ impl Source {
     }
 }
 
-/// What comes next.
-enum Next {
-    Packet(Packet),
-    /// A record was passed over.
-    Skipped,
-    /// Nothing before this time.
-    Later(i64),
-    /// The record that is held lies behind the range.
-    RangeEnd,
-    /// No more packets.
-    FileEnd,
-}
-
 impl FromDump {
     fn open(&mut self) -> Result<(), ConfigError> {
         self.linktype = self.encap.linktype()?;
@@ -386,21 +374,10 @@ impl FromDump {
         Ok(packet)
     }
 
-    /// Fills a batch with at most `want` packets; returns what it met then, if that was not the last packet.
     fn fill(&mut self, cx: &mut Cx<'_>, batch: &mut Batch, want: usize) -> Option<Next> {
-        let mut skips = 0;
-        while batch.len() < want && skips < SKIPS_PER_RUN {
-            match self.next(cx) {
-                Next::Packet(packet) => batch.push(packet),
-                Next::Skipped => skips += 1,
-                other => {
-                    self.count += batch.len() as u64;
-                    return Some(other);
-                }
-            }
-        }
+        let met = reading::fill(cx, batch, want, SKIPS_PER_RUN, |cx| self.next(cx));
         self.count += batch.len() as u64;
-        None
+        met
     }
 
     /// Goes on at another position of the file, which is opened once more.
@@ -418,7 +395,7 @@ impl FromDump {
         (self.source.held, self.source.ended, self.source.range_ended) = (None, false, false);
         self.source.begin(reader, filepos).map_err(|error| error.to_string())?;
         if self.active {
-            self.wake(cx);
+            reading::wake(cx, self.push);
         }
         Ok(())
     }
@@ -442,18 +419,10 @@ impl FromDump {
         false
     }
 
-    fn wake(&mut self, cx: &mut Cx<'_>) {
-        if self.push {
-            cx.schedule();
-        } else {
-            cx.set_signal(true);
-        }
-    }
-
     fn set_active(&mut self, cx: &mut Cx<'_>, active: bool) {
         self.active = active;
         if active {
-            self.wake(cx);
+            reading::wake(cx, self.push);
         }
     }
 }
@@ -461,11 +430,7 @@ impl FromDump {
 impl Element for FromDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.open()?;
-        if !self.push {
-            cx.provide_signal();
-        } else if self.active {
-            cx.schedule();
-        }
+        reading::begin(cx, self.push, self.active);
         Ok(())
     }
 
@@ -496,25 +461,17 @@ impl Element for FromDump {
             return Pull::Nothing;
         }
         let mut batch = cx.batch();
-        match self.fill(cx, &mut batch, want) {
-            // Whatever was met is met again by the next request.
-            Some(_) if !batch.is_empty() => {}
-            None => {}
-            Some(Next::Later(at_ns)) => {
-                cx.timer_at(0, at_ns);
-                cx.set_signal(false);
-            }
-            Some(met) => {
-                let more = self.finish_range(cx, matches!(met, Next::FileEnd));
-                cx.set_signal(more);
-            }
+        let met = self.fill(cx, &mut batch, want);
+        if let Some(end) = reading::end(cx, &batch, met) {
+            let more = self.finish_range(cx, matches!(end, Next::FileEnd));
+            cx.set_signal(more);
         }
         Pull::Give(batch)
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         if self.active {
-            self.wake(cx);
+            reading::wake(cx, self.push);
         }
     }
 

@@ -61,17 +61,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut data = Bytes(DEFAULT_DATA.to_vec());
     let (mut length, mut datasize) = (-1, None);
     let (mut end_call, mut headroom) = (None::<router::CallArg>, 0u32);
-    let mut e = InfiniteSource {
-        contents: Contents::default(),
-        limit: -1,
-        burst: 1,
-        active: true,
-        timestamp: true,
-        stop: false,
-        end_call: None,
-        count: 0,
-        push: config.output_is_push(0),
-    };
+    let mut e = InfiniteSource::plain(config);
     config
         .args()
         .positional("DATA", &mut data)
@@ -85,31 +75,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("END_CALL", &mut end_call)
         .keyword("HEADROOM", &mut headroom)
         .finish()?;
-    if e.burst < 1 {
-        return Err("burst size must be >= 1".into());
-    }
-    if e.stop && end_call.is_some() {
-        return Err("END_CALL and STOP are mutually exclusive".into());
-    }
+    e.check(end_call)?;
     e.contents = Contents::new(data.0, datasize.unwrap_or(length));
-    e.end_call = end_call.map(|call| call.0);
     Ok(Box::new(e))
 }
 
 /// Makes a source of random packets.
 pub(super) fn create_random(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut length, mut end_call) = (0i32, None::<router::CallArg>);
-    let mut e = InfiniteSource {
-        contents: Contents::default(),
-        limit: -1,
-        burst: 1,
-        active: true,
-        timestamp: true,
-        stop: false,
-        end_call: None,
-        count: 0,
-        push: config.output_is_push(0),
-    };
+    let mut e = InfiniteSource::plain(config);
     config
         .args()
         .required("LENGTH", &mut length)
@@ -123,18 +97,39 @@ pub(super) fn create_random(config: &mut Config<'_>) -> Result<Box<dyn Element>,
     if !(0..64 * 1024).contains(&length) {
         return Err(format!("bad length {length}").into());
     }
-    if e.burst < 1 {
-        return Err("burst size must be >= 1".into());
-    }
-    if e.stop && end_call.is_some() {
-        return Err("END_CALL and STOP are mutually exclusive".into());
-    }
+    e.check(end_call)?;
     e.contents = Contents::random(length);
-    e.end_call = end_call.map(|call| call.0);
     Ok(Box::new(e))
 }
 
 impl InfiniteSource {
+    /// What it is unless the arguments say otherwise.
+    fn plain(config: &Config<'_>) -> InfiniteSource {
+        InfiniteSource {
+            contents: Contents::default(),
+            limit: -1,
+            burst: 1,
+            active: true,
+            timestamp: true,
+            stop: false,
+            end_call: None,
+            count: 0,
+            push: config.output_is_push(0),
+        }
+    }
+
+    /// Checks arguments, and takes the one for the end.
+    fn check(&mut self, end_call: Option<router::CallArg>) -> Result<(), ConfigError> {
+        if self.burst < 1 {
+            return Err("burst size must be >= 1".into());
+        }
+        if self.stop && end_call.is_some() {
+            return Err("END_CALL and STOP are mutually exclusive".into());
+        }
+        self.end_call = end_call.map(|call| call.0);
+        Ok(())
+    }
+
     /// Packets that may be made now, of `want`.
     fn allowed(&self, want: usize) -> usize {
         match u64::try_from(self.limit) {

@@ -1,7 +1,8 @@
 //! What elements share that make packets of the records of a file.
 
 use super::maker::Maker;
-use packet::{Batch, Packet};
+use crate::reading::{self, Next};
+use packet::Batch;
 use router::{Config, ConfigError, Cx, Element, Handlers, Pull};
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
@@ -108,6 +109,9 @@ pub(super) struct RecordSource {
     position: Arc<AtomicU64>,
 }
 
+/// Records passed over in one go before others get their turn.
+const SKIPS_PER_RUN: usize = 64;
+
 impl RecordSource {
     /// A source of the records of a file, `-` for standard input, with everything else as it is by default.
     pub(super) fn new(config: &Config<'_>, filename: &str, reader: Box<dyn Records>) -> RecordSource {
@@ -142,18 +146,6 @@ impl RecordSource {
     }
 }
 
-/// What comes next.
-enum Next {
-    Packet(Packet),
-    Skipped,
-    /// Nothing before this time.
-    Later(i64),
-    End,
-}
-
-/// Records passed over in one go before others get their turn.
-const SKIPS_PER_RUN: usize = 64;
-
 impl RecordSource {
     fn open(&mut self) -> Result<(), String> {
         if let Some(data) = self.data.take() {
@@ -185,7 +177,7 @@ impl RecordSource {
             let maker = self.reader.next(cx);
             self.current = maker.map(|maker| Repeat::new(maker, self.multipacket));
         }
-        let Some(current) = &mut self.current else { return Next::End };
+        let Some(current) = &mut self.current else { return Next::FileEnd };
         if self.timing {
             let time_ns = current.maker.notes.time_ns;
             let at_ns =
@@ -208,17 +200,8 @@ impl RecordSource {
         }
     }
 
-    /// Fills a batch; returns what it met then, if that was not the last packet wanted.
     fn fill(&mut self, cx: &mut Cx<'_>, batch: &mut Batch, want: usize) -> Option<Next> {
-        let mut skips = 0;
-        let mut met = None;
-        while batch.len() < want && skips < SKIPS_PER_RUN && met.is_none() {
-            match self.next(cx) {
-                Next::Packet(packet) => batch.push(packet),
-                Next::Skipped => skips += 1,
-                other => met = Some(other),
-            }
-        }
+        let met = reading::fill(cx, batch, want, SKIPS_PER_RUN, |cx| self.next(cx));
         self.count += batch.len() as u64;
         met
     }
@@ -233,18 +216,14 @@ impl RecordSource {
         if !self.active {
             return;
         }
-        if self.push { cx.schedule() } else { cx.set_signal(true) }
+        reading::wake(cx, self.push);
     }
 }
 
 impl Element for RecordSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.open()?;
-        if !self.push {
-            cx.provide_signal();
-        } else if self.active {
-            cx.schedule();
-        }
+        reading::begin(cx, self.push, self.active);
         Ok(())
     }
 
@@ -268,20 +247,12 @@ impl Element for RecordSource {
             return Pull::Nothing;
         }
         let mut batch = cx.batch();
-        match self.fill(cx, &mut batch, want) {
-            // Whatever was met is met again by the next request.
-            Some(_) if !batch.is_empty() => {}
-            None => {}
-            Some(Next::Later(at_ns)) => {
-                cx.timer_at(0, at_ns);
-                cx.set_signal(false);
+        let met = self.fill(cx, &mut batch, want);
+        if reading::end(cx, &batch, met).is_some() {
+            if cx.signal() {
+                self.end(cx);
             }
-            Some(_) => {
-                if cx.signal() {
-                    self.end(cx);
-                }
-                cx.set_signal(false);
-            }
+            cx.set_signal(false);
         }
         Pull::Give(batch)
     }
