@@ -2,6 +2,7 @@
 //!
 //! Packets are handled one at a time here, so that effects come in Click's order.
 
+mod dpdk;
 mod options;
 
 use crate::clp::{Item, Items};
@@ -46,6 +47,8 @@ it stops or is interrupted.
   -w, --no-warnings             Do not warn of a configuration without elements.
       --simtime[=START]         Simulate time, starting at START seconds.
   -C, --clickpath PATH          Search PATH for libraries, not $CLICKPATH.
+      --dpdk ARGUMENT... --     Take what FastClick hands to DPDK: as many threads as
+                                it names cores (-l, -c) run; the rest is ignored.
       --help                    Print this help.
   -v, --version                 Print the version.
 ";
@@ -70,7 +73,12 @@ struct Request {
 
 /// Runs the driver with these arguments, without the program's name.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>, known: &Classes) -> ExitCode {
-    match Request::read(Items::new("click", OPTIONS, arguments)) {
+    let (arguments, dpdk) = dpdk::part(arguments);
+    let threads = dpdk.and_then(|dpdk| dpdk.cores).unwrap_or(1);
+    if dpdk.is_some() {
+        console::complain("click: arguments for DPDK are ignored, but for the number of cores\n");
+    }
+    match Request::read(Items::new("click", OPTIONS, arguments), threads.min(WORKERS_MAX.into())) {
         Ok(request) => request.run(known),
         Err(End::Printed(text)) => {
             let _ = console::print(&text);
@@ -100,14 +108,15 @@ fn once<T>(place: &mut Option<T>, value: T, what: &str) -> Result<(), End> {
 }
 
 impl Request {
-    fn read(items: Items<Id>) -> Result<Request, End> {
+    /// What the command line says; so many threads run unless it says how many.
+    fn read(items: Items<Id>, threads: usize) -> Result<Request, End> {
         let mut request = Request {
             input: None,
             params: Vec::new(),
             doors: Vec::new(),
             reconfigure: false,
             clickpath: input::default_clickpath(),
-            threads: 1,
+            threads,
             affinity: false,
             start_s: None,
             handlers: Vec::new(),

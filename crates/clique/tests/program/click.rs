@@ -55,6 +55,24 @@ fn runs_and_reads() {
     );
 }
 
+/// What FastClick hands to DPDK says how many threads there are, and nothing else.
+#[test]
+fn arguments_for_dpdk() {
+    let config = "Script(print $(.workers), stop)";
+    let run = |arguments: &[&str]| click(&[&["--simtime"], arguments, &["-e", config]].concat());
+    for (arguments, threads) in [
+        (&["--dpdk", "-l", "0-1,7", "-n", "4", "-q", "--"][..], 3),
+        (&["--dpdk", "-c", "0x3", "--"][..], 2),
+        (&["--dpdk", "-v", "--"][..], 1),
+        (&["--dpdk", "-l", "0-3", "--", "-j2"][..], 2),
+    ] {
+        let told = run(arguments);
+        assert!(told.contains(&format!("\n{threads}\n")), "{told}");
+        assert!(told.contains("arguments for DPDK are ignored"), "{told}");
+    }
+    assert!(!run(&["-j2"]).contains("DPDK"));
+}
+
 /// Every name for the driver leads there.
 #[test]
 fn names() {

@@ -1,0 +1,70 @@
+//! What command lines of FastClick say to DPDK: `--dpdk ARGUMENT... --`.
+
+use std::ffi::OsString;
+
+/// What is said to DPDK, as far as it means something here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dpdk {
+    /// Cores that FastClick would run a thread on each.
+    pub(super) cores: Option<usize>,
+}
+
+/// Parts a command line into the driver's own arguments and what is said to DPDK, if anything is.
+pub(super) fn part(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Option<Dpdk>) {
+    let mut own: Vec<OsString> = arguments.into_iter().collect();
+    let Some(start) = own.iter().position(|argument| argument == "--dpdk") else { return (own, None) };
+    let end = own[start..].iter().position(|argument| argument == "--");
+    let end = end.map_or(own.len(), |end| start + end + 1);
+    let words: Vec<String> =
+        own.drain(start..end).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    (own, Some(Dpdk { cores: cores(&words) }))
+}
+
+/// How many cores `-l LIST` or `-c MASK` name.
+fn cores(words: &[String]) -> Option<usize> {
+    let value = |option: &str| {
+        let at = words.iter().position(|word| word.starts_with(option) && !word.starts_with("--"))?;
+        let behind = &words[at][option.len()..];
+        if behind.is_empty() { words.get(at + 1).map(String::as_str) } else { Some(behind) }
+    };
+    let listed = value("-l").map(|list| list.split(',').map(range).sum());
+    let mask = || {
+        let mask = value("-c")?;
+        let digits = mask.strip_prefix("0x").unwrap_or(mask);
+        u128::from_str_radix(digits, 16).ok().map(|mask| mask.count_ones() as usize)
+    };
+    listed.or_else(mask).filter(|&cores| cores > 0)
+}
+
+/// How many cores there are in `N` or `N-M`.
+fn range(text: &str) -> usize {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.parse::<usize>(), last.parse::<usize>()) {
+        (Ok(first), Ok(last)) if first <= last => (last - first).saturating_add(1),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parted(line: &str) -> (String, Option<Option<usize>>) {
+        let (own, dpdk) = part(line.split_whitespace().map(OsString::from));
+        let own: Vec<_> = own.iter().map(|argument| argument.to_string_lossy()).collect();
+        (own.join(" "), dpdk.map(|dpdk| dpdk.cores))
+    }
+
+    #[test]
+    fn parts() {
+        assert_eq!(parted("-j 2 x.click --"), ("-j 2 x.click --".to_owned(), None));
+        assert_eq!(parted("--dpdk -l 0-3,8 -n 4 -- x.click N=1"), ("x.click N=1".to_owned(), Some(Some(5))));
+        assert_eq!(
+            parted("-q --dpdk -c 0xf0f -w 0000:51:00.0 -- x --"),
+            ("-q x --".to_owned(), Some(Some(8)))
+        );
+        assert_eq!(parted("--dpdk -l2 --lcores=1 -- x"), ("x".to_owned(), Some(Some(1))));
+        assert_eq!(parted("--dpdk -l 3-1 -- x"), ("x".to_owned(), Some(None)));
+        assert_eq!(parted("x --dpdk"), ("x".to_owned(), Some(None)));
+    }
+}
