@@ -38,7 +38,7 @@ pub(crate) const CLASS: Class = Class::new("ARPFaker", create)
     .activity(Activity::Always)
     .doc(include_str!("arp_faker.rs"));
 
-const FRAME_LEN: usize = HEADER_LEN + arp::PACKET_LEN;
+pub(super) const FRAME_LEN: usize = HEADER_LEN + arp::PACKET_LEN;
 
 struct ArpFaker {
     frame: [u8; FRAME_LEN],
@@ -54,16 +54,22 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .required("SRCIP", &mut ip2)
         .required("SRCETH", &mut eth2)
         .finish()?;
+    Ok(Box::new(ArpFaker { frame: reply((ip1, eth1), (ip2, eth2)) }))
+}
+
+/// The frame that tells one host of another.
+pub(super) fn reply(to: (Ipv4Addr, MacAddr), host: (Ipv4Addr, MacAddr)) -> [u8; FRAME_LEN] {
     let mut frame = [0; FRAME_LEN];
     let (ethernet, body) = frame.split_at_mut(HEADER_LEN);
-    ethernet.copy_from_slice(&header(eth1, eth2, ether_type::ARP));
+    ethernet.copy_from_slice(&header(to.1, host.1, ether_type::ARP));
     // Hardware and protocol types and the lengths of their addresses.
     body[..6].copy_from_slice(&[0, 1, 8, 0, 6, 4]);
-    let mut reply = arp::Packet::new_checked_mut(body).map_err(|_| "no room for an ARP packet")?;
-    reply.set_operation(arp::REPLY);
-    reply.set_sender(eth2, ip2);
-    reply.set_target(eth1, ip1);
-    Ok(Box::new(ArpFaker { frame }))
+    if let Ok(mut reply) = arp::Packet::new_checked_mut(body) {
+        reply.set_operation(arp::REPLY);
+        reply.set_sender(host.1, host.0);
+        reply.set_target(to.1, to.0);
+    }
+    frame
 }
 
 impl Element for ArpFaker {

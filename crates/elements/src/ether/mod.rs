@@ -1,6 +1,7 @@
 //! Ethernet and address resolution.
 
 pub(crate) mod address;
+mod arp_advertiser;
 mod arp_faker;
 mod arp_print;
 mod arp_querier;
@@ -43,6 +44,7 @@ pub const CLASSES: &[&Class] = &[
     &ether_span_tree::CLASS,
     &listen_ether_switch::CLASS,
     &arp_print::CLASS,
+    &arp_advertiser::CLASS,
     &arp_faker::CLASS,
     &arp_querier::CLASS,
     &arp_responder::CLASS,

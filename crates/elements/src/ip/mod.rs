@@ -3,6 +3,7 @@
 mod address_set;
 mod anonymize_ip_addr;
 mod arguments;
+mod auto_mark_ip_header;
 pub(crate) mod balance;
 mod check_ip_header;
 mod check_ip_header2;
@@ -60,6 +61,7 @@ pub const CLASSES: &[&Class] = &[
     &ip_fragmenter::CLASS,
     &ip_gw_options::CLASS,
     &mark_ip_header::CLASS,
+    &auto_mark_ip_header::CLASS,
     &set_ip_address::CLASS,
     &set_ip_checksum::CLASS,
     &set_rand_ip_address::CLASS,
@@ -71,7 +73,9 @@ pub const CLASSES: &[&Class] = &[
     &transport::set_tcp_checksum::CLASS,
     &transport::set_udp_checksum::CLASS,
     &transport::strip_transport_header::CLASS,
+    &transport::strip_transport_header::TCP,
     &transport::unstrip_transport_header::CLASS,
+    &transport::unstrip_transport_header::TCP,
     &ip_encap::CLASS,
     &ip_mirror::CLASS,
     &mark_ip_ce::CLASS,

@@ -18,6 +18,9 @@ mod by_aggregate;
 mod check_number_packet;
 mod field;
 mod flows;
+mod generate_ip_filter_rules;
+mod generate_ip_lookup_rules;
+mod generate_rules;
 mod histogram;
 mod ip_rate_monitor;
 mod multi_counter;
@@ -58,6 +61,10 @@ pub const CLASSES: &[&Class] = &[
     &multi_counter::CLASS,
     &rand_load::CLASS,
     &work_package::CLASS,
+    &generate_ip_filter_rules::CLASS,
+    &generate_ip_filter_rules::OLD,
+    &generate_ip_lookup_rules::CLASS,
+    &generate_ip_lookup_rules::OLD,
 ];
 
 /// Why packets are dropped that have no IP header where one is needed.

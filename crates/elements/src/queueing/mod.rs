@@ -10,6 +10,7 @@ mod codel;
 mod cpu_queue;
 mod delay_shaper;
 mod delay_unqueue;
+mod exp_unqueue;
 mod front_drop_queue;
 mod link_unqueue;
 mod meter;
@@ -61,6 +62,7 @@ pub const CLASSES: &[&Class] = &[
     &queue::THREAD_SAFE,
     &rated_splitter::CLASS,
     &rated_unqueue::CLASS,
+    &exp_unqueue::CLASS,
     &red::CLASS,
     &replay_unqueue::CLASS,
     &shaper::CLASS,

@@ -2,11 +2,12 @@
 //!
 //! ```click
 //! StripTransportHeader()
+//! StripTCPHeader()
 //! ```
 //!
 //! Removes everything in front of the data of TCP, UDP and ICMP packets whose IP header is marked. The marks stay. Of other
 //! protocols' packets only what lies in front of the transport header is removed. Packets without a mark, or without a
-//! whole transport header, are dropped.
+//! whole transport header, are dropped. StripTCPHeader is FastClick's name for it where all packets are TCP's.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -26,6 +27,8 @@ use wire::{icmpv4, ip_proto, tcp, udp};
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("StripTransportHeader", create).doc(include_str!("strip_transport_header.rs"));
+/// FastClick's name.
+pub(crate) const TCP: Class = Class { name: "StripTCPHeader", ..CLASS };
 
 struct StripTransportHeader;
 

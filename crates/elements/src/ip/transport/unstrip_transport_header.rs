@@ -2,10 +2,11 @@
 //!
 //! ```click
 //! UnstripTransportHeader()
+//! UnstripTCPHeader()
 //! ```
 //!
 //! Extends packets forward to the marked transport header, as far as it was removed. Packets without a mark are passed on
-//! unchanged.
+//! unchanged. UnstripTCPHeader is FastClick's name for it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -23,6 +24,8 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("UnstripTransportHeader", create).doc(include_str!("unstrip_transport_header.rs"));
+/// FastClick's name.
+pub(crate) const TCP: Class = Class { name: "UnstripTCPHeader", ..CLASS };
 
 struct UnstripTransportHeader;
 

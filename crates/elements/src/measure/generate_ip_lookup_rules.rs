@@ -1,0 +1,90 @@
+//! Makes routes from the traffic.
+//!
+//! ```click
+//! GenerateIPLookupRules(OUT_PORT [, NB_RULES, KEYWORDS])
+//! GenerateIPLookup(OUT_PORT [, NB_RULES, KEYWORDS])
+//! ```
+//!
+//! Passes packets on, and notes where they go. Handlers make routes of that, as the arguments of RadixIPLookup are written. Where there would be more than
+//! NB_RULES, prefixes are made shorter until there are not, as far as that helps. Packets need a marked IP header; others pass without being noted. A million destinations are
+//! noted at most. They are FastClick's elements; one does what the other does.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
+//!
+//! # Arguments
+//! - `OUT_PORT` (integer): the output of all routes.
+//! - `NB_RULES` (integer, default 8000): routes to make, at most.
+//! - `PREFIX` (integer, default 32): bits of addresses that matter from the beginning.
+//! - `OUT_FILE` (file name, default `rules`): where `dump_to_file` writes.
+//!
+//! # Handlers
+//! - `flows_nb` (read): destinations so far.
+//! - `rules_nb` (read): routes that they make.
+//! - `dump` (read): the routes, in order of addresses.
+//! - `dump_to_file` (read): writes the routes to the file, and says nothing.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> g :: GenerateIPLookupRules(1, 100) -> Discard;
+//! DriverManager(pause, print $(g.dump), stop);
+//! ```
+//!
+//! # See also
+//! GenerateIPFilterRules, RadixIPLookup
+
+use super::generate_rules::{Flows, Keep};
+use packet::Packet;
+use router::{
+    Class, Config, ConfigError, Cx, Element, FileName, Handlers, PerPacket, Residency, Simple, Verdict,
+};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("GenerateIPLookupRules", create)
+    .residency(Residency::Exclusive)
+    .doc(include_str!("generate_ip_lookup_rules.rs"));
+/// The older name.
+pub(crate) const OLD: Class = Class { name: "GenerateIPLookup", ..CLASS };
+
+struct GenerateIpLookupRules {
+    flows: Flows,
+    output: u8,
+    file: String,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut output, mut rules, mut file) = (0u8, 8000u32, FileName("rules".to_owned()));
+    let mut keep = Keep { src: false, dst: true, sport: false, dport: false, prefix: 32 };
+    config
+        .args()
+        .required("OUT_PORT", &mut output)
+        .positional("NB_RULES", &mut rules)
+        .keyword("PREFIX", &mut keep.prefix)
+        .keyword("OUT_FILE", &mut file)
+        .finish()?;
+    Ok(Box::new(PerPacket(GenerateIpLookupRules { flows: Flows::new(keep, rules), output, file: file.0 })))
+}
+
+impl GenerateIpLookupRules {
+    fn dump(&self) -> String {
+        let (flows, prefix) = self.flows.reduced();
+        flows.iter().map(|flow| format!("{}/{prefix} {},\n", flow.dst, self.output)).collect()
+    }
+}
+
+impl Simple for GenerateIpLookupRules {
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        self.flows.note(packet);
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type G = GenerateIpLookupRules;
+        h.read("flows_nb", |e: &mut G, _| e.flows.len());
+        h.read("rules_nb", |e: &mut G, _| e.flows.reduced().0.len());
+        h.read("dump", |e: &mut G, _| e.dump());
+        h.read_with("dump_to_file", |e: &mut G, _, _| {
+            std::fs::write(&e.file, e.dump()).map_err(|error| format!("{}: {error}", e.file))?;
+            Ok(String::new())
+        });
+    }
+}

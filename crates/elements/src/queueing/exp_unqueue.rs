@@ -1,0 +1,195 @@
+//! Pulls packets at times as random as calls at an exchange, and pushes them on.
+//!
+//! ```click
+//! EXPUnqueue(RATE [, KEYWORDS])
+//! ```
+//!
+//! Packets may go at moments whose distances are distributed exponentially, RATE a second on average: a Poisson process. Moments
+//! at which there is no packet save up. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `RATE` (integer): packets a second, on average.
+//! - `BURST` (integer, default 32): packets to pull at once, at most.
+//! - `SEED` (integer, default 0): the seed of the moments; 0 for one that follows from the program's.
+//! - `ACTIVE` (boolean, default true): whether packets are pulled.
+//! - `BURST_SIZE`, `BURST_DURATION`: accepted, and without effect as in FastClick.
+//!
+//! # Handlers
+//! - `rate` (read, write): the argument.
+//! - `active` (read, write): the argument.
+//! - `calls` (read): how often the task ran, how often in vain, batches pushed, pulls in vain, packets.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource -> Queue -> EXPUnqueue(1000) -> Discard
+//! ```
+//!
+//! # Differences from FastClick
+//! The handler `rate` says the rate, not its reciprocal. At most a million moments are saved up.
+//!
+//! # See also
+//! RatedUnqueue, Unqueue
+
+use packet::Batch;
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("EXPUnqueue", create)
+    .processing("l/h")
+    .residency(Residency::Exclusive)
+    .activity(Activity::Always)
+    .doc(include_str!("exp_unqueue.rs"));
+
+const NS_PER_S: f64 = 1e9;
+/// Moments that are saved up at most.
+const MOST: u32 = 1_000_000;
+
+struct ExpUnqueue {
+    rate: u32,
+    burst: usize,
+    active: bool,
+    rng: fastrand::Rng,
+    /// The next moment; none before the first.
+    next_ns: Option<i64>,
+    /// Packets that may go.
+    due: u32,
+    calls: Calls,
+}
+
+#[derive(Default)]
+struct Calls {
+    runs: u64,
+    empty_runs: u64,
+    pushes: u64,
+    failed_pulls: u64,
+    packets: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut rate, mut burst, mut seed, mut active) = (0u32, 32u32, 0u64, true);
+    let (mut size, mut duration) = (String::new(), String::new());
+    config
+        .args()
+        .required("RATE", &mut rate)
+        .keyword("BURST", &mut burst)
+        .keyword("SEED", &mut seed)
+        .keyword("ACTIVE", &mut active)
+        .keyword("BURST_SIZE", &mut size)
+        .keyword("BURST_DURATION", &mut duration)
+        .finish()?;
+    let seed = if seed == 0 { config.seed() } else { seed };
+    Ok(Box::new(ExpUnqueue {
+        rate,
+        burst: burst.max(1) as usize,
+        active,
+        rng: fastrand::Rng::with_seed(seed),
+        next_ns: None,
+        due: 0,
+        calls: Calls::default(),
+    }))
+}
+
+impl ExpUnqueue {
+    /// Nanoseconds until the moment after the next one. At least one, so that time goes on.
+    fn gap_ns(&mut self) -> i64 {
+        let gap = -(1.0 - self.rng.f64()).ln() / f64::from(self.rate) * NS_PER_S;
+        (gap as i64).max(1)
+    }
+
+    /// Counts the moments that have come.
+    fn refill(&mut self, now_ns: i64) {
+        let mut next = self.next_ns.unwrap_or(now_ns);
+        while next <= now_ns {
+            self.due += 1;
+            next = if self.due < MOST { next } else { now_ns };
+            next = next.saturating_add(self.gap_ns());
+        }
+        self.due = self.due.min(MOST);
+        self.next_ns = Some(next);
+    }
+}
+
+impl Element for ExpUnqueue {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.listen(0);
+        cx.schedule();
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        self.calls.runs += 1;
+        if !self.active || self.rate == 0 {
+            return;
+        }
+        self.refill(cx.now_ns());
+        if self.due > 0 {
+            return cx.ask(0, (self.due as usize).min(self.burst).min(cx.vector()));
+        }
+        self.calls.empty_runs += 1;
+        if let Some(next) = self.next_ns {
+            cx.timer_at(0, next);
+        }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        if batch.is_empty() {
+            self.calls.failed_pulls += 1;
+            if cx.may_have(0) {
+                cx.schedule();
+            }
+            return Pull::Nothing;
+        }
+        self.due = self.due.saturating_sub(batch.len() as u32);
+        self.calls.packets += batch.len() as u64;
+        self.calls.pushes += 1;
+        cx.schedule();
+        cx.emit(0, batch);
+        Pull::Nothing
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.schedule();
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type U = ExpUnqueue;
+        h.read("rate", |e: &mut U, _| e.rate);
+        h.write("rate", |e: &mut U, cx, text| {
+            e.rate = router::value(cx, text)?;
+            cx.schedule();
+            Ok(())
+        });
+        h.read("active", |e: &mut U, _| e.active);
+        h.write("active", |e: &mut U, cx, text| {
+            e.active = router::value(cx, text)?;
+            if e.active {
+                cx.schedule();
+            }
+            Ok(())
+        });
+        h.read("calls", |e: &mut U, _| {
+            let Calls { runs, empty_runs, pushes, failed_pulls, packets } = &e.calls;
+            format!(
+                "{runs} calls to run_task()\n{empty_runs} empty runs\n{pushes} pushes\n{failed_pulls} failed pulls\n{packets} packets\n"
+            )
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::run_and_read;
+
+    /// In a hundred seconds 10,000 packets, give or take five standard deviations, and of equal spans of time some are far from the mean.
+    #[test]
+    fn a_poisson_process() {
+        let config = "InfiniteSource(LIMIT 20000, BURST 20000) -> Queue(20000) -> u :: EXPUnqueue(100, SEED 7) -> c :: Counter -> Discard;
+            Script(wait 1s, set a $(c.count), wait 1s, set b $(c.count), wait 98s, print $a $(sub $b $a), stop)";
+        let read = run_and_read(config, &["c.count", "u.rate"]);
+        let count: i32 = read[0].parse().unwrap();
+        assert!((9_500..10_500).contains(&count) && count != 10_000, "{count}");
+        assert_eq!(read[1], "100");
+    }
+}
