@@ -353,9 +353,14 @@ impl Member {
     }
 
     fn horizon_of(&self, links: &[Link<'_>]) -> Horizon {
-        // Terminals do not learn of a failure all at the same time: whoever lacks one for a moment lacks nothing.
+        Horizon::of(&self.topology, self.me, links, self.is_stopover())
+    }
+
+    /// In a fly: whether others may send by way of this terminal, since it does not lack any that others reach. Terminals do not learn of a
+    /// failure all at the same time: whoever lacks one for a moment lacks nothing.
+    fn is_stopover(&self) -> bool {
         let long = |since: u64| self.ticked_ns.saturating_sub(since) >= self.timing.hold_ns;
-        Horizon::of(&self.topology, self.me, links, !self.lacking_ns.is_some_and(long))
+        !self.lacking_ns.is_some_and(long)
     }
 
     /// Whether neighbours should be told something at once, not with the next hello that is due: in a fly what has changed is
@@ -424,20 +429,25 @@ impl Member {
 
     /// If this node itself did not run, on a processor that others wanted, then what came meanwhile waits at its devices: nobody
     /// was silent. Of such a time no more counts as silence than two hellos are apart, so that there is a chance to hear before
-    /// anybody is given up. A pause puts off by no more than itself that a failure is noticed.
+    /// anybody is given up. A pause puts off by no more than itself that a failure is noticed. As time in which this node listened, or told
+    /// others of its phase, or did not reach a terminal, it counts for one hello.
     fn forgive_pause(&mut self, now_ns: u64) {
         let gap = now_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now_ns));
         let pause = gap.saturating_sub(2 * self.timing.hello_ns);
-        // Before its first hello a node does not run yet.
-        if pause == 0 || self.counter == 0 {
+        if pause == 0 {
             return;
         }
-        self.counts.pauses += 1;
-        self.counts.longest_pause_ns = self.counts.longest_pause_ns.max(gap);
-        self.passed_ns = (self.passed_ns + pause).min(now_ns);
-        for heard in self.neighbours.values_mut().filter_map(|neighbour| neighbour.heard_ns.as_mut()) {
-            *heard = (*heard + pause).min(now_ns);
+        // Before its first hello a node does not run yet.
+        if self.counter > 0 {
+            self.counts.pauses += 1;
+            self.counts.longest_pause_ns = self.counts.longest_pause_ns.max(gap);
         }
+        let heard = self.neighbours.values_mut().filter_map(|neighbour| neighbour.heard_ns.as_mut());
+        heard.for_each(|at| *at = (*at + pause).min(now_ns));
+        let own = [Some(&mut self.passed_ns), Some(&mut self.since_ns)];
+        let found = [self.lacking_ns.as_mut(), self.rival_ns.as_mut()];
+        let no_time = gap - self.timing.hello_ns;
+        own.into_iter().chain(found).flatten().for_each(|at| *at = (*at + no_time).min(now_ns));
     }
 
     fn is_quiet(&self, now_ns: u64) -> bool {

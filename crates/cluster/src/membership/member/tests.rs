@@ -65,6 +65,29 @@ fn pauses_are_no_silence() {
     }
 }
 
+/// A node that did not run when it should have listened, or told others that it takes part, does so afterwards: packets that come in at
+/// it sooner would be those of a stranger, or of a former life.
+#[test]
+fn pauses_are_no_time_to_join() {
+    let mut nodes = three();
+    nodes[0] = member(0, 900, 300 * MS);
+    // It was started long ago, but has not run; the others hear it at once.
+    talk(&mut nodes[1..], 300 * MS, 700 * MS, &[]);
+    talk(&mut nodes, 700 * MS, 820 * MS, &[]);
+    assert_eq!(nodes[0].phase(), Phase::Listening);
+    let mut now = 820 * MS;
+    while nodes[0].phase() == Phase::Listening {
+        talk(&mut nodes, now, now + 10 * MS, &[]);
+        now += 10 * MS;
+    }
+    let resumed = now + 1_000 * MS;
+    talk(&mut nodes[1..], now, resumed, &[]);
+    nodes[0].tick(resumed);
+    assert!(!nodes[0].is_active());
+    talk(&mut nodes, resumed, resumed + 30 * MS, &[]);
+    assert!(nodes[0].is_active());
+}
+
 /// A node that has not begun to talk does not pause, and who is given up is told with the last hello of it.
 #[test]
 fn what_there_was_to_note() {

@@ -173,6 +173,25 @@ fn terminals_that_lack_one() {
     assert_eq!(fly.check(), 56);
 }
 
+/// A terminal that does not run while it lacks one for a moment does not conclude that it lacks that one for good.
+#[test]
+fn pauses_are_no_lack() {
+    let mut fly = Fly::new(8, 2);
+    let pause = |fly: &mut Fly| {
+        fly.now += 1_000 * MS;
+        fly.members[6].tick(fly.now);
+        fly.members[6].is_stopover()
+    };
+    // As in `terminals_that_lack_one`, but terminal 6 has only just noticed.
+    fly.dead.extend([24, 15]);
+    while fly.members[6].lacking_ns.is_none() {
+        fly.talk(10);
+    }
+    assert!(pause(&mut fly));
+    fly.talk(200);
+    assert!(!fly.members[6].is_stopover());
+}
+
 /// Frames that come against the direction of a link are not accepted.
 #[test]
 fn links_have_one_direction() {
