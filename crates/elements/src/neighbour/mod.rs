@@ -7,8 +7,11 @@
 //! Routes name neighbours by IP address only (a packet's destination annotation): which Ethernet address belongs to it is
 //! looked up where the packet leaves.
 
+mod address;
 pub(crate) mod arguments;
 pub(crate) mod arp;
+mod directory;
+mod effects;
 #[cfg(test)]
 pub(crate) mod naive;
 pub(crate) mod nd;

@@ -14,13 +14,14 @@
 //! a known neighbour. Whoever announces addresses takes places of neighbours that did not answer for some time, but none of
 //! reachable ones, and none of permanent ones. Where addresses end up in buckets depends on a secret key.
 
+pub(crate) use super::address::Address;
+use super::directory::{Directory, Order, Record};
+pub(crate) use super::effects::{Advice, Change, Effects, Fate, Found, Kind, Refusal, Waiter};
 use super::state::{Entry, News, Query, State, Timing};
-use rcu::{Domain, OptionCell, Turn, Updater};
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Display;
+use rcu::{OptionCell, Turn, Updater};
+use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::hash::Hash;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use wire::MacAddr;
@@ -52,156 +53,6 @@ impl Limits {
     }
 }
 
-/// Why a change was refused: the table is as it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// Too much memory waits to be reclaimed.
-    Backpressure,
-    /// There is no room for one more address.
-    Full,
-}
-
-impl Refusal {
-    /// The sentence for users.
-    pub(crate) fn message(self) -> &'static str {
-        match self {
-            Refusal::Backpressure => "too many changes wait to be reclaimed; try again",
-            Refusal::Full => "the table is full",
-        }
-    }
-}
-
-/// An element's instance that has packets waiting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Waiter {
-    /// The element.
-    pub(crate) element: usize,
-    /// The worker.
-    pub(crate) worker: usize,
-}
-
-/// What kind of change a [`Change`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Add,
-    Change,
-    Delete,
-}
-
-/// Something that others may want to hear of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Change<A> {
-    pub(crate) kind: Kind,
-    pub(crate) ip: A,
-    pub(crate) mac: MacAddr,
-    pub(crate) state: State,
-}
-
-impl<A: Display> Display for Change<A> {
-    /// `add ADDR MAC STATE`, a hyphen in the place of an unknown address.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let kind = match self.kind {
-            Kind::Add => "add",
-            Kind::Change => "change",
-            Kind::Delete => "delete",
-        };
-        match self.mac {
-            MacAddr::BROADCAST => write!(f, "{kind} {} - {}", self.ip, self.state.name()),
-            mac => write!(f, "{kind} {} {mac} {}", self.ip, self.state.name()),
-        }
-    }
-}
-
-/// What follows from what was done to a table.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use]
-pub(crate) struct Effects<A> {
-    /// Whom to wake.
-    pub(crate) wake: Vec<Waiter>,
-    /// What happened to neighbours.
-    pub(crate) changes: Vec<Change<A>>,
-}
-
-impl<A> Default for Effects<A> {
-    fn default() -> Effects<A> {
-        Effects { wake: Vec::new(), changes: Vec::new() }
-    }
-}
-
-/// What became of an address that packets wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It is known.
-    Known(MacAddr),
-    /// It is still asked for.
-    Pending,
-    /// It did not answer.
-    Failed,
-    /// Nobody asks for it any more.
-    Gone,
-}
-
-/// What is to be done for a neighbour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Advice {
-    /// Where packets go; `None` if they wait.
-    pub(crate) mac: Option<MacAddr>,
-    /// Whom to ask.
-    pub(crate) query: Option<Query>,
-    /// When to ask the table again because of a packet that waits, not before.
-    pub(crate) again_ns: i64,
-    /// When to ask it again even without one.
-    pub(crate) alarm_ns: Option<i64>,
-}
-
-/// What a look-up finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// Send it there.
-    Known(MacAddr),
-    /// Send it there, but the table wants to know that it is used ([`Neighbours::want`]).
-    Aged(MacAddr),
-    /// It is not known.
-    Unknown,
-}
-
-/// An address that neighbours have.
-pub(crate) trait Address: Copy + Ord + Hash + Display + Send + Sync + 'static {
-    /// Whether lists say how old entries are, as Click's do for IPv4 only.
-    const SHOWS_AGE: bool;
-
-    /// A hash that depends on a key.
-    fn mix(self, key: u64) -> u64;
-}
-
-/// Product of two numbers, folded.
-#[inline]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
-}
-
-const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-
-impl Address for Ipv4Addr {
-    const SHOWS_AGE: bool = true;
-
-    #[inline]
-    fn mix(self, key: u64) -> u64 {
-        fold(u64::from(self.to_bits()) ^ key, ODD)
-    }
-}
-
-impl Address for Ipv6Addr {
-    const SHOWS_AGE: bool = false;
-
-    #[inline]
-    fn mix(self, key: u64) -> u64 {
-        let bits = self.to_bits();
-        fold(fold(bits as u64 ^ key, ODD) ^ (bits >> 64) as u64, ODD ^ key)
-    }
-}
-
 /// One published address. Replaced as a whole when the Ethernet address changes; times change in place.
 struct Slot<A> {
     ip: A,
@@ -211,74 +62,6 @@ struct Slot<A> {
 }
 
 type Bucket<A> = Box<[Slot<A>]>;
-
-/// What the directory knows about an address.
-struct Record {
-    entry: Entry,
-    /// Its place in one of the orders of age.
-    place: (i64, u64),
-    waiters: Vec<Waiter>,
-}
-
-/// An order of age: addresses by the time of their last sign of life, and for equal times by arrival.
-type Order<A> = BTreeMap<(i64, u64), A>;
-
-struct Directory<A> {
-    records: HashMap<A, Record>,
-    /// Addresses that are known, but for permanent ones.
-    known: Order<A>,
-    /// Addresses that are not.
-    unknown: Order<A>,
-    arrivals: u64,
-    /// What replaces buckets.
-    updater: Updater,
-}
-
-impl<A: Address> Directory<A> {
-    fn order(&mut self, state: State) -> Option<&mut Order<A>> {
-        match state {
-            State::Permanent => None,
-            state if state.is_known() => Some(&mut self.known),
-            _ => Some(&mut self.unknown),
-        }
-    }
-
-    /// Puts an entry in the place of what was known of an address, and puts that in its place in the orders. `state` is the
-    /// entry's at this time.
-    fn put(&mut self, ip: A, entry: Entry, state: State, timing: &Timing, now_ns: i64) {
-        self.arrivals += 1;
-        let place = (entry.confirmed_ns(), self.arrivals);
-        let old = match self.records.get_mut(&ip) {
-            Some(record) => {
-                let old = (record.entry.state(timing, now_ns), record.place);
-                let keeps = record.place.0 == place.0 && old.0.is_known() == state.is_known();
-                record.entry = entry;
-                // One that has not aged stays where it is among those of the same age.
-                record.place = if keeps { record.place } else { place };
-                Some(old)
-            }
-            None => {
-                self.records.insert(ip, Record { entry, place, waiters: Vec::new() });
-                None
-            }
-        };
-        if let Some((_, old)) = old {
-            self.known.remove(&old);
-            self.unknown.remove(&old);
-        }
-        let place = self.records.get(&ip).map_or(place, |record| record.place);
-        if let Some(order) = self.order(state) {
-            order.insert(place, ip);
-        }
-    }
-
-    fn remove(&mut self, ip: A) -> Option<Record> {
-        let record = self.records.remove(&ip)?;
-        self.known.remove(&record.place);
-        self.unknown.remove(&record.place);
-        Some(record)
-    }
-}
 
 /// A neighbour table.
 pub(crate) struct Neighbours<A: Address = Ipv4Addr> {
@@ -305,18 +88,11 @@ impl<A: Address> Neighbours<A> {
     }
 
     pub(super) fn with_buckets(limits: Limits, key: u64, buckets: usize) -> Neighbours<A> {
-        let directory = Directory {
-            records: HashMap::new(),
-            known: Order::new(),
-            unknown: Order::new(),
-            arrivals: 0,
-            updater: Domain::global().updater(),
-        };
         Neighbours {
             limits: RwLock::new(limits),
             key,
             buckets: (0..buckets).map(|_| OptionCell::new(None)).collect(),
-            directory: Mutex::new(directory),
+            directory: Mutex::new(Directory::new()),
             waiting: AtomicUsize::new(0),
             reachable_ns: AtomicI64::new(limits.timing.reachable_ns),
             drops: AtomicU64::new(0),
