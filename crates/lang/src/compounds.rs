@@ -50,8 +50,7 @@ pub fn compounds(source: &str, filename: &str, options: &Options<'_>) -> Compoun
         if let Some(graph) = body(&mut parser, &name) {
             found.compounds.push(Compound { name, graph });
         }
-        // That parameters stand for themselves is meant.
-        found.diagnostics.extend(parser.diagnostics.into_iter().filter(Diagnostic::is_error));
+        found.diagnostics.append(&mut parser.diagnostics);
     }
     found
 }

@@ -315,6 +315,10 @@ impl Variables<'_> {
 
     /// The value of a variable with the variables in it replaced.
     fn value(&mut self, name: &str, value: &str, depth: usize) -> Option<String> {
+        // Somebody else is to replace it, as with the parameters of bodies that are looked at by themselves.
+        if value.strip_prefix('$') == Some(name) {
+            return Some(value.to_owned());
+        }
         if self.within.iter().any(|outer| outer == name) {
             self.looped.get_or_insert_with(|| name.to_owned());
             self.spend(LOOP_COST)?;
