@@ -160,6 +160,12 @@ impl Packet {
         buffer
     }
 
+    /// The class of its buffer.
+    #[inline]
+    pub(crate) fn class(&self) -> Class {
+        self.meta().class
+    }
+
     /// The buffer.
     #[inline]
     pub(crate) fn buffer(&self) -> NonNull<Meta> {

@@ -124,6 +124,38 @@ let possible = head + model.len() + tail <= Class::Large.room();
         pool.recycle(batch);
         pool.recycle(rest);
     }
+
+    /// Of packets that part, each goes or stays once, and in order, behind those that are there.
+    #[test]
+    fn batches_part(goes in prop::collection::vec(any::<bool>(), 0..BATCH_MAX), before in 0..BATCH_MAX) {
+        let mut pool = Pool::new();
+        let (mut batch, mut others) = (Batch::new(), Batch::new());
+        let before = before.min(BATCH_MAX - goes.len());
+        others.extend((0..before).map(|_| pool.packet(&[255]).unwrap()));
+        batch.extend((0..goes.len()).map(|i| pool.packet(&[i as u8]).unwrap()));
+        batch.part(&goes, &mut others, |goes| goes);
+        let expect = |want: bool| (0..goes.len()).filter(|&i| goes[i] == want).map(|i| i as u8).collect::<Vec<_>>();
+        let bytes = |batch: &Batch| batch.iter().map(|packet| packet.data()[0]).collect::<Vec<_>>();
+        prop_assert_eq!(bytes(&batch), expect(false));
+        prop_assert_eq!(bytes(&others), [vec![255; before], expect(true)].concat());
+        pool.recycle(batch);
+        pool.recycle(others);
+    }
+}
+
+/// Buffers come back to where those of their size are, whatever else was in the batch.
+#[test]
+fn batches_give_buffers_back() {
+    let mut pool = Pool::new();
+    for lengths in [&[10; 40][..], &[10, 60_000, 10], &[60_000; 3], &[]] {
+        let mut batch = pool.batch();
+        batch.extend(lengths.iter().map(|&len| pool.alloc(0, len).unwrap()));
+        let large = lengths.iter().filter(|&&len| len > 10).count();
+        let (small_before, large_before) = pool.cached();
+        pool.recycle(batch);
+        assert_eq!(pool.cached(), (small_before + lengths.len() - large, large_before + large));
+        assert!(pool.batch().is_empty());
+    }
 }
 
 /// A new packet carries nothing over from the buffer's former life.
