@@ -155,7 +155,7 @@ pub(crate) struct Core {
     pub(crate) wanted: Vec<(u32, Wanted)>,
     /// Packets dropped, by element and reason.
     pub(crate) drops: Vec<Vec<(&'static str, u64)>>,
-    /// Scratch space of `scatter`: batches by way, in order of first use.
+    /// Scratch space of `part_further`: batches by way, in order of first use.
     pub(crate) lots: Vec<(u16, Batch)>,
     /// Where the batch for each of the first ways is among them; [`NO_LOT`] if there is none. A table, because which
     /// way is next is what no processor can guess.
@@ -239,29 +239,31 @@ impl<'t> Cx<'t> {
     /// The rest of `scatter` where not all packets pass: each goes its way, an output or [`DROPPED`].
     #[inline(never)] // one for all
     fn part(&mut self, mut batch: Batch, ways: &[u16; packet::BATCH_MAX]) {
-        let used = &ways[..batch.len()];
-        let first = used.first().copied().unwrap_or_default();
+        let ways = &ways[..batch.len()];
+        let first = ways.first().copied().unwrap_or_default();
         // One by one: a load of several that were just stored would wait.
-        if used.iter().all(|&way| way == first) {
+        let Some(&second) = ways.iter().find(|&&way| way != first) else {
             return self.leave_as_lot(first, batch);
-        }
-        let (mut lots, mut at) = (std::mem::take(&mut self.core.lots), 0);
-        batch.drain(|packet| {
-            let way = ways[at % packet::BATCH_MAX];
-            at += 1;
-            self.add_to_lot(&mut lots, way, packet);
+        };
+        let (mut others, mut further) = (self.core.pool.batch(), 0);
+        batch.part(ways, &mut others, |way| {
+            further |= if way == first { 0 } else { way ^ second };
+            way != first
         });
-        self.core.pool.recycle(batch);
-        self.emit_lots(lots);
+        self.leave_as_lot(first, batch);
+        // Mostly there are two ways.
+        if further == 0 {
+            return self.leave_as_lot(second, others);
+        }
+        self.part_further(others, ways.iter().filter(|&&way| way != first));
     }
 
-    /// Sends each packet of a batch to the output that `choose` says; packets for one output leave together, outputs in the order
-    /// of their first packets. Like [`Cx::scatter`], but for elements whose packets nearly always part.
-    #[inline]
-    pub fn spread(&mut self, mut batch: Batch, mut choose: impl FnMut(&mut Self, &mut Packet) -> usize) {
+    /// The rest of `part` where packets go more ways than two.
+    #[inline(never)]
+    fn part_further<'w>(&mut self, mut batch: Batch, mut ways: impl Iterator<Item = &'w u16>) {
         let mut lots = std::mem::take(&mut self.core.lots);
-        batch.drain(|mut packet| {
-            let way = way_to(choose(self, &mut packet));
+        batch.drain(|packet| {
+            let way = ways.next().copied().unwrap_or_default();
             self.add_to_lot(&mut lots, way, packet);
         });
         self.core.pool.recycle(batch);
@@ -304,7 +306,17 @@ impl<'t> Cx<'t> {
     /// Sends packets that go one way. Those to be dropped have been counted.
     #[inline]
     fn leave_as_lot(&mut self, way: u16, lot: Batch) {
-        if way == DROPPED { self.core.pool.recycle(lot) } else { self.emit(usize::from(way), lot) }
+        if way == DROPPED {
+            return self.core.pool.recycle(lot);
+        }
+        // From the table, output 0, too: which one it is no processor can guess.
+        let Exits { start, count, .. } = self.core.exits;
+        match self.core.outputs.get(start as usize + usize::from(way)) {
+            Some(&Link { element, port }) if u32::from(way) < count => {
+                self.core.put(Work::Push { element, port, batch: lot });
+            }
+            _ => self.emit_nowhere(lot),
+        }
     }
 
     /// Sends a whole batch where a verdict says.

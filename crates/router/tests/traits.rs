@@ -63,6 +63,24 @@ impl Simple for Say {
     }
 }
 
+/// Deal(WAYS): packets whose byte is I go where the Ith character of WAYS says: to an output, or nowhere if it is an `x`.
+struct Deal(String);
+
+fn deal(config: &mut Config<'_>) -> Made {
+    let mut ways = String::new();
+    config.args().required("WAYS", &mut ways).finish()?;
+    Ok(Box::new(PerPacket(Deal(ways))))
+}
+
+impl Simple for Deal {
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match self.0.as_bytes()[usize::from(packet.data()[0])] {
+            b'x' => Verdict::Drop("as it was told"),
+            digit => Verdict::Output(usize::from(digit - b'0')),
+        }
+    }
+}
+
 /// A tee that sends the copy out of output 1 *first*, as PaintTee does.
 struct BackTee;
 
@@ -445,6 +463,7 @@ static CLASSES: &[Class] = &[
     .processing("l/l")
     .residency(Residency::Exclusive),
     Class::new("Pump", pump).processing("l/h").activity(Activity::Always),
+    Class::new("Deal", deal).ports("1/-").processing("h/h"),
     Class::new("Nat", nat).ports("2/2").processing("h/h").flow("#/#").residency(Residency::Shared),
     Class::new("Caller", caller).ports("0/0"),
     Class::new("Pins", |_| Ok(Box::new(Pins))).ports("0/0").pins(read_pins),
@@ -484,6 +503,36 @@ fn run(config: &str, workers: usize, vector: usize) -> String {
     let mut router = build_with(config, options(workers, vector)).expect("a good configuration");
     router.run();
     router.info().log.text().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Packets of a batch leave together where they go the same way, in the order of the ways' first packets.
+#[test]
+fn batches_part_by_output() {
+    let random = |length: usize, ways: &[u8]| -> String {
+        (0..length).map(|_| char::from(ways[fastrand::usize(..ways.len())])).collect()
+    };
+    for round in 0..60 {
+        fastrand::seed(round);
+        let among = ["0", "1", "x", "01", "0x", "12", "012", "01x", "0123x"][round as usize % 9];
+        let dealt = random(40, among.as_bytes());
+        let says = (0..4).map(|output| format!("d[{output}] -> Say({output}-) -> Sink;")).collect::<String>();
+        let mut expected = Vec::new();
+        for batch in (0..dealt.len()).collect::<Vec<_>>().chunks(32) {
+            let way = |packet: usize| &dealt[packet..=packet];
+            let mut ways: Vec<&str> = Vec::new();
+            for way in batch.iter().map(|&i| way(i)) {
+                if !ways.contains(&way) {
+                    ways.push(way);
+                }
+            }
+            for the in ways.into_iter().filter(|&the| the != "x") {
+                let these = batch.iter().filter(|&&i| way(i) == the);
+                expected.extend(these.map(|i| format!("{the}-{i}")));
+            }
+        }
+        let config = format!("Source(40) -> d :: Deal({dealt}); {says}");
+        assert_eq!(run(&config, 1, 32), expected.join(" "), "{dealt}");
+    }
 }
 
 /// Everything that follows from the first emission comes before the second, packet by packet in vectors of one.

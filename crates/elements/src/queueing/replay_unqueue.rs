@@ -39,7 +39,7 @@
 //! Replay, Unqueue, FromDump, TimedUnqueue
 
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ReplayUnqueue", create)
@@ -213,7 +213,7 @@ impl ReplayUnqueue {
         self.count += copies.len() as u64;
         let (ended, full) = (self.next == self.packets.len(), copies.len() == most);
         if self.merges() {
-            cx.spread(copies, |_, packet| usize::from(packet.paint()));
+            cx.scatter(copies, |_, packet| Verdict::Output(usize::from(packet.paint())));
         } else {
             cx.emit(0, copies);
         }

@@ -27,7 +27,7 @@
 
 use super::strides::Strides;
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StrideSwitch", create)
@@ -47,10 +47,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for StrideSwitch {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        if self.strides.first().is_none() {
+        let Some(mut turns) = self.strides.turns() else {
             return cx.drop_batch(batch, "no output has tickets");
-        }
-        cx.spread(batch, |_, _| self.strides.next().unwrap_or_default());
+        };
+        cx.scatter(batch, |_, _| Verdict::Output(turns.next()));
     }
 
     fn handlers(&self, h: &mut Handlers) {

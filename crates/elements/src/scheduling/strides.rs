@@ -6,19 +6,25 @@ use std::any::Any;
 /// Stride of a port with one ticket.
 const STRIDE1: u32 = 1 << 16;
 
-/// A port that is served: its pass and its number, in one word. Clients change places with each packet, and what is written in two pieces and
-/// read as one has to wait.
+/// How far a port's pass goes with a turn: 2 to 65,536.
+fn stride(tickets: u32) -> u32 {
+    STRIDE1 / tickets.clamp(1, MAX_TICKETS)
+}
+
+/// A port that is served: its pass, its number and its stride less one, in one word. Clients change places with each packet, and what is
+/// written in two pieces and read as one has to wait; so would the stride if it were looked up.
 #[derive(Clone, Copy, Debug)]
 struct Client(u64);
 
 impl Client {
-    fn new(port: usize, pass: u32) -> Client {
-        Client(u64::from(pass) << 32 | port as u32 as u64)
+    /// The client with tickets, at a pass. Ports are numbered with 16 bits.
+    fn new(port: usize, pass: u32, tickets: u32) -> Client {
+        Client(u64::from(pass) << 32 | u64::from(port as u16) << 16 | u64::from(stride(tickets) - 1))
     }
 
     #[inline]
     fn port(self) -> usize {
-        self.0 as u32 as usize
+        usize::from((self.0 >> 16) as u16)
     }
 
     #[inline]
@@ -34,8 +40,9 @@ impl Client {
 
     /// The client after its turn.
     #[inline]
-    fn charged(self, stride: u32) -> Client {
-        Client(self.0.wrapping_add(u64::from(stride) << 32))
+    fn charged(self) -> Client {
+        let stride = u64::from(self.0 as u16) + 1;
+        Client(self.0.wrapping_add(stride << 32))
     }
 }
 
@@ -44,10 +51,45 @@ impl Client {
 pub(crate) struct Strides {
     /// Tickets of each port.
     tickets: Vec<u32>,
-    /// How far each port's pass goes with a turn; of a port without tickets it means nothing.
-    strides: Vec<u32>,
     /// Ports with any tickets, by ascending pass.
     line: Vec<Client>,
+}
+
+/// Turns one after the other. The client that is first is kept apart meanwhile: each turn would wait until the one before is in memory.
+pub(crate) struct Turns<'l> {
+    first: Client,
+    /// Where it goes in the end.
+    place: &'l mut Client,
+    others: &'l mut [Client],
+}
+
+impl Turns<'_> {
+    /// The port that is first in line, which now has its turn.
+    #[inline]
+    pub(crate) fn next(&mut self) -> usize {
+        let client = self.first.charged();
+        match self.others.split_first_mut() {
+            Some((mut place, others)) if client.is_after(*place) => {
+                self.first = *place;
+                for next in others {
+                    if !client.is_after(*next) {
+                        break;
+                    }
+                    *place = *next;
+                    place = next;
+                }
+                *place = client;
+            }
+            _ => self.first = client,
+        }
+        client.port()
+    }
+}
+
+impl Drop for Turns<'_> {
+    fn drop(&mut self) {
+        *self.place = self.first;
+    }
 }
 
 /// An order that can be gone back to.
@@ -80,8 +122,7 @@ impl Strides {
 
     fn new(tickets: &[u32]) -> Strides {
         let tickets: Vec<u32> = tickets.iter().map(|&tickets| tickets.min(MAX_TICKETS)).collect();
-        let strides = tickets.iter().map(|&tickets| STRIDE1 / tickets.max(1)).collect();
-        let mut strides = Strides { line: Vec::with_capacity(tickets.len()), tickets, strides };
+        let mut strides = Strides { line: Vec::with_capacity(tickets.len()), tickets };
         // Backwards, because a port goes before its equals.
         for port in (0..strides.tickets.len()).rev() {
             strides.join(port, 0);
@@ -91,8 +132,9 @@ impl Strides {
 
     /// Puts a port into line, a stride behind `pass`, if it has tickets.
     fn join(&mut self, port: usize, pass: u32) {
-        if self.tickets[port] > 0 {
-            self.line.push(Client::new(port, pass.wrapping_add(self.strides[port])));
+        let tickets = self.tickets[port];
+        if tickets > 0 {
+            self.line.push(Client::new(port, pass, tickets).charged());
             self.settle(self.line.len() - 1);
         }
     }
@@ -104,12 +146,6 @@ impl Strides {
         self.line[place..=at].rotate_right(1);
     }
 
-    /// The port that is first in line.
-    #[inline]
-    pub(crate) fn first(&self) -> Option<usize> {
-        self.line.first().map(|client| client.port())
-    }
-
     /// The ports, in line.
     #[inline]
     pub(crate) fn in_line(&self) -> impl Iterator<Item = usize> {
@@ -119,23 +155,16 @@ impl Strides {
     /// Says that the first port in line had its turn.
     #[inline]
     pub(crate) fn served(&mut self) {
-        self.next();
+        if let Some(mut turns) = self.turns() {
+            turns.next();
+        }
     }
 
-    /// The port that is first in line, which now has its turn.
+    /// The line, for many turns; `None` if nobody is in it.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<usize> {
-        let (mut place, others) = self.line.split_first_mut()?;
-        let client = place.charged(*self.strides.get(place.port())?);
-        for next in others {
-            if !client.is_after(*next) {
-                break;
-            }
-            *place = *next;
-            place = next;
-        }
-        *place = client;
-        Some(client.port())
+    pub(crate) fn turns(&mut self) -> Option<Turns<'_>> {
+        let (place, others) = self.line.split_first_mut()?;
+        Some(Turns { first: *place, place, others })
     }
 
     /// Says that the first `n` ports in line had their turns, all but the last in vain.
@@ -143,7 +172,7 @@ impl Strides {
         let waiting = self.line.len() - n;
         self.line.rotate_left(n);
         for at in waiting..self.line.len() {
-            self.line[at] = self.line[at].charged(self.strides[self.line[at].port()]);
+            self.line[at] = self.line[at].charged();
             self.settle(at);
         }
     }
@@ -162,16 +191,17 @@ impl Strides {
         let Ok(tickets) = u32::try_from(tickets.min(i64::from(MAX_TICKETS))) else {
             return Err("number of tickets must be >= 0".to_owned());
         };
-        (self.tickets[port], self.strides[port]) = (tickets, STRIDE1 / tickets.max(1));
+        self.tickets[port] = tickets;
         let place = self.line.iter().position(|client| client.port() == port);
         match place {
             Some(place) if tickets == 0 => drop(self.line.remove(place)),
+            Some(place) => self.line[place] = Client::new(port, self.line[place].pass(), tickets),
             None if tickets > 0 => {
                 // Its turn comes as if it had just been served; in an empty line, at once.
-                let pass = self.line.first().map_or(self.strides[port].wrapping_neg(), |first| first.pass());
+                let pass = self.line.first().map_or(stride(tickets).wrapping_neg(), |first| first.pass());
                 self.join(port, pass);
             }
-            _ => {}
+            None => {}
         }
         Ok(())
     }
@@ -207,7 +237,7 @@ mod tests {
             let total: u32 = tickets.iter().sum();
             let mut turns = vec![0u32; tickets.len()];
             for _ in 0..total * 100 {
-                let port = strides.first().expect("somebody has tickets");
+                let port = strides.in_line().next().expect("somebody has tickets");
                 turns[port] += 1;
                 strides.served();
             }

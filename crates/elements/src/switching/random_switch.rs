@@ -25,7 +25,7 @@
 //! RoundRobinSwitch, HashSwitch, RandomSample
 
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element};
+use router::{Class, Config, ConfigError, Cx, Element, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -42,11 +42,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for RandomSwitch {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        let outputs = self.outputs as u64;
+        let outputs = self.outputs as u128;
         // Not where it lies: each number would wait until the one before is in memory.
         let mut rng = cx.rng().clone();
-        // The upper half of a product is uneven by one part in 2^32.
-        cx.spread(batch, |_, _| ((u64::from(rng.u32(..)) * outputs) >> 32) as usize);
+        // The upper half of a product is uneven by one part in 2^64.
+        cx.scatter(batch, |_, _| Verdict::Output(((u128::from(rng.u64(..)) * outputs) >> 64) as usize));
         *cx.rng() = rng;
     }
 }

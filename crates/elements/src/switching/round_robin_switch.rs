@@ -25,7 +25,7 @@
 //! Switch, RoundRobinSched
 
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RoundRobinSwitch", create)
@@ -63,7 +63,7 @@ impl Element for RoundRobinSwitch {
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         if self.split {
-            return cx.spread(batch, |_, _| self.turn());
+            return cx.scatter(batch, |_, _| Verdict::Output(self.turn()));
         }
         let output = self.turn();
         cx.emit(output, batch);
