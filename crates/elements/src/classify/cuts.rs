@@ -13,13 +13,14 @@
 //! fields, the interval of the first, what follows that, the list. An entry of which this does not say all is *odd*, and
 //! what is left is looked up elsewhere.
 
-use super::expr::{Parts, Rule};
+use super::expr::{DIGEST, NETWORK, Parts, Rule, TRANSPORT};
 use super::kinds::Kinds;
 use super::program::part_of;
 use super::ranks::Ranks;
 use super::search::{KEYS, SearchTree};
 use super::terms::{Field, Set, Term};
 use std::collections::HashMap;
+use wire::ipv4;
 
 /// Fields that are looked at, at most.
 pub(super) const FIELDS: usize = 8;
@@ -43,10 +44,27 @@ pub(super) struct Entry {
 /// Where a field is in a packet.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    part: usize,
-    offset: usize,
+    part: u32,
+    offset: u32,
     mask: u32,
     shift: u32,
+}
+
+impl Place {
+    fn of(field: Field) -> Place {
+        let (part, offset) = part_of(field.offset);
+        Place { part: part as u32, offset: offset as u32, mask: field.mask, shift: field.shift() }
+    }
+
+    /// The same in a packet of IPv4 without options, seen from its network header; none for other parts.
+    fn seen_from_network(field: Field) -> Option<Place> {
+        let place = Place::of(field);
+        match field.offset {
+            NETWORK..TRANSPORT => Some(place),
+            TRANSPORT..DIGEST => Some(Place { offset: place.offset + ipv4::HEADER_LEN as u32, ..place }),
+            _ => None,
+        }
+    }
 }
 
 /// Whether a field's value is in an interval.
@@ -93,11 +111,25 @@ impl Intervals {
     }
 }
 
-/// What follows an interval: `len` entries from `start` on in the lists, or one of these.
+/// What follows an interval: `len` numbers from `start` on in the lists, or one of these. While they are made, entries are counted instead.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     start: u32,
     len: u32,
+}
+
+impl Way {
+    /// Where the lists have so many numbers for each entry.
+    fn in_numbers(self, stride: usize) -> Way {
+        if [CUT, MANY].contains(&self.len) {
+            return self;
+        }
+        let times = |entries: u32| entries.checked_mul(stride as u32);
+        match (times(self.start), times(self.len)) {
+            (Some(start), Some(len)) => Way { start, len },
+            _ => Way { start: u32::MAX, len: MANY },
+        }
+    }
 }
 
 /// A length that says that `start` is a cut.
@@ -126,6 +158,8 @@ const MOST: usize = 1 << (31 - KIND_BITS);
 #[derive(Clone, Debug)]
 pub(super) struct Cuts {
     places: Vec<Place>,
+    /// The same for packets of IPv4 without options; none if a field is in neither of their headers.
+    usual: Option<Vec<Place>>,
     root: Way,
     cuts: Vec<Cut>,
     kinds: Kinds,
@@ -143,10 +177,6 @@ pub(super) struct Cuts {
 impl Cuts {
     /// Prepares a search through these alternatives of rules, looking at these fields.
     pub(super) fn new(terms: &[(usize, Term)], entries: &[Entry], fields: &[Field]) -> Cuts {
-        let place = |field: &Field| {
-            let (part, offset) = part_of(field.offset);
-            Place { part, offset, mask: field.mask, shift: field.shift() }
-        };
         let mut builder =
             Builder { terms, fields, cuts: Vec::new(), lists: Vec::new(), known: HashMap::new(), room: 0 };
         builder.room = SPREAD * terms.len() + 10_000;
@@ -160,7 +190,8 @@ impl Cuts {
         let unseen = (0..fields.len()).filter(|&place| Some(place) != first);
         let columns: Vec<usize> = unseen.clone().filter(|&place| !kinds.has(place)).collect();
         let mut search = Cuts {
-            places: fields.iter().map(place).collect(),
+            places: fields.iter().copied().map(Place::of).collect(),
+            usual: fields.iter().copied().map(Place::seen_from_network).collect(),
             root,
             cuts,
             kinds,
@@ -175,7 +206,11 @@ impl Cuts {
             unseen.clone().for_each(|place| search.check(place, fields[place], term));
             search.entries.push((entry, start, search.checks.len() as u32));
         }
-        search.lists.reserve_exact(lists.len() * search.stride);
+        let stride = search.stride;
+        search.root = search.root.in_numbers(stride);
+        let ways = search.cuts.iter_mut().flat_map(|cut| &mut cut.ways);
+        ways.for_each(|way| *way = way.in_numbers(stride));
+        search.lists.reserve_exact(lists.len() * stride);
         for entry in lists {
             let sets = columns.iter().map(|&place| terms[entry as usize].1.set(fields[place]));
             search.list(entry, sets);
@@ -217,24 +252,34 @@ impl Cuts {
         self.lists[head] |= if odd { ODD } else { 0 };
     }
 
-    /// Reads the values of a packet's fields. False if it does not have all of them.
-    #[inline]
-    fn read(&self, parts: &Parts<'_>, values: &mut [u32; FIELDS]) -> bool {
-        for (at, place) in self.places.iter().enumerate() {
-            let part = parts.get(place.part).get(place.offset..);
-            let Some(&bytes) = part.and_then(|part| part.first_chunk()) else { return false };
-            values[at % FIELDS] = (u32::from_be_bytes(bytes) & place.mask) >> place.shift;
-        }
-        true
+    /// The output of the first entry that accepts a packet, if any does; nothing if this search cannot tell.
+    pub(super) fn find(&self, parts: &Parts<'_>, rules: &[Rule]) -> Option<Option<u32>> {
+        let accepts = |head, values: &_| self.accepts(head, values, parts, rules);
+        self.search(&self.places, |part| parts.get(part as usize), accepts)
     }
 
-    /// The output of the first entry that accepts a packet, if any does; nothing if this search cannot tell.
-    #[inline]
-    pub(super) fn find(&self, parts: &Parts<'_>, rules: &[Rule]) -> Option<Option<u32>> {
+    /// The same for a packet of IPv4 without options, which begins with its network header, and whose link-layer header no rule looks at:
+    /// with one part there is less to do.
+    #[inline(always)]
+    pub(super) fn find_usual(&self, network: &[u8], rules: &[Rule]) -> Option<Option<u32>> {
+        let accepts = |head, values: &_| self.accepts_usual(head, values, network, rules);
+        self.search(self.usual.as_deref()?, |_| network, accepts)
+    }
+
+    /// Searches for a packet whose fields are in these places of these parts. Odd entries are looked at by `accepts`.
+    #[inline(always)] // once for each kind of parts
+    fn search<'p>(
+        &self,
+        places: &[Place],
+        part: impl Fn(u32) -> &'p [u8],
+        accepts: impl Fn(u32, &[u32; FIELDS]) -> bool,
+    ) -> Option<Option<u32>> {
         // Written to in place: values that were just written one by one cannot be moved together without waiting.
         let mut values = [0; FIELDS];
-        if !self.read(parts, &mut values) {
-            return None;
+        for (value, place) in values.iter_mut().zip(places) {
+            let at = place.offset as usize;
+            let bytes = part(place.part).get(at..at + 4)?.first_chunk()?;
+            *value = (u32::from_be_bytes(*bytes) & place.mask) >> place.shift;
         }
         let mut way = self.root;
         while way.len == CUT {
@@ -242,22 +287,31 @@ impl Cuts {
             way = *cut.ways.get(cut.intervals.find(values[cut.place % FIELDS]))?;
         }
         // Where there are too many, this is beyond the lists.
-        let stride = self.stride;
-        let mut list = self.lists.get(way.start as usize * stride..)?.get(..way.len as usize * stride)?;
+        let mut list = self.lists.get(way.start as usize..)?.get(..way.len as usize)?;
         let kinds = self.kinds.accepting(&values);
-        while let Some((entry, others)) = list.split_at_checked(stride) {
-            let Some((&[head, output], intervals)) = entry.split_first_chunk() else { break };
+        while let Some((entry, others)) = list.split_at_checked(self.stride) {
+            let Some((&[head, output], mut intervals)) = entry.split_first_chunk() else { break };
             let mut holds = kinds >> (head % (1 << KIND_BITS)) & 1 != 0;
-            for (at, &[low, span]) in intervals.as_chunks().0.iter().enumerate() {
-                let place = self.columns[at % FIELDS];
+            let mut columns = self.columns.iter();
+            while let (Some((&[low, span], rest)), Some(&place)) =
+                (intervals.split_first_chunk(), columns.next())
+            {
                 holds &= values[usize::from(place) % FIELDS].wrapping_sub(low) <= span;
+                intervals = rest;
             }
-            if holds && (head & ODD == 0 || self.accepts(head, &values, parts, rules)) {
+            if holds && (head & ODD == 0 || accepts(head, &values)) {
                 return Some(Some(output));
             }
             list = others;
         }
         Some(None)
+    }
+
+    /// Whether the odd entry with a head accepts a packet of IPv4 without options.
+    #[cold]
+    fn accepts_usual(&self, head: u32, values: &[u32; FIELDS], network: &[u8], rules: &[Rule]) -> bool {
+        let transport = network.get(ipv4::HEADER_LEN..).unwrap_or_default();
+        self.accepts(head, values, &Parts::new(&[], network, transport, &[]), rules)
     }
 
     /// Whether the odd entry with a head accepts a packet.

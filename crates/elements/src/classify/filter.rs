@@ -30,7 +30,17 @@ pub(super) struct Style {
 #[derive(Debug)]
 enum Search {
     Program(Compiled),
-    Vectors(Vectors),
+    Vectors(Box<Vectors>),
+}
+
+/// The quicker way for packets without IP options or extension headers: all parts are seen from the network header.
+#[derive(Debug)]
+enum Usual {
+    Program(Compiled),
+    /// The search is able to.
+    Vectors,
+    /// There is none.
+    None,
 }
 
 /// A configuration, compiled.
@@ -39,8 +49,7 @@ struct Filter {
     arguments: Vec<String>,
     rules: Vec<Rule>,
     search: Search,
-    /// A program for packets without IP options or extension headers, if there is one: all parts are seen from the network header.
-    usual: Option<Compiled>,
+    usual: Usual,
     /// Whether some rule looks at the link-layer header.
     uses_mac: bool,
 }
@@ -48,15 +57,17 @@ struct Filter {
 impl Filter {
     fn new(arguments: Vec<String>, rules: Vec<Rule>, family: Family) -> Filter {
         let tests: usize = rules.iter().map(|rule| rule.expr.tests()).sum();
+        let uses_mac = rules.iter().any(|rule| rule.expr.looks_at(MAC..NETWORK));
         let (search, usual) = if tests < SEARCH_MIN {
             let mut program = Program::of_rules(&rules);
             program.optimise();
-            let usual = usual::program(&program, family).map(|program| Compiled::new(&program));
+            let usual = usual::program(&program, family);
+            let usual = usual.map_or(Usual::None, |program| Usual::Program(Compiled::new(&program)));
             (Search::Program(Compiled::new(&program)), usual)
         } else {
-            (Search::Vectors(Vectors::new(rules.clone())), None)
+            let usual = if family == Family::V4 && !uses_mac { Usual::Vectors } else { Usual::None };
+            (Search::Vectors(Box::new(Vectors::new(rules.clone()))), usual)
         };
-        let uses_mac = rules.iter().any(|rule| rule.expr.looks_at(MAC..NETWORK));
         Filter { arguments, rules, search, usual, uses_mac }
     }
 
@@ -78,10 +89,23 @@ impl Filter {
     /// The output for a packet; [`NOWHERE`] if it is dropped.
     #[inline(always)] // one call less for every packet
     fn run(&self, packet: &Packet, family: Family) -> usize {
-        if let (Some(usual), Some(network)) = (&self.usual, packet.network())
+        if let (Usual::Program(usual), Some(network)) = (&self.usual, packet.network())
             && usual::is(packet, network, family)
         {
             return usual.run(network);
+        }
+        self.run_search(packet, family)
+    }
+
+    /// The same where there is no program for usual packets, or this is none.
+    #[inline(never)] // the usual stays small
+    fn run_search(&self, packet: &Packet, family: Family) -> usize {
+        if let (Usual::Vectors, Search::Vectors(vectors)) = (&self.usual, &self.search)
+            && let Some(network) = packet.network()
+            && usual::is(packet, network, family)
+            && let Some(output) = vectors.run_usual(network)
+        {
+            return output.unwrap_or(NOWHERE);
         }
         self.run_general(packet, family)
     }
@@ -296,7 +320,13 @@ impl Alone {
         let matches = self.filter.rules[0].expr.matches(&parts);
         assert_eq!(self.filter.search(&parts) == 0, matches, "program: {:?}", self.filter.arguments);
         assert_eq!(self.vectors.run(&parts) == Some(0), matches, "search: {:?}", self.filter.arguments);
-        if let Some(usual) = &self.filter.usual
+        if self.family == Family::V4
+            && usual::has_usual_header(packet, header_len, self.family)
+            && let Some(output) = self.vectors.run_usual(packet)
+        {
+            assert_eq!(output == Some(0), matches, "usual search: {:?}", self.filter.arguments);
+        }
+        if let Usual::Program(usual) = &self.filter.usual
             && usual::has_usual_header(packet, header_len, self.family)
         {
             assert_eq!(usual.run(packet) == 0, matches, "usual: {:?}", self.filter.arguments);

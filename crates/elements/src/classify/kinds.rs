@@ -85,7 +85,7 @@ impl Kinds {
     }
 
     /// The kinds that accept a packet with these values, as bits.
-    #[inline]
+    #[inline(always)] // for every packet
     pub(super) fn accepting<const FIELDS: usize>(&self, values: &[u32; FIELDS]) -> u64 {
         let mut all = u64::MAX;
         for (place, table) in &self.fields {

@@ -102,14 +102,27 @@ impl Vectors {
         let output = match self.cuts.find(parts, &self.rules) {
             Some(output) => output,
             None => self.find(parts).map(|entry| entry.output),
-        }?;
-        (output != u32::MAX).then_some(output as usize)
+        };
+        output.and_then(number)
+    }
+
+    /// The same for a packet of IPv4 without options, which begins with its network header, and whose link-layer header no rule looks at;
+    /// nothing if the quicker search cannot tell.
+    #[inline(always)]
+    pub(super) fn run_usual(&self, network: &[u8]) -> Option<Option<usize>> {
+        Some(self.cuts.find_usual(network, &self.rules)?.and_then(number))
     }
 
     /// The first entry that accepts a packet, whatever the packet.
     fn find(&self, parts: &Parts<'_>) -> Option<Entry> {
         self.blocks.iter().find_map(|block| block.find(parts, &self.rules))
     }
+}
+
+/// An entry's output as a number; none if that is to drop.
+#[inline]
+fn number(output: u32) -> Option<usize> {
+    (output != u32::MAX).then_some(output as usize)
 }
 
 /// The entries of these terms, for a search that looks at some fields.
