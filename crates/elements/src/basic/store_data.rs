@@ -58,6 +58,21 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(StoreData { offset: offset as usize, data, mask, grow })))
 }
 
+/// Writes the bits of a mask, as far as there is room for them: four bytes at a time, since most fields of headers have so many.
+#[inline]
+fn store(place: &mut [u8], data: &[u8], mask: &[u8]) {
+    let room = place.len().min(data.len()).min(mask.len());
+    let (words, bytes) = place[..room].as_chunks_mut::<4>();
+    let ((data_words, data), (mask_words, mask)) = (data[..room].as_chunks(), mask[..room].as_chunks());
+    for (word, (data, mask)) in words.iter_mut().zip(data_words.iter().zip(mask_words)) {
+        let [old, data, mask] = [*word, *data, *mask].map(u32::from_ne_bytes);
+        *word = (old & !mask | data).to_ne_bytes();
+    }
+    for (byte, (data, mask)) in bytes.iter_mut().zip(data.iter().zip(mask)) {
+        *byte = *byte & !mask | data;
+    }
+}
+
 impl Simple for StoreData {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
@@ -66,9 +81,7 @@ impl Simple for StoreData {
             return Verdict::Drop("too long for a buffer");
         }
         if let Some(place) = packet.data_mut().get_mut(self.offset..) {
-            for (byte, (data, mask)) in place.iter_mut().zip(self.data.iter().zip(&self.mask)) {
-                *byte = *byte & !mask | data;
-            }
+            store(place, &self.data, &self.mask);
         }
         Verdict::Pass
     }

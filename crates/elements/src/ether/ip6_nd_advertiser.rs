@@ -102,18 +102,28 @@ struct Question {
     target: Ipv6Addr,
 }
 
+type Headers<'f> =
+    (ethernet::Header<&'f [u8; ethernet::HEADER_LEN]>, ipv6::Header<&'f [u8; ipv6::HEADER_LEN]>);
+
+/// The headers of a frame, if they are those of a neighbour solicitation. Nearly all frames have others, which is soon seen.
+#[inline(always)]
+fn headers(frame: &[u8]) -> Option<Headers<'_>> {
+    let ethernet = ethernet::Header::new_checked(frame).ok()?;
+    if ethernet.ether_type() != ether_type::IPV6 {
+        return None;
+    }
+    let ip = ipv6::Header::new_checked(frame.get(ethernet::HEADER_LEN..)?).ok()?;
+    let proper = ip.version() == 6 && ip.next_header() == ip_proto::ICMPV6 && ip.hop_limit() == HOP_LIMIT;
+    proper.then_some((ethernet, ip))
+}
+
 /// What a frame asks, if it is a proper solicitation.
 fn question(frame: &[u8]) -> Option<Question> {
-    let ethernet = ethernet::Header::new_checked(frame).ok()?;
-    let ip = ipv6::Header::new_checked(frame.get(ethernet::HEADER_LEN..)?).ok()?;
+    let (ethernet, ip) = headers(frame)?;
     let len = usize::from(ip.payload_len());
     let message = frame.get(MESSAGE_AT..MESSAGE_AT + len).filter(|_| len >= icmpv6::NEIGHBOR_LEN)?;
     let target = Ipv6Addr::from(*message.get(8..)?.first_chunk::<16>()?);
-    let proper = ethernet.ether_type() == ether_type::IPV6
-        && ip.version() == 6
-        && ip.next_header() == ip_proto::ICMPV6
-        && ip.hop_limit() == HOP_LIMIT
-        && message[..2] == [SOLICITATION, 0]
+    let proper = message[..2] == [SOLICITATION, 0]
         && (!ip.src().is_unspecified() || ip.dst().is_multicast())
         && icmpv6::verify_checksum(ip.src(), ip.dst(), message).is_ok();
     proper.then(|| match ip.src() {
@@ -136,6 +146,7 @@ impl Ip6NdAdvertiser {
     }
 
     /// Turns a solicitation that can be answered into the answer.
+    #[inline(never)] // most frames are none
     fn answer(&self, packet: &mut Packet) -> Option<()> {
         let Question { to, to_ip, target } = question(packet.data())?;
         let mac = self.lookup(target)?;
@@ -173,10 +184,12 @@ impl Ip6NdAdvertiser {
 }
 
 impl Simple for Ip6NdAdvertiser {
+    #[inline(always)]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match self.answer(packet) {
-            Some(()) => Verdict::Pass,
-            None => Verdict::Drop("no neighbour solicitation for an address of ours"),
+        if headers(packet.data()).is_some() && self.answer(packet).is_some() {
+            Verdict::Pass
+        } else {
+            Verdict::Drop("no neighbour solicitation for an address of ours")
         }
     }
 

@@ -75,7 +75,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl Simple for AggregateIp {
-    #[inline]
+    #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let Some(value) = self.field.value(packet) else {
             return super::fail(self.outputs, "no such IP field");

@@ -93,6 +93,20 @@ fn base_named(word: &str) -> Option<Base> {
 }
 
 impl Base {
+    /// What begins there in a packet with this header, if it is not the header itself.
+    fn behind<'p>(
+        self,
+        ip: ipv4::Header<&'p [u8; ipv4::HEADER_LEN]>,
+        packet: &'p Packet,
+    ) -> Option<&'p [u8]> {
+        let transport = packet.transport().filter(|_| ip.is_first_fragment())?;
+        match self {
+            Base::Transport(protocol) if protocol.has(ip.protocol()) => Some(transport),
+            Base::Payload => payload(ip.protocol(), transport),
+            Base::Transport(_) | Base::Ip => None,
+        }
+    }
+
     /// What it is called in descriptions of fields.
     pub(super) fn name(self) -> &'static str {
         base_name(self)
@@ -269,19 +283,13 @@ impl Field {
     }
 
     /// The value in a packet whose headers are marked. As in Click the whole word around it must be there.
-    #[inline]
+    #[inline(always)] // one call less for every packet
     pub(super) fn value(self, packet: &Packet) -> Option<u32> {
         let network = packet.network()?;
         let ip = ipv4::Header::new_checked(network).ok()?;
-        let bytes = match self.base {
-            Base::Ip => network,
-            _ if !ip.is_first_fragment() => return None,
-            Base::Transport(protocol) if protocol.has(ip.protocol()) => packet.transport()?,
-            Base::Transport(_) => return None,
-            Base::Payload => payload(ip.protocol(), packet.transport()?)?,
-        };
+        let bytes = if self.base == Base::Ip { network } else { self.base.behind(ip, packet)? };
         let at = (self.offset / 32 * 4) as usize;
-        let word = bytes.get(at..)?.first_chunk::<4>()?;
+        let word = bytes.get(at..at + 4)?.first_chunk::<4>()?;
         Some((u32::from_be_bytes(*word) >> (32 - self.offset % 32 - self.length)) & self.mask())
     }
 }
