@@ -16,6 +16,7 @@
 //! - `LB_MODE` (default `rr`): how a server is chosen: `rr`, one after the other; `hash` or `hash_crc`, by addresses and ports;
 //!   `hash_agg`, by the aggregate annotation.
 //! - `NSERVER` (integer, default 0): how many of the servers are used, the first ones; 0 means all.
+//! - `LST_MODE`, `AWRR_TIME`, `AWRR_ALPHA`, `AUTOSCALE`, `FORCE_TRACK_LOAD`, `CST_BUCKETS`: of modes that are missing; accepted.
 //!
 //! # Handlers
 //! - `nb_total_servers`, `nb_active_servers` (read): how many servers there are, and are used.

@@ -7,9 +7,10 @@ use std::any::Any;
 use std::hash::{BuildHasher, RandomState};
 
 /// How servers are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// One after the other.
+    #[default]
     RoundRobin,
     /// By addresses and ports.
     Hash,
@@ -62,23 +63,24 @@ impl Balance {
 }
 
 /// How servers are chosen, and how many.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Settings {
     mode: Mode,
     /// 0 for all.
     used: u32,
+    /// What is said to modes that are not there.
+    others: [String; OTHERS.len()],
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { mode: Mode::RoundRobin, used: 0 }
-    }
-}
+/// Arguments of modes that are not there.
+const OTHERS: [&str; 6] =
+    ["LST_MODE", "AWRR_TIME", "AWRR_ALPHA", "AUTOSCALE", "FORCE_TRACK_LOAD", "CST_BUCKETS"];
 
 impl Settings {
     /// Adds the arguments `LB_MODE` and `NSERVER`.
     pub(crate) fn read<'s, 'v>(&'v mut self, args: Args<'s, 'v>) -> Args<'s, 'v> {
-        args.keyword("LB_MODE", &mut self.mode).keyword("NSERVER", &mut self.used)
+        let args = args.keyword("LB_MODE", &mut self.mode).keyword("NSERVER", &mut self.used);
+        OTHERS.into_iter().zip(&mut self.others).fold(args, |args, (name, value)| args.keyword(name, value))
     }
 }
 

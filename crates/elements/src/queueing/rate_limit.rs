@@ -1,7 +1,7 @@
 //! The limit that RatedUnqueue, RatedSplitter and their relatives for bandwidths share.
 
 use super::rate::{Bandwidth, TokenBucket};
-use router::{Config, ConfigError, Cx};
+use router::{Args, Config, ConfigError, Cx};
 use std::time::Duration;
 
 /// A packet goes by bandwidth only while so many bytes are left, so that none overdraws.
@@ -15,6 +15,33 @@ pub(crate) struct RateLimit {
     burst: Burst,
 }
 
+/// The arguments RATE, BURST_DURATION and BURST_SIZE (of bytes: BURST_BYTES).
+#[derive(Default)]
+pub(crate) struct Arguments {
+    bytes: bool,
+    packets: u32,
+    bandwidth: Bandwidth,
+    duration: Option<Duration>,
+    size: Option<u32>,
+}
+
+impl Arguments {
+    /// Those of a limit of packets, or of bytes.
+    pub(crate) fn new(bytes: bool) -> Arguments {
+        Arguments { bytes, ..Arguments::default() }
+    }
+
+    /// Adds them to what is read.
+    pub(crate) fn read<'s, 'v>(&'v mut self, args: Args<'s, 'v>) -> Args<'s, 'v> {
+        let args = match self.bytes {
+            true => args.required("RATE", &mut self.bandwidth),
+            false => args.required("RATE", &mut self.packets),
+        };
+        args.keyword("BURST_DURATION", &mut self.duration)
+            .keyword(if self.bytes { "BURST_BYTES" } else { "BURST_SIZE" }, &mut self.size)
+    }
+}
+
 /// How much may go at once.
 #[derive(Clone, Copy)]
 enum Burst {
@@ -23,18 +50,16 @@ enum Burst {
 }
 
 impl RateLimit {
-    /// The limit that the arguments RATE, BURST_DURATION and BURST_SIZE (of bytes: BURST_BYTES) describe.
+    /// The limit that the element's arguments describe, if it has no others.
     pub(crate) fn new(config: &mut Config<'_>, bytes: bool) -> Result<RateLimit, ConfigError> {
-        let (mut packets, mut bandwidth) = (0u32, Bandwidth::default());
-        let (mut duration, mut size) = (None::<Duration>, None::<u32>);
-        let args = config.args();
-        let args = match bytes {
-            true => args.required("RATE", &mut bandwidth),
-            false => args.required("RATE", &mut packets),
-        };
-        args.keyword("BURST_DURATION", &mut duration)
-            .keyword(if bytes { "BURST_BYTES" } else { "BURST_SIZE" }, &mut size)
-            .finish()?;
+        let mut arguments = Arguments::new(bytes);
+        arguments.read(config.args()).finish()?;
+        RateLimit::of(arguments)
+    }
+
+    /// The limit that arguments describe.
+    pub(super) fn of(arguments: Arguments) -> Result<RateLimit, ConfigError> {
+        let Arguments { bytes, packets, bandwidth, duration, size } = arguments;
         let burst = match (duration, size) {
             (Some(_), Some(_)) => return Err("cannot specify both BURST_DURATION and BURST_SIZE".into()),
             (_, Some(size)) => Burst::Units(size),

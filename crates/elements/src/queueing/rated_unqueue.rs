@@ -13,11 +13,13 @@
 //! - `RATE` (integer): packets a second.
 //! - `BURST_DURATION` (time, default 20 ms): bursts are of as many packets as the rate makes in this time.
 //! - `BURST_SIZE` (integer): packets that may go at once, instead.
+//! - `ACTIVE` (boolean, default true): whether packets are pulled.
+//! - `BURST` (integer): FastClick's; accepted. Packets are pulled one by one.
 //!
 //! # Handlers
 //! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
-//! - `active` (read, write): whether packets are pulled. Initially true.
+//! - `active` (read, write): the argument.
 //! - `calls` (read): how often the task ran, how often in vain, packets pushed, pulls in vain.
 //!
 //! # Example
@@ -28,8 +30,8 @@
 //! # See also
 //! BandwidthRatedUnqueue, Unqueue, Shaper, RatedSplitter
 
-use super::rate_limit::RateLimit;
-use packet::Batch;
+use super::rate_limit::{Arguments, RateLimit};
+use packet::{Anno, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
 /// The class.
@@ -41,6 +43,7 @@ pub(crate) const CLASS: Class = Class::new("RatedUnqueue", create)
 
 struct RatedUnqueue {
     limit: RateLimit,
+    length: Length,
     active: bool,
     runs: u64,
     empty_runs: u64,
@@ -54,8 +57,35 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 /// One that counts packets, or bytes.
 pub(super) fn create_for(config: &mut Config<'_>, bytes: bool) -> Result<Box<dyn Element>, ConfigError> {
-    let limit = RateLimit::new(config, bytes)?;
-    Ok(Box::new(RatedUnqueue { limit, active: true, runs: 0, empty_runs: 0, pushes: 0, failed_pulls: 0 }))
+    let (mut arguments, mut length) = (Arguments::new(bytes), Length::default());
+    let (mut active, mut burst) = (true, 0u32);
+    let mut args = arguments.read(config.args()).keyword("ACTIVE", &mut active).keyword("BURST", &mut burst);
+    if bytes {
+        args = args.keyword("EXTRA_LENGTH", &mut length.extra).keyword("LINK_RATE", &mut length.link);
+    }
+    args.finish()?;
+    let limit = RateLimit::of(arguments)?;
+    Ok(Box::new(RatedUnqueue { limit, length, active, runs: 0, empty_runs: 0, pushes: 0, failed_pulls: 0 }))
+}
+
+/// What counts of a packet where bytes do.
+#[derive(Clone, Copy, Default)]
+struct Length {
+    /// Also what the extra length annotation says.
+    extra: bool,
+    /// Bits, also those that a frame takes on a cable beside its bytes.
+    link: bool,
+}
+
+/// Bytes that a frame takes on a cable beside its own: check sequence, preamble and gap.
+const ON_CABLE: usize = 24;
+
+impl Length {
+    fn of(self, packet: &Packet) -> usize {
+        let extra = if self.extra { packet.anno(Anno::EXTRA_LENGTH) as usize } else { 0 };
+        let bytes = packet.len().saturating_add(extra);
+        if self.link { bytes.saturating_add(ON_CABLE).saturating_mul(8) } else { bytes }
+    }
 }
 
 impl Element for RatedUnqueue {
@@ -82,7 +112,7 @@ impl Element for RatedUnqueue {
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         match batch.packets().first() {
             Some(packet) => {
-                self.limit.charge(packet.len());
+                self.limit.charge(self.length.of(packet));
                 self.pushes += 1;
                 cx.schedule();
             }

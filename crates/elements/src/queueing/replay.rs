@@ -13,7 +13,7 @@
 //! - `STOP` (integer, default -1): how often all packets are given; negative: for ever.
 //! - `ACTIVE` (boolean, default true): whether pulls are answered.
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
-//! - `QUEUE`, `BURST` (integer), `VERBOSE`, `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are copied when
+//! - `QUEUE`, `BURST`, `STOP_TIME` (integer), `VERBOSE`, `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are copied when
 //!   they are pulled.
 //!
 //! # Handlers
@@ -54,7 +54,7 @@ struct Replay {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut stop, mut active, mut limit, mut queue, mut burst) = (-1, true, -1i64, 0u32, 0u32);
-    let (mut verbose, mut quick, mut signal, mut free) = (false, false, true, true);
+    let (mut verbose, mut quick, mut signal, mut free, mut time) = (false, false, true, true, 0u32);
     config
         .args()
         .positional("QUEUE", &mut queue)
@@ -66,6 +66,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("QUICK_CLONE", &mut quick)
         .keyword("USE_SIGNAL", &mut signal)
         .keyword("FREEONTERMINATE", &mut free)
+        .keyword("STOP_TIME", &mut time)
         .finish()?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let packets = Vec::new();

@@ -23,6 +23,8 @@
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
 //! - `TIMING` (integer, default 0): the pace, in per cent of that of the packets' timestamps; 0 means as fast as possible.
 //! - `VERBOSE` (boolean, default false): whether to say when packets are loaded and each time all were pushed.
+//! - `STOP_TIME` (integer), `TIMING_FNT` (string): when to stop and how the pace changes by FastClick's formula, which is not computed: only an empty one
+//!   or `@0` is accepted, with which STOP_TIME means nothing.
 //! - `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are always copied and freed.
 //!
 //! # Handlers
@@ -76,6 +78,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut stop, mut burst, mut limit) = (-1, 64usize, -1i64);
     let (mut active, mut verbose, mut timing) = (true, false, 0);
     let (mut quick, mut signal, mut free) = (false, true, true);
+    let (mut time, mut formula) = (0u32, String::new());
     config
         .args()
         .keyword("STOP", &mut stop)
@@ -87,7 +90,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("QUICK_CLONE", &mut quick)
         .keyword("USE_SIGNAL", &mut signal)
         .keyword("FREEONTERMINATE", &mut free)
+        .keyword("STOP_TIME", &mut time)
+        .keyword("TIMING_FNT", &mut formula)
         .finish()?;
+    if !matches!(formula.as_str(), "" | "@0") {
+        return Err("TIMING_FNT: formulas are not computed".into());
+    }
     if burst == 0 {
         return Err("BURST must be positive".into());
     }

@@ -4,7 +4,7 @@
 //! FastUDPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, CHECKSUM, ACTIVE, STOP])
 //! ```
 //!
-//! Makes Ethernet frames with UDP packets on request. Each packet belongs to a flow that is chosen at random; a flow has
+//! Makes Ethernet frames with UDP packets on request. Each packet belongs to a flow, chosen at random if not told otherwise; a flow has
 //! random ports, and is replaced by another after FLOWSIZE packets. The data is zeros.
 //!
 //! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
@@ -18,6 +18,9 @@
 //! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum; 0 is sent otherwise.
 //! - `ACTIVE` (boolean, default true): whether packets are made.
 //! - `STOP` (boolean, default false): whether to stop the driver after the last packet.
+//! - `SEQUENTIAL` (boolean, default false): whether flows take turns, instead of being chosen at random.
+//! - `FLOWBURST` (integer, default 1): packets of a flow in a row.
+//! - `DUPLICATE` (boolean): FastClick's; accepted.
 //!
 //! # Handlers
 //! - `count` (read): packets made.

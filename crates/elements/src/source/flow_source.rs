@@ -24,6 +24,34 @@ struct Flow {
     headers: [[u8; tcp::HEADER_LEN]; 3],
 }
 
+/// The order of flows.
+#[derive(Default)]
+struct Order {
+    /// One after the other, not at random.
+    sequential: bool,
+    /// Packets of a flow in a row; 0 is as good as 1.
+    burst: u32,
+    /// How many there were of the last flow.
+    had: u32,
+    last: usize,
+    /// Of a sequence: the one after the last.
+    next: usize,
+}
+
+impl Order {
+    /// The flow of the next packet.
+    fn next(&mut self, cx: &mut Cx<'_>, flows: usize) -> usize {
+        if self.had > 0 && self.had < self.burst {
+            self.had += 1;
+            return self.last % flows;
+        }
+        self.had = 1;
+        self.last = if self.sequential { self.next % flows } else { cx.rng().usize(..flows) };
+        self.next = self.last + 1;
+        self.last
+    }
+}
+
 /// A pull source of flows.
 pub(super) struct FlowSource {
     tcp: bool,
@@ -34,6 +62,7 @@ pub(super) struct FlowSource {
     checksum: bool,
     flows: Vec<Flow>,
     flow_size: u32,
+    order: Order,
     pace: Pace,
     /// Whether the driver stops after the limit.
     stop: bool,
@@ -51,7 +80,7 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
     let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
     let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
     let (mut flows, mut flow_size, mut checksum, mut active) = (0u32, 0u32, true, true);
-    let mut stop = false;
+    let (mut stop, mut order, mut duplicate) = (false, Order::default(), false);
     let mut args = config
         .args()
         .required("RATE", &mut rate)
@@ -64,7 +93,11 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
         .required("FLOWS", &mut flows)
         .required("FLOWSIZE", &mut flow_size);
     if !tcp {
-        args = args.positional("CHECKSUM", &mut checksum);
+        args = args
+            .positional("CHECKSUM", &mut checksum)
+            .keyword("SEQUENTIAL", &mut order.sequential)
+            .keyword("FLOWBURST", &mut order.burst)
+            .keyword("DUPLICATE", &mut duplicate);
     }
     args.positional("ACTIVE", &mut active).positional("STOP", &mut stop).finish()?;
     if tcp && flow_size < LEAST_TCP_FLOW {
@@ -89,6 +122,7 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
         checksum,
         flows: Vec::new(),
         flow_size: flow_size.max(1),
+        order,
         pace: Pace::new(rate, limit, active)?,
         stop,
         macs: [src_mac, dst_mac],
@@ -197,7 +231,7 @@ impl FlowSource {
     /// Chooses the flow and the header of the next packet; `None` after the last.
     fn choose(&mut self, cx: &mut Cx<'_>) -> Option<(usize, usize)> {
         if self.pace.left() > 0 {
-            let i = cx.rng().usize(..self.flows.len());
+            let i = self.order.next(cx, self.flows.len());
             if self.flows[i].count == self.flow_size {
                 self.flows[i] = self.random_flow(&mut || cx.rng().u64(..));
             }
