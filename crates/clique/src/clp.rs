@@ -12,6 +12,8 @@ pub(crate) enum Takes {
     Nothing,
     Text,
     Integer,
+    /// A TCP port: a number, perhaps with a plus sign for those after it, or a name.
+    Port,
     /// A number, which may be missing.
     PerhapsReal,
 }
@@ -212,6 +214,7 @@ impl<Id: Copy + PartialEq> Items<Id> {
         if let Some(value) = &value {
             let expected = match spec.takes {
                 Takes::Integer if router::parse_integer(value).is_none() => Some("an integer"),
+                Takes::Port if !is_port(value) => Some("a TCP port number"),
                 Takes::PerhapsReal if value.parse::<f64>().is_err() => Some("a real number"),
                 _ => None,
             };
@@ -232,6 +235,18 @@ impl<Id: Copy + PartialEq> Items<Id> {
                 known.filter(|option| option.long.starts_with(name)).map(|option| (option, negated)).collect()
             }
         }
+    }
+}
+
+fn is_port(value: &str) -> bool {
+    let name = |value: &str| {
+        value.starts_with(|c: char| c.is_ascii_alphabetic())
+            && value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    let number = |value: &str| router::parse_integer(value).and_then(|n| u16::try_from(n).ok());
+    match value.strip_suffix('+') {
+        Some(first) => number(first).is_some_and(|first| first > 0),
+        None => number(value).is_some() || name(value),
     }
 }
 
@@ -272,6 +287,7 @@ mod tests {
     enum Id {
         Handler,
         Help,
+        Port,
         Quit,
         SimulatedTime,
         Socket,
@@ -282,6 +298,7 @@ mod tests {
     const OPTIONS: &[Spec<Id>] = &[
         Spec::new("handler", Some('h'), Id::Handler, Takes::Text),
         Spec::new("help", None, Id::Help, Takes::Nothing),
+        Spec::new("port", Some('p'), Id::Port, Takes::Port),
         Spec::new("quit", Some('q'), Id::Quit, Takes::Nothing),
         Spec::new("socket", None, Id::Socket, Takes::Integer),
         Spec::new("simtime", None, Id::SimulatedTime, Takes::PerhapsReal),
@@ -329,6 +346,13 @@ mod tests {
     }
 
     #[test]
+    fn ports() {
+        for port in ["0", "65535", "0x1f90", "7777+", "http-alt"] {
+            assert_eq!(items(&["-p", port]), [option(Id::Port, Some(port))]);
+        }
+    }
+
+    #[test]
     fn negation() {
         assert_eq!(
             items(&["--warnings", "--no-w", "--no-no-warn"]),
@@ -356,6 +380,9 @@ mod tests {
             (&["--no-quit"], "unrecognized option '--no-quit'"),
             (&["-j"], "'-j' requires an argument"),
             (&["--thr", "two"], "'--threads' expects an integer, not 'two'"),
+            (&["-p", "99999"], "'-p' expects a TCP port number, not '99999'"),
+            (&["--port=0+"], "'--port' expects a TCP port number, not '0+'"),
+            (&["-p7, LOCALHOST false"], "'-p' expects a TCP port number, not '7, LOCALHOST false'"),
             (&["--quit=1"], "'--quit' can't take an argument"),
             (&["--no-warnings=1"], "'--no-warnings' can't take an argument"),
             (

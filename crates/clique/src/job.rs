@@ -220,14 +220,17 @@ impl Door {
         let again = if replaces { ", RETRIES 1, RETRY_WARNINGS false" } else { "" };
         let place = match self {
             // A port's number or name; anything else is quoted, so that it cannot be more than one argument.
-            Door::Port(port) if port.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') => {
+            Door::Port(port) if port.bytes().all(|b| b.is_ascii_alphanumeric() || b"-+".contains(&b)) => {
                 format!("TCP, {port}")
             }
             Door::Port(port) => format!("TCP, {}", lang::conf::quote(port)),
             Door::File(file) => format!("UNIX, {}", lang::conf::quote(file)),
         };
         lang::Element {
-            name: format!("click_driver@@ControlSocket@{number}"),
+            name: match number {
+                0 => "click_driver@@ControlSocket".to_owned(),
+                _ => format!("click_driver@@ControlSocket@{number}"),
+            },
             class: "ControlSocket".to_owned(),
             config: place + again,
             landmark: lang::Landmark { file: "click".into(), line: 0 },

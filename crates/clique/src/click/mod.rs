@@ -37,7 +37,7 @@ it stops or is interrupted.
                                 ELEMENT, which may be a pattern or a class.
   -x, --exit-handler ELEMENT.H  Exit with the value of a handler.
   -p, --port PORT               Let others call handlers through TCP port PORT of
-                                this machine (127.0.0.1).
+                                this machine (127.0.0.1); PORT+: or a later one.
   -u, --unix-socket FILE        Let others call handlers through a UNIX socket.
   -R, --allow-reconfigure       Offer the handler 'hotconfig', which replaces the
                                 configuration.
@@ -69,6 +69,8 @@ struct Request {
     quit: bool,
     time: bool,
     warnings: bool,
+    /// Whether a parameter has several values.
+    ambiguous: bool,
 }
 
 /// Runs the driver with these arguments, without the program's name.
@@ -125,6 +127,7 @@ impl Request {
             quit: false,
             time: false,
             warnings: true,
+            ambiguous: false,
         };
         for item in items {
             match item.map_err(|message| End::Bad(format!("click: {message}")))? {
@@ -144,8 +147,9 @@ impl Request {
     fn word(&mut self, word: String) -> Result<(), End> {
         let Some((name, value)) = input::parameter(&word) else { return self.set_input(Input::named(word)) };
         if self.params.iter().any(|(known, _)| *known == name) {
-            // As in Click the first value stands, and the configuration runs.
+            // As in Click, this is said at once, and in the end nothing runs.
             console::complain(&format!("parameter '{name}' multiply defined\n"));
+            self.ambiguous = true;
         } else {
             self.params.push((name, value));
         }
@@ -195,6 +199,9 @@ impl Request {
     }
 
     fn run(self, known: &Classes) -> ExitCode {
+        if self.ambiguous {
+            return ExitCode::from(FAILURE);
+        }
         let setup = Setup {
             workers: self.threads,
             vector: 1,

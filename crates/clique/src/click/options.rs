@@ -35,7 +35,7 @@ pub(super) const OPTIONS: &[Spec<Id>] = &[
     Spec::new("help", None, Id::Help, Takes::Nothing),
     Spec::new("output", Some('o'), Id::Output, Takes::Text),
     Spec::new("socket", None, Id::Socket, Takes::Integer),
-    Spec::new("port", Some('p'), Id::Port, Takes::Text),
+    Spec::new("port", Some('p'), Id::Port, Takes::Port),
     Spec::new("quit", Some('q'), Id::Quit, Takes::Nothing),
     Spec::new("simtime", None, Id::SimulatedTime, Takes::PerhapsReal),
     Spec::new("simulation-time", None, Id::SimulatedTime, Takes::PerhapsReal),

@@ -168,9 +168,9 @@ fn command_line() {
         Try 'click --help' for more information.
     "#]],
     );
-    // As in Click the first value stands, and the configuration runs.
+    // As in Click, nothing runs.
     check(
-        click(&["-e", COUNTS, "N=1", "N=2", "-x", "c.count"]),
+        click(&["-e", COUNTS, "N=1", "N=2", "-h", "c.count"]),
         expect![[r#"
         exit status: 1
         --- messages

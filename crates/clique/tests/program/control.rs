@@ -109,7 +109,7 @@ fn hotconfig_is_not_there_unasked() {
     let router = Running::start("click", "Idle -> Discard", &[]);
     assert_eq!(router.talk("write hotconfig Idle -> Discard"), "511 No handler named 'hotconfig'\n");
     assert!(!router.talk("read handlers").contains("hotconfig"));
-    assert_eq!(router.talk("read list").lines().nth(5), Some("click_driver@@ControlSocket@0"));
+    assert_eq!(router.talk("read list").lines().nth(5), Some("click_driver@@ControlSocket"));
     router.talk("write stop");
     assert_eq!(router.end().status.code(), Some(0));
 }
@@ -150,7 +150,7 @@ fn ctl() {
     );
     assert_eq!(ctl(&["--json", "watch", "-n", "1", "q.capacity"]), fine("{\"q.capacity\":\"7\"}\n"));
     let list = ctl(&["list"]);
-    assert!(list.contains("\nc                              Counter\n"), "{list}");
+    assert!(list.contains("\nc                            Counter\n"), "{list}");
     assert!(ctl(&["list", "q"]).contains("\nq.capacity\trw"));
     assert!(
         ctl(&["list", "[cq]", "--json"])
@@ -178,13 +178,20 @@ fn ctl() {
 #[test]
 fn ports() {
     for (command, port) in [("run", "--port=0"), ("click", "-p0")] {
-        let handler = "click_driver@@ControlSocket@0.port";
+        let handler = "click_driver@@ControlSocket.port";
         let said = crate::clique(&[command, "-q", port, "-h", handler, "-e", "Idle -> Discard"]);
         let number = said
             .strip_prefix("exit status: 0\n--- output\n")
             .and_then(|port| port.trim().parse::<u16>().ok());
         assert!(number.is_some_and(|port| port > 0), "{said}");
     }
+    // The first is taken, the next may be free.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let first = taken.local_addr().unwrap().port();
+    let options = ["-q", "-h", "click_driver@@ControlSocket.port", "-e", "Idle -> Discard"];
+    let said = crate::clique(&[&["click", "-p", &format!("{first}+")], &options[..]].concat());
+    let number = said.lines().nth(2).and_then(|port| port.parse::<u16>().ok());
+    assert!(number.is_some_and(|port| port > first) || first == u16::MAX, "{said}");
     let said = crate::clique(&["run", "-q", "-p", "1, READONLY true", "-e", "Idle -> Discard"]);
     assert!(said.contains("PORT: parse error"), "{said}");
 }

@@ -806,7 +806,9 @@ const SMALL: &str = "// Two <ways>\nelementclass X { $n | -> Counter -> Strip($n
 
 #[test]
 fn pretty() {
-    check(clique(&["click-pretty", "-u", "http://doc/%s.html", "-e", SMALL]), expect![[r#"
+    check(
+        clique(&["click-pretty", "-u", "http://doc/%s.html", "-e", SMALL]),
+        expect![[r#"
         exit status: 0
         --- output
         <!DOCTYPE html>
@@ -859,8 +861,11 @@ fn pretty() {
         <tr><td>output 0</td><td>(push)</td><td>-&gt;</td><td>[0] <a href='#et-X@2/Counter@1'>X@2/Counter@1</a></td></tr>
         </table>
         </body></html>
-    "#]]);
-    check(clique(&["click-pretty", "--dot", "-e", "Idle -> Nowhere :: Unknown"]), expect![[r#"
+    "#]],
+    );
+    check(
+        clique(&["click-pretty", "--dot", "-e", "Idle -> Nowhere :: Unknown"]),
+        expect![[r#"
         exit status: 0
         --- output
         digraph click {
@@ -869,22 +874,31 @@ fn pretty() {
           e1 [label="{{<i0> 0}|Nowhere\nUnknown}"];
           e0:o0 -> e1:i0;
         }
-    "#]]);
-    check(clique(&["click-pretty", "-t", "x", "-e", SMALL]), expect![[r#"
+    "#]],
+    );
+    check(
+        clique(&["click-pretty", "-t", "x", "-e", SMALL]),
+        expect![[r#"
         exit status: 1
         --- messages
         click-pretty: there are no templates here; the page is always the same
-    "#]]);
-    check(clique(&["click-pretty", "--gml", "-e", SMALL]), expect![[r#"
+    "#]],
+    );
+    check(
+        clique(&["click-pretty", "--gml", "-e", SMALL]),
+        expect![[r#"
         exit status: 1
         --- messages
         click-pretty: there is neither GML nor GraphML here; '--dot' and 'clique graph --format json' are
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn xml() {
-    check(clique(&["click2xml", "-e", SMALL]), expect![[r#"
+    check(
+        clique(&["click2xml", "-e", SMALL]),
+        expect![[r#"
         exit status: 0
         --- output
         <?xml version="1.0" encoding="UTF-8" standalone="no"?>
@@ -900,8 +914,11 @@ fn xml() {
         <connection from="s" fromport="0" to="X@2/Counter@1" toport="0" processing="h" />
         <connection from="X@2/Counter@1" fromport="0" to="X@2/Strip@2" toport="0" processing="h" />
         </configuration>
-    "#]]);
-    check(clique(&["click2xml", "-l", "-e", "a :: Unknown -> [1] a"]), expect![[r#"
+    "#]],
+    );
+    check(
+        clique(&["click2xml", "-l", "-e", "a :: Unknown -> [1] a"]),
+        expect![[r#"
         exit status: 0
         --- output
         <?xml version="1.0" encoding="UTF-8" standalone="no"?>
@@ -912,5 +929,6 @@ fn xml() {
         </configuration>
         --- messages
         click2xml: warning: there is no linuxmodule driver here
-    "#]]);
+    "#]],
+    );
 }

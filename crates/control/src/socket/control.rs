@@ -30,7 +30,8 @@
 //!
 //! # Arguments
 //! - `TYPE` (`TCP` or `UNIX`): the type of socket.
-//! - `PORT`: the TCP port; 0 lets the system choose one, see the handler `port`.
+//! - `PORT`: the TCP port; 0 lets the system choose one, see the handler `port`. With a plus sign behind the number, the
+//!   first port from there on that is not in use.
 //! - `FILENAME`: the socket's name in the file system.
 //! - `READONLY` (boolean): refuse to write. Default: false.
 //! - `PROXY` (element): asks this element for `E.H` wherever a client asks for a handler `E.H`.
@@ -56,10 +57,12 @@
 use super::chatter::Chatter;
 use super::server::{Address, Role, Server, Target};
 use router::{
-    Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, IpPort, Refused, Residency,
+    Class, Config, ConfigError, Cx, Element, ElementName, FileName, FromArg, Handlers, IpPort, Refused,
+    Residency, Scope,
 };
 use std::any::Any;
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,6 +99,19 @@ struct ControlSocket {
     greeting: Option<bool>,
 }
 
+/// Ports to choose from.
+struct Ports(RangeInclusive<u16>);
+
+impl FromArg for Ports {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        let port = |text: &str| IpPort::from_arg(text, scope).map(|IpPort(port)| port);
+        match text.strip_suffix('+') {
+            Some(first) => Ok(Ports(port(first)?..=u16::MAX)),
+            None => port(text).map(|port| Ports(port..=port)),
+        }
+    }
+}
+
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     create_as(config, false)
 }
@@ -108,7 +124,7 @@ pub(super) fn create_chatter(config: &mut Config<'_>) -> Result<Box<dyn Element>
 fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>, ConfigError> {
     let (mut kind, mut others) = (String::new(), Vec::new());
     config.args().required("TYPE", &mut kind).rest(&mut others).finish()?;
-    let (mut port, mut file) = (IpPort(0), None::<FileName>);
+    let (mut ports, mut file) = (Ports(0..=0), None::<FileName>);
     let (mut read_only, mut verbose, mut localhost) = (false, false, true);
     let (mut address, mut proxy) = (None::<Ipv4Addr>, None::<ElementName>);
     let (mut retries, mut retry_warnings) = (0, true);
@@ -117,7 +133,7 @@ fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>
     let args = config.args().required("TYPE", &mut ignored);
     let args = match kind.as_str() {
         "TCP" => args
-            .required("PORT", &mut port)
+            .required("PORT", &mut ports)
             .keyword("LOCALHOST", &mut localhost)
             .keyword("ADDRESS", &mut address),
         "UNIX" => args.required("FILENAME", &mut file).keyword("LOCALHOST", &mut localhost),
@@ -140,7 +156,7 @@ fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>
         Some(FileName(name)) => Address::Unix(PathBuf::from(name)),
         None => {
             let everywhere = if localhost { Ipv4Addr::LOCALHOST } else { Ipv4Addr::UNSPECIFIED };
-            Address::Tcp(IpAddr::V4(address.unwrap_or(everywhere)), port.0)
+            Address::Tcp(IpAddr::V4(address.unwrap_or(everywhere)), ports.0)
         }
     };
     let proxy = proxy.map(|proxy| proxy.name);
@@ -240,7 +256,7 @@ impl Element for ControlSocket {
         h.read("port", |e: &mut ControlSocket, _| match (&e.address, &e.server) {
             (Address::Unix(path), _) => path.display().to_string(),
             (_, Some(Server { port: Some(port), .. })) => port.to_string(),
-            (Address::Tcp(_, port), _) => port.to_string(),
+            (Address::Tcp(_, ports), _) => ports.start().to_string(),
         });
     }
 }

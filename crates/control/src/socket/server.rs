@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags};
 use std::fs::File;
 use std::io::BufReader;
 use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
@@ -25,7 +26,8 @@ const SUCCESSION: Duration = Duration::from_millis(300);
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
-    Tcp(IpAddr, u16),
+    /// At the first of these ports that is not in use.
+    Tcp(IpAddr, RangeInclusive<u16>),
     Unix(PathBuf),
 }
 
@@ -117,6 +119,17 @@ impl Listener {
     }
 }
 
+/// Listens on the first of these ports that is not in use.
+fn listen(ip: IpAddr, ports: &RangeInclusive<u16>) -> std::io::Result<TcpListener> {
+    for port in *ports.start()..*ports.end() {
+        match TcpListener::bind(SocketAddr::new(ip, port)) {
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {}
+            result => return result,
+        }
+    }
+    TcpListener::bind(SocketAddr::new(ip, *ports.end()))
+}
+
 /// A server. Its threads end when it is dropped.
 pub(crate) struct Server {
     pub(super) address: Address,
@@ -135,8 +148,8 @@ impl Server {
     pub(super) fn start(address: &Address, target: Target, role: Role) -> Result<Server, String> {
         let bound = |error: std::io::Error| format!("bind: {}", plain(&error));
         let (listener, port, socket) = match address {
-            Address::Tcp(ip, port) => {
-                let listener = TcpListener::bind(SocketAddr::new(*ip, *port)).map_err(bound)?;
+            Address::Tcp(ip, ports) => {
+                let listener = listen(*ip, ports).map_err(bound)?;
                 let port = listener.local_addr().map_err(bound)?.port();
                 let socket = listener.as_fd().try_clone_to_owned().map_err(bound)?;
                 (Listener::Tcp(listener), Some(port), socket)
