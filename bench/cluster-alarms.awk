@@ -33,7 +33,7 @@ END {
     idled = longest(accused[n], heard[n], at[n])
     is_right = idled >= needed
     right += is_right; wrong += !is_right
-    if (list) printf "%s: at %d us node %s gave up node %s, which did not run for %d us\n", is_right ? "right" : "FALSE", at[n], by[n],
+    if (list) printf "%s: at %.0f us node %s gave up node %s, which did not run for %d us\n", is_right ? "right" : "FALSE", at[n], by[n],
       accused[n], idled
   }
   # What was forgotten before it was read.
