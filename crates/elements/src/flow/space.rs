@@ -89,3 +89,40 @@ impl<T: Default + Clone> Space<T> {
 fn new_chunk<T: Default + Clone>() -> Box<[State<T>]> {
     vec![State::default(); CHUNK].into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tag(number: u32, generation: u32) -> FlowTag {
+        FlowTag { number, generation }
+    }
+
+    /// What is kept of a flow ends with it, whether another one has its number by then or nobody does; packets that were late get
+    /// nothing, and neither do those without a flow, or with one that no manager has.
+    #[test]
+    fn flows_come_and_go() {
+        let flows = Arc::new(Flows::new(&[0], 2).unwrap());
+        let chunks = vec![None];
+        let mut space: Space<u8> = Space { managers: vec![(1, flows.clone())], chunks };
+        let mut ended = Vec::new();
+        let mut enter = |space: &mut Space<u8>, tag, value: u8| {
+            let (kept, new) = space.of(tag, |old| ended.push(old))?;
+            Some((std::mem::replace(kept, value), new))
+        };
+        assert_eq!(enter(&mut space, tag(1, 1), 7), Some((0, true)));
+        assert_eq!(enter(&mut space, tag(2, 5), 9), Some((0, true)));
+        assert_eq!(enter(&mut space, tag(1, 1), 8), Some((7, false)));
+        assert_eq!(enter(&mut space, tag(1, 3), 4), Some((0, true)));
+        assert_eq!(enter(&mut space, tag(1, 1), 6), None);
+        assert_eq!(enter(&mut space, FlowTag::NONE, 6), None);
+        assert_eq!(enter(&mut space, tag(CHUNK as u32, 1), 6), None);
+        assert_eq!(ended, [8]);
+        flows.set_generation(0, 3);
+        flows.set_generation(1, 6);
+        let mut swept = Vec::new();
+        space.sweep(|old| swept.push(old));
+        assert_eq!(swept, [9]);
+        assert_eq!(space.of(tag(1, 3), drop), Some((&mut 4, false)));
+    }
+}
