@@ -39,6 +39,8 @@ struct HashSwitch {
     offset: usize,
     end: usize,
     outputs: usize,
+    /// With 2, 4 or 8 outputs the bits that their numbers have.
+    mask: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -55,21 +57,28 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     let offset = offset as usize;
     let end = offset.saturating_add(length as usize);
-    Ok(Box::new(HashSwitch { offset, end, outputs: config.outputs() }))
+    let outputs = config.outputs();
+    let mask = if [2, 4, 8].contains(&outputs) { outputs - 1 } else { 0 };
+    Ok(Box::new(HashSwitch { offset, end, outputs, mask }))
 }
 
-/// The sum of all bytes, eight at a time: addresses and ports are as long as that.
+/// The sum of eight bytes.
+#[inline]
+fn sum_of_8(bytes: &[u8; 8]) -> usize {
+    const EVERY_OTHER: u64 = 0x00ff_00ff_00ff_00ff;
+    let word = u64::from_ne_bytes(*bytes);
+    // Four sums of two bytes, which the factor's ones add up in the upper quarter.
+    let pairs = (word & EVERY_OTHER) + (word >> 8 & EVERY_OTHER);
+    (pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48) as usize
+}
+
+/// The sum of all bytes. Two addresses, of which one most often wants it, are as long as a word.
 #[inline]
 fn sum(bytes: &[u8]) -> usize {
-    const EVERY_OTHER: u64 = 0x00ff_00ff_00ff_00ff;
-    let (words, rest) = bytes.as_chunks::<8>();
-    let of_word = |word: &[u8; 8]| {
-        let word = u64::from_ne_bytes(*word);
-        // Four sums of two bytes, which the factor's ones add up in the upper quarter.
-        let pairs = (word & EVERY_OTHER) + (word >> 8 & EVERY_OTHER);
-        (pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48) as usize
-    };
-    words.iter().map(of_word).sum::<usize>() + rest.iter().map(|&byte| usize::from(byte)).sum::<usize>()
+    match bytes.as_array() {
+        Some(word) => sum_of_8(word),
+        None => bytes.iter().map(|&byte| usize::from(byte)).sum(),
+    }
 }
 
 impl HashSwitch {
@@ -77,10 +86,7 @@ impl HashSwitch {
     fn output(&self, packet: &Packet) -> usize {
         let Some(bytes) = packet.data().get(self.offset..self.end) else { return 0 };
         let sum = sum(bytes);
-        match self.outputs {
-            2 | 4 | 8 => (sum ^ (sum >> 4)) & (self.outputs - 1),
-            outputs => sum % outputs,
-        }
+        if self.mask != 0 { (sum ^ (sum >> 4)) & self.mask } else { sum % self.outputs }
     }
 }
 
