@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 struct Ports {
     list: Vec<u32>,
-    /// Whether further ports may follow: `[]`, `[0,]`.
+    /// Whether further ports may follow: `[]`, `[0,]`, `[0-]`.
     open: bool,
 }
 
@@ -253,12 +253,17 @@ impl Parser<'_> {
         if self.lexer.accept(Kind::Char('[')).is_none() {
             return ports;
         }
+        // Whether the next port ends a range: `[0-3]`.
+        let mut range = false;
         loop {
             let token = self.next();
             match token.kind {
                 Kind::Ident => {
                     let port = self.port_number(&token);
-                    ports.list.push(port);
+                    match ports.list.last().filter(|_| range) {
+                        Some(&first) => self.range(&mut ports.list, first, port, &token),
+                        None => ports.list.push(port),
+                    }
                 }
                 Kind::Char(']') => {
                     if ports.list.is_empty() {
@@ -277,10 +282,23 @@ impl Parser<'_> {
             if token.is_char(']') {
                 return ports;
             }
-            if !token.is_char(',') {
+            let dash = token.is_char('-') && !range;
+            range = range && !token.is_char(',') || dash;
+            if !dash && !token.is_char(',') {
                 self.error_at(&token, "syntax error: expected ','");
                 self.lexer.unlex(token);
             }
+        }
+    }
+
+    /// Adds the ports behind `first` up to `last`, as long as ranges do not name too many of them.
+    fn range(&mut self, list: &mut Vec<u32>, first: u32, last: u32, token: &Token) {
+        self.ranged += last.saturating_sub(first) as usize;
+        if self.ranged <= self.limits().connections {
+            list.extend(first + 1..=last);
+        } else if !self.stopped {
+            self.error_at(token, "too many ports in ranges");
+            self.stop();
         }
     }
 

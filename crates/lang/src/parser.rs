@@ -53,6 +53,8 @@ pub(crate) struct Parser<'a> {
     libraries: usize,
     /// Tokens read and names tried.
     pub(crate) work: usize,
+    /// Ports that ranges have added.
+    pub(crate) ranged: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -72,6 +74,7 @@ impl<'a> Parser<'a> {
             stopped: false,
             libraries: 0,
             work: 0,
+            ranged: 0,
         }
     }
 

@@ -198,3 +198,9 @@ fn long_texts_are_refused() {
         "configuration is longer than 10 bytes"
     );
 }
+
+#[test]
+fn ranges_multiply() {
+    let text = format!("a, b :: A; {}", "a[0-60000] => [0-60000] b;".repeat(100));
+    assert_eq!(first_error(&lang::parse(&text, "f", &[])), "too many ports in ranges");
+}

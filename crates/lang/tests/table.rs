@@ -829,3 +829,33 @@ fn self_contained_variables() {
     "#]],
     );
 }
+
+#[test]
+fn ranges_of_ports() {
+    check(
+        "a, b :: A; a [0-2] => [1, 3-4] b; a [5-] => [7-8] b; a [9-8] -> b; a [0-1-2] -> b; a [-1] -> b",
+        expect![[r#"
+            a :: A;
+            b :: A;
+            2@3 :: 2;
+            1@4 :: 1;
+
+            a [9] -> b;
+            a -> [1] b;
+            a [1] -> [3] b;
+            a [2] -> [4] b;
+            a [5] -> [7] b;
+            a [6] -> [8] b;
+            config:1: syntax error: expected ','
+            config:1: syntax error: expected port number
+            config:1: syntax error near '-'
+            config:1: output ports ignored at end of chain
+            config:1: syntax error near ']'
+            config:1: syntax error near '->'
+            config:1: syntax error: expected port number
+            config:1: syntax error near '-'
+            config:1: syntax error near ']'
+            config:1: syntax error near '->'
+        "#]],
+    );
+}
