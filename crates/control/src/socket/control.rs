@@ -44,6 +44,7 @@
 //!
 //! # Handlers
 //! - `port` (read): the TCP port, or the name of the UNIX-domain socket.
+//! - `filename` (read, of UNIX-domain sockets): the socket's name.
 //!
 //! # Example
 //! ```click
@@ -253,6 +254,10 @@ impl Element for ControlSocket {
     }
 
     fn handlers(&self, h: &mut Handlers) {
+        if let Address::Unix(path) = &self.address {
+            let name = path.display().to_string();
+            h.read("filename", move |_: &mut ControlSocket, _| name.clone());
+        }
         h.read("port", |e: &mut ControlSocket, _| match (&e.address, &e.server) {
             (Address::Unix(path), _) => path.display().to_string(),
             (_, Some(Server { port: Some(port), .. })) => port.to_string(),

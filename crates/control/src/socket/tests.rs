@@ -204,6 +204,11 @@ fn stopping_through_a_unix_socket() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("sock");
     let mut router = build(&format!("ControlSocket(UNIX, {}); s :: Sample", path.display()), Clock::real());
+    let name = path.display().to_string();
+    for handler in ["filename", "port"] {
+        let read = router.call(Call::read(format!("ControlSocket@1.{handler}"), ""));
+        assert_eq!(read.as_deref(), Ok(name.as_str()), "{handler}");
+    }
     let mut client = UnixStream::connect(&path).expect("it listens before it runs");
     let asking = std::thread::spawn(move || {
         let mut text = String::new();
