@@ -33,7 +33,10 @@
 //! - `FORCE_LEN` (integer, default -1): if 0, packets are lengthened with zeros to what they had before they were cut; if 60 to 9,000, all
 //!   packets are lengthened or cut to so many bytes, 14 less where the file has no Ethernet headers.
 //! - `ACCELERATION` (integer, default 100): with TIMING, the pace in per cent of that of the capture.
-//! - `TIMING_FNT` (string): FastClick's formula for the pace, which is not computed: only an empty one is accepted.
+//! - `TIMING_FNT` (string): with TIMING, a formula for that pace, where `x` is seconds since the first packet: `100` keeps the pace,
+//!   `10 + 5 * x` grows. It may have `+ - * / % ^`, parentheses, `pi`, `e`, and `abs`, `acos`, `asin`, `atan`, `atan2`, `ceil`, `cos`,
+//!   `cosh`, `exp`, `floor`, `ln`, `log`, `max`, `min`, `pow`, `sin`, `sinh`, `sqrt`, `squarewave`, `tan`, `tanh`. Where it is not
+//!   positive, packets end.
 //! - `MMAP`, `PRELOAD`, `BURST`: accepted for compatibility, without effect.
 //!
 //! At the end of the range STOP and END_CALL take effect as at the end of the file; without them the element becomes
@@ -57,6 +60,7 @@
 //! ToDump, FromMemory
 
 use super::encap::{self, Encap, mark_ip};
+use super::formula::Formula;
 use super::range::{Nanos, Place, Range, RangeArgs};
 use crate::basic::pad::lengthen;
 use crate::reading::{self, Next};
@@ -101,6 +105,16 @@ enum Stage {
     Chosen,
 }
 
+/// What the times at which packets are due are counted from.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// When the first packet was emitted.
+    start_ns: i64,
+    /// The capture time of the first packet, or with a formula of the last, and when it was emitted.
+    captured_ns: i64,
+    emitted_ns: i64,
+}
+
 /// The file, and what has been read of it.
 struct Source {
     /// `None` once a new configuration has it.
@@ -111,8 +125,7 @@ struct Source {
     /// Where the last record begins.
     position: u64,
     range: Range,
-    /// The capture time of the first packet, and when it was emitted.
-    pace: Option<(i64, i64)>,
+    pace: Option<Pace>,
     /// The end of the range was met, but nothing done about it yet.
     range_ended: bool,
     ended: bool,
@@ -128,6 +141,8 @@ struct FromDump {
     timing: bool,
     /// The pace with `timing`, in per cent of the capture's.
     acceleration: u32,
+    /// What computes it instead.
+    formula: Option<Formula>,
     /// FastClick's argument: 0 for the length that packets had, or a length for all; none to leave them.
     force_len: Option<usize>,
     active: bool,
@@ -167,8 +182,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("BURST", &mut burst)
         .keyword("TIMING_FNT", &mut formula)
         .finish()?;
-    if !formula.is_empty() {
-        return Err("TIMING_FNT: formulas are not computed; use ACCELERATION".into());
+    let parsed = Formula::parse(&formula);
+    if parsed.is_none() && !formula.trim().is_empty() {
+        return Err("TIMING_FNT: bad formula".into());
     }
     if force_len > 0 && !FORCED_LENGTHS.contains(&force_len) {
         return Err("FORCE_LEN requires a valid frame size".into());
@@ -195,6 +211,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         source: Source::new(range),
         timing,
         acceleration,
+        formula: parsed,
         force_len: usize::try_from(force_len).ok(),
         active,
         force_ip,
@@ -290,7 +307,9 @@ impl FromDump {
 
     fn next(&mut self, cx: &mut Cx<'_>) -> Next {
         let Some((record, stage)) = self.source.read(cx) else { return Next::FileEnd };
-        let pace = *self.source.pace.get_or_insert((record.time_ns, cx.now_ns()));
+        let now = cx.now_ns();
+        let first = Pace { start_ns: now, captured_ns: record.time_ns, emitted_ns: now };
+        let pace = *self.source.pace.get_or_insert(first);
         if self.source.range_ended {
             return Next::RangeEnd;
         }
@@ -307,19 +326,32 @@ impl FromDump {
                 }
             }
         }
-        let at_ns = self.due_ns(pace, record.time_ns);
-        if self.timing && cx.now_ns() < at_ns {
-            return Next::Later(at_ns);
+        if self.timing {
+            let Some(at_ns) = self.due_ns(pace, record.time_ns) else { return Next::FileEnd };
+            if now < at_ns {
+                return Next::Later(at_ns);
+            }
+            if self.formula.is_some() {
+                let pace = Pace { captured_ns: record.time_ns, emitted_ns: at_ns, ..pace };
+                self.source.pace = Some(pace);
+            }
         }
         self.source.held = None;
         self.make(cx, &record)
     }
 
-    /// When a packet is due, by the capture time of the first one, the time at which that was emitted, and its own.
-    fn due_ns(&self, (first_ns, start_ns): (i64, i64), time_ns: i64) -> i64 {
-        let since_first = i128::from(time_ns) - i128::from(first_ns);
-        let scaled = since_first * 100 / i128::from(self.acceleration);
-        start_ns.saturating_add(scaled.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+    /// When a packet is due that was captured at a time; `None` if never.
+    fn due_ns(&self, pace: Pace, time_ns: i64) -> Option<i64> {
+        let since = i128::from(time_ns) - i128::from(pace.captured_ns);
+        let scaled = match &self.formula {
+            None => since * 100 / i128::from(self.acceleration),
+            Some(formula) => {
+                let x = pace.emitted_ns.saturating_sub(pace.start_ns) as f64 / 1e9;
+                let percent = Some(formula.value(x)).filter(|percent| *percent > 0.0)?;
+                (since as f64 * 100.0 / percent) as i128
+            }
+        };
+        Some(pace.emitted_ns.saturating_add(scaled.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
     }
 
     fn sample(&self, cx: &mut Cx<'_>) -> bool {
@@ -640,6 +672,26 @@ mod tests {
         let start = router.clock().now_ns();
         router.run();
         assert_eq!(router.clock().now_ns() - start, 3 * SECOND);
+    }
+
+    /// A formula says the pace at each packet; where it is not positive, nothing follows.
+    #[test]
+    fn formulas() {
+        let (_folder, path) = capture("a.pcap", 4, Options::default());
+        let run = |formula: &str| {
+            let config =
+                format!("d :: FromDump({path}, TIMING true, STOP true, TIMING_FNT \"{formula}\") -> Discard");
+            let mut router = build(&config, 1, 32).unwrap();
+            let start = router.clock().now_ns();
+            router.run();
+            let count = router.call(Call::read("d.count", "")).unwrap();
+            ((router.clock().now_ns() - start) / (SECOND / 100), count)
+        };
+        assert_eq!(run("100"), (300, "4".to_owned()));
+        assert_eq!(run("100 * (1 + x)"), (100 + 50 + 40, "4".to_owned()));
+        assert_eq!(run("100 - 100 * x"), (100, "2".to_owned()));
+        let text = errors(&format!("FromDump({path}, TIMING_FNT \"2 +\") -> Discard"));
+        assert!(text.contains("TIMING_FNT: bad formula"), "{text}");
     }
 
     /// IP packets are marked, others part; packets without link header are IP packets by nature.

@@ -1,6 +1,7 @@
 //! Packets from and to files and interfaces in memory.
 
 pub(crate) mod encap;
+mod formula;
 mod from_dump;
 mod from_memory;
 mod range;

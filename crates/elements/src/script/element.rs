@@ -57,12 +57,13 @@
 //!   `idiv` cuts the fraction off.
 //! - `avg`: the mean of numbers. `count`, `popcount`: how many words, or numbers other than zero, there are. `gt_vec`: how many of the numbers
 //!   behind the first are greater than that. These are FastClick's.
-//! - `mod`, `rem`: remainder of two integers, or else numbers. `neg`, `abs`: of a number.
+//! - `mod`, `rem`: remainder of two integers, or else numbers. `neg`, `abs`, and FastClick's `ceil`: of a number.
 //! - `eq`, `ne`, `gt`, `ge`, `lt`, `le`: compare two numbers or strings. `in`: whether the first word is among the others.
 //! - `not`, `and`, `or`, `nand`, `nor`: of booleans. `if`: the second word if the first is true, else the third.
 //! - `first`: the first word. `length`: in bytes. `unquote`: without one layer of quotes. `sprintf`: formats words by the
 //!   first of them.
-//! - `random`: an integer, below one argument, or between two. `now`: the time.
+//! - `random`: an integer, below one argument, or between two. `now`: the time. `now_steady`, FastClick's, says the
+//!   same: time never steps here.
 //! - `readable`, `writable`: whether all handlers named exist.
 //! - `htons`, `htonl`, `ntohs`, `ntohl`: swap bytes. `cat`, `catq`: the contents of a file. `kill`: sends a signal to processes.
 //!
@@ -467,6 +468,7 @@ impl Element for Script {
         h.write_outcome("run", |_: &mut Script, _, text| Script::run("run", text, true));
         h.read_with("random", |_: &mut Script, cx, text| random(cx, text));
         h.read("now", |_: &mut Script, cx| now(cx));
+        h.read("now_steady", |_: &mut Script, cx| now(cx));
         h.read_with("readable", |_: &mut Script, cx, text| Ok(able(cx, text, Access::Read).to_string()));
         h.read_with("writable", |_: &mut Script, cx, text| Ok(able(cx, text, Access::Write).to_string()));
         h.read_with("cat", |_: &mut Script, cx, text| cat(cx, text)).as_private();

@@ -17,6 +17,7 @@
 //! - `LENGTH` (integer, default -1): bytes of each packet: DATA cut off or repeated; negative means DATA as it is.
 //!   `DATASIZE` is an older name.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT packets.
+//! - `END_CALL` (handler call): FastClick's; called after LIMIT packets.
 //! - `BANDWIDTH` (bandwidth): bytes a second, instead of RATE.
 //! - `HEADROOM` (integer): FastClick's; accepted; packets have the usual headroom.
 //!
@@ -37,7 +38,7 @@
 use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers, length_handlers};
 use crate::queueing::rate::{Bandwidth, TokenBucket};
 use packet::Batch;
-use router::{Activity, Bytes, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Activity, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RatedSource", create)
@@ -52,6 +53,10 @@ struct RatedSource {
     limit: i32,
     active: bool,
     stop: bool,
+    /// What is to be called after the last packet.
+    end_call: Option<Call>,
+    /// Whether that has been done.
+    ended: bool,
     count: u64,
     push: bool,
 }
@@ -59,13 +64,15 @@ struct RatedSource {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut data = Bytes(DEFAULT_DATA.to_vec());
     let (mut rate, mut length, mut datasize) = (10, -1, None);
-    let (mut bandwidth, mut headroom) = (Bandwidth::default(), 0u32);
+    let (mut bandwidth, mut headroom, mut end_call) = (Bandwidth::default(), 0u32, None::<router::CallArg>);
     let mut e = RatedSource {
         contents: Contents::default(),
         bucket: TokenBucket::default(),
         limit: -1,
         active: true,
         stop: false,
+        end_call: None,
+        ended: false,
         count: 0,
         push: config.output_is_push(0),
     };
@@ -78,15 +85,19 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("LENGTH", &mut length)
         .keyword("DATASIZE", &mut datasize)
         .keyword("STOP", &mut e.stop)
+        .keyword("END_CALL", &mut end_call)
         .keyword("BANDWIDTH", &mut bandwidth)
         .keyword("HEADROOM", &mut headroom)
         .finish()?;
     e.contents = Contents::new(data.0, datasize.unwrap_or(length));
+    e.end_call = end_call.map(|call| call.0);
     let mut burst = burst(rate);
     if bandwidth.0 > 0 {
         let bytes = u32::try_from(e.contents.len()).unwrap_or(u32::MAX).max(1);
         rate = bandwidth.0 / bytes;
-        burst = self::burst(rate).max(bytes.saturating_mul(2));
+        // As in Click, it is the argument LENGTH that makes bursts longer.
+        let length = u32::try_from(e.contents.length).unwrap_or(0);
+        burst = self::burst(rate).max(length.saturating_mul(2));
     }
     e.bucket = TokenBucket::new(rate, burst);
     Ok(Box::new(e))
@@ -111,6 +122,17 @@ impl RatedSource {
         let batch = self.contents.make(cx, packets, now);
         self.count += batch.len() as u64;
         batch
+    }
+
+    /// After the last packet: does what was asked for then. A call is made once, the driver is stopped again.
+    fn end(&mut self, cx: &mut Cx<'_>) {
+        if let Some(call) = self.end_call.as_ref().filter(|_| !self.ended) {
+            cx.call(call.clone());
+        }
+        self.ended = true;
+        if self.stop {
+            cx.please_stop();
+        }
     }
 
     fn sleep(&self, cx: &mut Cx<'_>) {
@@ -147,10 +169,7 @@ impl Element for RatedSource {
             return;
         }
         if self.allowed() == 0 {
-            if self.stop {
-                cx.please_stop();
-            }
-            return;
+            return self.end(cx);
         }
         let batch = self.make(cx, cx.vector());
         if batch.is_empty() {
@@ -167,8 +186,8 @@ impl Element for RatedSource {
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         if !self.active || self.allowed() == 0 {
-            if self.active && self.stop {
-                cx.please_stop();
+            if self.active {
+                self.end(cx);
             }
             cx.set_signal(false);
             return Pull::Nothing;
@@ -185,7 +204,7 @@ impl Element for RatedSource {
         type S = RatedSource;
         h.read("count", |e: &mut S, _| e.count);
         h.write("reset", |e: &mut S, cx, _| {
-            e.count = 0;
+            (e.count, e.ended) = (0, false);
             e.bucket.set(1);
             e.wake(cx);
             Ok(())
@@ -201,7 +220,7 @@ impl Element for RatedSource {
         });
         h.read("limit", |e: &mut S, _| e.limit.max(-1));
         h.write("limit", |e: &mut S, cx, text| {
-            e.limit = router::value(cx, text)?;
+            (e.limit, e.ended) = (router::value(cx, text)?, false);
             Ok(())
         });
         h.read("active", |e: &mut S, _| e.active);
@@ -247,5 +266,27 @@ mod tests {
         assert!(number(2).abs_diff(1000) <= 1 && number(3).abs_diff(400) <= 1, "{values:?}");
         // The second may have made up its burst, of 200 packets, in advance.
         assert!((1190..=1410).contains(&number(4)), "{values:?}");
+    }
+
+    /// The call comes after the last packet, once, and again after the next last one.
+    #[test]
+    fn end_call() {
+        let config = "s :: RatedSource(RATE 100, LIMIT 5, END_CALL t.run) -> d :: Discard;
+                      t :: Script(TYPE PASSIVE, set n $(add $n 1), print $(d.count), return);
+                      Script(wait 1, write s.reset, wait 1, print $(t.get n), stop)";
+        assert_eq!(run(config), "5\n10\n2\n");
+    }
+
+    /// Only LENGTH makes up for a bandwidth in longer bursts.
+    #[test]
+    fn bursts_of_a_bandwidth() {
+        let burst = |length: &str| {
+            let config = format!(
+                "RatedSource(BANDWIDTH 690Bps{length}) -> u :: Unqueue(ACTIVE false) -> c :: Counter -> Discard;
+                 Script(wait 100, write u.active true, wait 0.01, stop)"
+            );
+            run_and_read(&config, &["c.count"])[0].parse::<u32>().unwrap_or(0)
+        };
+        assert_eq!((burst(""), burst(", LENGTH 69")), (2, 138));
     }
 }

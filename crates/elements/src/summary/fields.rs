@@ -117,9 +117,10 @@ fn payload(view: &View<'_>) -> Result<Value, Missing> {
 }
 
 fn payload_md5(view: &View<'_>) -> Result<Value, Missing> {
-    let (bytes, len) = view.payload();
-    let there = bytes.len().min(usize::try_from(len).unwrap_or(usize::MAX));
-    Ok(Value::Bytes(Md5::digest(&bytes[..there]).to_vec()))
+    match payload(view)? {
+        Value::Bytes(bytes) => Ok(Value::Bytes(Md5::digest(bytes).to_vec())),
+        other => Ok(other),
+    }
 }
 
 fn tcp_flags(view: &View<'_>) -> Result<Value, Missing> {
@@ -178,8 +179,8 @@ pub(super) const FIELDS: &[Field] = &[
     field("first_ntimestamp", NOTE, NTIME, |v| Ok(Value::Time(v.packet.anno(Anno::FIRST_TIMESTAMP) as i64)), first_time),
     field("count", NOTE, Form::Number(4), |v| number(v.stamp.count),
         |m, value| m.notes.extra_packets = value.number().saturating_sub(1)),
-    field("link", NOTE, Form::Number(1), |v| number(v.packet.paint()), paint),
-    field("paint", NOTE, Form::Number(1), |v| number(v.packet.paint()), paint),
+    field("link", NOTE, Form::Link, |v| number(v.packet.paint()), paint),
+    field("paint", NOTE, Form::Link, |v| number(v.packet.paint()), paint),
     field("direction", NOTE, Form::Direction, |v| number(v.packet.paint()), paint),
     field("aggregate", NOTE, Form::Number(4), |v| anno(v, Anno::AGGREGATE), |m, value| m.notes.aggregate = value.number()),
     field("wire_len", NOTE, Form::Number(4), |v| number(v.packet.len() as u64),
@@ -237,8 +238,8 @@ pub(super) const FIELDS: &[Field] = &[
     field("udp_len", TRANSPORT, Form::Number(4), |v| u16_of(v, Protocol::Udp, 4),
         |m, value| m.set_transport(ip_proto::UDP, 4, &two(value))),
 
-    field("icmp_type", TRANSPORT, Form::Number(1), |v| icmp_byte(v, 0), |m, value| m.set_icmp_type(value.number() as u8)),
-    field("icmp_code", TRANSPORT + 1, Form::Number(1), |v| icmp_byte(v, 1),
+    field("icmp_type", TRANSPORT, Form::IcmpTypeNumber, |v| icmp_byte(v, 0), |m, value| m.set_icmp_type(value.number() as u8)),
+    field("icmp_code", TRANSPORT + 1, Form::IcmpCodeNumber, |v| icmp_byte(v, 1),
         |m, value| m.set_icmp_code(value.number() as u8)),
     field("icmp_type_name", TRANSPORT, Form::IcmpType, |v| icmp_byte(v, 0),
         |m, value| m.set_icmp_type(value.number() as u8)),

@@ -45,6 +45,8 @@ pub(super) enum Form {
     Ecn,
     /// `>` for 0, `<` for 1.
     Direction,
+    /// A number, which may be read as a direction.
+    Link,
     TcpFlags,
     TcpOptions(Which),
     IpOptions,
@@ -56,6 +58,10 @@ pub(super) enum Form {
     Md5 {
         hexadecimal: bool,
     },
+    /// The number of an ICMP type or code, which may be read as a name.
+    IcmpTypeNumber,
+    IcmpCodeNumber,
+    /// Their names.
     IcmpType,
     /// The name of a code; the type stands in the higher byte.
     IcmpCode,
@@ -102,7 +108,9 @@ impl Form {
         let bytes: &[u8] = if let Value::Bytes(bytes) = value { bytes } else { &[] };
         let _ = match self {
             Form::None => write!(text, "-"),
-            Form::Number(_) => write!(text, "{number}"),
+            Form::Number(_) | Form::Link | Form::IcmpTypeNumber | Form::IcmpCodeNumber => {
+                write!(text, "{number}")
+            }
             Form::Time { .. } => {
                 print_time(text, number as i64);
                 Ok(())
@@ -183,7 +191,7 @@ impl Form {
                 "CE" => 3,
                 _ => ECN.iter().position(|name| *name == text).map(|n| n as u64).or_else(|| below(4))?,
             },
-            Form::Direction => match text {
+            Form::Direction | Form::Link => match text {
                 ">" => 0,
                 "<" => 1,
                 _ => below(256)?,
@@ -198,8 +206,8 @@ impl Form {
             Form::EtherType => u16::from_str_radix(text, 16).ok()?.into(),
             Form::Text => return Some(Value::Bytes(lang::conf::unquote_bytes(text))),
             Form::Md5 { .. } => return None, // nobody can make the payload of it
-            Form::IcmpType => describe::icmp_type(text)?.into(),
-            Form::IcmpCode => match context.icmp_type {
+            Form::IcmpType | Form::IcmpTypeNumber => describe::icmp_type(text)?.into(),
+            Form::IcmpCode | Form::IcmpCodeNumber => match context.icmp_type {
                 Some(kind) => describe::icmp_code(kind, text)?.into(),
                 None => below(256)?,
             },
@@ -346,7 +354,10 @@ mod tests {
             (Form::Mac, Value::Bytes(vec![0, 1, 2, 3, 4, 0xff]), "00-01-02-03-04-FF"),
             (Form::EtherType, Value::Number(0x0800), "0800"),
             (Form::TcpOptions(Which::All), Value::Bytes(vec![2, 4, 5, 0xb4]), "mss1460"),
+            (Form::Link, Value::Number(1), "1"),
             (Form::IcmpType, Value::Number(8), "echo"),
+            (Form::IcmpTypeNumber, Value::Number(8), "8"),
+            (Form::IcmpCodeNumber, Value::Number(3), "3"),
         ];
         for (form, value, expected) in cases {
             let mut text = String::new();
@@ -365,6 +376,8 @@ mod tests {
         let read = |form: Form, text: &str| form.parse(text, HERE).map(|value| value.number());
         assert_eq!(read(Form::TcpFlags, "SW"), Some(0x82));
         assert_eq!(read(Form::TcpFlags, "Q"), None);
+        assert_eq!((read(Form::Link, "<"), read(Form::Link, "256")), (Some(1), None));
+        assert_eq!(read(Form::IcmpTypeNumber, "echo-reply"), Some(0));
         assert_eq!(read(Form::Fragment, "F"), Some(0x2000));
         assert_eq!(read(Form::Number(1), "256"), None);
         assert_eq!(read(Form::Ecn, "ECT(0)"), Some(2));

@@ -27,8 +27,10 @@
 //!   round for packets whose `direction` is `<`.
 //! - `DATA` (string): the lines themselves, instead of FILENAME.
 //! - `BURST` (integer, default 1): packets a scheduling.
+//! - `TIMES` (integer, default 1): how often the file is read; without end if it is not positive. Standard input is read once.
+//! - `TIMESTAMP` (boolean, default true): whether packets have the times of the file, or none.
 //! - `ALLOW_NONEXISTENT` (boolean, default false): whether a file that is missing is as good as an empty one.
-//! - `ZERO` (boolean): accepted; what the file does not say is always zero.
+//! - `ZERO`, `MIGRATE` (boolean): accepted; what the file does not say is always zero.
 //!
 //! # Handlers
 //! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
@@ -66,7 +68,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut contents, mut flow) = (Raw(String::new()), Raw(String::new()));
     let mut names = [const { None::<Raw> }; 3];
     let [default_contents, default_fields, fields] = &mut names;
-    let mut default_flow = None::<Raw>;
+    let (mut default_flow, mut times) = (None::<Raw>, 1i32);
+    let (mut timestamp, mut migrate) = (true, false);
     config
         .args()
         .positional("FILENAME", &mut filename)
@@ -87,6 +90,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("ALLOW_NONEXISTENT", &mut allow_missing)
         .keyword("DATA", &mut data)
         .keyword("BURST", &mut burst)
+        .keyword("TIMES", &mut times)
+        .keyword("TIMESTAMP", &mut timestamp)
+        .keyword("MIGRATE", &mut migrate)
         .finish()?;
     let filename = match (filename, &data) {
         (Some(_), Some(_)) => return Err("FILENAME and DATA conflict".into()),
@@ -112,9 +118,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     config.shared(|| Ok(Encap::known(LinkType::RawIp)))?;
     let mut e = RecordSource::new(config, &filename, Box::new(reader));
     e.set_sample(config, sample);
-    e.data = data.map(|data| data.0);
+    e.data = data.map(|data| data.0.into());
     (e.allow_missing, e.stop, e.active, e.timing) = (allow_missing, stop, active, timing);
-    e.multipacket = multipacket;
+    (e.multipacket, e.timestamp) = (multipacket, timestamp);
+    e.again = u32::try_from(times).ok().filter(|times| *times > 0).map(|times| times - 1);
     e.burst = burst.clamp(1, packet::BATCH_MAX);
     Ok(Box::new(e))
 }
@@ -199,6 +206,29 @@ mod tests {
         assert_eq!(run_and_read(&config, &["f.filesize", "f.filepos"]), ["21", "21"]);
         std::fs::write(&path, "").unwrap();
         assert!(errors(&config).contains("empty file"));
+    }
+
+    /// A file can be read several times, with or without its times.
+    #[test]
+    fn several_times() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in").to_str().unwrap().to_owned();
+        std::fs::write(&path, "!data ts ip_src\n7 1.0.0.1\n8 1.0.0.2\n").unwrap();
+        let data = "DATA \"!data ts ip_src\\n7 1.0.0.1\\n8 1.0.0.2\\n\"";
+        for (arguments, packets) in
+            [(path.clone(), "2"), (format!("{path}, TIMES 3"), "6"), (format!("{data}, TIMES 3"), "6")]
+        {
+            let config = format!("f :: FromIPSummaryDump({arguments}, STOP true) -> Discard");
+            assert_eq!(run_and_read(&config, &["f.count"]), [packets], "{arguments}");
+        }
+        let config = format!(
+            "f :: FromIPSummaryDump({path}, TIMES 0, TIMESTAMP false) -> c :: Counter(COUNT_CALL 9 stop) -> IPPrint(TIMESTAMP true)
+             -> Discard"
+        );
+        let log = run(&config);
+        assert!(log.lines().count() >= 9 && log.lines().all(|line| line.starts_with("0.000000: ")), "{log}");
+        let empty = "f :: FromIPSummaryDump(DATA \"!data ip_src\\n\", TIMES 0, STOP true) -> Discard";
+        assert_eq!(run_and_read(empty, &["f.count"]), ["0"]);
     }
 
     #[test]

@@ -210,7 +210,7 @@ impl Reader {
 
 impl Records for Reader {
     fn open(&mut self, bytes: Box<dyn BufRead + Send>) {
-        self.bytes = Some(bytes);
+        (self.bytes, self.binary, self.number) = (Some(bytes), false, 0);
     }
 
     fn next(&mut self, cx: &Cx<'_>) -> Option<Maker> {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Records of a file.
 pub(super) trait Records: Send {
-    /// Begins to read.
+    /// Begins to read, perhaps once more.
     fn open(&mut self, bytes: Box<dyn BufRead + Send>);
 
     /// The next record as a packet to be made; `None` at the end.
@@ -91,13 +91,19 @@ impl<R: BufRead> BufRead for Counted<R> {
 /// An element that makes packets of the records of a file.
 pub(super) struct RecordSource {
     pub(super) filename: String,
-    pub(super) data: Option<Vec<u8>>,
+    pub(super) data: Option<Arc<[u8]>>,
     pub(super) allow_missing: bool,
     pub(super) reader: Box<dyn Records>,
     current: Option<Repeat>,
     pub(super) stop: bool,
     pub(super) active: bool,
     pub(super) timing: bool,
+    /// Whether packets get the times of their records.
+    pub(super) timestamp: bool,
+    /// How often the file is still to be read again; `None` for ever.
+    pub(super) again: Option<u32>,
+    /// Whether it had a record this time.
+    any: bool,
     pace_ns: Option<i64>,
     pub(super) multipacket: bool,
     pub(super) sample: f64,
@@ -124,6 +130,9 @@ impl RecordSource {
             stop: false,
             active: true,
             timing: false,
+            timestamp: true,
+            again: Some(0),
+            any: false,
             pace_ns: None,
             multipacket: false,
             sample: 1.0,
@@ -148,7 +157,7 @@ impl RecordSource {
 
 impl RecordSource {
     fn open(&mut self) -> Result<(), String> {
-        if let Some(data) = self.data.take() {
+        if let Some(data) = self.data.clone() {
             self.reader.open(Box::new(Cursor::new(data)));
             return Ok(());
         }
@@ -165,6 +174,18 @@ impl RecordSource {
         Ok(())
     }
 
+    /// Begins to read the file once more, if that is wanted and not in vain.
+    fn begin_again(&mut self) -> bool {
+        let wanted = self.again.is_none_or(|again| again > 0);
+        if !wanted || !std::mem::take(&mut self.any) || self.filename == "<stdin>" {
+            return false;
+        }
+        self.again = self.again.map(|again| again - 1);
+        self.pace_ns = None;
+        self.position.store(0, Ordering::Relaxed);
+        self.open().is_ok()
+    }
+
     /// The bytes of the file; a dash if it is none, or if positions do not count its bytes.
     fn size(&self) -> String {
         let data = std::fs::metadata(&self.filename).ok();
@@ -174,7 +195,11 @@ impl RecordSource {
 
     fn next(&mut self, cx: &mut Cx<'_>) -> Next {
         if self.current.is_none() {
-            let maker = self.reader.next(cx);
+            let maker = match self.reader.next(cx) {
+                None if self.begin_again() => self.reader.next(cx),
+                maker => maker,
+            };
+            self.any |= maker.is_some();
             self.current = maker.map(|maker| Repeat::new(maker, self.multipacket));
         }
         let Some(current) = &mut self.current else { return Next::FileEnd };
@@ -192,7 +217,12 @@ impl RecordSource {
             self.current = None;
         }
         match made {
-            Some(packet) => Next::Packet(packet),
+            Some(mut packet) => {
+                if !self.timestamp {
+                    packet.set_timestamp_ns(0);
+                }
+                Next::Packet(packet)
+            }
             None => {
                 cx.count_drops("no buffer for a packet of a summary", u64::from(wanted));
                 Next::Skipped
