@@ -1,7 +1,7 @@
 //! Click's companion programs, under their names or as `clique click-flatten ...`.
 //!
 //! They read a configuration, transform it, and print it as Click's tools print theirs ([`lang::tool_text`]). Each tool
-//! is a module with its options, its help and what it does; what they have in common is in [`line`] and [`load`].
+//! is a module with its options, its help and what it does; what they have in common is in `line` and `load`.
 
 mod align;
 mod check;
