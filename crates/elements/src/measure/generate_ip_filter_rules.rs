@@ -39,11 +39,8 @@
 //! # See also
 //! GenerateIPLookupRules, IPFilter, IPClassifier, AggregateIPFlows
 
-use super::generate_rules::{Flows, Keep};
-use packet::Packet;
-use router::{
-    Class, Config, ConfigError, Cx, Element, FileName, Handlers, PerPacket, Residency, Simple, Verdict,
-};
+use super::generate_rules::{Flows, Generator, Keep};
+use router::{Class, Config, ConfigError, Element, FileName, PerPacket, Residency};
 use std::fmt::Write;
 
 /// The class.
@@ -53,15 +50,6 @@ pub(crate) const CLASS: Class = Class::new("GenerateIPFilterRules", |config| cre
 /// The older element.
 pub(crate) const OLD: Class =
     Class { name: "GenerateIPFilter", create: |config| create(config, true), ..CLASS };
-
-struct GenerateIpFilterRules {
-    flows: Flows,
-    /// Rules for IPFilter, which say what to do.
-    filter: bool,
-    /// Says the number of rules behind them.
-    old: bool,
-    file: String,
-}
 
 fn create(config: &mut Config<'_>, old: bool) -> Result<Box<dyn Element>, ConfigError> {
     let mut rules = if old { 8000u32 } else { 1000 };
@@ -86,50 +74,27 @@ fn create(config: &mut Config<'_>, old: bool) -> Result<Box<dyn Element>, Config
     if !(keep.src || keep.dst || keep.sport || keep.dport) {
         return Err("rules must be about something".into());
     }
-    Ok(Box::new(PerPacket(GenerateIpFilterRules {
-        flows: Flows::new(keep, rules),
-        filter,
-        old,
-        file: file.0,
-    })))
+    let text = move |flows: &Flows| rules_of(flows, filter, old);
+    Ok(Box::new(PerPacket(Generator { flows: Flows::new(keep, rules), file: file.0, rules: Box::new(text) })))
 }
 
-impl GenerateIpFilterRules {
-    fn dump(&self) -> String {
-        let (flows, prefix) = self.flows.reduced();
-        let (keep, mut text) = (self.flows.keep(), String::new());
-        for flow in &flows {
-            let clauses = [
-                keep.src.then(|| format!("src net {}/{prefix}", flow.src)),
-                keep.dst.then(|| format!("dst net {}/{prefix}", flow.dst)),
-                keep.sport.then(|| format!("src port {}", flow.sport)),
-                keep.dport.then(|| format!("dst port {}", flow.dport)),
-            ];
-            let clauses: Vec<String> = clauses.into_iter().flatten().collect();
-            let action = if self.filter { "allow " } else { "" };
-            let _ = writeln!(text, "{action}{},", clauses.join(" && "));
-        }
-        if self.old {
-            let _ = writeln!(text, "\n# of Rules: {}", flows.len());
-        }
-        text
+/// A rule for each flow, of IPFilter or of IPClassifier; the older class says their number behind them.
+fn rules_of(flows: &Flows, filter: bool, old: bool) -> String {
+    let (reduced, prefix) = flows.reduced();
+    let (keep, mut text) = (flows.keep(), String::new());
+    for flow in &reduced {
+        let clauses = [
+            keep.src.then(|| format!("src net {}/{prefix}", flow.src)),
+            keep.dst.then(|| format!("dst net {}/{prefix}", flow.dst)),
+            keep.sport.then(|| format!("src port {}", flow.sport)),
+            keep.dport.then(|| format!("dst port {}", flow.dport)),
+        ];
+        let clauses: Vec<String> = clauses.into_iter().flatten().collect();
+        let action = if filter { "allow " } else { "" };
+        let _ = writeln!(text, "{action}{},", clauses.join(" && "));
     }
-}
-
-impl Simple for GenerateIpFilterRules {
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        self.flows.note(packet);
-        Verdict::Pass
+    if old {
+        let _ = writeln!(text, "\n# of Rules: {}", reduced.len());
     }
-
-    fn handlers(&self, h: &mut Handlers) {
-        type G = GenerateIpFilterRules;
-        h.read("flows_nb", |e: &mut G, _| e.flows.len());
-        h.read("rules_nb", |e: &mut G, _| e.flows.reduced().0.len());
-        h.read("dump", |e: &mut G, _| e.dump());
-        h.read_with("dump_to_file", |e: &mut G, _, _| {
-            std::fs::write(&e.file, e.dump()).map_err(|error| format!("{}: {error}", e.file))?;
-            Ok(String::new())
-        });
-    }
+    text
 }

@@ -32,11 +32,8 @@
 //! # See also
 //! GenerateIPFilterRules, RadixIPLookup
 
-use super::generate_rules::{Flows, Keep};
-use packet::Packet;
-use router::{
-    Class, Config, ConfigError, Cx, Element, FileName, Handlers, PerPacket, Residency, Simple, Verdict,
-};
+use super::generate_rules::{Flows, Generator, Keep};
+use router::{Class, Config, ConfigError, Element, FileName, PerPacket, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("GenerateIPLookupRules", create)
@@ -44,12 +41,6 @@ pub(crate) const CLASS: Class = Class::new("GenerateIPLookupRules", create)
     .doc(include_str!("generate_ip_lookup_rules.rs"));
 /// The older name.
 pub(crate) const OLD: Class = Class { name: "GenerateIPLookup", ..CLASS };
-
-struct GenerateIpLookupRules {
-    flows: Flows,
-    output: u8,
-    file: String,
-}
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut output, mut rules, mut file) = (0u8, 8000u32, FileName("rules".to_owned()));
@@ -61,30 +52,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("PREFIX", &mut keep.prefix)
         .keyword("OUT_FILE", &mut file)
         .finish()?;
-    Ok(Box::new(PerPacket(GenerateIpLookupRules { flows: Flows::new(keep, rules), output, file: file.0 })))
-}
-
-impl GenerateIpLookupRules {
-    fn dump(&self) -> String {
-        let (flows, prefix) = self.flows.reduced();
-        flows.iter().map(|flow| format!("{}/{prefix} {},\n", flow.dst, self.output)).collect()
-    }
-}
-
-impl Simple for GenerateIpLookupRules {
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        self.flows.note(packet);
-        Verdict::Pass
-    }
-
-    fn handlers(&self, h: &mut Handlers) {
-        type G = GenerateIpLookupRules;
-        h.read("flows_nb", |e: &mut G, _| e.flows.len());
-        h.read("rules_nb", |e: &mut G, _| e.flows.reduced().0.len());
-        h.read("dump", |e: &mut G, _| e.dump());
-        h.read_with("dump_to_file", |e: &mut G, _, _| {
-            std::fs::write(&e.file, e.dump()).map_err(|error| format!("{}: {error}", e.file))?;
-            Ok(String::new())
-        });
-    }
+    let text = move |flows: &Flows| {
+        let (flows, prefix) = flows.reduced();
+        flows.iter().map(|flow| format!("{}/{prefix} {output},\n", flow.dst)).collect()
+    };
+    Ok(Box::new(PerPacket(Generator { flows: Flows::new(keep, rules), file: file.0, rules: Box::new(text) })))
 }

@@ -1,6 +1,7 @@
 //! Flows of the traffic, and rules made of them: what FastClick's rule generators share.
 
 use packet::Packet;
+use router::{Cx, Handlers, Simple, Verdict};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use wire::{ip_proto, ipv4};
@@ -28,6 +29,38 @@ pub(super) struct Keep {
     pub(super) dport: bool,
     /// Bits of addresses.
     pub(super) prefix: u32,
+}
+
+/// An element that notes flows and says them as rules.
+pub(super) struct Generator {
+    pub(super) flows: Flows,
+    /// The file that `dump_to_file` writes.
+    pub(super) file: String,
+    /// The rules as text.
+    pub(super) rules: Box<dyn Fn(&Flows) -> String + Send>,
+}
+
+impl Generator {
+    fn dump(&self) -> String {
+        (self.rules)(&self.flows)
+    }
+}
+
+impl Simple for Generator {
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        self.flows.note(packet);
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("flows_nb", |e: &mut Generator, _| e.flows.len());
+        h.read("rules_nb", |e: &mut Generator, _| e.flows.reduced().0.len());
+        h.read("dump", |e: &mut Generator, _| e.dump());
+        h.read_with("dump_to_file", |e: &mut Generator, _, _| {
+            std::fs::write(&e.file, e.dump()).map_err(|error| format!("{}: {error}", e.file))?;
+            Ok(String::new())
+        });
+    }
 }
 
 /// The first bits of an address.
