@@ -28,21 +28,27 @@ pub(super) fn is_there() -> bool {
 }
 
 /// [`Fib::find_all`].
+///
+/// Groups of each size, the rest, and what few addresses need are functions of their own: as one, a small batch would save
+/// registers for all.
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
 pub(super) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
-    let (addrs, out) = if fib.processor.gathers_fast { (addrs, out) } else { fib.find_many(addrs, out) };
+    let (addrs, out) = if fib.processor.gathers_fast { (addrs, out) } else { find_many(fib, addrs, out) };
     let (addrs, rest) = addrs.as_chunks::<LANES>();
     let (out, rest_out) = out.as_chunks_mut::<LANES>();
     let (addrs, out) = find_groups::<K, 4>(fib, addrs, out);
     let (addrs, out) = find_groups::<K, 2>(fib, addrs, out);
     find_groups::<K, 1>(fib, addrs, out);
     if !rest.is_empty() {
-        let mut lanes = [K::default(); LANES];
-        let mut found = [0; LANES];
-        lanes[..rest.len()].copy_from_slice(rest);
-        find_rows(fib, &[lanes], (1 << rest.len()) - 1, std::array::from_mut(&mut found));
-        rest_out.copy_from_slice(&found[..rest.len()]);
+        find_rest(fib, rest, rest_out);
     }
+}
+
+/// [`Fib::find_many`].
+#[inline(never)]
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn find_many<'a, K: Key>(fib: &Fib<K>, addrs: &'a [K], out: &'a mut [u32]) -> (&'a [K], &'a mut [u32]) {
+    fib.find_many(addrs, out)
 }
 
 /// Finds what makes groups of `N` rows, and returns the rows that are left.
@@ -55,10 +61,33 @@ fn find_groups<'a, K: Key, const N: usize>(
 ) -> (&'a [[K; LANES]], &'a mut [[u32; LANES]]) {
     let (groups, rest) = addrs.as_chunks::<N>();
     let (out, rest_out) = out.as_chunks_mut::<N>();
+    if !groups.is_empty() {
+        find_each(fib, groups, out);
+    }
+    (rest, rest_out)
+}
+
+#[inline(never)]
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn find_each<K: Key, const N: usize>(
+    fib: &Fib<K>,
+    groups: &[[[K; LANES]; N]],
+    out: &mut [[[u32; LANES]; N]],
+) {
     for (addrs, out) in groups.iter().zip(out) {
         find_rows(fib, addrs, u16::MAX, out);
     }
-    (rest, rest_out)
+}
+
+/// Finds fewer than a row.
+#[inline(never)]
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn find_rest<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
+    let mut lanes = [K::default(); LANES];
+    let mut found = [0; LANES];
+    lanes[..addrs.len()].copy_from_slice(addrs);
+    find_rows(fib, &[lanes], (1 << addrs.len()) - 1, std::array::from_mut(&mut found));
+    out.copy_from_slice(&found[..addrs.len()]);
 }
 
 /// Finds, in each row, the addresses whose bits are set in `wanted`. The rows go from level to level together, so that their
@@ -96,17 +125,27 @@ fn find_rows<K: Key, const N: usize>(
         }
         depth += 6;
     }
-    for ((&row, addrs), out) in rows.iter().zip(addrs).zip(out) {
+    for (&row, out) in rows.iter().zip(&mut *out) {
         let ids = _mm512_sub_epi32(row, _mm512_set1_epi32(1));
         // SAFETY: `out` has room for the sixteen.
         unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), ids) };
-        let mut live = _mm512_movepi32_mask(row);
-        while live != 0 {
-            let lane = live.trailing_zeros() as usize;
-            live &= live - 1;
-            let entry = out[lane % LANES].wrapping_add(1);
-            out[lane % LANES] = fib.walk(entry, depth, addrs[lane % LANES]).wrapping_sub(1);
+    }
+    if any_live(&rows) {
+        for ((&row, addrs), out) in rows.iter().zip(addrs).zip(out) {
+            finish(fib, addrs, _mm512_movepi32_mask(row), depth, out);
         }
+    }
+}
+
+/// Follows, for the addresses whose bits are set in `live`, what was found with the first `depth` bits. Few matches are so long.
+#[cold]
+#[inline(never)]
+fn finish<K: Key>(fib: &Fib<K>, addrs: &[K; LANES], mut live: u16, depth: u32, out: &mut [u32; LANES]) {
+    while live != 0 {
+        let lane = live.trailing_zeros() as usize;
+        live &= live - 1;
+        let entry = out[lane % LANES].wrapping_add(1);
+        out[lane % LANES] = fib.walk(entry, depth, addrs[lane % LANES]).wrapping_sub(1);
     }
 }
 
@@ -146,18 +185,19 @@ impl<K: Key> Sixteen<K> {
                 PhantomData,
             );
         }
-        let mut high = [0u64; LANES];
-        for (high, addr) in high.iter_mut().zip(addrs) {
-            *high = addr.high();
-        }
-        // SAFETY: two times eight words, which is what there is.
-        unsafe {
-            Self(
-                _mm512_loadu_si512(high.as_ptr().cast()),
-                _mm512_loadu_si512(high.as_ptr().add(8).cast()),
-                PhantomData,
-            )
-        }
+        // The second word of an address has the bits that count more.
+        let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+        let words: *const __m512i = addrs.as_ptr().cast();
+        // SAFETY: four times 64 bytes, which is what there is, as `SHORT` says.
+        let [a, b, c, d] = unsafe {
+            [
+                _mm512_loadu_si512(words),
+                _mm512_loadu_si512(words.add(1)),
+                _mm512_loadu_si512(words.add(2)),
+                _mm512_loadu_si512(words.add(3)),
+            ]
+        };
+        Self(_mm512_permutex2var_epi64(a, odd, b), _mm512_permutex2var_epi64(c, odd, d), PhantomData)
     }
 
     /// The `width` bits that follow the first `at`.
