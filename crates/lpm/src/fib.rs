@@ -84,7 +84,7 @@ impl<K: Key> Fib<K> {
         let (at, width) = (place(entry), entry & 3);
         // Relaxed: whoever found the block did so by an acquire load, after its words had been written.
         let bitmap = self.arena.load(at, Ordering::Relaxed);
-        let run = (bitmap << (63 - slot)).count_ones().wrapping_sub(1);
+        let run = (bitmap << (63 - slot)).count_ones();
         let byte = run << width;
         // Acquire: an entry may have been stored in place, and refer to a newer block.
         let word = self.arena.load(at.wrapping_add(1 + byte / 8), Ordering::Acquire);
@@ -145,7 +145,7 @@ impl<K: Key> Fib<K> {
         let blocks = each(|at| place(entries[at]) & child_mask(entries[at]));
         let bitmaps = self.arena.load_all(&blocks);
         let later = each(|at| 63 - (addrs[at].bits(K::ROOT_BITS, 6) as u32 & 63));
-        let runs = each(|at| (bitmaps[at] << later[at]).count_ones().wrapping_sub(1));
+        let runs = each(|at| (bitmaps[at] << later[at]).count_ones());
         let bytes = each(|at| runs[at] << (entries[at] & 3));
         let halves = self.arena.load_halves(&each(|at| (2 * blocks[at] + 2).wrapping_add(bytes[at] / 4)));
         let found = each(|at| {
@@ -222,7 +222,7 @@ impl<K: Key> Fib<K> {
         while entry & CHILD != 0 && depth < K::BITS {
             let slot = addr.bits(depth, 6);
             let bitmap = self.arena.load(place(entry), Ordering::Relaxed);
-            let run = (bitmap << (63 - slot)).count_ones() - 1;
+            let run = (bitmap << (63 - slot)).count_ones();
             words.extend([place(entry), place(entry) + 1 + (run << (entry & 3)) / 8]);
             (entry, depth) = (self.step(entry, slot), depth + 6);
         }
@@ -276,7 +276,7 @@ impl<K: Key> Fib<K> {
         }
         let (at, width) = (place(entry), entry & 3);
         let bitmap = self.arena.load(at, Ordering::Relaxed);
-        let words = 1 + (bitmap.count_ones() << width).div_ceil(8);
+        let words = 1 + ((1 + bitmap.count_ones()) << width).div_ceil(8);
         Some((Block { at, words }, bitmap, Width(width)))
     }
 
@@ -285,7 +285,7 @@ impl<K: Key> Fib<K> {
         if entry & CHILD == 0 {
             return slots.fill(entry);
         }
-        let mut begins = self.arena.load(place(entry), Ordering::Relaxed);
+        let mut begins = self.arena.load(place(entry), Ordering::Relaxed) | 1;
         while begins != 0 {
             let first = begins.trailing_zeros() as usize;
             begins &= begins - 1;
@@ -302,7 +302,7 @@ impl<K: Key> Fib<K> {
             return None;
         }
         let bitmap = self.arena.load(place(entry), Ordering::Relaxed);
-        let run = (bitmap << (63 - slot)).count_ones() - 1;
+        let run = (bitmap << (63 - slot)).count_ones();
         let at = place(entry) + 1 + run / 2;
         let shift = 32 * (run % 2);
         let word = self.arena.load(at, Ordering::Relaxed) & !(0xffff_ffff << shift);
@@ -330,7 +330,7 @@ const FEW: usize = 8;
 
 /// A block before it has a place.
 pub(crate) struct Packed {
-    /// A bit where a run of equal slots begins.
+    /// A bit where a run of equal slots begins, but not for the first, which always begins at slot 0.
     pub(crate) bitmap: u64,
     pub(crate) width: Width,
     words: [u64; 32],
@@ -357,7 +357,7 @@ impl Packed {
             let byte = run << width.0;
             words[byte / 8 % 32] |= u64::from(entry) << (8 * (byte % 8));
         }
-        Self { bitmap, width, words, count: (count << width.0).div_ceil(8) }
+        Self { bitmap: bitmap & !1, width, words, count: (count << width.0).div_ceil(8) }
     }
 
     /// The entries, without the bitmap.

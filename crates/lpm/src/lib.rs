@@ -25,14 +25,14 @@
 //!        +---+-- ... +-|-+---+     |
 //!              +-------+           |
 //!              v                   v slot s
-//!  block  +--------------------------------------------+  run = number of set bits among 0..=s
-//!  word 0 | bit s: a run begins at slot s              |
+//!  block  +--------------------------------------------+  run = number of set bits among 1..=s
+//!  word 0 | bit s: a run begins at slot s > 0          |
 //!         +----+----+----+----+----+----+----+---------+
-//!  word 1 | r8 | r7 | r6 | r5 | r4 | r3 | r2 | run 1   |  1-byte entries: 2 to 9 words in all
+//!  word 1 | r7 | r6 | r5 | r4 | r3 | r2 | r1 | run 0   |  1-byte entries: 2 to 9 words in all
 //!         +----+----+----+----+----+----+----+---------+
-//!     or  |  run 4  |  run 3  |  run 2  |    run 1     |  2-byte entries: 2 to 17 words
+//!     or  |  run 3  |  run 2  |  run 1  |    run 0     |  2-byte entries: 2 to 17 words
 //!         +---------+---------+---------+--------------+
-//!     or  |       run 2       |         run 1          |  4-byte entries: 2 to 33 words
+//!     or  |       run 1       |         run 0          |  4-byte entries: 2 to 33 words
 //!         +-------------------+------------------------+
 //! ```
 //!

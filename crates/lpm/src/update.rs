@@ -315,7 +315,7 @@ impl<K: Key, T: Copy> Updater<K, T> {
             }
             return Ok(old);
         }
-        let entry = if packed.bitmap == 1 { slots[0] } else { self.build(fib, &packed)? };
+        let entry = if packed.bitmap == 0 { slots[0] } else { self.build(fib, &packed)? };
         self.plan.unlinked.extend(before.map(|(block, ..)| block));
         Ok(entry)
     }

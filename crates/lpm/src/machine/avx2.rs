@@ -216,9 +216,9 @@ impl Memory {
         let low = self.gather_64(_mm256_castsi256_si128(places));
         let high = self.gather_64(_mm256_extracti128_si256::<1>(places));
         let runs = join(run(low, slots.0), run(high, slots.1));
-        // A run's entry has 1, 2 or 4 bytes, by the last bits of what led here. Runs count from 1.
+        // A run's entry has 1, 2 or 4 bytes, by the last bits of what led here.
         let code = _mm256_and_si256(entries, _mm256_set1_epi32(3));
-        let bytes = _mm256_sllv_epi32(_mm256_sub_epi32(runs, _mm256_set1_epi32(1)), code);
+        let bytes = _mm256_sllv_epi32(runs, code);
         // The bitmap comes first: two halves of a word.
         let half = _mm256_add_epi32(_mm256_add_epi32(places, places), _mm256_srli_epi32::<2>(bytes));
         let found = self.gather_32(_mm256_add_epi32(half, _mm256_set1_epi32(2)));
@@ -271,7 +271,7 @@ impl Memory {
     }
 }
 
-/// The numbers of the runs, from 1, that hold slots `slots % 64`.
+/// The numbers of the runs that hold slots `slots % 64`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn run(bitmaps: __m256i, slots: __m256i) -> __m256i {

@@ -12,11 +12,14 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
+use super::region::SLACK;
 use crate::fib::Fib;
-use crate::prefix::Key;
+use crate::prefix::{Key, Shape};
 
 /// Lookups in one register.
 const LANES: usize = 16;
+/// Bytes of a block's bitmap, which comes before its entries.
+const BITMAP: usize = 8;
 
 /// Whether the processor has what the functions here are compiled for.
 pub(super) fn is_there() -> bool {
@@ -105,23 +108,29 @@ fn find_rows<K: Key, const N: usize>(
     let mut bits = [Sixteen::<K>(nothing, nothing, PhantomData); N];
     let mut rows = [nothing; N];
     for ((row, bits), addrs) in rows.iter_mut().zip(&mut bits).zip(addrs) {
-        *bits = Sixteen::load(addrs);
-        *row = memory.gather_32(wanted, bits.bits(0, K::ROOT_BITS), nothing);
+        let all = Sixteen::load(addrs);
+        *row = memory.gather_32::<0>(wanted, all.first(K::ROOT_BITS), nothing);
+        *bits = all.after(K::ROOT_BITS);
     }
     let mut depth = K::ROOT_BITS;
     if K::PAGE_BITS > 0 && any_live(&rows) {
         // Below the root of such a table there are pages only.
-        for (row, bits) in rows.iter_mut().zip(bits) {
-            let at = _mm512_add_epi32(_mm512_slli_epi32::<1>(word(*row)), bits.bits(depth, K::PAGE_BITS));
-            *row = memory.gather_32(_mm512_movepi32_mask(*row), at, *row);
+        for (row, bits) in rows.iter_mut().zip(&mut bits) {
+            let at = _mm512_add_epi32(memory.place(*row), bits.first(K::PAGE_BITS));
+            *row = memory.gather_32::<0>(_mm512_movepi32_mask(*row), at, *row);
+            *bits = bits.after(K::PAGE_BITS);
         }
         depth += K::PAGE_BITS;
+    }
+    for bits in &mut bits {
+        *bits = bits.inverted();
     }
     // Up to where there are six more bits in the registers.
     let last = if Sixteen::<K>::SHORT { 26 } else { 58 };
     while depth <= last && any_live(&rows) {
-        for (row, bits) in rows.iter_mut().zip(bits) {
-            *row = memory.step(_mm512_movepi32_mask(*row), *row, bits.slots(depth));
+        for (row, bits) in rows.iter_mut().zip(&mut bits) {
+            *row = memory.step(_mm512_movepi32_mask(*row), *row, bits.six());
+            *bits = bits.after(6);
         }
         depth += 6;
     }
@@ -156,14 +165,8 @@ fn any_live<const N: usize>(rows: &[__m512i; N]) -> bool {
     rows.iter().fold(0, |live, &row| live | _mm512_movepi32_mask(row)) != 0
 }
 
-/// The word that entries refer to.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn word(entries: __m512i) -> __m512i {
-    _mm512_srli_epi32::<3>(_mm512_slli_epi32::<1>(entries))
-}
-
-/// Sixteen addresses: of IPv4 in one register, of IPv6 the first 64 bits in two.
+/// Bits of sixteen addresses from some depth on: of IPv4 in one register, of IPv6 those up to the 64th in two. A lane's next bits are
+/// its highest.
 #[derive(Clone, Copy)]
 struct Sixteen<K>(__m512i, __m512i, PhantomData<K>);
 
@@ -200,38 +203,48 @@ impl<K: Key> Sixteen<K> {
         Self(_mm512_permutex2var_epi64(a, odd, b), _mm512_permutex2var_epi64(c, odd, d), PhantomData)
     }
 
-    /// The `width` bits that follow the first `at`.
+    /// The next `width` bits.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn bits(self, at: u32, width: u32) -> __m512i {
-        let bits = if Self::SHORT {
-            _mm512_srl_epi32(self.0, _mm_cvtsi32_si128((32 - at - width) as i32))
-        } else {
-            let [low, high] = self.shift(64 - at - width);
-            join(low, high)
-        };
-        _mm512_and_si512(bits, _mm512_set1_epi32((1 << width) - 1))
+    fn first(self, width: u32) -> __m512i {
+        if Self::SHORT {
+            return _mm512_srl_epi32(self.0, _mm_cvtsi32_si128((32 - width) as i32));
+        }
+        let by = _mm_cvtsi32_si128((64 - width) as i32);
+        join(_mm512_srl_epi64(self.0, by), _mm512_srl_epi64(self.1, by))
     }
 
-    /// The six bits that follow the first `at`, at the ends of words whose other bits mean nothing.
+    /// The next six bits, in words.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn slots(self, at: u32) -> [__m512i; 2] {
+    fn six(self) -> [__m512i; 2] {
         if !Self::SHORT {
-            return self.shift(58 - at);
+            return [_mm512_srli_epi64::<58>(self.0), _mm512_srli_epi64::<58>(self.1)];
         }
-        let slots = _mm512_srl_epi32(self.0, _mm_cvtsi32_si128((26 - at) as i32));
+        let six = _mm512_srli_epi32::<26>(self.0);
         [
-            _mm512_cvtepu32_epi64(_mm512_castsi512_si256(slots)),
-            _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(slots)),
+            _mm512_cvtepu32_epi64(_mm512_castsi512_si256(six)),
+            _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(six)),
         ]
     }
 
+    /// The bits without the next `width`.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn shift(self, by: u32) -> [__m512i; 2] {
-        let by = _mm_cvtsi32_si128(by as i32);
-        [_mm512_srl_epi64(self.0, by), _mm512_srl_epi64(self.1, by)]
+    fn after(self, width: u32) -> Self {
+        let by = _mm_cvtsi32_si128(width as i32);
+        if Self::SHORT {
+            return Self(_mm512_sll_epi32(self.0, by), self.1, PhantomData);
+        }
+        Self(_mm512_sll_epi64(self.0, by), _mm512_sll_epi64(self.1, by), PhantomData)
+    }
+
+    /// All bits inverted.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn inverted(self) -> Self {
+        let ones = _mm512_set1_epi32(-1);
+        Self(_mm512_xor_si512(self.0, ones), _mm512_xor_si512(self.1, ones), PhantomData)
     }
 }
 
@@ -243,13 +256,15 @@ fn join(low: __m512i, high: __m512i) -> __m512i {
     _mm512_permutex2var_epi32(low, even, high)
 }
 
-/// The words of a table. All places are taken modulo its size, a power of two, so that no gather leaves it, whatever
-/// an entry says.
+/// The words of a table. What entries refer to is taken modulo its size, a power of two, and no block or page is longer than what can be
+/// read behind the table; so no gather leaves it, whatever an entry says. Places are counted in halves of words.
 struct Memory {
     first: *const u64,
-    word_mask: __m512i,
-    half_mask: __m512i,
+    place_mask: __m512i,
 }
+
+// What is read at a place: the page's entry for any bits, or the bitmap and any of the 64 entries of 8 bytes (as a page's code would have it).
+const _: () = assert!(4 << <u128 as Shape>::PAGE_BITS <= SLACK && 8 + 64 * 8 <= SLACK);
 
 impl Memory {
     #[inline]
@@ -257,27 +272,33 @@ impl Memory {
     fn new<K: Key>(fib: &Fib<K>) -> Self {
         let words = fib.arena.words();
         let last = words.len() as u64 - 1;
-        Self {
-            first: words.as_ptr().cast(),
-            word_mask: _mm512_set1_epi32(last as i32),
-            half_mask: _mm512_set1_epi32((2 * last + 1) as i32),
-        }
+        Self { first: words.as_ptr().cast(), place_mask: _mm512_set1_epi32((2 * last) as i32) }
     }
 
-    /// The entries of slots `slots % 64` in the blocks that the live `entries` refer to.
+    /// Where what `entries` refer to begins.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn place(&self, entries: __m512i) -> __m512i {
+        _mm512_and_si512(_mm512_srli_epi32::<1>(entries), self.place_mask)
+    }
+
+    /// The entries of the slots whose numbers `after` has subtracted from 63, in the blocks that the live `entries` refer to.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
-    fn step(&self, live: u16, entries: __m512i, slots: [__m512i; 2]) -> __m512i {
-        let places = _mm512_and_si512(word(entries), self.word_mask);
+    fn step(&self, live: u16, entries: __m512i, after: [__m512i; 2]) -> __m512i {
+        let places = self.place(entries);
         let low = self.gather_64(live as u8, _mm512_castsi512_si256(places));
         let high = self.gather_64((live >> 8) as u8, _mm512_extracti64x4_epi64::<1>(places));
-        let runs = join(run(low, slots[0]), run(high, slots[1]));
-        // A run's entry has 1, 2 or 4 bytes, by the last bits of what led here. Runs count from 1.
+        // The slot's own bit becomes the highest; the bits of later slots drop out. What is left counts the runs before.
+        let runs = join(
+            _mm512_popcnt_epi64(_mm512_sllv_epi64(low, after[0])),
+            _mm512_popcnt_epi64(_mm512_sllv_epi64(high, after[1])),
+        );
+        // A run's entry has 1, 2 or 4 bytes, by the last bits of what led here.
         let code = _mm512_and_si512(entries, _mm512_set1_epi32(3));
-        let bytes = _mm512_sllv_epi32(_mm512_sub_epi32(runs, _mm512_set1_epi32(1)), code);
-        // The bitmap comes first: two halves of a word.
-        let half = _mm512_add_epi32(_mm512_add_epi32(places, places), _mm512_srli_epi32::<2>(bytes));
-        let found = self.gather_32(live, _mm512_add_epi32(half, _mm512_set1_epi32(2)), entries);
+        let bytes = _mm512_sllv_epi32(runs, code);
+        let halves = _mm512_add_epi32(places, _mm512_srli_epi32::<2>(bytes));
+        let found = self.gather_32::<BITMAP>(live, halves, entries);
         // Of the half found, what is below the entry goes up by rotation; what is above by a mask.
         let masks = _mm512_setr_epi32(
             0xff, 0xffff, -1, -1, 0xff, 0xffff, -1, -1, 0xff, 0xffff, -1, -1, 0xff, 0xffff, -1, -1,
@@ -286,35 +307,37 @@ impl Memory {
         _mm512_mask_and_epi32(entries, live, value, _mm512_permutexvar_epi32(code, masks))
     }
 
-    /// Halves of words, of the lanes in `live`; the other lanes stay as in `rest`.
+    /// Halves of words, `SKIP` bytes behind places in the table or in what can be read behind it, of the lanes in `live`; the other lanes
+    /// stay as in `rest`.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn gather_32(&self, live: u16, halves: __m512i, rest: __m512i) -> __m512i {
-        let halves = _mm512_and_si512(halves, self.half_mask);
+    fn gather_32<const SKIP: usize>(&self, live: u16, halves: __m512i, rest: __m512i) -> __m512i {
         let mut found = rest;
-        // SAFETY: `half_mask` keeps every place inside the table. See above for what others do to it meanwhile.
+        // SAFETY: all callers add to a masked place, or to that of the root, at most what may be read behind. See above for what others do to it
+        // meanwhile.
         unsafe {
             asm!(
-                "vpgatherdd {found}{{{live}}}, [{first} + {halves}*4]",
+                "vpgatherdd {found}{{{live}}}, [{first} + {halves}*4 + {skip}]",
                 found = inout(zmm_reg) found,
                 live = inout(kreg) live => _,
                 first = in(reg) self.first,
                 halves = in(zmm_reg) halves,
+                skip = const SKIP,
                 options(nostack, readonly, preserves_flags),
             );
         }
         found
     }
 
-    /// Words, of the lanes in `live`; 0 in the others. `places` are within the mask.
+    /// Words, of the lanes in `live`; 0 in the others. `places` are masked.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
     fn gather_64(&self, live: u8, places: __m256i) -> __m512i {
         let mut found = _mm512_setzero_si512();
-        // SAFETY: `word_mask` has kept every place inside the table.
+        // SAFETY: `place_mask` has kept every place inside the table, and has made it that of a whole word.
         unsafe {
             asm!(
-                "vpgatherdq {found}{{{live}}}, [{first} + {places}*8]",
+                "vpgatherdq {found}{{{live}}}, [{first} + {places}*4]",
                 found = inout(zmm_reg) found,
                 live = inout(kreg) live => _,
                 first = in(reg) self.first,
@@ -324,13 +347,4 @@ impl Memory {
         }
         found
     }
-}
-
-/// The numbers of the runs, from 1, that hold slots `slots % 64`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512vpopcntdq")]
-fn run(bitmaps: __m512i, slots: __m512i) -> __m512i {
-    // The slot's own bit becomes the highest; the bits of later slots drop out.
-    let above = _mm512_andnot_si512(slots, _mm512_set1_epi64(63));
-    _mm512_popcnt_epi64(_mm512_sllv_epi64(bitmaps, above))
 }

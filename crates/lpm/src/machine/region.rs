@@ -10,6 +10,9 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 /// A huge page: regions begin at a multiple of it.
 const HUGE: usize = 2 << 20;
 
+/// Bytes behind the words of a region that can be read as well, so that lookups need not check how far into a block they look.
+pub(super) const SLACK: usize = 8 << 10;
+
 /// What memory that is all 0 can be taken for.
 ///
 /// # Safety
@@ -40,7 +43,7 @@ impl<W: Zeroed> Region<W> {
     pub(crate) fn new(words: usize) -> Self {
         let words = words.next_power_of_two();
         let bytes = size_of::<W>() * words;
-        let mapped_bytes = bytes + HUGE;
+        let mapped_bytes = bytes + SLACK + HUGE;
         // SAFETY: a new mapping, at a place of the kernel's choice, touches nothing that exists.
         let mapped = unsafe {
             mmap_anonymous(
