@@ -8,3 +8,5 @@ Script(wait 5, stop);
 //= 0
 //? c.codel_target
 //= 0.005
+//? c.config
+//= 0.005000s, 0.100000 s, 

@@ -12,3 +12,5 @@ Script(wait 1, stop);
 //= 21 current queue
 //= 21 avg queue
 //= 79 drops
+//? r.config
+//= 10, 20, 0, QUEUES q, STABILITY 0, GENTLE false

@@ -12,7 +12,7 @@
 //! No error is sent, and the packet is dropped, where RFC 1812, section 4.3.2.7 forbids it: in answer to another ICMP
 //! error, to a fragment other than the first, to broadcasts and multicasts of the IP or the link layer, or to a source that
 //! is not a single host. Nor is a redirect sent for a packet with a source route. A source route of the packet is used in
-//! reverse.
+//! reverse. The messages of all ICMPErrors on a worker are numbered on, from 1, in their identification fields.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -48,8 +48,13 @@ use super::arguments::Addresses;
 use super::error_limit::{ErrorLimit, TOO_MANY};
 use super::header::NO_HEADER;
 use packet::{ANNO_BYTES, Anno, Kind, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict, parse_integer};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, Node, PerPacket, Simple, Verdict, parse_integer,
+};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU16;
+use std::sync::atomic::Ordering::Relaxed;
 use wire::icmpv4::{self, kind, parameter_problem, redirect, time_exceeded, unreachable};
 use wire::ip_proto;
 use wire::ipv4::{self, HEADER_LEN, Header, IpOption, MAX_HEADER_LEN, option};
@@ -121,6 +126,30 @@ fn named(names: Names, word: &str) -> Option<i128> {
 /// Time to live of the messages.
 const TTL: u8 = 200;
 
+/// The identification of the last message, by worker: each counts by itself.
+struct Ids(Box<[AtomicU16]>);
+
+impl Ids {
+    fn new(workers: &[usize]) -> Ids {
+        let places = workers.iter().max().map_or(0, |last| last + 1);
+        Ids((0..places).map(|_| AtomicU16::new(0)).collect())
+    }
+
+    /// Those of the first element of the class on this worker. All others count with it, since they send for the same router.
+    fn common(cx: &Cx<'_>) -> Option<Arc<Ids>> {
+        let (info, worker) = (cx.info(), cx.worker());
+        let is_here = |node: &Node| node.class.name == CLASS.name && node.workers.contains(&worker);
+        info.shared(info.nodes.iter().position(is_here)?)
+    }
+
+    fn next(&self, worker: usize) -> u16 {
+        let Some(last) = self.0.get(worker) else { return 0 };
+        let id = last.load(Relaxed).wrapping_add(1);
+        last.store(id, Relaxed);
+        id
+    }
+}
+
 struct IcmpError {
     source: Ipv4Addr,
     kind: u8,
@@ -129,13 +158,13 @@ struct IcmpError {
     mtu: u32,
     path_mtu: u32,
     set_fix_anno: bool,
-    next_id: u16,
+    ids: Arc<Ids>,
     limit: ErrorLimit,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut type_word, mut code_word) = (String::new(), "0".to_owned());
-    let mut bad = Addresses::default();
+    let (mut bad, ids) = (Addresses::default(), Ids::new(config.workers()));
     let mut e = IcmpError {
         source: Ipv4Addr::UNSPECIFIED,
         kind: 0,
@@ -144,7 +173,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         mtu: 576,
         path_mtu: 0,
         set_fix_anno: true,
-        next_id: 1,
+        ids: config.shared(|| Ok(ids))?,
         limit: ErrorLimit::default(),
     };
     let (mut rate, mut burst) = (0, 100);
@@ -196,11 +225,14 @@ impl IcmpError {
     }
 
     /// Makes the packet an error message about itself, or says why not.
-    fn answer(&mut self, now_ns: i64, packet: &mut Packet) -> Result<(), &'static str> {
+    fn answer(&mut self, cx: &Cx<'_>, packet: &mut Packet) -> Result<(), &'static str> {
         self.allowed(packet)?;
-        let head = self.head(packet)?;
-        if !self.limit.admits(now_ns) {
+        let mut head = self.head(packet)?;
+        if !self.limit.admits(cx.now_ns()) {
             return Err(TOO_MANY);
+        }
+        if let Ok(mut ip) = Header::new_checked_mut(&mut head.bytes) {
+            ip.set_id(self.ids.next(cx.worker()));
         }
         let head_len = head.ip_len + icmpv4::HEADER_LEN;
         reduce_to_network(packet)?;
@@ -214,7 +246,7 @@ impl IcmpError {
         *packet.annotations_mut() = [0; ANNO_BYTES];
         packet.set_dst_ip(destination);
         packet.set_anno(Anno::FIX_IP_SRC, u64::from(self.set_fix_anno));
-        packet.set_timestamp_ns(now_ns);
+        packet.set_timestamp_ns(cx.now_ns());
         packet.set_kind(Kind::Host);
         packet.set_device(0);
         packet.clear_mac();
@@ -247,7 +279,7 @@ impl IcmpError {
     }
 
     /// The headers of the message about a packet, lengths and checksums still missing.
-    fn head(&mut self, packet: &Packet) -> Result<Head, &'static str> {
+    fn head(&self, packet: &Packet) -> Result<Head, &'static str> {
         let bytes = packet.network().ok_or(NO_HEADER)?;
         let old = Header::new_checked(bytes).map_err(|_| NO_HEADER)?;
         let pointer = packet.anno(Anno::ICMP_PARAMPROB) as u8;
@@ -266,13 +298,11 @@ impl IcmpError {
         let (ip_bytes, icmp_bytes) = head.bytes.split_at_mut(head.ip_len);
         if let Ok(mut ip) = Header::new_checked_mut(ip_bytes) {
             ip.set_version_and_header_len(head.ip_len);
-            ip.set_id(self.next_id);
             ip.set_ttl(TTL);
             ip.set_protocol(ip_proto::ICMP);
             ip.set_src(self.source);
             ip.set_dst(old.src());
         }
-        self.next_id = self.next_id.wrapping_add(1);
         if let Ok(mut icmp) = icmpv4::Header::new_checked_mut(icmp_bytes) {
             icmp.set_kind(self.kind);
             icmp.set_code(self.code);
@@ -337,8 +367,15 @@ fn reverse_route(route: &[u8], out: &mut [u8]) -> usize {
 }
 
 impl Simple for IcmpError {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if let Some(ids) = Ids::common(cx) {
+            self.ids = ids;
+        }
+        Ok(())
+    }
+
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match self.answer(cx.now_ns(), packet) {
+        match self.answer(cx, packet) {
             Ok(()) => Verdict::Pass,
             Err(reason) => Verdict::Drop(reason),
         }

@@ -46,10 +46,10 @@ pub(crate) const CLASS: Class = Class::new("IPReassembler", create)
     .doc(include_str!("ip_reassembler.rs"));
 
 const SECOND: i64 = 1_000_000_000;
-/// How long a datagram may lie dormant.
-const TIMEOUT: i64 = 30 * SECOND;
+/// How many seconds a datagram may lie dormant. Parts of seconds do not count, here and below.
+const TIMEOUT: i64 = 30;
 /// How often dormant ones are looked for.
-const INTERVAL: i64 = 10 * SECOND;
+const INTERVAL: i64 = 10;
 const BUCKETS: usize = 256;
 /// Bytes that count for a datagram beside its own.
 const OVERHEAD: usize = 40;
@@ -58,7 +58,7 @@ struct IpReassembler {
     buckets: Vec<Vec<Partial>>,
     high: usize,
     used: usize,
-    next_reap_ns: i64,
+    next_reap_s: i64,
     mtu: Option<Anno>,
     outputs: usize,
     seen: u64,
@@ -83,7 +83,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         buckets: (0..BUCKETS).map(|_| Vec::new()).collect(),
         high: high as usize,
         used: 0,
-        next_reap_ns: 0,
+        next_reap_s: 0,
         mtu: mtu.0,
         outputs: config.outputs(),
         seen: 0,
@@ -118,14 +118,14 @@ impl IpReassembler {
             packet.set_timestamp_ns(cx.now_ns());
         }
         let now_ns = packet.timestamp_ns();
-        self.reap(cx, now_ns);
+        self.reap(cx, now_ns / SECOND);
         let Some(fragment) = Fragment::of(&packet) else {
             self.bad += 1;
             cx.drop(packet, "bad fragment");
             return None;
         };
         if self.used > self.high {
-            self.reap_overfull(cx, now_ns);
+            self.reap_overfull(cx, now_ns / SECOND);
         }
         self.keep(cx, &fragment, packet, now_ns)
     }
@@ -150,7 +150,7 @@ impl IpReassembler {
             Ok(()) => cx.pool().free(packet),
             Err(reason) => cx.drop(packet, reason),
         }
-        partial.seen_ns = now_ns;
+        partial.seen_s = now_ns / SECOND;
         if partial.is_complete() {
             self.good += 1;
             return partial.into_datagram(now_ns);
@@ -161,20 +161,20 @@ impl IpReassembler {
     }
 
     /// Gives up what is dormant.
-    fn reap(&mut self, cx: &mut Cx<'_>, now_ns: i64) {
-        if now_ns < self.next_reap_ns {
+    fn reap(&mut self, cx: &mut Cx<'_>, now_s: i64) {
+        if now_s < self.next_reap_s {
             return;
         }
-        self.next_reap_ns = now_ns + INTERVAL;
-        self.give_up(cx, 0, |partial| partial.seen_ns < now_ns - TIMEOUT);
+        self.next_reap_s = now_s + INTERVAL;
+        self.give_up(cx, 0, |partial| partial.seen_s < now_s - TIMEOUT);
     }
 
     #[cold]
-    fn reap_overfull(&mut self, cx: &mut Cx<'_>, now_ns: i64) {
+    fn reap_overfull(&mut self, cx: &mut Cx<'_>, now_s: i64) {
         let low = self.high / 4 * 3;
-        for age in [10 * SECOND, 5 * SECOND, i64::MIN] {
+        for age in [Some(10), Some(5), None] {
             if self.used > low {
-                self.give_up(cx, low, |partial| age == i64::MIN || partial.seen_ns < now_ns - age);
+                self.give_up(cx, low, |partial| age.is_none_or(|age| partial.seen_s < now_s - age));
             }
         }
     }

@@ -54,8 +54,8 @@ impl Fragment {
 /// The datagram: its payload from byte [`FRONT`] of the packet's data on.
 pub(super) struct Partial {
     pub(super) key: Key,
-    /// When its latest fragment came.
-    pub(super) seen_ns: i64,
+    /// In which second its latest fragment came.
+    pub(super) seen_s: i64,
     /// None only while the buffer is exchanged for a larger one.
     packet: Option<Packet>,
     /// Bytes in use in front of the payload, and those of them that are the IP header.
@@ -77,7 +77,7 @@ impl Partial {
         buffer.set_timestamp_ns(packet.timestamp_ns());
         Some(Partial {
             key: fragment.key,
-            seen_ns: 0,
+            seen_s: 0,
             packet: Some(buffer),
             front: HEADER_LEN,
             header_len: HEADER_LEN,

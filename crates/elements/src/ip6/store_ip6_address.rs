@@ -2,68 +2,82 @@
 //!
 //! ```click
 //! StoreIP6Address(OFFSET)
-//! StoreIP6Address(ADDRESS, OFFSET)
+//! StoreIP6Address(ADDR, OFFSET)
 //! ```
 //!
-//! Writes ADDRESS, or without it the IPv6 destination address annotation, into the packet's data. Checksums are not
-//! updated. Packets without 16 bytes there are passed on unchanged.
+//! Writes ADDR, or without it the IPv6 destination address annotation, into the packet. Checksums are not updated. Packets without 16
+//! bytes there leave at output 1 if it is in use, and pass unchanged otherwise.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `ADDRESS` (IPv6 address): the address.
-//! - `OFFSET` (integer): where it goes, from the start of the data.
+//! - `ADDR` (IPv6 address): the address.
+//! - `OFFSET` (integer, `src` or `dst`): where it goes, from the start of the IPv6 header; from the start of the data if none is marked.
 //!
 //! # Handlers
 //! None.
 //!
 //! # Example
 //! ```click
-//! ... -> StoreIP6Address(2001:db8::1, 8) -> ...
+//! ... -> CheckIP6Header -> StoreIP6Address(2001:db8::1, src) -> ...
 //! ```
 //!
 //! # See also
 //! GetIP6Address, SetIP6Address, StoreIPAddress
 
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::net::Ipv6Addr;
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("StoreIP6Address", create).doc(include_str!("store_ip6_address.rs"));
+pub(crate) const CLASS: Class = Class::new("StoreIP6Address", create)
+    .ports("1/1-2")
+    .processing("a/ah")
+    .doc(include_str!("store_ip6_address.rs"));
 
 struct StoreIp6Address {
     /// The annotation, if there is none.
     address: Option<Ipv6Addr>,
     offset: usize,
+    outputs: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut words = Vec::new();
-    config.args().rest(&mut words).finish()?;
-    let (address, offset) = match &words[..] {
-        [offset] => (None, offset),
-        [address, offset] => {
-            let address = Ipv6Addr::from_arg(address, config.scope());
-            (Some(address.map_err(|_| "first argument should be IPv6 address")?), offset)
-        }
-        _ => return Err("expected [IPv6 address, ] byte offset".into()),
-    };
-    let offset = router::parse_integer(offset).and_then(|offset| usize::try_from(offset).ok());
-    let offset = offset.ok_or("last argument should be byte offset of IPv6 address")?;
-    Ok(Box::new(PerPacket(StoreIp6Address { address, offset })))
+    let (mut address, mut offset) = (None::<Ipv6Addr>, String::new());
+    // The first of two arguments is the address.
+    let two = lang::conf::split_args(config.text()).len() > 1;
+    let args = config.args();
+    let args = if two { args.required("ADDR", &mut address) } else { args };
+    args.required("OFFSET", &mut offset).finish()?;
+    Ok(Box::new(PerPacket(StoreIp6Address { address, offset: place(&offset)?, outputs: config.outputs() })))
+}
+
+/// An offset from the start of a header, or the name of an address in it.
+fn place(text: &str) -> Result<usize, ConfigError> {
+    match text.to_ascii_lowercase().as_str() {
+        "src" => Ok(8),
+        "dst" => Ok(24),
+        number => router::parse_integer(number)
+            .and_then(|offset| usize::try_from(offset).ok())
+            .ok_or_else(|| "last argument should be byte offset of IPv6 address".into()),
+    }
+}
+
+impl StoreIp6Address {
+    /// Stores the address; false if there is no room for it.
+    fn store(&self, packet: &mut Packet) -> bool {
+        let address = self.address.unwrap_or_else(|| packet.dst_ip6());
+        let bytes =
+            if packet.network_offset().is_some() { packet.network_mut() } else { Some(packet.data_mut()) };
+        let place = bytes.and_then(|bytes| bytes.get_mut(self.offset..)?.first_chunk_mut());
+        place.map(|place| *place = address.octets()).is_some()
+    }
 }
 
 impl Simple for StoreIp6Address {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let address = self.address.unwrap_or_else(|| packet.dst_ip6());
-        let place = packet.data_mut().get_mut(self.offset..).and_then(|bytes| bytes.first_chunk_mut());
-        if let Some(place) = place {
-            *place = address.octets();
-        }
-        Verdict::Pass
+        if self.store(packet) || self.outputs < 2 { Verdict::Pass } else { Verdict::Output(1) }
     }
 }
 
@@ -82,6 +96,7 @@ mod tests {
         assert_eq!(*short, [9; 17]);
         let flow = send("Inject -> SetIP6Address(::7) -> StoreIP6Address(0) -> Collect(0)", [vec![9; 16]]);
         assert_eq!(flow.data(0)[0][15], 7);
-        assert!(errors("Idle -> StoreIP6Address(1, 2, 3) -> Discard").contains("byte offset"));
+        assert!(errors("Idle -> StoreIP6Address(nowhere) -> Discard").contains("byte offset"));
+        assert!(errors("Idle -> StoreIP6Address(::1, 2, 3) -> Discard").contains("too many arguments"));
     }
 }

@@ -17,7 +17,7 @@
 //! - `QUEUES` (names of queues separated by spaces): the queues that `stats` tells of; by default the nearest upstream.
 //!
 //! # Handlers
-//! - `codel_target`, `codel_interval` (read, write): the arguments, in seconds.
+//! - `codel_target`, `codel_interval` (read, write): the arguments, in seconds. `config` (read): both, as text.
 //! - `drops` (read): packets dropped.
 //! - `queues` (read): the names of the queues, one a line.
 //! - `stats` (read): present length and drops, as text.
@@ -32,6 +32,7 @@
 
 use super::refill::Refill;
 use super::storage::Watched;
+use crate::basic::print::write_time;
 use packet::{Anno, Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
 use std::time::Duration;
@@ -122,6 +123,15 @@ impl CoDel {
         ns.saturating_add(i64::try_from(interval_ns.saturating_mul(16) / root).unwrap_or(i64::MAX))
     }
 
+    /// The times that count, in Click's words, which are no arguments.
+    fn config(&self) -> String {
+        let mut text = String::new();
+        write_time(&mut text, self.target_ns);
+        text.push_str("s, ");
+        write_time(&mut text, self.interval_ns);
+        text + " s, "
+    }
+
     fn decide(&mut self, now_ns: i64, packet: &Packet) -> Verdict {
         let Some(late) = self.is_late(packet, now_ns) else {
             (self.dropping, self.next) = (false, Next::Nothing);
@@ -189,6 +199,7 @@ impl Element for CoDel {
             e.interval_ns = nanoseconds(router::value(cx, text)?);
             Ok(())
         });
+        h.read("config", |e: &mut CoDel, _| e.config());
         h.read("drops", |e: &mut CoDel, _| e.drops);
         h.read("queues", |e: &mut CoDel, _| e.queues.lines());
         h.read("stats", |e: &mut CoDel, _| format!("{} current queue\n{} drops\n", e.queues.len(), e.drops));

@@ -22,7 +22,7 @@
 //! - `GENTLE` (boolean, default true): if false, everything is dropped from MAX_THRESH on.
 //!
 //! # Handlers
-//! - `min_thresh`, `max_thresh`, `max_p` (read, write): the arguments.
+//! - `min_thresh`, `max_thresh`, `max_p` (read, write): the arguments. `config` (read): all of them.
 //! - `drops` (read): packets dropped.
 //! - `queues` (read): the names of the queues, one a line.
 //! - `avg_queue_size` (read): the average.
@@ -246,6 +246,13 @@ impl Red {
         }
     }
 
+    /// The arguments as they are now.
+    fn config(&self) -> String {
+        let Red { min, max, max_p, average: Average { stability, .. }, queues, .. } = self;
+        let gentle = if self.gentle { "" } else { ", GENTLE false" };
+        format!("{min}, {max}, {max_p}, {}, STABILITY {stability}{gentle}", queues.argument())
+    }
+
     fn verdict(&mut self, cx: &mut Cx<'_>, length: usize) -> Verdict {
         if !self.drops_next(cx, length) {
             return Verdict::Pass;
@@ -328,6 +335,9 @@ impl Element for Red {
             e.max_p = max_p;
             Ok(())
         });
+        if !self.adaptive {
+            h.read("config", |e: &mut Red, _| e.config());
+        }
         h.read("drops", |e: &mut Red, _| e.drops);
         h.read("queues", |e: &mut Red, _| e.queues.lines());
         h.read("avg_queue_size", |e: &mut Red, _| shown(&e.average));

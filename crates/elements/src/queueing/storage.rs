@@ -64,6 +64,11 @@ impl Watched {
         self.queues.iter().map(|queue| queue.len()).sum()
     }
 
+    /// The argument that names them.
+    pub(super) fn argument(&self) -> String {
+        self.names.iter().fold("QUEUES".to_owned(), |text, name| text + " " + name)
+    }
+
     /// Their names, one a line.
     pub(super) fn lines(&self) -> String {
         self.names.iter().map(|name| format!("{name}\n")).collect()

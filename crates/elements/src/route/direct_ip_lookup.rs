@@ -5,7 +5,7 @@
 //! ```
 //!
 //! One or two memory accesses a lookup: an array on the first 24 bits of the address (64 MiB), and arrays on the last 8 where prefixes
-//! are longer than that. `set` works, unlike in Click, and `table` prints routes in the order of their addition.
+//! are longer than that. `table` prints routes in the order of Click's hash table.
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
 //!
@@ -58,7 +58,7 @@ use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("DirectIPLookup", |config| create::<V4, DirectTable>(config, Manner::SILENT))
+    Class::new("DirectIPLookup", |config| create::<V4, DirectTable>(config, Manner::CHAINED))
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)

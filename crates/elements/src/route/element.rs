@@ -40,6 +40,9 @@ impl Manner {
     pub(super) const SILENT: Manner =
         Manner { dynamic: true, order: Order::Holes, lenient: false, reporter: None };
 
+    /// The same, with a table of chains.
+    pub(super) const CHAINED: Manner = Manner { order: Order::Chains, ..Manner::SILENT };
+
     /// Packets without a route are reported under this name.
     pub(super) const fn saying(reporter: &'static str) -> Manner {
         Manner { reporter: Some(reporter), ..Manner::SILENT }

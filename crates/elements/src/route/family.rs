@@ -33,6 +33,10 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     fn gateway(address: IpAddr) -> Option<Self::Address>;
     /// The part of a list that is of this family.
     fn routes(list: &List) -> &[(Prefix<Self::Key>, Way)];
+    /// The chain of a table that has them to which a prefix belongs.
+    fn chain(_prefix: Prefix<Self::Key>) -> u16 {
+        0
+    }
     /// Reads `ADDR/MASK`.
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<Self::Key>>;
 }
@@ -81,6 +85,10 @@ impl Family for V4 {
 
     fn routes(list: &List) -> &[(Prefix<u32>, Way)] {
         &list.v4
+    }
+
+    fn chain(prefix: Prefix<u32>) -> u16 {
+        super::order::chain_v4(prefix.addr(), prefix.len())
     }
 
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<u32>> {

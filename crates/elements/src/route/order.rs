@@ -12,7 +12,23 @@ pub(super) enum Order {
     Lowest,
     /// A route that is replaced moves to a free place; the place that was given up last is taken first.
     Stack,
+    /// Routes are in chains; a route that is replaced keeps its place, and a new one is the first of its chain.
+    Chains,
 }
+
+/// The chain that DirectIPLookup's table has for an IPv4 prefix.
+pub(super) fn chain_v4(address: u32, len: u8) -> u16 {
+    let bits = u32::from(len);
+    let mut mix = address ^ bits << 5 ^ (address >> (bits >> 2)).wrapping_sub(bits);
+    mix ^= mix >> 23 ^ (mix >> 15).wrapping_mul(bits) ^ (address >> 17).wrapping_mul(53);
+    // Click shifts by 32 bits here, which the processor takes for none.
+    let high = mix.wrapping_shr(bits).wrapping_mul(7);
+    mix = mix.wrapping_sub(address >> 3 ^ high ^ (mix >> 11).wrapping_mul(103));
+    (mix ^ mix >> 17) as u16
+}
+
+/// Bits for the places of a chain.
+const CHAIN_SHIFT: u32 = 40;
 
 /// The places.
 pub(super) struct Slots<P> {
@@ -28,25 +44,30 @@ impl<P: Copy + Eq + Hash> Slots<P> {
         Slots { order, of: HashMap::new(), free: Vec::new(), holes: BTreeSet::new(), fresh: 0 }
     }
 
-    /// A route was added or replaced.
-    pub(super) fn set(&mut self, prefix: P) {
+    /// A route was added or replaced, which belongs to this chain.
+    pub(super) fn set(&mut self, prefix: P, chain: u16) {
         let old = self.of.get(&prefix).copied();
-        if old.is_some() && self.order == Order::Holes {
+        if old.is_some() && matches!(self.order, Order::Holes | Order::Chains) {
             return;
         }
         if self.order == Order::Lowest {
             self.remove(&prefix);
-            return self.take(prefix);
+            return self.take(prefix, chain);
         }
-        self.take(prefix);
+        self.take(prefix, chain);
         self.give_up(old);
     }
 
     /// Gives a place to a route.
-    fn take(&mut self, prefix: P) {
+    fn take(&mut self, prefix: P, chain: u16) {
         let slot = match self.order {
             Order::Holes | Order::Lowest => self.holes.pop_first(),
             Order::Stack => self.free.pop(),
+            // The last to come is the first of its chain.
+            Order::Chains => {
+                self.fresh += 1;
+                Some(((usize::from(chain) + 1) << CHAIN_SHIFT) - self.fresh)
+            }
         };
         let slot = slot.unwrap_or_else(|| {
             self.fresh += 1;
@@ -79,6 +100,7 @@ impl<P: Copy + Eq + Hash> Slots<P> {
         match self.order {
             Order::Holes | Order::Lowest => self.holes.extend(slot),
             Order::Stack => self.free.extend(slot),
+            Order::Chains => {}
         }
     }
 }
@@ -92,16 +114,18 @@ mod tests {
         let places = |order| {
             let mut slots = Slots::new(order);
             for route in ["a", "b", "c", "d"] {
-                slots.set(route);
+                slots.set(route, 0);
             }
             slots.remove(&"b");
             slots.remove(&"a");
-            slots.set("c");
-            slots.set("e");
+            slots.set("c", 0);
+            slots.set("e", 0);
             ["c", "d", "e"].map(|route| slots.get(&route).expect("a place"))
         };
         assert_eq!(places(Order::Holes), [2, 3, 0]);
         assert_eq!(places(Order::Lowest), [0, 3, 1]);
         assert_eq!(places(Order::Stack), [0, 3, 2]);
+        let [c, d, e] = places(Order::Chains);
+        assert!(e < d && d < c);
     }
 }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Binary search in ranges of addresses, behind an array on the first 12 bits. A change replaces the ranges that it reaches; there
-//! is no limit to their number.
+//! is no limit to their number. `table` prints routes in the order of Click's hash table.
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
 //!
@@ -58,7 +58,7 @@ use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("RangeIPLookup", |config| create::<V4, RangeTable>(config, Manner::SILENT))
+    Class::new("RangeIPLookup", |config| create::<V4, RangeTable>(config, Manner::CHAINED))
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)

@@ -215,7 +215,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         self.commit_all(books, flush, decisions)?;
         for (prefix, to) in decisions {
             match to {
-                Some(_) => books.slots.set(*prefix),
+                Some(_) => books.slots.set(*prefix, F::chain(*prefix)),
                 None => books.slots.remove(prefix),
             }
         }

@@ -3,6 +3,7 @@
 //! [`fields`] is the table of fields. Written, a field's value is taken from a [`view::View`] of the packet and printed in its
 //! form; read, it is parsed and put into the packet that a [`maker::Maker`] builds.
 
+mod date;
 mod fields;
 mod file_pattern;
 mod flow_dump;

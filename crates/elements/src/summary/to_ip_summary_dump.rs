@@ -28,9 +28,9 @@
 //!
 //! # Arguments
 //! - `FILENAME`: the file.
-//! - `CONTENTS`, `FIELDS` (field names, default `timestamp ip_src`): the fields of each line.
+//! - `CONTENTS`, `FIELDS` (field names, default `timestamp ip_src`): the fields of each line. `DATA` is a deprecated name.
 //! - `HEADER` (boolean, default true): whether lines that describe the file come first.
-//! - `VERBOSE` (boolean, default false): whether these name host and time.
+//! - `VERBOSE` (boolean, default false): whether these name host and time, the latter also as a date in UTC.
 //! - `BANNER` (string): what stands in a `!creator` line among them.
 //! - `MULTIPACKET` (boolean, default false): whether a packet that stands for several is as many lines.
 //! - `BAD_PACKETS` (boolean, default false): whether a packet with damaged headers is preceded by a `!bad` line.
@@ -52,6 +52,7 @@
 //! FromIPSummaryDump, ToDump
 
 use super::MINOR_VERSION;
+use super::date;
 use super::fields::{self, Field};
 use super::form::{Form, print_time};
 use super::view::{Manner, Stamp, View};
@@ -111,6 +112,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("EXTRA_LENGTH", &mut manner.extra_length)
         .keyword("BINARY", &mut binary)
         .finish()?;
+    if old.is_some() {
+        config.warn("DATA: argument deprecated");
+    }
     let words = contents.or(other).or(old).map_or_else(|| "timestamp ip_src".to_owned(), |words| words.0);
     Ok(Box::new(ToIpSummaryDump {
         filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
@@ -183,7 +187,7 @@ impl ToIpSummaryDump {
             let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
             text += &format!("!host {}\n!runtime ", host.trim());
             print_time(&mut text, now_ns);
-            text.push('\n');
+            text += &format!(" ({})\n", date::show(now_ns));
         }
         let name = |field: &&Field| match field.name {
             "ntimestamp" if !self.binary => "timestamp",
