@@ -18,6 +18,8 @@ const TWO: &str = "version 3\nnode 0 a ports 1\nnode 1 b ports 1 drain\n";
 struct Store {
     values: BTreeMap<String, String>,
     revision: i64,
+    /// The revision that changed the roster last.
+    changed: i64,
     /// Connections that watch.
     watches: Vec<TcpStream>,
     /// The password that is asked for, if one is.
@@ -71,10 +73,9 @@ impl Etcd {
         let mut store = self.store.lock().expect("whole");
         let may = store.password.is_none() || header("Authorization: ") == Some(TOKEN);
         if path == "/v3/watch" && may {
-            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-            socket.write_all(head.as_bytes()).expect("sent");
-            send_chunk(&socket, &json!({ "result": { "created": true } }));
-            return store.watches.push(socket);
+            // A client that has gone is no matter.
+            let _ = store.watch(socket, &request["create_request"]);
+            return;
         }
         let answer = if may || path == "/v3/auth/authenticate" { store.answer(path, &request) } else { None };
         let (status, answer) = match answer {
@@ -89,10 +90,11 @@ impl Etcd {
     fn put_roster(&self, text: &str) {
         let mut store = self.store.lock().expect("whole");
         store.revision += 1;
+        store.changed = store.revision;
         store.values.insert("/t/roster".to_owned(), text.to_owned());
-        let event = json!({ "kv": { "value": BASE64_STANDARD.encode(text) } });
-        let change = json!({ "result": { "events": [event] } });
-        store.watches.iter().for_each(|socket| send_chunk(socket, &change));
+        let change = store.change();
+        // Clients that have gone are forgotten.
+        store.watches.retain(|socket| send_chunk(socket, &change).is_ok());
     }
 
     /// All connections end, as when the server is stopped.
@@ -106,14 +108,30 @@ impl Etcd {
 }
 
 /// A line of a stream of answers, cut in two chunks.
-fn send_chunk(mut socket: &TcpStream, value: &Value) {
+fn send_chunk(mut socket: &TcpStream, value: &Value) -> std::io::Result<()> {
     let line = format!("{value}\n");
-    for part in [&line[..3], &line[3..]] {
-        write!(socket, "{:x}\r\n{part}\r\n", part.len()).expect("sent");
-    }
+    [&line[..3], &line[3..]].iter().try_for_each(|part| write!(socket, "{:x}\r\n{part}\r\n", part.len()))
 }
 
 impl Store {
+    /// Begins a watch. What has changed since the revision that the client asks for, it is told at once.
+    fn watch(&mut self, mut socket: TcpStream, request: &Value) -> std::io::Result<()> {
+        socket.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")?;
+        send_chunk(&socket, &json!({ "result": { "created": true } }))?;
+        let from = request["start_revision"].as_str().and_then(|from| from.parse().ok());
+        if from.is_some_and(|from: i64| from <= self.changed) {
+            send_chunk(&socket, &self.change())?;
+        }
+        self.watches.push(socket);
+        Ok(())
+    }
+
+    /// The last change of the roster, as those who watch are told it.
+    fn change(&self) -> Value {
+        let event = json!({ "kv": { "value": BASE64_STANDARD.encode(&self.values["/t/roster"]) } });
+        json!({ "result": { "events": [event] } })
+    }
+
     fn answer(&mut self, path: &str, request: &Value) -> Option<Value> {
         let header = json!({ "revision": self.revision.to_string() });
         Some(match path {
