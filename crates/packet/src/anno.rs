@@ -72,7 +72,7 @@ places! {
 impl Anno {
     /// A place of one's own choice; `None` unless it lies inside the area and has a size that integers have.
     pub fn new(offset: usize, size: usize) -> Option<Anno> {
-        (matches!(size, 1 | 2 | 4 | 8 | 16) && offset + size <= ANNO_BYTES).then_some(Anno { offset, size })
+        (matches!(size, 1 | 2 | 4 | 8 | 16) && offset <= ANNO_BYTES - size).then_some(Anno { offset, size })
     }
 
     /// The place with a Click name, with or without the suffix `_ANNO`.

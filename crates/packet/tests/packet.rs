@@ -211,7 +211,10 @@ fn annotations_read_back() {
     p.set_dst_ip([10, 0, 0, 1].into());
     let copy = pool.copy(&p).unwrap();
     assert_eq!((copy.paint(), copy.dst_ip()), (200, [10, 0, 0, 1].into()));
-    assert_eq!(Anno::new(47, 2), None);
+    assert_eq!(
+        (Anno::new(47, 2), Anno::new(usize::MAX, 1), Anno::new(usize::MAX - 1, 16)),
+        (None, None, None)
+    );
 }
 
 /// Two threads allocate, write a unique mark, exchange and free packets by every route (pool, drop, pool dropped with

@@ -55,8 +55,8 @@ pub use router::{Handle, Router, STOPPED};
 pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};
 pub use services::{machine_protocol, service_port};
 pub use values::{
-    AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, interval,
-    parse_boolean, parse_integer,
+    AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, TableSize,
+    interval, parse_boolean, parse_integer,
 };
 
 /// Packets in a batch, at most, unless told otherwise.

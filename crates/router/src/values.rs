@@ -146,6 +146,25 @@ macro_rules! integer {
 }
 integer!(i8, i16, i32, i64, u8, u16, u32, u64, usize);
 
+/// How many entries a table has room for. As a table is made at once, more than [`TableSize::MAX`] are refused: a wrong number shall not
+/// take all of the machine's memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableSize(pub usize);
+
+impl TableSize {
+    /// The most entries.
+    pub const MAX: usize = 1 << 28;
+}
+
+impl FromArg for TableSize {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        match u64::from_arg(text, scope)? {
+            entries if entries <= TableSize::MAX as u64 => Ok(TableSize(entries as usize)),
+            _ => Err(format!("out of range, bound {}", TableSize::MAX)),
+        }
+    }
+}
+
 impl FromArg for f64 {
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
         match text.parse::<f64>() {

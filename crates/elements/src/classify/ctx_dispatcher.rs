@@ -120,7 +120,7 @@ fn verdict(target: Target, is_default: bool, next: &mut usize, outputs: usize) -
         Target::Nothing if is_default => return Verdict::Drop(NO_PATTERN),
         Target::Nothing => outputs.saturating_sub(1),
     };
-    *next = (*next).max(output + 1);
+    *next = (*next).max(output.saturating_add(1));
     if output < outputs { Verdict::Output(output) } else { Verdict::Drop(TOLD_TO) }
 }
 

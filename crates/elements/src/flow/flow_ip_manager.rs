@@ -48,7 +48,8 @@ use super::table::Table;
 use crate::ip::header::NO_HEADER;
 use packet::{FlowTag, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, TableSize,
+    Verdict,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +85,7 @@ const BREATH: Duration = Duration::from_micros(100);
 
 /// What the arguments say.
 pub(super) struct Settings {
-    pub(super) capacity: u32,
+    pub(super) capacity: TableSize,
     /// Seconds.
     pub(super) timeout: u32,
     pub(super) interval: Duration,
@@ -92,7 +93,7 @@ pub(super) struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { capacity: 65536, timeout: 0, interval: Duration::from_secs(1) }
+        Settings { capacity: TableSize(65536), timeout: 0, interval: Duration::from_secs(1) }
     }
 }
 
@@ -131,7 +132,7 @@ impl Manager {
         lenient: bool,
     ) -> Result<Manager, ConfigError> {
         let workers = config.workers().to_vec();
-        let part = (settings.capacity as usize).div_ceil(workers.len().max(1));
+        let part = settings.capacity.0.div_ceil(workers.len().max(1));
         let per_worker = part.max(1).next_power_of_two();
         let flows = config.shared(|| Flows::new(&workers, per_worker))?;
         Ok(Manager {

@@ -33,7 +33,9 @@
 
 use super::header::{NO_HEADER, header};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, TableSize, Verdict,
+};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::Ipv4Addr;
@@ -62,16 +64,15 @@ struct IpRrSwitch {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut max, mut capacity) = (config.outputs() as u32, 65536u32);
+    let (mut max, mut capacity) = (config.outputs() as u32, TableSize(65536));
     config.args().keyword("MAX", &mut max).keyword("CAPACITY", &mut capacity).finish()?;
     let outputs = max as usize;
     if outputs == 0 || outputs > config.outputs() {
         return Err(format!("MAX: between 1 and {} expected", config.outputs()).into());
     }
-    let capacity = capacity as usize;
     // With its room from the beginning, the table never grows while packets come.
-    let flows = HashMap::with_capacity_and_hasher(capacity, RandomState::new());
-    Ok(Box::new(PerPacket(IpRrSwitch { flows, capacity, outputs, last: 0 })))
+    let flows = HashMap::with_capacity_and_hasher(capacity.0, RandomState::new());
+    Ok(Box::new(PerPacket(IpRrSwitch { flows, capacity: capacity.0, outputs, last: 0 })))
 }
 
 /// The flow of a packet.

@@ -29,7 +29,9 @@
 
 use super::number_packet::{OFFSET, number};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, TableSize, Verdict,
+};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("CheckNumberPacket", create)
@@ -47,7 +49,7 @@ struct CheckNumberPacket {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut offset, mut net_order, mut count) = (OFFSET, false, 0u32);
+    let (mut offset, mut net_order, mut count) = (OFFSET, false, TableSize(0));
     config
         .args()
         .positional("OFFSET", &mut offset)
@@ -57,7 +59,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(CheckNumberPacket {
         offset: offset as usize,
         net_order,
-        times: vec![0; count as usize],
+        times: vec![0; count.0],
         outputs: config.outputs(),
     })))
 }

@@ -35,7 +35,7 @@
 
 use crossbeam_queue::ArrayQueue;
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency, TableSize};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -101,6 +101,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     if capacity < LEAST_CAPACITY {
         return Err("Pipeliner ring size must be at least 4".into());
+    }
+    if capacity as usize > TableSize::MAX {
+        return Err(format!("CAPACITY: out of range, bound {}", TableSize::MAX).into());
     }
     let workers = config.workers().to_vec();
     let pipe = config.shared(|| {

@@ -41,7 +41,7 @@
 use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency, TableSize};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -153,6 +153,9 @@ pub(super) fn create_sized(
     let capacity = capacity as usize;
     let workers = config.workers().to_vec();
     let crosses = workers.len() > 1;
+    if crosses && capacity > TableSize::MAX {
+        return Err(format!("CAPACITY: out of range, bound {} between workers", TableSize::MAX).into());
+    }
     let common = config.shared(|| {
         Ok(Common {
             ring: crosses.then(|| ArrayQueue::new(capacity.max(LEAST_RING))),

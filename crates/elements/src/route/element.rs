@@ -13,7 +13,7 @@ use super::words::{leads_to, needed_outputs, parse};
 use commands::explain;
 use lpm::{LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, Merge, Refused, Verdict};
+use router::{Config, ConfigError, Cx, Element, Handlers, Merge, Refused, TableSize, Verdict};
 use std::any::Any;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -72,8 +72,8 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let outputs = config.outputs();
     let (mut key, mut fields) = (config.common_seed(), Fields::default());
     let (mut words, mut errors, mut routes) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut remembered, mut timeout) = (0u32, Duration::from_secs(30));
-    let (mut no_route, mut cached) = (None::<u32>, 0u32);
+    let (mut remembered, mut timeout) = (TableSize(0), Duration::from_secs(30));
+    let (mut no_route, mut cached) = (None::<u32>, TableSize(0));
     config
         .args()
         .keyword("FLOW", &mut fields)
@@ -85,8 +85,8 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         .rest(&mut words)
         .finish()?;
     let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX / 2);
-    let cache = (cached > 0).then(|| Cache::new(cached as usize));
-    let sticky = (remembered > 0).then(|| Sticky::new(remembered as usize, timeout_ns));
+    let cache = (cached.0 > 0).then(|| Cache::new(cached.0));
+    let sticky = (remembered.0 > 0).then(|| Sticky::new(remembered.0, timeout_ns));
     let (mut known, mut doubled) = (HashSet::new(), 0);
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
         match parse::<F>(word, config.scope()) {

@@ -2,7 +2,7 @@
 
 use super::pace::{self, Pace, Paced};
 use packet::Batch;
-use router::{Config, ConfigError, Cx, Element, Handlers, Pull};
+use router::{Config, ConfigError, Cx, Element, Handlers, Pull, TableSize};
 use std::net::Ipv4Addr;
 use wire::checksum::{Sum, pseudo_v4};
 use wire::ethernet::{self, MacAddr};
@@ -79,7 +79,7 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
     let (mut rate, mut limit, mut length) = (0u32, 0i32, 0u32);
     let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
     let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
-    let (mut flows, mut flow_size, mut checksum, mut active) = (0u32, 0u32, true, true);
+    let (mut flows, mut flow_size, mut checksum, mut active) = (TableSize(0), 0u32, true, true);
     let (mut stop, mut order, mut duplicate) = (false, Order::default(), false);
     let mut args = config
         .args()
@@ -111,7 +111,7 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
     if length > ethernet::HEADER_LEN + usize::from(u16::MAX) {
         return Err("LENGTH: more than an IP packet can have".into());
     }
-    if flows == 0 {
+    if flows.0 == 0 {
         return Err("FLOWS must be >= 1".into());
     }
     let mut e = FlowSource {
@@ -130,7 +130,7 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
     };
     e.fill_frame();
     let mut rng = fastrand_from(config.seed());
-    e.flows = (0..flows).map(|_| e.random_flow(&mut rng)).collect();
+    e.flows = (0..flows.0).map(|_| e.random_flow(&mut rng)).collect();
     Ok(Box::new(e))
 }
 
