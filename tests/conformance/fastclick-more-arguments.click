@@ -25,5 +25,5 @@ DriverManager(pause, wait 1, stop);
 //? m.count
 //= 0
 //! then
-Idle -> Queue -> ReplayUnqueue(TIMING_FNT "100 * x") -> Discard;
-//! error formulas are not computed
+Idle -> Queue -> ReplayUnqueue(TIMING_FNT "100 * (x") -> Discard;
+//! error TIMING_FNT: bad formula

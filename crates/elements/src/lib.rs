@@ -15,6 +15,7 @@ pub mod classify;
 pub mod cluster;
 pub mod ether;
 pub mod flow;
+mod formula;
 #[cfg(test)]
 mod inject;
 pub mod ip;

@@ -60,9 +60,9 @@
 //! ToDump, FromMemory
 
 use super::encap::{self, Encap, mark_ip};
-use super::formula::Formula;
 use super::range::{Nanos, Place, Range, RangeArgs};
 use crate::basic::pad::lengthen;
+use crate::formula::Formula;
 use crate::reading::{self, Next};
 use device::capture::{LinkType, Reader, Record};
 use packet::{Anno, Batch, Packet};

@@ -1,7 +1,6 @@
 //! Packets from and to files and interfaces in memory.
 
 pub(crate) mod encap;
-mod formula;
 mod from_dump;
 mod from_memory;
 mod range;

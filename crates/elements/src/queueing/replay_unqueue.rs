@@ -23,8 +23,10 @@
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
 //! - `TIMING` (integer, default 0): the pace, in per cent of that of the packets' timestamps; 0 means as fast as possible.
 //! - `VERBOSE` (boolean, default false): whether to say when packets are loaded and each time all were pushed.
-//! - `STOP_TIME` (integer), `TIMING_FNT` (string): when to stop and how the pace changes by FastClick's formula, which is not computed: only an empty one
-//!   or `@0` is accepted, with which STOP_TIME means nothing.
+//! - `TIMING_FNT` (string): a formula for that pace, where `x` is seconds since the first packet, as FromDump has it: `100` keeps the pace,
+//!   `10 + min(90, 10 * x)` reaches it in 9 s. Packets rest while it is not positive. `@1` and `@2` stand for a sine and for a square wave of growing
+//!   frequency, which between 100 per cent and TIMING times that narrow down within STOP_TIME; `@0` for no formula.
+//! - `STOP_TIME` (integer, default 0): with TIMING_FNT, seconds after which to stop; 0 means not to.
 //! - `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are always copied and freed.
 //!
 //! # Handlers
@@ -40,6 +42,7 @@
 //! # See also
 //! Replay, Unqueue, FromDump, TimedUnqueue
 
+use crate::formula::Formula;
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
 
@@ -55,6 +58,17 @@ pub(crate) const CLASS: Class = Class::new("ReplayUnqueue", create)
 /// Another name.
 pub(crate) const MULTI: Class = Class { name: "MultiReplayUnqueue", ..CLASS };
 
+const NS_PER_S: i64 = 1_000_000_000;
+/// How often the formula is looked at while packets wait.
+const NS_PER_MS: i64 = 1_000_000;
+
+/// A packet's timestamp, and when it was pushed.
+#[derive(Clone, Copy, Default)]
+struct Pushed {
+    stamp_ns: i64,
+    at_ns: i64,
+}
+
 struct ReplayUnqueue {
     /// Times that all packets are still to be pushed; negative for ever.
     stop: i64,
@@ -69,8 +83,15 @@ struct ReplayUnqueue {
     loaded: bool,
     /// The next packet to push.
     next: usize,
-    /// When the first packet of this round was pushed.
-    start_ns: i64,
+    /// From where on the pace has been what it is.
+    anchor: Pushed,
+    last: Pushed,
+    /// What the pace is by now, in per cent.
+    formula: Option<Formula>,
+    /// When the first packet of all was pushed.
+    began_ns: Option<i64>,
+    /// 0 for ever.
+    stop_s: u32,
     count: u64,
 }
 
@@ -93,8 +114,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("STOP_TIME", &mut time)
         .keyword("TIMING_FNT", &mut formula)
         .finish()?;
-    if !matches!(formula.as_str(), "" | "@0") {
-        return Err("TIMING_FNT: formulas are not computed".into());
+    let formula = match usual(&formula, timing, time).unwrap_or(formula) {
+        none if matches!(none.trim(), "" | "@0") => None,
+        text => Some(Formula::parse(&text).ok_or("TIMING_FNT: bad formula")?),
+    };
+    if let Some(formula) = &formula {
+        timing = formula.value(0.0) as u32;
     }
     if burst == 0 {
         return Err("BURST must be positive".into());
@@ -110,9 +135,23 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         heads: (0..config.inputs()).map(|_| None).collect(),
         loaded: false,
         next: 0,
-        start_ns: 0,
+        anchor: Pushed::default(),
+        last: Pushed::default(),
+        formula,
+        began_ns: None,
+        stop_s: time,
         count: 0,
     }))
+}
+
+/// The formula that a sign stands for.
+fn usual(sign: &str, most: u32, seconds: u32) -> Option<String> {
+    let wave = match sign {
+        "@1" => "sin(-pi/2 + (x/10)^2.5)",
+        "@2" => "-squarewave(((x + 40) * 1/50) ^ 5)",
+        _ => return None,
+    };
+    Some(format!("100 * (({wave} * (-x/{seconds} + 1) + 1) * (({most} - 1) / 2) + 1)"))
 }
 
 impl ReplayUnqueue {
@@ -175,12 +214,58 @@ impl ReplayUnqueue {
 
     /// When the next packet is due.
     fn due_ns(&self) -> i64 {
-        if self.timing == 0 || self.next == 0 {
-            return i64::MIN;
+        let timing = i128::from(self.timing);
+        match (timing, &self.formula) {
+            _ if self.next == 0 => i64::MIN,
+            (0, Some(_)) => i64::MAX,
+            (0, None) => i64::MIN,
+            _ => {
+                let since = self.packets[self.next].timestamp_ns() - self.anchor.stamp_ns;
+                let scaled = i128::from(since) * 100 / timing;
+                self.anchor.at_ns.saturating_add(i64::try_from(scaled).unwrap_or(i64::MAX))
+            }
         }
-        let since_first = self.packets[self.next].timestamp_ns() - self.packets[0].timestamp_ns();
-        let scaled = i128::from(since_first) * 100 / i128::from(self.timing);
-        self.start_ns.saturating_add(i64::try_from(scaled).unwrap_or(i64::MAX))
+    }
+
+    /// Sees whether the formula says another pace by now, which counts from the last packet on.
+    fn change_pace(&mut self, cx: &Cx<'_>) -> bool {
+        let Some(formula) = &self.formula else { return false };
+        let passed_ns = cx.now_ns() - self.began_ns.unwrap_or(cx.now_ns());
+        let percent = formula.value((passed_ns / NS_PER_MS) as f64 / 1000.0);
+        if self.stop_s > 0 && passed_ns / NS_PER_S > i64::from(self.stop_s) {
+            cx.log("Forced stop because time is achieved!");
+            self.stop = 0;
+            return false;
+        }
+        let changes = self.timing != percent as u32;
+        if changes {
+            self.timing = percent as u32;
+            self.anchor = self.last;
+            self.say(cx, &format!("timing is {percent:.6} -> {}%", self.timing));
+        }
+        changes
+    }
+
+    /// Has the next packet wait for as long as the formula says the same.
+    fn wait(&self, cx: &mut Cx<'_>, due_ns: i64) {
+        let look_ns = if self.formula.is_some() { cx.now_ns() + NS_PER_MS } else { i64::MAX };
+        cx.timer_at(0, due_ns.min(look_ns));
+    }
+
+    /// Notes that the next packet goes.
+    fn step(&mut self, now_ns: i64) {
+        self.last = Pushed { stamp_ns: self.packets[self.next].timestamp_ns(), at_ns: now_ns };
+        if self.next == 0 {
+            self.anchor = self.last;
+        }
+        self.began_ns.get_or_insert(now_ns);
+        self.next += 1;
+    }
+
+    /// The driver is to stop, and the element with it.
+    fn end(&mut self, cx: &mut Cx<'_>) {
+        (self.active, self.began_ns) = (false, None);
+        cx.please_stop();
     }
 
     /// Goes on with the first packet, or ends.
@@ -188,8 +273,7 @@ impl ReplayUnqueue {
         self.next = 0;
         self.stop -= i64::from(self.stop > 0);
         if self.stop == 0 {
-            self.active = false;
-            return cx.please_stop();
+            return self.end(cx);
         }
         self.say(cx, "replays");
         cx.schedule();
@@ -198,25 +282,24 @@ impl ReplayUnqueue {
     /// Pushes copies of packets that are due.
     fn replay(&mut self, cx: &mut Cx<'_>) {
         if self.stop == 0 {
-            self.active = false;
-            return cx.please_stop();
+            return self.end(cx);
         }
         let mut copies = cx.batch();
         let most = self.burst.min(cx.vector()).min(BATCH_MAX);
         while self.next < self.packets.len() && copies.len() < most {
             let due = self.due_ns();
             if due > cx.now_ns() {
-                cx.timer_at(0, due);
+                if self.change_pace(cx) {
+                    continue;
+                }
+                self.wait(cx, due);
                 break;
-            }
-            if self.next == 0 {
-                self.start_ns = cx.now_ns();
             }
             match cx.pool().copy(&self.packets[self.next]) {
                 Some(copy) => copies.push(copy),
                 None => cx.count_drops("out of memory", 1),
             }
-            self.next += 1;
+            self.step(cx.now_ns());
         }
         self.count += copies.len() as u64;
         let (ended, full) = (self.next == self.packets.len(), copies.len() == most);
@@ -225,7 +308,9 @@ impl ReplayUnqueue {
         } else {
             cx.emit(0, copies);
         }
-        if ended {
+        if self.stop == 0 {
+            self.end(cx);
+        } else if ended {
             self.end_round(cx);
         } else if full {
             cx.schedule();
@@ -298,6 +383,11 @@ impl Element for ReplayUnqueue {
         h.write("active", |e: &mut R, cx, text| {
             e.active = router::value(cx, text)?;
             if e.active {
+                // The time in which it was not active does not count.
+                if let Some(packet) = e.packets.get(e.next) {
+                    e.anchor = Pushed { stamp_ns: packet.timestamp_ns(), at_ns: cx.now_ns() };
+                    e.last = e.anchor;
+                }
                 cx.schedule();
             }
             Ok(())
@@ -336,5 +426,31 @@ mod tests {
             lines.lines().map(|line| line.split(':').next().unwrap_or("").parse().unwrap()).collect();
         let gaps: Vec<f64> = seconds.windows(2).map(|pair| (pair[1] - pair[0]).round()).collect();
         assert_eq!(gaps, [2.0, 0.0, 2.0], "{lines}");
+    }
+
+    /// Packets a second apart, at a pace that changes: when they come, in milliseconds after the first.
+    #[test]
+    fn at_a_pace_by_a_formula() {
+        let times = |formula: &str, more: &str| -> Vec<i64> {
+            let sources: String =
+                (1..=4).map(|n| format!("InfiniteSource(LIMIT 1) -> SetTimestamp({n}) -> q;\n")).collect();
+            let lines = run(&format!(
+                "q :: Queue; {sources} DriverManager(wait 0.1, write r.active true, pause, stop);
+                 q -> r :: ReplayUnqueue(STOP 1, ACTIVE false, TIMING_FNT \"{formula}\" {more}) -> SetTimestamp
+                   -> Print(TIMESTAMP true, MAXLENGTH 0) -> Discard"
+            ));
+            let time = |line: &str| line.split(':').next()?.parse::<f64>().ok();
+            let times: Vec<f64> = lines.lines().filter_map(time).collect();
+            times.iter().map(|time| ((time - times[0]) * 1000.0).round() as i64).collect()
+        };
+        assert_eq!(times("50", ""), [0, 2000, 4000, 6000]);
+        assert_eq!(times("@0", ", TIMING 200"), [0, 500, 1000, 1500]);
+        // A new pace holds from the last packet on.
+        assert_eq!(times("100 + 100 * floor(x/1.5)", ""), [0, 1000, 1500, 2000]);
+        // At rest until the formula is positive again.
+        assert_eq!(times("max(0, 100 * squarewave(x * pi))", "")[..3], [0, 1000, 2001]);
+        assert_eq!(times("50", ", STOP_TIME 2"), [0, 2000]);
+        assert_eq!(times("@1", ", TIMING 3, STOP_TIME 60").len(), 4);
+        assert!(errors("Idle -> ReplayUnqueue(TIMING_FNT \"2 +\") -> Discard").contains("bad formula"));
     }
 }

@@ -5,7 +5,7 @@
 //! SortedIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
-//! Looks at one prefix after the other, the longest first: for few routes. Each change copies the list, so that many are best made
+//! Looks at one prefix after the other, the longest first: for few routes. SortedIPLookup is a deprecated name. Each change copies the list, so that many are best made
 //! in one transaction. Masks must be contiguous.
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
@@ -55,7 +55,7 @@
 use super::element::{Manner, create};
 use super::family::V4;
 use lpm::faithful::LinearTable;
-use router::{Class, Residency};
+use router::{Class, Config, ConfigError, Element, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("LinearIPLookup", |config| {
@@ -67,4 +67,9 @@ pub(crate) const CLASS: Class = Class::new("LinearIPLookup", |config| {
 .doc(include_str!("linear_ip_lookup.rs"));
 
 /// Click's variant whose table is sorted, as this one's is.
-pub(crate) const SORTED: Class = Class { name: "SortedIPLookup", ..CLASS };
+pub(crate) const SORTED: Class = Class { name: "SortedIPLookup", create: create_sorted, ..CLASS };
+
+fn create_sorted(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    config.warn("SortedIPLookup is deprecated; use LinearIPLookup or RadixIPLookup instead");
+    (CLASS.create)(config)
+}

@@ -11,7 +11,7 @@ type OfTwo = fn(f64, f64) -> f64;
 
 /// A formula.
 #[derive(Clone, Debug)]
-pub(super) enum Formula {
+pub(crate) enum Formula {
     Number(f64),
     Variable,
     One(OfOne, Box<Formula>),
@@ -46,13 +46,13 @@ const TWO: &[(&str, OfTwo)] =
 
 impl Formula {
     /// Reads a formula; `None` if it is none.
-    pub(super) fn parse(text: &str) -> Option<Formula> {
+    pub(crate) fn parse(text: &str) -> Option<Formula> {
         let mut parser = Parser { rest: text.trim_start(), depth: 0 };
         parser.sum().filter(|_| parser.rest.is_empty())
     }
 
     /// The value for `x`.
-    pub(super) fn value(&self, x: f64) -> f64 {
+    pub(crate) fn value(&self, x: f64) -> f64 {
         match self {
             Formula::Number(number) => *number,
             Formula::Variable => x,
