@@ -112,7 +112,7 @@ fn time(rules: u32, packets: u64, through: &str) -> Result<f64, String> {
     let library = elements::classes();
     let known = Classes::new(library.iter().chain([&RULE_SOURCE]));
     let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
-    let options = Options { pin: true, ..Options::default() };
+    let options = Options { pin: Some(0), ..Options::default() };
     let (mut router, _) =
         router::build(layout, config, &known, options).map_err(|e| lang::render_click(&e))?;
     let start = processor_time_of_all();

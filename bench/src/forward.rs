@@ -161,7 +161,7 @@ fn time(case: &Case) -> Result<(f64, f64), String> {
     }
     let known = elements::classes();
     let layout = router::layout(parsed.graph, &known, case.workers).map_err(|e| lang::render_click(&e))?;
-    let options = Options { workers: case.workers, vector: case.vector, pin: true, ..Options::default() };
+    let options = Options { workers: case.workers, vector: case.vector, pin: Some(0), ..Options::default() };
     let (mut router, _) =
         router::build(layout, case.config.clone(), &known, options).map_err(|e| lang::render_click(&e))?;
     let start = Instant::now();

@@ -181,7 +181,7 @@ impl Case {
         let known = Classes::new(library.iter().chain([&FLOW_SOURCE]));
         let workers = self.workers as usize;
         let layout = router::layout(parsed.graph, &known, workers).map_err(|e| lang::render_click(&e))?;
-        let options = Options { workers, vector: self.vector, pin: true, ..Options::default() };
+        let options = Options { workers, vector: self.vector, pin: Some(0), ..Options::default() };
         let (mut router, _) =
             router::build(layout, config, &known, options).map_err(|e| lang::render_click(&e))?;
         let (start, clock) = (processor_time_of_all(), Instant::now());

@@ -89,7 +89,7 @@ fn time(config: &str) -> Result<f64, String> {
     }
     let known: Classes = elements::classes();
     let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
-    let options = Options { pin: true, ..Options::default() };
+    let options = Options { pin: Some(0), ..Options::default() };
     let (mut router, _) =
         router::build(layout, config.to_owned(), &known, options).map_err(|e| lang::render_click(&e))?;
     boundary();

@@ -16,6 +16,8 @@ pub(crate) enum Takes {
     Port,
     /// A number, which may be missing.
     PerhapsReal,
+    /// An integer, which may be missing.
+    PerhapsInteger,
 }
 
 /// An option that a program has; `Id` is what the program calls it.
@@ -206,14 +208,16 @@ impl<Id: Copy + PartialEq> Items<Id> {
             };
         }
         let value = match attached {
-            None if spec.takes != Takes::PerhapsReal => {
+            None if !matches!(spec.takes, Takes::PerhapsReal | Takes::PerhapsInteger) => {
                 Some(self.arguments.next().ok_or_else(|| format!("{spelled} requires an argument"))?)
             }
             attached => attached,
         };
         if let Some(value) = &value {
             let expected = match spec.takes {
-                Takes::Integer if router::parse_integer(value).is_none() => Some("an integer"),
+                Takes::Integer | Takes::PerhapsInteger if router::parse_integer(value).is_none() => {
+                    Some("an integer")
+                }
                 Takes::Port if !is_port(value) => Some("a TCP port number"),
                 Takes::PerhapsReal if value.parse::<f64>().is_err() => Some("a real number"),
                 _ => None,

@@ -1,4 +1,4 @@
-//! Patterns for element names: `*`, `?`, `[...]` and `[^...]`, and `\` before a character that stands for itself.
+//! Patterns for element names: `*`, `?`, `[...]` and `[^...]` with single characters and ranges like `a-z`, and `\` before a character that stands for itself.
 
 /// Whether a text has any character that makes it a pattern.
 pub(crate) fn is_pattern(text: &str) -> bool {
@@ -40,7 +40,11 @@ enum Item {
     Star,
     Any,
     Literal(char),
-    Set { members: Vec<char>, negated: bool },
+    /// Characters from the first to the second of each pair.
+    Set {
+        members: Vec<(char, char)>,
+        negated: bool,
+    },
 }
 
 impl Item {
@@ -49,7 +53,9 @@ impl Item {
             Item::Star => false,
             Item::Any => true,
             Item::Literal(literal) => *literal == c,
-            Item::Set { members, negated } => members.contains(&c) != *negated,
+            Item::Set { members, negated } => {
+                members.iter().any(|&(from, to)| (from..=to).contains(&c)) != *negated
+            }
         }
     }
 }
@@ -84,7 +90,21 @@ fn set(chars: &[char], open: usize) -> Option<(Item, usize)> {
     let negated = chars.get(open + 1) == Some(&'^');
     let first = open + 1 + usize::from(negated);
     let close = (first + 1..chars.len()).find(|&i| chars[i] == ']')?;
-    Some((Item::Set { members: chars[first..close].to_vec(), negated }, close))
+    Some((Item::Set { members: ranges(&chars[first..close]), negated }, close))
+}
+
+/// The ranges in a set; a single character is a range by itself.
+fn ranges(mut chars: &[char]) -> Vec<(char, char)> {
+    let mut ranges = Vec::new();
+    while let Some((&from, rest)) = chars.split_first() {
+        let (to, rest) = match rest {
+            ['-', to, rest @ ..] => (*to, rest),
+            _ => (from, rest),
+        };
+        ranges.push((from, to));
+        chars = rest;
+    }
+    ranges
 }
 
 #[cfg(test)]
@@ -101,6 +121,8 @@ mod tests {
             ("c@3", "c@?"),
             ("x1", "x[123]"),
             ("x9", "x[^123]"),
+            ("x2", "x[1-3]"),
+            ("x-", "x[1-]"),
             ("x]", "x[]]"),
             ("a*", r"a\*"),
             ("a[", "a["),
@@ -110,6 +132,8 @@ mod tests {
             ("abc", "a?"),
             ("x4", "x[123]"),
             ("x1", "x[^123]"),
+            ("x4", "x[^5a-z4]"),
+            ("x-", "x[1-3]"),
             ("ab", r"a\*"),
             ("", "?"),
             ("ac", "a*b"),

@@ -21,7 +21,8 @@ pub(crate) struct Setup {
     pub(crate) vector: usize,
     pub(crate) clock: Clock,
     pub(crate) seed: u64,
-    pub(crate) pin: bool,
+    /// See [`Options::pin`].
+    pub(crate) pin: Option<usize>,
 }
 
 /// A socket that the command line asks for, through which others may talk to the router.
@@ -31,6 +32,8 @@ pub(crate) enum Door {
     Port(String),
     /// A UNIX-domain socket.
     File(String),
+    /// A connection that the program was started with: its descriptor.
+    Connection(String),
 }
 
 /// What is to be run, and what else is to be done.
@@ -225,6 +228,7 @@ impl Door {
             }
             Door::Port(port) => format!("TCP, {}", lang::conf::quote(port)),
             Door::File(file) => format!("UNIX, {}", lang::conf::quote(file)),
+            Door::Connection(descriptor) => format!("SOCKET, {descriptor}"),
         };
         lang::Element {
             name: match number {
@@ -256,9 +260,10 @@ fn write_flat(file: &str, router: &Router) -> Result<(), String> {
     result.map_err(|error| format!("{file}: {}", reason(&error)))
 }
 
-/// The number that a handler says, or 0 for true and 1 for false.
+/// The number that a handler says, or 0 for true and 1 for false. A parameter may follow the handler's name.
 fn exit_value(router: &mut Router, handler: &str) -> Result<i32, String> {
-    let value = router.call(Call::read(handler, ""))?;
+    let (name, parameter) = handler.split_once(' ').unwrap_or((handler, ""));
+    let value = router.call(Call::read(name, parameter.trim_start()))?;
     let value = value.trim();
     match value {
         "true" | "yes" | "t" | "y" => Ok(0),

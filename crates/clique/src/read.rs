@@ -4,7 +4,7 @@
 //! and have the handler. A name without a dot is a global handler's.
 
 use crate::glob;
-use router::{Call, GLOBAL, Router};
+use router::{Call, Router};
 
 /// A handler's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,12 +78,12 @@ fn expand(router: &mut Router, request: &str) -> Result<(Vec<String>, bool), Str
 
 /// Whether a handler can be read and written; `None` if there is none.
 fn access(router: &mut Router, name: &str) -> Option<(bool, bool)> {
-    let Some((element, handler)) = name.split_once('.') else {
-        let &(_, read, write) = GLOBAL.iter().find(|(known, ..)| *known == name)?;
-        return Some((read, write));
+    let (list, handler) = match name.split_once('.') {
+        Some((element, handler)) => (format!("{element}.handlers"), handler),
+        None => ("handlers".to_owned(), name),
     };
     // Lines of a name, a tab and the letters `r` and `w`.
-    let list = router.call(Call::read(format!("{element}.handlers"), "")).ok()?;
+    let list = router.call(Call::read(list, "")).ok()?;
     let (_, flags) =
         list.lines().filter_map(|line| line.split_once('\t')).find(|(name, _)| *name == handler)?;
     Some((flags.contains('r'), flags.contains('w')))

@@ -117,7 +117,7 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         vector: args.vector.into(),
         clock,
         seed: args.seed.unwrap_or(seed),
-        pin: args.affinity && args.threads > 1,
+        pin: (args.affinity && args.threads > 1).then_some(0),
     };
     let ports = args.ports.into_iter().map(Door::Port);
     let job = Job {

@@ -69,7 +69,7 @@ impl Parser<'_> {
 
     fn useless_ports(&mut self, items: &[Item], side: impl Fn(&Item) -> &Ports, message: &str) {
         if let Some(item) = items.iter().find(|item| !side(item).list.is_empty()) {
-            self.report(Diagnostic::error(message).at(item.landmark.clone(), item.span));
+            self.report(Diagnostic::error(message).at(self.lexer.landmark(), item.span));
         }
     }
 
@@ -139,7 +139,7 @@ impl Parser<'_> {
             }
             Kind::Char('{') => {
                 let class = self.compound("");
-                item(String::new(), Some(class))
+                Item { landmark: self.lexer.landmark(), ..item(String::new(), Some(class)) }
             }
             Kind::Char('(') => {
                 let name = self.scope().anonymous_name("");
@@ -345,7 +345,7 @@ impl Parser<'_> {
                 scope.check_pseudo(nodes[1 + side], output, "<anonymous group>", first_wire);
             let complete = errors.is_empty();
             for message in errors {
-                self.report(Diagnostic::error(message).at(item.landmark.clone(), item.span));
+                self.report(Diagnostic::error(message).at(self.lexer.landmark(), item.span));
             }
             let implied = if output { &mut item.outputs } else { &mut item.inputs };
             if implied.list.is_empty() && complete {
@@ -364,7 +364,7 @@ impl Parser<'_> {
     fn add_node(&mut self, node: Node) -> usize {
         if node.name.split('/').any(|part| part.bytes().all(|b| b.is_ascii_digit())) {
             let message = format!("element name '{}' has all-digit component", node.name);
-            self.report(Diagnostic::error(message).at(node.landmark.clone(), node.span));
+            self.report(Diagnostic::error(message).at(self.lexer.landmark(), node.span));
         }
         self.scope().add(node)
     }
@@ -391,7 +391,7 @@ impl Parser<'_> {
             if item.declared.is_some() {
                 let old = &self.scope().nodes[node];
                 let old = (old.class != TUNNEL).then(|| (old.landmark.clone(), old.span));
-                let diagnostic = redeclaration("element", &item.name, old);
+                let diagnostic = redeclaration(&item.name, old);
                 self.report(diagnostic.at(item.landmark.clone(), item.span));
             }
             return node;
@@ -457,7 +457,7 @@ impl Parser<'_> {
     fn connect_all(&mut self, from: &[Item], to: &[Item], arrow: &Token) {
         let (plan, errors) = Plan::new(from, to, arrow.is(Kind::DoubleArrow));
         for message in errors {
-            self.error_at(arrow, message);
+            self.report(Diagnostic::error(message).at(self.lexer.landmark(), arrow.span));
         }
         let mut outputs = Ends::new(from, |item| &item.outputs, plan.outputs);
         let mut inputs = Ends::new(to, |item| &item.inputs, plan.inputs);

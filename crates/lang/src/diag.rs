@@ -143,6 +143,12 @@ impl Diagnostic {
         self
     }
 
+    /// The same with bytes to point at, of an error for which Click names no place.
+    pub fn pointing_at(mut self, span: Span) -> Self {
+        self.span = Some(span);
+        self
+    }
+
     /// The same with what was expected.
     pub fn expecting(mut self, expected: impl Into<String>) -> Self {
         self.expected = Some(expected.into());

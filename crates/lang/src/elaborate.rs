@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Landmark, Span};
 use crate::expand::expand_within;
 use crate::graph::Port;
 use crate::parser::Parser;
-use crate::scope::{ClassId, INPUT, Node, Scope, Wire, redeclaration};
+use crate::scope::{ClassId, INPUT, Node, Scope, Wire};
 use std::collections::{HashMap, HashSet};
 
 /// The variables of one expanded scope.
@@ -323,7 +323,11 @@ impl<'p, 'a> Expander<'p, 'a> {
             let taken = self.scope().index.get(&name).copied();
             if let Some(old) = taken {
                 let old = &self.scope().nodes[old];
-                let diagnostic = redeclaration("element", &name, Some((old.landmark.clone(), old.span)));
+                let diagnostic = Diagnostic::error(format!("redeclaration of element '{name}'")).note(
+                    old.landmark.clone(),
+                    old.span,
+                    format!("'{name}' previously declared here"),
+                );
                 self.parser.report(diagnostic.at(place.0.clone(), place.1));
                 map.push(None);
                 continue;

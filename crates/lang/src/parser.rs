@@ -134,6 +134,7 @@ impl<'a> Parser<'a> {
 
     /// Reads a token of this kind, or reports that it is missing and reads nothing.
     pub(crate) fn expect(&mut self, kind: Kind) -> bool {
+        let place = self.lexer.landmark();
         let token = self.next();
         if token.is(kind) {
             return true;
@@ -146,7 +147,7 @@ impl<'a> Parser<'a> {
                 let near = format!("found '{}'", self.lexer.text(&token).escape_debug());
                 Diagnostic::error(message).expecting(format!("{}, {near}", kind.describe()))
             };
-            self.report(found.at(token.landmark.clone(), token.span));
+            self.report(found.at(place, token.span));
         }
         self.lexer.unlex(token);
         false
@@ -406,7 +407,8 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Reads `( ... )` after a keyword and splits it at commas.
+    /// Reads `( ... )` after a keyword and splits it at commas; also gives the place for what is wrong with it, on the line
+    /// where it ends.
     fn arguments(&mut self) -> Option<(Vec<String>, Token)> {
         let place = self.next();
         self.lexer.unlex(place.clone());
@@ -414,7 +416,7 @@ impl<'a> Parser<'a> {
             return None;
         }
         let (text, _) = self.config();
-        Some((conf::split_args(&text), place))
+        Some((conf::split_args(&text), Token { landmark: self.lexer.landmark(), ..place }))
     }
 
     fn define(&mut self) {
@@ -442,8 +444,10 @@ impl<'a> Parser<'a> {
     }
 
     fn require(&mut self) {
-        let Some((args, place)) = self.arguments() else { return };
-        self.lexer.accept(Kind::Char(';'));
+        let Some((args, mut place)) = self.arguments() else { return };
+        if let Some(semicolon) = self.lexer.accept(Kind::Char(';')) {
+            place.landmark = semicolon.landmark;
+        }
         for arg in &args {
             let words = conf::split_spaces(arg);
             let words: Vec<String> = words.iter().map(|w| conf::unquote(w)).collect();

@@ -280,11 +280,11 @@ fn ports([inputs, outputs]: [u32; 2]) -> String {
 }
 
 /// The pair of messages about something declared twice.
-pub(crate) fn redeclaration(what: &str, name: &str, old: Option<(Landmark, Span)>) -> Diagnostic {
-    let diagnostic = Diagnostic::error(format!("redeclaration of {what} '{name}'"));
+pub(crate) fn redeclaration(name: &str, old: Option<(Landmark, Span)>) -> Diagnostic {
+    let diagnostic = Diagnostic::error(format!("redeclaration of element '{name}'"));
     match old {
         Some((landmark, span)) => {
-            diagnostic.note(landmark, span, format!("{what} '{name}' previously declared here"))
+            diagnostic.note(landmark, span, format!("element '{name}' previously declared here"))
         }
         None => diagnostic,
     }

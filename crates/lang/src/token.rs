@@ -100,7 +100,8 @@ impl Lexer {
         &self.text[start..token.span.end as usize]
     }
 
-    /// Where the lexer is.
+    /// Where the lexer is: the line of the last token that was read from the text, be it put back. Click says so of many
+    /// errors; what is wrong can be on a line before.
     pub(crate) fn landmark(&self) -> Landmark {
         Landmark { file: self.file.clone(), line: self.line }
     }

@@ -509,7 +509,7 @@ x/a :: C",
             config:3: redeclaration of element 'a'
             config:3: element 'a' previously declared here
             config:3: redeclaration of element 'x/a'
-            config:4: element 'x/a' previously declared here
+            config:4: 'x/a' previously declared here
         "#]],
     );
 }
@@ -523,7 +523,7 @@ x :: { a :: B }",
             x/a :: A;
 
             config:2: redeclaration of element 'x/a'
-            config:1: element 'x/a' previously declared here
+            config:1: 'x/a' previously declared here
         "#]],
     );
 }
@@ -856,6 +856,44 @@ fn ranges_of_ports() {
             config:1: syntax error near '-'
             config:1: syntax error near ']'
             config:1: syntax error near '->'
+        "#]],
+    );
+}
+
+/// Click names the line that it has come to, which can be one behind what is wrong.
+#[test]
+fn lines_of_errors() {
+    check(
+        "[1] a :: A
+-> b :: B [2]
+
+; a [0, 1]
+-> [0, 1] b
+; a -> (
+  input [1] -> output
+) -> b; x :: X; x -> {
+  -> Foo -> } -> b
+; require
+(package); define(
+  y);",
+        expect![[r#"
+            a :: A;
+            b :: B;
+            x :: X;
+            @7/Foo@1 :: Foo;
+
+            a -> b;
+            a [1] -> [1] b;
+            x -> @7/Foo@1
+                -> b;
+            config:2: input ports ignored at start of chain
+            config:4: output ports ignored at end of chain
+            config:6: syntax error: many-to-many connections require '=>'
+            config:8: '<anonymous group>' input 0 missing
+            config:11: syntax error at requirement
+            config:12: bad 'define' declaration: not a variable
+            config:6: '@3' input 1 unused
+            config:6: '@3' has no input 0
         "#]],
     );
 }

@@ -34,8 +34,8 @@ pub struct Options {
     pub seed: u64,
     /// Where messages of elements go.
     pub log: Log,
-    /// Whether each worker stays on one processor.
-    pub pin: bool,
+    /// If each worker is to stay on one processor: how many processors to leave out before that of the first worker.
+    pub pin: Option<usize>,
     /// What elements may use.
     pub resources: Resources,
 }
@@ -48,7 +48,7 @@ impl Default for Options {
             clock: Clock::real(),
             seed: 0,
             log: Log::Stderr,
-            pin: false,
+            pin: None,
             resources: Resources::default(),
         }
     }
@@ -94,7 +94,12 @@ pub fn layout(graph: Graph, known: &Classes, workers: usize) -> Result<Layout, V
     let mut all_ports = ports::connect(&graph, &classes, &mut errors);
     if errors.is_empty() {
         ports::resolve(&graph, &classes, &mut all_ports, &mut errors);
+    }
+    if errors.is_empty() {
         ports::check(&graph, &all_ports, &mut errors);
+    }
+    if !errors.is_empty() {
+        return Err(errors);
     }
     let (workers, mut warnings) = (workers.max(1), Vec::new());
     let pins = pins(&graph, &classes, workers, &mut errors, &mut warnings);
@@ -218,7 +223,12 @@ fn order(classes: &[&'static Class]) -> Vec<usize> {
 }
 
 /// The information that all workers share, and the options that it does not keep.
-fn info(layout: Layout, source: String, known: &Classes, options: Options) -> (Info, Resources, bool) {
+fn info(
+    layout: Layout,
+    source: String,
+    known: &Classes,
+    options: Options,
+) -> (Info, Resources, Option<usize>) {
     let nodes: Vec<Node> = (layout.graph.elements.iter())
         .zip(&layout.classes)
         .zip(layout.ports)

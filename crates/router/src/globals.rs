@@ -8,7 +8,7 @@ use crate::info::Info;
 use std::fmt::Write;
 
 /// The names of the global handlers: (name, readable, writable).
-pub const GLOBAL: &[(&str, bool, bool)] = &[
+const GLOBAL: &[(&str, bool, bool)] = &[
     ("version", true, false),
     ("driver", true, false),
     ("config", true, false),
@@ -16,12 +16,13 @@ pub const GLOBAL: &[(&str, bool, bool)] = &[
     ("requirements", true, false),
     ("handlers", true, false),
     ("list", true, false),
+    ("stop", false, true),
     ("classes", true, false),
+    ("packages", true, false),
+    (HOTCONFIG, false, true),
+    ("timewarp", true, false),
     ("workers", true, false),
     ("rcu", true, false),
-    ("timewarp", true, false),
-    ("stop", false, true),
-    (HOTCONFIG, false, true),
 ];
 
 /// The global handler that takes a new configuration. There is none unless the program allows it.
@@ -198,6 +199,8 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
             Ok(text)
         }
         (Access::Read, "classes") => Ok(info.class_names.iter().map(|name| format!("{name}\n")).collect()),
+        // All element classes are in the program.
+        (Access::Read, "packages") => Ok(String::new()),
         (Access::Read, "config") => Ok(info.source.clone()),
         (Access::Read, "flatconfig") => Ok(lang::flatten(&info.current.graph(info))),
         (Access::Read, "requirements") => {

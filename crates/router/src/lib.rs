@@ -45,7 +45,6 @@ pub use control::{Access, Answer, Call, Step};
 pub use cx::Cx;
 pub use element::{Element, PerPacket, Pull, Queues, Refused, Simple, Verdict};
 pub use events::Events;
-pub use globals::GLOBAL;
 pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
 pub use info::{Info, Listener, Log, Node, Port, Reconfigure, listen};
 pub use names::{InterfaceAddresses, Names, Value};

@@ -89,33 +89,46 @@ pub(crate) fn connect(
             [vec![Port::default(); count_in], vec![Port::default(); count_out]]
         })
         .collect();
-    for (element, class) in classes.iter().enumerate() {
-        let (ins, outs) = sides(class.ports);
-        let counts = [ports[element][0].len(), ports[element][1].len()];
-        for (side, allowed, word) in [(0, range(ins, 0).1, "input"), (1, range(outs, counts[0]).1, "output")]
-        {
-            if counts[side] > allowed {
-                for connection in graph.connections.iter() {
-                    let end = if side == 0 { connection.to } else { connection.from };
-                    if end.element == element && end.port as usize >= allowed {
-                        let message = format!("'{}' has no {word} {}", declaration(graph, element), end.port);
-                        let expected = format!("{} takes {allowed} {word}s at most", class.name);
-                        errors.push(
-                            Diagnostic::error(message)
-                                .at(connection.landmark.clone(), connection.span)
-                                .expecting(expected),
-                        );
-                    }
-                }
-            }
-        }
-    }
+    missing(graph, classes, &ports, errors);
     for connection in &graph.connections {
         let (from, to) = (connection.from, connection.to);
         ports[from.element][1][from.port as usize].peers.push((to.element, to.port as usize));
         ports[to.element][0][to.port as usize].peers.push((from.element, from.port as usize));
     }
     ports
+}
+
+/// Complains about ports that elements do not have, in Click's order: the last connection takes the place of one that was
+/// complained about.
+fn missing(
+    graph: &Graph,
+    classes: &[&'static Class],
+    ports: &[[Vec<Port>; 2]],
+    errors: &mut Vec<Diagnostic>,
+) {
+    let allowed = |element: usize, side: usize| {
+        let (ins, outs) = sides(classes[element].ports);
+        if side == 0 { range(ins, 0).1 } else { range(outs, ports[element][0].len()).1 }
+    };
+    let mut connections: Vec<&Connection> = graph.connections.iter().collect();
+    let mut at = 0;
+    while let Some(&connection) = connections.get(at) {
+        let before = errors.len();
+        for (side, end, word) in [(0, connection.to, "input"), (1, connection.from, "output")] {
+            let allowed = allowed(end.element, side);
+            if end.port as usize >= allowed {
+                let message = format!("'{}' has no {word} {}", declaration(graph, end.element), end.port);
+                let expected = format!("{} takes {allowed} {word}s at most", classes[end.element].name);
+                let landmark = graph.elements[end.element].landmark.clone();
+                errors.push(Diagnostic::error(message).at(landmark, connection.span).expecting(expected));
+            }
+        }
+        if errors.len() == before {
+            at += 1;
+        } else {
+            connections.swap_remove(at);
+        }
+    }
 }
 
 fn declaration(graph: &Graph, element: usize) -> String {
@@ -136,10 +149,11 @@ pub(crate) fn resolve(
     ports: &mut [[Vec<Port>; 2]],
     errors: &mut Vec<Diagnostic>,
 ) {
-    let mut known: Known = classes.iter().zip(&*ports).map(|(class, ports)| declared(class, ports)).collect();
-    let mixed = spread(classes, ports, &mut known);
-    errors.extend(mixed.into_iter().map(|pair| mixed_context(graph, &known, pair)));
-    errors.extend(graph.connections.iter().filter_map(|connection| conflict(graph, &known, connection)));
+    let declared: Known = classes.iter().zip(&*ports).map(|(class, ports)| declared(class, ports)).collect();
+    let mut known = declared.clone();
+    if !spread(classes, ports, &mut known) {
+        errors.extend(conflicts(graph, classes, declared, &known));
+    }
     for (ports, known) in ports.iter_mut().zip(known) {
         for (ports, known) in ports.iter_mut().zip(&known) {
             for (port, push) in ports.iter_mut().zip(known) {
@@ -162,72 +176,124 @@ fn declared(class: &Class, ports: &[Vec<Port>; 2]) -> [Vec<Option<bool>>; 2] {
     })
 }
 
-/// Spreads what is known along connections and through elements. Returns the input and output of each element that is agnostic
-/// and got both.
-fn spread(classes: &[&'static Class], ports: &[[Vec<Port>; 2]], known: &mut Known) -> Vec<(Place, Place)> {
-    let mut open = VecDeque::new(); // first in, first out: errors appear where paths meet
+/// Spreads what is known along connections and through elements; false if some port would have to be both.
+fn spread(classes: &[&'static Class], ports: &[[Vec<Port>; 2]], known: &mut Known) -> bool {
+    let mut open = VecDeque::new();
     for (element, sides) in known.iter().enumerate() {
         for (side, list) in sides.iter().enumerate() {
             let fixed = list.iter().enumerate().filter(|(_, p)| p.is_some());
             open.extend(fixed.map(|(port, _)| (element, side, port)));
         }
     }
-    let mut mixed: Vec<(Place, Place)> = Vec::new();
+    let mut fits = true;
     while let Some(place) = open.pop_front() {
         let (element, side, port) = place;
         let push = known[element][side][port];
         for neighbour in neighbours(classes[element], &ports[element], place) {
             let (e, s, p) = neighbour;
-            match known[e][s][p] {
-                None => {
-                    known[e][s][p] = push;
-                    open.push_back(neighbour);
-                }
-                Some(other) if Some(other) != push && e == element && is_agnostic(classes[e], s == 0, p) => {
-                    if !mixed.iter().any(|(input, _)| input.0 == e) {
-                        mixed.push(if s == 0 { (neighbour, place) } else { (place, neighbour) });
-                    }
-                }
-                Some(_) => {}
+            if known[e][s][p].is_none() {
+                known[e][s][p] = push;
+                open.push_back(neighbour);
             }
+            fits &= known[e][s][p] == push;
         }
     }
-    mixed
+    fits
+}
+
+/// Two ports of equal processing: those of a connection, or those of an agnostic element that packets flow between.
+struct Link<'a> {
+    /// The output and the input, each with its element.
+    from: (usize, usize),
+    to: (usize, usize),
+    connection: Option<&'a Connection>,
+}
+
+/// The links of a graph, connections first.
+fn links<'a>(graph: &'a Graph, classes: &[&'static Class], declared: &Known) -> Vec<Link<'a>> {
+    let connection = |connection: &'a Connection| Link {
+        from: (connection.from.element, connection.from.port as usize),
+        to: (connection.to.element, connection.to.port as usize),
+        connection: Some(connection),
+    };
+    let mut links: Vec<Link<'a>> = graph.connections.iter().map(connection).collect();
+    for (element, [inputs, outputs]) in declared.iter().enumerate() {
+        let agnostic = |side: &[Option<bool>]| -> Vec<usize> {
+            (0..side.len()).filter(|&port| side[port].is_none()).collect()
+        };
+        for input in agnostic(inputs) {
+            let outputs =
+                agnostic(outputs).into_iter().filter(|&output| flows(classes[element], input, output));
+            links.extend(outputs.map(|output| Link {
+                from: (element, output),
+                to: (element, input),
+                connection: None,
+            }));
+        }
+    }
+    links
+}
+
+/// Times that a link is looked at for messages in Click's order. Longer chains of agnostic elements get other messages.
+const LOOKS: usize = 10_000_000;
+
+/// What is wrong with links between push and pull ports. As in Click, what is declared spreads along the links, from the first to
+/// the last, over and over; the first link that would have to be both is an error, and nothing spreads along it.
+/// `spread` is what is known of all ports if only the end counts.
+fn conflicts(graph: &Graph, classes: &[&'static Class], declared: Known, spread: &Known) -> Vec<Diagnostic> {
+    let mut links = links(graph, classes, &declared);
+    let (mut known, mut errors) = (declared, Vec::new());
+    let (mut looks, mut changed) = (0, true);
+    while changed {
+        changed = false;
+        looks += links.len();
+        if looks > LOOKS {
+            known.clone_from(spread);
+        }
+        links.retain(|link| {
+            let output = known[link.from.0][1][link.from.1];
+            let input = known[link.to.0][0][link.to.1];
+            if output == input {
+                return true;
+            }
+            match (output, input) {
+                (Some(_), Some(_)) => {
+                    errors.push(conflict(graph, link, output, input));
+                    return false;
+                }
+                (None, _) => known[link.from.0][1][link.from.1] = input,
+                (_, None) => known[link.to.0][0][link.to.1] = output,
+            }
+            changed = true;
+            true
+        });
+    }
+    errors
 }
 
 fn word(push: Option<bool>) -> &'static str {
     if push == Some(false) { "pull" } else { "push" }
 }
 
-fn mixed_context(graph: &Graph, known: &Known, pair: (Place, Place)) -> Diagnostic {
-    let ((element, _, input), (_, _, output)) = pair;
-    let e = &graph.elements[element];
+/// What is wrong with a link between a push and a pull port.
+fn conflict(graph: &Graph, link: &Link<'_>, output: Option<bool>, input: Option<bool>) -> Diagnostic {
+    let ((from, out), (to, into)) = (link.from, link.to);
+    let declaration = |element| declaration(graph, element);
+    let (push, pull) = (word(output), word(input));
+    let Some(connection) = link.connection else {
+        let message = format!(
+            "agnostic '{}' in mixed context: {pull} input {into}, {push} output {out}",
+            declaration(from)
+        );
+        return Diagnostic::error(message).pointing_at(graph.elements[from].span);
+    };
     let message = format!(
-        "agnostic '{}' in mixed context: {} input {input}, {} output {output}",
-        declaration(graph, element),
-        word(known[element][0][input]),
-        word(known[element][1][output])
+        "'{}' {push} output {out} connected to '{}' {pull} input {into}",
+        declaration(from),
+        declaration(to)
     );
-    Diagnostic::error(message).at(e.landmark.clone(), e.span)
-}
-
-/// What is wrong with a connection between a push and a pull port.
-fn conflict(graph: &Graph, known: &Known, connection: &Connection) -> Option<Diagnostic> {
-    let (from, to) = (connection.from, connection.to);
-    let output = word(known[from.element][1][from.port as usize]);
-    let input = word(known[to.element][0][to.port as usize]);
-    if output == input {
-        return None;
-    }
-    let message = format!(
-        "'{}' {output} output {} connected to '{}' {input} input {}",
-        declaration(graph, from.element),
-        from.port,
-        declaration(graph, to.element),
-        to.port
-    );
-    let help = if output == "push" { "put a Queue between them" } else { "put an Unqueue between them" };
-    Some(Diagnostic::error(message).at(connection.landmark.clone(), connection.span).help(help))
+    let help = if output == Some(true) { "put a Queue between them" } else { "put an Unqueue between them" };
+    Diagnostic::error(message).pointing_at(connection.span).help(help)
 }
 
 /// The places whose processing must equal that of `place`: its peers, and inside the element what it flows to.
@@ -249,37 +315,56 @@ fn neighbours(class: &Class, ports: &[Vec<Port>; 2], (element, side, port): Plac
 /// Complains about ports that are connected too often or not at all: a push output and a pull input lead to exactly one
 /// port; every port leads somewhere.
 pub(crate) fn check(graph: &Graph, ports: &[[Vec<Port>; 2]], errors: &mut Vec<Diagnostic>) {
-    for (element, sides) in ports.iter().enumerate() {
-        let e = &graph.elements[element];
-        for (side, word) in [(0, "input"), (1, "output")] {
-            for (number, port) in sides[side].iter().enumerate() {
-                let kind = if port.push { "push" } else { "pull" };
-                let single = port.push == (side == 1);
-                if port.peers.is_empty() {
-                    let message = format!("'{}' {word} {number} unused", declaration(graph, element));
-                    let help = if side == 0 {
-                        "connect it, or feed it from Idle"
-                    } else {
-                        "connect it, perhaps to Discard"
-                    };
-                    errors.push(Diagnostic::error(message).at(e.landmark.clone(), e.span).help(help));
-                } else if single && port.peers.len() > 1 {
-                    let message =
-                        format!("illegal reuse of '{}' {kind} {word} {number}", declaration(graph, element));
-                    let at = graph.connections.iter().rfind(|c| {
-                        let end = if side == 0 { c.to } else { c.from };
-                        end.element == element && end.port as usize == number
-                    });
-                    let (landmark, span) =
-                        at.map_or((e.landmark.clone(), e.span), |c| (c.landmark.clone(), c.span));
-                    let help = if side == 1 {
-                        "put a Tee between them"
-                    } else {
-                        "put a scheduler such as RoundRobinSched between them"
-                    };
-                    errors.push(Diagnostic::error(message).at(landmark, span).help(help));
-                }
+    for (side, word) in SIDES {
+        each(ports, side, |element, number, port| {
+            if port.push == (side == 1) && port.peers.len() > 1 {
+                reused(graph, element, side, number, word, errors);
             }
-        }
+        });
     }
+    for (side, word) in SIDES {
+        each(ports, side, |element, number, port| {
+            if port.peers.is_empty() {
+                let e = &graph.elements[element];
+                let message = format!("'{}' {word} {number} unused", declaration(graph, element));
+                let help = ["connect it, or feed it from Idle", "connect it, perhaps to Discard"][side];
+                errors.push(Diagnostic::error(message).at(e.landmark.clone(), e.span).help(help));
+            }
+        });
+    }
+}
+
+/// The sides of an element, and how messages call their ports.
+const SIDES: [(usize, &str); 2] = [(0, "input"), (1, "output")];
+
+/// Calls `f` with element, number and port for each port of one side of the elements.
+fn each(ports: &[[Vec<Port>; 2]], side: usize, mut f: impl FnMut(usize, usize, &Port)) {
+    for (element, sides) in ports.iter().enumerate() {
+        sides[side].iter().enumerate().for_each(|(number, port)| f(element, number, port));
+    }
+}
+
+/// Complains about each connection of an active port but the first.
+fn reused(
+    graph: &Graph,
+    element: usize,
+    side: usize,
+    number: usize,
+    word: &str,
+    errors: &mut Vec<Diagnostic>,
+) {
+    let (kind, help) = if side == 1 {
+        ("push", "put a Tee between them")
+    } else {
+        ("pull", "put a scheduler such as RoundRobinSched between them")
+    };
+    let message = format!("illegal reuse of '{}' {kind} {word} {number}", declaration(graph, element));
+    let leads_there = |c: &&Connection| {
+        let end = if side == 0 { c.to } else { c.from };
+        end.element == element && end.port as usize == number
+    };
+    let landmark = &graph.elements[element].landmark;
+    errors.extend(graph.connections.iter().filter(leads_there).skip(1).map(|connection| {
+        Diagnostic::error(message.clone()).at(landmark.clone(), connection.span).help(help)
+    }));
 }

@@ -31,7 +31,7 @@ const ROUND_NS: i64 = 128_000;
 pub struct Router {
     pub(crate) info: Arc<Info>,
     pub(crate) workers: Vec<Worker>,
-    pin: bool,
+    pin: Option<usize>,
 }
 
 /// A way to talk to a running router from any thread.
@@ -86,7 +86,7 @@ fn first_owner(info: &Info, call: &Call) -> usize {
 }
 
 impl Router {
-    pub(crate) fn new(info: Arc<Info>, workers: Vec<Worker>, pin: bool) -> Router {
+    pub(crate) fn new(info: Arc<Info>, workers: Vec<Worker>, pin: Option<usize>) -> Router {
         Router { info, workers, pin }
     }
 
@@ -106,7 +106,7 @@ impl Router {
         if self.info.clock.is_simulated() {
             return self.simulate();
         }
-        let processors = if self.pin { processors() } else { Vec::new() };
+        let processors = self.pin.map(processors).unwrap_or_default();
         let Some((first, others)) = self.workers.split_first_mut() else { return };
         std::thread::scope(|scope| {
             for worker in others {
@@ -341,11 +341,14 @@ fn sleep(worker: &mut Worker, until_ns: Option<i64>) {
     worker.reader.online();
 }
 
-/// The processors that this thread may use.
-fn processors() -> Vec<usize> {
-    rustix::thread::sched_getaffinity(None)
+/// The processors that this thread may use, those behind the first `skipped` first.
+fn processors(skipped: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = rustix::thread::sched_getaffinity(None)
         .map(|set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
-        .unwrap_or_default()
+        .unwrap_or_default();
+    let places = all.len().max(1);
+    all.rotate_left(skipped % places);
+    all
 }
 
 /// A thread bound to a processor; free again when this is dropped, so that threads started later are free as well.

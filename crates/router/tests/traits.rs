@@ -676,25 +676,53 @@ fn timers_do_not_wait_for_slow_tasks() {
     );
 }
 
-/// Errors of ports and processing name both ends, and all are reported.
+/// What is wrong with ports is said in Click's words and order: first which do not exist, then which would have to be both push
+/// and pull, then which are used twice or not at all. What comes later is not looked at before what comes first is right.
 #[test]
 fn port_errors() {
     let error = |config: &str| build_with(config, options(1, 1)).err().unwrap_or_default();
-    let mixed = error("Source -> Pump -> s :: Sink");
-    assert!(
-        mixed.contains("'Source@1 :: Source' push output 0 connected to 'Pump@2 :: Pump' pull input 0"),
-        "{mixed}"
-    );
-    let twice = error("s :: Source -> Sink; s -> Sink; Store -> Sink");
-    assert!(twice.contains("illegal reuse of 's :: Source' push output 0"), "{twice}");
-    assert!(twice.contains("'Store@4 :: Store' input 0 unused"), "{twice}");
-    let many = error("Source -> [3]s :: Sink");
-    assert!(many.contains("'s :: Sink' has no input 3"), "{many}");
-    let agnostic = error("Source -> m :: Say -> Pump -> Sink");
-    assert!(
-        agnostic.contains("agnostic 'm :: Say' in mixed context: push input 0, pull output 0"),
-        "{agnostic}"
-    );
+    for (config, expected) in [
+        (
+            "Source -> Pump -> s :: Sink",
+            &["'Source@1 :: Source' push output 0 connected to 'Pump@2 :: Pump' pull input 0"][..],
+        ),
+        (
+            "s :: Source -> Sink; s -> Sink;\ns -> Sink; q :: Store -> Pump -> Sink;\nq -> Pump -> Sink",
+            &[
+                "config:1: illegal reuse of 's :: Source' push output 0",
+                "config:1: illegal reuse of 's :: Source' push output 0",
+                "config:2: 'q :: Store' input 0 unused",
+            ],
+        ),
+        (
+            "Source ->\n[3]s :: Sink; s [2]\n-> [1] s; Source -> Pump",
+            &[
+                "config:2: 's :: Sink' has no input 1",
+                "config:2: 's :: Sink' has no output 2",
+                "config:2: 's :: Sink' has no input 3",
+            ],
+        ),
+        (
+            "Source -> m :: Say -> Pump -> Sink",
+            &["agnostic 'm :: Say' in mixed context: push input 0, pull output 0"],
+        ),
+        (
+            "Source -> m :: Say -> n :: Say -> Pump",
+            &["'m :: Say' push output 0 connected to 'n :: Say' pull input 0"],
+        ),
+    ] {
+        assert_eq!(error(config), expected.join("\n") + "\n", "{config}");
+    }
+}
+
+/// However long a chain is that has to be both, it ends, and with an error.
+#[test]
+fn long_chain_of_both() {
+    let elements: Vec<String> = (0..2_000).map(|i| format!("s{i} :: Say")).collect();
+    let chain: Vec<String> = (0..2_000).rev().map(|i| format!("s{i}")).collect();
+    let config = format!("{}; Source -> {} -> Pump", elements.join("; "), chain.join(" -> "));
+    let error = build_with(&config, options(1, 1)).err().unwrap_or_default();
+    assert_eq!(error.matches(" output 0").count(), 1, "{error}");
 }
 
 /// Tasks that reach a common exclusive element share a worker, and the plan says why.

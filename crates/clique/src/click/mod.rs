@@ -32,13 +32,16 @@ it stops or is interrupted.
   -f, --file FILE               Read the configuration from FILE.
   -e, --expression EXPR         Take EXPR itself as the configuration.
   -j, --threads N               Run N threads (default 1).
-  -a, --affinity                Keep each thread on one processor.
+  -a, --affinity[=N]            Keep each thread on one processor, the first on
+                                processor N (default 0).
   -h, --handler ELEMENT.H       After the run, print the value of handler H of
                                 ELEMENT, which may be a pattern or a class.
   -x, --exit-handler ELEMENT.H  Exit with the value of a handler.
   -p, --port PORT               Let others call handlers through TCP port PORT of
                                 this machine (127.0.0.1); PORT+: or a later one.
   -u, --unix-socket FILE        Let others call handlers through a UNIX socket.
+      --socket FD               Let the other end of the connection with this file
+                                descriptor call handlers.
   -R, --allow-reconfigure       Offer the handler 'hotconfig', which replaces the
                                 configuration.
   -o, --output FILE             Write the flat configuration to FILE.
@@ -61,7 +64,7 @@ struct Request {
     reconfigure: bool,
     clickpath: String,
     threads: usize,
-    affinity: bool,
+    affinity: Option<usize>,
     start_s: Option<f64>,
     handlers: Vec<String>,
     exit_handler: Option<String>,
@@ -69,8 +72,6 @@ struct Request {
     quit: bool,
     time: bool,
     warnings: bool,
-    /// Whether a parameter has several values.
-    ambiguous: bool,
 }
 
 /// Runs the driver with these arguments, without the program's name.
@@ -119,7 +120,7 @@ impl Request {
             reconfigure: false,
             clickpath: input::default_clickpath(),
             threads,
-            affinity: false,
+            affinity: None,
             start_s: None,
             handlers: Vec::new(),
             exit_handler: None,
@@ -127,7 +128,6 @@ impl Request {
             quit: false,
             time: false,
             warnings: true,
-            ambiguous: false,
         };
         for item in items {
             match item.map_err(|message| End::Bad(format!("click: {message}")))? {
@@ -147,9 +147,8 @@ impl Request {
     fn word(&mut self, word: String) -> Result<(), End> {
         let Some((name, value)) = input::parameter(&word) else { return self.set_input(Input::named(word)) };
         if self.params.iter().any(|(known, _)| *known == name) {
-            // As in Click, this is said at once, and in the end nothing runs.
+            // As in Click, this is said at once, and the first value counts.
             console::complain(&format!("parameter '{name}' multiply defined\n"));
-            self.ambiguous = true;
         } else {
             self.params.push((name, value));
         }
@@ -166,7 +165,12 @@ impl Request {
             Id::Clickpath => self.clickpath = value,
             Id::Quit => self.quit = true,
             Id::Time => self.time = true,
-            Id::Affinity => self.affinity = true,
+            Id::Affinity if negated => self.affinity = None,
+            // It was checked to be a number, if there is one.
+            Id::Affinity => {
+                let first = router::parse_integer(&value).and_then(|first| usize::try_from(first).ok());
+                self.affinity = Some(first.unwrap_or(0));
+            }
             Id::Warnings => self.warnings = !negated,
             Id::NoWarnings => self.warnings = false,
             // It was checked to be a number; a negative one means one thread, as in Click.
@@ -190,18 +194,13 @@ impl Request {
             }
             Id::Port => self.doors.push(Door::Port(value)),
             Id::UnixSocket => self.doors.push(Door::File(value)),
-            Id::Socket => {
-                return Err(End::Bad("click: '--socket' is not available; '--unix-socket' is".to_owned()));
-            }
+            Id::Socket => self.doors.push(Door::Connection(value)),
             Id::Reconfigure => self.reconfigure = !negated,
         }
         Ok(())
     }
 
     fn run(self, known: &Classes) -> ExitCode {
-        if self.ambiguous {
-            return ExitCode::from(FAILURE);
-        }
         let setup = Setup {
             workers: self.threads,
             vector: 1,
@@ -209,10 +208,17 @@ impl Request {
             seed: fastrand::u64(..),
             pin: self.affinity,
         };
+        // They are numbered by kind.
+        let mut doors = self.doors;
+        doors.sort_by_key(|door| match door {
+            Door::Port(_) => 0,
+            Door::File(_) => 1,
+            Door::Connection(_) => 2,
+        });
         let job = Job {
             input: self.input.unwrap_or(Input::Stdin),
             setup,
-            doors: self.doors,
+            doors,
             reconfigure: self.reconfigure,
             taken: None,
             params: self.params,

@@ -134,7 +134,7 @@ fn build(known: &Classes, workers: usize, interfaces: &[Arc<Interface>]) -> Resu
     }
     // What elements say about bad packets is in the table of drops.
     let log = Log::Memory(Default::default());
-    let options = Options { workers, pin: true, log, resources, ..Options::default() };
+    let options = Options { workers, pin: Some(0), log, resources, ..Options::default() };
     let layout =
         router::layout(parsed.graph, known, workers).map_err(|errors| lang::render_click(&errors))?;
     let built = router::build(layout, CONFIG.to_owned(), known, options);

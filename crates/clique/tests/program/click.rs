@@ -2,6 +2,7 @@
 
 use crate::{clique, clique_with, text, without_reasons};
 use expect_test::{Expect, expect};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
@@ -168,13 +169,27 @@ fn command_line() {
         Try 'click --help' for more information.
     "#]],
     );
-    // As in Click, nothing runs.
     check(
         click(&["-e", COUNTS, "N=1", "N=2", "-h", "c.count"]),
         expect![[r#"
-        exit status: 1
+        exit status: 0
+        --- output
+        1
         --- messages
         parameter 'N' multiply defined
+    "#]],
+    );
+    for good in ["-a=0", "-a1", "--cpu=70", "--no-affinity", "--affinity"] {
+        assert_eq!(click(&[good, "-e", COUNTS, "N=1", "-h", "c.count"]), "exit status: 0\n--- output\n1\n");
+    }
+    check(
+        click(&["-a=x"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        click: '-a' expects an integer, not 'x'
+        Usage: click [OPTION]... [ROUTERFILE]
+        Try 'click --help' for more information.
     "#]],
     );
     for found in [click(&["--", "-q"]), clique(&["click", "--", "-q"])] {
@@ -182,6 +197,150 @@ fn command_line() {
     }
     assert!(click(&["--help"]).starts_with("exit status: 0\n--- output\nUsage: click "));
     assert!(click(&["--version"]).starts_with("exit status: 0\n--- output\nclick (Clique "));
+}
+
+/// Who starts the driver can hand a connection on to it.
+#[test]
+fn connections_from_outside() {
+    let (own, its) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clique"));
+    // Its standard input is the connection, whose descriptor therefore has the number 0.
+    let child = command
+        .args(["click", "--socket", "0", "-R", "-e", "Idle -> c :: Counter -> Discard"])
+        .stdin(std::os::fd::OwnedFd::from(its))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(command);
+    let mut lines = BufReader::new(own.try_clone().unwrap()).lines().map(Result::unwrap);
+    let mut ask = |command: &str, answers: &[&str]| {
+        (&own).write_all(format!("{command}\n").as_bytes()).unwrap();
+        for answer in answers {
+            assert_eq!(lines.next().as_deref(), Some(*answer), "{command}");
+        }
+    };
+    ask("READ c.class", &["Click::ControlSocket/1.3", "200 Read handler 'c.class' OK", "DATA 7"]);
+    // Another configuration keeps it.
+    ask("WRITE hotconfig Idle -> n :: Discard", &["Counter200 Write handler 'hotconfig' OK"]);
+    ask("CHECKREAD n.name", &["200 Read handler 'n.name' OK"]);
+    ask("CHECKREAD c.name", &["510 No element named 'c'"]);
+    ask("WRITE stop", &["200 Write handler 'stop' OK"]);
+    assert_eq!(lines.next(), None);
+    assert_eq!(text(child.wait_with_output().unwrap()), "exit status: 0\n");
+    let found = click(&["--socket", "77", "-e", ""]);
+    assert!(
+        found.contains("While initializing 'click_driver@@ControlSocket :: ControlSocket':\n  socket 77: "),
+        "{found}"
+    );
+}
+
+#[test]
+fn global_handlers() {
+    check(
+        click(&["-qe", "require(package x) Idle -> Discard", "-h", "driver", "-h", "packages", "-h", "list"]),
+        expect![[r#"
+            exit status: 0
+            --- output
+            driver:
+            userlevel
+
+            packages:
+
+            list:
+            2
+            Idle@1
+            Discard@2
+
+            --- messages
+            config:1: warning: package 'x' is not loaded: all element classes are part of the program
+        "#]],
+    );
+    check(
+        click(&["-qe", "", "-h", "hotconfig"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        no 'hotconfig' handler
+    "#]],
+    );
+    check(
+        click(&["-qe", "", "-h", "handlers"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        version	r
+        driver	r
+        config	r
+        flatconfig	r
+        requirements	r
+        handlers	r
+        list	r
+        stop	w
+        classes	r
+        packages	r
+        timewarp	r
+        workers	r
+        rcu	r
+    "#]],
+    );
+}
+
+/// The exit handler may have a parameter.
+#[test]
+fn exit_handlers() {
+    let exit =
+        |handler: &str| click(&["-qe", "s :: Script(TYPE PASSIVE, return $(add $args 1))", "-x", handler]);
+    assert_eq!(exit("s.run 6"), "exit status: 7\n");
+    check(
+        exit("s.nope"),
+        expect![[r#"
+        exit status: 255
+        --- messages
+        no 's.nope' read handler
+    "#]],
+    );
+    check(
+        exit("t.run"),
+        expect![[r#"
+        exit status: 255
+        --- messages
+        no element named 't'
+    "#]],
+    );
+}
+
+/// Ports that do not fit are complained about as in Click: all in the order of its stages.
+#[test]
+fn ports_that_do_not_fit() {
+    check(
+        click(&["-e", "InfiniteSource -> t :: ToDevice(x);\nt -> [2] t"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        config:1: 't :: ToDevice' has no input 2
+        Router could not be initialized!
+    "#]],
+    );
+    check(
+        click(&["-e", "s :: TimedSource -> Unqueue -> Discard;\ns -> Discard"]),
+        expect![[r#"
+        exit status: 1
+        --- messages
+        's :: TimedSource' push output 0 connected to 'Unqueue@2 :: Unqueue' pull input 0
+        Router could not be initialized!
+    "#]],
+    );
+    check(
+        click(&["-e", "s :: InfiniteSource -> Discard;\ns -> Discard; s -> Discard; Counter -> Discard"]),
+        expect![[r#"
+            exit status: 1
+            --- messages
+            config:1: illegal reuse of 's :: InfiniteSource' push output 0
+            config:1: illegal reuse of 's :: InfiniteSource' push output 0
+            config:2: 'Counter@5 :: Counter' input 0 unused
+            Router could not be initialized!
+        "#]],
+    );
 }
 
 #[test]

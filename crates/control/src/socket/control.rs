@@ -3,9 +3,10 @@
 //! ```click
 //! ControlSocket(TCP, PORT [, KEYWORDS])
 //! ControlSocket(UNIX, FILENAME [, KEYWORDS])
+//! ControlSocket(SOCKET, FD [, KEYWORDS])
 //! ```
 //!
-//! Listens on a TCP port or a UNIX-domain socket and speaks Click's protocol, version 1.3: a command is a line, the
+//! Listens on a TCP port or a UNIX-domain socket, or has a connection that the program was started with, and speaks Click's protocol, version 1.3: a command is a line, the
 //! response lines that start with a code of three digits; data follow a line `DATA LENGTH`. The commands are `READ`,
 //! `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`, `WRITEUNTIL`, `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `HELP` and `QUIT`.
 //! The codes are 200 (done), 500 (syntax error), 501 (no such command), 510 (no such element), 511 (no such handler), 520
@@ -29,10 +30,11 @@
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! - `TYPE` (`TCP` or `UNIX`): the type of socket.
+//! - `TYPE` (`TCP`, `UNIX` or `SOCKET`): the type of socket.
 //! - `PORT`: the TCP port; 0 lets the system choose one, see the handler `port`. With a plus sign behind the number, the
 //!   first port from there on that is not in use.
 //! - `FILENAME`: the socket's name in the file system.
+//! - `FD` (integer): the file descriptor of the connection.
 //! - `READONLY` (boolean): refuse to write. Default: false.
 //! - `PROXY` (element): asks this element for `E.H` wherever a client asks for a handler `E.H`.
 //! - `VERBOSE` (boolean): report connections. Default: false.
@@ -43,7 +45,7 @@
 //! - `RETRY_WARNINGS` (boolean): report each failure, not only the last. Default: true.
 //!
 //! # Handlers
-//! - `port` (read): the TCP port, or the name of the UNIX-domain socket.
+//! - `port` (read): the TCP port, the name of the UNIX-domain socket, or the file descriptor.
 //! - `filename` (read, of UNIX-domain sockets): the socket's name.
 //!
 //! # Example
@@ -126,6 +128,7 @@ fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>
     let (mut kind, mut others) = (String::new(), Vec::new());
     config.args().required("TYPE", &mut kind).rest(&mut others).finish()?;
     let (mut ports, mut file) = (Ports(0..=0), None::<FileName>);
+    let mut descriptor = None::<u16>;
     let (mut read_only, mut verbose, mut localhost) = (false, false, true);
     let (mut address, mut proxy) = (None::<Ipv4Addr>, None::<ElementName>);
     let (mut retries, mut retry_warnings) = (0, true);
@@ -138,6 +141,7 @@ fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>
             .keyword("LOCALHOST", &mut localhost)
             .keyword("ADDRESS", &mut address),
         "UNIX" => args.required("FILENAME", &mut file).keyword("LOCALHOST", &mut localhost),
+        "SOCKET" => args.required("FD", &mut descriptor).keyword("LOCALHOST", &mut localhost),
         _ => return Err(format!("unknown socket type '{kind}'").into()),
     };
     let (mut channel, mut quiet, mut greeting) = ("default".to_owned(), true, true);
@@ -152,10 +156,11 @@ fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>
     if channel != "default" {
         config.warn(format!("no element speaks on channel '{channel}'"));
     }
-    let address = match file {
-        Some(FileName(name)) if name.len() > UNIX_NAME_MAX => return Err("filename too long".into()),
-        Some(FileName(name)) => Address::Unix(PathBuf::from(name)),
-        None => {
+    let address = match (file, descriptor) {
+        (Some(FileName(name)), _) if name.len() > UNIX_NAME_MAX => return Err("filename too long".into()),
+        (Some(FileName(name)), _) => Address::Unix(PathBuf::from(name)),
+        (None, Some(descriptor)) => Address::Connected(descriptor.into()),
+        (None, None) => {
             let everywhere = if localhost { Ipv4Addr::LOCALHOST } else { Ipv4Addr::UNSPECIFIED };
             Address::Tcp(IpAddr::V4(address.unwrap_or(everywhere)), ports.0)
         }
@@ -260,6 +265,7 @@ impl Element for ControlSocket {
         }
         h.read("port", |e: &mut ControlSocket, _| match (&e.address, &e.server) {
             (Address::Unix(path), _) => path.display().to_string(),
+            (Address::Connected(descriptor), _) => descriptor.to_string(),
             (_, Some(Server { port: Some(port), .. })) => port.to_string(),
             (Address::Tcp(_, ports), _) => ports.start().to_string(),
         });

@@ -4,6 +4,7 @@ use super::chatter::Chatter;
 use super::session;
 use router::Handle;
 use rustix::event::{PollFd, PollFlags};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -29,6 +30,33 @@ pub(crate) enum Address {
     /// At the first of these ports that is not in use.
     Tcp(IpAddr, RangeInclusive<u16>),
     Unix(PathBuf),
+    /// Not at all: there is one connection, which the program was started with, and this is its descriptor.
+    Connected(i32),
+}
+
+/// The descriptors of connections that servers have, so that no two serve the same.
+static TAKEN: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+fn taken() -> MutexGuard<'static, BTreeSet<i32>> {
+    TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes a connection that the program was started with.
+fn take(descriptor: i32) -> std::io::Result<File> {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    if !taken().insert(descriptor) {
+        return Err(std::io::ErrorKind::AddrInUse.into());
+    }
+    // A number alone says nothing about what is behind it: a copy has to come from the system.
+    let copy = pidfd_open(getpid(), PidfdFlags::empty())
+        .and_then(|own| pidfd_getfd(own, descriptor, PidfdGetfdFlags::empty()));
+    match copy {
+        Ok(copy) => Ok(File::from(copy)),
+        Err(error) => {
+            taken().remove(&descriptor);
+            Err(error.into())
+        }
+    }
 }
 
 /// What a server does with its connections.
@@ -136,7 +164,7 @@ pub(crate) struct Server {
     /// The port, which the system may have chosen.
     pub(super) port: Option<u16>,
     /// The listening socket, to be shut down.
-    socket: OwnedFd,
+    socket: Option<OwnedFd>,
     shared: Arc<Shared>,
 }
 
@@ -147,7 +175,16 @@ impl Server {
     /// What cannot be done, and why.
     pub(super) fn start(address: &Address, target: Target, role: Role) -> Result<Server, String> {
         let bound = |error: std::io::Error| format!("bind: {}", plain(&error));
+        let state = State { target: Arc::new(target), closed: false, connections: Vec::new() };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let (listener, port, socket) = match address {
+            Address::Connected(descriptor) => {
+                let stream =
+                    take(*descriptor).map_err(|error| format!("socket {descriptor}: {}", plain(&error)))?;
+                let server = Server { address: address.clone(), port: None, socket: None, shared };
+                admit(&server.shared, stream, "", &role);
+                return Ok(server);
+            }
             Address::Tcp(ip, ports) => {
                 let listener = listen(*ip, ports).map_err(bound)?;
                 let port = listener.local_addr().map_err(bound)?.port();
@@ -160,9 +197,7 @@ impl Server {
                 (Listener::Unix(listener), None, socket)
             }
         };
-        let state = State { target: Arc::new(target), closed: false, connections: Vec::new() };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let server = Server { address: address.clone(), port, socket, shared: shared.clone() };
+        let server = Server { address: address.clone(), port, socket: Some(socket), shared: shared.clone() };
         let thread = std::thread::Builder::new().name("control".to_owned());
         thread
             .spawn(move || accept_all(&shared, &listener, &role))
@@ -182,10 +217,14 @@ impl Drop for Server {
         let mut state = self.shared.lock();
         state.closed = true;
         self.shared.changed.notify_all();
-        // Wakes the thread that accepts.
-        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
-        if let Address::Unix(path) = &self.address {
-            let _ = std::fs::remove_file(path);
+        if let Some(socket) = &self.socket {
+            // Wakes the thread that accepts.
+            let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
+        }
+        match &self.address {
+            Address::Tcp(..) => {}
+            Address::Unix(path) => drop(std::fs::remove_file(path)),
+            Address::Connected(descriptor) => drop(taken().remove(descriptor)),
         }
         // No more commands; the responses to those that are being carried out may still be sent.
         for (_, connection) in &state.connections {
