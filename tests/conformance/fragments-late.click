@@ -11,7 +11,7 @@ r[1] -> IPPrint(late) -> Discard;
 //? r.dump
 //= frags seen total:    4
 //= good reassemblies:   1
-//= failed reassemblies: 1
+//= failed reassemblies: 0
 //= bad fragments seen:  0
 //= cached chunk data:
 //=  (1.0.0.1, 1, 2.0.0.2, 2) 9 (0,16)

@@ -260,13 +260,16 @@ pub(crate) fn call_common(
             }
             Ok(String::new())
         }
-        (Access::Write, "tickets") => match argument.trim().parse::<u32>() {
-            Ok(tickets) if (1..=crate::sched::MAX_TICKETS).contains(&tickets) => {
-                cx.set_tickets(tickets);
-                Ok(String::new())
+        (Access::Write, "tickets") => {
+            const MAX: u32 = crate::sched::MAX_TICKETS;
+            let wanted = crate::parse_integer(argument.trim()).ok_or("syntax error")?;
+            let tickets = wanted.clamp(1, MAX.into()) as u32;
+            if i128::from(tickets) != wanted {
+                cx.log(&format!("{}: warning: tickets pinned at {tickets}", node.declaration()));
             }
-            _ => Err(format!("tickets must lie between 1 and {}", crate::sched::MAX_TICKETS)),
-        },
+            cx.set_tickets(tickets);
+            Ok(String::new())
+        }
         _ => Err(format!("no '{name}' handler")),
     }
 }

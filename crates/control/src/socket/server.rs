@@ -10,8 +10,8 @@ use std::io::BufReader;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -158,6 +158,18 @@ fn listen(ip: IpAddr, ports: &RangeInclusive<u16>) -> std::io::Result<TcpListene
     TcpListener::bind(SocketAddr::new(ip, *ports.end()))
 }
 
+/// Listens at a name in the file system, which is taken over from a program that is no more.
+fn bind_unix(path: &Path) -> std::io::Result<UnixListener> {
+    let bound = UnixListener::bind(path);
+    let taken = bound.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::AddrInUse);
+    let refused = |error: std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
+    if taken && UnixStream::connect(path).is_err_and(refused) {
+        std::fs::remove_file(path)?;
+        return UnixListener::bind(path);
+    }
+    bound
+}
+
 /// A server. Its threads end when it is dropped.
 pub(crate) struct Server {
     pub(super) address: Address,
@@ -192,7 +204,7 @@ impl Server {
                 (Listener::Tcp(listener), Some(port), socket)
             }
             Address::Unix(path) => {
-                let listener = UnixListener::bind(path).map_err(bound)?;
+                let listener = bind_unix(path).map_err(bound)?;
                 let socket = listener.as_fd().try_clone_to_owned().map_err(bound)?;
                 (Listener::Unix(listener), None, socket)
             }

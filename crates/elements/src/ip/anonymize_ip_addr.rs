@@ -6,13 +6,13 @@
 //!
 //! Replaces source and destination of IPv4 packets with a marked IP header; the checksum is corrected. The replacement keeps
 //! prefixes: two addresses with the same first bits, and no more, have replacements of which the same is true. 0.0.0.0 and
-//! 255.255.255.255 stay. Addresses in packets within packets stay, too. Packets that are not IPv4 leave at output 1 if it is
-//! in use, and are dropped otherwise.
+//! 255.255.255.255 stay. Addresses in the header of the packet that an ICMP error tells of are replaced, too, if all of that header and 8
+//! bytes behind it are there. Packets that are not IPv4 leave at output 1 if it is in use, and are dropped otherwise.
 //!
 //! An address's replacement is computed from a secret key, so that there is no table of addresses that grows; Click
 //! chooses replacements at random as addresses come.
 //!
-//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic. Workers: shared.
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: shared.
 //!
 //! # Arguments
 //! - `CLASS` (integer from 0 to 32, default 0): leading one bits that stay, so that the class of an address does: 1 keeps class
@@ -38,10 +38,12 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Resid
 use std::hash::{DefaultHasher, Hasher};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use wire::{checksum, icmpv4, ip_proto, ipv4};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("AnonymizeIPAddr", create)
     .ports("1/1-2")
+    .processing("a/ah")
     .residency(Residency::Shared)
     .doc(include_str!("anonymize_ip_addr.rs"));
 
@@ -106,14 +108,39 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut preserved = Vec::new();
     for word in lang::conf::split_spaces(&preserve.0) {
         let first = router::parse_integer(&word).and_then(|first| u8::try_from(first).ok());
-        preserved.push(first.ok_or_else(|| {
-            format!("bad PRESERVE_8 argument '{word}', should be integer between 0 and 255")
-        })?);
+        preserved.push(first.ok_or("PRESERVE_8 expects integer between 0 and 255")?);
     }
     let start = if seed { config.seed() } else { 0 };
     let secret = [start, start.wrapping_mul(0x9e37_79b9_7f4a_7c15)];
     let key = config.shared(|| Ok(Key { secret, class_bits, preserved }))?;
     Ok(Box::new(PerPacket(AnonymizeIpAddr { key, outputs: config.outputs() })))
+}
+
+impl AnonymizeIpAddr {
+    /// Replaces the addresses of the packet that an ICMP error tells of. The message's checksum covers them, as does that of their
+    /// header, which stays as it is.
+    fn replace_in_error(&self, packet: &mut Packet) {
+        use icmpv4::kind::{PARAMETER_PROBLEM, REDIRECT, SOURCE_QUENCH, TIME_EXCEEDED, UNREACHABLE};
+        const ERRORS: [u8; 5] = [UNREACHABLE, SOURCE_QUENCH, REDIRECT, TIME_EXCEEDED, PARAMETER_PROBLEM];
+        let Some(message) = packet.transport_mut().filter(|message| message.len() > icmpv4::HEADER_LEN)
+        else {
+            return;
+        };
+        let header_len = usize::from(message[icmpv4::HEADER_LEN] & 15) * 4;
+        let whole = header_len >= ipv4::HEADER_LEN && message.len() >= icmpv4::HEADER_LEN + header_len + 8;
+        if !ERRORS.contains(&message[0]) || !whole {
+            return;
+        }
+        for at in [icmpv4::HEADER_LEN + 12, icmpv4::HEADER_LEN + 16] {
+            let Some(bytes) = message[at..].first_chunk_mut::<4>() else { return };
+            let old = Ipv4Addr::from_octets(*bytes);
+            let new = self.key.replace(old);
+            *bytes = new.octets();
+            let sum = u16::from_be_bytes([message[2], message[3]]);
+            let sum = checksum::update_u32(sum, old.to_bits(), new.to_bits());
+            message[2..4].copy_from_slice(&sum.to_be_bytes());
+        }
+    }
 }
 
 impl Simple for AnonymizeIpAddr {
@@ -123,6 +150,9 @@ impl Simple for AnonymizeIpAddr {
                 let (src, dst) = (self.key.replace(ip.src()), self.key.replace(ip.dst()));
                 ip.update_src(src);
                 ip.update_dst(dst);
+                if ip.protocol() == ip_proto::ICMP {
+                    self.replace_in_error(packet);
+                }
                 Verdict::Pass
             }
             None => fail(self.outputs, "no IPv4 packet"),
@@ -169,7 +199,7 @@ mod tests {
         assert_eq!(flow.data(0)[1][12..16], mapped.octets());
         assert_eq!(key(0, &[], 5).replace(zero), zero);
         for (arguments, message) in
-            [("CLASS 33", "CLASS must be between 0 and 32"), ("PRESERVE_8 1 256", "'256'")]
+            [("CLASS 33", "CLASS must be between 0 and 32"), ("PRESERVE_8 1 256", "PRESERVE_8 expects")]
         {
             assert!(errors(&format!("Idle -> AnonymizeIPAddr({arguments}) -> Discard")).contains(message));
         }

@@ -93,9 +93,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }))
 }
 
+/// Click's buckets, which decide in what order datagrams are listed and given up.
 fn bucket(key: &Key) -> usize {
-    let mixed = u32::from(key.src) ^ u32::from(key.dst).rotate_left(16) ^ u32::from(key.id);
-    (mixed.wrapping_mul(0x9e37_79b1) >> 24) as usize % BUCKETS
+    usize::from(key.id.to_be_bytes()[0])
 }
 
 /// Whether a packet needs more than to be passed on.
@@ -136,7 +136,7 @@ impl IpReassembler {
         let place = self.buckets[at].iter().position(|partial| partial.key == fragment.key);
         let found = match place {
             Some(place) => {
-                let partial = self.buckets[at].swap_remove(place);
+                let partial = self.buckets[at].remove(place);
                 self.used -= OVERHEAD + partial.len();
                 Some(partial)
             }
@@ -156,7 +156,7 @@ impl IpReassembler {
             return partial.into_datagram(now_ns);
         }
         self.used += OVERHEAD + partial.len();
-        self.buckets[at].push(partial);
+        self.buckets[at].insert(place.unwrap_or(0), partial);
         None
     }
 
@@ -166,7 +166,9 @@ impl IpReassembler {
             return;
         }
         self.next_reap_s = now_s + INTERVAL;
+        let failed = self.failed;
         self.give_up(cx, 0, |partial| partial.seen_s < now_s - TIMEOUT);
+        self.failed = failed; // as in Click, only those count that memory was short for
     }
 
     #[cold]

@@ -48,9 +48,10 @@ use super::by_aggregate::ByAggregate;
 use crate::script::sprintf::general;
 use packet::{Anno, Batch, Packet};
 use router::{
-    Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, FromArg, Handlers, Pull, Residency,
-    Scope,
+    Answer, Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, FromArg, Handlers, Pull,
+    Residency, Scope, Step,
 };
+use std::any::Any;
 use std::io::{self, Write};
 
 /// The class.
@@ -192,6 +193,28 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(e))
 }
 
+/// What comes of counting a packet.
+enum Counted {
+    Yes,
+    No,
+    /// A call comes first, then the packet is to be counted again.
+    Before(Call),
+    /// It was counted, and a call comes before the packet goes on.
+    After(Call),
+}
+
+/// Packets that wait until a call has been made.
+struct Waiting {
+    call: Call,
+    /// The input that they came in by.
+    port: usize,
+    /// Whether the first one is counted.
+    first_counted: bool,
+    packets: Batch,
+    /// Those before them, if somebody pulled.
+    before: Option<Batch>,
+}
+
 impl AggregateCounter {
     /// What a packet counts.
     fn amount(&self, packet: &Packet) -> u64 {
@@ -204,23 +227,23 @@ impl AggregateCounter {
         length + if self.extra_length { packet.anno(Anno::EXTRA_LENGTH) } else { 0 }
     }
 
-    /// Counts a packet; false if it was not counted.
-    fn count(&mut self, cx: &mut Cx<'_>, packet: &Packet, frozen: bool) -> bool {
+    /// Counts a packet.
+    fn count(&mut self, cx: &mut Cx<'_>, packet: &Packet, frozen: bool) -> Counted {
         let aggregate = packet.anno(Anno::AGGREGATE) as u32;
         let amount = self.amount(packet);
         loop {
             if !self.active {
-                return false;
+                return Counted::No;
             }
             if amount == 0 {
-                return true;
+                return Counted::Yes;
             }
             if let Some(count) = self.counts.get_mut(&aggregate) {
                 *count += amount;
                 break;
             }
             if frozen || self.frozen || self.counts.len() >= self.capacity {
-                return false;
+                return Counted::No;
             }
             // One more than wanted: what is done about that may freeze the element, so everything is asked again.
             if self.aggregate_limit.as_ref().is_none_or(|limit| (self.counts.len() as u64) < limit.at) {
@@ -228,24 +251,63 @@ impl AggregateCounter {
                 break;
             }
             let limit = self.aggregate_limit.take();
-            self.reached(cx, limit);
+            if let Some(call) = self.reached(cx, limit) {
+                return Counted::Before(call);
+            }
         }
         self.total += amount;
         if self.count_limit.as_ref().is_some_and(|limit| self.total >= limit.at) {
             let limit = self.count_limit.take();
-            self.reached(cx, limit);
+            if let Some(call) = self.reached(cx, limit) {
+                return Counted::After(call);
+            }
         }
-        true
+        Counted::Yes
     }
 
+    /// Does what is to be done at a limit, but for the call of a handler, which is returned.
     #[cold]
-    fn reached(&mut self, cx: &mut Cx<'_>, limit: Option<Limit>) {
-        match limit.map(|limit| limit.action) {
-            Some(Action::Freeze) => self.frozen = true,
-            Some(Action::Stop) => self.stop(cx),
-            Some(Action::Call(call)) => cx.call(call),
-            None => {}
+    fn reached(&mut self, cx: &mut Cx<'_>, limit: Option<Limit>) -> Option<Call> {
+        match limit?.action {
+            Action::Freeze => self.frozen = true,
+            Action::Stop => self.stop(cx),
+            Action::Call(call) => return Some(call),
         }
+        None
+    }
+
+    /// Counts packets up to one that has to wait for a call. Those before it are put into `done`, or leave by output 1.
+    fn count_all(
+        &mut self,
+        cx: &mut Cx<'_>,
+        port: usize,
+        mut batch: Batch,
+        mut first_counted: bool,
+        (done, pulled): (&mut Batch, bool),
+    ) -> Option<Waiting> {
+        let mut waiting: Option<Waiting> = None;
+        batch.drain(|packet| {
+            if let Some(waiting) = &mut waiting {
+                return waiting.packets.push(packet);
+            }
+            let counted = if std::mem::take(&mut first_counted) {
+                Counted::Yes
+            } else {
+                self.count(cx, &packet, port == 1)
+            };
+            let (call, first_counted) = match counted {
+                // The order of packets within each output is kept, which is all that larger batches promise.
+                Counted::No if self.outputs > 1 && !pulled => return cx.emit_packet(1, packet),
+                Counted::Yes | Counted::No => return done.push(packet),
+                Counted::Before(call) => (call, false),
+                Counted::After(call) => (call, true),
+            };
+            let mut packets = cx.batch();
+            packets.push(packet);
+            waiting = Some(Waiting { call, port, first_counted, packets, before: None });
+        });
+        cx.consume(batch);
+        waiting
     }
 
     fn stop(&mut self, cx: &mut Cx<'_>) {
@@ -309,18 +371,13 @@ impl AggregateCounter {
 }
 
 impl Element for AggregateCounter {
-    fn push(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
-        let mut counted = cx.batch();
-        batch.drain(|packet| {
-            if !self.count(cx, &packet, port == 1) && self.outputs > 1 {
-                // The order of packets within each output is kept, which is all that larger batches promise.
-                cx.emit_packet(1, packet);
-            } else {
-                counted.push(packet);
-            }
-        });
-        cx.consume(batch);
-        cx.emit(0, counted);
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        let mut done = cx.batch();
+        let waiting = self.count_all(cx, port, batch, false, (&mut done, false));
+        cx.emit(0, done);
+        if let Some(waiting) = waiting {
+            cx.start(Box::new(waiting));
+        }
     }
 
     fn pull(&mut self, _cx: &mut Cx<'_>, port: usize, want: usize) -> Pull {
@@ -328,10 +385,37 @@ impl Element for AggregateCounter {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) -> Pull {
-        for packet in batch.iter() {
-            self.count(cx, packet, port == 1);
+        let mut done = cx.batch();
+        match self.count_all(cx, port, batch, false, (&mut done, true)) {
+            None => Pull::Give(done),
+            Some(waiting) => {
+                cx.start(Box::new(Waiting { before: Some(done), ..waiting }));
+                Pull::Later
+            }
         }
-        Pull::Give(batch)
+    }
+
+    fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
+        let Some(waiting) = state.downcast_mut::<Waiting>() else { return Step::Done(Ok(String::new())) };
+        if let Answer::Start = answer {
+            return Step::Call(waiting.call.clone());
+        }
+        let packets = std::mem::take(&mut waiting.packets);
+        let (before, port, first_counted) = (waiting.before.take(), waiting.port, waiting.first_counted);
+        let pulled = before.is_some();
+        let mut done = before.unwrap_or_else(|| cx.batch());
+        let next = self.count_all(cx, port, packets, first_counted, (&mut done, pulled));
+        match (next, pulled) {
+            (Some(next), true) => cx.start(Box::new(Waiting { before: Some(done), ..next })),
+            (None, true) => cx.answer(done),
+            (next, false) => {
+                cx.emit(0, done);
+                if let Some(next) = next {
+                    cx.start(Box::new(next));
+                }
+            }
+        }
+        Step::Done(Ok(String::new()))
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -345,7 +429,7 @@ impl Element for AggregateCounter {
         ] {
             h.write(name, move |e: &mut C, cx, text| {
                 let name = router::value::<FileName>(cx, text).map_err(|_| "argument should be filename")?;
-                e.write(&name.0, format).map_err(|error| format!("{}: {error}", name.0))
+                e.write(&name.0, format).map_err(|error| format!("{}: {}", name.0, device::plain(&error)))
             });
         }
         h.read("count", |e: &mut C, _| e.total);
@@ -380,14 +464,11 @@ impl Element for AggregateCounter {
         }
         h.read("banner", |e: &mut C, _| e.banner.clone());
         h.write("banner", |e: &mut C, _, text| {
-            e.banner = if text.len() == 1 && text != "\n" {
-                text.to_owned()
-            } else {
-                text.trim_end_matches('\n').to_owned()
+            e.banner = match text {
+                "\n" => String::new(),
+                _ if text.is_empty() || text.ends_with('\n') => text.to_owned(),
+                _ => format!("{text}\n"),
             };
-            if !e.banner.is_empty() {
-                e.banner.push('\n');
-            }
             Ok(())
         });
         h.read("aggregate_call", |e: &mut C, cx| Limit::text(&e.aggregate_limit, cx.name()));

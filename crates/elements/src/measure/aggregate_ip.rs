@@ -4,10 +4,10 @@
 //! AggregateIP(FIELD [, KEYWORDS])
 //! ```
 //!
-//! FIELD is a protocol (`ip`, `tcp`, `udp`, `tcpudp`, `icmp`, `transp`, or `data` for what follows a TCP or UDP header) and
-//! the name of one of its fields (`ip src`, `tcp flags`), or a position in it: `[BYTE]`, `[BYTE, BYTES]`, `[BYTE-BYTE]`,
-//! `[BYTE+BYTES]`, with braces for bits. The protocol may be missing where the field is unambiguous. `/BITS` takes the first
-//! bits of the field, `& MASK` those under a mask whose ones are contiguous. The field must lie within one aligned word of
+//! FIELD is a header (`ip`, the name of a protocol such as `tcp`, `ip proto NUMBER`, `tcpudp` for either of these two, `transp` for any, or
+//! `payload` for what follows a TCP or UDP header) and the name of one of its fields (`ip src`, `tcp flags`) or a place in it, or both:
+//! `[BYTE]`, `[BYTE:BYTES]`, `[BYTE-BYTE]`, with braces for bits. The header may be missing where the name is in one only. `/BITS` takes
+//! the first bits of the field, `& MASK` those under a mask whose ones are contiguous. The field must lie within one aligned word of
 //! four bytes.
 //!
 //! Packets must be marked as IP packets. Packets without the field (of other protocols, later fragments, truncated) leave by
@@ -24,7 +24,7 @@
 //!
 //! # Handlers
 //! - `header` (read): the field's protocol, 0 for IP. `bit_offset`, `bit_length` (read): its first bit in the header, and its bits.
-//! - `field` (read): its protocol and name, or the argument if it has none.
+//! - `field` (read): its header, and its name or place.
 //!
 //! # Example
 //! ```click
@@ -34,7 +34,7 @@
 //! # See also
 //! AggregateCounter, AggregateIPFlows, AggregateLength
 
-use super::field::{Base, Field};
+use super::field::Field;
 use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Raw, Simple, Verdict};
 
@@ -46,8 +46,6 @@ struct AggregateIp {
     field: Field,
     /// Bits by which a value is moved to the left.
     shift: u32,
-    /// How the user described the field.
-    text: String,
     incremental: bool,
     outputs: usize,
 }
@@ -65,13 +63,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err("'INCREMENTAL' is incompatible with field length 32".into());
     }
     let shift = if unshift && field.is_of_address() { 32 - field.offset % 32 - field.length } else { 0 };
-    Ok(Box::new(PerPacket(AggregateIp {
-        field,
-        shift,
-        text: text.0,
-        incremental,
-        outputs: config.outputs(),
-    })))
+    Ok(Box::new(PerPacket(AggregateIp { field, shift, incremental, outputs: config.outputs() })))
 }
 
 impl Simple for AggregateIp {
@@ -87,10 +79,10 @@ impl Simple for AggregateIp {
 
     fn handlers(&self, h: &mut Handlers) {
         type A = AggregateIp;
-        h.read("header", |e: &mut A, _| if e.field.base == Base::Ip { "0" } else { e.field.base.name() });
+        h.read("header", |e: &mut A, _| e.field.base.protocol());
         h.read("bit_offset", |e: &mut A, _| e.field.offset);
         h.read("bit_length", |e: &mut A, _| e.field.length);
-        h.read("field", |e: &mut A, _| e.field.name().unwrap_or_else(|| e.text.clone()));
+        h.read("field", |e: &mut A, _| e.field.text());
     }
 }
 
@@ -139,12 +131,12 @@ mod tests {
         assert_eq!(read("ip dst/8"), ["0", "128", "8", "ip dst/8"]);
         assert_eq!(read("dport"), ["tcpudp", "16", "16", "tcpudp dport"]);
         assert_eq!(read("tcp[13]"), ["tcp", "104", "8", "tcp flags"]);
-        assert_eq!(read("data[4+2]"), ["data", "32", "16", "data[4+2]"]);
+        assert_eq!(read("data[4+2]"), ["payload", "32", "16", "payload[4:2]"]);
     }
 
     #[test]
     fn arguments_are_checked() {
         assert!(errors("Idle -> AggregateIP(ip dst, INCREMENTAL true) -> Discard").contains("incompatible"));
-        assert!(errors("Idle -> AggregateIP(len) -> Discard").contains("ambiguous data field 'len'"));
+        assert!(errors("Idle -> AggregateIP(len) -> Discard").contains("expected 'HEADER [NAME]"));
     }
 }

@@ -42,7 +42,6 @@
 
 use super::flows::{Flow, Flows, Hosts, Key, Seen, Timeouts};
 use super::notifier::Notifier;
-use crate::basic::print::write_time;
 use packet::{Anno, Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Residency, Verdict,
@@ -252,11 +251,7 @@ impl AggregateIpFlows {
         let Some(trace) = &mut self.trace else { return };
         let ends = [(key.hosts.low, key.ports.0), (key.hosts.high, key.ports.1)];
         let [(src, sport), (dst, dport)] = if flow.reverse { [ends[1], ends[0]] } else { ends };
-        let time = |ns: i64| {
-            let mut text = String::new();
-            write_time(&mut text, ns);
-            text
-        };
+        let time = |ns: i64| format!("{}.{:09}", ns.div_euclid(NS_PER_S), ns.rem_euclid(NS_PER_S));
         let (begin, duration) = (time(flow.first_ns), time((flow.last_ns - flow.first_ns).max(0)));
         let [forth, back] = flow.packets;
         // A full disk must not stop the packets; what is missing shows in the file's end.
@@ -270,8 +265,7 @@ impl AggregateIpFlows {
     }
 
     fn clear(&mut self) {
-        let mut all: Vec<(Key, Flow)> = self.flows.table.drain().collect();
-        all.sort_unstable_by_key(|(_, flow)| flow.aggregate);
+        let all = self.flows.clear();
         all.iter().for_each(|(key, flow)| self.tell(key, flow));
     }
 
@@ -291,7 +285,8 @@ impl Element for AggregateIpFlows {
         };
         let head = "<?xml version='1.0' standalone='yes'?>\n<trace>\n";
         let started = opened.and_then(|mut trace| trace.write_all(head.as_bytes()).map(|()| trace));
-        self.trace = Some(started.map_err(|error| format!("{}: {error}", self.trace_name))?);
+        self.trace =
+            Some(started.map_err(|error| format!("{}: {}", self.trace_name, device::plain(&error)))?);
         Ok(())
     }
 

@@ -1,48 +1,21 @@
 //! Fields of IP packets by their names: `ip dst`, `tcp flags`, `ip src/8`, `data[4+2]`.
 
 use packet::Packet;
-use wire::{ip_proto, ipv4, tcp, udp};
+use wire::{describe, ip_proto, ipv4, tcp, udp};
 
 /// Where a field's offset counts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     /// The IP header.
     Ip,
-    /// The transport header of these protocols.
-    Transport(Protocol),
+    /// The transport header, whatever the protocol.
+    Transport,
+    /// The TCP or UDP header.
+    TcpOrUdp,
+    /// The header of this protocol.
+    Protocol(u8),
     /// What follows a TCP or UDP header.
     Payload,
-}
-
-/// Transport protocols that a field belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Protocol {
-    Any,
-    Tcp,
-    Udp,
-    TcpOrUdp,
-    Icmp,
-}
-
-impl Protocol {
-    fn has(self, number: u8) -> bool {
-        match self {
-            Protocol::Any => true,
-            Protocol::Tcp => number == ip_proto::TCP,
-            Protocol::Udp => number == ip_proto::UDP,
-            Protocol::TcpOrUdp => number == ip_proto::TCP || number == ip_proto::UDP,
-            Protocol::Icmp => number == ip_proto::ICMP,
-        }
-    }
-
-    /// Whether a field of this protocol can be meant where `wanted` was said.
-    fn suits(self, wanted: Protocol) -> bool {
-        use Protocol::{Any, Tcp, TcpOrUdp, Udp};
-        self == wanted
-            || wanted == Any
-            || (self == TcpOrUdp && matches!(wanted, Tcp | Udp))
-            || (wanted == TcpOrUdp && matches!(self, Tcp | Udp))
-    }
 }
 
 /// A field of at most 32 bits that lies within an aligned word of four bytes.
@@ -55,44 +28,55 @@ pub(super) struct Field {
     pub(super) length: u32,
 }
 
-/// Names, bases, offsets and lengths in bits.
+const TCP: Base = Base::Protocol(ip_proto::TCP);
+const UDP: Base = Base::Protocol(ip_proto::UDP);
+const ICMP: Base = Base::Protocol(ip_proto::ICMP);
+
+/// Names, bases, offsets and lengths in bits. Of several names for a field the first is shown.
 #[rustfmt::skip]
 const NAMES: &[(&str, Base, u32, u32)] = {
-    use Base::Ip;
-    const TCP: Base = Base::Transport(Protocol::Tcp);
-    const UDP: Base = Base::Transport(Protocol::Udp);
-    const PORTS: Base = Base::Transport(Protocol::TcpOrUdp);
-    const ICMP: Base = Base::Transport(Protocol::Icmp);
+    use Base::{Ip, TcpOrUdp};
     &[
         ("vers", Ip, 0, 4), ("hl", Ip, 4, 4), ("tos", Ip, 8, 8), ("dscp", Ip, 8, 6), ("ecn", Ip, 14, 2),
         ("len", Ip, 16, 16), ("id", Ip, 32, 16), ("off", Ip, 48, 16), ("rf", Ip, 48, 1), ("df", Ip, 49, 1),
         ("mf", Ip, 50, 1), ("fragoff", Ip, 51, 13), ("ttl", Ip, 64, 8), ("proto", Ip, 72, 8),
-        ("csum", Ip, 80, 16), ("sum", Ip, 80, 16), ("src", Ip, 96, 32), ("dst", Ip, 128, 32),
-        ("sport", PORTS, 0, 16), ("dport", PORTS, 16, 16),
-        ("len", UDP, 32, 16), ("csum", UDP, 48, 16), ("sum", UDP, 48, 16),
-        ("seq", TCP, 32, 32), ("seqno", TCP, 32, 32), ("ackno", TCP, 64, 32), ("hl", TCP, 96, 4),
-        ("flags", TCP, 104, 8), ("urg", TCP, 106, 1), ("ack", TCP, 107, 1), ("psh", TCP, 108, 1),
-        ("push", TCP, 108, 1), ("rst", TCP, 109, 1), ("syn", TCP, 110, 1), ("fin", TCP, 111, 1),
-        ("win", TCP, 112, 16), ("window", TCP, 112, 16), ("csum", TCP, 128, 16), ("sum", TCP, 128, 16),
-        ("urp", TCP, 144, 16),
-        ("type", ICMP, 0, 8), ("code", ICMP, 8, 8), ("csum", ICMP, 16, 16), ("sum", ICMP, 16, 16),
+        ("sum", Ip, 80, 16), ("csum", Ip, 80, 16), ("src", Ip, 96, 32), ("dst", Ip, 128, 32),
+        ("sport", TcpOrUdp, 0, 16), ("dport", TcpOrUdp, 16, 16),
+        ("sport", UDP, 0, 16), ("dport", UDP, 16, 16), ("len", UDP, 32, 16), ("sum", UDP, 48, 16), ("csum", UDP, 48, 16),
+        ("sport", TCP, 0, 16), ("dport", TCP, 16, 16), ("seq", TCP, 32, 32), ("seqno", TCP, 32, 32),
+        ("ackno", TCP, 64, 32), ("hl", TCP, 96, 4), ("flags", TCP, 104, 8), ("urg", TCP, 106, 1), ("ack", TCP, 107, 1),
+        ("psh", TCP, 108, 1), ("push", TCP, 108, 1), ("rst", TCP, 109, 1), ("syn", TCP, 110, 1), ("fin", TCP, 111, 1),
+        ("win", TCP, 112, 16), ("window", TCP, 112, 16), ("sum", TCP, 128, 16), ("csum", TCP, 128, 16), ("urp", TCP, 144, 16),
+        ("type", ICMP, 0, 8), ("code", ICMP, 8, 8), ("sum", ICMP, 16, 16), ("csum", ICMP, 16, 16),
     ]
 };
 
-fn base_named(word: &str) -> Option<Base> {
-    Some(match word {
-        "ip" => Base::Ip,
-        "tcp" => Base::Transport(Protocol::Tcp),
-        "udp" => Base::Transport(Protocol::Udp),
-        "tcpudp" => Base::Transport(Protocol::TcpOrUdp),
-        "icmp" => Base::Transport(Protocol::Icmp),
-        "transp" | "transport" => Base::Transport(Protocol::Any),
-        "data" => Base::Payload,
-        _ => return None,
-    })
-}
+const EXPECTED: &str = "expected 'HEADER [NAME] [{OFFSET:LENGTH}] [/PREFIX] [& MASK]'";
+const BAD_PLACE: &str = "bad offset or length in TCP/IP field";
+const BAD_PART: &str = "bad prefix or mask in TCP/IP field";
 
 impl Base {
+    fn of_protocol(number: u16) -> Option<Base> {
+        Some(match number {
+            0 => Base::Ip,
+            describe::PROTO_TCP_OR_UDP => Base::TcpOrUdp,
+            describe::PROTO_TRANSPORT => Base::Transport,
+            describe::PROTO_PAYLOAD => Base::Payload,
+            _ => Base::Protocol(u8::try_from(number).ok()?),
+        })
+    }
+
+    fn named(word: &str) -> Option<Base> {
+        match word {
+            "ip" => Some(Base::Ip),
+            // Older names.
+            "transport" => Some(Base::Transport),
+            "data" => Some(Base::Payload),
+            _ if word.starts_with(|c: char| c.is_ascii_digit()) => None,
+            _ => describe::protocol(word).and_then(Base::of_protocol),
+        }
+    }
+
     /// What begins there in a packet with this header, if it is not the header itself.
     fn behind<'p>(
         self,
@@ -100,34 +84,42 @@ impl Base {
         packet: &'p Packet,
     ) -> Option<&'p [u8]> {
         let transport = packet.transport().filter(|_| ip.is_first_fragment())?;
-        match self {
-            Base::Transport(protocol) if protocol.has(ip.protocol()) => Some(transport),
-            Base::Payload => payload(ip.protocol(), transport),
-            Base::Transport(_) | Base::Ip => None,
+        match (self, ip.protocol()) {
+            (Base::Protocol(wanted), protocol) if wanted != protocol => None,
+            (Base::TcpOrUdp, protocol) if !matches!(protocol, ip_proto::TCP | ip_proto::UDP) => None,
+            (Base::Payload, protocol) => payload(protocol, transport),
+            (Base::Ip, _) => None,
+            _ => Some(transport),
         }
     }
 
-    /// What it is called in descriptions of fields.
-    pub(super) fn name(self) -> &'static str {
-        base_name(self)
+    /// What handlers call its protocol: a name, or a number if it has none.
+    pub(super) fn protocol(self) -> String {
+        let number = match self {
+            Base::Ip => 0,
+            Base::Transport => describe::PROTO_TRANSPORT,
+            Base::TcpOrUdp => describe::PROTO_TCP_OR_UDP,
+            Base::Protocol(number) => number.into(),
+            Base::Payload => describe::PROTO_PAYLOAD,
+        };
+        describe::protocol_name(number).map_or_else(|| number.to_string(), str::to_owned)
+    }
+
+    /// What descriptions of fields call it.
+    fn header(self) -> String {
+        match self {
+            Base::Ip => "ip".to_owned(),
+            Base::Protocol(number) if describe::protocol_name(number.into()).is_none() => {
+                format!("ip proto {number}")
+            }
+            _ => self.protocol(),
+        }
     }
 }
 
-fn base_name(base: Base) -> &'static str {
-    match base {
-        Base::Ip => "ip",
-        Base::Payload => "data",
-        Base::Transport(Protocol::Any) => "transp",
-        Base::Transport(Protocol::Tcp) => "tcp",
-        Base::Transport(Protocol::Udp) => "udp",
-        Base::Transport(Protocol::TcpOrUdp) => "tcpudp",
-        Base::Transport(Protocol::Icmp) => "icmp",
-    }
-}
-
-/// Takes letters and digits off the front of a text.
+/// Takes what stands before a space or one of the signs that may follow a name off the front of a text.
 fn pop_word<'a>(text: &mut &'a str) -> &'a str {
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
+    let end = text.find(|c: char| c.is_whitespace() || "/[{&".contains(c)).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     *text = rest;
     word
@@ -136,11 +128,50 @@ fn pop_word<'a>(text: &mut &'a str) -> &'a str {
 /// Takes a number off the front of a text, and spaces around it.
 fn pop_number(text: &mut &str) -> Option<u32> {
     let trimmed = text.trim_start();
-    let end = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
+    let end = trimmed.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(trimmed.len());
     let (digits, rest) = trimmed.split_at(end);
-    let number = digits.parse().ok()?;
+    let number = router::parse_integer(digits).and_then(|number| u32::try_from(number).ok())?;
     *text = rest.trim_start();
     Some(number)
+}
+
+/// Takes the name of a header off the front of a text.
+fn pop_base(text: &mut &str) -> Option<Base> {
+    let mut rest = *text;
+    let mut base = Base::named(pop_word(&mut rest))?;
+    let mut number = rest.trim_start();
+    if base == Base::Ip
+        && pop_word(&mut number) == "proto"
+        && let Some(protocol) = pop_number(&mut number)
+    {
+        (base, rest) = (Base::of_protocol(u16::try_from(protocol).ok()?)?, number);
+    }
+    *text = rest;
+    Some(base)
+}
+
+/// Takes a place, in bits, off the front of a text: `[BYTE]`, `[BYTE:BYTES]`, `[BYTE-BYTE]`, and the same in braces for bits.
+fn pop_place(text: &mut &str) -> Option<(u32, u32)> {
+    let mut rest = *text;
+    let (close, scale) = match rest.chars().next()? {
+        '[' => (']', 8),
+        '{' => ('}', 1),
+        _ => return None,
+    };
+    rest = &rest[1..];
+    let first = pop_number(&mut rest)?;
+    let separator = rest.chars().next()?;
+    let length = match separator {
+        // Commas and pluses are older forms of colons.
+        ':' | ',' | '+' | '-' => {
+            rest = &rest[1..];
+            let second = pop_number(&mut rest)?;
+            if separator == '-' { second.saturating_add(1).saturating_sub(first) } else { second }
+        }
+        _ => 1,
+    };
+    *text = rest.strip_prefix(close)?;
+    Some((first.saturating_mul(scale), length.saturating_mul(scale)))
 }
 
 impl Field {
@@ -151,104 +182,76 @@ impl Field {
     pub(super) fn parse(text: &str) -> Result<Field, String> {
         let text = lang::conf::unquote(text);
         let mut rest = text.trim();
-        let whole = rest;
-        let mut base = base_named(pop_word(&mut rest));
-        if base.is_none() {
-            rest = whole;
-        }
-        let first = whole.len() - rest.len();
+        let base = pop_base(&mut rest);
         rest = rest.trim_start();
-        let field = if rest.starts_with(['[', '{']) && base.is_some() {
-            Field::by_position(base.take().unwrap_or(Base::Ip), &whole[..first], &mut rest)?
-        } else {
-            Field::by_name(base, pop_word(&mut rest))?
+        let mut behind = rest;
+        let named = Field::named(base, pop_word(&mut behind));
+        if named.is_some() {
+            rest = behind.trim_start();
+        }
+        let place = pop_place(&mut rest);
+        let field = match (named, base, place) {
+            (Some(field), _, None) => field,
+            (Some(field), _, Some((offset, length))) => field.part(offset, length)?,
+            (None, Some(_), Some((_, 0))) => return Err(BAD_PLACE.to_owned()),
+            (None, Some(base), Some((offset, length))) => Field { base, offset, length },
+            _ => return Err(EXPECTED.to_owned()),
         };
-        let field = if rest.is_empty() { field } else { field.narrowed(rest.trim_start())? };
+        let field = field.narrowed(&mut rest)?;
+        if !rest.trim().is_empty() {
+            return Err("garbage after field specification".to_owned());
+        }
         field.checked()
     }
 
-    /// `[BYTE]`, `[BYTE, BYTES]`, `[BYTE-BYTE]`, `[BYTE+BYTES]`, and the same in braces for bits.
-    fn by_position(base: Base, name: &str, rest: &mut &str) -> Result<Field, String> {
-        let (open, scale) = if rest.starts_with('[') { ('[', 8) } else { ('{', 1) };
-        let close = if open == '[' { ']' } else { '}' };
-        let expected = || format!("(expected '{name}[OFF]', '{name}[OFF1, OFF2]', or '{name}[OFF+LEN]')");
-        let bad = || format!("syntax error after '{open}' {}", expected());
-        *rest = &rest[1..];
-        let first = pop_number(rest).ok_or_else(bad)?;
-        let separator = rest.chars().next().unwrap_or(' ');
-        let length = match separator {
-            ',' | '+' | '-' => {
-                *rest = &rest[1..];
-                let second = pop_number(rest).ok_or_else(bad)?;
-                if separator == '-' { second.saturating_add(1).saturating_sub(first) } else { second }
-            }
-            _ => 1,
-        };
-        *rest = rest.strip_prefix(close).ok_or_else(|| format!("missing '{close}' {}", expected()))?;
-        if length == 0 {
-            return Err("nonpositive length".to_owned());
-        }
-        Ok(Field { base, offset: first.saturating_mul(scale), length: length.saturating_mul(scale) })
+    /// The field with a name. Without a header the name must be in one only.
+    fn named(base: Option<Base>, name: &str) -> Option<Field> {
+        let known = NAMES.iter().filter(|(known, ..)| *known == name);
+        let mut meant = known.filter(|(_, of, ..)| match base {
+            Some(base) => *of == base,
+            // The ports of one protocol are those of both.
+            None => !(name.ends_with("port") && matches!(of, Base::Protocol(_))),
+        });
+        let &(_, base, offset, length) = meant.next()?;
+        meant.next().is_none().then_some(Field { base, offset, length })
     }
 
-    fn by_name(base: Option<Base>, name: &str) -> Result<Field, String> {
-        if name.is_empty() {
-            return Err("missing data field".to_owned());
+    /// A part of a field that has a name.
+    fn part(self, offset: u32, length: u32) -> Result<Field, String> {
+        if length == 0 || offset.saturating_add(length) > self.length {
+            return Err(BAD_PLACE.to_owned());
         }
-        let suits = |found: Base| match (base, found) {
-            (None, _) => true,
-            (Some(Base::Transport(wanted)), Base::Transport(has)) => has.suits(wanted),
-            (Some(base), found) => base == found,
-        };
-        let all: Vec<_> = NAMES.iter().filter(|(known, ..)| *known == name).collect();
-        let meant: Vec<_> = all.iter().filter(|(_, base, ..)| suits(*base)).collect();
-        let list = |of: &[&(&str, Base, u32, u32)]| {
-            of.iter().map(|(_, base, ..)| base_name(*base)).collect::<Vec<_>>().join(", ")
-        };
-        match meant[..] {
-            [&&(_, base, offset, length)] => Ok(Field { base, offset, length }),
-            [] if all.is_empty() => Err(format!("unknown data field '{name}'")),
-            [] => {
-                let (kind, others) = (base.map_or("", base_name), list(&all));
-                Err(format!("no such data field '{kind} {name}'\n('{name}' is valid for {others})"))
-            }
-            _ => {
-                let choice: Vec<_> = meant.iter().map(|found| **found).collect();
-                Err(format!("ambiguous data field '{name}'\n(specify one of {})", list(&choice)))
-            }
-        }
+        Ok(Field { offset: self.offset + offset, length, ..self })
     }
 
-    /// Takes a part: `/BITS`, `/MASK` or `& MASK`.
-    fn narrowed(self, text: &str) -> Result<Field, String> {
-        const GARBAGE: &str = "garbage after data field";
-        if let Some(rest) = text.strip_prefix('/') {
-            let rest = rest.trim();
-            if let Ok(bits) = rest.parse::<u32>() {
-                if bits == 0 || bits > self.length {
-                    return Err(format!("'/NUM' should be between '/1' and '/{}'", self.length));
-                }
-                return Ok(Field { length: bits, ..self });
+    /// Takes the first bits, `/BITS`, or those under a mask, `& MASK`.
+    fn narrowed(mut self, rest: &mut &str) -> Result<Field, String> {
+        if let Some(mut bits) = rest.trim_start().strip_prefix('/') {
+            // An address is an older form of a mask.
+            let end = bits.trim_start().find(char::is_whitespace).unwrap_or(bits.trim_start().len());
+            if let Ok(mask) = wire::net::parse_ipv4(&bits.trim_start()[..end]) {
+                *rest = &bits.trim_start()[end..];
+                return self.masked(u32::from(mask));
             }
-            let mask = wire::net::parse_ipv4(rest)
-                .map_err(|_| format!("{GARBAGE}: expected '/NUM' or '/IPADDR'"))?;
-            if self.length != 32 {
-                return Err("'/IPADDR' only usable with IP addresses".to_owned());
+            let length = pop_number(&mut bits).ok_or("garbage after field specification")?;
+            if length == 0 || length > self.length {
+                return Err(BAD_PART.to_owned());
             }
-            return self.masked(u32::from(mask), "/IPADDR");
+            (self.length, *rest) = (length, bits);
         }
-        let rest = text.strip_prefix('&').ok_or(GARBAGE)?.trim();
-        let mask = router::parse_integer(rest).and_then(|mask| u32::try_from(mask).ok());
-        self.masked(mask.ok_or_else(|| format!("{GARBAGE}: expected '& MASK'"))?, "& MASK")
+        if let Some(mut mask) = rest.trim_start().strip_prefix('&') {
+            let value = pop_number(&mut mask).ok_or("garbage after field specification")?;
+            *rest = mask;
+            return self.masked(value);
+        }
+        Ok(self)
     }
 
-    fn masked(self, mask: u32, name: &str) -> Result<Field, String> {
-        if self.length < 32 && mask >> self.length != 0 {
-            return Err(format!("'{name}' value '{mask}' is longer than base field"));
-        }
+    fn masked(self, mask: u32) -> Result<Field, String> {
         let (low, ones) = (mask.trailing_zeros(), mask.count_ones());
-        if mask == 0 || u64::from(mask) >> low != (1 << ones) - 1 {
-            return Err(format!("'{name}' must contain exactly one contiguous set of 1 bits"));
+        let contiguous = mask != 0 && u64::from(mask) >> low == (1 << ones) - 1;
+        if !contiguous || low + ones > self.length {
+            return Err(BAD_PART.to_owned());
         }
         Ok(Field { offset: self.offset + self.length - low - ones, length: ones, ..self })
     }
@@ -266,15 +269,32 @@ impl Field {
         self.base == Base::Ip && (96..160).contains(&self.offset)
     }
 
-    /// Protocol and name, if the field or one that begins with it has a name.
-    pub(super) fn name(self) -> Option<String> {
-        let here =
-            || NAMES.iter().filter(|(_, base, offset, _)| (*base, *offset) == (self.base, self.offset));
-        let whole = here().find(|(.., length)| *length == self.length);
-        let part = || here().filter(|(.., length)| *length > self.length).min_by_key(|(.., length)| *length);
-        let (name, _, _, length) = whole.or_else(part)?;
-        let bits = if *length > self.length { format!("/{}", self.length) } else { String::new() };
-        Some(format!("{} {name}{bits}", base_name(self.base)))
+    /// Header and name, or header and place.
+    pub(super) fn text(self) -> String {
+        let (header, Field { base, offset, length }) = (self.base.header(), self);
+        let name = |offset: u32, length: u32| {
+            NAMES
+                .iter()
+                .find(|known| (known.1, known.2, known.3) == (base, offset, length))
+                .map(|known| known.0)
+        };
+        if let Some(name) = name(offset, length) {
+            return format!("{header} {name}");
+        }
+        // A part of a field that is a byte, or two, or four.
+        let around = [8, 16, 32].into_iter().filter(|size| offset / size == (offset + length - 1) / size);
+        let found = around.filter_map(|size| Some((size, name(offset / size * size, size)?))).next();
+        let (name, at) = match found {
+            Some((size, name)) if offset % size == 0 => return format!("{header} {name}/{length}"),
+            Some((size, name)) => (format!(" {name}"), offset % size),
+            None => (String::new(), offset),
+        };
+        match (at % 8, length) {
+            (0, 8) => format!("{header}{name}[{}]", at / 8),
+            (0, bits) if bits % 8 == 0 => format!("{header}{name}[{}:{}]", at / 8, bits / 8),
+            (_, 1) => format!("{header}{name}{{{at}}}"),
+            _ => format!("{header}{name}{{{at}:{length}}}"),
+        }
     }
 
     /// All bits of the field set.
@@ -308,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_by_name_and_position() {
+    fn fields_by_name_and_place() {
         let is = |text: &str, base: Base, offset: u32, length: u32| {
             assert_eq!(Field::parse(text), Ok(Field { base, offset, length }), "{text}");
         };
@@ -316,29 +336,57 @@ mod tests {
         is("dst/8", Base::Ip, 128, 8);
         is("ip src / 255.255.0.0", Base::Ip, 96, 16);
         is("ip src & 0xff00", Base::Ip, 112, 8);
-        is("tcp sport", Base::Transport(Protocol::TcpOrUdp), 0, 16);
-        is("udp len", Base::Transport(Protocol::Udp), 32, 16);
+        is("ip src/16 & 0xff", Base::Ip, 104, 8);
+        is("ip src[1:2]", Base::Ip, 104, 16);
+        is("tcp flags {3}", TCP, 107, 1);
+        is("tcp sport", TCP, 0, 16);
+        is("ip proto 17 sport", UDP, 0, 16);
+        is("dport", Base::TcpOrUdp, 16, 16);
+        is("udp len", UDP, 32, 16);
         is("ip[9]", Base::Ip, 72, 8);
-        is("transp[0, 2]", Base::Transport(Protocol::Any), 0, 16);
+        is("ip proto", Base::Ip, 72, 8);
+        is("gre[0:2]", Base::Protocol(47), 0, 16);
+        is("transp[0, 2]", Base::Transport, 0, 16);
+        is("payload[0x4+2]", Base::Payload, 32, 16);
         is("data{4-6}", Base::Payload, 4, 3);
-        is("'icmp type'", Base::Transport(Protocol::Icmp), 0, 8);
+        is("'icmp type'", ICMP, 0, 8);
+    }
+
+    #[test]
+    fn texts() {
+        for (text, shown) in [
+            ("sport", "tcpudp sport"),
+            ("tcp push", "tcp psh"),
+            ("tcp[13]", "tcp flags"),
+            ("ip dst/8", "ip dst/8"),
+            ("ip src[1:2]", "ip src[1:2]"),
+            ("ip src & 0xff", "ip src[3]"),
+            ("tcp flags & 0x6", "tcp flags{5:2}"),
+            ("data[4+2]", "payload[4:2]"),
+            ("ip proto 200 [4]", "ip proto 200[4]"),
+            ("gre{3}", "gre{3}"),
+        ] {
+            assert_eq!(Field::parse(text).map(Field::text).as_deref(), Ok(shown), "{text}");
+        }
     }
 
     #[test]
     fn faults_are_explained() {
         for (text, part) in [
-            ("", "missing data field"),
-            ("ip", "missing data field"),
-            ("ip nosuch", "unknown data field 'nosuch'"),
-            ("len", "ambiguous data field 'len'"),
-            ("ip sport", "('sport' is valid for tcpudp)"),
-            ("ip dst/33", "between '/1' and '/32'"),
-            ("ip tos & 0x5", "one contiguous set"),
-            ("ip tos & 0x100", "longer than base field"),
-            ("ip dst rubbish", "garbage after data field"),
+            ("", EXPECTED),
+            ("ip", EXPECTED),
+            ("ip nosuch", EXPECTED),
+            ("len", EXPECTED),
+            ("ip sport", EXPECTED),
+            ("ip dst/33", BAD_PART),
+            ("ip tos & 0x5", BAD_PART),
+            ("ip tos & 0x100", BAD_PART),
+            ("ip tos[1]", BAD_PLACE),
+            ("ip[3:0]", BAD_PLACE),
+            ("ip dst rubbish", "garbage after field specification"),
             ("ip[2, 4]", "single word"),
-            ("ip[2", "missing ']'"),
-            ("ip[x]", "syntax error"),
+            ("ip[2", EXPECTED),
+            ("ip[x]", EXPECTED),
         ] {
             let error = Field::parse(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");

@@ -1,6 +1,7 @@
 //! TCP and UDP flows, seen from both sides, and how long they live.
 
 use packet::Packet;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use wire::{icmpv4, ip_proto, ipv4};
@@ -39,8 +40,8 @@ pub(super) struct Seen {
 const FIN: u8 = 1;
 const SYN: u8 = 2;
 const RST: u8 = 4;
-/// Bytes of a transport header that must be there.
-const LEAST_TRANSPORT: usize = 8;
+/// Bytes of a transport header that must be there: the ports.
+const LEAST_TRANSPORT: usize = 4;
 /// Where TCP's flags are.
 const FLAGS_AT: usize = 13;
 
@@ -50,6 +51,15 @@ fn told_of(transport: &[u8]) -> Option<&[u8]> {
     let kind = *transport.first()?;
     let error = [UNREACHABLE, SOURCE_QUENCH, REDIRECT, TIME_EXCEEDED, PARAMETER_PROBLEM].contains(&kind);
     error.then(|| transport.get(icmpv4::HEADER_LEN..)).flatten()
+}
+
+impl Hosts {
+    /// Click's hash, which takes addresses for numbers as they lie in memory.
+    fn hash(&self) -> u32 {
+        let [a, b] = [self.low, self.high].map(|address| u32::from_le_bytes(address.octets()));
+        let (a, b) = (a.min(b), a.max(b));
+        (a << 12).wrapping_add(b).wrapping_add(a >> 20 & 0x1f)
+    }
 }
 
 impl Seen {
@@ -97,6 +107,8 @@ pub(super) struct Flow {
     over: u8,
     pub(super) first_ns: i64,
     pub(super) last_ns: i64,
+    /// Grows from packet to packet of all flows.
+    used: u64,
     /// Packets in the first packet's direction, and in the other.
     pub(super) packets: [u32; 2],
 }
@@ -128,6 +140,7 @@ pub(super) struct Flows {
     pub(super) timeouts: Timeouts,
     capacity: usize,
     next: u32,
+    uses: u64,
 }
 
 /// What became of the search for a flow.
@@ -139,13 +152,15 @@ pub(super) struct Found {
 
 impl Flows {
     pub(super) fn new(timeouts: Timeouts, capacity: usize) -> Flows {
-        Flows { table: HashMap::new(), timeouts, capacity, next: 1 }
+        Flows { table: HashMap::new(), timeouts, capacity, next: 1, uses: 0 }
     }
 
     /// The flow of a packet, made if it is new; `None` if there are too many.
     pub(super) fn find(&mut self, key: Key, seen: &Seen, time_ns: i64) -> Option<Found> {
-        let (known, full) = (self.table.get(&key), self.table.len() >= self.capacity);
-        if let Some(flow) = known {
+        self.uses += 1;
+        let full = self.table.len() >= self.capacity;
+        if let Some(flow) = self.table.get_mut(&key) {
+            flow.used = self.uses;
             let age = time_ns / NS_PER_S - flow.last_ns / NS_PER_S;
             let again = flow.over == BOTH && seen.tcp_flags.is_some_and(|flags| flags & SYN != 0);
             if age <= self.timeouts.of(&key, flow) && !again {
@@ -160,6 +175,7 @@ impl Flows {
             over: 0,
             first_ns: time_ns,
             last_ns: time_ns,
+            used: self.uses,
             packets: [0; 2],
         };
         self.next = self.next.wrapping_add(1).max(1);
@@ -188,6 +204,37 @@ impl Flows {
         let over = |key: &Key, flow: &Flow| {
             flow.last_ns / NS_PER_S < now_s - timeouts.of(key, flow) && !keep(&key.hosts)
         };
-        self.table.extract_if(|key, flow| over(key, flow)).collect()
+        let mut flows: Vec<(Key, Flow)> = self.table.extract_if(|key, flow| over(key, flow)).collect();
+        sort(&mut flows);
+        flows
     }
+
+    /// Forgets all flows; returns them.
+    pub(super) fn clear(&mut self) -> Vec<(Key, Flow)> {
+        let mut flows: Vec<(Key, Flow)> = self.table.drain().collect();
+        sort(&mut flows);
+        flows
+    }
+}
+
+/// Puts flows into the order in which Click tells of them: TCP before UDP, pairs of hosts as they lie in its hash table, which has 63
+/// buckets at first, and the flows of each pair by their last packets, latest first.
+fn sort(flows: &mut [(Key, Flow)]) {
+    let mut first: HashMap<Hosts, u32> = HashMap::new();
+    let mut pairs = [0usize; 2];
+    for (key, flow) in &*flows {
+        let first = first.entry(key.hosts).or_insert_with(|| {
+            pairs[usize::from(key.hosts.tcp)] += 1;
+            flow.aggregate
+        });
+        *first = flow.aggregate.min(*first);
+    }
+    flows.sort_by_key(|(key, flow)| {
+        let mut buckets = 63;
+        while pairs[usize::from(key.hosts.tcp)] > 2 * buckets {
+            buckets = 2 * buckets + 1;
+        }
+        let bucket = key.hosts.hash() as usize % buckets;
+        (!key.hosts.tcp, bucket, Reverse(first.get(&key.hosts).copied()), Reverse(flow.used))
+    });
 }

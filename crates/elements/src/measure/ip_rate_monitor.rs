@@ -21,7 +21,7 @@
 //! # Handlers
 //! - `look` (read): the age of the figures in units of 8 milliseconds, then a line for each group: its address, forward rate,
 //!   reverse rate, with tabs between them.
-//! - `thresh`, `mem`, `memmax` (read): the threshold times RATIO, bytes in use, and how many there may be.
+//! - `thresh`, `mem`, `memmax` (read): the threshold times RATIO, bytes in use, and how many there may be (0 unless MEMORY says so).
 //! - `memmax` (write): the argument MEMORY.
 //! - `anno_level` (write, `ADDRESS LEVEL SECONDS`): does not look into the group of LEVEL (0 to 3) that the address belongs to
 //!   for so long.
@@ -353,7 +353,7 @@ impl Element for IpRateMonitor {
         type M = IpRateMonitor;
         h.read("thresh", |e: &mut M, _| e.threshold);
         h.read("mem", |e: &mut M, _| e.used);
-        h.read("memmax", |e: &mut M, _| e.memory_max);
+        h.read("memmax", |e: &mut M, _| if e.memory_max == DEFAULT_MEMORY { 0 } else { e.memory_max });
         h.write("memmax", |e: &mut M, cx, text| {
             e.memory_max = memory(router::value(cx, text).map_err(|_| "not an integer")?);
             let epoch = cx.now_ns() / NS_PER_EPOCH;

@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("max", |text| fold(text, 1, i64::max, f64::max)),
     ("mul", |text| fold(text, 1, i64::wrapping_mul, |a, b| a * b)),
     ("div", |text| quotient(text).map(general)),
-    ("idiv", |text| quotient(text).map(|value| (value as i64).to_string())),
+    ("idiv", |text| quotient(text).map(|value| whole(value).to_string())),
     ("avg", average),
     ("count", |text| Ok(lang::conf::split_spaces(text).len().to_string())),
     ("popcount", |text| Ok(numbers(text)?.iter().filter(|number| number.real() != 0.0).count().to_string())),
@@ -109,6 +109,11 @@ fn fold(text: &str, empty: i64, int: fn(i64, i64) -> i64, real: fn(f64, f64) -> 
 
 fn quotient(text: &str) -> Result<f64, String> {
     Ok(numbers(text)?.into_iter().map(Number::real).reduce(|a, b| a / b).unwrap_or(1.0))
+}
+
+/// A number without its fraction; what no integer can be is the least one, as on the processors that Click runs on.
+fn whole(value: f64) -> i64 {
+    if value.is_nan() || value.abs() >= 9.3e18 { i64::MIN } else { value as i64 }
 }
 
 /// The mean of all numbers.
@@ -207,6 +212,7 @@ mod tests {
             ("div 7 2", Ok("3.5")),
             ("div 1 0", Ok("inf")),
             ("idiv 7 2", Ok("3")),
+            ("idiv 1 0", Ok("-9223372036854775808")),
             ("mod 7 3", Ok("1")),
             ("mod 7 0", Err("division by zero")),
             ("mod 7.5 2", Err("expected two numbers")),

@@ -160,6 +160,11 @@ impl Script {
                     Request::Timer => (1, false),
                     _ => (0, false),
                 };
+                if !matches!(run.request, Request::Timer) {
+                    let handler = if matches!(run.request, Request::Goto(_)) { "goto" } else { "step" };
+                    let place = &mut self.places[0];
+                    (place.handler, place.args, place.write) = (handler.to_owned(), String::new(), true);
+                }
                 if let Request::Goto(to) = run.request {
                     self.forget_pauses(to, self.program.len());
                     self.places[0].at = to;
@@ -505,6 +510,10 @@ impl Script {
         }
         run.reached_end = matches!(run.ended, Some(Ended::Finished(End::Normal)));
         let (result, failed) = match run.ended.take() {
+            // A write has a status, not a value.
+            Some(Ended::Returned(_)) if matches!(run.request, Request::Run { write: true, .. }) => {
+                (String::new(), None)
+            }
             Some(Ended::Returned(value)) => (value, None),
             // What a write returns when it makes the driver stop.
             Some(Ended::Finished(End::Stop)) if matches!(run.request, Request::Run { write: true, .. }) => {

@@ -93,11 +93,11 @@ impl Reader<'_> {
             c.width = self.digits();
         }
         if self.format.next_if_eq(&'.').is_some() {
-            c.precision = Some(if self.format.next_if_eq(&'*').is_some() {
-                usize::try_from(self.integer()?).ok()?.min(WIDTH_MAX)
-            } else {
-                self.digits()
-            });
+            if self.format.next_if_eq(&'*').is_some() {
+                c.precision = Some(usize::try_from(self.integer()?).ok()?.min(WIDTH_MAX));
+            } else if self.format.peek().is_some_and(char::is_ascii_digit) {
+                c.precision = Some(self.digits()); // a dot alone means nothing
+            }
         }
         while let Some(length) = self.format.next_if(|c| "hlLq".contains(*c)) {
             c.short = length == 'h';
@@ -201,6 +201,7 @@ mod tests {
             ("%*d 4 7", Some("   7")),
             ("\"%s is %5.2s\" \"a b\" xyz", Some("a b is    xy")),
             ("%hd 65535", Some("-1")),
+            ("%.s|%.d ab 7", Some("ab|7")),
             ("100%% ", Some("100%")),
             ("%d x", None),
             ("%d", None),

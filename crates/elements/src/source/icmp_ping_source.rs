@@ -18,6 +18,7 @@
 //! - `ACTIVE` (boolean, default true): whether requests are sent.
 //! - `VERBOSE` (boolean, default true): whether replies, and in the end the summary, are reported.
 //! - `STOP` (boolean, default false): whether to stop the driver, an interval after the last request.
+//! - `MIRROR` (boolean, default false): whether each reply is answered by a further request, which is not limited; not on a pull output.
 //!
 //! # Handlers
 //! - `count` (read): requests sent. `reset_counts` (write, button): starts again.
@@ -141,10 +142,13 @@ struct IcmpPingSource {
     identifier: u16,
     /// The packet; headers are filled in for each request.
     frame: Vec<u8>,
+    /// Room for another.
+    spare: Vec<u8>,
     limit: i64,
     active: bool,
     verbose: bool,
     stop: bool,
+    mirror: bool,
     replies: Option<Replies>,
     push: bool,
     count: i64,
@@ -159,10 +163,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         interval: Duration::from_secs(1),
         identifier: 0,
         frame: Vec::new(),
+        spare: Vec::new(),
         limit: -1,
         active: true,
         verbose: true,
         stop: false,
+        mirror: false,
         replies: (config.inputs() > 0).then(Replies::new),
         push: config.output_is_push(0),
         count: 0,
@@ -178,7 +184,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("ACTIVE", &mut e.active)
         .keyword("VERBOSE", &mut e.verbose)
         .keyword("STOP", &mut e.stop)
+        .keyword("MIRROR", &mut e.mirror)
         .finish()?;
+    if e.mirror && !e.push {
+        return Err("MIRROR invalid on pull element".into());
+    }
     if interval.is_some() && !e.push {
         config.warn("element is pull, INTERVAL parameter will be ignored");
     }
@@ -229,17 +239,17 @@ impl IcmpPingSource {
         Some(packet)
     }
 
-    /// Takes a reply to a request of this element.
-    fn receive(&mut self, cx: &Cx<'_>, packet: &Packet) {
-        let (Some(network), Some(message)) = (packet.network(), packet.transport()) else { return };
-        let Ok(ip) = ipv4::Header::new_checked(network) else { return };
-        let [icmpv4::kind::ECHO_REPLY, _, _, _, id0, id1, seq0, seq1, ..] = *message else { return };
+    /// Takes a reply to a request of this element; false if it is something else.
+    fn receive(&mut self, cx: &Cx<'_>, packet: &Packet) -> bool {
+        let (Some(network), Some(message)) = (packet.network(), packet.transport()) else { return false };
+        let Ok(ip) = ipv4::Header::new_checked(network) else { return false };
+        let [icmpv4::kind::ECHO_REPLY, _, _, _, id0, id1, seq0, seq1, ..] = *message else { return false };
         if ip.protocol() != ip_proto::ICMP || [id0, id1] != self.identifier.to_ne_bytes() {
-            return;
+            return false;
         }
         let sequence = u16::from_be_bytes([seq0, seq1]);
-        let Some(replies) = &mut self.replies else { return };
-        let Some(us) = replies.take(sequence, packet.timestamp_ns()) else { return };
+        let Some(replies) = &mut self.replies else { return true };
+        let Some(us) = replies.take(sequence, packet.timestamp_ns()) else { return true };
         if self.verbose {
             let bytes = usize::from(ip.total_len()).saturating_sub(ip.header_len() + icmpv4::HEADER_LEN);
             cx.log(&format!(
@@ -250,6 +260,21 @@ impl IcmpPingSource {
                 us / 1000,
                 us % 1000
             ));
+        }
+        true
+    }
+
+    /// A further request, as long as a reply and with what followed its header.
+    fn answer(&mut self, cx: &mut Cx<'_>, reply: &Packet) {
+        let Some(bytes) = reply.network().filter(|bytes| bytes.len() >= DATA_AT) else { return };
+        self.spare.clear();
+        self.spare.extend(bytes);
+        self.spare[..DATA_AT].fill(0);
+        std::mem::swap(&mut self.frame, &mut self.spare);
+        let packet = self.make(cx);
+        std::mem::swap(&mut self.frame, &mut self.spare);
+        if let Some(packet) = packet {
+            cx.emit_packet(0, packet);
         }
     }
 
@@ -289,7 +314,11 @@ impl Element for IcmpPingSource {
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        batch.iter().for_each(|packet| self.receive(cx, packet));
+        for packet in batch.iter() {
+            if self.receive(cx, packet) && self.mirror {
+                self.answer(cx, packet);
+            }
+        }
         cx.consume(batch);
     }
 

@@ -215,7 +215,9 @@ impl Element for RatedSource {
         h.write("rate", |e: &mut S, cx, text| {
             let rate = router::value(cx, text)?;
             e.bucket.adjust(rate, burst(rate));
-            e.wake(cx);
+            if e.allowed() > 0 {
+                e.wake(cx);
+            }
             Ok(())
         });
         h.read("limit", |e: &mut S, _| e.limit.max(-1));

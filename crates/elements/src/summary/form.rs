@@ -246,9 +246,13 @@ impl Form {
             Some(Value::Bytes(bytes)) => record.extend(bytes.iter().take(width)),
             Some(&Value::Time(ns)) => {
                 let (seconds, rest) = (ns.div_euclid(NS_PER_S) as u32, ns.rem_euclid(NS_PER_S) as u32);
-                let nanoseconds = self == Form::Time { nanoseconds: true };
-                record.extend(seconds.to_be_bytes());
-                record.extend((if nanoseconds { rest } else { rest / 1000 }).to_be_bytes());
+                // As in Click, nanoseconds come before their seconds, and microseconds after them.
+                let parts = if self == (Form::Time { nanoseconds: true }) {
+                    [rest, seconds]
+                } else {
+                    [seconds, rest / 1000]
+                };
+                record.extend(parts.map(u32::to_be_bytes).as_flattened());
             }
             Some(Value::Number(number)) => record.extend(&number.to_be_bytes()[8 - width..]),
             None => record.resize(record.len() + width, 0),
@@ -268,8 +272,12 @@ impl Form {
                 Value::Bytes(bytes.to_vec())
             }
             Form::Time { nanoseconds } => {
-                let scale = if nanoseconds { 1 } else { 1000 };
-                Value::Time(part(&bytes[..4]) as i64 * NS_PER_S + part(&bytes[4..]) as i64 * scale)
+                let [first, second] = [part(&bytes[..4]) as i64, part(&bytes[4..]) as i64];
+                Value::Time(if nanoseconds {
+                    second * NS_PER_S + first
+                } else {
+                    first * NS_PER_S + second * 1000
+                })
             }
             _ => Value::Number(part(bytes)),
         })
@@ -369,6 +377,19 @@ mod tests {
             assert_eq!(form.read(&mut &record[..]), Some(value), "{text}");
             assert_eq!(form.read(&mut &record[..record.len() - 1]), None);
         }
+    }
+
+    #[test]
+    fn times_in_binary() {
+        let record = |nanoseconds| {
+            let mut record = Vec::new();
+            Form::Time { nanoseconds }.write(&mut record, Some(&Value::Time(5_000_007_000)));
+            record
+        };
+        assert_eq!(
+            (record(false), record(true)),
+            (vec![0, 0, 0, 5, 0, 0, 0, 7], vec![0, 0, 0x1b, 0x58, 0, 0, 0, 5])
+        );
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub(super) struct Maker {
 
 const TTL: u8 = 100;
 const UDP_LITE: u8 = 136;
+/// Bytes of ICMP's messages about time.
+const TIMESTAMP_LEN: usize = 20;
 /// Bytes of options in a header, at most.
 const OPTIONS_MAX: usize = 40;
 /// No packet is made longer.
@@ -124,6 +126,10 @@ impl Maker {
         // A packet that is shorter by its summary has a part of the header.
         let len = match self.wanted {
             Some(Wanted::Ip(wanted)) if wanted > 0 => (wanted as usize).saturating_sub(at).min(len),
+            Some(Wanted::Wire(wanted)) if wanted > 0 => {
+                let link = self.ethernet.map_or(0, |header| header.len());
+                (wanted as usize).saturating_sub(link + at).min(len)
+            }
             _ => len,
         };
         if self.data.len() >= at + len {
@@ -240,6 +246,16 @@ impl Maker {
     pub(super) fn set_icmp_type(&mut self, kind: u8) {
         self.set_transport(ip_proto::ICMP, 0, &[kind]);
         self.icmp_type = Some(kind);
+        let end = self.header_len() + TIMESTAMP_LEN;
+        let is_timestamp = matches!(kind, icmpv4::kind::TIMESTAMP | icmpv4::kind::TIMESTAMP_REPLY);
+        if is_timestamp
+            && self.is_ip
+            && self.protocol() == ip_proto::ICMP
+            && self.is_first()
+            && self.data.len() < end
+        {
+            self.data.resize(end, 0);
+        }
     }
 
     pub(super) fn set_icmp_code(&mut self, code: u8) {

@@ -326,6 +326,7 @@ impl Element for ToIpSummaryDump {
     fn handlers(&self, h: &mut Handlers) {
         h.read("count", |e: &mut ToIpSummaryDump, _| e.count);
         h.write("flush", |e: &mut ToIpSummaryDump, cx, _| {
+            e.open(cx);
             e.flush(cx);
             Ok(())
         })

@@ -253,7 +253,7 @@ impl<'a> View<'a> {
         if self.protocol().is_some_and(|number| !protocol.has(number)) {
             return None; // another protocol is no fault
         }
-        Some(match self.transport.len() as u64 + self.packet.anno(Anno::EXTRA_LENGTH) >= wanted as u64 {
+        Some(match self.transport.len() as u64 + self.stamp.extra_length >= wanted as u64 {
             _ if !self.is_first() => format!("fragmented {name} header"),
             true => format!("truncated {name} header capture"),
             false => format!("truncated {name} header"),
