@@ -4,7 +4,7 @@ use crate::input::{Parameter, Text};
 use crate::library;
 use crate::pinpoint::Arguments;
 use crate::remedies;
-use lang::{Compounds, Diagnostic, Parsed, Source};
+use lang::{Compounds, Diagnostic, Nested, Parsed, Source};
 use router::{Classes, Options, Router};
 
 /// The program's element classes, for the language.
@@ -55,6 +55,11 @@ impl Reader<'_> {
     /// Parses a configuration.
     pub(crate) fn parse(&self, text: &Text) -> Parsed {
         self.with_options(|options| lang::parse_with(&text.text, &text.name, options))
+    }
+
+    /// Parses a text without expanding it.
+    pub(crate) fn nested(&self, text: &Text) -> Nested {
+        self.with_options(|options| lang::nested(&text.text, &text.name, options))
     }
 
     /// Parses the compound element classes of a text.

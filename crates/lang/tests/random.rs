@@ -14,7 +14,7 @@ fn everything(text: &str) {
     parsed.render_fancy(false);
     lang::flatten(&parsed.graph);
     lang::tool_text(&parsed.graph);
-    lang::print::html(text, &parsed.graph);
+    lang::print::html(text, &lang::nested(text, "f", &lang::Options::default()));
     lang::graph::dot(&parsed.graph);
     lang::graph::json(&parsed.graph);
     lang::graph::svg(&parsed.graph);
@@ -52,8 +52,8 @@ proptest! {
     /// Without its marks, the text is what it was.
     #[test]
     fn html_keeps_the_text(text in soup()) {
-        let parsed = lang::parse(&text, "f", &[]);
-        let html = lang::print::html(&text, &parsed.graph);
+        let nested = lang::nested(&text, "f", &lang::Options::default());
+        let html = lang::print::html(&text, &nested);
         let mut plain = String::new();
         for (i, piece) in html.split('<').enumerate() {
             plain.push_str(if i == 0 { piece } else { piece.split_once('>').unwrap().1 });

@@ -41,6 +41,20 @@ another; the name of the device will do instead of that of the element.
 /// The member of an archive that lists the routers in it.
 pub(super) const COMPONENTS: &str = "componentmap";
 
+/// The member of an archive that says what ports the elements have that Click's tools do not know.
+pub(super) const ELEMENTMAP: &str = "elementmap.xml";
+
+/// That member's text about RouterLink.
+const ROUTER_LINK: &str = "\
+<?xml version=\"1.0\" standalone=\"yes\"?>
+<elementmap xmlns=\"http://www.lcdf.org/click/xml/\">
+  <entry name=\"RouterLink\" processing=\"l/h\" flowcode=\"x/x\" flags=\"S3\" />
+</elementmap>
+";
+
+/// The class of links between routers.
+pub(super) const LINK: &str = "RouterLink";
+
 /// What the command line has named so far.
 #[derive(Default)]
 struct Routers {
@@ -66,8 +80,14 @@ fn run(line: &Line, _: &Classes) -> Result<(), End> {
         line.say(&format!("router '{name}' element '{element}' used as both source and destination"));
         End::Failed
     })?;
-    let list = Member::new(COMPONENTS, 0o600, routers.list().into_bytes());
-    write(line, &graph, if line.has(Id::Config) { &[] } else { std::slice::from_ref(&list) })
+    let mut members = Vec::new();
+    if !line.has(Id::Config) {
+        if graph.elements.iter().any(|element| element.class == LINK) {
+            members.push(Member::new(ELEMENTMAP, 0o600, ROUTER_LINK.into()));
+        }
+        members.push(Member::new(COMPONENTS, 0o600, routers.list().into_bytes()));
+    }
+    write(line, &graph, &members)
 }
 
 impl Routers {

@@ -32,10 +32,14 @@ pub(super) enum Id {
     Name,
     Link,
     ClassDocs,
+    PackageDocs,
+    Define,
     Dot,
-    /// A form of the graph that is not there.
-    OtherForm,
+    Gml,
+    GraphMl,
     Template,
+    WriteTemplate,
+    Flatten,
     Source,
     Reverse,
     /// What is taken and has no meaning here.

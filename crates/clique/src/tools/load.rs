@@ -4,11 +4,11 @@ use super::End;
 use super::line::{Line, Source};
 use crate::archive::{self, Member};
 use crate::console;
-use crate::input::Text;
+use crate::input::{Parameter, Text};
 use crate::load::Reader;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
-use lang::{Diagnostic, Graph, Landmark, Parsed};
+use lang::{Diagnostic, Graph, Landmark, Nested, Parsed};
 use router::{Classes, Port};
 
 /// A configuration that a tool has read, without compound elements.
@@ -20,6 +20,23 @@ pub(super) struct Loaded {
     pub(super) expanded: Graph,
     /// What else was in the archive.
     pub(super) archive: Vec<Member>,
+}
+
+/// How a tool reads a text.
+pub(super) struct Reading {
+    params: Vec<Parameter>,
+    clickpath: String,
+}
+
+impl Reading {
+    pub(super) fn new(line: &Line, source: &Source) -> Reading {
+        Reading { params: source.params.clone(), clickpath: line.clickpath.clone() }
+    }
+
+    /// The text as it is written; what is wrong with it was told when it was loaded.
+    pub(super) fn nested(&self, text: &Text) -> Nested {
+        Reader { params: &self.params, clickpath: &self.clickpath, ..Reader::default() }.nested(text)
+    }
 }
 
 /// Reads a configuration and tells what is wrong with it. With `known` classes others are errors.

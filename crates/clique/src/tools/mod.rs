@@ -9,6 +9,7 @@ mod combine;
 mod flatten;
 mod line;
 mod load;
+mod nest;
 mod pass;
 mod pretty;
 mod refuse;

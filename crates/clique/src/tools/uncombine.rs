@@ -1,6 +1,6 @@
 //! `click-uncombine`: one router out of a configuration that has several.
 
-use super::combine::{COMPONENTS, components};
+use super::combine::{COMPONENTS, ELEMENTMAP, LINK, components};
 use super::line::{FILE, HELP, Id, Line, OUTPUT, Source, VERSION};
 use super::load::{load, write};
 use super::{End, Tool};
@@ -50,7 +50,10 @@ fn run(line: &Line, _: &Classes) -> Result<(), End> {
         names = names.iter().filter_map(inner).collect();
     }
     let mut archive: Vec<Member> = loaded.archive;
-    archive.retain(|member| member.name() != COMPONENTS.as_bytes());
+    let linked = graph.elements.iter().any(|element| element.class == LINK);
+    archive.retain(|member| {
+        member.name() != COMPONENTS.as_bytes() && (linked || member.name() != ELEMENTMAP.as_bytes())
+    });
     if !names.is_empty() {
         let list: String = names.iter().map(|name| format!("{name}\n")).collect();
         archive.push(Member::new(COMPONENTS, 0o600, list.into_bytes()));

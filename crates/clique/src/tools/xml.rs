@@ -1,24 +1,25 @@
 //! `click2xml`: a configuration as XML, in the form of Click's `clickconfig.dtd`.
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
-use super::load::{load, ports, write_text};
+use super::load::{Reading, load, write_text};
+use super::nest::Nest;
 use super::{End, Tool};
 use crate::clp::{Spec, Takes};
-use lang::{Graph, Landmark};
-use router::{Classes, Port};
+use lang::{Body, Kind, Landmark};
+use router::Classes;
 use std::fmt::Write;
 
 pub(super) const TOOL: Tool = Tool {
     name: "click2xml",
     usage: "[OPTION]... [ROUTERFILE]",
-    about: "Prints a configuration without compound elements as XML.\n",
-    help: "",
+    about: "Prints a configuration as XML.\n",
+    help: "  -F, --flatten                 Print it without compound elements.\n",
     options: &[
         Spec::new("bsdmodule", Some('b'), Id::Bsd, Takes::Nothing),
         CLICKPATH,
         EXPRESSION,
         FILE,
-        Spec::new("flatten", Some('F'), Id::Ignored, Takes::Nothing).negatable(),
+        Spec::new("flatten", Some('F'), Id::Flatten, Takes::Nothing).negatable(),
         HELP,
         Spec::new("kernel", Some('k'), Id::Linux, Takes::Nothing),
         Spec::new("linuxmodule", Some('l'), Id::Linux, Takes::Nothing),
@@ -30,54 +31,116 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn run(line: &Line, known: &Classes) -> Result<(), End> {
-    let loaded = load(line, line.source()?, None)?;
+    let source = line.source()?;
+    let reading = Reading::new(line, &source);
+    let mut loaded = load(line, source, None)?;
     for (driver, name) in [(Id::Linux, "linuxmodule"), (Id::Bsd, "bsdmodule")] {
         if line.has(driver) {
             line.say(&format!("warning: there is no {name} driver here"));
         }
     }
-    let ports = ports(&loaded.expanded, known);
-    write_text(line, xml(&loaded.expanded, &ports))
-}
-
-/// The letter for a port: push, pull, or, where it is not known, agnostic.
-fn letter(ports: &[Port], port: u32) -> char {
-    ports.get(port as usize).map_or('a', |port| if port.push { 'h' } else { 'l' })
-}
-
-fn xml(graph: &Graph, ports: &[[Vec<Port>; 2]]) -> String {
+    if line.has(Id::Flatten) {
+        // Without compound elements, but with the places that directives name.
+        loaded.text.text = lang::tool_text(&loaded.expanded);
+    }
+    let nest = Nest::new(&reading, &loaded, known);
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n\
          <!DOCTYPE configuration SYSTEM \"http://www.pdos.lcs.mit.edu/click/clickconfig.dtd\">\n\
          <configuration xmlns=\"http://www.lcdf.org/click/xml/\">\n",
     );
-    for ((element, (inputs, outputs)), sides) in graph.elements.iter().zip(graph.used_ports()).zip(ports) {
-        let (name, class) = (quote(&element.name), quote(&element.class));
-        let _ = write!(out, "<element name=\"{name}\" classname=\"{class}\"{}", place(&element.landmark));
-        let _ = write!(out, " ninputs=\"{inputs}\" noutputs=\"{outputs}\"");
-        if inputs + outputs > 0 {
-            let code = |side: usize, count: u32| (0..count).map(|port| letter(&sides[side], port)).collect();
-            let (inputs, outputs): (String, String) = (code(0, inputs), code(1, outputs));
-            let _ = write!(out, " processing=\"{inputs}/{outputs}\"");
-        }
-        if !element.config.is_empty() {
-            let _ = write!(out, " config=\"{}\"", quote(&element.config));
-        }
-        out.push_str(" />\n");
-    }
-    for c in &graph.connections {
-        let _ = writeln!(
-            out,
-            "<connection from=\"{}\" fromport=\"{}\" to=\"{}\" toport=\"{}\" processing=\"{}\" />",
-            quote(&graph.elements[c.from.element].name),
-            c.from.port,
-            quote(&graph.elements[c.to.element].name),
-            c.to.port,
-            letter(&ports[c.from.element][1], c.from.port)
-        );
-    }
+    let classes: Vec<usize> = nest.declared(None).collect();
+    Xml { nest: &nest, out: &mut out }.body(&nest.nested.body, &classes, Some(""), "");
     out.push_str("</configuration>\n");
-    out
+    write_text(line, out)
+}
+
+struct Xml<'a> {
+    nest: &'a Nest,
+    out: &'a mut String,
+}
+
+impl Xml<'_> {
+    /// The classes that are declared beside a body's elements, the elements, and their connections. `prefix` is what the names of
+    /// the body's elements begin with, if it is known.
+    fn body(&mut self, body: &Body, classes: &[usize], prefix: Option<&str>, indent: &str) {
+        for &class in classes {
+            self.class(class, indent);
+        }
+        let letter = |element: usize, side: usize, port: u32| {
+            prefix.map_or('a', |prefix| self.nest.letter(body, prefix, element, side, port))
+        };
+        for (i, element) in body.elements.iter().enumerate() {
+            if element.kind == Kind::Pseudo {
+                continue;
+            }
+            let (name, [inputs, outputs]) = (quote(&element.name), element.ports);
+            let class = self.reference(&element.kind, "class");
+            let _ = write!(self.out, "{indent}<element name=\"{name}\" {class}{}", place(&element.landmark));
+            let _ = write!(self.out, " ninputs=\"{inputs}\" noutputs=\"{outputs}\"");
+            if inputs + outputs > 0 {
+                let code = |side: usize, count: u32| -> String {
+                    (0..count).map(|port| letter(i, side, port)).collect()
+                };
+                let _ = write!(self.out, " processing=\"{}/{}\"", code(0, inputs), code(1, outputs));
+            }
+            if !element.config.is_empty() {
+                let _ = write!(self.out, " config=\"{}\"", quote(&element.config));
+            }
+            self.out.push_str(" />\n");
+        }
+        for c in &body.connections {
+            let (from, to) = (c.from, c.to);
+            // What comes from an `input` is what the other end says.
+            let kind = match body.elements[from.element].kind {
+                Kind::Pseudo => letter(to.element, 0, to.port),
+                _ => letter(from.element, 1, from.port),
+            };
+            let _ = writeln!(
+                self.out,
+                "{indent}<connection from=\"{}\" fromport=\"{}\" to=\"{}\" toport=\"{}\" processing=\"{kind}\" />",
+                quote(&body.elements[from.element].name),
+                from.port,
+                quote(&body.elements[to.element].name),
+                to.port,
+            );
+        }
+    }
+
+    fn class(&mut self, index: usize, indent: &str) {
+        let class = &self.nest.nested.classes[index];
+        let _ = write!(self.out, "{indent}<elementclass ");
+        if !class.name.is_empty() {
+            let _ = write!(self.out, "classname=\"{}\" ", quote(&class.name));
+        }
+        let _ = writeln!(self.out, "classid=\"c{index}\"{}>", place(&class.landmark));
+        let overload =
+            class.overload.as_ref().map(|next| format!(" {}", self.reference(next, "overloadclass")));
+        let _ = writeln!(
+            self.out,
+            "{indent}  <compound{} ninputs=\"{}\" noutputs=\"{}\" nformals=\"{}\">",
+            overload.unwrap_or_default(),
+            class.ports[0],
+            class.ports[1],
+            class.formals.len()
+        );
+        let inner = format!("{indent}    ");
+        for (number, (name, keyword)) in class.formals.iter().enumerate() {
+            let key = if keyword.is_empty() { String::new() } else { format!("key=\"{}\" ", quote(keyword)) };
+            let _ = writeln!(self.out, "{inner}<formal number=\"{number}\" name=\"{}\" {key}/>", quote(name));
+        }
+        let classes: Vec<usize> = self.nest.declared(Some(index)).collect();
+        self.body(&class.body, &classes, self.nest.instance(index), &inner);
+        let _ = writeln!(self.out, "{indent}  </compound>\n{indent}</elementclass>");
+    }
+
+    /// The attribute that says which class is meant; `what` is the beginning of its name.
+    fn reference(&self, kind: &Kind, what: &str) -> String {
+        match kind {
+            Kind::Compound(index) => format!("{what}id=\"c{index}\""),
+            kind => format!("{what}name=\"{}\"", quote(self.nest.nested.class_name(kind))),
+        }
+    }
 }
 
 fn place(landmark: &Landmark) -> String {

@@ -1,7 +1,7 @@
 //! Program text as HTML.
 
 use super::pretty::{Role, pieces};
-use crate::graph::Graph;
+use crate::nested::{Nested, NestedElement};
 use crate::token::Kind;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -24,21 +24,28 @@ pub fn escape_markup(text: &str) -> String {
 
 /// Program text as HTML, with classes and anchors like those of Click's `click-pretty`: comments (`c-cmt`), keywords
 /// (`c-kw`), configuration strings (`c-cfg`), and declarations of elements (`c-ed`), each in an anchor `e-NAME` and with
-/// its declaration as title. `graph` is what the text means; elements that are declared inside of compound elements have no
-/// anchor.
-pub fn html(source: &str, graph: &Graph) -> String {
-    let declared: HashMap<usize, usize> = (graph.elements.iter().enumerate())
-        .filter(|(_, element)| element.span.source == 0 && !element.name.contains('/'))
-        .map(|(i, element)| (element.span.start as usize, i))
+/// its declaration as title, and of classes (`c-cd`, `decl-NAME`). `nested` is what the text says; elements that are
+/// declared inside of compound elements have no anchor.
+pub fn html(source: &str, nested: &Nested) -> String {
+    let declared: HashMap<usize, &NestedElement> = (nested.body.elements.iter())
+        .filter(|element| element.span.source == 0)
+        .map(|element| (element.span.start as usize, element))
         .collect();
     let mut out = String::from("<pre>");
     let mut end = 0;
+    let mut after_elementclass = false;
     for piece in pieces(source) {
         // Between pieces there are only blanks.
         let start = end + source[end..].find(piece.text).unwrap_or(0);
         out.push_str(&source[end..start]);
         end = start + piece.text.len();
         let text = escape_markup(piece.text);
+        let names_class = piece.role == Role::Token(Kind::Ident) && after_elementclass;
+        after_elementclass = piece.role == Role::Token(Kind::Elementclass);
+        if names_class {
+            let _ = write!(out, "<a name='decl-{text}'><span class='c-cd'>{text}</span></a>");
+            continue;
+        }
         let class = match piece.role {
             Role::LineComment | Role::BlockComment | Role::Directive => "c-cmt",
             Role::Token(Kind::Elementclass | Kind::Require | Kind::Provide | Kind::Define) => "c-kw",
@@ -50,8 +57,8 @@ pub fn html(source: &str, graph: &Graph) -> String {
                 continue;
             }
             Role::Token(_) => match declared.get(&start) {
-                Some(&element) => {
-                    let (name, class) = (&graph.elements[element].name, &graph.elements[element].class);
+                Some(element) => {
+                    let (name, class) = (&element.name, nested.class_name(&element.kind));
                     let _ = write!(
                         out,
                         "<a name='e-{0}'><span class='c-ed' title='{0} :: {1}'>{text}</span></a>",

@@ -1,0 +1,161 @@
+//! A text as it is written: compound elements stay, with their classes.
+
+use crate::classes::{ClassKind, Classes, TUNNEL};
+use crate::diag::{Diagnostic, Landmark, Source, Span};
+use crate::graph::{Connection, Port};
+use crate::parser::Parser;
+use crate::scope::{ClassId, INPUT, Scope};
+use crate::{Options, tunnel};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What an element is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// An `input` or `output` of a compound class.
+    Pseudo,
+    /// An element of a class that the text does not define.
+    Primitive(String),
+    /// A compound element: the index of its class in [`Nested::classes`].
+    Compound(usize),
+}
+
+/// An element of a [`Body`].
+#[derive(Debug, Clone)]
+pub struct NestedElement {
+    /// Its name inside the body.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Its configuration string as it is written, with variables.
+    pub config: String,
+    /// Where it was declared.
+    pub landmark: Landmark,
+    /// The name in its declaration.
+    pub span: Span,
+    /// How many inputs and outputs connections use.
+    pub ports: [u32; 2],
+}
+
+/// The elements of the text, or of a compound class, and their connections; groups are resolved.
+#[derive(Debug, Clone, Default)]
+pub struct Body {
+    /// Elements; those of a compound class begin with its `input` and its `output`.
+    pub elements: Vec<NestedElement>,
+    /// Connections in the order in which they are written.
+    pub connections: Vec<Connection>,
+}
+
+/// A compound class.
+#[derive(Debug, Clone)]
+pub struct NestedClass {
+    /// Its name; empty if it has none.
+    pub name: String,
+    /// Where it begins.
+    pub landmark: Landmark,
+    /// How deep it is declared: 1 outside of other compound classes.
+    pub depth: usize,
+    /// Its numbers of inputs and outputs.
+    pub ports: [u32; 2],
+    /// Its parameters, each with its keyword, which is empty for a positional one.
+    pub formals: Vec<(String, String)>,
+    /// The next overloading.
+    pub overload: Option<Kind>,
+    /// What is in it.
+    pub body: Body,
+}
+
+/// A text as it is written.
+#[derive(Debug, Clone, Default)]
+pub struct Nested {
+    /// What stands outside of compound classes.
+    pub body: Body,
+    /// All compound classes, in the order in which they end: each behind those that are declared in it.
+    pub classes: Vec<NestedClass>,
+    /// All errors and warnings, in the order in which they were found.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Nested {
+    /// The name of an element's class; empty if it has none.
+    pub fn class_name<'a>(&'a self, kind: &'a Kind) -> &'a str {
+        match kind {
+            Kind::Pseudo => "",
+            Kind::Primitive(name) => name,
+            Kind::Compound(class) => &self.classes[*class].name,
+        }
+    }
+}
+
+/// Reads a text without expanding it; `filename` is the name for landmarks.
+pub fn nested(source: &str, filename: &str, options: &Options<'_>) -> Nested {
+    let source = Source { name: Arc::from(filename), text: Arc::from(source) };
+    let mut parser = Parser::new(source, options);
+    parser.file();
+    let top = &mut parser.scopes[0];
+    (0..top.nodes.len()).for_each(|i| top.settle_name(i));
+    let (scopes, classes, max) = (&parser.scopes, &parser.classes, parser.limits().connections);
+    let class = |scope: &Scope| NestedClass {
+        name: scope.name.clone(),
+        landmark: scope.landmark.clone(),
+        depth: scope.depth,
+        ports: scope.ports,
+        formals: scope.variables[..scope.formals].to_vec(),
+        overload: scope.overload.map(|id| kind(classes, id)),
+        body: body(scope, classes, INPUT + 2, max),
+    };
+    Nested {
+        body: body(&scopes[0], classes, 0, max),
+        classes: parser.compounds.iter().map(class).collect(),
+        diagnostics: parser.diagnostics,
+    }
+}
+
+fn kind(classes: &Classes<'_>, id: ClassId) -> Kind {
+    let class = classes.get(id);
+    match class.kind {
+        ClassKind::Tunnel => Kind::Pseudo,
+        ClassKind::Compound(index) => Kind::Compound(index),
+        ClassKind::Error | ClassKind::Primitive => Kind::Primitive(class.name.clone()),
+    }
+}
+
+/// What is in a scope, whose first `pseudo` elements are an `input` and an `output`.
+fn body(scope: &Scope, classes: &Classes<'_>, pseudo: usize, max_connections: usize) -> Body {
+    let is_group = |i: usize| i >= pseudo && scope.nodes[i].class == TUNNEL;
+    let mut exits = HashMap::new();
+    for i in (0..scope.nodes.len()).filter(|&i| is_group(i)) {
+        let name = &scope.nodes[i].name;
+        if !name.ends_with("/input") && !name.ends_with("/output") {
+            // The group's own input and output follow it.
+            exits.insert(i, i + 1);
+            exits.insert(i + 2, i);
+        }
+    }
+    let mut connections = tunnel::resolve(scope, &exits, &is_group, max_connections).connections;
+    connections.sort_by_key(|c| (c.span.source, c.span.start));
+    let (mut elements, mut index) = (Vec::new(), Vec::new());
+    for (i, node) in scope.nodes.iter().enumerate() {
+        index.push(elements.len());
+        if is_group(i) {
+            continue;
+        }
+        elements.push(NestedElement {
+            name: node.name.clone(),
+            kind: kind(classes, node.class),
+            config: node.config.to_string(),
+            landmark: node.landmark.clone(),
+            span: node.span,
+            ports: [0, 0],
+        });
+    }
+    for c in &mut connections {
+        let at = |port: Port| Port { element: index[port.element], ..port };
+        (c.from, c.to) = (at(c.from), at(c.to));
+        for (side, end) in [(0, c.to), (1, c.from)] {
+            let used = &mut elements[end.element].ports[side];
+            *used = (*used).max(end.port + 1);
+        }
+    }
+    Body { elements, connections }
+}
