@@ -12,6 +12,8 @@
 
 #[path = "../src/rewrite/deltas.rs"]
 mod deltas;
+#[path = "../src/rewrite/editor.rs"]
+mod editor;
 #[path = "../src/rewrite/exhausted.rs"]
 mod exhausted;
 #[path = "../src/rewrite/expiry.rs"]
@@ -22,6 +24,8 @@ mod flow_id;
 mod flow_set;
 #[path = "../src/rewrite/index.rs"]
 mod index;
+#[path = "../src/rewrite/lane.rs"]
+mod lane;
 #[path = "../src/rewrite/policy.rs"]
 mod policy;
 #[path = "../src/rewrite/record.rs"]
@@ -255,7 +259,8 @@ mod sync {
 }
 
 use flow_id::FlowId;
-use flow_set::{Entered, FlowSet, InputCounts};
+use flow_set::{Entered, FlowSet};
+use lane::InputCounts;
 use loom::thread;
 use policy::{Policy, Timeouts};
 use record::NewFlow;

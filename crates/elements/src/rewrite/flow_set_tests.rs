@@ -1,7 +1,8 @@
 //! Tests of the flow table: against a naive one, and with threads.
 
 use super::flow_id::{FlowId, Key};
-use super::flow_set::{Entered, FlowSet, InputCounts};
+use super::flow_set::{Entered, FlowSet};
+use super::lane::InputCounts;
 use super::policy::{Policy, Timeouts};
 use super::record::NewFlow;
 use proptest::prelude::*;

@@ -5,8 +5,9 @@
 
 use super::apply::{address_words, difference, words};
 use super::flow_id::{FlowId, Key};
-use super::flow_set::{Entered, FlowSet, Found, InputCounts};
+use super::flow_set::{Entered, FlowSet, Found};
 use super::input::{Input, Outputs, Spec};
+use super::lane::InputCounts;
 use super::mapper;
 use super::pattern::Pattern;
 use super::policy::Policy;

@@ -362,7 +362,7 @@ impl<P: Protocol> Rewriter<P> {
     }
 }
 
-fn sum(nat: &Nat, of: impl Fn(&super::flow_set::InputCounts) -> u32) -> u32 {
+fn sum(nat: &Nat, of: impl Fn(&super::lane::InputCounts) -> u32) -> u32 {
     nat.counts().iter().map(of).fold(0, u32::wrapping_add)
 }
 

@@ -1,0 +1,251 @@
+//! A part of the table of flows that one thread at a time may touch: what it takes to add flows and to let them go.
+//!
+//! See [`super::flow_set`].
+
+use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
+use super::flow_set::{Entered, FlowSet, Found};
+use super::policy::{Policy, Timeouts};
+use super::record::{FORWARD, Flow, NewFlow, REPLY, Slab};
+use super::sync::{AtomicU32, BLOCK, domain, look_again};
+use rcu::{Token, Turn, Updater};
+use std::collections::VecDeque;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Records that may rest beyond the table's capacity. When workers let go of removed flows more slowly than that, new
+/// flows are refused.
+const RESTING: u64 = 1 << 18;
+
+/// Removed records for which a grace period is started together, if another one is under way.
+const LOT: usize = 64;
+
+/// Flows that are looked at beside each new one, so that a full table need not look at all of them at once.
+pub(super) const BESIDE: usize = 4;
+
+/// What is counted for each input of a rewriter.
+#[derive(Default)]
+pub(super) struct InputCounts {
+    /// Flows that the input's specification has made.
+    pub(super) flows: AtomicU32,
+    /// Flows that could not be made.
+    pub(super) failures: AtomicU32,
+}
+
+/// Whose flows a map holds.
+#[derive(Clone)]
+pub(super) struct Owner {
+    pub(super) policy: Policy,
+    pub(super) inputs: Arc<[InputCounts]>,
+}
+
+/// What only one thread at a time may touch of a part of the table.
+pub(super) struct Lane {
+    pub(super) number: usize,
+    pub(super) updater: Updater,
+    /// The lane's flows.
+    pub(super) expiry: Expiry,
+    /// By map; the same in all lanes.
+    pub(super) owners: Vec<Option<Owner>>,
+    /// Records that were never used.
+    pub(super) block: Range<u32>,
+    pub(super) free: Vec<u32>,
+    /// Records that were removed lately, and those that wait for a grace period.
+    pub(super) removed: Vec<u32>,
+    pub(super) resting: VecDeque<(Token, Vec<u32>)>,
+}
+
+impl Lane {
+    pub(super) fn new(number: usize) -> Lane {
+        Lane {
+            number,
+            updater: domain().updater(),
+            expiry: Expiry::default(),
+            owners: Vec::new(),
+            block: 0..0,
+            free: Vec::new(),
+            removed: Vec::new(),
+            resting: VecDeque::new(),
+        }
+    }
+
+    /// See [`FlowSet::enter`]. `None`, and nothing changed, if that concerns other flows than this one.
+    pub(super) fn enter<'t>(
+        &mut self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        new: &NewFlow,
+        varies: bool,
+        now_ms: u64,
+    ) -> Option<Entered<'t>> {
+        // Others do the same, so that room is taken before it is used.
+        let size = set.size.0.fetch_add(1, Relaxed) as i64;
+        let entered =
+            if size < i64::from(set.capacity()) { self.add(set, turn, new, varies, now_ms) } else { None };
+        if !matches!(entered, Some(Entered::Made(_))) {
+            set.size.0.fetch_sub(1, Relaxed);
+        }
+        entered
+    }
+
+    /// The same, with room taken.
+    fn add<'t>(
+        &mut self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        new: &NewFlow,
+        varies: bool,
+        now_ms: u64,
+    ) -> Option<Entered<'t>> {
+        let (record, flow) = self.allocate(set)?;
+        let keys = new.keys();
+        let hashes = keys.map(|key| set.hash(key));
+        // Whoever wants to add a flow with one of these keys waits from here on.
+        let mut held = set.index.hold(hashes);
+        let known = look_again(|| set.find_hashed(turn, keys[0], hashes[0]));
+        let taken = || look_again(|| set.find_hashed(turn, keys[1], hashes[1])).is_some();
+        let fails = match known {
+            Some(found) => Some(Some(Entered::Known(found))),
+            None if taken() => Some(varies.then_some(Entered::Taken)),
+            None => None,
+        };
+        if let Some(instead) = fails {
+            self.free.push(record);
+            return instead;
+        }
+        flow.fill(new, now_ms);
+        let directions = directions(flow);
+        let done = directions.clone().all(|direction| {
+            let entry = record * 2 + direction as u32;
+            held.insert(turn, &self.updater, hashes[direction], entry, |entry| set.hash_of(entry))
+        });
+        if !done {
+            directions
+                .for_each(|direction| held.remove(turn, hashes[direction], record * 2 + direction as u32));
+        }
+        drop(held);
+        if !done {
+            flow.bury();
+            self.removed.push(record);
+            return Some(Entered::Refused);
+        }
+        self.count(flow, 1);
+        self.place(&set.slab, record, flow);
+        self.shift(&set.slab, now_ms, BESIDE);
+        Some(Entered::Made(Found { flow, record, direction: FORWARD }))
+    }
+
+    /// A record that nobody knows.
+    pub(super) fn allocate<'t>(&mut self, set: &'t FlowSet) -> Option<(u32, &'t Flow)> {
+        if self.free.is_empty() {
+            self.recycle();
+        }
+        let record = match self.free.pop() {
+            Some(record) => record,
+            None => self.fresh(set)?,
+        };
+        let flow = set.slab.make(record)?;
+        flow.lane.store(self.number as u8, Relaxed);
+        Some((record, flow))
+    }
+
+    /// A record that was never used.
+    fn fresh(&mut self, set: &FlowSet) -> Option<u32> {
+        if self.block.is_empty() {
+            // Entries are twice as many, and the last number means that there is none.
+            let most = (set.capacity().max(0) as u64 + RESTING).min((1 << 31) - 1) - u64::from(BLOCK);
+            let more = |next: u32| (u64::from(next) <= most).then_some(next + BLOCK);
+            let first = set.next.fetch_update(Relaxed, Relaxed, more).ok()?;
+            self.block = first..first + BLOCK;
+        }
+        let record = self.block.next()?;
+        // Has the next records made by a control thread before they are needed: there may be very many, and packets would
+        // wait for them. If it cannot be done, or comes too late, they are made when they are needed.
+        if let Some(first) = Slab::soon(record) {
+            let slab = set.slab.clone();
+            let _ = self.updater.call(0, move || _ = slab.make(first));
+        }
+        Some(record)
+    }
+
+    /// Frees the records that have rested long enough.
+    pub(super) fn recycle(&mut self) {
+        if self.removed.len() >= LOT || self.resting.is_empty() && !self.removed.is_empty() {
+            self.resting.push_back((domain().start(), std::mem::take(&mut self.removed)));
+        }
+        while let Some((token, _)) = self.resting.front()
+            && domain().poll(*token)
+        {
+            self.free.extend(self.resting.pop_front().into_iter().flat_map(|(_, records)| records));
+        }
+    }
+
+    /// Whose flow it is.
+    fn owner(&self, flow: &Flow) -> Option<&Owner> {
+        self.owners.get(flow.map()? as usize)?.as_ref()
+    }
+
+    /// Counts a flow for its owner.
+    pub(super) fn count(&self, flow: &Flow, by: i32) {
+        if let Some(counts) = self.owner(flow).and_then(|owner| owner.inputs.get(flow.input())) {
+            counts.flows.fetch_add(by as u32, Relaxed);
+        }
+    }
+
+    /// Until when a flow is guaranteed to stay, and when its time is over.
+    pub(super) fn times(&self, flow: &Flow) -> (u64, u64) {
+        let nobodys = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(0) };
+        let policy = self.owner(flow).map_or(nobodys, |owner| owner.policy);
+        let last_ms = flow.last_ms();
+        let timeout_ms = policy.timeout_ms(flow.flags());
+        (last_ms.saturating_add(policy.guarantee_ms), last_ms.saturating_add(timeout_ms))
+    }
+
+    /// Puts a flow into the heap of the guaranteed ones, or the other if there are no guarantees.
+    pub(super) fn place(&mut self, slab: &Slab, record: u32, flow: &Flow) {
+        let (guaranteed_ms, over_ms) = self.times(flow);
+        if guaranteed_ms > flow.last_ms() {
+            self.expiry.set(slab, record, GUARANTEED, guaranteed_ms);
+        } else {
+            self.expiry.set(slab, record, BEST_EFFORT, over_ms);
+        }
+    }
+
+    /// Moves flows whose guarantee has ended to the other heap: looks at `most` of them. How many it has looked at.
+    pub(super) fn shift(&mut self, slab: &Slab, now_ms: u64, most: usize) -> usize {
+        let mut looks = 0;
+        while looks < most
+            && let Some((at, record)) = self.expiry.first(GUARANTEED)
+            && at <= now_ms
+            && let Some(flow) = slab.get(record)
+        {
+            looks += 1;
+            let (guaranteed_ms, over_ms) = self.times(flow);
+            if guaranteed_ms > now_ms {
+                self.expiry.set(slab, record, GUARANTEED, guaranteed_ms);
+            } else {
+                self.expiry.set(slab, record, BEST_EFFORT, over_ms);
+            }
+        }
+        looks
+    }
+
+    /// Whether the first flow of the best-effort heap is in its place there; moves it if not.
+    pub(super) fn settled(&mut self, slab: &Slab, at: u64, record: u32, now_ms: u64) -> bool {
+        let Some(flow) = slab.get(record) else { return true };
+        let (guaranteed_ms, over_ms) = self.times(flow);
+        if guaranteed_ms > now_ms && guaranteed_ms > flow.last_ms() {
+            self.expiry.set(slab, record, GUARANTEED, guaranteed_ms);
+        } else if over_ms > at {
+            self.expiry.set(slab, record, BEST_EFFORT, over_ms);
+        } else {
+            return true;
+        }
+        false
+    }
+}
+
+/// The directions under whose keys a flow is listed. Where they are the same, the reply direction has it.
+pub(super) fn directions(flow: &Flow) -> RangeInclusive<usize> {
+    if flow.id(FORWARD) == flow.id(REPLY) { REPLY..=REPLY } else { FORWARD..=REPLY }
+}
