@@ -13,8 +13,14 @@ use std::sync::LazyLock;
 
 /// Packets of a run.
 const PACKETS: u32 = 96;
-/// Pairs that are tried: some of all, others in each run of the tests would not help to reproduce a failure.
-const PAIRS: usize = 1_000;
+/// Pairs that are tried, and the seed that chooses them: some of all, others in each run of the tests would not help to reproduce a failure.
+/// The variables PAIRS and SEED say otherwise, for a search that lasts longer.
+const PAIRS: u64 = 1_000;
+const SEED: u64 = 1;
+
+fn setting(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+}
 
 /// Emits packets of all kinds, most of them nearly right, and stops the driver.
 const HOSTILE: Class = Class::new("Hostile", create)
@@ -98,8 +104,9 @@ impl Element for Hostile {
     }
 }
 
+static KNOWN: LazyLock<Classes> = LazyLock::new(|| stages::known(&elements::classes(), Some(&HOSTILE)));
+
 fn run(config: &str, vector: usize) -> u64 {
-    static KNOWN: LazyLock<Classes> = LazyLock::new(|| stages::known(&elements::classes(), Some(&HOSTILE)));
     stages::run(config, vector, &KNOWN)
 }
 
@@ -135,12 +142,24 @@ fn every_class_has_a_stage() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+/// Now and then another router takes the first one's place.
 #[test]
 fn in_pairs() {
-    let (stages, mut rng) = (stages(), fastrand::Rng::with_seed(1));
-    for seed in 0..PAIRS {
+    let (stages, mut rng) = (stages(), fastrand::Rng::with_seed(setting("SEED", SEED)));
+    for seed in 0..setting("PAIRS", PAIRS) as usize {
         let pair = [stages[rng.usize(0..stages.len())], stages[rng.usize(0..stages.len())]];
-        run(&through(&pair, BEFORE[rng.usize(0..BEFORE.len())], seed), [1, 32][rng.usize(0..2)]);
+        let config = through(&pair, BEFORE[rng.usize(0..BEFORE.len())], seed);
+        stages::run_times(1 + u32::from(seed % 8 == 0), &config, [1, 32][rng.usize(0..2)], &KNOWN);
+    }
+}
+
+/// Routers take over what elements have kept of all kinds of packets, and go on with it.
+#[test]
+fn replaced() {
+    for (seed, stage) in stages().iter().enumerate() {
+        let config = through(&[*stage], BEFORE[seed % BEFORE.len()], seed);
+        let (once, twice) = (run(&config, 32), stages::run_times(2, &config, 32, &KNOWN));
+        assert!(twice > once, "no packets: {config}");
     }
 }
 

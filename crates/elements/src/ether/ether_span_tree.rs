@@ -39,7 +39,8 @@ mod message;
 
 use self::message::{Message, Received};
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{Call, Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+use router::{Call, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
+use std::any::Any;
 use std::time::Duration;
 use wire::MacAddr;
 
@@ -53,6 +54,9 @@ pub(crate) const CLASS: Class = Class::new("EtherSpanTree", create)
 /// High, so that a switch of this kind hardly ever becomes the root.
 const PRIORITY: u64 = 0xdead;
 const SECOND_NS: i64 = 1_000_000_000;
+/// Timers: what there is to do regularly; and once, when states were taken over.
+const HELLO: u32 = 0;
+const TELL: u32 = 1;
 
 /// How far a port is on its way to forwarding. The numbers are those of messages for users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -82,6 +86,14 @@ struct EtherSpanTree {
     /// What this switch believes: its own message, or the best one heard.
     best: Message,
     /// Whether a change of topology is to be reported to the root.
+    report: bool,
+}
+
+/// What goes to a new configuration.
+struct Kept {
+    mac: MacAddr,
+    ports: Vec<Port>,
+    best: Message,
     report: bool,
 }
 
@@ -144,8 +156,13 @@ impl EtherSpanTree {
         cx.log(&format!("Changing port {at} from {} to {}", old as u8, new as u8));
         self.ports[at].state = new;
         self.ports[at].since_ns = cx.now_ns();
+        self.tell_suppressors(cx, at);
+    }
+
+    /// Lets a port's frames through, or not, as its state says.
+    fn tell_suppressors(&self, cx: &mut Cx<'_>, at: usize) {
         for (name, least) in self.suppressors.iter().zip([State::Learn, State::Forward]) {
-            let open = new >= least;
+            let open = self.ports[at].state >= least;
             cx.call(Call::write(format!("{name}.active{at}"), open.to_string()));
         }
     }
@@ -236,7 +253,7 @@ impl EtherSpanTree {
 
     fn set_timer(&self, cx: &mut Cx<'_>) {
         // Others say how often: but not so often that there is time for nothing else.
-        cx.timer_after(0, Duration::from_secs(u64::from(self.best.hello_s).max(1)));
+        cx.timer_after(HELLO, Duration::from_secs(u64::from(self.best.hello_s).max(1)));
     }
 }
 
@@ -250,7 +267,10 @@ impl Element for EtherSpanTree {
         Ok(())
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        if key == TELL {
+            return (0..self.ports.len()).for_each(|at| self.tell_suppressors(cx, at));
+        }
         self.grow_older(cx);
         self.speak(cx);
         self.set_timer(cx);
@@ -262,6 +282,26 @@ impl Element for EtherSpanTree {
             Err(reason) => cx.drop(packet, reason),
         });
         cx.consume(batch);
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Kept {
+            mac: self.mac,
+            ports: std::mem::take(&mut self.ports),
+            best: self.best,
+            report: self.report,
+        }))
+    }
+
+    /// Ports forward that did, if the switch is the same: the tree need not be found again.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let Ok(state) = state.downcast::<Kept>() else { return Ok(()) };
+        if state.mac == self.mac && state.ports.len() == self.ports.len() {
+            (self.ports, self.best, self.report) = (state.ports, state.best, state.report);
+            // After what the new suppressors were told when this element was initialized.
+            cx.timer_after(TELL, Duration::ZERO);
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

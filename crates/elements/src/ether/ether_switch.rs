@@ -35,7 +35,8 @@
 use super::stations::Stations;
 use super::vlan::NO_HEADER;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::ethernet::Header;
@@ -142,6 +143,17 @@ impl Element for EtherSwitch {
             cx.emit(output, lot);
         }
         self.lots = lots; // with the room that it has
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.stations.clone()))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Arc<Stations>>() {
+            self.stations.adopt(&state, self.outputs - usize::from(self.listener));
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

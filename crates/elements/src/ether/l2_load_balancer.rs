@@ -46,7 +46,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if servers.is_empty() {
         return Err("DST: required argument missing".into());
     }
-    let balance = Balance::new(mode, servers.len(), config.worker());
+    let balance = Balance::new(mode, servers.len(), config);
     Ok(Box::new(PerPacket(L2LoadBalancer { servers, balance })))
 }
 

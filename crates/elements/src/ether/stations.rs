@@ -104,6 +104,17 @@ impl Stations {
         None
     }
 
+    /// Learns what another table knows of the first so many ports.
+    pub(super) fn adopt(&self, old: &Stations, ports: usize) {
+        for cell in old.cells.iter().flatten() {
+            let station = cell.station.load(Relaxed);
+            if station != 0 && parts(station).1 < ports {
+                let (mac, port) = parts(station);
+                self.learn(mac, port, cell.seen_ns.load(Relaxed));
+            }
+        }
+    }
+
     /// All stations, sorted by address.
     pub(super) fn list(&self) -> Vec<(MacAddr, usize)> {
         let known = self.cells.iter().flatten().map(|cell| cell.station.load(Relaxed));

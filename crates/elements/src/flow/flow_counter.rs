@@ -27,7 +27,8 @@
 use super::NO_FLOW;
 use super::space::Space;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -61,6 +62,22 @@ impl Simple for FlowCounter {
             }
             None => Verdict::Drop(NO_FLOW),
         }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.flows.give(), self.count)))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(Space<()>, u64)>() {
+            let (flows, count) = *state;
+            (self.count, self.open) = (count, 0);
+            self.flows.adopt(cx, flows, |()| {
+                self.open += 1;
+                Some(())
+            });
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

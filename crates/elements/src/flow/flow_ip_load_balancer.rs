@@ -34,14 +34,9 @@
 //! # See also
 //! FlowIPLoadBalancerReverse, FlowIPManager, FlowIPNAT, FlowL2LoadBalancer, IPLoadBalancer
 
-use super::NO_FLOW;
-use super::space::Space;
-use crate::ip::balance::Servers;
-use crate::ip::ip_load_balancer::{Front, send_to, servers};
-use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
-use std::net::Ipv4Addr;
-use std::sync::Arc;
+use super::balancer::FlowBalancer;
+use crate::ip::ip_load_balancer::servers;
+use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FlowIPLoadBalancer", create)
@@ -49,34 +44,6 @@ pub(crate) const CLASS: Class = Class::new("FlowIPLoadBalancer", create)
     .residency(Residency::Shared)
     .doc(include_str!("flow_ip_load_balancer.rs"));
 
-struct FlowIpLoadBalancer {
-    /// Kept for others to find.
-    _front: Arc<Front>,
-    /// The servers of flows.
-    flows: Space<usize>,
-    servers: Servers<Ipv4Addr>,
-}
-
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (front, servers) = servers(config)?;
-    Ok(Box::new(PerPacket(FlowIpLoadBalancer { _front: front, flows: Space::default(), servers })))
-}
-
-impl Simple for FlowIpLoadBalancer {
-    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.flows.connect(cx)
-    }
-
-    #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let Some((server, new)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
-        if new {
-            *server = self.servers.pick(packet);
-        }
-        send_to(&mut self.servers, *server, packet)
-    }
-
-    fn handlers(&self, h: &mut Handlers) {
-        Servers::handlers(h, |e: &FlowIpLoadBalancer| &e.servers);
-    }
+    Ok(Box::new(PerPacket(FlowBalancer::new(servers(config)?))))
 }

@@ -14,6 +14,11 @@
 //! When a new flow finds no room, its packets are dropped. A flow without packets for TIMEOUT seconds is over: its room is free, and packets
 //! that come after that begin a new one. Packets keep their flow in queues and copies; a second manager gives them another one.
 //!
+//! When the configuration is replaced while the router runs, an element of the same name and class goes on with the flows, and elements behind it with
+//! what they know of them. Messages say of how many flows that is lost, because CAPACITY or the number of workers is smaller, or because an output or
+//! a server is gone. Packets that wait in queues keep their flow if this element's CAPACITY and workers, and what managers there are before it in the
+//! configuration, stay the same.
+//!
 //! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP, FlowIPManager_CuckooPP and
 //! FlowIPManager_CuckooPPIMP are FastClick's names for it with other tables and locks. Here each worker has its own flows, in a table of its own,
 //! without locks; a flow whose packets come to several workers is known to each of them by itself.
@@ -43,14 +48,15 @@
 //! FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowIPNAT, StoreFlowID, AggregateIPFlows
 
 use super::key::{key, key_of_frame};
-use super::shared::{Flows, first_number};
+use super::shared::{Flows, Numbers};
 use super::table::Table;
 use crate::ip::header::NO_HEADER;
 use packet::{FlowTag, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, TableSize,
-    Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple,
+    TableSize, Verdict,
 };
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -102,6 +108,8 @@ pub(super) struct Manager {
     flows: Arc<Flows>,
     table: Table,
     interval: Duration,
+    /// Those of all workers' flows.
+    numbers: Option<Numbers>,
     /// Where this worker's flows begin among all of the element's.
     start: usize,
     /// The number of this worker's first flow.
@@ -139,6 +147,7 @@ impl Manager {
             table: Table::new(per_worker, settings.timeout, config.seed()),
             interval: settings.interval.max(Duration::from_millis(1)),
             start: flows.start_of(config.worker()),
+            numbers: None,
             number: 0,
             flows,
             lenient,
@@ -155,7 +164,11 @@ impl Manager {
 
 impl Simple for Manager {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.number = first_number(cx.info(), cx.index())? + self.start as u32;
+        self.numbers = Numbers::of(cx.info(), cx.index())?;
+        if let Some(numbers) = &self.numbers {
+            self.number = numbers.first() + self.start as u32;
+            self.table.set_base(numbers.base());
+        }
         Ok(())
     }
 
@@ -185,6 +198,29 @@ impl Simple for Manager {
         } else if self.table.len() > 0 {
             cx.timer_after(0, self.interval);
         }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.numbers.clone()?, self.table.give())))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let (Ok(state), Some(numbers)) = (state.downcast::<(Numbers, Table)>(), &self.numbers) else {
+            return Ok(());
+        };
+        let (old, table) = *state;
+        let lost = self.table.adopt(table, numbers.shift(&old), cx.now_ns());
+        if lost > 0 {
+            let room = self.flows.per_worker();
+            cx.log(&format!("{}: {lost} flows lost (a worker has room for {room} now)", cx.name()));
+        }
+        for (at, generation) in self.table.generations().enumerate() {
+            self.flows.set_generation(self.start + at, generation);
+        }
+        if self.table.ages() && self.table.len() > 0 {
+            cx.timer_after(0, self.interval);
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -39,10 +39,12 @@ use crate::ip::header::header;
 use crate::ip::shifter::{Side, change};
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple, Verdict,
 };
-use std::collections::VecDeque;
+use std::any::Any;
+use std::collections::{HashSet, VecDeque};
 use std::net::Ipv4Addr;
+use std::ops::Range;
 use std::sync::Arc;
 use wire::ip_proto;
 
@@ -71,9 +73,18 @@ struct FlowIpNat {
     mappings: Arc<Mappings>,
     /// The ports of flows; 0 if there was none.
     flows: Space<u16>,
+    /// The ports that this worker may use, and those of them that no flow has; the ones that have been free for longest are in front.
+    range: Range<usize>,
     free: VecDeque<u16>,
     accept_nonsyn: bool,
     swept_ns: i64,
+}
+
+/// What goes to a new configuration.
+struct Kept {
+    mappings: Arc<Mappings>,
+    flows: Space<u16>,
+    free: VecDeque<u16>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -89,11 +100,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let part = PORTS / workers.len().max(1);
     let first = FIRST_PORT + place * part;
     let mappings = config.shared(|| Ok(Mappings::new(address)))?;
-    let free = (first..first + part).map(|port| port as u16).collect();
+    let range = first..first + part;
     Ok(Box::new(PerPacket(FlowIpNat {
         mappings,
         flows: Space::default(),
-        free,
+        free: range.clone().map(|port| port as u16).collect(),
+        range,
         accept_nonsyn,
         swept_ns: i64::MIN,
     })))
@@ -172,6 +184,31 @@ impl Simple for FlowIpNat {
             Some(()) => Verdict::Pass,
             None => Verdict::Drop(NO_PORTS),
         }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let (mappings, free) = (self.mappings.clone(), std::mem::take(&mut self.free));
+        Some(Box::new(Kept { mappings, flows: self.flows.give(), free }))
+    }
+
+    /// Flows keep their ports, unless the address or the worker's ports are others now.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let Ok(old) = state.downcast::<Kept>() else { return Ok(()) };
+        let (range, mappings) = (&self.range, &self.mappings);
+        let same_address = old.mappings.address == mappings.address;
+        let mut used = HashSet::new();
+        self.flows.adopt(cx, old.flows, |port| {
+            let usable = port == 0 || same_address && range.contains(&port.into());
+            if let Some((host, host_port)) = old.mappings.get(port).filter(|_| usable) {
+                mappings.set(port, host, host_port);
+                used.insert(port);
+            }
+            usable.then_some(port)
+        });
+        let ports = old.free.into_iter().chain(range.clone().map(|port| port as u16));
+        self.free.clear();
+        self.free.extend(ports.filter(|&port| range.contains(&port.into()) && used.insert(port)));
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -26,61 +26,20 @@
 //! # See also
 //! FlowIPManager, FlowIPLoadBalancer, L2LoadBalancer
 
-use super::NO_FLOW;
-use super::space::Space;
+use super::balancer::FlowBalancer;
 use crate::ip::balance::{Servers, Settings};
-use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Element, PerPacket};
 use std::net::Ipv4Addr;
-use wire::ethernet::{Header, MacAddr};
+use wire::ethernet::MacAddr;
 
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("FlowL2LoadBalancer", create).processing("h/h").doc(include_str!("flow_l2_load_balancer.rs"));
 
-/// Why packets are dropped.
-const NO_HEADER: &str = "no Ethernet header";
-
-struct FlowL2LoadBalancer {
-    /// The servers of flows.
-    flows: Space<usize>,
-    servers: Servers<MacAddr>,
-}
-
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut addresses, mut settings, mut vip) = (Vec::new(), Settings::default(), Ipv4Addr::UNSPECIFIED);
+    let (mut addresses, mut settings, mut vip) =
+        (Vec::<MacAddr>::new(), Settings::default(), Ipv4Addr::UNSPECIFIED);
     let args = config.args().keywords("DST", &mut addresses).keyword("VIP", &mut vip);
     settings.read(args).finish()?;
-    if addresses.is_empty() {
-        return Err("DST: required argument missing".into());
-    }
-    let servers = Servers::new(addresses, settings, config.worker());
-    Ok(Box::new(PerPacket(FlowL2LoadBalancer { flows: Space::default(), servers })))
-}
-
-impl Simple for FlowL2LoadBalancer {
-    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.flows.connect(cx)
-    }
-
-    #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let Some((server, new)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
-        if new {
-            *server = self.servers.pick(packet);
-        }
-        let address = self.servers.address(*server);
-        self.servers.charge(*server, packet);
-        match Header::new_checked_mut(packet.data_mut()) {
-            Ok(mut header) => {
-                header.set_dst(address);
-                Verdict::Pass
-            }
-            Err(_) => Verdict::Drop(NO_HEADER),
-        }
-    }
-
-    fn handlers(&self, h: &mut Handlers) {
-        Servers::handlers(h, |e: &FlowL2LoadBalancer| &e.servers);
-    }
+    Ok(Box::new(PerPacket(FlowBalancer::new(Servers::new(addresses, settings, config)?))))
 }

@@ -26,7 +26,8 @@
 use super::NO_FLOW;
 use super::space::Space;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Refused, Simple, Verdict};
+use std::any::Any;
 use std::hint::black_box;
 
 /// The class.
@@ -63,5 +64,16 @@ impl Simple for FlowRandLoad {
             black_box(cx.rng().u32(..));
         }
         Verdict::Pass
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.flows.give()))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Space<u32>>() {
+            self.flows.adopt(cx, *state, Some);
+        }
+        Ok(())
     }
 }

@@ -30,7 +30,8 @@ use super::space::Space;
 use crate::queueing::rate::TokenBucket;
 use crate::queueing::rate_limit::RateLimit;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -68,6 +69,23 @@ impl Simple for FlowRateLimiter {
         }
         self.dropped += 1;
         Verdict::Drop(TOO_FAST)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.flows.give(), self.dropped)))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(Space<TokenBucket>, u64)>() {
+            let (flows, dropped) = *state;
+            self.dropped = dropped;
+            self.flows.adopt(cx, flows, |old| {
+                let mut bucket = self.bucket.clone();
+                bucket.adopt(&old);
+                Some(bucket)
+            });
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -28,7 +28,8 @@
 use super::NO_FLOW;
 use super::space::Space;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Refused, Simple, Verdict};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FlowRoundRobinSwitch", create)
@@ -62,5 +63,18 @@ impl Simple for FlowRoundRobinSwitch {
             self.next = if self.next + 1 == self.outputs { 0 } else { self.next + 1 };
         }
         Verdict::Output(*output)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.flows.give(), self.next)))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(Space<usize>, usize)>() {
+            let ((flows, next), outputs) = (*state, self.outputs);
+            self.next = next % outputs;
+            self.flows.adopt(cx, flows, |output| Some(output).filter(|output| *output < outputs));
+        }
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@
 //! of a flow in a table by that number ([`space`]), so that a flow is looked up once, however many elements there are. Each worker
 //! has its own flows. When a flow ends, only the manager learns of it: others notice when its number is another flow's, or when they look.
 
+mod balancer;
 mod ctx_manager;
 mod flow_counter;
 mod flow_ip_load_balancer;

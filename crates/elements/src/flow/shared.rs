@@ -1,11 +1,13 @@
 //! What a flow manager tells the elements behind it.
 
+use packet::FlowTag;
 use router::{ConfigError, Cx, Info};
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// The numbers of a manager's flows: a range for each of its workers.
+/// A manager's flows: a range of places for each of its workers.
 pub(super) struct Flows {
     workers: Vec<usize>,
     per_worker: usize,
@@ -44,27 +46,109 @@ impl Flows {
         self.generations[at].store(generation, Relaxed);
     }
 
-    /// Whether a flow of this generation is still there.
-    pub(super) fn is_live(&self, at: usize, generation: u32) -> bool {
-        self.generations.get(at).is_some_and(|latest| latest.load(Relaxed) == generation)
+    fn generation(&self, at: usize) -> Option<u32> {
+        Some(self.generations.get(at)?.load(Relaxed))
     }
 }
 
-/// The number of a manager's first flow: numbers are in the order of the configuration, from 1.
-pub(super) fn first_number(info: &Info, element: usize) -> Result<u32, ConfigError> {
-    let before = (0..element).filter_map(|other| info.shared::<Flows>(other));
-    let total: usize = before.map(|flows| flows.total()).sum();
-    match total + info.shared::<Flows>(element).map_or(0, |flows| flows.total()) {
-        0..=MOST => Ok(total as u32 + 1),
-        _ => Err("CAPACITY: there are too many flows, with those of the managers before this one".into()),
+/// The numbers of a manager's flows among those of all managers of a configuration.
+#[derive(Clone)]
+pub(super) struct Numbers {
+    /// The manager's name and class.
+    manager: (String, &'static str),
+    first: u32,
+    /// What the generations of flows begin above. It differs where anything differs that numbers depend on, so that the tags of packets that
+    /// wait in queues while the configuration is replaced fit no flow of another manager, or of other places, by chance.
+    base: u32,
+    flows: Arc<Flows>,
+}
+
+impl Numbers {
+    /// Those of a manager; None if the element is none. Numbers are in the order of the configuration, from 1.
+    pub(super) fn of(info: &Info, element: usize) -> Result<Option<Numbers>, ConfigError> {
+        let Some(flows) = info.shared::<Flows>(element) else { return Ok(None) };
+        let before: usize = (0..element).filter_map(|at| info.shared::<Flows>(at)).map(|f| f.total()).sum();
+        if before + flows.total() > MOST {
+            return Err(
+                "CAPACITY: there are too many flows, with those of the managers before this one".into()
+            );
+        }
+        let node = &info.nodes[element];
+        Ok(Some(Numbers::new((node.name.clone(), node.class.name), before as u32 + 1, flows)))
+    }
+
+    pub(super) fn new(manager: (String, &'static str), first: u32, flows: Arc<Flows>) -> Numbers {
+        let mut hasher = DefaultHasher::new();
+        (&manager, first, &flows.workers, flows.per_worker).hash(&mut hasher);
+        // Even, as of flows that there are not.
+        let base = hasher.finish() as u32 & !1;
+        Numbers { manager, first, base, flows }
+    }
+
+    /// The first of all.
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The one after the last.
+    pub(super) fn end(&self) -> usize {
+        self.first as usize + self.flows.total()
+    }
+
+    /// Those of a worker's flows.
+    pub(super) fn of_worker(&self, worker: usize) -> std::ops::Range<usize> {
+        let first = self.first as usize + self.flows.start_of(worker);
+        first..first + self.flows.per_worker
+    }
+
+    /// What the generations of flows begin above.
+    pub(super) fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// Whether a flow is still there.
+    pub(super) fn is_live(&self, flow: FlowTag) -> bool {
+        self.age(flow) == Some(0)
+    }
+
+    /// Whether no other flow has had the number since.
+    pub(super) fn is_latest(&self, flow: FlowTag) -> bool {
+        self.age(flow).is_some_and(|age| age <= 1)
+    }
+
+    fn age(&self, flow: FlowTag) -> Option<u32> {
+        let latest = self.flows.generation((flow.number - self.first) as usize)?;
+        Some(latest.wrapping_sub(flow.generation))
+    }
+
+    /// Whether flows of the manager with the numbers `old`, of a former configuration, are this manager's now.
+    pub(super) fn succeeds(&self, old: &Numbers) -> bool {
+        self.manager == old.manager
+    }
+
+    /// What a flow is called now that had a tag by the numbers `old`; None if it has lost its place.
+    pub(super) fn translate(&self, old: &Numbers, flow: FlowTag) -> Option<FlowTag> {
+        let at = (flow.number - old.first) as usize;
+        let (worker, place) = (old.flows.workers.get(at / old.flows.per_worker)?, at % old.flows.per_worker);
+        let share = self.flows.workers.iter().position(|known| known == worker)?;
+        let number = self.first as usize + share * self.flows.per_worker + place;
+        (place < self.flows.per_worker).then(|| FlowTag {
+            number: number as u32,
+            generation: flow.generation.wrapping_add(self.shift(old)),
+        })
+    }
+
+    /// What is added to the generations of flows that had the numbers `old`.
+    pub(super) fn shift(&self, old: &Numbers) -> u32 {
+        self.base.wrapping_sub(old.base)
     }
 }
 
-/// The managers upstream of the running element, with their first numbers.
+/// The numbers of the managers upstream of the running element, in ascending order.
 ///
 /// # Errors
 /// There is none.
-pub(super) fn managers(cx: &Cx<'_>) -> Result<Vec<(u32, Arc<Flows>)>, ConfigError> {
+pub(super) fn managers(cx: &Cx<'_>) -> Result<Vec<Numbers>, ConfigError> {
     let (info, mut known) = (cx.info(), BTreeSet::from([cx.index()]));
     let (mut ahead, mut found) = (vec![cx.index()], Vec::new());
     while let Some(element) = ahead.pop() {
@@ -73,8 +157,8 @@ pub(super) fn managers(cx: &Cx<'_>) -> Result<Vec<(u32, Arc<Flows>)>, ConfigErro
             if !known.insert(peer) {
                 continue;
             }
-            match info.shared::<Flows>(peer) {
-                Some(flows) => found.push((first_number(info, peer)?, flows)),
+            match Numbers::of(info, peer)? {
+                Some(numbers) => found.push(numbers),
                 None => ahead.push(peer),
             }
         }
@@ -82,6 +166,6 @@ pub(super) fn managers(cx: &Cx<'_>) -> Result<Vec<(u32, Arc<Flows>)>, ConfigErro
     if found.is_empty() {
         return Err("needs a flow manager upstream, FlowIPManager for instance".into());
     }
-    found.sort_unstable_by_key(|(first, _)| *first);
+    found.sort_unstable_by_key(Numbers::first);
     Ok(found)
 }

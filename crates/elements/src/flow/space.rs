@@ -1,9 +1,8 @@
 //! What an element keeps of each flow.
 
-use super::shared::{Flows, managers};
+use super::shared::{Numbers, managers};
 use packet::FlowTag;
 use router::{ConfigError, Cx};
-use std::sync::Arc;
 
 /// Flows whose memory comes together.
 const CHUNK: usize = 1024;
@@ -16,11 +15,13 @@ struct State<T> {
     value: T,
 }
 
+type Chunk<T> = Option<Box<[State<T>]>>;
+
 /// Something of each flow that reaches an element on one worker. Memory for the flows that the worker's own managers find is there from
 /// the beginning; where packets were handed over from another worker, it comes with the first flow of a chunk.
 pub(super) struct Space<T> {
-    managers: Vec<(u32, Arc<Flows>)>,
-    chunks: Vec<Option<Box<[State<T>]>>>,
+    managers: Vec<Numbers>,
+    chunks: Vec<Chunk<T>>,
 }
 
 impl<T> Default for Space<T> {
@@ -33,12 +34,11 @@ impl<T: Default + Clone> Space<T> {
     /// Finds the managers upstream. For `initialize`.
     pub(super) fn connect(&mut self, cx: &Cx<'_>) -> Result<(), ConfigError> {
         self.managers = managers(cx)?;
-        let end = |first: u32, flows: &Flows| first as usize + flows.total();
-        let numbers = self.managers.iter().map(|(first, flows)| end(*first, flows)).max().unwrap_or(0);
+        let numbers = self.managers.last().map_or(0, Numbers::end);
         self.chunks.resize_with(numbers.div_ceil(CHUNK), || None);
-        for (first, flows) in &self.managers {
-            let own = *first as usize + flows.start_of(cx.worker());
-            for chunk in own / CHUNK..(own + flows.per_worker()).div_ceil(CHUNK) {
+        for manager in &self.managers {
+            let own = manager.of_worker(cx.worker());
+            for chunk in own.start / CHUNK..own.end.div_ceil(CHUNK) {
                 self.chunks[chunk].get_or_insert_with(new_chunk);
             }
         }
@@ -57,8 +57,8 @@ impl<T: Default + Clone> Space<T> {
         if state.generation == flow.generation {
             return Some((&mut state.value, false));
         }
-        // A packet that waited somewhere until its flow was over; generations wrap.
-        if state.generation != 0 && (flow.generation.wrapping_sub(state.generation) as i32) < 0 {
+        // A packet may have waited somewhere until its flow was over, or the configuration was replaced.
+        if !manager_of(&self.managers, flow.number)?.is_latest(flow) {
             return None;
         }
         let old = std::mem::take(&mut state.value);
@@ -70,20 +70,56 @@ impl<T: Default + Clone> Space<T> {
 
     /// Forgets flows that are over.
     pub(super) fn sweep(&mut self, mut ended: impl FnMut(T)) {
-        let chunks = self.chunks.iter_mut().enumerate();
-        let states =
-            chunks.filter_map(|(at, chunk)| Some((at * CHUNK..).zip(chunk.as_mut()?.iter_mut()))).flatten();
-        for (number, state) in states {
-            let manager = self.managers.iter().rfind(|(first, _)| *first as usize <= number);
-            let live = |(first, flows): &(u32, Arc<Flows>)| {
-                flows.is_live(number - *first as usize, state.generation)
-            };
-            if state.generation != 0 && !manager.is_some_and(live) {
+        for (flow, state) in states(&mut self.chunks) {
+            if !manager_of(&self.managers, flow.number).is_some_and(|manager| manager.is_live(flow)) {
                 state.generation = 0;
                 ended(std::mem::take(&mut state.value));
             }
         }
     }
+
+    /// Everything, for the element's namesake in a configuration that replaces this one.
+    pub(super) fn give(&mut self) -> Space<T> {
+        let empty = self.chunks.iter().map(|_| None).collect();
+        Space { managers: self.managers.clone(), chunks: std::mem::replace(&mut self.chunks, empty) }
+    }
+
+    /// Takes over what a namesake gave, in the form that `fit` gives it, of flows that have a place here; what `fit` makes nothing of is
+    /// forgotten, so that the flow begins anew. Says in the log of how many flows nothing was taken over.
+    pub(super) fn adopt(&mut self, cx: &Cx<'_>, mut old: Space<T>, mut fit: impl FnMut(T) -> Option<T>) {
+        let mut lost = 0;
+        for (flow, state) in states(&mut old.chunks) {
+            let tag = manager_of(&old.managers, flow.number).and_then(|former| {
+                let manager = self.managers.iter().find(|manager| manager.succeeds(former))?;
+                manager.translate(former, flow)
+            });
+            let kept = tag.and_then(|tag| Some((tag, fit(std::mem::take(&mut state.value))?)));
+            let Some((FlowTag { number, generation }, value)) = kept else {
+                lost += 1;
+                continue;
+            };
+            let chunk = self.chunks[number as usize / CHUNK].get_or_insert_with(new_chunk);
+            chunk[number as usize % CHUNK] = State { generation, value };
+        }
+        if lost > 0 {
+            cx.log(&format!("{}: state of {lost} flows lost", cx.name()));
+        }
+    }
+}
+
+/// The manager that a number is from.
+fn manager_of(managers: &[Numbers], number: u32) -> Option<&Numbers> {
+    managers.iter().rfind(|manager| manager.first() <= number)
+}
+
+/// What is kept of flows, and of which.
+fn states<T>(chunks: &mut [Chunk<T>]) -> impl Iterator<Item = (FlowTag, &mut State<T>)> {
+    let chunks = chunks.iter_mut().enumerate();
+    let states = chunks.filter_map(|(at, chunk)| Some((at * CHUNK..).zip(chunk.as_mut()?.iter_mut())));
+    states.flatten().filter(|(_, state)| state.generation != 0).map(|(number, state)| {
+        let generation = state.generation;
+        (FlowTag { number: number as u32, generation }, state)
+    })
 }
 
 fn new_chunk<T: Default + Clone>() -> Box<[State<T>]> {
@@ -92,7 +128,9 @@ fn new_chunk<T: Default + Clone>() -> Box<[State<T>]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shared::Flows;
     use super::*;
+    use std::sync::Arc;
 
     fn tag(number: u32, generation: u32) -> FlowTag {
         FlowTag { number, generation }
@@ -103,8 +141,10 @@ mod tests {
     #[test]
     fn flows_come_and_go() {
         let flows = Arc::new(Flows::new(&[0], 2).unwrap());
-        let chunks = vec![None];
-        let mut space: Space<u8> = Space { managers: vec![(1, flows.clone())], chunks };
+        let manager = Numbers::new(("m".to_owned(), "M"), 1, flows.clone());
+        let mut space: Space<u8> = Space { managers: vec![manager], chunks: vec![None] };
+        flows.set_generation(0, 1);
+        flows.set_generation(1, 5);
         let mut ended = Vec::new();
         let mut enter = |space: &mut Space<u8>, tag, value: u8| {
             let (kept, new) = space.of(tag, |old| ended.push(old))?;
@@ -113,12 +153,14 @@ mod tests {
         assert_eq!(enter(&mut space, tag(1, 1), 7), Some((0, true)));
         assert_eq!(enter(&mut space, tag(2, 5), 9), Some((0, true)));
         assert_eq!(enter(&mut space, tag(1, 1), 8), Some((7, false)));
-        assert_eq!(enter(&mut space, tag(1, 3), 4), Some((0, true)));
+        flows.set_generation(0, 4);
+        assert_eq!(enter(&mut space, tag(1, 3), 4), Some((0, true)), "over, but the last one");
+        flows.set_generation(0, 3);
         assert_eq!(enter(&mut space, tag(1, 1), 6), None);
+        assert_eq!(enter(&mut space, tag(1, 5), 6), None);
         assert_eq!(enter(&mut space, FlowTag::NONE, 6), None);
         assert_eq!(enter(&mut space, tag(CHUNK as u32, 1), 6), None);
         assert_eq!(ended, [8]);
-        flows.set_generation(0, 3);
         flows.set_generation(1, 6);
         let mut swept = Vec::new();
         space.sweep(|old| swept.push(old));

@@ -30,7 +30,8 @@
 use super::NO_FLOW;
 use super::space::Space;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Refused, Simple, Verdict};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -71,5 +72,18 @@ impl Simple for StoreFlowId {
             *place = written.to_ne_bytes();
         }
         Verdict::Pass
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.flows.give(), self.last)))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(Space<u64>, u64)>() {
+            let (flows, last) = *state;
+            self.last = last;
+            self.flows.adopt(cx, flows, Some);
+        }
+        Ok(())
     }
 }

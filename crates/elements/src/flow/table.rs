@@ -62,6 +62,8 @@ pub(super) struct Table {
     free: Vec<u32>,
     capacity: usize,
     seed: u64,
+    /// What the generations of places begin above.
+    base: u32,
     /// Nanoseconds after which a flow without packets is over; 0 for never.
     timeout_ns: i64,
     /// Lists of flows, by the second in which to look at them.
@@ -82,11 +84,59 @@ impl Table {
             free: Vec::with_capacity(capacity),
             capacity,
             seed,
+            base: 0,
             timeout_ns: i64::from(timeout_s) * NS_PER_S,
             wheel: vec![END; if timeout_s == 0 { 0 } else { seconds }],
             second: 0,
             due: END,
         }
+    }
+
+    /// Says what the generations of places begin above, an even number. For the beginning.
+    pub(super) fn set_base(&mut self, base: u32) {
+        self.base = base;
+    }
+
+    /// All flows, for a table that replaces this one.
+    pub(super) fn give(&mut self) -> Table {
+        self.wheel.fill(END);
+        self.due = END;
+        Table {
+            index: std::mem::take(&mut self.index),
+            slots: std::mem::take(&mut self.slots),
+            free: std::mem::take(&mut self.free),
+            wheel: Vec::new(),
+            due: END,
+            ..*self
+        }
+    }
+
+    /// Takes over the flows of another table, in their places, with `shift` added to generations; this one has none yet. Says how many flows are lost,
+    /// for want of room.
+    pub(super) fn adopt(&mut self, old: Table, shift: u32, now_ns: i64) -> usize {
+        let flows = old.len();
+        (self.index, self.slots, self.free, self.seed) = (old.index, old.slots, old.free, old.seed);
+        if self.slots.len() > self.capacity {
+            self.slots.truncate(self.capacity);
+            self.free.retain(|&at| (at as usize) < self.capacity);
+            self.index.retain(|_, at| (*at as usize) < self.capacity);
+        }
+        self.slots.reserve(self.capacity - self.slots.len());
+        self.free.reserve(self.capacity - self.free.len());
+        self.index.reserve(self.capacity - self.index.len());
+        self.second = now_ns / NS_PER_S;
+        for at in 0..self.slots.len() {
+            self.slots[at].generation = self.slots[at].generation.wrapping_add(shift);
+            if self.slots[at].generation % 2 == 1 {
+                self.place(at as u32);
+            }
+        }
+        flows - self.len()
+    }
+
+    /// The generations of all places that were in use so far.
+    pub(super) fn generations(&self) -> impl Iterator<Item = u32> {
+        self.slots.iter().map(|slot| slot.generation)
     }
 
     /// Flows that there are.
@@ -116,7 +166,7 @@ impl Table {
         let at = match self.free.pop() {
             Some(at) => at,
             None if self.slots.len() < self.capacity => {
-                self.slots.push(Slot { key, seen_ns: 0, generation: 0, next: END });
+                self.slots.push(Slot { key, seen_ns: 0, generation: self.base, next: END });
                 self.slots.len() as u32 - 1
             }
             None => return None,
@@ -228,6 +278,31 @@ mod tests {
         assert_eq!(table.len(), 0);
         let (at, generation, new) = table.enter(key(9), 20 * NS_PER_S).unwrap();
         assert_eq!((at, generation, new), (0, 3, true));
+    }
+
+    /// Flows go on in another table, with its time; those that have no place there are gone, and can come again.
+    #[test]
+    fn goes_on_in_another_table() {
+        let filled = || {
+            let mut table = Table::new(8, 10, 7);
+            for n in 0..5 {
+                table.enter(key(n), i64::from(n) * NS_PER_S);
+            }
+            assert_eq!(ended(&mut table, 11), [0, 1]);
+            table
+        };
+        for (capacity, lost) in [(16, 0), (8, 0), (4, 1)] {
+            let mut table = Table::new(capacity, 20, 8);
+            assert_eq!(table.adopt(filled().give(), 100, 12 * NS_PER_S), lost);
+            assert_eq!(table.len(), 3 - lost);
+            let seen = 13 * NS_PER_S;
+            assert_eq!(table.enter(key(3), seen), Some((3, 101, false)));
+            assert_eq!(table.enter(key(9), seen), Some((0, 103, true)), "the place that ended last");
+            assert_eq!(table.enter(key(4), seen).map(|(_, _, new)| new), Some(lost == 1));
+            assert_eq!(table.generations().filter(|generation| generation % 2 == 1).count(), 4);
+            assert_eq!(ended(&mut table, 24), [2]);
+            assert_eq!(ended(&mut table, 40).len(), 3);
+        }
     }
 
     /// Times beyond the wheel, and sleep for longer than it turns, lose no flow.

@@ -34,12 +34,12 @@
 //! IPLoadBalancerReverse, L2LoadBalancer, SourceIPHashMapper, RoundRobinIPMapper
 
 use super::balance::{Servers, Settings};
-use super::header::NO_HEADER;
-use super::shifter::{Side, change};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
+};
+use std::any::Any;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IPLoadBalancer", create)
@@ -52,50 +52,41 @@ pub(crate) struct Front {
     pub(crate) vip: Ipv4Addr,
 }
 
-struct IpLoadBalancer {
-    /// Kept for others to find.
-    _front: Arc<Front>,
-    servers: Servers<Ipv4Addr>,
-}
+struct IpLoadBalancer(Servers<Ipv4Addr>);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (front, servers) = servers(config)?;
-    Ok(Box::new(PerPacket(IpLoadBalancer { _front: front, servers })))
+    Ok(Box::new(PerPacket(IpLoadBalancer(servers(config)?))))
 }
 
-/// What the arguments say.
-pub(crate) fn servers(config: &mut Config<'_>) -> Result<(Arc<Front>, Servers<Ipv4Addr>), ConfigError> {
+/// What the arguments say. Others find the element's [`Front`].
+pub(crate) fn servers(config: &mut Config<'_>) -> Result<Servers<Ipv4Addr>, ConfigError> {
     let (mut addresses, mut vip) = (Vec::new(), Ipv4Addr::UNSPECIFIED);
     let mut settings = Settings::default();
     let args = config.args().keywords("DST", &mut addresses).required("VIP", &mut vip);
     settings.read(args).finish()?;
-    if addresses.is_empty() {
-        return Err("DST: required argument missing".into());
-    }
-    let front = config.shared(|| Ok(Front { vip }))?;
-    Ok((front, Servers::new(addresses, settings, config.worker())))
-}
-
-/// Gives a packet a server's address.
-#[inline]
-pub(crate) fn send_to(servers: &mut Servers<Ipv4Addr>, server: usize, packet: &mut Packet) -> Verdict {
-    let address = servers.address(server);
-    if change(packet, Side::Destination, |_| address, |port| port).is_none() {
-        return Verdict::Drop(NO_HEADER);
-    }
-    servers.charge(server, packet);
-    packet.set_dst_ip(address);
-    Verdict::Pass
+    config.shared(|| Ok(Front { vip }))?;
+    Servers::new(addresses, settings, config)
 }
 
 impl Simple for IpLoadBalancer {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let server = self.servers.pick(packet);
-        send_to(&mut self.servers, server, packet)
+        let server = self.0.pick(packet);
+        self.0.send(server, packet)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.0.clone()))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Some(old) = state.downcast_ref() {
+            self.0.adopt(old);
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        Servers::handlers(h, |e: &IpLoadBalancer| &e.servers);
+        Servers::handlers(h, |e: &IpLoadBalancer| &e.0);
     }
 }

@@ -36,7 +36,8 @@
 use super::header::NO_HEADER;
 use super::partial::{FRONT, Fragment, Key, Partial};
 use packet::{Anno, Batch, Packet};
-use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Scope};
+use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Refused, Scope};
+use std::any::Any;
 use std::fmt::Write;
 
 /// The class.
@@ -65,6 +66,14 @@ struct IpReassembler {
     good: u64,
     failed: u64,
     bad: u64,
+}
+
+/// What goes to a new configuration.
+struct Kept {
+    buckets: Vec<Vec<Partial>>,
+    used: usize,
+    next_reap_s: i64,
+    counts: [u64; 4],
 }
 
 /// An annotation that may be absent.
@@ -233,6 +242,23 @@ impl Element for IpReassembler {
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
         batch.filter_map(|packet| self.take(cx, packet));
         Pull::Give(batch)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Kept {
+            buckets: std::mem::take(&mut self.buckets),
+            used: self.used,
+            next_reap_s: self.next_reap_s,
+            counts: [self.seen, self.good, self.failed, self.bad],
+        }))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Kept>() {
+            (self.buckets, self.used, self.next_reap_s) = (state.buckets, state.used, state.next_reap_s);
+            [self.seen, self.good, self.failed, self.bad] = state.counts;
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

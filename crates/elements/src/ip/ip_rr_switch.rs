@@ -32,13 +32,15 @@
 //! RoundRobinSwitch, HashSwitch, AggregateIPFlows
 
 use super::header::{NO_HEADER, header};
+use crate::rewrite::flow_id::{FlowId, Key};
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, TableSize, Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, TableSize,
+    Verdict,
 };
+use std::any::Any;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
-use std::net::Ipv4Addr;
+use std::hash::RandomState;
 use wire::ip_proto;
 
 /// The class.
@@ -52,15 +54,14 @@ pub(crate) const IP_FLOW: Class = Class { name: "IPFlowRRSwitch", ..CLASS };
 /// Another name.
 pub(crate) const FLOW: Class = Class { name: "FlowRRSwitch", ..CLASS };
 
-/// Addresses and ports.
-pub(super) type Flow = (Ipv4Addr, Ipv4Addr, [u8; 4]);
-
 struct IpRrSwitch {
     /// Outputs by flow. Its hasher has a secret, so that nobody can send flows that collide.
-    flows: HashMap<Flow, usize>,
+    flows: HashMap<FlowId, usize>,
     capacity: usize,
     outputs: usize,
     last: usize,
+    /// For flows that there is no room for.
+    seed: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -72,16 +73,18 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     // With its room from the beginning, the table never grows while packets come.
     let flows = HashMap::with_capacity_and_hasher(capacity.0, RandomState::new());
-    Ok(Box::new(PerPacket(IpRrSwitch { flows, capacity: capacity.0, outputs, last: 0 })))
+    Ok(Box::new(PerPacket(IpRrSwitch { flows, capacity: capacity.0, outputs, last: 0, seed: config.seed() })))
 }
 
 /// The flow of a packet.
 #[inline]
-pub(super) fn flow(packet: &Packet) -> Option<Flow> {
+pub(super) fn flow(packet: &Packet) -> Option<FlowId> {
     let ip = header(packet)?;
     let has_ports = matches!(ip.protocol(), ip_proto::TCP | ip_proto::UDP) && ip.is_first_fragment();
     let ports = packet.transport().filter(|_| has_ports).and_then(|transport| transport.first_chunk());
-    Some((ip.src(), ip.dst(), ports.copied().unwrap_or_default()))
+    let [a, b, c, d] = ports.copied().unwrap_or_default();
+    let (sport, dport) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+    Some(FlowId::new(ip.src(), sport, ip.dst(), dport))
 }
 
 impl Simple for IpRrSwitch {
@@ -92,11 +95,27 @@ impl Simple for IpRrSwitch {
             return Verdict::Output(output);
         }
         if self.flows.len() >= self.capacity {
-            return Verdict::Output(self.flows.hasher().hash_one(flow) as usize % self.outputs);
+            let hash = Key { map: 0, id: flow }.hash(self.seed);
+            return Verdict::Output(hash as usize % self.outputs);
         }
         self.last = (self.last + 1) % self.outputs;
         self.flows.insert(flow, self.last);
         Verdict::Output(self.last)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((std::mem::take(&mut self.flows), self.last)))
+    }
+
+    /// Flows keep their outputs, as far as these are there.
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(HashMap<FlowId, usize>, usize)>() {
+            let (old, last) = *state;
+            let known = old.into_iter().filter(|(_, output)| *output < self.outputs);
+            self.flows.extend(known.take(self.capacity));
+            self.last = last % self.outputs;
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

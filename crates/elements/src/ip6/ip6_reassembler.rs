@@ -39,7 +39,8 @@
 
 use super::header::NO_HEADER;
 use packet::{Anno, Batch, DEFAULT_HEADROOM, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, Refused};
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::net::Ipv6Addr;
 use std::time::Duration;
@@ -103,7 +104,7 @@ struct Partial {
     spoilt: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Counts {
     fragments: u64,
     whole: u64,
@@ -111,6 +112,15 @@ struct Counts {
     late: u64,
     memory: u64,
     bad: u64,
+}
+
+/// What goes to a new configuration.
+struct Kept {
+    partials: HashMap<Key, Partial>,
+    by_age: BTreeMap<u64, Key>,
+    next_number: u64,
+    used: usize,
+    counts: Counts,
 }
 
 struct Ip6Reassembler {
@@ -436,6 +446,26 @@ impl Element for Ip6Reassembler {
         for (_, partial) in self.partials.drain() {
             partial.parts.into_iter().for_each(|part| cx.drop(part.packet, "left over at the end"));
         }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Kept {
+            partials: std::mem::take(&mut self.partials),
+            by_age: std::mem::take(&mut self.by_age),
+            next_number: self.next_number,
+            used: std::mem::take(&mut self.used),
+            counts: self.counts,
+        }))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Kept>() {
+            let Kept { partials, by_age, next_number, used, counts } = *state;
+            (self.partials, self.by_age, self.next_number, self.used) = (partials, by_age, next_number, used);
+            self.counts = counts;
+            self.timer(cx, DUE);
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

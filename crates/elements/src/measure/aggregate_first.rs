@@ -22,7 +22,10 @@
 
 use super::notifier::{Notifier, Over};
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, ElementName, PerPacket, Residency, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Element, ElementName, PerPacket, Refused, Residency, Simple, Verdict,
+};
+use std::any::Any;
 use std::collections::HashSet;
 
 /// The class.
@@ -72,6 +75,17 @@ impl Simple for AggregateFirst {
             return Verdict::Pass;
         }
         super::fail(self.outputs, "not the first of its aggregate")
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(std::mem::take(&mut self.seen)))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<HashSet<u32>>() {
+            self.seen = *state;
+        }
+        Ok(())
     }
 }
 

@@ -30,7 +30,10 @@
 
 use super::notifier::Notifier;
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
+};
+use std::any::Any;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -150,6 +153,18 @@ impl Simple for AggregateIpAddrPair {
         packet.set_paint(u8::from(backward));
         self.reap(now_s);
         Verdict::Pass
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((std::mem::take(&mut self.pairs), self.next, self.next_reap_s)))
+    }
+
+    /// Pairs keep their numbers.
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(HashMap<(Ipv4Addr, Ipv4Addr), Pair>, u32, Option<i64>)>() {
+            (self.pairs, self.next, self.next_reap_s) = *state;
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -44,8 +44,10 @@ use super::flows::{Flow, Flows, Hosts, Key, Seen, Timeouts};
 use super::notifier::Notifier;
 use packet::{Anno, Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Residency, Verdict,
+    Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Refused, Residency,
+    Verdict,
 };
+use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -86,6 +88,15 @@ struct AggregateIpFlows {
     trace_name: String,
     trace: Option<Box<dyn Write + Send>>,
     outputs: usize,
+}
+
+/// What goes to a new configuration.
+struct Kept {
+    flows: Flows,
+    waiting: HashMap<Hosts, VecDeque<Waiting>>,
+    waiting_count: usize,
+    now_s: i64,
+    next_reap_s: Option<i64>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -330,6 +341,27 @@ impl Element for AggregateIpFlows {
         if let Some(trace) = &mut self.trace {
             let _ = trace.write_all(b"</trace>\n").and_then(|()| trace.flush());
         }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Kept {
+            flows: self.flows.give(),
+            waiting: std::mem::take(&mut self.waiting),
+            waiting_count: std::mem::take(&mut self.waiting_count),
+            now_s: self.now_s,
+            next_reap_s: self.next_reap_s,
+        }))
+    }
+
+    /// Flows keep their numbers.
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Kept>() {
+            let Kept { flows, waiting, waiting_count, now_s, next_reap_s } = *state;
+            self.flows.adopt(flows);
+            (self.waiting, self.waiting_count) = (waiting, waiting_count);
+            (self.now_s, self.next_reap_s) = (now_s, next_reap_s);
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -33,7 +33,8 @@
 use super::by_aggregate::ByAggregate;
 use super::notifier::{Notifier, Over};
 use packet::{Anno, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Refused, Residency};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("AggregateLast", create)
@@ -138,6 +139,17 @@ impl Element for AggregateLast {
         if self.stop {
             cx.please_stop();
         }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(std::mem::take(&mut self.last)))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<ByAggregate<Packet>>() {
+            self.last = *state;
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

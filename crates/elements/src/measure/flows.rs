@@ -155,6 +155,16 @@ impl Flows {
         Flows { table: HashMap::new(), timeouts, capacity, next: 1, uses: 0 }
     }
 
+    /// All flows, for a new configuration.
+    pub(super) fn give(&mut self) -> Flows {
+        Flows { table: std::mem::take(&mut self.table), ..*self }
+    }
+
+    /// Goes on with flows, and with the numbers behind theirs.
+    pub(super) fn adopt(&mut self, old: Flows) {
+        (self.table, self.next) = (old.table, old.next);
+    }
+
     /// The flow of a packet, made if it is new; `None` if there are too many.
     pub(super) fn find(&mut self, key: Key, seen: &Seen, time_ns: i64) -> Option<Found> {
         self.uses += 1;

@@ -37,7 +37,8 @@
 
 use crate::basic::rate_average::unparse;
 use packet::{Anno, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use std::any::Any;
 use std::net::Ipv4Addr;
 use wire::ipv4;
 
@@ -131,6 +132,15 @@ struct IpRateMonitor {
     reset_epoch: i64,
     folded_epoch: i64,
     inputs: usize,
+}
+
+/// What goes to a new configuration.
+struct Kept {
+    bytes: bool,
+    levels: Vec<Option<Level>>,
+    free: Vec<usize>,
+    used: usize,
+    epochs: (i64, i64),
 }
 
 fn memory(kilobytes: usize) -> usize {
@@ -347,6 +357,25 @@ impl Element for IpRateMonitor {
     fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) -> Pull {
         batch.iter_mut().for_each(|packet| self.measure(cx, packet, port));
         Pull::Give(batch)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Kept {
+            bytes: self.bytes,
+            levels: std::mem::take(&mut self.levels),
+            free: std::mem::take(&mut self.free),
+            used: self.used,
+            epochs: (self.reset_epoch, self.folded_epoch),
+        }))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let Ok(state) = state.downcast::<Kept>() else { return Ok(()) };
+        if state.bytes == self.bytes {
+            (self.levels, self.free, self.used) = (state.levels, state.free, state.used);
+            (self.reset_epoch, self.folded_epoch) = state.epochs;
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -26,9 +26,10 @@
 //! Shaper, RatedSource
 
 use super::rate::{Bandwidth, GapRate};
-use super::shaper::{checked, sleep};
+use super::shaper::{checked, handlers, sleep};
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("BandwidthShaper", create)
@@ -108,21 +109,21 @@ impl Element for BandwidthShaper {
         cx.set_signal(true);
     }
 
-    fn handlers(&self, h: &mut Handlers) {
-        for name in ["rate", "config"] {
-            h.read(name, |e: &mut BandwidthShaper, _| Bandwidth(e.rate.rate()));
-            h.write(name, |e: &mut BandwidthShaper, cx, text| {
-                let rate = router::value::<Bandwidth>(cx, text)?;
-                e.rate.set(checked(rate.0)?, cx.now_ns());
-                cx.set_signal(true);
-                Ok(())
-            });
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.rate.clone()))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<GapRate>() {
+            self.rate.adopt(*state, cx.now_ns());
         }
-        h.write("reset", |e: &mut BandwidthShaper, cx, _| {
-            e.rate.reset();
-            cx.set_signal(true);
-            Ok(())
-        });
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        let show = |rate| Bandwidth(rate).to_string();
+        let read = |cx: &Cx<'_>, text: &str| router::value::<Bandwidth>(cx, text).map(|rate| rate.0);
+        handlers(h, |e: &mut BandwidthShaper| &mut e.rate, show, read);
     }
 }
 

@@ -34,7 +34,8 @@ use super::refill::Refill;
 use super::storage::Watched;
 use crate::basic::print::write_time;
 use packet::{Anno, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency, Verdict};
+use std::any::Any;
 use std::time::Duration;
 
 /// The class.
@@ -56,9 +57,9 @@ enum Next {
     Repeat,
 }
 
-struct CoDel {
-    target_ns: i64,
-    interval_ns: i64,
+/// How far it is. A new configuration goes on from there.
+#[derive(Clone, Copy)]
+struct Course {
     /// When waits will have been too long for an interval; none while they are short.
     above_until_ns: Option<i64>,
     dropping: bool,
@@ -66,9 +67,15 @@ struct CoDel {
     /// Packets dropped since dropping began.
     streak: u32,
     next: Next,
+    drops: u64,
+}
+
+struct CoDel {
+    target_ns: i64,
+    interval_ns: i64,
+    course: Course,
     queue_names: Vec<String>,
     queues: Watched,
-    drops: u64,
     refill: Refill,
 }
 
@@ -84,14 +91,16 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(CoDel {
         target_ns: nanoseconds(target),
         interval_ns: nanoseconds(interval),
-        above_until_ns: None,
-        dropping: false,
-        drop_next_ns: 0,
-        streak: 0,
-        next: Next::Nothing,
+        course: Course {
+            above_until_ns: None,
+            dropping: false,
+            drop_next_ns: 0,
+            streak: 0,
+            next: Next::Nothing,
+            drops: 0,
+        },
         queue_names: lang::conf::split_spaces(&queues.0),
         queues: Watched::default(),
-        drops: 0,
         refill: Refill::default(),
     }))
 }
@@ -108,17 +117,17 @@ impl CoDel {
             return None;
         }
         if now_ns - since_ns < self.target_ns {
-            self.above_until_ns = None;
+            self.course.above_until_ns = None;
             return Some(false);
         }
-        let until_ns = *self.above_until_ns.get_or_insert(now_ns.saturating_add(self.interval_ns));
+        let until_ns = *self.course.above_until_ns.get_or_insert(now_ns.saturating_add(self.interval_ns));
         Some(now_ns >= until_ns && until_ns != now_ns.saturating_add(self.interval_ns))
     }
 
     /// The time of the next drop: the more drops, the sooner.
     fn after(&self, ns: i64) -> i64 {
         // The root has four bits of fraction, as in Click.
-        let root = (u64::from(self.streak.max(1)) << 8).isqrt();
+        let root = (u64::from(self.course.streak.max(1)) << 8).isqrt();
         let interval_ns = u64::try_from(self.interval_ns).unwrap_or(0) / NS_PER_MS * NS_PER_MS;
         ns.saturating_add(i64::try_from(interval_ns.saturating_mul(16) / root).unwrap_or(i64::MAX))
     }
@@ -134,33 +143,34 @@ impl CoDel {
 
     fn decide(&mut self, now_ns: i64, packet: &Packet) -> Verdict {
         let Some(late) = self.is_late(packet, now_ns) else {
-            (self.dropping, self.next) = (false, Next::Nothing);
+            (self.course.dropping, self.course.next) = (false, Next::Nothing);
             return Verdict::Pass;
         };
-        match std::mem::replace(&mut self.next, Next::Nothing) {
+        match std::mem::replace(&mut self.course.next, Next::Nothing) {
             Next::Pass => return Verdict::Pass,
-            Next::Repeat if late => self.drop_next_ns = self.after(self.drop_next_ns),
+            Next::Repeat if late => self.course.drop_next_ns = self.after(self.course.drop_next_ns),
             _ => {}
         }
-        if self.dropping {
-            self.dropping = late;
-            if !late || now_ns < self.drop_next_ns {
+        if self.course.dropping {
+            self.course.dropping = late;
+            if !late || now_ns < self.course.drop_next_ns {
                 return Verdict::Pass;
             }
-            self.streak += 1;
-            self.next = Next::Repeat;
+            self.course.streak += 1;
+            self.course.next = Next::Repeat;
         } else {
-            let recent = now_ns - self.drop_next_ns < self.interval_ns;
-            let long = self.above_until_ns.is_some_and(|until_ns| now_ns - until_ns >= self.interval_ns);
+            let recent = now_ns - self.course.drop_next_ns < self.interval_ns;
+            let long =
+                self.course.above_until_ns.is_some_and(|until_ns| now_ns - until_ns >= self.interval_ns);
             if !late || !(recent || long) {
                 return Verdict::Pass;
             }
-            self.streak = if recent && self.streak > 2 { self.streak - 2 } else { 1 };
-            self.dropping = true;
-            self.drop_next_ns = self.after(now_ns);
-            self.next = Next::Pass;
+            self.course.streak = if recent && self.course.streak > 2 { self.course.streak - 2 } else { 1 };
+            self.course.dropping = true;
+            self.course.drop_next_ns = self.after(now_ns);
+            self.course.next = Next::Pass;
         }
-        self.drops += 1;
+        self.course.drops += 1;
         Verdict::Drop("controlled delay")
     }
 }
@@ -180,11 +190,22 @@ impl Element for CoDel {
         let left = cx.sift(batch, |cx, packet| self.decide(cx.now_ns(), packet));
         if got < self.refill.asked() {
             // The queue is empty: nobody waits.
-            self.above_until_ns = None;
-            self.dropping &= self.next == Next::Pass;
-            self.next = Next::Nothing;
+            self.course.above_until_ns = None;
+            self.course.dropping &= self.course.next == Next::Pass;
+            self.course.next = Next::Nothing;
         }
         self.refill.take(cx, got, left)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.course))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Course>() {
+            self.course = *state;
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -200,9 +221,11 @@ impl Element for CoDel {
             Ok(())
         });
         h.read("config", |e: &mut CoDel, _| e.config());
-        h.read("drops", |e: &mut CoDel, _| e.drops);
+        h.read("drops", |e: &mut CoDel, _| e.course.drops);
         h.read("queues", |e: &mut CoDel, _| e.queues.lines());
-        h.read("stats", |e: &mut CoDel, _| format!("{} current queue\n{} drops\n", e.queues.len(), e.drops));
+        h.read("stats", |e: &mut CoDel, _| {
+            format!("{} current queue\n{} drops\n", e.queues.len(), e.course.drops)
+        });
     }
 }
 

@@ -24,7 +24,8 @@
 //! DelayUnqueue, Shaper, SetTimestamp
 
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use std::any::Any;
 use std::time::Duration;
 
 /// The class.
@@ -106,6 +107,17 @@ impl Element for DelayShaper {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.set_signal(true);
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.held.take()))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Option<Packet>>() {
+            self.held = *state;
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -32,6 +32,7 @@
 //! # See also
 //! RatedUnqueue, Unqueue
 
+use super::drive::Drive;
 use packet::Batch;
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
@@ -49,21 +50,13 @@ const MOST: u32 = 1_000_000;
 struct ExpUnqueue {
     rate: u32,
     burst: usize,
-    active: bool,
     rng: fastrand::Rng,
     /// The next moment; none before the first.
     next_ns: Option<i64>,
     /// Packets that may go.
     due: u32,
-    calls: Calls,
-}
-
-#[derive(Default)]
-struct Calls {
-    runs: u64,
-    empty_runs: u64,
-    pushes: u64,
-    failed_pulls: u64,
+    drive: Drive,
+    /// Packets so far.
     packets: u64,
 }
 
@@ -83,11 +76,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(ExpUnqueue {
         rate,
         burst: burst.max(1) as usize,
-        active,
         rng: fastrand::Rng::with_seed(seed),
         next_ns: None,
         due: 0,
-        calls: Calls::default(),
+        drive: Drive::new(active),
+        packets: 0,
     }))
 }
 
@@ -119,15 +112,15 @@ impl Element for ExpUnqueue {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        self.calls.runs += 1;
-        if !self.active || self.rate == 0 {
+        self.drive.runs += 1;
+        if !self.drive.active || self.rate == 0 {
             return;
         }
         self.refill(cx.now_ns());
         if self.due > 0 {
             return cx.ask(0, (self.due as usize).min(self.burst).min(cx.vector()));
         }
-        self.calls.empty_runs += 1;
+        self.drive.empty_runs += 1;
         if let Some(next) = self.next_ns {
             cx.timer_at(0, next);
         }
@@ -135,15 +128,15 @@ impl Element for ExpUnqueue {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         if batch.is_empty() {
-            self.calls.failed_pulls += 1;
+            self.drive.failed_pulls += 1;
             if cx.may_have(0) {
                 cx.schedule();
             }
             return Pull::Nothing;
         }
         self.due = self.due.saturating_sub(batch.len() as u32);
-        self.calls.packets += batch.len() as u64;
-        self.calls.pushes += 1;
+        self.packets += batch.len() as u64;
+        self.drive.pushes += 1;
         cx.schedule();
         cx.emit(0, batch);
         Pull::Nothing
@@ -161,20 +154,8 @@ impl Element for ExpUnqueue {
             cx.schedule();
             Ok(())
         });
-        h.read("active", |e: &mut U, _| e.active);
-        h.write("active", |e: &mut U, cx, text| {
-            e.active = router::value(cx, text)?;
-            if e.active {
-                cx.schedule();
-            }
-            Ok(())
-        });
-        h.read("calls", |e: &mut U, _| {
-            let Calls { runs, empty_runs, pushes, failed_pulls, packets } = &e.calls;
-            format!(
-                "{runs} calls to run_task()\n{empty_runs} empty runs\n{pushes} pushes\n{failed_pulls} failed pulls\n{packets} packets\n"
-            )
-        });
+        Drive::handlers(h, |e: &mut U| &mut e.drive);
+        h.read("calls", |e: &mut U, _| format!("{}{} packets\n", e.drive.text(), e.packets));
     }
 }
 

@@ -30,7 +30,8 @@
 
 use super::rate::Bandwidth;
 use packet::{Anno, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use std::any::Any;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -170,6 +171,18 @@ impl Element for LinkUnqueue {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.schedule();
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((std::mem::take(&mut self.line), self.last_ns, self.backlog)))
+    }
+
+    /// Packets on the line arrive when they would have.
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(VecDeque<Packet>, i64, bool)>() {
+            (self.line, self.last_ns, self.backlog) = *state;
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -24,8 +24,9 @@
 //! # See also
 //! AverageBatchCounter, Queue
 
-use packet::{BATCH_MAX, Batch};
-use router::{Class, Config, ConfigError, Cx, Element};
+use packet::{BATCH_MAX, Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Refused};
+use std::any::Any;
 use std::time::Duration;
 
 /// The class.
@@ -76,6 +77,21 @@ impl Element for MinBatch {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         self.release(cx);
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let mut packets = Vec::new();
+        self.held.take()?.drain(|packet| packets.push(packet));
+        Some(Box::new(packets))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(packets) = state.downcast::<Vec<Packet>>() {
+            let mut batch = cx.batch();
+            batch.extend(*packets);
+            self.push(cx, 0, batch);
+        }
+        Ok(())
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

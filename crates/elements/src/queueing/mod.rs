@@ -10,6 +10,7 @@ mod codel;
 mod cpu_queue;
 mod delay_shaper;
 mod delay_unqueue;
+mod drive;
 mod exp_unqueue;
 mod front_drop_queue;
 mod link_unqueue;

@@ -44,7 +44,8 @@ use super::refill::Refill;
 use super::storage::Watched;
 use crate::ip::fail;
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Raw, Residency, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Raw, Refused, Residency, Verdict};
+use std::any::Any;
 use std::time::Duration;
 
 /// The class.
@@ -160,6 +161,19 @@ impl Element for Pi {
         let got = batch.len();
         let left = cx.sift(batch, |cx, _| self.verdict(cx));
         self.refill.take(cx, got, left)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.before, self.probability, self.average, self.drops)))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(usize, f64, Average, u64)>() {
+            let (before, probability, average, drops) = *state;
+            (self.before, self.probability, self.drops) = (before, probability, drops);
+            self.average.adopt(average);
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

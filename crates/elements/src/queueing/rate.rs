@@ -8,7 +8,7 @@ const NS_PER_S: i64 = 1_000_000_000;
 
 /// Events spaced evenly within each second, as Click's shapers space them: what one second leaves unused is lost, what it
 /// overdraws is charged to the next.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct GapRate {
     rate: u32,
     /// Scaled microseconds between events.
@@ -43,6 +43,12 @@ impl GapRate {
         if self.second.is_some() && rate != 0 {
             self.count = self.needed(now_ns);
         }
+    }
+
+    /// Goes on where another one was, at this one's rate.
+    pub(crate) fn adopt(&mut self, old: GapRate, now_ns: i64) {
+        let rate = std::mem::replace(self, old).rate;
+        self.set(rate, now_ns);
     }
 
     /// Begins to count anew with the next event.
@@ -148,9 +154,16 @@ impl TokenBucket {
 
     /// Changes rate and capacity; the tokens stay.
     pub(crate) fn adjust(&mut self, rate: u32, capacity: u32) {
-        let old = u64::from(self.scale.max(1));
+        let old = self.clone();
         self.fit(rate, capacity);
-        self.fill = u32::try_from(u64::from(self.fill) * u64::from(self.scale) / old).unwrap_or(u32::MAX);
+        self.adopt(&old);
+    }
+
+    /// Goes on with the tokens of another bucket, as far as there is room for them.
+    pub(crate) fn adopt(&mut self, old: &TokenBucket) {
+        let fill = u64::from(old.fill) * u64::from(self.scale) / u64::from(old.scale.max(1));
+        self.fill = u32::try_from(fill).unwrap_or(u32::MAX);
+        self.tick = old.tick;
     }
 
     /// Tokens a second, as far as the arithmetic allows.

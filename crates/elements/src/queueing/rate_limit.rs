@@ -1,7 +1,8 @@
 //! The limit that RatedUnqueue, RatedSplitter and their relatives for bandwidths share.
 
 use super::rate::{Bandwidth, TokenBucket};
-use router::{Args, Config, ConfigError, Cx};
+use router::{Args, Config, ConfigError, Cx, Handlers};
+use std::any::Any;
 use std::time::Duration;
 
 /// A packet goes by bandwidth only while so many bytes are left, so that none overdraws.
@@ -76,6 +77,11 @@ impl RateLimit {
         self.bucket.clone()
     }
 
+    /// Goes on with the tokens of the limit that was there before.
+    pub(super) fn adopt(&mut self, old: &TokenBucket) {
+        self.bucket.adopt(old);
+    }
+
     fn capacity(&self, rate: u32) -> u32 {
         let units = match self.burst {
             Burst::Units(units) => units,
@@ -109,16 +115,30 @@ impl RateLimit {
         self.bucket.next_with_ns(now_ns, self.least())
     }
 
-    /// The value of a `rate` handler.
-    pub(super) fn read(&self) -> String {
+    /// Declares the handlers `rate` and `config` of an element that has a limit; `then` follows a change.
+    pub(super) fn handlers<E: Any>(
+        h: &mut Handlers,
+        of: fn(&mut E) -> &mut RateLimit,
+        then: fn(&mut Cx<'_>),
+    ) {
+        for name in ["rate", "config"] {
+            h.read(name, move |e: &mut E, _| of(e).read());
+            h.write(name, move |e: &mut E, cx, text| {
+                of(e).write(cx, text)?;
+                then(cx);
+                Ok(())
+            });
+        }
+    }
+
+    fn read(&self) -> String {
         match self.bytes {
             true => Bandwidth(self.bucket.rate()).to_string(),
             false => self.bucket.rate().to_string(),
         }
     }
 
-    /// Changes the rate.
-    pub(super) fn write(&mut self, cx: &Cx<'_>, text: &str) -> Result<(), String> {
+    fn write(&mut self, cx: &Cx<'_>, text: &str) -> Result<(), String> {
         let rate =
             if self.bytes { router::value::<Bandwidth>(cx, text)?.0 } else { router::value(cx, text)? };
         self.bucket.adjust(rate, self.capacity(rate));

@@ -26,9 +26,13 @@
 //! # See also
 //! BandwidthRatedSplitter, RatedUnqueue
 
+use super::rate::TokenBucket;
 use super::rate_limit::RateLimit;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
+};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RatedSplitter", create)
@@ -63,11 +67,19 @@ impl Simple for RatedSplitter {
         Verdict::Pass
     }
 
-    fn handlers(&self, h: &mut Handlers) {
-        for name in ["rate", "config"] {
-            h.read(name, |e: &mut RatedSplitter, _| e.limit.read());
-            h.write(name, |e: &mut RatedSplitter, cx, text| e.limit.write(cx, text));
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.limit.bucket()))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<TokenBucket>() {
+            self.limit.adopt(&state);
         }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        RateLimit::handlers(h, |e: &mut RatedSplitter| &mut e.limit, |_| ());
     }
 }
 

@@ -30,9 +30,12 @@
 //! # See also
 //! BandwidthRatedUnqueue, Unqueue, Shaper, RatedSplitter
 
+use super::drive::Drive;
+use super::rate::TokenBucket;
 use super::rate_limit::{Arguments, RateLimit};
 use packet::{Anno, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RatedUnqueue", create)
@@ -44,11 +47,7 @@ pub(crate) const CLASS: Class = Class::new("RatedUnqueue", create)
 struct RatedUnqueue {
     limit: RateLimit,
     length: Length,
-    active: bool,
-    runs: u64,
-    empty_runs: u64,
-    pushes: u64,
-    failed_pulls: u64,
+    drive: Drive,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -65,7 +64,7 @@ pub(super) fn create_for(config: &mut Config<'_>, bytes: bool) -> Result<Box<dyn
     }
     args.finish()?;
     let limit = RateLimit::of(arguments)?;
-    Ok(Box::new(RatedUnqueue { limit, length, active, runs: 0, empty_runs: 0, pushes: 0, failed_pulls: 0 }))
+    Ok(Box::new(RatedUnqueue { limit, length, drive: Drive::new(active) }))
 }
 
 /// What counts of a packet where bytes do.
@@ -96,14 +95,14 @@ impl Element for RatedUnqueue {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        self.runs += 1;
-        if !self.active {
+        self.drive.runs += 1;
+        if !self.drive.active {
             return;
         }
         if self.limit.allows(cx.now_ns()) {
             return cx.ask(0, 1);
         }
-        self.empty_runs += 1;
+        self.drive.empty_runs += 1;
         if let Some(at) = self.limit.next_ns(cx.now_ns()) {
             cx.timer_at(0, at);
         }
@@ -113,13 +112,13 @@ impl Element for RatedUnqueue {
         match batch.packets().first() {
             Some(packet) => {
                 self.limit.charge(self.length.of(packet));
-                self.pushes += 1;
+                self.drive.pushes += 1;
                 cx.schedule();
             }
             None => {
-                self.failed_pulls += 1;
+                self.drive.failed_pulls += 1;
                 if cx.may_have(0) {
-                    self.empty_runs += 1;
+                    self.drive.empty_runs += 1;
                     cx.schedule();
                 }
             }
@@ -132,30 +131,22 @@ impl Element for RatedUnqueue {
         cx.schedule();
     }
 
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.limit.bucket()))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<TokenBucket>() {
+            self.limit.adopt(&state);
+        }
+        Ok(())
+    }
+
     fn handlers(&self, h: &mut Handlers) {
         type U = RatedUnqueue;
-        for name in ["rate", "config"] {
-            h.read(name, |e: &mut U, _| e.limit.read());
-            h.write(name, |e: &mut U, cx, text| {
-                e.limit.write(cx, text)?;
-                cx.schedule();
-                Ok(())
-            });
-        }
-        h.read("active", |e: &mut U, _| e.active);
-        h.write("active", |e: &mut U, cx, text| {
-            e.active = router::value(cx, text)?;
-            if e.active {
-                cx.schedule();
-            }
-            Ok(())
-        });
-        h.read("calls", |e: &mut U, _| {
-            format!(
-                "{} calls to run_task()\n{} empty runs\n{} pushes\n{} failed pulls\n",
-                e.runs, e.empty_runs, e.pushes, e.failed_pulls
-            )
-        });
+        RateLimit::handlers(h, |e: &mut U| &mut e.limit, |cx| cx.schedule());
+        Drive::handlers(h, |e: &mut U| &mut e.drive);
+        h.read("calls", |e: &mut U, _| e.drive.text());
     }
 }
 

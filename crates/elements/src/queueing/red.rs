@@ -83,6 +83,11 @@ impl Average {
         Average { stability, ..Average::default() }
     }
 
+    /// Goes on where another one was, as slowly as this one does.
+    pub(super) fn adopt(&mut self, old: Average) {
+        *self = Average { stability: self.stability, ..old };
+    }
+
     fn update(&mut self, length: usize) {
         let rounding = if self.stability > 0 { 1 << (self.stability - 1) } else { 0 };
         self.scaled += (((length as i64) << SCALE) + rounding - self.scaled) >> self.stability;
@@ -309,7 +314,7 @@ impl Element for Red {
         let (old, drops) =
             *state.downcast::<(Average, u64)>().map_err(|s| ("no average".into(), s as Box<_>))?;
         self.drops = drops;
-        self.average = Average { stability: self.average.stability, ..old };
+        self.average.adopt(old);
         Ok(())
     }
 

@@ -27,7 +27,8 @@
 
 use super::rate::GapRate;
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Shaper", create)
@@ -58,6 +59,28 @@ pub(crate) fn sleep(cx: &mut Cx<'_>, rate: &GapRate) {
     }
 }
 
+/// Declares the handlers of a shaper: its rate, in units that `show` and `read` know.
+pub(super) fn handlers<E: Any>(
+    h: &mut Handlers,
+    of: fn(&mut E) -> &mut GapRate,
+    show: fn(u32) -> String,
+    read: fn(&Cx<'_>, &str) -> Result<u32, String>,
+) {
+    for name in ["rate", "config"] {
+        h.read(name, move |e: &mut E, _| show(of(e).rate()));
+        h.write(name, move |e: &mut E, cx, text| {
+            of(e).set(checked(read(cx, text)?)?, cx.now_ns());
+            cx.set_signal(true);
+            Ok(())
+        });
+    }
+    h.write("reset", move |e: &mut E, cx, _| {
+        of(e).reset();
+        cx.set_signal(true);
+        Ok(())
+    });
+}
+
 impl Element for Shaper {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
@@ -86,20 +109,19 @@ impl Element for Shaper {
         cx.set_signal(true);
     }
 
-    fn handlers(&self, h: &mut Handlers) {
-        for name in ["rate", "config"] {
-            h.read(name, |e: &mut Shaper, _| e.rate.rate());
-            h.write(name, |e: &mut Shaper, cx, text| {
-                e.rate.set(checked(router::value(cx, text)?)?, cx.now_ns());
-                cx.set_signal(true);
-                Ok(())
-            });
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.rate.clone()))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<GapRate>() {
+            self.rate.adopt(*state, cx.now_ns());
         }
-        h.write("reset", |e: &mut Shaper, cx, _| {
-            e.rate.reset();
-            cx.set_signal(true);
-            Ok(())
-        });
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        handlers(h, |e: &mut Shaper| &mut e.rate, |rate| rate.to_string(), router::value);
     }
 }
 

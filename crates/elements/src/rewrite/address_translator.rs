@@ -42,8 +42,10 @@
 use super::apply::{adjusted, difference, set_word, word};
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, FromArg, Residency, Scope, Verdict, parse_boolean, parse_integer,
+    Class, Config, ConfigError, Cx, Element, FromArg, Refused, Residency, Scope, Verdict, parse_boolean,
+    parse_integer,
 };
+use std::any::Any;
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
 use wire::ip_proto;
@@ -83,6 +85,7 @@ struct AddressTranslator {
     pool: Pool,
     /// Packets of which direction make mappings.
     makes: usize,
+    arguments: Vec<String>,
 }
 
 /// The arguments, one after the other.
@@ -127,7 +130,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let words = lang::conf::split_args(config.text());
     let scope = config.scope();
     let mut args = Words { words: &words, at: 0, scope };
-    let mut e = AddressTranslator::default();
+    let mut e = AddressTranslator { arguments: words.clone(), ..AddressTranslator::default() };
     let statics = args.next("integer", number)?;
     let ports = statics > 0 && args.next("bool", parse_boolean)?;
     for _ in 0..statics {
@@ -267,6 +270,22 @@ impl Element for AddressTranslator {
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
         cx.scatter(batch, |_, packet| self.process(port, packet));
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(std::mem::take(self)))
+    }
+
+    /// Mappings stay if the arguments do: others may give the same addresses and ports to somebody else.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(old) = state.downcast::<AddressTranslator>() {
+            if old.arguments == self.arguments {
+                *self = *old;
+            } else {
+                cx.log(&format!("{}: mappings lost (other arguments)", cx.name()));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -64,6 +64,14 @@ pub(super) struct Lookup<F: Family, T> {
     complaints: u32,
 }
 
+/// What goes to a new configuration.
+struct Kept<F: Family, T> {
+    /// Where routes come and go.
+    table: Option<Arc<RouteTable<F, T>>>,
+    /// Which way flows went, as they are hashed.
+    sticky: Option<(Flows, Sticky<Hop<F::Address>>)>,
+}
+
 /// Makes an element whose arguments are its first routes.
 pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     config: &mut Config<'_>,
@@ -270,24 +278,30 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
 
     /// The table as a whole: the new element reads it through the shared part, so its routes are copied over.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        self.manner.dynamic.then(|| Box::new(self.table.clone()) as Box<dyn Any + Send>)
+        let table = self.manner.dynamic.then(|| self.table.clone());
+        let sticky = self.sticky.as_mut().map(|sticky| (self.flows, sticky.give()));
+        (table.is_some() || sticky.is_some()).then(|| Box::new(Kept { table, sticky }) as _)
     }
 
     /// Routes that the new configuration names stay as it says; all others are taken over.
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let old = state
-            .downcast::<Arc<RouteTable<F, T>>>()
+        let Kept { table, sticky } = *state
+            .downcast::<Kept<F, T>>()
             .map_err(|state| ("its routes are of another family".into(), state as Box<dyn Any + Send>))?;
-        if Arc::ptr_eq(&old, &self.table) {
-            return Ok(());
+        if let (Some((flows, old)), Some(sticky)) = (sticky, &mut self.sticky)
+            && flows == self.flows
+        {
+            sticky.adopt(old);
         }
+        let Some(old) = table.filter(|old| !Arc::ptr_eq(old, &self.table)) else { return Ok(()) };
         let mine = self.table.routes();
         let exists =
             |route: &Route<F>| route.to.hops().iter().all(|(hop, _)| (hop.port as usize) < self.outputs);
         let routes = old.routes().into_iter().filter(exists);
-        self.table
-            .set_all(routes.chain(mine))
-            .map_err(|refusal| (explain(refusal).into(), old as Box<dyn Any + Send>))
+        self.table.set_all(routes.chain(mine)).map_err(|refusal| {
+            let sticky = self.sticky.as_mut().map(|sticky| (self.flows, sticky.give()));
+            (explain(refusal).into(), Box::new(Kept { table: Some(old), sticky }) as Box<dyn Any + Send>)
+        })
     }
 }
 

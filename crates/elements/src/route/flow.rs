@@ -31,7 +31,7 @@ impl FromArg for Fields {
 
 /// How flows are hashed: with a key, so that others cannot tell which path a flow will take, and routers in a row do not
 /// choose alike.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flows {
     pub(super) key: u64,
     pub(super) fields: Fields,

@@ -48,6 +48,23 @@ impl<H: Copy + PartialEq> Sticky<H> {
         chosen
     }
 
+    /// All flows, for a table that replaces this one.
+    pub(super) fn give(&mut self) -> Self {
+        let empty = Sticky::new(self.sets.len() * WAYS, self.timeout_ns);
+        std::mem::replace(self, empty)
+    }
+
+    /// Goes on with the flows of another table, as far as there is room.
+    pub(super) fn adopt(&mut self, old: Self) {
+        if old.sets.len() == self.sets.len() {
+            self.sets = old.sets;
+            return;
+        }
+        for entry in old.sets.iter().flatten().flatten() {
+            self.choose(entry.flow, entry.seen_ns, entry.hop, |_| true);
+        }
+    }
+
     /// Flows that are remembered.
     pub(super) fn len(&self, now_ns: i64) -> usize {
         let alive = |entry: &&Entry<H>| entry.seen_ns >= now_ns - self.timeout_ns;

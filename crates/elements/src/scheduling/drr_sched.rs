@@ -26,7 +26,8 @@
 //! RoundRobinSched, StrideSched, PrioSched
 
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Pull, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Pull, Refused, Residency};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("DRRSched", create)
@@ -37,6 +38,9 @@ pub(crate) const CLASS: Class = Class::new("DRRSched", create)
 
 /// Bytes that an input is allotted each round, unless the user says otherwise.
 const QUANTUM: i32 = 500;
+
+/// Why packets are dropped when the configuration is replaced.
+const NO_INPUT: &str = "input is gone";
 
 #[derive(Default)]
 struct Input {
@@ -119,6 +123,22 @@ impl Element for DrrSched {
         cx.consume(batch);
         self.consider(&mut got);
         self.go_on(cx, got)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let inputs = self.inputs.iter_mut().map(std::mem::take).collect::<Vec<_>>();
+        Some(Box::new((inputs, self.next)))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(Vec<Input>, usize)>() {
+            let (mut inputs, next) = *state;
+            let gone = inputs.split_off(inputs.len().min(self.inputs.len()));
+            gone.into_iter().filter_map(|input| input.head).for_each(|packet| cx.drop(packet, NO_INPUT));
+            self.next = if next < self.inputs.len() { next } else { 0 };
+            self.inputs.iter_mut().zip(inputs).for_each(|(input, old)| *input = old);
+        }
+        Ok(())
     }
 }
 

@@ -30,7 +30,8 @@
 //! RoundRobinSched, FromDump
 
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("TimeSortedSched", create)
@@ -200,6 +201,34 @@ impl Element for TimeSortedSched {
             }
         }
         self.go_on(cx, port + 1, got)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let all = |batch: &mut Option<Batch>| {
+            let mut packets = Vec::new();
+            batch.take().into_iter().for_each(|mut batch| batch.drain(|packet| packets.push(packet)));
+            packets
+        };
+        let inputs: Vec<Vec<Packet>> = self.inputs.iter_mut().map(all).collect();
+        self.times.fill(i64::MAX);
+        Some(Box::new(inputs))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Vec<Vec<Packet>>>() {
+            for (at, mut packets) in state.into_iter().enumerate().filter(|(_, packets)| !packets.is_empty())
+            {
+                if at >= self.inputs.len() {
+                    packets.into_iter().for_each(|packet| cx.drop(packet, "input is gone"));
+                    continue;
+                }
+                self.times[at] = packets.last().map_or(i64::MAX, time);
+                let mut batch = cx.batch();
+                packets.drain(..).for_each(|packet| batch.push(packet));
+                self.inputs[at] = Some(batch);
+            }
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

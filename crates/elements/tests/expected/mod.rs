@@ -6,9 +6,10 @@
 //!
 //! `//! error TEXT` says that the configuration is refused, with a message that has the text. `$DIR` is a directory of the
 //! run's own; a line `//< NAME TEXT` is the next line of a file there. Behind a line `//! then` comes another configuration,
-//! which runs when the first has come to its end and sees the same files.
+//! which runs when the first has come to its end and sees the same files. Behind `//! swap` comes one that takes the place of the one before, as with
+//! `hotconfig`: it takes over its elements' state, and time goes on.
 
-use router::{Call, Classes, Clock, Log, Options};
+use router::{Call, Classes, Clock, Log, Options, Router};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -81,14 +82,25 @@ struct Found {
     values: Vec<String>,
 }
 
-/// Runs a configuration.
-fn run(
-    text: &str,
-    known: &Classes,
-    directory: &Path,
-    (workers, vector): (usize, usize),
-    handlers: &[(String, Vec<String>)],
-) -> Result<Found, String> {
+/// How configurations are run.
+struct Form<'a> {
+    known: &'a Classes,
+    directory: &'a Path,
+    workers: usize,
+    vector: usize,
+}
+
+/// A configuration's part in a file.
+struct Act<'a> {
+    text: &'a str,
+    /// Whether it takes over from the one before.
+    swaps: bool,
+    expected: Expected,
+}
+
+/// Builds a configuration's router.
+fn build(text: &str, form: &Form<'_>, clock: Clock) -> Result<Router, String> {
+    let Form { known, directory, workers, vector } = *form;
     let parameters = [("DIR".to_owned(), directory.display().to_string())];
     let library = |name: &str, _: &str| {
         let text = std::fs::read_to_string(directory.join(name)).ok()?;
@@ -102,15 +114,39 @@ fn run(
     let refused = |errors: Vec<lang::Diagnostic>| lang::render_click(&errors);
     let layout = router::layout(parsed.graph, known, workers).map_err(refused)?;
     let log = Log::Memory(Default::default());
-    let options = Options { workers, vector, clock: Clock::simulated(), log, ..Options::default() };
-    let (mut router, _) = router::build(layout, text.to_owned(), known, options).map_err(refused)?;
-    router.run();
-    let read = |(path, _): &(String, Vec<String>)| {
-        router.call(Call::read(path.as_str(), "")).unwrap_or_else(|error| format!("error: {error}"))
-    };
-    let values = handlers.iter().map(read).collect();
-    router.finish();
-    Ok(Found { printed: router.info().log.text(), values })
+    let options = Options { workers, vector, clock, log, ..Options::default() };
+    router::build(layout, text.to_owned(), known, options).map(|(router, _)| router).map_err(refused)
+}
+
+/// Runs the configurations of a file one after the other: what was otherwise.
+fn play(acts: &[Act<'_>], form: &Form<'_>) -> String {
+    let (mut differences, mut before, mut clock) = (String::new(), None::<Router>, Clock::simulated());
+    for (at, act) in acts.iter().enumerate() {
+        act.expected.files.iter().for_each(|(name, line)| append(&form.directory.join(name), line));
+        if !act.swaps {
+            clock = Clock::simulated();
+        }
+        let goes_on = acts.get(at + 1).is_some_and(|next| next.swaps);
+        let found = build(act.text, form, clock.clone()).and_then(|mut router| {
+            if let Some(mut old) = before.take_if(|_| act.swaps) {
+                router.take_over(&mut old).map_err(|error| error.to_string())?;
+                old.finish();
+            }
+            router.run();
+            let read = |(path, _): &(String, Vec<String>)| {
+                router.call(Call::read(path.as_str(), "")).unwrap_or_else(|error| format!("error: {error}"))
+            };
+            let values = act.expected.handlers.iter().map(read).collect();
+            if !goes_on {
+                router.finish();
+            }
+            let printed = router.info().log.text();
+            before = Some(router);
+            Ok(Found { printed, values })
+        });
+        differences += &act.expected.differences(found);
+    }
+    differences
 }
 
 /// The configurations of a folder of the repository that expect something: name, text.
@@ -131,16 +167,13 @@ pub(crate) fn files(folder: &str) -> Vec<(String, String)> {
 pub(crate) fn check(folder: &str, known: &Classes) -> (usize, String) {
     let (files, mut wrong) = (files(folder), String::new());
     for (name, text) in &files {
-        let acts: Vec<(&str, Expected)> = acts(text).map(|act| (act, Expected::read(act))).collect();
-        for form in acts[0].1.workers.iter().flat_map(|&workers| [(workers, 1), (workers, 32)]) {
+        let acts: Vec<_> = acts(text).collect();
+        let workers = acts[0].expected.workers.iter();
+        for (workers, vector) in workers.flat_map(|&workers| [(workers, 1), (workers, 32)]) {
             let directory = tempfile::tempdir().expect("a directory");
-            for (act, expected) in &acts {
-                expected.files.iter().for_each(|(name, line)| append(&directory.path().join(name), line));
-                let found = run(act, known, directory.path(), form, &expected.handlers);
-                let differences = expected.differences(found);
-                if !differences.is_empty() {
-                    wrong += &format!("{name}, {} workers, vector {}\n{differences}", form.0, form.1);
-                }
+            let differences = play(&acts, &Form { known, directory: directory.path(), workers, vector });
+            if !differences.is_empty() {
+                wrong += &format!("{name}, {workers} workers, vector {vector}\n{differences}");
             }
         }
     }
@@ -148,8 +181,11 @@ pub(crate) fn check(folder: &str, known: &Classes) -> (usize, String) {
 }
 
 /// The configurations that run one after the other.
-fn acts(text: &str) -> impl Iterator<Item = &str> {
-    text.split("//! then\n")
+fn acts(text: &str) -> impl Iterator<Item = Act<'_>> {
+    text.split("//! then\n").flat_map(|part| {
+        let acts = part.split("//! swap\n").enumerate();
+        acts.map(|(at, text)| Act { text, swaps: at > 0, expected: Expected::read(text) })
+    })
 }
 
 fn append(file: &Path, line: &str) {
@@ -162,6 +198,6 @@ fn append(file: &Path, line: &str) {
 pub(crate) fn classes_of(folder: &str) -> BTreeSet<String> {
     let files = files(folder);
     let acts = files.iter().flat_map(|(_, text)| acts(text));
-    let elements = acts.flat_map(|act| lang::parse(act, "config", &[]).graph.elements);
+    let elements = acts.flat_map(|act| lang::parse(act.text, "config", &[]).graph.elements);
     elements.map(|element| element.class).collect()
 }

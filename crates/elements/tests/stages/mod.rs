@@ -2,7 +2,9 @@
 //!
 //! What a fuzzer makes up is a *story*: which elements, how packets come, and the packets. A fuzz target and ordinary tests run the same stories.
 
-use router::{Activity, Class, Classes, Clock, Config, ConfigError, Cx, Element, Log, Options, Residency};
+use router::{
+    Activity, Class, Classes, Clock, Config, ConfigError, Cx, Element, Log, Options, Residency, Router,
+};
 use std::fmt::Write;
 use std::sync::LazyLock;
 
@@ -123,18 +125,37 @@ pub(crate) fn known(library: &Classes, more: Option<&'static Class>) -> Classes 
 
 /// Runs a configuration of these classes to its end in simulated time; how many times an element was handed packets.
 pub(crate) fn run(config: &str, vector: usize, known: &Classes) -> u64 {
+    run_times(1, config, vector, known)
+}
+
+/// The same several times, where each router takes the place of the one before.
+pub(crate) fn run_times(times: u32, config: &str, vector: usize, known: &Classes) -> u64 {
+    let (clock, mut before, mut dispatches) = (Clock::simulated(), None, 0);
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        for _ in 0..times {
+            let mut router = build(config, vector, known, clock.clone());
+            if let Some(mut old) = before.take() {
+                router.take_over(&mut old).unwrap_or_else(|error| panic!("{error}"));
+                old.finish();
+            }
+            router.run();
+            dispatches += router.dispatches();
+            before = Some(router);
+        }
+        before.iter_mut().for_each(Router::finish);
+    }));
+    assert!(ran.is_ok(), "vector {vector}: {config}");
+    dispatches
+}
+
+fn build(config: &str, vector: usize, known: &Classes, clock: Clock) -> Router {
     let parsed = lang::parse(config, "pairs", &[]);
     assert!(!parsed.has_errors(), "{config}\n{}", parsed.render_click());
     let layout = router::layout(parsed.graph, known, 1)
         .unwrap_or_else(|e| panic!("{config}\n{}", lang::render_click(&e)));
     let log = Log::Memory(Default::default());
-    let options = Options { log, clock: Clock::simulated(), vector, ..Options::default() };
-    let (mut router, _) = router::build(layout, config.to_owned(), known, options)
+    let options = Options { log, clock, vector, ..Options::default() };
+    let (router, _) = router::build(layout, config.to_owned(), known, options)
         .unwrap_or_else(|e| panic!("{config}\n{}", lang::render_click(&e)));
-    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        router.run();
-        router.finish();
-    }));
-    assert!(ran.is_ok(), "vector {vector}: {config}");
-    router.dispatches()
+    router
 }
