@@ -8,9 +8,24 @@ const MAGIC: &[u8] = b"!<arch>\n";
 /// Bytes of a member's header.
 const HEADER: usize = 60;
 
-/// Whether a file is an archive.
+/// Whether a file is meant to be an archive: no configuration starts like this.
 pub(crate) fn is_archive(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC)
+    bytes.starts_with(b"!")
+}
+
+/// What is wrong with an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    reason: Option<&'static str>,
+    lacks_config: bool,
+}
+
+impl Broken {
+    /// What Click says of an archive with this name, a line or two.
+    pub(crate) fn message(self, name: &str) -> String {
+        let missing = self.lacks_config.then(|| format!("{name}: archive has no 'config' section"));
+        self.reason.map(str::to_owned).into_iter().chain(missing).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// A file in an archive.
@@ -51,29 +66,34 @@ pub(crate) fn archive<'a>(members: impl IntoIterator<Item = &'a Member>) -> Vec<
 ///
 /// # Errors
 /// What is wrong with the archive.
-pub(crate) fn config(archive: &[u8]) -> Result<(Vec<u8>, Vec<Member>), &'static str> {
-    let mut members = members(archive)?;
+pub(crate) fn config(archive: &[u8]) -> Result<(Vec<u8>, Vec<Member>), Broken> {
+    let mut members = Vec::new();
+    let reason = read_members(archive, &mut members).err();
     let found = members.iter().position(|member| member.name() == b"config");
-    let config = members.remove(found.ok_or("archive has no 'config' section")?);
-    Ok((config.data, members))
+    match (reason, found) {
+        (None, Some(at)) => Ok((members.remove(at).data, members)),
+        _ => Err(Broken { reason, lacks_config: found.is_none() }),
+    }
 }
 
-fn members(archive: &[u8]) -> Result<Vec<Member>, &'static str> {
-    let mut members = Vec::new();
+/// Adds the members of an archive, up to where it is broken.
+fn read_members(archive: &[u8], members: &mut Vec<Member>) -> Result<(), &'static str> {
+    const TRUNCATED: &str = "truncated archive";
     let mut rest = archive.strip_prefix(MAGIC).ok_or("not an archive")?;
     while !rest.is_empty() {
-        let (header, after) = rest.split_at_checked(HEADER).ok_or("archive is cut off in a header")?;
+        let (header, after) = rest.split_at_checked(HEADER).ok_or(TRUNCATED)?;
         // The fields: name 0..16, dates and owners, size 48..58, end mark.
         if !header.ends_with(b"`\n") {
-            return Err("archive has a bad header");
+            return Err("bad archive: missing header magic number");
         }
         let size = std::str::from_utf8(&header[48..58]).ok().and_then(|size| size.trim_end().parse().ok());
-        let size: usize = size.ok_or("archive has a member without a size")?;
-        let (contents, padded) = after.split_at_checked(size).ok_or("archive is cut off in a member")?;
+        let (contents, padded) =
+            size.and_then(|size: usize| after.split_at_checked(size)).ok_or(TRUNCATED)?;
         members.push(Member { header: header.to_vec(), data: contents.to_vec() });
-        rest = if size % 2 == 1 { padded.strip_prefix(b"\n").unwrap_or(padded) } else { padded };
+        let is_odd = contents.len() % 2 == 1;
+        rest = if is_odd { padded.strip_prefix(b"\n").unwrap_or(padded) } else { padded };
     }
-    Ok(members)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -102,7 +122,12 @@ mod tests {
             let others: Vec<_> = others.iter().map(|other| (other.name(), &other.data[..])).collect();
             assert_eq!(others, [(&b"odd"[..], &b"abc"[..]), (b"even", b"ab")]);
         }
-        assert_eq!(config(&archive(&[("configs", "x")])), Err("archive has no 'config' section"));
+        let message = |bytes: &[u8]| config(bytes).unwrap_err().message("a");
+        assert_eq!(message(&archive(&[("configs", "x")])), "a: archive has no 'config' section");
+        assert_eq!(message(b"!x"), "not an archive\na: archive has no 'config' section");
+        let whole = archive(&[("config", "Idle;"), ("more", "text")]);
+        assert_eq!(message(&whole[..whole.len() - 1]), "truncated archive");
+        assert_eq!(message(&whole[..30]), "truncated archive\na: archive has no 'config' section");
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Input {
         let name = self.name().to_owned();
         let bytes = bytes.map_err(|error| format!("{name}: {}", reason(&error)))?;
         let (config, others) = if archive::is_archive(&bytes) {
-            archive::config(&bytes).map_err(|error| format!("{name}: {error}"))?
+            archive::config(&bytes).map_err(|broken| broken.message(&name))?
         } else {
             (bytes, Vec::new())
         };

@@ -201,8 +201,11 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
         (Access::Read, "classes") => Ok(info.class_names.iter().map(|name| format!("{name}\n")).collect()),
         // All element classes are in the program.
         (Access::Read, "packages") => Ok(String::new()),
-        (Access::Read, "config") => Ok(info.source.clone()),
-        (Access::Read, "flatconfig") => Ok(lang::flatten(&info.current.graph(info))),
+        // What requires that gives its text up, and memory with it.
+        (Access::Read, "config") if !info.graph.requirements.iter().any(|r| r.kind == "compact_config") => {
+            Ok(info.source.clone())
+        }
+        (Access::Read, "config" | "flatconfig") => Ok(lang::flatten(&info.current.graph(info))),
         (Access::Read, "requirements") => {
             Ok(info.graph.requirements.iter().map(|r| format!("{}\n{}\n", r.kind, r.value)).collect())
         }

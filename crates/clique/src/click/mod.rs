@@ -246,16 +246,15 @@ impl Request {
 fn finish(outcome: &Outcome, time: bool) -> ExitCode {
     let mut text = if time { outcome.took.line() } else { String::new() };
     text.extend(outcome.readings.iter().map(|reading| reading.text()));
-    let _ = console::print(&text);
-    for message in &outcome.errors {
+    // First what is wrong: where both go to one file or pipe, Click's standard output comes later, since it is buffered.
+    let failed = outcome.exit.as_ref().and_then(|exit| exit.as_ref().err());
+    for message in outcome.errors.iter().chain(failed) {
         console::complain(&format!("{message}\n"));
     }
+    let _ = console::print(&text);
     match &outcome.exit {
         Some(Ok(value)) => ExitCode::from((value & 0xff) as u8),
-        Some(Err(message)) => {
-            console::complain(&format!("{message}\n"));
-            ExitCode::from(u8::MAX) // Click's -1
-        }
+        Some(Err(_)) => ExitCode::from(u8::MAX), // Click's -1
         None if outcome.errors.is_empty() => ExitCode::SUCCESS,
         None => ExitCode::from(FAILURE),
     }

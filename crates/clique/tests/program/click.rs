@@ -285,6 +285,17 @@ fn global_handlers() {
     );
 }
 
+/// Who requires a compact configuration gets it flat.
+#[test]
+fn compact_config() {
+    let config = |text: &str| click(&["-qe", text, "-h", "config"]);
+    assert_eq!(config("a  ::  Idle;"), "exit status: 0\n--- output\na  ::  Idle;\n");
+    assert_eq!(
+        config("require(compact_config) a  ::  Idle;"),
+        "exit status: 0\n--- output\nrequire(compact_config);\n\na :: Idle;\n\n"
+    );
+}
+
 /// The exit handler may have a parameter.
 #[test]
 fn exit_handlers() {
