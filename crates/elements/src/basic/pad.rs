@@ -14,6 +14,8 @@
 //! - `LENGTH` (integer, default 0): the least length.
 //! - `ZERO` (boolean, default true): accepted; new bytes are always zero, so that nothing of earlier packets leaks.
 //! - `RANDOM` (boolean, default false): whether new bytes are random instead, as in FastClick.
+//! - `MAXLENGTH` (integer, default 0): unless it is 0, packets do not grow beyond this length, whatever they lack. Longer ones pass unchanged.
+//! - `VERBOSE` (boolean, default false): whether each packet that MAXLENGTH keeps from growing is told of on standard error.
 //!
 //! # Handlers
 //! None.
@@ -34,31 +36,44 @@ pub(crate) const CLASS: Class = Class::new("Pad", create).doc(include_str!("pad.
 
 struct Pad {
     length: usize,
+    /// The length beyond which no packet grows.
+    most: usize,
     random: bool,
+    verbose: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut length, mut zero, mut random) = (0u32, true, false);
+    let (mut most, mut verbose) = (0u32, false);
     config
         .args()
         .positional("LENGTH", &mut length)
         .keyword("ZERO", &mut zero)
         .keyword("RANDOM", &mut random)
+        .keyword("MAXLENGTH", &mut most)
+        .keyword("VERBOSE", &mut verbose)
         .finish()?;
-    Ok(Box::new(Pad { length: length as usize, random }))
+    let most = if most == 0 { usize::MAX } else { most as usize };
+    Ok(Box::new(Pad { length: length as usize, most, random, verbose }))
 }
 
 impl Pad {
-    fn missing(&self, packet: &Packet) -> usize {
-        match self.length {
+    /// Bytes that a packet is to get.
+    fn missing(&self, cx: &Cx<'_>, packet: &Packet) -> usize {
+        let wanted = match self.length {
             0 => packet.anno(Anno::EXTRA_LENGTH) as u32 as usize,
             length => length.saturating_sub(packet.len()),
+        };
+        let allowed = self.most.saturating_sub(packet.len());
+        if wanted > allowed && self.verbose {
+            cx.log(&format!("{}: {} + {wanted} bytes are more than {}", cx.name(), packet.len(), self.most));
         }
+        wanted.min(allowed)
     }
 
     #[inline]
     fn pad(&self, cx: &mut Cx<'_>, mut packet: Packet) -> Option<Packet> {
-        let missing = self.missing(&packet);
+        let missing = self.missing(cx, &packet);
         packet.set_anno(Anno::EXTRA_LENGTH, 0);
         if missing == 0 {
             return Some(packet);
@@ -123,6 +138,8 @@ mod tests {
         let flow = send("Inject -> Pad -> Collect(0)", [sent(u64::from(u32::MAX)), sent(3000)]);
         assert_eq!(flow.data(0).iter().map(Vec::len).collect::<Vec<_>>(), [3001]);
         assert_eq!(flow.drops(), [("too long for a buffer", 1)]);
+        let flow = send("Inject -> Pad(MAXLENGTH 4) -> Collect(0)", [sent(2), sent(9)]);
+        assert_eq!(flow.data(0).iter().map(Vec::len).collect::<Vec<_>>(), [3, 4]);
         let flow = send("Inject -> Pad(64, RANDOM true) -> Collect(0)", [b"x".to_vec()]);
         let data = &flow.data(0)[0];
         assert!(data.len() == 64 && data[0] == b'x' && data[1..].iter().any(|&byte| byte != data[1]));

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Writes a pcap file that tcpdump and FromDump read. FILENAME can be `-` for standard output; a name that ends in `.gz`
-//! asks for gzip compression. Packets without a time get the present one.
+//! asks for gzip compression. Packets without a time get the present one, unless FORCE_TS says otherwise.
 //!
 //! With an output packets pass through. On a pull input without output packets are asked for as fast as possible.
 //!
@@ -24,6 +24,7 @@
 //!   written.
 //! - `UNBUFFERED` (boolean, default false): whether packets are handed to the system at once.
 //! - `NANO` (boolean, default false): whether times have nanoseconds instead of microseconds.
+//! - `FORCE_TS` (boolean, default false): whether the packets' own times are written also where they have none, which is then 0. It is FastClick's.
 //! - `PCAPNG` (boolean, default false): whether the file is of the pcapng format. Click has no such argument.
 //!
 //! # Handlers
@@ -72,6 +73,8 @@ struct ToDump {
     encap_from: Vec<String>,
     extra_length: bool,
     unbuffered: bool,
+    /// Packets without a time keep none.
+    force_time: bool,
     way: Way,
     output: Output,
     count: u64,
@@ -81,6 +84,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut filename = FileName::default();
     let (mut snaplen, mut encap, mut encap_from) = (2000u32, None::<String>, None::<router::Raw>);
     let (mut extra_length, mut unbuffered, mut nanoseconds, mut pcapng) = (true, false, false, false);
+    let mut force_time = false;
     config
         .args()
         .required("FILENAME", &mut filename)
@@ -90,6 +94,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("EXTRA_LENGTH", &mut extra_length)
         .keyword("UNBUFFERED", &mut unbuffered)
         .keyword("NANO", &mut nanoseconds)
+        .keyword("FORCE_TS", &mut force_time)
         .keyword("PCAPNG", &mut pcapng)
         .finish()?;
     let linktype = match (&encap, &encap_from) {
@@ -109,6 +114,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         encap_from: encap_from.unwrap_or_default(),
         extra_length,
         unbuffered,
+        force_time,
         way: Way::of(config),
         output: Output::Waiting,
         count: 0,
@@ -182,7 +188,10 @@ impl ToDump {
     }
 
     fn write(&mut self, cx: &Cx<'_>, packet: &Packet) {
-        let time_ns = if packet.timestamp_ns() == 0 { cx.now_ns() } else { packet.timestamp_ns() };
+        let time_ns = match packet.timestamp_ns() {
+            0 if !self.force_time => cx.now_ns(),
+            time_ns => time_ns,
+        };
         let extra = if self.extra_length { packet.anno(Anno::EXTRA_LENGTH) as u32 } else { 0 };
         let orig_len = (packet.len() as u32).saturating_add(extra);
         let Some(writer) = self.writer(cx) else { return };

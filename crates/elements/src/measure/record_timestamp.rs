@@ -15,6 +15,7 @@
 //! - `OFFSET` (integer, default -1): where in the packet the number is; negative: packets are counted instead.
 //! - `DYNAMIC` (boolean, default false): whether room is made for larger numbers, up to N times 65,535.
 //! - `NET_ORDER` (boolean, default false): whether numbers are in network order, instead of the machine's.
+//! - `SAMPLE` (integer, default 1): only times of packets whose numbers this divides are kept; N counts them. With OFFSET only.
 //!
 //! # Handlers
 //! - `missed` (read): packets whose time was not kept.
@@ -56,6 +57,8 @@ pub(super) struct Times {
     /// The next number where packets have none.
     next: AtomicU64,
     missed: AtomicU64,
+    /// Only times of numbers that this divides are kept.
+    pub(super) sample: u64,
     /// Whether numbers are in network order.
     pub(super) net_order: AtomicBool,
 }
@@ -63,7 +66,7 @@ pub(super) struct Times {
 impl Times {
     /// The piece in which a number is, and its place there.
     fn place(&self, number: u64) -> Option<(usize, usize)> {
-        let number = usize::try_from(number).ok()?;
+        let number = usize::try_from(number / self.sample).ok()?;
         let piece = (number / self.first).checked_add(1)?.ilog2() as usize;
         (piece < self.allowed).then(|| (piece, number - self.first * ((1 << piece) - 1)))
     }
@@ -93,7 +96,7 @@ struct RecordTimestamp {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     const DEFAULT: u32 = 65536;
     let (mut counter, mut n, mut offset) = (None::<ElementName>, DEFAULT, -1i32);
-    let (mut dynamic, mut net_order) = (false, false);
+    let (mut dynamic, mut net_order, mut sample) = (false, false, 1u32);
     config
         .args()
         .keyword("COUNTER", &mut counter)
@@ -101,12 +104,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("OFFSET", &mut offset)
         .keyword("DYNAMIC", &mut dynamic)
         .keyword("NET_ORDER", &mut net_order)
+        .keyword("SAMPLE", &mut sample)
         .finish()?;
     if let Some(counter) = &counter
         && config.class_of(counter.index) != "NumberPacket"
     {
         return Err("COUNTER must be a valid NumberPacket element".into());
     }
+    let sample = if offset < 0 { 1 } else { u64::from(sample.max(1)) };
     let first = if n == 0 { DEFAULT } else { n } as usize;
     let times = config.shared(|| {
         Ok(Times {
@@ -115,6 +120,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
             allowed: if dynamic { PIECES } else { 1 },
             next: AtomicU64::new(0),
             missed: AtomicU64::new(0),
+            sample,
             net_order: AtomicBool::new(net_order),
         })
     })?;
@@ -137,6 +143,9 @@ impl Simple for RecordTimestamp {
             Some(offset) => number(packet, offset, self.net_order),
             None => Some(self.times.next.fetch_add(1, Relaxed)),
         };
+        if number.is_some_and(|number| !number.is_multiple_of(self.times.sample)) {
+            return Verdict::Pass;
+        }
         if number.and_then(|number| self.times.keep(number, cx.now_ns())).is_none() {
             self.times.missed.fetch_add(1, Relaxed);
         }
@@ -161,6 +170,7 @@ mod tests {
             allowed: 3,
             next: AtomicU64::new(0),
             missed: AtomicU64::new(0),
+            sample: 1,
             net_order: AtomicBool::new(false),
         };
         let expected = [(0, 3), (1, 6), (2, 12)].map(|(piece, room)| (0..room).map(move |at| (piece, at)));

@@ -14,15 +14,17 @@
 //! - `OFFSET` (integer, default 40): where in the packet the number is.
 //! - `N` (integer, default 65536): delays to keep. Later ones are not.
 //! - `MAXDELAY` (integer, default 1000): delays beyond so many milliseconds are counted as late, and not kept.
-//! - `SAMPLE` (integer, default 1): only delays of packets whose numbers this divides are kept.
+//! - `SAMPLE` (integer, default 1): only delays of packets whose numbers this divides are kept; those that RECORDER's SAMPLE does not divide pass.
+//! - `TC_OFFSET` (integer, default -1): where in the packet the byte is that says its traffic class, which is kept with the delay; negative:
+//!   all are of class 0. `TC_MASK` (integer, default 255): what counts of it.
 //! - `NET_ORDER` (boolean): whether numbers are in network order; by default as RECORDER says.
 //! - `NANO` (boolean, default false): whether delays are in nanoseconds.
 //! - `VERBOSE` (boolean): accepted.
 //!
 //! # Handlers
-//! Where a handler takes FROM, the delays before that one do not count (default 0).
-//! - `average`, `min`, `max`, `stddev` (read with parameter `[FROM]`): of the delays.
-//! - `perc` (read with parameter `P [FROM]`): the delay below which P per cent of them are. `perc00`, `perc01`, `perc05`, `perc10`,
+//! Where a handler takes FROM, the delays before that one do not count (default 0); where it takes TC, only those of packets of that traffic class do.
+//! - `average` or `avg`, `min`, `max`, `stddev` (read with parameter `[FROM [TC]]`): of the delays.
+//! - `perc` (read with parameter `P [FROM [TC]]`): the delay below which P per cent of them are. `perc00`, `perc01`, `perc05`, `perc10`,
 //!   `perc25`, `median`, `perc75`, `perc90`, `perc95`, `perc99`, `perc100`: those of a certain P.
 //! - `index`, `count` (read): how many delays are kept. `late` (read): how many were too long.
 //! - `last` (read): the last delay.
@@ -59,6 +61,9 @@ pub(crate) const CLASS: Class = Class::new("TimestampDiff", create)
 const NS_PER_US: i64 = 1000;
 const NS_PER_MS: i64 = 1_000_000;
 
+/// Where the traffic class is in what is kept of a packet, above the delay.
+const CLASS_SHIFT: u32 = 56;
+
 /// The delays of all workers.
 struct Delays {
     kept: Box<[AtomicU64]>,
@@ -67,9 +72,9 @@ struct Delays {
 }
 
 impl Delays {
-    fn keep(&self, delay: u64) {
+    fn keep(&self, delay: u64, class: u8) {
         if let Some(place) = self.kept.get(self.next.fetch_add(1, Relaxed)) {
-            place.store(delay, Relaxed);
+            place.store(u64::from(class) << CLASS_SHIFT | delay.min((1 << CLASS_SHIFT) - 1), Relaxed);
         }
     }
 
@@ -77,10 +82,11 @@ impl Delays {
         self.next.load(Relaxed).min(self.kept.len())
     }
 
-    /// Those from one on.
-    fn from(&self, first: usize) -> Vec<u64> {
-        let kept = self.kept.get(first..self.len()).unwrap_or_default();
-        kept.iter().map(|delay| delay.load(Relaxed)).collect()
+    /// Those from one on, of a class if one is said.
+    fn from(&self, first: usize, class: Option<u8>) -> Vec<u64> {
+        let kept = self.kept.get(first..self.len()).unwrap_or_default().iter().map(|kept| kept.load(Relaxed));
+        let chosen = kept.filter(|kept| class.is_none_or(|class| kept >> CLASS_SHIFT == u64::from(class)));
+        chosen.map(|kept| kept & ((1 << CLASS_SHIFT) - 1)).collect()
     }
 }
 
@@ -93,6 +99,9 @@ struct TimestampDiff {
     sample: u64,
     net_order: Option<bool>,
     ns_per_unit: i64,
+    /// Where the traffic class is.
+    class_at: Option<usize>,
+    class_mask: u8,
     outputs: usize,
 }
 
@@ -100,6 +109,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     const DEFAULT: u32 = 65536;
     let (mut recorder, mut offset, mut n, mut max_delay) = (ElementName::default(), OFFSET, 0u32, 1000u32);
     let (mut sample, mut net_order, mut nano, mut verbose) = (1u32, None::<bool>, false, true);
+    let (mut class_at, mut class_mask) = (-1i32, u8::MAX);
     config
         .args()
         .required("RECORDER", &mut recorder)
@@ -110,6 +120,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("NET_ORDER", &mut net_order)
         .keyword("NANO", &mut nano)
         .keyword("VERBOSE", &mut verbose)
+        .keyword("TC_OFFSET", &mut class_at)
+        .keyword("TC_MASK", &mut class_mask)
         .finish()?;
     if config.class_of(recorder.index) != "RecordTimestamp" {
         return Err("RECORDER must be a valid RecordTimestamp element".into());
@@ -131,6 +143,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         sample: u64::from(sample.max(1)),
         net_order,
         ns_per_unit: if nano { 1 } else { NS_PER_US },
+        class_at: usize::try_from(class_at).ok(),
+        class_mask,
         outputs: config.outputs(),
     })))
 }
@@ -142,19 +156,30 @@ impl TimestampDiff {
         let times = self.times.as_ref()?;
         let net_order = self.net_order.unwrap_or_else(|| times.net_order.load(Relaxed));
         let number = number(packet, self.offset, net_order)?;
+        if !number.is_multiple_of(times.sample) {
+            return Some(());
+        }
         let delay = now_ns - times.take(number)?;
         if delay > self.max_delay_ns {
             self.delays.late.fetch_add(1, Relaxed);
         } else if number.is_multiple_of(self.sample) {
-            self.delays.keep(u64::try_from(delay / self.ns_per_unit).unwrap_or(0));
+            self.delays.keep(u64::try_from(delay / self.ns_per_unit).unwrap_or(0), self.class(packet));
         }
         Some(())
     }
 
+    /// A packet's traffic class; 0 if it has none.
+    fn class(&self, packet: &Packet) -> u8 {
+        let byte = self.class_at.and_then(|at| packet.data().get(at));
+        byte.map_or(0, |byte| byte & self.class_mask)
+    }
+
     /// The delays that a handler's parameter means.
-    fn chosen(&self, cx: &Cx<'_>, text: &str) -> Result<Vec<u64>, String> {
-        let first = if text.trim().is_empty() { 0 } else { router::value(cx, text.trim())? };
-        Ok(self.delays.from(first))
+    fn chosen(&self, cx: &Cx<'_>, mut text: &str) -> Result<Vec<u64>, String> {
+        let (first, class) = (pop_space(&mut text), text.trim());
+        let first = if first.is_empty() { 0 } else { router::value(cx, first)? };
+        let class = if class.is_empty() { None } else { Some(router::value(cx, class)?) };
+        Ok(self.delays.from(first, class))
     }
 }
 
@@ -211,7 +236,9 @@ impl Simple for TimestampDiff {
 
     fn handlers(&self, h: &mut Handlers) {
         type T = TimestampDiff;
-        h.read_with("average", |e: &mut T, cx, text| Ok(general(mean(&e.chosen(cx, text)?))));
+        for name in ["average", "avg"] {
+            h.read_with(name, |e: &mut T, cx, text| Ok(general(mean(&e.chosen(cx, text)?))));
+        }
         h.read_with("stddev", |e: &mut T, cx, text| Ok(general(deviation(&e.chosen(cx, text)?))));
         h.read_with("min", |e: &mut T, cx, text| {
             Ok(e.chosen(cx, text)?.iter().min().copied().unwrap_or(u64::from(u32::MAX)).to_string())
@@ -232,7 +259,9 @@ impl Simple for TimestampDiff {
             h.read(name, |e: &mut T, _| e.delays.len());
         }
         h.read("late", |e: &mut T, _| e.delays.late.load(Relaxed));
-        h.read("last", |e: &mut T, _| e.delays.from(e.delays.len().saturating_sub(1)).pop().unwrap_or(0));
+        h.read("last", |e: &mut T, _| {
+            e.delays.from(e.delays.len().saturating_sub(1), None).pop().unwrap_or(0)
+        });
         h.read_with("dump", |e: &mut T, cx, text| {
             lines(&e.chosen(cx, text)?, |(at, delay)| format!("{at}: {delay}\n"))
         });

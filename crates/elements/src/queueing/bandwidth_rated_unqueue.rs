@@ -4,7 +4,7 @@
 //! BandwidthRatedUnqueue(RATE [, KEYWORDS])
 //! ```
 //!
-//! Pulls a packet each time it is scheduled, but no more than RATE bytes a second, and pushes it out. Time in which there
+//! Pulls a packet, or up to BURST, each time it is scheduled, but no more than RATE bytes a second, and pushes them out. Time in which there
 //! are no packets saves up for a burst, to which 128 KiB are added.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.

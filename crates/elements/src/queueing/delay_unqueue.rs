@@ -1,16 +1,18 @@
 //! Delays packets that it pulls, then pushes them on.
 //!
 //! ```click
-//! DelayUnqueue(DELAY)
+//! DelayUnqueue(DELAY [, KEYWORDS])
 //! ```
 //!
 //! Pulls a packet and holds it until DELAY after its timestamp; a packet without one counts from the moment at which it
-//! is pulled. The timestamp becomes the time at which the packet is due.
+//! is pulled. The timestamp becomes the time at which the packet is due. With BURST so many packets are held, in the order in which
+//! they were pulled, and those that are due leave together: packets without timestamps then really go on at the pace at which they come.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `DELAY` (time): the delay.
+//! - `BURST` (integer, default 1): packets that are pulled at once, and held, at most.
 //!
 //! # Handlers
 //! - `delay` (read, write): the argument; what is written counts for packets pulled from then on.
@@ -23,9 +25,10 @@
 //! # See also
 //! TimedUnqueue
 
-use packet::{Batch, Packet};
+use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
 use std::any::Any;
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// The class.
@@ -36,18 +39,53 @@ pub(crate) const CLASS: Class = Class::new("DelayUnqueue", create)
     .doc(include_str!("delay_unqueue.rs"));
 
 const NS_PER_S: i64 = 1_000_000_000;
+/// Packets that can be held at most.
+const MOST_HELD: usize = 65536;
 
 struct DelayUnqueue {
     delay_ns: i64,
-    /// The packet whose time has not come.
-    held: Option<Packet>,
+    /// Packets whose time has not come, with room for so many.
+    held: VecDeque<Packet>,
+    burst: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut delay = Duration::ZERO;
-    config.args().required("DELAY", &mut delay).finish()?;
+    let (mut delay, mut burst) = (Duration::ZERO, 1u32);
+    config.args().required("DELAY", &mut delay).keyword("BURST", &mut burst).finish()?;
     let delay_ns = i64::try_from(delay.as_nanos()).map_err(|_| "DELAY: out of range".to_owned())?;
-    Ok(Box::new(DelayUnqueue { delay_ns, held: None }))
+    let burst = (burst as usize).clamp(1, MOST_HELD);
+    Ok(Box::new(DelayUnqueue { delay_ns, held: VecDeque::with_capacity(burst), burst }))
+}
+
+impl DelayUnqueue {
+    /// Packets to ask for.
+    fn want(&self, cx: &Cx<'_>) -> usize {
+        self.burst.saturating_sub(self.held.len()).min(cx.vector()).min(BATCH_MAX)
+    }
+
+    /// Says when a packet is due.
+    fn hold(&mut self, cx: &Cx<'_>, mut packet: Packet) {
+        let stamp = packet.timestamp_ns();
+        let start = if stamp < NS_PER_S { cx.now_ns() } else { stamp };
+        packet.set_timestamp_ns(start.saturating_add(self.delay_ns));
+        self.held.push_back(packet);
+    }
+
+    /// Sends on what is due.
+    fn release(&mut self, cx: &mut Cx<'_>) {
+        let mut batch = cx.batch();
+        while let Some(packet) = self.held.pop_front_if(|packet| packet.timestamp_ns() <= cx.now_ns()) {
+            if batch.len() >= cx.vector() {
+                let full = std::mem::replace(&mut batch, cx.batch());
+                cx.emit(0, full);
+            }
+            batch.push(packet);
+        }
+        cx.emit(0, batch);
+        if let Some(next) = self.held.front() {
+            cx.timer_at(0, next.timestamp_ns());
+        }
+    }
 }
 
 impl Element for DelayUnqueue {
@@ -58,37 +96,27 @@ impl Element for DelayUnqueue {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if let Some(packet) = self.held.take() {
-            if packet.timestamp_ns() > cx.now_ns() {
-                cx.timer_at(0, packet.timestamp_ns());
-                self.held = Some(packet);
-                return;
-            }
-            cx.emit_packet(0, packet);
+        self.release(cx);
+        let want = self.want(cx);
+        if want > 0 {
+            cx.ask(0, want);
         }
-        cx.ask(0, 1);
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
-        let packet = batch.pop();
-        cx.consume(batch);
-        let Some(mut packet) = packet else {
+        if batch.is_empty() {
             if cx.may_have(0) {
                 cx.schedule();
             }
             return Pull::Nothing;
-        };
-        let stamp = packet.timestamp_ns();
-        let start = if stamp < NS_PER_S { cx.now_ns() } else { stamp };
-        let due = start.saturating_add(self.delay_ns);
-        packet.set_timestamp_ns(due);
-        if due > cx.now_ns() {
-            self.held = Some(packet);
-            cx.timer_at(0, due);
-            return Pull::Nothing;
         }
-        cx.emit_packet(0, packet);
-        Pull::Ask { input: 0, want: 1 }
+        batch.drain(|packet| self.hold(cx, packet));
+        cx.consume(batch);
+        self.release(cx);
+        match self.want(cx) {
+            0 => Pull::Nothing,
+            want => Pull::Ask { input: 0, want },
+        }
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
@@ -96,12 +124,12 @@ impl Element for DelayUnqueue {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.held.take()))
+        Some(Box::new(std::mem::take(&mut self.held)))
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Ok(state) = state.downcast::<Option<Packet>>() {
-            self.held = *state;
+        if let Ok(state) = state.downcast::<VecDeque<Packet>>() {
+            self.held.extend(*state);
         }
         Ok(())
     }
@@ -131,5 +159,15 @@ mod tests {
         let read = run_and_read(config, &["c.count", "d.delay"]);
         assert!(["10", "11"].contains(&read[0].as_str()), "{read:?}");
         assert_eq!(read[1], "1.000000s");
+    }
+
+    /// Packets without a time wait for one another, unless several are held.
+    #[test]
+    fn several_at_once() {
+        for (burst, expected) in [(1, "1"), (4, "4"), (5, "5"), (9, "5")] {
+            let config = format!("InfiniteSource(LIMIT 5, BURST 5, TIMESTAMP false) -> Queue -> DelayUnqueue(1, BURST {burst}) -> c :: Counter -> Discard;
+                      RatedSource(RATE 2, LIMIT 4, STOP true) -> Discard");
+            assert_eq!(run_and_read(&config, &["c.count"]), [expected], "{burst}");
+        }
     }
 }

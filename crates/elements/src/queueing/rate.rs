@@ -191,14 +191,19 @@ impl TokenBucket {
 
     /// Takes up to `want` whole tokens: how many there were.
     pub(crate) fn take(&mut self, want: usize) -> usize {
-        let tokens = want.min((self.fill / self.scale.max(1)) as usize);
+        let tokens = want.min(self.tokens() as usize);
         self.fill -= tokens as u32 * self.scale;
         tokens
     }
 
+    /// Whole tokens that there are.
+    pub(crate) fn tokens(&self) -> u32 {
+        self.fill / self.scale.max(1)
+    }
+
     /// Whether there are so many tokens.
     pub(crate) fn contains(&self, tokens: u32) -> bool {
-        self.fill / self.scale.max(1) >= tokens
+        self.tokens() >= tokens
     }
 
     /// Takes tokens, or all that there are.

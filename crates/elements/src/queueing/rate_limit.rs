@@ -104,6 +104,11 @@ impl RateLimit {
         self.bucket.contains(self.least())
     }
 
+    /// Packets that may go at once: as many as there are tokens, where it is packets that are counted.
+    pub(super) fn at_once(&self, burst: usize) -> usize {
+        if self.bytes { burst } else { burst.min(self.bucket.tokens() as usize) }
+    }
+
     /// Records that a packet of this length went.
     #[inline]
     pub(super) fn charge(&mut self, length: usize) {

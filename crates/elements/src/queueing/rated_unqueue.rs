@@ -4,7 +4,7 @@
 //! RatedUnqueue(RATE [, KEYWORDS])
 //! ```
 //!
-//! Pulls a packet each time it is scheduled, but no more than RATE a second, and pushes it out. Time in which there are no
+//! Pulls a packet, or up to BURST, each time it is scheduled, but no more than RATE a second, and pushes them out. Time in which there are no
 //! packets saves up for a burst.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
@@ -14,13 +14,13 @@
 //! - `BURST_DURATION` (time, default 20 ms): bursts are of as many packets as the rate makes in this time.
 //! - `BURST_SIZE` (integer): packets that may go at once, instead.
 //! - `ACTIVE` (boolean, default true): whether packets are pulled.
-//! - `BURST` (integer): FastClick's; accepted. Packets are pulled one by one.
+//! - `BURST` (integer, default 1): packets a scheduling at most, as in FastClick, where it is 32 by default.
 //!
 //! # Handlers
 //! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
 //! - `active` (read, write): the argument.
-//! - `calls` (read): how often the task ran, how often in vain, packets pushed, pulls in vain.
+//! - `calls` (read): how often the task ran, how often in vain, how often packets were pushed, pulls in vain, packets pushed.
 //!
 //! # Example
 //! ```click
@@ -33,7 +33,7 @@
 use super::drive::Drive;
 use super::rate::TokenBucket;
 use super::rate_limit::{Arguments, RateLimit};
-use packet::{Anno, Batch, Packet};
+use packet::{Anno, BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
 use std::any::Any;
 
@@ -48,6 +48,13 @@ struct RatedUnqueue {
     limit: RateLimit,
     length: Length,
     drive: Drive,
+    /// Packets a scheduling at most.
+    burst: usize,
+    /// Packets that this scheduling may still pull, those asked for included.
+    left: usize,
+    /// Packets asked for.
+    asked: usize,
+    packets: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -57,14 +64,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 /// One that counts packets, or bytes.
 pub(super) fn create_for(config: &mut Config<'_>, bytes: bool) -> Result<Box<dyn Element>, ConfigError> {
     let (mut arguments, mut length) = (Arguments::new(bytes), Length::default());
-    let (mut active, mut burst) = (true, 0u32);
+    let (mut active, mut burst) = (true, 1u32);
     let mut args = arguments.read(config.args()).keyword("ACTIVE", &mut active).keyword("BURST", &mut burst);
     if bytes {
         args = args.keyword("EXTRA_LENGTH", &mut length.extra).keyword("LINK_RATE", &mut length.link);
     }
     args.finish()?;
     let limit = RateLimit::of(arguments)?;
-    Ok(Box::new(RatedUnqueue { limit, length, drive: Drive::new(active) }))
+    let burst = burst.max(1) as usize;
+    Ok(Box::new(RatedUnqueue { limit, length, drive: Drive::new(active), burst, left: 0, asked: 0, packets: 0 }))
 }
 
 /// What counts of a packet where bytes do.
@@ -87,6 +95,14 @@ impl Length {
     }
 }
 
+impl RatedUnqueue {
+    /// The size of the next request. In steps of a vector, so that packets go on before the next are pulled.
+    fn step(&mut self, cx: &Cx<'_>) -> usize {
+        self.asked = self.left.min(cx.vector()).min(BATCH_MAX);
+        self.asked
+    }
+}
+
 impl Element for RatedUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.listen(0);
@@ -100,7 +116,9 @@ impl Element for RatedUnqueue {
             return;
         }
         if self.limit.allows(cx.now_ns()) {
-            return cx.ask(0, 1);
+            self.left = self.limit.at_once(self.burst);
+            let want = self.step(cx);
+            return cx.ask(0, want);
         }
         self.drive.empty_runs += 1;
         if let Some(at) = self.limit.next_ns(cx.now_ns()) {
@@ -109,21 +127,26 @@ impl Element for RatedUnqueue {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        match batch.packets().first() {
-            Some(packet) => {
-                self.limit.charge(self.length.of(packet));
-                self.drive.pushes += 1;
+        let got = batch.len();
+        if got == 0 {
+            self.drive.failed_pulls += 1;
+            if cx.may_have(0) {
+                self.drive.empty_runs += 1;
                 cx.schedule();
             }
-            None => {
-                self.drive.failed_pulls += 1;
-                if cx.may_have(0) {
-                    self.drive.empty_runs += 1;
-                    cx.schedule();
-                }
-            }
+            return Pull::Nothing;
         }
+        for packet in batch.iter() {
+            self.limit.charge(self.length.of(packet));
+        }
+        self.drive.pushes += 1;
+        self.packets += got as u64;
+        self.left = self.left.saturating_sub(got);
         cx.emit(0, batch);
+        if got == self.asked && self.left > 0 && self.drive.active {
+            return Pull::Ask { input: 0, want: self.step(cx) };
+        }
+        cx.schedule();
         Pull::Nothing
     }
 
@@ -146,7 +169,7 @@ impl Element for RatedUnqueue {
         type U = RatedUnqueue;
         RateLimit::handlers(h, |e: &mut U| &mut e.limit, |cx| cx.schedule());
         Drive::handlers(h, |e: &mut U| &mut e.drive);
-        h.read("calls", |e: &mut U, _| e.drive.text());
+        h.read("calls", |e: &mut U, _| format!("{}{} packets\n", e.drive.text(), e.packets));
     }
 }
 
@@ -162,6 +185,21 @@ mod tests {
         let read = run_and_read(config, &["c.count", "u.rate", "u.active"]);
         assert!(["12", "13"].contains(&read[0].as_str()), "{read:?}");
         assert_eq!(read[1..], ["10", "true"]);
+    }
+
+    /// With BURST packets leave together, but no more than the rate allows, whatever the vector is.
+    #[test]
+    fn in_bursts() {
+        let config = "InfiniteSource(LIMIT 7, BURST 7) -> Queue -> u :: RatedUnqueue(10, BURST_SIZE 5, BURST 3) -> c :: Counter -> Discard;
+                      Script(wait 0.05, print $(c.count), stop)";
+        for vector in [1, 32] {
+            let mut router =
+                crate::testing::build(config, 1, vector).unwrap_or_else(|errors| panic!("{errors}"));
+            router.run();
+            let calls = router.call(router::Call::read("u.calls", "")).unwrap_or_default();
+            assert!(calls.starts_with("3 calls to run_task()\n1 empty runs\n"), "{vector}: {calls}");
+            assert!(calls.ends_with("\n5 packets\n"), "{vector}: {calls}");
+        }
     }
 
     #[test]
