@@ -23,6 +23,7 @@ mod set_ip6_dscp;
 mod set_ip6_ecn;
 mod set_ip6_flow_label;
 mod set_ip6_hlim;
+mod set_tcp_checksum_ip6;
 mod store_ip6_address;
 mod translation;
 mod udp_ip6_encap;
@@ -43,6 +44,7 @@ pub const CLASSES: &[&Class] = &[
     &set_ip6_address::CLASS,
     &set_ip6_flow_label::CLASS,
     &set_ip6_hlim::CLASS,
+    &set_tcp_checksum_ip6::CLASS,
     &store_ip6_address::CLASS,
     &ip6_encap::CLASS,
     &ip6_fragmenter::CLASS,

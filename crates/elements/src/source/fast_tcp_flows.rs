@@ -35,6 +35,7 @@
 //! FastUDPFlows, FastUDPSource
 
 use router::{Class, Config, ConfigError, Element, Residency};
+use std::net::Ipv4Addr;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FastTCPFlows", create)
@@ -44,7 +45,7 @@ pub(crate) const CLASS: Class = Class::new("FastTCPFlows", create)
     .doc(include_str!("fast_tcp_flows.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    super::flow_source::create(config, true)
+    super::flow_source::create::<Ipv4Addr>(config, true, ["SRCIP", "DSTIP"])
 }
 
 #[cfg(test)]

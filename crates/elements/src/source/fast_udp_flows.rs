@@ -4,10 +4,10 @@
 //! FastUDPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, CHECKSUM, ACTIVE, STOP])
 //! ```
 //!
-//! Makes Ethernet frames with UDP packets on request. Each packet belongs to a flow, chosen at random if not told otherwise; a flow has
+//! Makes Ethernet frames with UDP packets, on request, or by itself where its output is push, as in FastClick. Each packet belongs to a flow, chosen at random if not told otherwise; a flow has
 //! random ports, and is replaced by another after FLOWSIZE packets. The data is zeros.
 //!
-//! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
+//! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `RATE` (integer): packets a second; 0 means no limit.
@@ -35,19 +35,20 @@
 //! ```
 //!
 //! # See also
-//! FastTCPFlows, FastUDPSource
+//! FastUDPFlowsIP6, FastTCPFlows, FastUDPSource
 
-use router::{Class, Config, ConfigError, Element, Residency};
+use router::{Activity, Class, Config, ConfigError, Element, Residency};
+use std::net::Ipv4Addr;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FastUDPFlows", create)
     .ports("0/1")
-    .processing("l/l")
     .residency(Residency::Exclusive)
+    .activity(Activity::Always)
     .doc(include_str!("fast_udp_flows.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    super::flow_source::create(config, false)
+    super::flow_source::create::<Ipv4Addr>(config, false, ["SRCIP", "DSTIP"])
 }
 
 #[cfg(test)]

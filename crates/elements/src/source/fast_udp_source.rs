@@ -36,12 +36,13 @@
 //! # See also
 //! InfiniteSource, RatedSource
 
+use super::frame::{End, Ends, headers};
 use super::pace::{self, Pace, Paced};
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Residency, Scope};
-use std::net::{Ipv4Addr, Ipv6Addr};
-use wire::ethernet::{self, MacAddr};
-use wire::{ip_proto, ipv4, ipv6, udp};
+use std::net::Ipv4Addr;
+use wire::ethernet::MacAddr;
+use wire::{ip_proto, udp};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FastUDPSource", create)
@@ -49,61 +50,6 @@ pub(crate) const CLASS: Class = Class::new("FastUDPSource", create)
     .processing("l/l")
     .residency(Residency::Exclusive)
     .doc(include_str!("fast_udp_source.rs"));
-
-const LEAST_LENGTH: u32 = 60;
-const TTL: u8 = 250;
-
-/// Where packets are from and where they go.
-#[derive(Clone, Copy)]
-pub(super) enum Ends {
-    V4(Ipv4Addr, Ipv4Addr),
-    V6(Ipv6Addr, Ipv6Addr),
-}
-
-impl Ends {
-    /// Bytes of the IP header.
-    fn header_len(self) -> usize {
-        match self {
-            Ends::V4(..) => ipv4::HEADER_LEN,
-            Ends::V6(..) => ipv6::HEADER_LEN,
-        }
-    }
-
-    /// Where the UDP header is.
-    fn udp_at(self) -> usize {
-        ethernet::HEADER_LEN + self.header_len()
-    }
-
-    /// Bytes that a frame has at least, and at most.
-    fn lengths(self) -> (u32, usize) {
-        match self {
-            Ends::V4(..) => (LEAST_LENGTH, ethernet::HEADER_LEN + usize::from(u16::MAX)),
-            Ends::V6(..) => ((self.udp_at() + udp::HEADER_LEN) as u32, self.udp_at() + usize::from(u16::MAX)),
-        }
-    }
-}
-
-/// An address that is one end of [`Ends`].
-pub(super) trait End: FromArg + Copy {
-    const NONE: Self;
-    fn ends(src: Self, dst: Self) -> Ends;
-}
-
-impl End for Ipv4Addr {
-    const NONE: Self = Ipv4Addr::UNSPECIFIED;
-
-    fn ends(src: Self, dst: Self) -> Ends {
-        Ends::V4(src, dst)
-    }
-}
-
-impl End for Ipv6Addr {
-    const NONE: Self = Ipv6Addr::UNSPECIFIED;
-
-    fn ends(src: Self, dst: Self) -> Ends {
-        Ends::V6(src, dst)
-    }
-}
 
 /// A UDP port: a number or the name of a service.
 #[derive(Clone, Copy, Default)]
@@ -165,7 +111,7 @@ pub(super) fn create_for<A: End>(
     }
     let ports = (sport.0, dport.0);
     let mut e = FastUdpSource {
-        frame: headers(length, (src_mac, dst_mac), ends),
+        frame: headers(length, (src_mac, dst_mac), ends, ip_proto::UDP),
         ends,
         ports,
         checksum,
@@ -177,47 +123,12 @@ pub(super) fn create_for<A: End>(
     Ok(Box::new(e))
 }
 
-/// The frame, but for what depends on ports.
-fn headers(length: usize, macs: (MacAddr, MacAddr), ends: Ends) -> Vec<u8> {
-    let mut frame = vec![0; length];
-    let (link, packet) = frame.split_at_mut(ethernet::HEADER_LEN);
-    let (ip_len, udp_len) = (packet.len(), packet.len() - ends.header_len());
-    let ether_type = match ends {
-        Ends::V4(src, dst) => {
-            if let Ok(mut ip) = ipv4::Header::new_checked_mut(packet) {
-                ip.set_version_and_header_len(ipv4::HEADER_LEN);
-                ip.set_total_len(ip_len as u16);
-                ip.set_ttl(TTL);
-                ip.set_protocol(ip_proto::UDP);
-                ip.set_src(src);
-                ip.set_dst(dst);
-                ip.fill_checksum();
-            }
-            ethernet::ether_type::IPV4
-        }
-        Ends::V6(src, dst) => {
-            if let Ok(mut ip) = ipv6::Header::new_checked_mut(packet) {
-                ip.set_version_class_flow(0, 0);
-                ip.set_payload_len(udp_len as u16);
-                ip.set_next_header(ip_proto::UDP);
-                ip.set_hop_limit(TTL);
-                ip.set_src(src);
-                ip.set_dst(dst);
-            }
-            ethernet::ether_type::IPV6
-        }
-    };
-    link.copy_from_slice(&ethernet::header(macs.1, macs.0, ether_type));
-    if let Ok(mut udp) = udp::Header::new_checked_mut(&mut frame[ends.udp_at()..]) {
-        udp.set_len(udp_len as u16);
-    }
-    frame
-}
-
 impl FastUdpSource {
     fn set_ports(&mut self) {
-        let datagram = &mut self.frame[self.ends.udp_at()..];
+        let datagram = &mut self.frame[self.ends.transport_at()..];
+        let len = datagram.len() as u16;
         if let Ok(mut udp) = udp::Header::new_checked_mut(datagram) {
+            udp.set_len(len);
             udp.set_src_port(self.ports.0.wrapping_add(self.increment));
             udp.set_dst_port(self.ports.1.wrapping_add(self.increment));
             udp.set_checksum(0);
@@ -233,11 +144,7 @@ impl FastUdpSource {
 
     fn add_packet(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
         let Some(mut packet) = cx.pool().packet(&self.frame) else { return false };
-        packet.set_network(ethernet::HEADER_LEN as isize, self.ends.header_len());
-        match self.ends {
-            Ends::V4(_, dst) => packet.set_dst_ip(dst),
-            Ends::V6(_, dst) => packet.set_dst_ip6(dst),
-        }
+        self.ends.mark(&mut packet);
         batch.push(packet);
         self.pace.made_one(cx);
         if self.interval > 0 && self.pace.count.is_multiple_of(u64::from(self.interval)) {

@@ -1,16 +1,15 @@
 //! What sources of many flows share: frames of random flows, each replaced by another after so many packets.
 
+use super::frame::{End, Ends, headers};
 use super::pace::{self, Pace, Paced};
 use packet::Batch;
 use router::{Config, ConfigError, Cx, Element, Handlers, Pull, TableSize};
-use std::net::Ipv4Addr;
-use wire::checksum::{Sum, pseudo_v4};
-use wire::ethernet::{self, MacAddr};
-use wire::{ip_proto, ipv4, tcp, udp};
+use wire::checksum::Sum;
+use wire::ethernet::MacAddr;
+use wire::{ip_proto, tcp, udp};
 
-const LEAST_LENGTH: u32 = 60;
-const TTL: u8 = 250;
-const TRANSPORT_AT: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN;
+/// Packets that are pushed in a row.
+const BURST: usize = 32;
 /// A TCP flow begins with SYN, ends with FIN, and has something between.
 const LEAST_TCP_FLOW: u32 = 3;
 /// Flags of a TCP flow's first packet, those between, and the last.
@@ -52,13 +51,12 @@ impl Order {
     }
 }
 
-/// A pull source of flows.
+/// A source of flows.
 pub(super) struct FlowSource {
     tcp: bool,
     /// The frame, but for its transport header.
     frame: Vec<u8>,
-    src: Ipv4Addr,
-    dst: Ipv4Addr,
+    ends: Ends,
     checksum: bool,
     flows: Vec<Flow>,
     flow_size: u32,
@@ -69,16 +67,22 @@ pub(super) struct FlowSource {
     macs: [MacAddr; 2],
     /// Whether every TCP flow has ended after the limit.
     ended: bool,
+    /// Whether packets are pushed.
+    push: bool,
 }
 
-/// Reads the arguments of a source.
+/// Reads the arguments of a source of packets between addresses of a kind, which the arguments with these names say.
 ///
 /// # Errors
 /// What is wrong with them.
-pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Element>, ConfigError> {
+pub(super) fn create<A: End>(
+    config: &mut Config<'_>,
+    tcp: bool,
+    names: [&'static str; 2],
+) -> Result<Box<dyn Element>, ConfigError> {
     let (mut rate, mut limit, mut length) = (0u32, 0i32, 0u32);
     let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
-    let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
+    let (mut src, mut dst) = (A::NONE, A::NONE);
     let (mut flows, mut flow_size, mut checksum, mut active) = (TableSize(0), 0u32, true, true);
     let (mut stop, mut order, mut duplicate) = (false, Order::default(), false);
     let mut args = config
@@ -87,9 +91,9 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
         .required("LIMIT", &mut limit)
         .required("LENGTH", &mut length)
         .required("SRCETH", &mut src_mac)
-        .required("SRCIP", &mut src)
+        .required(names[0], &mut src)
         .required("DSTETH", &mut dst_mac)
-        .required("DSTIP", &mut dst)
+        .required(names[1], &mut dst)
         .required("FLOWS", &mut flows)
         .required("FLOWSIZE", &mut flow_size);
     if !tcp {
@@ -104,11 +108,13 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
         config.warn("flow size < 3, defaulting to 3");
         flow_size = LEAST_TCP_FLOW;
     }
-    if length < LEAST_LENGTH {
-        config.warn("packet length < 60, defaulting to 60");
+    let ends = A::ends(src, dst);
+    let (least, most) = ends.lengths();
+    if length < least {
+        config.warn(format!("packet length < {least}, defaulting to {least}"));
     }
-    let length = length.max(LEAST_LENGTH) as usize;
-    if length > ethernet::HEADER_LEN + usize::from(u16::MAX) {
+    let length = length.max(least) as usize;
+    if length > most {
         return Err("LENGTH: more than an IP packet can have".into());
     }
     if flows.0 == 0 {
@@ -117,8 +123,7 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
     let mut e = FlowSource {
         tcp,
         frame: vec![0; length],
-        src,
-        dst,
+        ends,
         checksum,
         flows: Vec::new(),
         flow_size: flow_size.max(1),
@@ -127,6 +132,7 @@ pub(super) fn create(config: &mut Config<'_>, tcp: bool) -> Result<Box<dyn Eleme
         stop,
         macs: [src_mac, dst_mac],
         ended: false,
+        push: config.output_is_push(0),
     };
     e.fill_frame();
     let mut rng = fastrand_from(config.seed());
@@ -147,20 +153,13 @@ fn fastrand_from(seed: u64) -> impl FnMut() -> u64 {
 }
 
 impl FlowSource {
+    fn protocol(&self) -> u8 {
+        if self.tcp { ip_proto::TCP } else { ip_proto::UDP }
+    }
+
     fn fill_frame(&mut self) {
         let [src_mac, dst_mac] = self.macs;
-        let header = ethernet::header(dst_mac, src_mac, ethernet::ether_type::IPV4);
-        self.frame[..ethernet::HEADER_LEN].copy_from_slice(&header);
-        let ip_len = self.frame.len() - ethernet::HEADER_LEN;
-        if let Ok(mut ip) = ipv4::Header::new_checked_mut(&mut self.frame[ethernet::HEADER_LEN..]) {
-            ip.set_version_and_header_len(ipv4::HEADER_LEN);
-            ip.set_total_len(ip_len as u16);
-            ip.set_ttl(TTL);
-            ip.set_protocol(if self.tcp { ip_proto::TCP } else { ip_proto::UDP });
-            ip.set_src(self.src);
-            ip.set_dst(self.dst);
-            ip.fill_checksum();
-        }
+        self.frame = headers(self.frame.len(), (src_mac, dst_mac), self.ends, self.protocol());
     }
 
     /// A new flow between random ports.
@@ -196,7 +195,7 @@ impl FlowSource {
         if let Ok(mut header) = udp::Header::new_checked_mut(&mut bytes[..]) {
             header.set_src_port(ports.0);
             header.set_dst_port(ports.1);
-            header.set_len((self.frame.len() - TRANSPORT_AT) as u16);
+            header.set_len(self.transport_len());
         }
         if self.checksum {
             let checksum = match self.transport_checksum(&bytes) {
@@ -210,14 +209,19 @@ impl FlowSource {
 
     /// The checksum of a segment with this header; its data is zeros, which change nothing.
     fn transport_checksum(&self, header: &[u8]) -> u16 {
-        let protocol = if self.tcp { ip_proto::TCP } else { ip_proto::UDP };
-        let len = (self.frame.len() - TRANSPORT_AT) as u16;
-        pseudo_v4(self.src, self.dst, protocol, len).add(Sum::of(header)).checksum()
+        let pseudo_header = self.ends.pseudo_header(self.protocol(), self.transport_len());
+        pseudo_header.add(Sum::of(header)).checksum()
+    }
+
+    fn transport_len(&self) -> u16 {
+        (self.frame.len() - self.ends.transport_at()) as u16
     }
 
     /// Makes frames of another length, of other flows.
     fn set_length(&mut self, cx: &mut Cx<'_>, length: usize) -> Result<(), String> {
-        if length > ethernet::HEADER_LEN + usize::from(u16::MAX) {
+        let (least, most) = self.ends.lengths();
+        let length = length.max(least as usize);
+        if length > most {
             return Err("more than an IP packet can have".to_owned());
         }
         if length != self.frame.len() {
@@ -257,14 +261,31 @@ impl FlowSource {
         Some((i, 2))
     }
 
+    /// Up to so many packets, as far as the pace allows; if there are none, who wants some sleeps until it does.
+    fn make(&mut self, cx: &mut Cx<'_>, want: usize) -> Batch {
+        let (due, mut batch) = (self.pace.due(cx), cx.batch());
+        if self.pace.active && !self.ended && due > 0 {
+            for _ in 0..want.min(due).min(packet::BATCH_MAX) {
+                if !self.add_packet(cx, &mut batch) {
+                    break;
+                }
+            }
+            self.pace.spend(batch.len());
+        } else if self.push {
+            self.pace.wait(cx, due);
+        } else {
+            self.pace.rest(cx, due);
+        }
+        batch
+    }
+
     fn add_packet(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
         let Some((flow, header)) = self.choose(cx) else { return false };
         let header_len = if self.tcp { tcp::HEADER_LEN } else { udp::HEADER_LEN };
         let header = &self.flows[flow].headers[header][..header_len];
         let Some(mut packet) = cx.pool().packet(&self.frame) else { return false };
-        packet.data_mut()[TRANSPORT_AT..][..header_len].copy_from_slice(header);
-        packet.set_network(ethernet::HEADER_LEN as isize, ipv4::HEADER_LEN);
-        packet.set_dst_ip(self.dst);
+        packet.data_mut()[self.ends.transport_at()..][..header_len].copy_from_slice(header);
+        self.ends.mark(&mut packet);
         batch.push(packet);
         self.pace.made_one(cx);
         if self.pace.left() == 0 && self.stop && !self.tcp {
@@ -282,38 +303,51 @@ impl Paced for FlowSource {
     fn reset(&mut self, cx: &mut Cx<'_>) {
         self.pace.reset();
         self.ended = false;
-        cx.set_signal(true);
+        self.wake(cx);
     }
 
     fn limit_changed(&mut self) {
         self.ended = false;
     }
+
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        if self.push { cx.schedule() } else { cx.set_signal(true) }
+    }
 }
 
 impl Element for FlowSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
+        if self.push {
+            cx.listen_room(0);
+            cx.schedule();
+        } else {
+            cx.provide_signal();
+        }
         Ok(())
     }
 
-    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
-        let due = self.pace.due(cx);
-        if !self.pace.active || self.ended || due == 0 {
-            self.pace.rest(cx, due);
-            return Pull::Nothing;
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if !cx.has_room(0) {
+            return; // room wakes the task
         }
-        let mut batch = cx.batch();
-        for _ in 0..want.min(due).min(packet::BATCH_MAX) {
-            if !self.add_packet(cx, &mut batch) {
-                break;
+        let mut left = BURST;
+        while left > 0 {
+            let batch = self.make(cx, left.min(cx.vector()));
+            if batch.is_empty() {
+                return cx.emit(0, batch); // it gives the batch back
             }
+            left -= batch.len();
+            cx.emit(0, batch);
         }
-        self.pace.spend(batch.len());
-        Pull::Give(batch)
+        cx.schedule();
+    }
+
+    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Give(self.make(cx, want))
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.set_signal(true);
+        self.wake(cx);
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -322,7 +356,7 @@ impl Element for FlowSource {
         h.read("length", |e: &mut S, _| e.frame.len());
         h.write("length", |e: &mut S, cx, text| {
             let length: u32 = router::value(cx, text)?;
-            e.set_length(cx, length.max(LEAST_LENGTH) as usize)
+            e.set_length(cx, length as usize)
         });
         for (name, place) in [("srceth", 0), ("dsteth", 1)] {
             h.write(name, move |e: &mut S, cx, text| {

@@ -3,9 +3,11 @@
 mod contents;
 mod fast_tcp_flows;
 mod fast_udp_flows;
+mod fast_udp_flows_ip6;
 mod fast_udp_source;
 mod fast_udp_source_ip6;
 mod flow_source;
+mod frame;
 mod icmp_ping_source;
 mod infinite_source;
 mod pace;
@@ -21,6 +23,7 @@ pub(crate) use timed_source::{DEFAULT_INTERVAL, positive_interval};
 pub const CLASSES: &[&Class] = &[
     &fast_tcp_flows::CLASS,
     &fast_udp_flows::CLASS,
+    &fast_udp_flows_ip6::CLASS,
     &fast_udp_source::CLASS,
     &fast_udp_source_ip6::CLASS,
     &icmp_ping_source::CLASS,

@@ -42,6 +42,11 @@ impl Pace {
     /// There is nothing for now: pullers sleep, until more is `due` if that is why.
     pub(super) fn rest(&self, cx: &mut Cx<'_>, due: usize) {
         cx.set_signal(false);
+        self.wait(cx, due);
+    }
+
+    /// Sets a timer for when more is `due`, if nothing is.
+    pub(super) fn wait(&self, cx: &mut Cx<'_>, due: usize) {
         let next = self.rate.as_ref().and_then(|rate| rate.next_ns(cx.now_ns()));
         if let (0, Some(at)) = (due, next) {
             cx.timer_at(0, at);
@@ -87,6 +92,11 @@ pub(super) trait Paced: Element {
 
     /// There is another limit.
     fn limit_changed(&mut self) {}
+
+    /// There may be packets again.
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        cx.set_signal(true);
+    }
 }
 
 /// The handlers `count`, `rate`, `reset`, `active` and `limit`.
@@ -97,7 +107,7 @@ pub(super) fn handlers<S: Paced>(h: &mut Handlers) {
         let rate = shaper::checked(router::value(cx, text)?)?;
         let now = cx.now_ns();
         e.pace().rate.get_or_insert_with(|| GapRate::new(rate)).set(rate, now);
-        cx.set_signal(true);
+        e.wake(cx);
         Ok(())
     });
     h.write("reset", |e: &mut S, cx, _| {
@@ -115,7 +125,7 @@ pub(super) fn handlers<S: Paced>(h: &mut Handlers) {
     h.write("limit", |e: &mut S, cx, text| {
         e.pace().limit = router::value(cx, text)?;
         e.limit_changed();
-        cx.set_signal(true);
+        e.wake(cx);
         Ok(())
     });
 }
