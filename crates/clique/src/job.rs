@@ -10,6 +10,7 @@ use crate::report::{Reporter, Style};
 use crate::service;
 use crate::swap::Swaps;
 use crate::takeover::{self, Interface};
+use elements::netdevice::DpdkPorts;
 use router::{Call, Classes, Clock, Options, Router};
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -46,6 +47,8 @@ pub(crate) struct Job {
     pub(crate) reconfigure: bool,
     /// Interfaces whose addresses the configuration has to follow.
     pub(crate) taken: Option<Vec<Interface>>,
+    /// The interfaces that elements call by numbers.
+    pub(crate) ports: DpdkPorts,
     pub(crate) params: Vec<Parameter>,
     /// Where required libraries are searched for.
     pub(crate) clickpath: String,
@@ -140,6 +143,7 @@ impl Job {
         let interfaces = memory::interfaces(&parsed.graph, options.workers);
         reporter.take(memory::warning(&interfaces).into_iter().collect());
         options.resources.insert(interfaces);
+        options.resources.insert(self.ports.clone());
         match load::build(parsed.graph, &parsed.sources, text, known, options) {
             Ok((router, warnings)) => {
                 reporter.take(warnings);

@@ -3,8 +3,7 @@
 /// Advice, and the classes that it is for.
 #[rustfmt::skip]
 const CLASSES: &[(&str, &[&str])] = &[
-    (DEVICE, &["FromDPDKDevice", "FromDPDKRing", "FromNetmapDevice", "FromBPF", "ToBPF", "ToDPDKDevice", "ToDPDKRing",
-        "ToNetmapDevice", "FromSimDevice", "ToSimDevice", "FakePcap"]),
+    (DEVICE, &["FromDPDKRing", "FromBPF", "ToBPF", "ToDPDKRing", "FromSimDevice", "ToSimDevice", "FakePcap"]),
     ("packets lie in memory that every interface can send from; remove the element", &["BufferConverter"]),
     ("use FromHost and ToHost, or KernelTap", &["FromLinux", "ToLinux", "ToHostSniffers", "ToLinuxSniffers", "Tun"]),
     ("use Socket", &["RawSocket", "FromRawSocket", "ToRawSocket", "PacketSocket",
@@ -73,14 +72,13 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("segment routing and BIER are not built; use IP6Encap", &["IP6SREncap", "IP6SRDecap", "IP6SRProcess", "IP6SRv6FECEncode",
         "IP6SRv6FECDecode", "IP6Drop", "CheckBIERin6Header"]),
     ("use ProtocolTranslator64 or AddressTranslator", &["StatefulTranslator64"]),
-    ("no element computes only the transport checksum of IPv6 packets; UDPIP6Encap and ICMP6Error, for instance, make right ones", &["SetTCPChecksumIP6",
-        "SetICMPChecksumIP6", "SetTransportChecksumIP6"]),
-    ("use AggregateIPFlows or AggregateIP", &["AggregateGroup", "AggregateHash"]),
+    ("use SetTCPChecksumIP6 for TCP; UDPIP6Encap and ICMP6Error, for instance, make right checksums", &["SetICMPChecksumIP6", "SetTransportChecksumIP6"]),
+    ("use AggregateIPFlows or AggregateIP", &["AggregateGroup"]),
     ("use Discard", &["DiscardNoFreeBuffer"]),
     ("use HashSwitch or IPRRSwitch", &["FlowMinLoadSwitch"]),
     ("use Shifter, StoreIPAddress or StoreData", &["NetworkHeaderFieldsRewriter"]),
     ("use RoundRobinIPMapper; every worker has its own part of a pattern's ports", &["ThreadIPMapper"]),
-    ("use FastTCPFlows or FastUDPFlows", &["SynFlood", "IPSynthesizer", "TCPSynthesizer", "UDPSynthesizer", "FastUDPFlowsIP6"]),
+    ("use FastTCPFlows or FastUDPFlows", &["SynFlood", "IPSynthesizer", "TCPSynthesizer", "UDPSynthesizer"]),
     ("use StoreUDPTimeSeqRecord, or NumberPacket with RecordTimestamp", &["StoreTCPTimeSeqRecord", "StoreICMPTimeSeqRecord",
         "StoreTimeSeqRecord"]),
     ("use ToSocket or ToDump", &["ToExternalProcess"]),
@@ -125,7 +123,7 @@ const FAMILIES: &[(&str, &str)] = &[
 
 const DEVICE: &str = "use FromDevice and ToDevice, which take AF_XDP sockets or packet sockets, or FromDump and ToDump for files";
 const CONTEXTS: &str = "use CTXManager and CTXDispatcher; what looks into streams is not built";
-const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
+const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowNAPTLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
 const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
 const LOCKS: &str = "elements need no locks here: each belongs to one worker; remove the element";
 const MEASURE: &str =
@@ -157,7 +155,7 @@ mod tests {
 
     #[test]
     fn families() {
-        assert_eq!(find("FromDPDKDevice"), Some(DEVICE));
+        assert_eq!(find("FromDPDKRing"), Some(DEVICE));
         assert_eq!(find("WifiEncap"), Some(WIRELESS));
         assert_eq!(find("IPsecESPEncap"), Some(IPSEC));
         assert_eq!(find("BigintTest"), Some(TESTS));

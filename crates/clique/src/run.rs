@@ -126,6 +126,7 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         doors: ports.chain(args.unix_sockets.into_iter().map(Door::File)).collect(),
         reconfigure: args.allow_reconfigure,
         taken: takeover.as_ref().map(|takeover| takeover.interfaces().to_vec()),
+        ports: elements::netdevice::DpdkPorts::default(),
         params,
         clickpath: args.input.clickpath(),
         output: args.output,

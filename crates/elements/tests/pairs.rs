@@ -125,8 +125,18 @@ fn alone() {
 }
 
 /// Classes that take packets, but need an interface or another program, or keep the router from starting.
-const ELSEWHERE: [&str; 8] =
-    ["Error", "KernelTap", "KernelTun", "Socket", "ToDevice", "ToHost", "ToMemory", "ToSocket"];
+const ELSEWHERE: [&str; 10] = [
+    "Error",
+    "KernelTap",
+    "KernelTun",
+    "Socket",
+    "ToDPDKDevice",
+    "ToDevice",
+    "ToHost",
+    "ToMemory",
+    "ToNetmapDevice",
+    "ToSocket",
+];
 
 /// No class with an input was forgotten.
 #[test]

@@ -3,10 +3,12 @@
 use std::ffi::OsString;
 
 /// What is said to DPDK, as far as it means something here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dpdk {
     /// Cores that FastClick would run a thread on each.
     pub(super) cores: Option<usize>,
+    /// The devices, by port number: PCI addresses, names of interfaces.
+    pub(super) devices: Vec<String>,
 }
 
 /// Parts a command line into the driver's own arguments and what is said to DPDK, if anything is.
@@ -17,7 +19,7 @@ pub(super) fn part(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsStri
     let end = end.map_or(own.len(), |end| start + end + 1);
     let words: Vec<String> =
         own.drain(start..end).map(|argument| argument.to_string_lossy().into_owned()).collect();
-    (own, Some(Dpdk { cores: cores(&words) }))
+    (own, Some(Dpdk { cores: cores(&words), devices: devices(&words) }))
 }
 
 /// How many cores `-l LIST` or `-c MASK` name.
@@ -34,6 +36,31 @@ fn cores(words: &[String]) -> Option<usize> {
         u128::from_str_radix(digits, 16).ok().map(|mask| mask.count_ones() as usize)
     };
     listed.or_else(mask).filter(|&cores| cores > 0)
+}
+
+/// What stands behind an option, in the same word or the next one.
+fn values<'w>(words: &'w [String], options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
+    words.iter().enumerate().filter_map(move |(at, word)| {
+        let behind = options.iter().find_map(|option| word.strip_prefix(option))?;
+        let long = word.starts_with("--");
+        match behind.strip_prefix('=') {
+            Some(value) if long => Some(value),
+            _ if behind.is_empty() => words.get(at + 1).map(String::as_str),
+            _ => Some(behind).filter(|_| !long),
+        }
+    })
+}
+
+/// The devices that DPDK would have: those on the PCI bus by their addresses, then the ones that stand for interfaces of the kernel.
+fn devices(words: &[String]) -> Vec<String> {
+    let address = |value: &str| value.split(',').next().unwrap_or(value).to_owned();
+    let mut devices: Vec<String> =
+        values(words, &["-a", "-w", "--allow", "--pci-whitelist"]).map(address).collect();
+    devices.sort();
+    let interface =
+        |value: &str| value.split(',').find_map(|part| part.strip_prefix("iface=")).map(str::to_owned);
+    devices.extend(values(words, &["--vdev"]).filter_map(interface));
+    devices
 }
 
 /// How many cores there are in `N` or `N-M`.
@@ -53,6 +80,13 @@ mod tests {
         let (own, dpdk) = part(line.split_whitespace().map(OsString::from));
         let own: Vec<_> = own.iter().map(|argument| argument.to_string_lossy()).collect();
         (own.join(" "), dpdk.map(|dpdk| dpdk.cores))
+    }
+
+    #[test]
+    fn devices_by_number() {
+        let line = "--dpdk -l 0 --vdev=net_af_packet0,iface=veth1 -a 51:00.1,rx=2 -w 51:00.0 --vdev net_af_xdp0,iface=eth0,start_queue=0 --vdev net_null0 -- x";
+        let (_, dpdk) = part(line.split_whitespace().map(OsString::from));
+        assert_eq!(dpdk.map(|dpdk| dpdk.devices.join(" ")), Some("51:00.0 51:00.1 veth1 eth0".to_owned()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::console;
 use crate::input::{self, Input, Parameter};
 use crate::job::{Door, Job, Outcome, Setup, Stage, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
+use elements::netdevice::DpdkPorts;
 use options::{Id, OPTIONS};
 use router::{Classes, Clock};
 use std::ffi::OsString;
@@ -51,7 +52,9 @@ it stops or is interrupted.
       --simtime[=START]         Simulate time, starting at START seconds.
   -C, --clickpath PATH          Search PATH for libraries, not $CLICKPATH.
       --dpdk ARGUMENT... --     Take what FastClick hands to DPDK: as many threads as
-                                it names cores (-l, -c) run; the rest is ignored.
+                                it names cores (-l, -c) run; ports of FromDPDKDevice
+                                are the devices that it names (-a, -w, --vdev with
+                                iface=); the rest is ignored.
       --help                    Print this help.
   -v, --version                 Print the version.
 ";
@@ -77,12 +80,15 @@ struct Request {
 /// Runs the driver with these arguments, without the program's name.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>, known: &Classes) -> ExitCode {
     let (arguments, dpdk) = dpdk::part(arguments);
-    let threads = dpdk.and_then(|dpdk| dpdk.cores).unwrap_or(1);
+    let threads = dpdk.as_ref().and_then(|dpdk| dpdk.cores).unwrap_or(1);
     if dpdk.is_some() {
-        console::complain("click: arguments for DPDK are ignored, but for the number of cores\n");
+        console::complain(
+            "click: arguments for DPDK are ignored, but for the number of cores and the devices\n",
+        );
     }
+    let ports = DpdkPorts(dpdk.map(|dpdk| dpdk.devices).unwrap_or_default());
     match Request::read(Items::new("click", OPTIONS, arguments), threads.min(WORKERS_MAX.into())) {
-        Ok(request) => request.run(known),
+        Ok(request) => request.run(ports, known),
         Err(End::Printed(text)) => {
             let _ = console::print(&text);
             ExitCode::SUCCESS
@@ -200,7 +206,7 @@ impl Request {
         Ok(())
     }
 
-    fn run(self, known: &Classes) -> ExitCode {
+    fn run(self, ports: DpdkPorts, known: &Classes) -> ExitCode {
         let setup = Setup {
             workers: self.threads,
             vector: 1,
@@ -221,6 +227,7 @@ impl Request {
             doors,
             reconfigure: self.reconfigure,
             taken: None,
+            ports,
             params: self.params,
             clickpath: self.clickpath,
             output: self.output,

@@ -127,7 +127,7 @@ fn packages() {
 /// A class that only Click or FastClick has is not merely unknown.
 #[test]
 fn remedies() {
-    for config in ["FromDPDKDevice(0) -> Discard", "d :: FromDPDKDevice(0) -> Discard"] {
+    for config in ["FromDPDKRing(0) -> Discard", "d :: FromDPDKRing(0) -> Discard"] {
         let found = clique(&["check", "-e", config]);
         assert!(found.starts_with("exit status: 1\n") && found.contains("FromDump"), "{found}");
     }

@@ -6,12 +6,12 @@ use wire::{ethernet, ip_proto, ipv4};
 
 /// The flow of a packet with a marked IPv4 header. Packets without ports, and later fragments, have ports 0.
 #[inline]
-pub(super) fn key(packet: &Packet) -> Option<Key> {
+pub(crate) fn key(packet: &Packet) -> Option<Key> {
     key_of(packet.network()?, packet.transport())
 }
 
 /// The flow of an Ethernet frame with an IPv4 packet.
-pub(super) fn key_of_frame(packet: &Packet) -> Option<Key> {
+pub(crate) fn key_of_frame(packet: &Packet) -> Option<Key> {
     let frame = ethernet::Header::new_checked(packet.data()).ok()?;
     let network = packet
         .data()

@@ -72,6 +72,7 @@
 //! # See also
 //! ToDevice, FromDump, KernelTap
 
+use super::hardware::{self, Hardware, Side};
 use crate::capture::encap;
 use device::Trouble;
 use device::capture::LinkType;
@@ -130,6 +131,42 @@ struct FromDevice {
     wait: Option<Duration>,
     idle: u32,
     count: u64,
+    /// What FastClick's device elements have beside.
+    hardware: Option<Hardware>,
+}
+
+/// What is wanted of an interface.
+pub(super) struct Wishes {
+    pub(super) interface: String,
+    pub(super) method: Method,
+    pub(super) queue: Option<u16>,
+    pub(super) outbound: bool,
+    pub(super) shape: Shape,
+    pub(super) protocol: u16,
+    pub(super) force_ip: bool,
+    pub(super) linktype: LinkType,
+    pub(super) burst: usize,
+    pub(super) wait: Option<Duration>,
+    pub(super) hardware: Option<Hardware>,
+}
+
+impl Wishes {
+    /// All Ethernet frames that others send, with their times.
+    pub(super) fn new(interface: String, method: Method) -> Wishes {
+        Wishes {
+            interface,
+            method,
+            queue: None,
+            outbound: false,
+            shape: Shape { headroom: DEFAULT_HEADROOM + 2, timestamp: true },
+            protocol: 0,
+            force_ip: false,
+            linktype: LinkType::Ethernet,
+            burst: BATCH_MAX,
+            wait: None,
+            hardware: None,
+        }
+    }
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -183,6 +220,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let waits_here = matches!(method, Method::Xdp(_)) || wait < Duration::from_millis(1);
     let wait = Some(wait).filter(|wait| waits_here && !wait.is_zero());
     let linktype = encap::parse(&link).ok_or("bad encapsulation type")?;
+    let shape = Shape { headroom, timestamp };
+    let wishes = Wishes::new(interface, method);
+    make(config, Wishes { queue, outbound, shape, protocol, force_ip, linktype, burst, wait, ..wishes })
+}
+
+/// Makes an element that receives what is wanted.
+pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn Element>, ConfigError> {
+    let Wishes { interface, method, queue, hardware, .. } = wishes;
     let (workers, worker) = (config.workers().to_vec(), config.worker());
     let place = workers.iter().position(|&w| w == worker).unwrap_or(0);
     let shares = workers.len() > 1 && queue.is_none() && matches!(method, Method::Packet(..));
@@ -195,15 +240,16 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         group,
         rx: None,
         waits: false,
-        outbound,
-        shape: Shape { headroom, timestamp },
-        protocol,
-        force_ip,
-        linktype,
-        burst: burst.min(BATCH_MAX),
-        wait,
+        outbound: wishes.outbound,
+        shape: wishes.shape,
+        protocol: wishes.protocol,
+        force_ip: wishes.force_ip,
+        linktype: wishes.linktype,
+        burst: wishes.burst.min(BATCH_MAX),
+        wait: wishes.wait,
         idle: 0,
         count: 0,
+        hardware,
     }))
 }
 
@@ -350,6 +396,9 @@ impl FromDevice {
         let taken = rx.receive(cx.pool(), &mut batch, (self.burst, now_ns), self.shape, wanted);
         cx.count_drops("no buffer for a received frame", taken.lost as u64);
         self.count += batch.len() as u64;
+        if let Some(hardware) = &self.hardware {
+            hardware.annotate(&mut batch);
+        }
         if self.force_ip {
             let linktype = self.linktype;
             cx.scatter(batch, |_, packet| match encap::mark_ip(packet, linktype) {
@@ -392,10 +441,18 @@ impl FromDevice {
 
 impl Element for FromDevice {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if let Some(hardware) = &mut self.hardware
+            && !hardware.begin()?
+        {
+            return Ok(());
+        }
         Ok(self.open(cx).map_err(|trouble| trouble.to_string())?)
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if self.hardware.as_ref().is_some_and(|hardware| !hardware.active) {
+            return;
+        }
         match (self.receive(cx), self.wait) {
             // What comes from now on waits for company until then.
             (count @ 1.., Some(wait)) if count < self.burst => cx.timer_after(COMPANY, wait),
@@ -455,6 +512,20 @@ impl Element for FromDevice {
         h.read("encap", |e: &mut FromDevice, _| encap::name(e.linktype));
         h.read("mode", |e: &mut FromDevice, _| e.rx.as_ref().map_or(String::new(), |rx| rx.mode() + "\n"))
             .merged(Merge::Concatenate);
+        if self.hardware.is_some() {
+            hardware::handlers(h, Side::Receives, |e: &FromDevice| e.hardware.as_ref());
+            h.read("active", |e: &mut FromDevice, _| {
+                e.hardware.as_ref().is_none_or(|hardware| hardware.active)
+            });
+            h.write("active", |e: &mut FromDevice, cx, text| {
+                if let Some(hardware) = &mut e.hardware {
+                    hardware.active = router::value(cx, text)?;
+                }
+                cx.schedule();
+                Ok(())
+            })
+            .to_everywhere();
+        }
     }
 }
 

@@ -37,6 +37,7 @@
 //! # See also
 //! FromDevice, ToDump, Queue
 
+use super::hardware::{self, Hardware, Side};
 use crate::pulling;
 use device::Trouble;
 use device::port::Tx;
@@ -81,6 +82,8 @@ struct ToDevice {
     retry_ns: i64,
     count: u64,
     pulls: u64,
+    /// What FastClick's device elements have beside.
+    hardware: Option<Hardware>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -100,8 +103,27 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if burst == 0 {
         return Err("bad BURST".into());
     }
+    make(config, interface, &method, Wishes { queue, burst, debug, hardware: None })
+}
+
+/// What is wanted of an interface.
+pub(super) struct Wishes {
+    pub(super) queue: Option<u32>,
+    pub(super) burst: usize,
+    pub(super) debug: bool,
+    pub(super) hardware: Option<Hardware>,
+}
+
+/// Makes an element that sends as it is wanted.
+pub(super) fn make(
+    config: &Config<'_>,
+    interface: String,
+    method: &str,
+    wishes: Wishes,
+) -> Result<Box<dyn Element>, ConfigError> {
+    let Wishes { queue, burst, debug, hardware } = wishes;
     let place = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0) as u32;
-    let queue = match method.as_str() {
+    let queue = match method {
         "LINUX" | "PCAP" if queue.is_some() => {
             let xps = format!("/sys/class/net/{interface}/queues/tx-*/xps_cpus");
             return Err(format!("QUEUE: of a packet socket the kernel chooses the queue ({xps} says how); METHOD XDP has queues").into());
@@ -123,6 +145,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         retry_ns: 0,
         count: 0,
         pulls: 0,
+        hardware,
     }))
 }
 
@@ -217,6 +240,14 @@ impl ToDevice {
 
 impl Element for ToDevice {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if let Some(hardware) = &mut self.hardware
+            && !hardware.begin()?
+        {
+            // It goes on as with an interface that has gone.
+            self.retry_ns = i64::MAX;
+            pulling::begin(cx, self.pulls_input);
+            return Ok(());
+        }
         match Tx::open(&self.interface, self.queue) {
             Ok(tx) => self.tx = Some(tx),
             // The configuration that this one replaces will let go.
@@ -304,6 +335,14 @@ impl Element for ToDevice {
             e.debug = router::value(cx, text)?;
             Ok(())
         });
+        if self.hardware.is_some() {
+            hardware::handlers(h, Side::Sends, |e: &ToDevice| e.hardware.as_ref());
+            for name in ["dropped", "n_dropped"] {
+                h.read(name, |_: &mut ToDevice, cx| cx.drops().iter().map(|(_, count)| count).sum::<u64>())
+                    .merged(Merge::Sum);
+            }
+            h.read("n_sent", |e: &mut ToDevice, _| e.count).merged(Merge::Sum);
+        }
     }
 }
 

@@ -1,0 +1,155 @@
+//! Receives packets from a network interface that FastClick would leave to DPDK.
+//!
+//! ```click
+//! FromDPDKDevice(PORT [, QUEUE, PROMISC, KEYWORDS])
+//! FromNetmapDevice(DEVNAME [, QUEUE, PROMISC, KEYWORDS])
+//! ```
+//!
+//! What FromDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as they are. The interface stays
+//! the kernel's: packets come through a packet socket or, with METHOD XDP, an AF_XDP socket.
+//!
+//! PORT is the name of an interface, or the PCI address of a device of which the kernel has one, or a port number. Which interface a number
+//! means is said where DPDK would be told: `clique click --dpdk -a 0000:51:00.0 --vdev net_af_packet0,iface=eth0 -- FILE` makes the
+//! device's interface port 0 and eth0 port 1. `netmap:` in front of a name is taken off.
+//!
+//! Ports: no inputs, 1 output. Processing: push. Workers: an instance on each.
+//!
+//! # Arguments
+//! - `PORT` (FromNetmapDevice: `DEVNAME`): the interface.
+//! - `QUEUE` (integer, default -1): the only receive queue whose packets come, unless it is negative.
+//! - `PROMISC` (boolean, default true): receive frames for other hosts, too.
+//! - `BURST` (integer, default 32): frames taken at a time.
+//! - `MAC` (Ethernet address): if it is not the interface's, frames for other hosts are received, whatever PROMISC says.
+//! - `RSS_AGGREGATE` (boolean, default false): set the aggregate annotation to a hash of addresses, protocol and ports.
+//! - `PAINT_QUEUE` (boolean, default false): set the paint annotation to the number of the worker among those that receive.
+//! - `ACTIVE` (boolean, default true): whether packets are received.
+//! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; nothing is received then.
+//! - `TIMESTAMP` (boolean, default true): set the time.
+//! - `METHOD`, `SNIFFER`: as of FromDevice.
+//! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MAXTHREADS`, `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `MODE`, `FLOW_ISOLATE`,
+//!   `FLOW_RULES_FILE`, `VF_POOLS`, `VF_VLAN`, `MAX_RSS`, `RETA_SIZE`, `RX_INTR`, `PAUSE`, `CLEAR`, `IPCO`, `TCO`, `UCO`, `KEEPHAND`, `VERBOSE`: accepted.
+//!   Each worker receives, and packets of a flow go to one worker.
+//!
+//! # Handlers
+//! Those of FromDevice, and:
+//! - `active` (read, write): the argument.
+//! - `hw_count`, `hw_bytes`, `hw_dropped`, `hw_errors`, `nombufs`, `xstats` (read): what the kernel has counted of the interface since the router began:
+//!   packets, bytes, packets that the hardware missed, errors, packets that the kernel dropped; all of these.
+//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `device` (read): what the interface is.
+//!
+//! # Example
+//! ```click
+//! FromDPDKDevice(eth0, PROMISC false) -> Print -> Discard
+//! ```
+//!
+//! # See also
+//! ToDPDKDevice, FromDevice
+
+use super::from_device::{self, Wishes};
+use super::hardware::Hardware;
+use device::packet_socket::Options;
+use device::port::{Method, Shape};
+use device::xdp;
+use packet::DEFAULT_HEADROOM;
+use router::{Class, Config, ConfigError, Element};
+use wire::ethernet::MacAddr;
+
+/// The class.
+pub(crate) const CLASS: Class = Class {
+    name: "FromDPDKDevice",
+    ports: "0/1",
+    create: |config| create(config, "PORT"),
+    doc: include_str!("from_dpdk_device.rs"),
+    ..from_device::CLASS
+};
+/// The same for netmap.
+pub(crate) const NETMAP: Class =
+    Class { name: "FromNetmapDevice", create: |config| create(config, "DEVNAME"), ..CLASS };
+
+/// Bytes of a frame, at most.
+const SNAPLEN: usize = 2046;
+/// Arguments that mean nothing here.
+const OTHERS: [&str; 25] = [
+    "N_QUEUES",
+    "MINQUEUES",
+    "MAXQUEUES",
+    "MAXTHREADS",
+    "THREADOFFSET",
+    "NUMA",
+    "NUMA_NODE",
+    "SCALE",
+    "NDESC",
+    "MTU",
+    "MODE",
+    "FLOW_ISOLATE",
+    "FLOW_RULES_FILE",
+    "VF_POOLS",
+    "VF_VLAN",
+    "MAX_RSS",
+    "RETA_SIZE",
+    "RX_INTR",
+    "PAUSE",
+    "CLEAR",
+    "IPCO",
+    "TCO",
+    "UCO",
+    "KEEPHAND",
+    "VERBOSE",
+];
+
+fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut port, mut queue, mut promiscuous) = (String::new(), -1i32, true);
+    let (mut burst, mut mac, mut aggregate, mut paint) = (32usize, None::<MacAddr>, false, false);
+    let (mut active, mut missing, mut timestamp) = (true, false, true);
+    let (mut method, mut sniffer) = ("LINUX".to_owned(), true);
+    let mut others = [const { String::new() }; OTHERS.len()];
+    let args = config
+        .args()
+        .required(port_name, &mut port)
+        .positional("QUEUE", &mut queue)
+        .positional("PROMISC", &mut promiscuous)
+        .keyword("BURST", &mut burst)
+        .keyword("MAC", &mut mac)
+        .keyword("RSS_AGGREGATE", &mut aggregate)
+        .keyword("PAINT_QUEUE", &mut paint)
+        .keyword("ACTIVE", &mut active)
+        .keyword("ALLOW_NONEXISTENT", &mut missing)
+        .keyword("TIMESTAMP", &mut timestamp)
+        .keyword("METHOD", &mut method)
+        .keyword("SNIFFER", &mut sniffer);
+    OTHERS
+        .into_iter()
+        .zip(&mut others)
+        .fold(args, |args, (name, value)| args.keyword(name, value))
+        .finish()?;
+    if burst == 0 {
+        return Err("BURST out of range".into());
+    }
+    let mut hardware = Hardware::of(config, &port);
+    hardware.active = active;
+    if aggregate {
+        hardware.aggregate = Some(config.common_seed());
+    }
+    let queue = u16::try_from(queue).ok();
+    let promiscuous = promiscuous || mac.is_some_and(|mac| !hardware.has_mac(mac));
+    let left = (!sniffer).then(Vec::new);
+    let method = match method.as_str() {
+        "LINUX" | "PCAP" => {
+            let options = Options { promiscuous, outbound: false, snaplen: SNAPLEN, wait_ms: 0, queue };
+            Method::Packet(options, left)
+        }
+        "XDP" => Method::Xdp(xdp::Options { promiscuous, left: Vec::new(), busy_poll: 0 }),
+        _ => return Err("bad METHOD".into()),
+    };
+    if paint {
+        let place = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0);
+        hardware.paint = Some(place as u8);
+    }
+    hardware.may_be_missing = missing;
+    let shape = Shape { headroom: DEFAULT_HEADROOM + 2, timestamp };
+    let interface = hardware.interface().to_owned();
+    from_device::make(
+        config,
+        Wishes { burst, queue, shape, hardware: Some(hardware), ..Wishes::new(interface, method) },
+    )
+}

@@ -1,0 +1,102 @@
+//! Sends packets to a network interface that FastClick would leave to DPDK.
+//!
+//! ```click
+//! ToDPDKDevice(PORT [, QUEUE, KEYWORDS])
+//! ToNetmapDevice(DEVNAME [, QUEUE, KEYWORDS])
+//! ```
+//!
+//! What ToDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as they are. PORT is an interface as
+//! FromDPDKDevice understands it, which stays the kernel's.
+//!
+//! Packets that are pushed are dropped while the interface's queue is full; those that are pulled wait.
+//!
+//! Ports: 1 input, no outputs. Processing: agnostic. Workers: replicated, a socket for each.
+//!
+//! # Arguments
+//! - `PORT` (ToNetmapDevice: `DEVNAME`): the interface.
+//! - `QUEUE` (integer, default -1): with METHOD XDP, the queue to use, unless it is negative.
+//! - `BURST` (integer, default 32): packets asked for at a time.
+//! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; packets are dropped then.
+//! - `METHOD`: as of ToDevice.
+//! - `BLOCKING`, `IQUEUE`, `TIMEOUT`, `N_QUEUES`, `MAXQUEUES`, `MAXTHREADS`, `NDESC`, `ALLOC`, `TSO`, `IPCO`, `TCO`, `UCO`, `ACTIVE`, `VERBOSE`: accepted.
+//!   Checksums are computed before packets come here.
+//!
+//! # Handlers
+//! Those of ToDevice, and:
+//! - `n_sent` (read): packets sent. `dropped`, `n_dropped` (read): packets dropped here.
+//! - `hw_count`, `hw_bytes`, `hw_errors`, `xstats` (read): what the kernel has counted of the interface since the router began.
+//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `device` (read): what the interface is.
+//!
+//! # Example
+//! ```click
+//! FromDPDKDevice(eth0) -> EtherMirror -> ToDPDKDevice(eth0, BLOCKING true)
+//! ```
+//!
+//! # See also
+//! FromDPDKDevice, ToDevice
+
+use super::hardware::Hardware;
+use super::to_device::{self, Wishes};
+use router::{Class, Config, ConfigError, Element};
+
+/// The class.
+pub(crate) const CLASS: Class = Class {
+    name: "ToDPDKDevice",
+    ports: "1/0",
+    processing: "a/",
+    create: |config| create(config, "PORT"),
+    doc: include_str!("to_dpdk_device.rs"),
+    ..to_device::CLASS
+};
+/// The same for netmap.
+pub(crate) const NETMAP: Class =
+    Class { name: "ToNetmapDevice", create: |config| create(config, "DEVNAME"), ..CLASS };
+
+/// Arguments that mean nothing here.
+const OTHERS: [&str; 14] = [
+    "BLOCKING",
+    "IQUEUE",
+    "TIMEOUT",
+    "N_QUEUES",
+    "MAXQUEUES",
+    "MAXTHREADS",
+    "NDESC",
+    "ALLOC",
+    "TSO",
+    "IPCO",
+    "TCO",
+    "UCO",
+    "ACTIVE",
+    "VERBOSE",
+];
+
+fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut port, mut queue, mut burst, mut missing) = (String::new(), -1i32, 32usize, false);
+    let (mut method, mut others) = ("LINUX".to_owned(), [const { String::new() }; OTHERS.len()]);
+    let args = config
+        .args()
+        .required(port_name, &mut port)
+        .positional("QUEUE", &mut queue)
+        .keyword("BURST", &mut burst)
+        .keyword("ALLOW_NONEXISTENT", &mut missing)
+        .keyword("METHOD", &mut method);
+    OTHERS
+        .into_iter()
+        .zip(&mut others)
+        .fold(args, |args, (name, value)| args.keyword(name, value))
+        .finish()?;
+    if burst == 0 {
+        return Err("bad BURST".into());
+    }
+    let mut hardware = Hardware::of(config, &port);
+    hardware.may_be_missing = missing;
+    // Of a packet socket the kernel chooses the queue.
+    let queue = u32::try_from(queue).ok().filter(|_| method == "XDP");
+    let interface = hardware.interface().to_owned();
+    to_device::make(
+        config,
+        interface,
+        &method,
+        Wishes { queue, burst, debug: false, hardware: Some(hardware) },
+    )
+}
