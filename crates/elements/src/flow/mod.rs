@@ -16,7 +16,7 @@ mod flow_rand_load;
 mod flow_rate_limiter;
 mod flow_round_robin_switch;
 mod flow_switch;
-mod key;
+pub(crate) mod key;
 mod mappings;
 mod shared;
 mod space;

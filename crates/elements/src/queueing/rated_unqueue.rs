@@ -72,7 +72,15 @@ pub(super) fn create_for(config: &mut Config<'_>, bytes: bool) -> Result<Box<dyn
     args.finish()?;
     let limit = RateLimit::of(arguments)?;
     let burst = burst.max(1) as usize;
-    Ok(Box::new(RatedUnqueue { limit, length, drive: Drive::new(active), burst, left: 0, asked: 0, packets: 0 }))
+    Ok(Box::new(RatedUnqueue {
+        limit,
+        length,
+        drive: Drive::new(active),
+        burst,
+        left: 0,
+        asked: 0,
+        packets: 0,
+    }))
 }
 
 /// What counts of a packet where bytes do.
