@@ -177,6 +177,9 @@ impl Lexer {
         let start = self.pos;
         let end = s[start..].iter().position(|b| b"\r\n".contains(b)).map_or(s.len(), |n| start + n);
         self.pos = end;
+        if start == 0 && text.starts_with("#!") {
+            return; // the file can be run as a program
+        }
         let line = text[start + 1..end].trim_start_matches([' ', '\t']);
         let line = match line.strip_prefix("line") {
             Some(rest) if rest.starts_with([' ', '\t']) => rest.trim_start_matches([' ', '\t']),
