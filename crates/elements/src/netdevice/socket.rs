@@ -1,8 +1,8 @@
 //! Carries packets over a socket.
 //!
 //! ```click
-//! Socket(TCP, IP, PORT [, LOCALIP, LOCALPORT, KEYWORDS])
-//! Socket(UDP, IP, PORT [, LOCALIP, LOCALPORT, KEYWORDS])
+//! Socket(TCP, ADDR, PORT [, LOCALADDR, LOCALPORT, KEYWORDS])
+//! Socket(UDP, ADDR, PORT [, LOCALADDR, LOCALPORT, KEYWORDS])
 //! Socket(UNIX, FILENAME [, LOCALFILENAME, KEYWORDS])
 //! Socket(UNIX_DGRAM, FILENAME [, LOCALFILENAME, KEYWORDS])
 //! ```
@@ -13,20 +13,24 @@
 //! annotation. It is a client with CLIENT true, without outputs, or with a local address.
 //!
 //! TCP and UNIX carry a stream: packets come out as the data arrives, not as it was sent. Unlike Click's, which stops
-//! the router while a socket is full, up to 1000 packets that were pushed wait, and further ones are dropped. ALLOW and DENY are not known:
-//! put an IPFilter in front of the service, or use the kernel's.
+//! the router while a socket is full, up to 1000 packets that were pushed wait, and further ones are dropped.
+//!
+//! ALLOW and DENY name IPv4 lookup elements, RadixIPLookup for instance, whose prefixes say which hosts a TCP or UDP server talks with: a host
+//! with a route in ALLOW does, else one with a route in DENY does not, and all others do. The routes may change meanwhile. A connection that is not
+//! wanted is closed at once, a datagram dropped.
 //!
 //! Ports: up to 1 input and 1 output. Processing: agnostic input, push output. Workers: exclusive.
 //!
 //! # Arguments
-//! - `IP`, `PORT` or `FILENAME`: where to connect to, or what to bind. A name that begins with `@` is abstract.
-//! - `LOCALIP`, `LOCALPORT` or `LOCALFILENAME`: what a client binds.
+//! - `ADDR`, `PORT` or `FILENAME`: where to connect to, or what to bind. A name that begins with `@` is abstract.
+//! - `LOCALADDR`, `LOCALPORT` or `LOCALFILENAME`: what a client binds.
 //! - `SNAPLEN` (integer, default 2048): bytes of a packet that is received, at most.
 //! - `NODELAY` (boolean, default true): with TCP, send at once.
 //! - `CLIENT` (boolean): be a client, or a server.
 //! - `SNDBUF`, `RCVBUF` (integer): bytes of the socket's buffers.
 //! - `TIMESTAMP` (boolean, default true): set the time of packets that are received.
 //! - `VERBOSE` (boolean, default false): report connections.
+//! - `ALLOW`, `DENY` (names of elements): hosts that a server talks with, and hosts that it does not talk with.
 //!
 //! # Handlers
 //! - `connected` (read): whether packets can be sent.
@@ -40,11 +44,10 @@
 //! ControlSocket, FromDevice, KernelTun
 
 use crate::pulling;
+use crate::route::Membership;
 use device::Trouble;
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
-use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Interest, Pull, Residency,
-};
+use router::{Activity, Args, Class, Config, ConfigError, Cx, Element, Handlers, Interest, Pull, Residency};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, sockopt,
@@ -85,10 +88,15 @@ struct Settings {
     rcvbuf: Option<usize>,
     timestamp: bool,
     verbose: bool,
+    /// The elements that know who is wanted, and who is not.
+    allow: Option<String>,
+    deny: Option<String>,
 }
 
 struct Socket {
     settings: Settings,
+    allow: Option<Membership>,
+    deny: Option<Membership>,
     fd: Option<Arc<OwnedFd>>,
     /// The connection, or the socket itself where there are none.
     active: Option<Arc<OwnedFd>>,
@@ -103,51 +111,48 @@ struct Socket {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut kind, mut first, mut rest) = (String::new(), String::new(), Vec::new());
+    let (mut kind, mut words) = (String::new(), Vec::new());
     let (mut client, mut snaplen, mut nodelay) = (None::<bool>, 2048usize, true);
     let (mut sndbuf, mut rcvbuf, mut timestamp, mut verbose) = (None, None, true, false);
-    config
-        .args()
-        .required("TYPE", &mut kind)
-        .required("ADDR", &mut first)
-        .keyword("CLIENT", &mut client)
+    let (mut allow, mut deny) = (None::<String>, None::<String>);
+    let (mut address, mut port, mut own_address, mut own_port) =
+        (Ipv4Addr::UNSPECIFIED, 0u16, None::<Ipv4Addr>, 0u16);
+    let (mut name, mut own_name) = (String::new(), None::<String>);
+    config.args().required("TYPE", &mut kind).rest(&mut words).finish()?;
+    let kind = kind.to_uppercase();
+    let stream = matches!(kind.as_str(), "TCP" | "UNIX");
+    let is_inet = matches!(kind.as_str(), "TCP" | "UDP");
+    let args = Args::new(words, config.scope());
+    let args = match kind.as_str() {
+        "TCP" | "UDP" => args
+            .required("ADDR", &mut address)
+            .required("PORT", &mut port)
+            .positional("LOCALADDR", &mut own_address)
+            .positional("LOCALPORT", &mut own_port)
+            .keyword("ALLOW", &mut allow)
+            .keyword("DENY", &mut deny),
+        "UNIX" | "UNIX_DGRAM" => {
+            args.required("FILENAME", &mut name).positional("LOCALFILENAME", &mut own_name)
+        }
+        _ => return Err(format!("unknown socket type '{kind}'").into()),
+    };
+    args.keyword("CLIENT", &mut client)
         .keyword("SNAPLEN", &mut snaplen)
         .keyword("NODELAY", &mut nodelay)
         .keyword("SNDBUF", &mut sndbuf)
         .keyword("RCVBUF", &mut rcvbuf)
         .keyword("TIMESTAMP", &mut timestamp)
         .keyword("VERBOSE", &mut verbose)
-        .rest(&mut rest)
         .finish()?;
-    let kind = kind.to_uppercase();
-    let stream = matches!(kind.as_str(), "TCP" | "UNIX");
-    let mut rest = rest.into_iter();
-    let (family, remote, local, file, ip) = match kind.as_str() {
-        "TCP" | "UDP" => {
-            let inet = |ip: &str, port: Option<String>| {
-                let ip = Ipv4Addr::from_arg(ip, config.scope()).map_err(|error| format!("ADDR: {error}"))?;
-                let port = port.ok_or("PORT: required argument missing")?;
-                let port = u16::from_arg(&port, config.scope()).map_err(|error| format!("PORT: {error}"))?;
-                Ok::<_, ConfigError>(SocketAddrV4::new(ip, port))
-            };
-            let remote = inet(&first, rest.next())?;
-            let local = match rest.next() {
-                Some(ip) => Some(inet(&ip, rest.next().or_else(|| Some("0".to_owned())))?.into()),
-                None => None,
-            };
-            (AddressFamily::INET, remote.into(), local, None, Some(remote))
-        }
-        "UNIX" | "UNIX_DGRAM" => {
-            let local = rest.next();
-            let file = local.clone().unwrap_or_else(|| first.clone());
-            let local = local.map(|name| unix(&name)).transpose()?;
-            (AddressFamily::UNIX, unix(&first)?, local, Some(file), None)
-        }
-        _ => return Err(format!("unknown socket type '{kind}'").into()),
+    let (family, remote, local, file, ip) = if is_inet {
+        let remote = SocketAddrV4::new(address, port);
+        let local = own_address.map(|address| SocketAddrV4::new(address, own_port).into());
+        (AddressFamily::INET, remote.into(), local, None, Some(remote))
+    } else {
+        let local = own_name.as_deref().map(unix).transpose()?;
+        let remote = unix(&name)?;
+        (AddressFamily::UNIX, remote, local, Some(own_name.unwrap_or(name)), None)
     };
-    if rest.next().is_some() {
-        return Err("too many arguments".into());
-    }
     let client = client.unwrap_or(config.outputs() == 0 || local.is_some());
     Ok(Box::new(Socket {
         settings: Settings {
@@ -165,7 +170,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
             rcvbuf,
             timestamp,
             verbose,
+            allow,
+            deny,
         },
+        allow: None,
+        deny: None,
         fd: None,
         active: None,
         peer: None,
@@ -252,12 +261,26 @@ impl Socket {
     }
 
     fn accept(&mut self, cx: &Cx<'_>) {
-        if let (None, true, Some(fd)) = (&self.active, self.settings.stream, &self.fd)
-            && let Ok(connection) = rustix::net::accept_with(fd, FLAGS)
+        while let (None, true, Some(fd)) = (&self.active, self.settings.stream, &self.fd)
+            && let Ok((connection, from)) = rustix::net::acceptfrom_with(fd, FLAGS)
         {
-            self.active = Some(Arc::new(connection));
-            self.say(cx, "opened connection");
+            if self.is_wanted(cx, from.as_ref()) {
+                self.active = Some(Arc::new(connection));
+                self.say(cx, "opened connection");
+            } else {
+                self.say(cx, "refused connection");
+            }
         }
+    }
+
+    /// Whether the server talks with a host.
+    fn is_wanted(&self, cx: &Cx<'_>, from: Option<&SocketAddrAny>) -> bool {
+        if self.allow.is_none() && self.deny.is_none() {
+            return true;
+        }
+        let Some(Ok(from)) = from.map(|from| SocketAddrV4::try_from(from.clone())) else { return true };
+        let has = |list: &Option<Membership>| list.as_ref().is_some_and(|list| list.has(cx, *from.ip()));
+        has(&self.allow) || !has(&self.deny)
     }
 
     /// Reads one packet; false if there is none now.
@@ -268,7 +291,12 @@ impl Socket {
         let received = rustix::net::recvfrom(&active, packet.data_mut(), RecvFlags::empty());
         let len = match received {
             Ok((len, _, from)) if len > 0 => {
-                if !self.settings.client && !self.settings.stream {
+                let serves = !self.settings.client && !self.settings.stream;
+                if serves && !self.is_wanted(cx, from.as_ref()) {
+                    cx.drop(packet, "from a host that is not wanted");
+                    return true;
+                }
+                if serves {
                     self.peer = from;
                 }
                 len
@@ -353,6 +381,8 @@ impl Socket {
 
 impl Element for Socket {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let list = |name: &Option<String>| name.as_ref().map(|name| Membership::of(cx, name)).transpose();
+        (self.allow, self.deny) = (list(&self.settings.allow)?, list(&self.settings.deny)?);
         let fd = Arc::new(self.settings.open()?);
         if self.settings.client || !self.settings.stream {
             self.active = Some(fd.clone());
@@ -432,16 +462,17 @@ mod tests {
             ("TCP, 1.2.3.4", "PORT: required argument missing"),
             ("UNIX, /a, /b, /c", "too many arguments"),
             ("UDP, 1.2.3.4, 70000", "PORT: "),
+            ("UDP, ADDR 127.0.0.1, PORT 0, DENY frog", "no element named 'frog'"),
+            ("UDP, 127.0.0.1, 0, ALLOW d", "'d' is not a IPRouteTable element"),
+            ("UNIX, /a, DENY d", "DENY: unknown argument"),
         ] {
-            let said = errors(&format!("Socket({arguments}) -> Discard"));
+            let said = errors(&format!("Socket({arguments}) -> d :: Discard"));
             assert!(said.contains(error), "{said}");
         }
         let long = "x".repeat(200);
         assert!(errors(&format!("Socket(UNIX, /{long}) -> Discard")).contains("too long"));
     }
 
-    /// What one socket sends the other receives, whole and in order: over a stream larger than any buffer, and over
-    /// datagrams, whose bounds it keeps, both ways.
     /// What the kernel refuses is explained, with what was tried.
     #[test]
     fn refusals() {
@@ -461,6 +492,34 @@ mod tests {
         }
     }
 
+    /// A server talks with hosts that ALLOW has a route for, and with others that DENY has none for, over datagrams and over streams.
+    #[test]
+    fn wanted() {
+        let port = || std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (open, closed, stream, shut) = (port(), port(), port(), port());
+        let config = format!(
+            "here :: RadixIPLookup(127.0.0.0/8 0); all :: StaticIPLookup(0/0 0); Idle -> here -> all -> Idle;
+             Socket(UDP, ADDR 127.0.0.1, PORT {open}, ALLOW here, DENY all) -> a :: Counter(COUNT_CALL 3 done.run) -> Discard;
+             shut :: Socket(udp, 127.0.0.1, {closed}, DENY here) -> b :: Counter -> Discard;
+             Socket(TCP, 127.0.0.1, PORT {stream}, DENY all, ALLOW here) -> c :: Counter(BYTE_COUNT_CALL 10 done.run) -> Discard;
+             Socket(TCP, 127.0.0.1, {shut}, DENY here) -> d :: Counter -> Discard;
+             s :: TimedSource(0.01, hello) -> t :: Tee(4) -> Socket(UDP, 127.0.0.1, {open}, CLIENT true);
+             t[1] -> Socket(UDP, 127.0.0.1, {closed}, CLIENT true);
+             t[2] -> Socket(TCP, 127.0.0.1, {stream}, CLIENT true);
+             t[3] -> Socket(TCP, 127.0.0.1, {shut}, CLIENT true);
+             done :: Script(TYPE PASSIVE, set n $(add $n 1), goto end $(lt $n 2), wait 0.05, stop, label end)"
+        );
+        let mut router =
+            build_at(&config, 1, 32, Clock::real(), Resources::default()).unwrap_or_else(|e| panic!("{e}"));
+        router.run();
+        let mut read = |path: &str| router.call(Call::read(path, "")).unwrap();
+        assert!(read("a.count").parse::<u64>().unwrap() >= 3);
+        assert_eq!([read("b.count"), read("d.count")], ["0", "0"]);
+        assert!(read("shut.drop_reasons").contains("from a host that is not wanted"));
+    }
+
+    /// What one socket sends the other receives, whole and in order: over a stream larger than any buffer, and over
+    /// datagrams, whose bounds it keeps, both ways.
     #[test]
     fn there_and_back() {
         let dir = tempfile::tempdir().unwrap();

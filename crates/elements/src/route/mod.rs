@@ -2,7 +2,7 @@
 //!
 //! All classes share one implementation: [`element`] is the element, [`table`] the routes behind it, [`family`] what
 //! differs between IPv4 and IPv6. The files named after classes have their documentation and say which kind of table they use.
-//! [`contend`] has the elements that put a table under stress.
+//! [`contend`] has the elements that put a table under stress; [`membership`] is for elements of other families that ask for addresses.
 
 mod bash_radix_ip_lookup;
 mod cache;
@@ -17,6 +17,7 @@ mod ip6_lookup;
 mod ip_lookup;
 mod linear_ip_lookup;
 mod lookup_ip6_route;
+mod membership;
 mod order;
 mod pound_radix_ip_lookup;
 mod radix_ip_lookup;
@@ -28,6 +29,7 @@ mod table;
 mod target;
 mod words;
 
+pub(crate) use membership::Membership;
 use router::Class;
 
 /// The classes of this family.
