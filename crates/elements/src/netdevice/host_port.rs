@@ -34,6 +34,11 @@ pub(super) struct Common {
 }
 
 impl Common {
+    /// The interface's name, once it is open.
+    pub(super) fn name(&self) -> String {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
     /// A queue of the interface, if it has this name and is open; of queues there may be fewer.
     pub(super) fn named(&self, name: &str, queue: usize) -> Option<Arc<OwnedFd>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! Sends packets to this machine's kernel.
 //!
 //! ```click
-//! ToHost(DEVNAME [, QUEUE])
+//! ToHost([DEVNAME, QUEUE])
 //! ```
 //!
 //! The kernel receives the packets on the interface DEVNAME, which a FromHost of the same configuration makes: Ethernet
@@ -11,7 +11,7 @@
 //! Ports: 1 input, no outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `DEVNAME` (word): the interface's name.
+//! - `DEVNAME` (word): the interface's name. It may be left out, as in Click's kernel module, where the configuration has one FromHost.
 //! - `QUEUE` (integer, default: the worker's own): the queue through which packets come, modulo the number of queues.
 //!
 //! # Handlers
@@ -45,7 +45,7 @@ struct ToHost {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut name, mut queue) = (String::new(), None::<u32>);
-    config.args().required("DEVNAME", &mut name).keyword("QUEUE", &mut queue).finish()?;
+    config.args().positional("DEVNAME", &mut name).keyword("QUEUE", &mut queue).finish()?;
     let own = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0);
     let queue = queue.map_or(own, |queue| queue as usize);
     Ok(Box::new(ToHost { name, queue, fd: None, failing: false }))
@@ -54,13 +54,20 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Element for ToHost {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let info = cx.info();
-        let open = |element| info.shared::<Common>(element)?.named(&self.name, self.queue);
-        self.fd = (0..info.nodes.len()).filter(|&e| info.nodes[e].class.name == "FromHost").find_map(open);
-        match self.fd {
-            Some(_) => Ok(()),
-            None => {
-                Err(format!("ToHost({}) requires an initialized FromHost with the same dev_name", self.name)
-                    .into())
+        let is_source = |&element: &usize| info.nodes[element].class.name == "FromHost";
+        let sources: Vec<usize> = (0..info.nodes.len()).filter(is_source).collect();
+        let parts = sources.iter().filter_map(|&element| info.shared::<Common>(element));
+        if let ("", [_]) = (self.name.as_str(), &sources[..]) {
+            self.name = parts.clone().map(|part| part.name()).collect();
+        }
+        self.fd = parts.clone().find_map(|part| part.named(&self.name, self.queue));
+        match (&self.fd, self.name.as_str()) {
+            (Some(_), _) => Ok(()),
+            (None, "") => {
+                Err("DEVNAME: required argument missing, unless there is exactly one FromHost".into())
+            }
+            (None, name) => {
+                Err(format!("ToHost({name}) requires an initialized FromHost with the same dev_name").into())
             }
         }
     }
