@@ -82,7 +82,7 @@ const CLASSES: &[(&str, &[&str])] = &[
         "IP6SRv6FECDecode", "IP6Drop", "CheckBIERin6Header"]),
     ("use ProtocolTranslator64 or AddressTranslator", &["StatefulTranslator64"]),
     ("use SetTCPChecksumIP6 for TCP; UDPIP6Encap and ICMP6Error, for instance, make right checksums", &["SetICMPChecksumIP6", "SetTransportChecksumIP6"]),
-    ("use AggregateIPFlows or AggregateIP", &["AggregateGroup", "AggregateHash"]),
+    ("use AggregateIPFlows or AggregateIP", &["AggregateGroup"]),
     ("use Discard", &["DiscardNoFreeBuffer"]),
     ("use HashSwitch or IPRRSwitch", &["FlowMinLoadSwitch"]),
     ("use Shifter, StoreIPAddress or StoreData", &["NetworkHeaderFieldsRewriter"]),
@@ -132,7 +132,7 @@ const FAMILIES: &[(&str, &str)] = &[
 
 const DEVICE: &str = "use FromDevice and ToDevice, which take AF_XDP sockets or packet sockets, or FromDump and ToDump for files";
 const CONTEXTS: &str = "use CTXManager and CTXDispatcher; what looks into streams is not built";
-const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
+const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowNAPTLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
 const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
 const LOCKS: &str = "elements need no locks here: each belongs to one worker; remove the element";
 const MEASURE: &str =

@@ -5,7 +5,7 @@
 //! ARPQuerier(NAME [, KEYWORDS])
 //! ```
 //!
-//! IP and ETH are this host's addresses on the network; NAME is a name that stands for both.
+//! IP and ETH are this host's addresses on the network; NAME is a name that stands for both. FastClick's FlowARPQuerier is another name for the element.
 //!
 //! Packets at input 0 are IP packets with a destination annotation. If the Ethernet address for it is known, the packet
 //! leaves by output 0 in an Ethernet frame. Otherwise it waits, and an ARP query goes out: by output 1, or by output 0 if
@@ -74,6 +74,8 @@ pub(crate) const CLASS: Class = Class::new("ARPQuerier", create::<false>)
     .residency(Residency::Shared)
     .live()
     .doc(include_str!("arp_querier.rs"));
+/// FastClick's name for it behind a flow manager.
+pub(crate) const FLOW: Class = Class { name: "FlowARPQuerier", ..CLASS };
 
 /// Makes an ARPQuerier, or with `HOP` an IPAdjacency.
 pub(super) fn create<const HOP: bool>(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

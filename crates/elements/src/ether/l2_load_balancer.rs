@@ -11,11 +11,11 @@
 //!
 //! # Arguments
 //! - `DST` (Ethernet address), any number of times: the servers.
-//! - `LB_MODE` (default `rr`): how a server is chosen: `rr`, one after the other; `hash` or `hash_crc`, by IP addresses and ports, if the IP
-//!   header is marked; `hash_agg`, by the aggregate annotation.
+//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of IPLoadBalancer. Addresses, ports and
+//!   connections are seen only where the IP header is marked.
 //!
 //! # Handlers
-//! None.
+//! Those of IPLoadBalancer.
 //!
 //! # Example
 //! ```click
@@ -25,41 +25,47 @@
 //! # See also
 //! IPLoadBalancer, EtherRewrite
 
-use super::vlan::NO_HEADER;
-use crate::ip::balance::{Balance, Mode};
+use crate::ip::balance::{Servers, Settings};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
-use wire::ethernet::{Header, MacAddr};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
+};
+use std::any::Any;
+use wire::ethernet::MacAddr;
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("L2LoadBalancer", create).processing("h/h").doc(include_str!("l2_load_balancer.rs"));
+pub(crate) const CLASS: Class = Class::new("L2LoadBalancer", create)
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .doc(include_str!("l2_load_balancer.rs"));
 
-struct L2LoadBalancer {
-    servers: Vec<MacAddr>,
-    balance: Balance,
-}
+struct L2LoadBalancer(Servers<MacAddr>);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut servers, mut mode) = (Vec::new(), Mode::RoundRobin);
-    config.args().keywords("DST", &mut servers).keyword("LB_MODE", &mut mode).finish()?;
-    if servers.is_empty() {
-        return Err("DST: required argument missing".into());
-    }
-    let balance = Balance::new(mode, servers.len(), config);
-    Ok(Box::new(PerPacket(L2LoadBalancer { servers, balance })))
+    let (mut addresses, mut settings) = (Vec::new(), Settings::default());
+    settings.read(config.args().keywords("DST", &mut addresses)).finish()?;
+    Ok(Box::new(PerPacket(L2LoadBalancer(Servers::new(addresses, settings, config)?))))
 }
 
 impl Simple for L2LoadBalancer {
     #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let server = self.servers[self.balance.pick(packet)];
-        match Header::new_checked_mut(packet.data_mut()) {
-            Ok(mut header) => {
-                header.set_dst(server);
-                Verdict::Pass
-            }
-            Err(_) => Verdict::Drop(NO_HEADER),
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let server = self.0.pick(cx, packet);
+        self.0.send(server, packet)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.0.clone()))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Some(old) = state.downcast_ref() {
+            self.0.adopt(old);
         }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        Servers::handlers(h, |e: &L2LoadBalancer| &e.0);
     }
 }

@@ -47,6 +47,7 @@ pub const CLASSES: &[&Class] = &[
     &arp_advertiser::CLASS,
     &arp_faker::CLASS,
     &arp_querier::CLASS,
+    &arp_querier::FLOW,
     &arp_responder::CLASS,
     &arp_table::CLASS,
     &check_arp_header::CLASS,

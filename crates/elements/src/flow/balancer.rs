@@ -26,10 +26,10 @@ impl<A: Target> Simple for FlowBalancer<A> {
     }
 
     #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let Some((server, new)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
         if new {
-            *server = self.servers.pick(packet);
+            *server = self.servers.pick(cx, packet);
         }
         self.servers.send(*server, packet)
     }

@@ -19,8 +19,8 @@
 //! a server is gone. Packets that wait in queues keep their flow if this element's CAPACITY and workers, and what managers there are before it in the
 //! configuration, stay the same.
 //!
-//! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP, FlowIPManager_CuckooPP and
-//! FlowIPManager_CuckooPPIMP are FastClick's names for it with other tables and locks. Here each worker has its own flows, in a table of its own,
+//! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP, FlowIPManager_CuckooPP,
+//! FlowIPManager_CuckooPPIMP, FlowIPManager_DPDK and FlowIPManagerIMP_lazy are FastClick's names for it with other tables and locks. Here each worker has its own flows, in a table of its own,
 //! without locks; a flow whose packets come to several workers is known to each of them by itself.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
@@ -81,6 +81,10 @@ pub(crate) const HIMP: Class = Class { name: "FlowIPManagerHIMP", ..CLASS };
 pub(crate) const CUCKOO: Class = Class { name: "FlowIPManager_CuckooPP", ..CLASS };
 /// See [`IMP`].
 pub(crate) const CUCKOO_IMP: Class = Class { name: "FlowIPManager_CuckooPPIMP", ..CLASS };
+/// See [`IMP`].
+pub(crate) const DPDK: Class = Class { name: "FlowIPManager_DPDK", ..CLASS };
+/// See [`IMP`].
+pub(crate) const LAZY: Class = Class { name: "FlowIPManagerIMP_lazy", ..CLASS };
 
 /// Why packets of new flows are dropped.
 const FULL: &str = "flow table full";

@@ -16,7 +16,8 @@
 //! # Arguments
 //! - `SIP` (address): the new source address.
 //! - `ACCEPT_NONSYN` (boolean, default true): whether TCP flows may begin with a packet other than a SYN. If not, such packets are dropped.
-//! - `STATE` (boolean): FastClick's; accepted.
+//! - `STATE` (boolean, default false): whether the end of a TCP connection, by a RST or a FIN of each side, frees its port before the flow is over.
+//!   FlowIPNATReverse has to see what comes back for that.
 //!
 //! # Handlers
 //! - `ports` (read): ports that are free.
@@ -27,14 +28,13 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! The end of a TCP connection does not free its port before the flow's time is over, also with STATE.
+//! A port that the end of a connection frees stays the connection's until another flow gets it, so that the last packets pass.
 //!
 //! # See also
 //! FlowIPNATReverse, FlowIPManager, IPRewriter
 
-use super::NO_FLOW;
-use super::mappings::Mappings;
-use super::space::Space;
+use super::mappings::{Mapping, Mappings};
+use super::translator::{Kept, NO_PORTS, Translator, ports};
 use crate::ip::header::header;
 use crate::ip::shifter::{Side, change};
 use packet::Packet;
@@ -42,11 +42,7 @@ use router::{
     Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple, Verdict,
 };
 use std::any::Any;
-use std::collections::{HashSet, VecDeque};
 use std::net::Ipv4Addr;
-use std::ops::Range;
-use std::sync::Arc;
-use wire::ip_proto;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FlowIPNAT", create)
@@ -54,37 +50,9 @@ pub(crate) const CLASS: Class = Class::new("FlowIPNAT", create)
     .residency(Residency::Shared)
     .doc(include_str!("flow_ip_nat.rs"));
 
-/// Why packets are dropped.
-pub(super) const NO_PORTS: &str = "no TCP or UDP ports";
-const NONE_FREE: &str = "no port is free";
-const NO_SYN: &str = "first packet is no SYN";
-
-/// Ports below stay for services.
-const FIRST_PORT: usize = 1024;
-const PORTS: usize = 65536 - FIRST_PORT;
-/// How long to wait before looking for flows that are over again.
-const SWEEP_NS: i64 = 100_000_000;
-/// Where TCP's flags are, and SYN and ACK among them.
-const FLAGS_AT: usize = 13;
-const SYN: u8 = 2;
-const ACK: u8 = 16;
-
 struct FlowIpNat {
-    mappings: Arc<Mappings>,
-    /// The ports of flows; 0 if there was none.
-    flows: Space<u16>,
-    /// The ports that this worker may use, and those of them that no flow has; the ones that have been free for longest are in front.
-    range: Range<usize>,
-    free: VecDeque<u16>,
-    accept_nonsyn: bool,
-    swept_ns: i64,
-}
-
-/// What goes to a new configuration.
-struct Kept {
-    mappings: Arc<Mappings>,
-    flows: Space<u16>,
-    free: VecDeque<u16>,
+    address: Ipv4Addr,
+    translator: Translator,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -95,127 +63,48 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("ACCEPT_NONSYN", &mut accept_nonsyn)
         .keyword("STATE", &mut state)
         .finish()?;
-    let workers = config.workers();
-    let place = workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0);
-    let part = PORTS / workers.len().max(1);
-    let first = FIRST_PORT + place * part;
-    let mappings = config.shared(|| Ok(Mappings::new(address)))?;
-    let range = first..first + part;
-    Ok(Box::new(PerPacket(FlowIpNat {
-        mappings,
-        flows: Space::default(),
-        free: range.clone().map(|port| port as u16).collect(),
-        range,
-        accept_nonsyn,
-        swept_ns: i64::MIN,
-    })))
+    let mappings = config.shared(|| Ok(Mappings::new()))?;
+    let translator = Translator::new(config, mappings, accept_nonsyn, state);
+    Ok(Box::new(PerPacket(FlowIpNat { address, translator })))
 }
 
-/// The ports of a packet, source and destination, if it has some.
-#[inline]
-pub(super) fn ports(packet: &Packet) -> Option<(u16, u16)> {
-    let ip = header(packet)?;
-    let fits = matches!(ip.protocol(), ip_proto::TCP | ip_proto::UDP) && ip.is_first_fragment();
-    let [a, b, c, d] = *packet.transport().filter(|_| fits)?.first_chunk()?;
-    Some((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])))
-}
-
-/// Whether a TCP packet begins no connection.
-fn is_no_syn(packet: &Packet) -> bool {
-    let tcp = header(packet).is_some_and(|ip| ip.protocol() == ip_proto::TCP);
-    let flags = packet.transport().and_then(|tcp| tcp.get(FLAGS_AT)).copied().unwrap_or(0);
-    tcp && flags & (SYN | ACK) != SYN
-}
-
-impl FlowIpNat {
-    /// Frees the ports of flows that are over.
-    fn sweep(&mut self) {
-        let (free, mappings) = (&mut self.free, &self.mappings);
-        self.flows.sweep(|port| release(free, mappings, port));
-    }
-
-    /// A port for a flow that has none.
-    #[cold]
-    fn choose(&mut self, cx: &Cx<'_>, packet: &Packet) -> Result<u16, &'static str> {
-        if !self.accept_nonsyn && is_no_syn(packet) {
-            return Err(NO_SYN);
-        }
-        if self.free.is_empty() && cx.now_ns() >= self.swept_ns.saturating_add(SWEEP_NS) {
-            self.swept_ns = cx.now_ns();
-            self.sweep();
-        }
-        self.free.pop_front().ok_or(NONE_FREE)
-    }
-}
-
-/// A flow's port is free, if it had one.
-fn release(free: &mut VecDeque<u16>, mappings: &Mappings, port: u16) {
-    if port != 0 {
-        mappings.clear(port);
-        free.push_back(port);
-    }
+/// What is replaced in a packet.
+fn mapping(packet: &Packet) -> Option<Mapping> {
+    let (ip, (client_port, _)) = (header(packet)?, ports(packet)?);
+    Some(Mapping { client: ip.src(), client_port, dst: ip.dst(), server: 0 })
 }
 
 impl Simple for FlowIpNat {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.flows.connect(cx)
+        self.translator.connect(cx)
     }
 
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let Some((old_port, _)) = ports(packet) else { return Verdict::Drop(NO_PORTS) };
-        let (tag, free, mappings) = (packet.flow(), &mut self.free, &self.mappings);
-        let mut port = match self.flows.of(tag, |port| release(free, mappings, port)) {
-            Some((port, _)) => *port,
-            None => return Verdict::Drop(NO_FLOW),
+        let port = match self.translator.port_of(cx, packet, mapping) {
+            Ok((port, _)) => port,
+            Err(reason) => return Verdict::Drop(reason),
         };
-        if port == 0 {
-            port = match self.choose(cx, packet) {
-                Ok(port) => port,
-                Err(reason) => return Verdict::Drop(reason),
-            };
-            if let (Some((place, _)), Some(ip)) = (self.flows.of(tag, drop), header(packet)) {
-                self.mappings.set(port, ip.src(), old_port);
-                *place = port;
-            }
-        }
-        let address = self.mappings.address;
-        match change(packet, Side::Source, |_| address, |_| port) {
+        match change(packet, Side::Source, |_| self.address, |_| port) {
             Some(()) => Verdict::Pass,
             None => Verdict::Drop(NO_PORTS),
         }
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        let (mappings, free) = (self.mappings.clone(), std::mem::take(&mut self.free));
-        Some(Box::new(Kept { mappings, flows: self.flows.give(), free }))
+        Some(Box::new((self.address, self.translator.give())))
     }
 
     /// Flows keep their ports, unless the address or the worker's ports are others now.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Ok(old) = state.downcast::<Kept>() else { return Ok(()) };
-        let (range, mappings) = (&self.range, &self.mappings);
-        let same_address = old.mappings.address == mappings.address;
-        let mut used = HashSet::new();
-        self.flows.adopt(cx, old.flows, |port| {
-            let usable = port == 0 || same_address && range.contains(&port.into());
-            if let Some((host, host_port)) = old.mappings.get(port).filter(|_| usable) {
-                mappings.set(port, host, host_port);
-                used.insert(port);
-            }
-            usable.then_some(port)
-        });
-        let ports = old.free.into_iter().chain(range.clone().map(|port| port as u16));
-        self.free.clear();
-        self.free.extend(ports.filter(|&port| range.contains(&port.into()) && used.insert(port)));
+        if let Ok(state) = state.downcast::<(Ipv4Addr, Kept)>() {
+            let (address, kept) = *state;
+            self.translator.adopt(cx, kept, address == self.address);
+        }
         Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("ports", |e: &mut FlowIpNat, _| {
-            e.sweep();
-            e.free.len()
-        })
-        .merged(Merge::Sum);
+        h.read("ports", |e: &mut FlowIpNat, _| e.translator.count_free()).merged(Merge::Sum);
     }
 }

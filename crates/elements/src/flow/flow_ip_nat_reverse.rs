@@ -25,17 +25,20 @@
 //! # See also
 //! FlowIPNAT
 
-use super::flow_ip_nat::{NO_PORTS, ports};
-use super::mappings::Mappings;
+use super::mappings::{From, Mappings};
+use super::translator::{NO_PORTS, ports};
+use crate::ip::loads::tcp_flags;
 use crate::ip::shifter::{Side, change};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, ElementName, PerPacket, Simple, Verdict};
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("FlowIPNATReverse", create).processing("h/h").doc(include_str!("flow_ip_nat_reverse.rs"));
+
+/// Why packets are dropped.
+pub(super) const NO_MAPPING: &str = "no flow has the port";
 
 struct FlowIpNatReverse {
     nat: ElementName,
@@ -45,10 +48,7 @@ struct FlowIpNatReverse {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut nat = ElementName::default();
     config.args().required("NAT", &mut nat).finish()?;
-    Ok(Box::new(PerPacket(FlowIpNatReverse {
-        nat,
-        mappings: Arc::new(Mappings::new(Ipv4Addr::UNSPECIFIED)),
-    })))
+    Ok(Box::new(PerPacket(FlowIpNatReverse { nat, mappings: Arc::new(Mappings::new()) })))
 }
 
 impl Simple for FlowIpNatReverse {
@@ -60,12 +60,11 @@ impl Simple for FlowIpNatReverse {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let Some((_, port)) = ports(packet) else { return Verdict::Drop(NO_PORTS) };
-        let Some((host, host_port)) = self.mappings.get(port) else {
-            return Verdict::Drop("no flow has the port");
-        };
-        match change(packet, Side::Destination, |_| host, |_| host_port) {
+        let Some((mapping, token)) = self.mappings.get(port) else { return Verdict::Drop(NO_MAPPING) };
+        self.mappings.note(port, token, From::Server, tcp_flags(packet));
+        match change(packet, Side::Destination, |_| mapping.client, |_| mapping.client_port) {
             Some(()) => {
-                packet.set_dst_ip(host);
+                packet.set_dst_ip(mapping.client);
                 Verdict::Pass
             }
             None => Verdict::Drop(NO_PORTS),

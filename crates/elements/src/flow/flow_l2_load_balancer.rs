@@ -11,11 +11,11 @@
 //!
 //! # Arguments
 //! - `DST` (Ethernet address), any number of times: the servers.
-//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0): as of FlowIPLoadBalancer.
+//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of FlowIPLoadBalancer.
 //! - `VIP` (address): accepted.
 //!
 //! # Handlers
-//! - `nb_total_servers`, `nb_active_servers`, `load_packets`, `load_bytes` (read): as of FlowIPLoadBalancer.
+//! - `nb_total_servers`, `nb_active_servers`, `load_conn`, `load_packets`, `load_bytes`, `load`: as of FlowIPLoadBalancer.
 //!
 //! # Example
 //! ```click
@@ -28,13 +28,15 @@
 
 use super::balancer::FlowBalancer;
 use crate::ip::balance::{Servers, Settings};
-use router::{Class, Config, ConfigError, Element, PerPacket};
+use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 use std::net::Ipv4Addr;
 use wire::ethernet::MacAddr;
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("FlowL2LoadBalancer", create).processing("h/h").doc(include_str!("flow_l2_load_balancer.rs"));
+pub(crate) const CLASS: Class = Class::new("FlowL2LoadBalancer", create)
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .doc(include_str!("flow_l2_load_balancer.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut addresses, mut settings, mut vip) =

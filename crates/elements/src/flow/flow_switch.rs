@@ -10,10 +10,11 @@
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
-//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0): as of FlowIPLoadBalancer, where servers are outputs.
+//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of FlowIPLoadBalancer, where servers are
+//!   outputs.
 //!
 //! # Handlers
-//! - `nb_total_servers`, `nb_active_servers`, `load_packets`, `load_bytes` (read): as of FlowIPLoadBalancer.
+//! - `nb_total_servers`, `nb_active_servers`, `load_conn`, `load_packets`, `load_bytes`, `load`: as of FlowIPLoadBalancer.
 //!
 //! # Example
 //! ```click
@@ -27,11 +28,14 @@
 
 use super::balancer::FlowBalancer;
 use crate::ip::balance::{Output, Servers, Settings};
-use router::{Class, Config, ConfigError, Element, PerPacket};
+use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("FlowSwitch", create).ports("1/1-").processing("h/h").doc(include_str!("flow_switch.rs"));
+pub(crate) const CLASS: Class = Class::new("FlowSwitch", create)
+    .ports("1/1-")
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .doc(include_str!("flow_switch.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut settings = Settings::default();

@@ -5,6 +5,8 @@
 //! has its own flows. When a flow ends, only the manager learns of it: others notice when its number is another flow's, or when they look.
 
 mod balancer;
+mod consistency_check;
+mod ctx_ip_load_balancer;
 mod ctx_manager;
 mod flow_counter;
 mod flow_ip_load_balancer;
@@ -12,6 +14,10 @@ mod flow_ip_manager;
 mod flow_ip_nat;
 mod flow_ip_nat_reverse;
 mod flow_l2_load_balancer;
+mod flow_lock;
+mod flow_napt_load_balancer;
+mod flow_napt_load_balancer_reverse;
+mod flow_print;
 mod flow_rand_load;
 mod flow_rate_limiter;
 mod flow_round_robin_switch;
@@ -22,14 +28,23 @@ mod shared;
 mod space;
 mod store_flow_id;
 mod table;
+mod translator;
 
 use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &consistency_check::CLASS,
+    &ctx_ip_load_balancer::CLASS,
     &ctx_manager::CLASS,
     &ctx_manager::CLASSIFIER,
     &ctx_manager::MANAGER,
+    &ctx_manager::DPDK,
+    &ctx_manager::DPDK_BUILDER,
+    &ctx_manager::DPDK_CACHE,
+    &ctx_manager::FLOW_DPDK,
+    &ctx_manager::FLOW_DPDK_BUILDER,
+    &ctx_manager::FLOW_DPDK_CLASSIFIER,
     &flow_counter::CLASS,
     &flow_ip_load_balancer::CLASS,
     &flow_ip_manager::CLASS,
@@ -41,9 +56,15 @@ pub const CLASSES: &[&Class] = &[
     &flow_ip_manager::HIMP,
     &flow_ip_manager::CUCKOO,
     &flow_ip_manager::CUCKOO_IMP,
+    &flow_ip_manager::DPDK,
+    &flow_ip_manager::LAZY,
     &flow_ip_nat::CLASS,
     &flow_ip_nat_reverse::CLASS,
     &flow_l2_load_balancer::CLASS,
+    &flow_lock::CLASS,
+    &flow_napt_load_balancer::CLASS,
+    &flow_napt_load_balancer_reverse::CLASS,
+    &flow_print::CLASS,
     &flow_rand_load::CLASS,
     &flow_rate_limiter::CLASS,
     &flow_round_robin_switch::CLASS,

@@ -68,6 +68,12 @@ impl<T: Default + Clone> Space<T> {
         Some((&mut state.value, true))
     }
 
+    /// Looks at what is kept of each flow that there is, or was.
+    pub(super) fn each(&mut self, mut look: impl FnMut(&mut T)) {
+        let states = self.chunks.iter_mut().flatten().flatten();
+        states.filter(|state| state.generation != 0).for_each(|state| look(&mut state.value));
+    }
+
     /// Forgets flows that are over.
     pub(super) fn sweep(&mut self, mut ended: impl FnMut(T)) {
         for (flow, state) in states(&mut self.chunks) {

@@ -13,14 +13,22 @@
 //! # Arguments
 //! - `DST` (address), any number of times: the servers.
 //! - `VIP` (address): this balancer's own address, for IPLoadBalancerReverse.
-//! - `LB_MODE` (default `rr`): how a server is chosen: `rr`, one after the other; `hash` or `hash_crc`, by addresses and ports;
-//!   `hash_agg`, by the aggregate annotation.
+//! - `LB_MODE` (default `rr`): how a server is chosen: `rr` or `wrr`, one after the other; `awrr`, the same, but those with less load more
+//!   often; `least`, the one with the least load, the first of several; `pow2`, of two at random the one with less load; `hash` or `hash_crc`,
+//!   by addresses and ports; `hash_ip`, by the sum of the bytes 32 to 39 of the packet's data; `hash_agg`, by the aggregate annotation;
+//!   `cst_hash_agg`, by that and a table in which most stays as it is when servers are added.
 //! - `NSERVER` (integer, default 0): how many of the servers are used, the first ones; 0 means all.
-//! - `LST_MODE`, `AWRR_TIME`, `AWRR_ALPHA`, `AUTOSCALE`, `FORCE_TRACK_LOAD`, `CST_BUCKETS`: of modes that are missing; accepted.
+//! - `LST_MODE` (default `conn`): what load is: `conn`, TCP connections, by their SYN, and FIN or RST; `packets`; `bytes`; `cpu`, what was
+//!   written to the handler `load`.
+//! - `AWRR_TIME` (integer, default 100): milliseconds after which `awrr` looks at loads again. `AWRR_ALPHA` (number, default 0): how much the
+//!   average counts there instead of a server's load.
+//! - `CST_BUCKETS` (integer, default 100 for each server): the size of the table of `cst_hash_agg`.
+//! - `FORCE_TRACK_LOAD`, `AUTOSCALE`: accepted; loads are always counted.
 //!
 //! # Handlers
 //! - `nb_total_servers`, `nb_active_servers` (read): how many servers there are, and are used.
-//! - `load_packets`, `load_bytes` (read): packets and bytes that each server got on the first worker.
+//! - `load_conn`, `load_packets`, `load_bytes` (read): connections, packets and bytes that each server got.
+//! - `load` (read, with the number of a server or without): how busy servers are; written as `SERVER:LOAD,SERVER:LOAD`.
 //!
 //! # Example
 //! ```click
@@ -28,18 +36,20 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! Checksums are changed with the address. Modes that measure servers' load (`least`, `pow2`, `wrr`, `awrr`) and `cst_hash_agg` are missing.
+//! Checksums are changed with the address.
 //!
 //! # See also
 //! IPLoadBalancerReverse, L2LoadBalancer, SourceIPHashMapper, RoundRobinIPMapper
 
 use super::balance::{Servers, Settings};
+use super::loads::Loads;
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
 };
 use std::any::Any;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IPLoadBalancer", create)
@@ -50,6 +60,7 @@ pub(crate) const CLASS: Class = Class::new("IPLoadBalancer", create)
 /// What IPLoadBalancerReverse asks for.
 pub(crate) struct Front {
     pub(crate) vip: Ipv4Addr,
+    loads: Arc<Loads>,
 }
 
 struct IpLoadBalancer(Servers<Ipv4Addr>);
@@ -64,14 +75,25 @@ pub(crate) fn servers(config: &mut Config<'_>) -> Result<Servers<Ipv4Addr>, Conf
     let mut settings = Settings::default();
     let args = config.args().keywords("DST", &mut addresses).required("VIP", &mut vip);
     settings.read(args).finish()?;
-    config.shared(|| Ok(Front { vip }))?;
-    Servers::new(addresses, settings, config)
+    servers_of(config, addresses, vip, settings)
+}
+
+/// The servers with these addresses.
+pub(crate) fn servers_of(
+    config: &mut Config<'_>,
+    addresses: Vec<Ipv4Addr>,
+    vip: Ipv4Addr,
+    settings: Settings,
+) -> Result<Servers<Ipv4Addr>, ConfigError> {
+    let (count, workers) = (addresses.len(), config.workers().len());
+    let front = config.shared(|| Ok(Front { vip, loads: Arc::new(Loads::new(count, workers)) }))?;
+    Servers::with(addresses, settings, front.loads.clone(), config)
 }
 
 impl Simple for IpLoadBalancer {
     #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let server = self.0.pick(packet);
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let server = self.0.pick(cx, packet);
         self.0.send(server, packet)
     }
 

@@ -7,6 +7,7 @@ mod auto_mark_ip_header;
 pub(crate) mod balance;
 mod check_ip_header;
 mod check_ip_header2;
+mod ctx_ip_load_balancer_reverse;
 mod dec_ip_ttl;
 mod drop_broadcasts;
 mod encap;
@@ -27,6 +28,7 @@ mod ip_mirror;
 mod ip_output_combo;
 mod ip_reassembler;
 mod ip_rr_switch;
+pub(crate) mod loads;
 mod mark_ip_ce;
 mod mark_ip_header;
 mod network_direction_swap;
@@ -106,6 +108,7 @@ pub const CLASSES: &[&Class] = &[
     &ip_load_balancer::CLASS,
     &ip_load_balancer_reverse::CLASS,
     &ip_load_balancer_reverse::FLOW,
+    &ctx_ip_load_balancer_reverse::CLASS,
     &ip_rr_switch::CLASS,
     &ip_rr_switch::IP_FLOW,
     &ip_rr_switch::FLOW,

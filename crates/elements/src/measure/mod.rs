@@ -3,6 +3,7 @@
 mod aggregate_counter;
 mod aggregate_filter;
 mod aggregate_first;
+mod aggregate_hash;
 mod aggregate_ip;
 mod aggregate_ip_addr_pair;
 mod aggregate_ip_flows;
@@ -40,6 +41,7 @@ pub const CLASSES: &[&Class] = &[
     &aggregate_counter::CLASS,
     &aggregate_filter::CLASS,
     &aggregate_first::CLASS,
+    &aggregate_hash::CLASS,
     &aggregate_ip::CLASS,
     &aggregate_ip_addr_pair::CLASS,
     &aggregate_ip_flows::CLASS,

@@ -1,0 +1,143 @@
+//! Gives flows one of several servers, and an address and port of its own towards it.
+//!
+//! ```click
+//! FlowNAPTLoadBalancer(DST ADDR, DST ADDR, ..., SIP ADDR, SIP ADDR, ... [, KEYWORDS])
+//! ```
+//!
+//! Flows get servers in turn. Sets the destination address of TCP and UDP packets, and the destination address annotation, to that of the flow's
+//! server, the source address to the SIP at the same place in the list, and the source port to one that is the flow's for as long as it lasts.
+//! Checksums stay right. FlowNAPTLoadBalancerReverse undoes it with packets that come back. A flow manager upstream tells flows apart; it should
+//! have a TIMEOUT. It is FastClick's element.
+//!
+//! Ports are those from 1024 on, each for one flow, whatever its server; each worker has an equal part of them, and uses the one next that has been
+//! free for longest. Packets of new flows are dropped while there is none, and so are packets without a flow, other protocols, and later fragments.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
+//!
+//! # Arguments
+//! - `DST` (address), any number of times: the servers.
+//! - `SIP` (address), as many times: the address towards each server.
+//! - `STATE` (boolean, default true): whether TCP flows must begin with a SYN, and the end of a connection, by a RST or a FIN of each side, frees
+//!   its port before the flow is over.
+//!
+//! # Handlers
+//! - `ports` (read): ports that are free. FastClick has no handlers.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager(TIMEOUT 60)
+//!   -> FlowNAPTLoadBalancer(DST 10.0.0.2, DST 10.0.0.3, SIP 10.0.0.1, SIP 10.0.0.1) -> Discard
+//! ```
+//!
+//! # See also
+//! FlowNAPTLoadBalancerReverse, FlowIPLoadBalancer, FlowIPNAT, FlowIPManager
+
+use super::mappings::{Mapping, Mappings};
+use super::translator::{Kept, NO_PORTS, Translator, ports};
+use crate::ip::header::header;
+use crate::ip::shifter::{Side, change};
+use packet::Packet;
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple, Verdict,
+};
+use std::any::Any;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FlowNAPTLoadBalancer", create)
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .doc(include_str!("flow_napt_load_balancer.rs"));
+
+/// What FlowNAPTLoadBalancerReverse asks for.
+pub(super) struct Front {
+    pub(super) mappings: Arc<Mappings>,
+    pub(super) servers: Vec<Ipv4Addr>,
+}
+
+struct FlowNaptLoadBalancer {
+    front: Arc<Front>,
+    sources: Vec<Ipv4Addr>,
+    next: u16,
+    translator: Translator,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut servers, mut sources, mut state) = (Vec::new(), Vec::new(), true);
+    config
+        .args()
+        .keywords("DST", &mut servers)
+        .keywords("SIP", &mut sources)
+        .keyword("STATE", &mut state)
+        .finish()?;
+    if servers.is_empty() {
+        return Err("DST: required argument missing".into());
+    }
+    if servers.len() != sources.len() {
+        return Err("The number of SIP must match DST".into());
+    }
+    if servers.len() > usize::from(u16::MAX) {
+        return Err("DST: too many servers".into());
+    }
+    // Each worker begins with another server.
+    let next = (config.worker() % servers.len()) as u16;
+    let front = config.shared(|| Ok(Front { mappings: Arc::new(Mappings::new()), servers }))?;
+    let translator = Translator::new(config, front.mappings.clone(), !state, state);
+    Ok(Box::new(PerPacket(FlowNaptLoadBalancer { front, sources, next, translator })))
+}
+
+/// The server in turn.
+fn turn(next: &mut u16, servers: usize) -> u16 {
+    let server = *next;
+    *next = if usize::from(server) + 1 < servers { server + 1 } else { 0 };
+    server
+}
+
+impl Simple for FlowNaptLoadBalancer {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.translator.connect(cx)
+    }
+
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let (next, servers) = (&mut self.next, &self.front.servers);
+        let make = |packet: &Packet| {
+            let (ip, (client_port, _)) = (header(packet)?, ports(packet)?);
+            let server = turn(next, servers.len());
+            Some(Mapping { client: ip.src(), client_port, dst: ip.dst(), server })
+        };
+        let (port, server) = match self.translator.port_of(cx, packet, make) {
+            Ok((port, mapping)) => (port, usize::from(mapping.server)),
+            Err(reason) => return Verdict::Drop(reason),
+        };
+        let (source, server) = (self.sources[server], servers[server]);
+        let changed = change(packet, Side::Source, |_| source, |_| port)
+            .and_then(|()| change(packet, Side::Destination, |_| server, |port| port));
+        match changed {
+            Some(()) => {
+                packet.set_dst_ip(server);
+                Verdict::Pass
+            }
+            None => Verdict::Drop(NO_PORTS),
+        }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.front.servers.clone(), self.sources.clone(), self.translator.give())))
+    }
+
+    /// Flows keep their ports and servers, unless servers, addresses or the worker's ports are others now.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(Vec<Ipv4Addr>, Vec<Ipv4Addr>, Kept)>() {
+            let (servers, sources, kept) = *state;
+            let same = servers == self.front.servers && sources == self.sources;
+            self.translator.adopt(cx, kept, same);
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("ports", |e: &mut FlowNaptLoadBalancer, _| e.translator.count_free()).merged(Merge::Sum);
+    }
+}
