@@ -42,6 +42,10 @@ pub(super) enum Id {
     Flatten,
     Source,
     Reverse,
+    Query,
+    Print,
+    Provide,
+    Elementmap,
     /// What is taken and has no meaning here.
     Ignored,
 }

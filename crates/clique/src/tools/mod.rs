@@ -4,6 +4,7 @@
 //! is a module with its options, its help and what it does; what they have in common is in `line` and `load`.
 
 mod align;
+mod buildtool;
 mod check;
 mod combine;
 mod flatten;
@@ -59,12 +60,12 @@ const TOOLS: &[&Tool] = &[
     &combine::TOOL,
     &uncombine::TOOL,
     &xml::TOOL,
+    &buildtool::TOOL,
     &pass::FASTCLASSIFIER,
     &pass::DEVIRTUALIZE,
     &refuse::MKMINDRIVER,
     &refuse::INSTALL,
     &refuse::UNINSTALL,
-    &refuse::BUILDTOOL,
 ];
 
 /// Where tools read from and write to, for their help.

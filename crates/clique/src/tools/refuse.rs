@@ -12,16 +12,6 @@ pub(super) const MKMINDRIVER: Tool = Tool {
     run: |line, _| refuse(line, "cannot build a driver: 'click' has all element classes, use it as it is"),
 };
 
-pub(super) const BUILDTOOL: Tool = Tool {
-    name: "click-buildtool",
-    usage: "COMMAND [ARGUMENT]...",
-    about: "Always fails: packages of elements in C++ cannot be built.\n",
-    run: |line, _| {
-        refuse(line, "cannot build packages in C++: write elements in Rust, as docs/guide.md shows")
-    },
-    ..MKMINDRIVER
-};
-
 pub(super) const INSTALL: Tool = Tool {
     name: "click-install",
     usage: "[OPTION]... [ROUTERFILE]",
@@ -43,7 +33,8 @@ pub(super) const UNINSTALL: Tool = Tool {
     ..INSTALL
 };
 
-fn refuse(line: &Line, reason: &str) -> Result<(), End> {
+/// Says why a tool does nothing.
+pub(super) fn refuse(line: &Line, reason: &str) -> Result<(), End> {
     line.say(reason);
     Err(End::Failed)
 }

@@ -1,5 +1,6 @@
 //! The program called as Click's tools.
 
+mod buildtool;
 mod check;
 mod combine;
 mod flatten;

@@ -75,7 +75,7 @@ fn compilers() {
         clique(&["click-devirtualize", "-k", "-e", "Idle"]),
         "click-devirtualize: there is no kernel module here: run the configuration with 'click'",
     );
-    for tool in ["click-mkmindriver", "click-buildtool", "click-install", "click-uninstall"] {
+    for tool in ["click-mkmindriver", "click-install", "click-uninstall"] {
         let found = clique(&[tool]);
         assert!(found.starts_with(&format!("exit status: 1\n--- messages\n{tool}: ")), "{found}");
         assert!(
