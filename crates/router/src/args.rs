@@ -43,6 +43,9 @@ impl Scope<'_> {
 
 /// A type of argument.
 pub trait FromArg: Sized {
+    /// What Click's handlers say they expected when they are written something else; empty where they have no such words.
+    const EXPECTED: &'static str = "";
+
     /// Reads a value from the text of an argument.
     ///
     /// # Errors
@@ -288,5 +291,15 @@ pub fn scope<'a>(cx: &'a crate::Cx<'_>) -> Scope<'a> {
 /// # Errors
 /// What is wrong with it.
 pub fn value<T: FromArg>(cx: &crate::Cx<'_>, text: &str) -> Result<T, String> {
-    T::from_arg(&lang::conf::uncomment(text), scope(cx))
+    let read = T::from_arg(&lang::conf::uncomment(text), scope(cx));
+    if T::EXPECTED.is_empty() { read } else { read.map_err(|_| format!("expected {}", T::EXPECTED)) }
+}
+
+/// The same for a handler that stands for an argument of the element: the error names the argument.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn keyword_value<T: FromArg>(cx: &crate::Cx<'_>, keyword: &str, text: &str) -> Result<T, String> {
+    let read = T::from_arg(&lang::conf::uncomment(text), scope(cx));
+    read.map_err(|error| format!("{keyword}: {error}"))
 }

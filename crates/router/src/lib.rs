@@ -36,7 +36,7 @@ mod values;
 mod work;
 mod worker;
 
-pub use args::{Args, FromArg, Scope, arguments, parse_error, scope, value};
+pub use args::{Args, FromArg, Scope, arguments, keyword_value, parse_error, scope, value};
 pub use build::{Checked, Layout, Options, build, check, layout};
 pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
 pub use clock::Clock;

@@ -97,6 +97,8 @@ pub fn parse_boolean(text: &str) -> Option<bool> {
 }
 
 impl FromArg for bool {
+    const EXPECTED: &'static str = "boolean";
+
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
         parse_boolean(text).map_or_else(|| parse_error("boolean", text), Ok)
     }
@@ -127,8 +129,10 @@ pub fn parse_integer(text: &str) -> Option<i128> {
 }
 
 macro_rules! integer {
-    ($($type:ty),*) => {$(
+    ($expected:literal: $($type:ty),*) => {$(
         impl FromArg for $type {
+            const EXPECTED: &'static str = $expected;
+
             fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
                 match parse_integer(text) {
                     Some(_) if <$type>::MIN == 0 && text.starts_with('-') => {
@@ -144,7 +148,9 @@ macro_rules! integer {
         }
     )*};
 }
-integer!(i8, i16, i32, i64, u8, u16, u32, u64, usize);
+integer!("integer": i8, i16, i32, i64, u32, u64, usize);
+integer!("uint8_t": u8);
+integer!("uint16_t": u16);
 
 /// How many entries a table has room for. As a table is made at once, more than [`TableSize::MAX`] are refused: a wrong number shall not
 /// take all of the machine's memory.
@@ -166,6 +172,8 @@ impl FromArg for TableSize {
 }
 
 impl FromArg for f64 {
+    const EXPECTED: &'static str = "real number";
+
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
@@ -183,6 +191,8 @@ fn split_unit(text: &str) -> (&str, &str) {
 /// A time span: a number with an optional unit, seconds without one. Units: `s` or `sec`, `m` or `min`, `h` or `hr`, `d`
 /// or `day`, and with the prefixes `m`, `u` and `n` before seconds (`ms`, `usec`).
 impl FromArg for Duration {
+    const EXPECTED: &'static str = "time in seconds";
+
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
         let (number, unit) = split_unit(text);
         let scale = match unit {
@@ -336,6 +346,8 @@ fn interface_prefix(scope: Scope<'_>, name: &str) -> Option<IpMask> {
 /// An IPv4 address, or a name: also `NAME:ip`, `NAME:bcast` (last address of its prefix) and `NAME:gw` (its first host, or an interface's
 /// gateway).
 impl FromArg for Ipv4Addr {
+    const EXPECTED: &'static str = "IP address";
+
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         if let Ok(address) = wire::net::parse_ipv4(text) {
             return Ok(address);
@@ -375,6 +387,8 @@ impl FromArg for Ipv6Addr {
 
 /// An Ethernet address, or a name: also `NAME:eth`.
 impl FromArg for MacAddr {
+    const EXPECTED: &'static str = "Ethernet address";
+
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         if let Ok(address) = text.parse() {
             return Ok(address);

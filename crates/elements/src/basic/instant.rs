@@ -24,6 +24,8 @@ fn parse(text: &str) -> Option<i64> {
 }
 
 impl FromArg for Instant {
+    const EXPECTED: &'static str = "time in seconds";
+
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
         parse(text).map(Instant).map_or_else(|| router::parse_error("timestamp", text), Ok)
     }

@@ -123,14 +123,14 @@ impl Simple for RandomBitErrors {
         type R = RandomBitErrors;
         h.read("p_bit_error", |e: &mut R, _| e.probability);
         h.write("p_bit_error", |e: &mut R, cx, text| {
-            let probability: Probability = router::value(cx, text)?;
+            let probability: Probability = router::keyword_value(cx, "P", text)?;
             probability.complement().ok_or(BAD_PROBABILITY)?;
             e.probability = probability;
             Ok(())
         });
         h.read("error_kind", |e: &mut R, _| e.kind);
         h.write("error_kind", |e: &mut R, cx, text| {
-            e.kind = router::value(cx, text)?;
+            e.kind = router::keyword_value(cx, "KIND", text)?;
             Ok(())
         });
         h.read("active", |e: &mut R, _| e.active);

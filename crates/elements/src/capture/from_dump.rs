@@ -543,7 +543,7 @@ impl Element for FromDump {
         h.count("reset_counts", |e: &mut D| &mut e.count);
         h.read("active", |e: &mut D, _| e.active);
         h.write("active", |e: &mut D, cx, text| {
-            let active = router::value(cx, text)?;
+            let active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             e.set_active(cx, active);
             Ok(())
         });

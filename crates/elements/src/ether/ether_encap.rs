@@ -59,18 +59,18 @@ impl Simple for EtherEncap {
         type E = EtherEncap;
         h.read("src", |e: &mut E, _| Header::new(&e.header).src());
         h.write("src", |e: &mut E, cx, text| {
-            Header::new(&mut e.header).set_src(router::value(cx, text)?);
+            Header::new(&mut e.header).set_src(router::keyword_value(cx, "SRC", text)?);
             Ok(())
         });
         h.read("dst", |e: &mut E, _| Header::new(&e.header).dst());
         h.write("dst", |e: &mut E, cx, text| {
-            Header::new(&mut e.header).set_dst(router::value(cx, text)?);
+            Header::new(&mut e.header).set_dst(router::keyword_value(cx, "DST", text)?);
             Ok(())
         });
         for name in ["ethertype", "etht"] {
             h.read(name, |e: &mut E, _| Header::new(&e.header).ether_type());
             h.write(name, |e: &mut E, cx, text| {
-                Header::new(&mut e.header).set_ether_type(router::value(cx, text)?);
+                Header::new(&mut e.header).set_ether_type(router::keyword_value(cx, "ETHERTYPE", text)?);
                 Ok(())
             });
         }

@@ -31,7 +31,7 @@
 //! RatedSource, TimedSource
 
 use packet::{DEFAULT_HEADROOM, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Residency};
 use std::time::Duration;
 use wire::MacAddr;
 use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
@@ -75,6 +75,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let header = header(dst, src, ether_type::MAC_CONTROL);
     let push = config.output_is_push(0);
     Ok(Box::new(EtherPauseSource { header, time, limit, active, interval, count: 0, push }))
+}
+
+/// Reads what was written to a handler.
+fn written<T: FromArg>(cx: &Cx<'_>, text: &str) -> Result<T, String> {
+    router::value(cx, text).map_err(|_| "type mismatch".to_owned())
 }
 
 impl EtherPauseSource {
@@ -144,26 +149,28 @@ impl Element for EtherPauseSource {
         h.read("count", |e: &mut E, _| e.count);
         h.read("limit", |e: &mut E, _| e.limit);
         h.write("limit", |e: &mut E, cx, text| {
-            e.limit = router::value(cx, text)?;
+            e.limit = written(cx, text)?;
             e.wake(cx);
             Ok(())
         });
         h.read("active", |e: &mut E, _| e.active);
         h.write("active", |e: &mut E, cx, text| {
-            e.active = router::value(cx, text)?;
+            e.active = written(cx, text)?;
             e.wake(cx);
             Ok(())
         });
         h.read("src", |e: &mut E, _| Header::new(&e.header).src());
         h.write("src", |e: &mut E, cx, text| {
-            router::value(cx, text).map(|mac| Header::new(&mut e.header).set_src(mac))
+            Header::new(&mut e.header).set_src(written(cx, text)?);
+            Ok(())
         });
         h.read("dst", |e: &mut E, _| Header::new(&e.header).dst());
         h.write("dst", |e: &mut E, cx, text| {
-            router::value(cx, text).map(|mac| Header::new(&mut e.header).set_dst(mac))
+            Header::new(&mut e.header).set_dst(written(cx, text)?);
+            Ok(())
         });
         h.read("pausetime", |e: &mut E, _| e.time);
-        h.write("pausetime", |e: &mut E, cx, text| router::value(cx, text).map(|time| e.time = time));
+        h.write("pausetime", |e: &mut E, cx, text| written(cx, text).map(|time| e.time = time));
         h.write("reset_counts", |e: &mut E, cx, _| {
             e.count = 0;
             e.wake(cx);

@@ -62,9 +62,9 @@ impl Simple for EtherRewrite {
     fn handlers(&self, h: &mut Handlers) {
         type E = EtherRewrite;
         h.read("src", |e: &mut E, _| e.src);
-        h.write("src", |e: &mut E, cx, text| router::value(cx, text).map(|mac| e.src = mac));
+        h.write("src", |e: &mut E, cx, text| router::keyword_value(cx, "SRC", text).map(|mac| e.src = mac));
         h.read("dst", |e: &mut E, _| e.dst);
-        h.write("dst", |e: &mut E, cx, text| router::value(cx, text).map(|mac| e.dst = mac));
+        h.write("dst", |e: &mut E, cx, text| router::keyword_value(cx, "DST", text).map(|mac| e.dst = mac));
     }
 }
 

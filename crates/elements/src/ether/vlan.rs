@@ -141,20 +141,20 @@ pub(super) fn config_handler<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &
 pub(super) fn tag_handlers<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &mut Tagging) {
     h.read("vlan_tci", move |e: &mut E, _| part(e).shown());
     h.write("vlan_tci", move |e: &mut E, cx, text| {
-        let tci = router::value::<Tci>(cx, text)?;
+        let tci = router::keyword_value::<Tci>(cx, "VLAN_TCI", text)?;
         change(part(e), |tagging| tagging.tci = Some(tci));
         Ok(())
     });
     h.read("vlan_id", move |e: &mut E, _| part(e).value & ID_MASK);
     h.write("vlan_id", move |e: &mut E, cx, text| {
-        let Bounded(id) = router::value::<Bounded<0, 0xfff>>(cx, text)?;
+        let Bounded(id) = router::keyword_value::<Bounded<0, 0xfff>>(cx, "VLAN_ID", text)?;
         // An identifier takes the place of a whole tag control information.
         change(part(e), |tagging| (tagging.tci, tagging.id) = (None, id as u16));
         Ok(())
     });
     h.read("vlan_pcp", move |e: &mut E, _| part(e).value >> 13);
     h.write("vlan_pcp", move |e: &mut E, cx: &mut Cx<'_>, text| {
-        let Bounded(priority) = router::value::<Bounded<0, 7>>(cx, text)?;
+        let Bounded(priority) = router::keyword_value::<Bounded<0, 7>>(cx, "VLAN_PCP", text)?;
         change(part(e), |tagging| tagging.priority = priority as u8);
         Ok(())
     });

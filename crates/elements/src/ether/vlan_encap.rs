@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(flow.write("v.vlan_tci", "0x2005"), "");
         assert_eq!(["v.vlan_tci", "v.vlan_id", "v.vlan_pcp"].map(|h| flow.read(h)), ["8197", "5", "1"]);
         assert_eq!(flow.write("v.vlan_id", "6"), "");
-        assert_eq!(flow.write("v.vlan_pcp", "8"), "error: out of range, bound 7");
+        assert_eq!(flow.write("v.vlan_pcp", "8"), "error: VLAN_PCP: out of range, bound 7");
         assert_eq!([flow.read("v.vlan_tci"), flow.read("v.native_vlan")], ["6", "0"]);
         assert_eq!(flow.read("v.config"), "VLAN_ID 6, VLAN_PCP 0");
         for (arguments, error) in [("0x10000", "VLAN_TCI"), ("VLAN_ID 4096", "VLAN_ID")] {

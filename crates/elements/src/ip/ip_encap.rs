@@ -142,12 +142,12 @@ impl Simple for IpEncap {
     fn handlers(&self, h: &mut Handlers) {
         h.read("src", |e: &mut IpEncap, _| e.template.src());
         h.write("src", |e: &mut IpEncap, cx, text| {
-            e.template.set_src(router::value(cx, text)?);
+            e.template.set_src(router::keyword_value(cx, "SRC", text)?);
             Ok(())
         });
         h.read("dst", |e: &mut IpEncap, _| e.destination);
         h.write("dst", |e: &mut IpEncap, cx, text| {
-            e.destination = router::value(cx, text)?;
+            e.destination = router::keyword_value(cx, "DST", text)?;
             Ok(())
         });
     }

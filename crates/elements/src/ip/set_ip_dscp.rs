@@ -54,7 +54,7 @@ impl Simple for SetIpDscp {
     fn handlers(&self, h: &mut Handlers) {
         h.read("dscp", |e: &mut SetIpDscp, _| e.0);
         h.write("dscp", |e: &mut SetIpDscp, cx, text| {
-            e.0 = checked(router::value(cx, text)?)?;
+            e.0 = checked(router::keyword_value(cx, "DSCP", text)?)?;
             Ok(())
         });
     }

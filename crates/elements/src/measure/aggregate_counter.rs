@@ -436,12 +436,12 @@ impl Element for AggregateCounter {
         h.read("nagg", |e: &mut C, _| e.counts.len());
         h.read("freeze", |e: &mut C, _| e.frozen);
         h.write("freeze", |e: &mut C, cx, text| {
-            e.frozen = router::value(cx, text)?;
+            e.frozen = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             Ok(())
         });
         h.read("active", |e: &mut C, _| e.active);
         h.write("active", |e: &mut C, cx, text| {
-            e.active = router::value(cx, text)?;
+            e.active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             Ok(())
         });
         h.write("stop", |e: &mut C, cx, _| {

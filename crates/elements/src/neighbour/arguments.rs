@@ -205,7 +205,7 @@ pub(crate) fn handlers<E: Any, A: Address + FromArg>(
     });
     h.write("delete", move |e: &mut E, cx, text| {
         let (table, interface) = part(e);
-        let done = table.delete(cx.turn(), router::value(cx, text)?, cx.now_ns());
+        let done = table.delete(cx.turn(), router::keyword_value(cx, "IP", text)?, cx.now_ns());
         settle(cx, done.map_err(Refusal::message)?, interface);
         Ok(())
     });

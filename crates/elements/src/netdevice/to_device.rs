@@ -332,7 +332,7 @@ impl Element for ToDevice {
         h.read("signal", |e: &mut ToDevice, cx| e.pulls_input && cx.may_have(0));
         h.read("debug", |e: &mut ToDevice, _| e.debug);
         h.write("debug", |e: &mut ToDevice, cx, text| {
-            e.debug = router::value(cx, text)?;
+            e.debug = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             Ok(())
         });
         if self.hardware.is_some() {

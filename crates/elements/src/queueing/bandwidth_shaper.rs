@@ -122,7 +122,8 @@ impl Element for BandwidthShaper {
 
     fn handlers(&self, h: &mut Handlers) {
         let show = |rate| Bandwidth(rate).to_string();
-        let read = |cx: &Cx<'_>, text: &str| router::value::<Bandwidth>(cx, text).map(|rate| rate.0);
+        let read =
+            |cx: &Cx<'_>, text: &str| router::keyword_value::<Bandwidth>(cx, "RATE", text).map(|rate| rate.0);
         handlers(h, |e: &mut BandwidthShaper| &mut e.rate, show, read);
     }
 }

@@ -213,11 +213,11 @@ impl Element for CoDel {
         h.read("codel_target", move |e: &mut CoDel, _| seconds(e.target_ns));
         h.read("codel_interval", move |e: &mut CoDel, _| seconds(e.interval_ns));
         h.write("codel_target", |e: &mut CoDel, cx, text| {
-            e.target_ns = nanoseconds(router::value(cx, text)?);
+            e.target_ns = nanoseconds(router::keyword_value(cx, "TARGET", text)?);
             Ok(())
         });
         h.write("codel_interval", |e: &mut CoDel, cx, text| {
-            e.interval_ns = nanoseconds(router::value(cx, text)?);
+            e.interval_ns = nanoseconds(router::keyword_value(cx, "INTERVAL", text)?);
             Ok(())
         });
         h.read("config", |e: &mut CoDel, _| e.config());

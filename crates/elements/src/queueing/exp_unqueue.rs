@@ -150,7 +150,7 @@ impl Element for ExpUnqueue {
         type U = ExpUnqueue;
         h.read("rate", |e: &mut U, _| e.rate);
         h.write("rate", |e: &mut U, cx, text| {
-            e.rate = router::value(cx, text)?;
+            e.rate = router::keyword_value(cx, "RATE", text)?;
             cx.schedule();
             Ok(())
         });

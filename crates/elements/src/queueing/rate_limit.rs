@@ -144,8 +144,11 @@ impl RateLimit {
     }
 
     fn write(&mut self, cx: &Cx<'_>, text: &str) -> Result<(), String> {
-        let rate =
-            if self.bytes { router::value::<Bandwidth>(cx, text)?.0 } else { router::value(cx, text)? };
+        let rate = if self.bytes {
+            router::keyword_value::<Bandwidth>(cx, "RATE", text)?.0
+        } else {
+            router::keyword_value(cx, "RATE", text)?
+        };
         self.bucket.adjust(rate, self.capacity(rate));
         Ok(())
     }

@@ -323,19 +323,19 @@ impl Element for Red {
         h.read("max_thresh", |e: &mut Red, _| e.max);
         h.read("max_p", |e: &mut Red, _| e.max_p);
         h.write("min_thresh", |e: &mut Red, cx, text| {
-            let min = router::value(cx, text)?;
+            let min = router::keyword_value(cx, "MIN_THRESH", text)?;
             check(min, e.max, e.max_p)?;
             e.min = min;
             Ok(())
         });
         h.write("max_thresh", |e: &mut Red, cx, text| {
-            let max = router::value(cx, text)?;
+            let max = router::keyword_value(cx, "MAX_THRESH", text)?;
             check(e.min, max, e.max_p)?;
             e.max = max;
             Ok(())
         });
         h.write("max_p", |e: &mut Red, cx, text| {
-            let max_p = router::value(cx, text)?;
+            let max_p = router::keyword_value(cx, "MAX_P", text)?;
             check(e.min, e.max, max_p)?;
             e.max_p = max_p;
             Ok(())

@@ -121,7 +121,12 @@ impl Element for Shaper {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        handlers(h, |e: &mut Shaper| &mut e.rate, |rate| rate.to_string(), router::value);
+        handlers(
+            h,
+            |e: &mut Shaper| &mut e.rate,
+            |rate| rate.to_string(),
+            |cx, text| router::keyword_value(cx, "RATE", text),
+        );
     }
 }
 

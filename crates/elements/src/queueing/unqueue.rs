@@ -137,12 +137,12 @@ impl Element for Unqueue {
         h.read("burst", |e: &mut U, _| e.burst);
         h.read("limit", |e: &mut U, _| e.limit);
         h.write("active", |e: &mut U, cx, text| {
-            e.active = router::value(cx, text)?;
+            e.active = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             e.wake(cx);
             Ok(())
         });
         h.write("burst", |e: &mut U, cx, text| {
-            e.burst = router::value(cx, text)?;
+            e.burst = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             if e.burst < 0 {
                 e.burst = ANY_BURST;
             }
@@ -150,7 +150,7 @@ impl Element for Unqueue {
             Ok(())
         });
         h.write("limit", |e: &mut U, cx, text| {
-            e.limit = router::value(cx, text)?;
+            e.limit = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             e.wake(cx);
             Ok(())
         });

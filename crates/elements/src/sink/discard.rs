@@ -130,7 +130,7 @@ impl Element for Discard {
         }
         h.read("active", |e: &mut Discard, _| e.active);
         h.write("active", |e: &mut Discard, cx, text| {
-            e.active = router::value(cx, text)?;
+            e.active = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             if e.active {
                 cx.schedule()
             } else {

@@ -61,6 +61,9 @@ impl Contents {
 
 /// A source whose handlers say what its packets contain.
 pub(super) trait Filled: Element {
+    /// Whether data written to the handler is made as long as packets shall be.
+    const FITS: bool = true;
+
     fn contents(&mut self) -> &mut Contents;
 
     /// The contents changed.
@@ -73,19 +76,23 @@ pub(super) trait Filled: Element {
 pub(super) fn data_handlers<S: Filled>(h: &mut Handlers) {
     h.read("data", |e: &mut S, _| String::from_utf8_lossy(&e.contents().data).into_owned());
     h.write("data", |e: &mut S, cx, text| {
-        e.contents().data = text.as_bytes().to_vec();
-        e.contents().fill();
+        let contents = e.contents();
+        contents.data = text.as_bytes().to_vec();
+        match S::FITS {
+            true => contents.fill(),
+            false => contents.bytes.clone_from(&contents.data),
+        }
         e.refilled(cx);
         Ok(())
     });
 }
 
-/// The handlers `length` and `datasize`, which are the same.
-pub(super) fn length_handlers<S: Filled>(h: &mut Handlers) {
+/// The handlers `length` and `datasize`, which are the same, and what they say to what is no number.
+pub(super) fn length_handlers<S: Filled>(h: &mut Handlers, error: &'static str) {
     for name in ["length", "datasize"] {
         h.read(name, |e: &mut S, _| e.contents().length);
-        h.write(name, |e: &mut S, cx, text| {
-            e.contents().length = router::value(cx, text)?;
+        h.write(name, move |e: &mut S, cx, text| {
+            e.contents().length = router::value(cx, text).map_err(|_| error.to_owned())?;
             e.contents().fill();
             e.refilled(cx);
             Ok(())

@@ -156,6 +156,8 @@ impl FastUdpSource {
 }
 
 impl Paced for FastUdpSource {
+    const INACTIVE: &'static str = "type mismatch";
+
     fn pace(&mut self) -> &mut Pace {
         &mut self.pace
     }

@@ -349,7 +349,7 @@ impl Element for IcmpPingSource {
         h.read("count", |e: &mut P, _| e.count);
         h.read("active", |e: &mut P, _| e.active);
         h.write("active", |e: &mut P, cx, text| {
-            e.active = router::value(cx, text)?;
+            e.active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             e.wake(cx, Duration::ZERO);
             if !e.active {
                 cx.cancel_timer(0);
@@ -358,12 +358,12 @@ impl Element for IcmpPingSource {
         });
         h.read("src", |e: &mut P, _| e.src);
         h.write("src", |e: &mut P, cx, text| {
-            e.src = router::value(cx, text)?;
+            e.src = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             Ok(())
         });
         h.read("dst", |e: &mut P, _| e.dst);
         h.write("dst", |e: &mut P, cx, text| {
-            e.dst = router::value(cx, text)?;
+            e.dst = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             Ok(())
         });
         h.write("limit", |e: &mut P, cx, text| {

@@ -238,7 +238,7 @@ impl Element for InfiniteSource {
         data_handlers::<S>(h);
         h.read("limit", |e: &mut S, _| e.limit);
         h.write("limit", |e: &mut S, cx, text| {
-            e.limit = router::value(cx, text)?;
+            e.limit = router::value(cx, text).map_err(|_| "limit parameter must be integer".to_owned())?;
             e.wake(cx);
             Ok(())
         });
@@ -255,11 +255,11 @@ impl Element for InfiniteSource {
         }
         h.read("active", |e: &mut S, _| e.active);
         h.write("active", |e: &mut S, cx, text| {
-            e.active = router::value(cx, text)?;
+            e.active = router::value(cx, text).map_err(|_| "active parameter must be boolean".to_owned())?;
             e.wake(cx);
             Ok(())
         });
-        length_handlers::<S>(h);
+        length_handlers::<S>(h, "length must be integer");
     }
 }
 

@@ -85,6 +85,9 @@ impl Pace {
 
 /// A source that keeps a pace.
 pub(super) trait Paced: Element {
+    /// What the handler `active` says to what is no boolean.
+    const INACTIVE: &'static str = "active parameter must be boolean";
+
     fn pace(&mut self) -> &mut Pace;
 
     /// Starts again.
@@ -104,7 +107,8 @@ pub(super) fn handlers<S: Paced>(h: &mut Handlers) {
     h.read("count", |e: &mut S, _| e.pace().count);
     h.read("rate", |e: &mut S, _| e.pace().average());
     h.write("rate", |e: &mut S, cx, text| {
-        let rate = shaper::checked(router::value(cx, text)?)?;
+        let rate = router::value(cx, text).map_err(|_| "rate parameter must be integer >= 0")?;
+        let rate = shaper::checked(rate)?;
         let now = cx.now_ns();
         e.pace().rate.get_or_insert_with(|| GapRate::new(rate)).set(rate, now);
         e.wake(cx);
@@ -116,14 +120,15 @@ pub(super) fn handlers<S: Paced>(h: &mut Handlers) {
     })
     .as_button();
     h.write("active", |e: &mut S, cx, text| {
-        e.pace().active = router::value(cx, text)?;
+        e.pace().active = router::value(cx, text).map_err(|_| S::INACTIVE.to_owned())?;
         if e.pace().active {
             e.reset(cx);
         }
         Ok(())
     });
     h.write("limit", |e: &mut S, cx, text| {
-        e.pace().limit = router::value(cx, text)?;
+        e.pace().limit =
+            router::value(cx, text).map_err(|_| "limit parameter must be integer >= 0".to_owned())?;
         e.limit_changed();
         e.wake(cx);
         Ok(())

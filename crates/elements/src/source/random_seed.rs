@@ -50,7 +50,7 @@ impl Element for RandomSeed {
 
     fn handlers(&self, h: &mut Handlers) {
         h.write("seed", |_: &mut RandomSeed, cx, text| {
-            let seed: u32 = router::value(cx, text)?;
+            let seed: u32 = router::keyword_value(cx, "SEED", text)?;
             cx.rng().seed(u64::from(seed));
             Ok(())
         });

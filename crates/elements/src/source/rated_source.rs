@@ -25,7 +25,7 @@
 //! - `count` (read): packets made.
 //! - `reset` (write, button): sets the count to zero and starts again.
 //! - `data`, `rate`, `limit`, `active`, `length` (read, write): the arguments. What is written to `data` is taken as it is,
-//!   without quotes. `datasize` is an older name of `length`.
+//!   without quotes, and not brought to LENGTH until `length` is written. `datasize` is an older name of `length`.
 //!
 //! # Example
 //! ```click
@@ -148,6 +148,8 @@ impl RatedSource {
 }
 
 impl Filled for RatedSource {
+    const FITS: bool = false;
+
     fn contents(&mut self) -> &mut Contents {
         &mut self.contents
     }
@@ -213,7 +215,7 @@ impl Element for RatedSource {
         data_handlers::<S>(h);
         h.read("rate", |e: &mut S, _| e.bucket.rate());
         h.write("rate", |e: &mut S, cx, text| {
-            let rate = router::value(cx, text)?;
+            let rate = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             e.bucket.adjust(rate, burst(rate));
             if e.allowed() > 0 {
                 e.wake(cx);
@@ -222,19 +224,20 @@ impl Element for RatedSource {
         });
         h.read("limit", |e: &mut S, _| e.limit.max(-1));
         h.write("limit", |e: &mut S, cx, text| {
-            (e.limit, e.ended) = (router::value(cx, text)?, false);
+            e.limit = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
+            e.ended = false;
             Ok(())
         });
         h.read("active", |e: &mut S, _| e.active);
         h.write("active", |e: &mut S, cx, text| {
-            e.active = router::value(cx, text)?;
+            e.active = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             if e.active {
                 e.bucket.set(1);
                 e.wake(cx);
             }
             Ok(())
         });
-        length_handlers::<S>(h);
+        length_handlers::<S>(h, "syntax error");
     }
 }
 

@@ -295,7 +295,7 @@ impl Element for RecordSource {
         type F = RecordSource;
         h.read("active", |e: &mut F, _| e.active);
         h.write("active", |e: &mut F, cx, text| {
-            e.active = router::value(cx, text)?;
+            e.active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             e.wake(cx);
             Ok(())
         });

@@ -90,7 +90,7 @@ impl Element for Suppressor {
             let name = format!("active{port}");
             h.read(&name, move |e: &mut Suppressor, _| e.active[port]);
             h.write(&name, move |e: &mut Suppressor, cx, text| {
-                e.active[port] = router::value(cx, text)?;
+                e.active[port] = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
                 cx.set_signal(true); // whoever finds nothing goes back to sleep
                 Ok(())
             });

@@ -93,12 +93,13 @@ impl Simple for IcmpEncap {
     fn handlers(&self, h: &mut Handlers) {
         h.read("src", |e: &mut IcmpEncap, _| e.template.src());
         h.write("src", |e: &mut IcmpEncap, cx, text| {
-            e.template.set_src(router::value(cx, text)?);
+            let src = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
+            e.template.set_src(src);
             Ok(())
         });
         h.read("dst", |e: &mut IcmpEncap, _| e.dst);
         h.write("dst", |e: &mut IcmpEncap, cx, text| {
-            e.dst = router::value(cx, text)?;
+            e.dst = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             Ok(())
         });
     }

@@ -125,22 +125,22 @@ impl Simple for UdpIpEncap {
     fn handlers(&self, h: &mut Handlers) {
         h.read("src", |e: &mut UdpIpEncap, _| e.0.template.src());
         h.write("src", |e: &mut UdpIpEncap, cx, text| {
-            e.0.template.set_src(router::value(cx, text)?);
+            e.0.template.set_src(router::keyword_value(cx, "SRC", text)?);
             Ok(())
         });
         h.read("dst", |e: &mut UdpIpEncap, _| e.0.destination);
         h.write("dst", |e: &mut UdpIpEncap, cx, text| {
-            e.0.destination = router::value(cx, text)?;
+            e.0.destination = router::keyword_value(cx, "DST", text)?;
             Ok(())
         });
         h.read("sport", |e: &mut UdpIpEncap, _| e.0.ports[0]);
         h.write("sport", |e: &mut UdpIpEncap, cx, text| {
-            e.0.ports[0] = router::value::<IpPort>(cx, text)?.0;
+            e.0.ports[0] = router::keyword_value::<IpPort>(cx, "SPORT", text)?.0;
             Ok(())
         });
         h.read("dport", |e: &mut UdpIpEncap, _| e.0.ports[1]);
         h.write("dport", |e: &mut UdpIpEncap, cx, text| {
-            e.0.ports[1] = router::value::<IpPort>(cx, text)?.0;
+            e.0.ports[1] = router::keyword_value::<IpPort>(cx, "DPORT", text)?.0;
             Ok(())
         });
     }
