@@ -1,6 +1,6 @@
 //! Running small configurations in tests.
 
-use router::{Clock, Log, Options, Resources, Router};
+use router::{Clock, Resources, Router};
 
 /// Builds a router from a configuration, with simulated time and its messages kept.
 pub(crate) fn build(config: &str, workers: usize, vector: usize) -> Result<Router, String> {
@@ -25,23 +25,7 @@ pub(crate) fn build_at(
     clock: Clock,
     resources: Resources,
 ) -> Result<Router, String> {
-    let parsed = lang::parse(config, "config", &[]);
-    if parsed.has_errors() {
-        return Err(parsed.render_click());
-    }
-    let known = crate::classes();
-    let layout = router::layout(parsed.graph, &known, workers).map_err(|e| lang::render_click(&e))?;
-    let options = Options {
-        workers,
-        vector,
-        clock,
-        log: Log::Memory(Default::default()),
-        resources,
-        ..Options::default()
-    };
-    router::build(layout, config.to_owned(), &known, options)
-        .map(|(router, _)| router)
-        .map_err(|e| lang::render_click(&e))
+    crate::basic::trial::build(config, workers, vector, clock, resources)
 }
 
 /// Runs a configuration with batches of 1 and of 32 packets, checks that both print the same, and returns what elements

@@ -3,22 +3,31 @@
 mod adjust_timestamp;
 mod align;
 mod alignment_info;
+mod bigint_test;
 mod check_average_length;
 mod check_crc32;
 mod check_length;
 mod check_packet;
 mod clipboard;
+mod compare_packets;
+mod conf_parse_test;
 mod counter;
+mod crypto_test;
 mod ensure_dpdk_buffer;
 mod error;
+mod error_test;
 pub(crate) mod fraction;
+mod function_test;
 mod instant;
 mod ip_print;
 mod ip_text;
 mod message;
 mod move_data;
+mod notifier_debug;
+mod notifier_test;
 mod null;
 pub(crate) mod out_file;
+mod packet_test;
 pub(crate) mod pad;
 pub(crate) mod paint;
 mod paint2;
@@ -34,17 +43,21 @@ mod set_crc32;
 mod set_packet_type;
 mod set_timestamp;
 mod set_timestamp_delta;
+mod sort_test;
 mod store_anno;
 mod store_data;
 mod store_timestamp;
 mod strip;
 mod time_filter;
 mod time_range;
+mod timer_test;
 mod timestamp_accum;
+pub(crate) mod trial;
 pub(crate) mod truncate;
 mod truncate_fcs;
 mod unstrip;
 mod unstrip_anno;
+mod upstream_notifier;
 
 use router::{Class, Verdict};
 
@@ -57,6 +70,7 @@ pub const CLASSES: &[&Class] = &[
     &check_crc32::CLASS,
     &check_length::CLASS,
     &check_packet::CLASS,
+    &compare_packets::CLASS,
     &counter::CLASS,
     &counter::MP,
     &counter::RCU,
@@ -65,6 +79,7 @@ pub const CLASSES: &[&Class] = &[
     &ip_print::CLASS,
     &message::CLASS,
     &message::ELEMENT,
+    &notifier_debug::CLASS,
     &null::CLASS,
     &pad::CLASS,
     &paint::CLASS,
@@ -80,14 +95,24 @@ pub const CLASSES: &[&Class] = &[
     &strip::CLASS,
     &strip::FLOW,
     &time_range::CLASS,
+    &timer_test::CLASS,
     &truncate::CLASS,
     &unstrip::CLASS,
+    &upstream_notifier::CLASS,
     &unstrip::FLOW,
     &timestamp_accum::CLASS,
     &alignment_info::DEVIRTUALIZE,
     &alignment_info::FLOW,
     &alignment_info::FIELD,
     &alignment_info::SUMMARY,
+    &bigint_test::CLASS,
+    &conf_parse_test::CLASS,
+    &crypto_test::CLASS,
+    &error_test::CLASS,
+    &function_test::CLASS,
+    &notifier_test::CLASS,
+    &packet_test::CLASS,
+    &sort_test::CLASS,
     &self_test::CLASSES[0],
     &self_test::CLASSES[1],
     &self_test::CLASSES[2],
@@ -99,10 +124,6 @@ pub const CLASSES: &[&Class] = &[
     &self_test::CLASSES[8],
     &self_test::CLASSES[9],
     &self_test::CLASSES[10],
-    &self_test::CLASSES[11],
-    &self_test::CLASSES[12],
-    &self_test::CLASSES[13],
-    &self_test::CLASSES[14],
     &null::COPIES[0],
     &null::COPIES[1],
     &null::COPIES[2],

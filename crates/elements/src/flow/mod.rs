@@ -22,6 +22,7 @@ mod flow_rand_load;
 mod flow_rate_limiter;
 mod flow_round_robin_switch;
 mod flow_switch;
+mod hash_table_test;
 pub(crate) mod key;
 mod mappings;
 mod shared;
@@ -70,6 +71,7 @@ pub const CLASSES: &[&Class] = &[
     &flow_round_robin_switch::CLASS,
     &flow_switch::CLASS,
     &store_flow_id::CLASS,
+    &hash_table_test::CLASS,
 ];
 
 /// Why packets are dropped that carry no flow that is known.

@@ -32,6 +32,7 @@ mod round_robin_unqueue;
 pub(crate) mod shaper;
 mod storage;
 mod timed_unqueue;
+mod token_bucket_test;
 mod unqueue;
 mod unqueue2;
 
@@ -75,4 +76,5 @@ pub const CLASSES: &[&Class] = &[
     &pipeliner::CLASS,
     &replay::CLASS,
     &replay_unqueue::MULTI,
+    &token_bucket_test::CLASS,
 ];

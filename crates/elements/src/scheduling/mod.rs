@@ -3,6 +3,8 @@
 mod balanced_thread_sched;
 mod block_thread;
 mod drr_sched;
+mod handler_task;
+mod null_task;
 mod path_spinlock;
 mod prio_sched;
 mod round_robin_multi_sched;
@@ -26,6 +28,8 @@ pub const CLASSES: &[&Class] = &[
     &balanced_thread_sched::CLASS,
     &block_thread::CLASS,
     &drr_sched::CLASS,
+    &handler_task::CLASS,
+    &null_task::CLASS,
     &prio_sched::CLASS,
     &prio_sched::SIMPLE,
     &round_robin_sched::CLASS,

@@ -220,6 +220,24 @@ impl Cx<'_> {
         self.core.any_active(self.core.downstream.get(at))
     }
 
+    /// The signals that [`Cx::may_have`] looks at, for people: which of those that elements provide by [`Cx::provide_signal`], in the
+    /// order in which they did, and whether they are active.
+    pub fn signals_above(&self, input: usize) -> Vec<(usize, bool)> {
+        let at = self.core.first_input[self.core.here as usize] as usize + input;
+        self.numbered(self.core.upstream.get(at), &self.core.provides)
+    }
+
+    /// The signals that [`Cx::has_room`] looks at, in the same way: those that elements provide by [`Cx::provide_room`].
+    pub fn rooms_below(&self, output: usize) -> Vec<(usize, bool)> {
+        let at = self.core.exits.start as usize + output;
+        self.numbered(self.core.downstream.get(at), &self.core.rooms)
+    }
+
+    fn numbered(&self, signals: Option<&Vec<u32>>, kind: &[Option<u32>]) -> Vec<(usize, bool)> {
+        let before = |signal: u32| kind.iter().flatten().filter(|&&other| other < signal).count();
+        signals.into_iter().flatten().map(|&s| (before(s), self.core.signals[s as usize].active)).collect()
+    }
+
     /// Activates the signal of this element's instance on another worker.
     pub fn signal_worker(&self, worker: usize) {
         if let Some(mailbox) = self.core.info.mailboxes.get(worker) {

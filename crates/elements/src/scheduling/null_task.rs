@@ -1,0 +1,110 @@
+//! Runs a task that does nothing.
+//!
+//! ```click
+//! NullTask([KEYWORDS])
+//! ```
+//!
+//! The task schedules itself again and again: what a turn of the driver costs can be measured with it.
+//!
+//! Ports: none. Workers: exclusive.
+//!
+//! # Arguments
+//! - `LIMIT` (integer, default 0): how often the task runs, at most; 0 means no limit.
+//! - `STOP` (boolean, default false): whether to stop the driver when the limit is reached.
+//! - `ACTIVE` (boolean, default true): whether the task is scheduled at the start; the handler `scheduled` does so later.
+//!
+//! # Handlers
+//! - `count` (read): how often the task has run.
+//! - `reset` (write, button): sets the count to zero.
+//!
+//! # Example
+//! ```click
+//! NullTask(LIMIT 1000000, STOP true)
+//! ```
+//!
+//! # See also
+//! HandlerTask, ScheduleInfo
+
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("NullTask", create)
+    .ports("0/0")
+    .activity(Activity::Always)
+    .residency(Residency::Exclusive)
+    .doc(include_str!("null_task.rs"));
+
+/// How often a task runs, and what then.
+#[derive(Default)]
+pub(super) struct Runs {
+    pub(super) count: u64,
+    pub(super) limit: u64,
+    pub(super) stop: bool,
+}
+
+impl Runs {
+    /// Counts a run. Whether the task may run again; the driver is asked to stop if not, and if that is wanted.
+    pub(super) fn one_more(&mut self, cx: &mut Cx<'_>) -> bool {
+        self.count += 1;
+        let more = self.limit == 0 || self.count < self.limit;
+        if !more && self.stop {
+            cx.please_stop();
+        }
+        more
+    }
+}
+
+struct NullTask {
+    runs: Runs,
+    active: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut e = NullTask { runs: Runs::default(), active: true };
+    config
+        .args()
+        .keyword("LIMIT", &mut e.runs.limit)
+        .keyword("STOP", &mut e.runs.stop)
+        .keyword("ACTIVE", &mut e.active)
+        .finish()?;
+    Ok(Box::new(e))
+}
+
+impl Element for NullTask {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        // Either makes the task, so that there are handlers for it.
+        if self.active {
+            cx.schedule()
+        } else {
+            cx.unschedule()
+        }
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if self.runs.one_more(cx) {
+            cx.schedule();
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.count("reset", |e: &mut NullTask| &mut e.runs.count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::run_and_read;
+
+    #[test]
+    fn counts_and_stops() {
+        assert_eq!(run_and_read("t :: NullTask(LIMIT 17, STOP true)", &["t.count", "t.runs"]), ["17", "17"]);
+        let config = "t :: NullTask(LIMIT 3, ACTIVE false); Script(wait 1, print >>/dev/null $(t.count), write t.scheduled true, wait 1,
+                      write t.reset, write t.scheduled true, wait 1, stop)";
+        assert_eq!(run_and_read(config, &["t.count", "t.scheduled"]), ["3", "false"]);
+        assert_eq!(
+            run_and_read("t :: NullTask(LIMIT 3, ACTIVE false); Script(wait 1, stop)", &["t.count"]),
+            ["0"]
+        );
+    }
+}
