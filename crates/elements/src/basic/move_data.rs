@@ -48,6 +48,27 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(MoveData { to: to as usize, from: from as usize, length: length as usize, grow })))
 }
 
+/// Copies within the data. What has the length of a field is moved through a register: the library's function would take as long as all the rest.
+#[inline(always)] // one call less for every packet
+fn copy(data: &mut [u8], from: usize, to: usize, length: usize) {
+    match length {
+        2 => copy_field::<2>(data, from, to),
+        4 => copy_field::<4>(data, from, to),
+        8 => copy_field::<8>(data, from, to),
+        _ => data.copy_within(from..from + length, to),
+    }
+}
+
+#[inline(always)] // as above
+fn copy_field<const N: usize>(data: &mut [u8], from: usize, to: usize) {
+    let field: Option<[u8; N]> = data.get(from..).and_then(|rest| rest.first_chunk()).copied();
+    if let Some(field) = field
+        && let Some(place) = data.get_mut(to..).and_then(|rest| rest.first_chunk_mut())
+    {
+        *place = field;
+    }
+}
+
 impl MoveData {
     /// Copies beyond the end of a packet.
     #[cold]
@@ -71,9 +92,28 @@ impl Simple for MoveData {
             return Verdict::Pass;
         }
         if to_end <= data.len() {
-            data.copy_within(self.from..from_end, self.to);
+            copy(data, self.from, self.to, self.length);
             return Verdict::Pass;
         }
         if self.grow { self.lengthen(packet) } else { Verdict::Pass }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::send_one;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+        /// Fields that overlap, and lengths that have no register.
+        #[test]
+        fn as_the_naive_copy(to in 0usize..12, from in 0usize..12, length in 0usize..12) {
+            let data: Vec<u8> = (0..24).collect();
+            let mut want = data.clone();
+            want[to..to + length].copy_from_slice(&data[from..from + length]);
+            let flow = send_one(&format!("Inject -> MoveData({to}, {from}, {length}) -> Collect(0)"), data);
+            prop_assert_eq!(flow.only(0).data(), want);
+        }
     }
 }
