@@ -25,12 +25,8 @@
 //! # See also
 //! IPLoadBalancer, EtherRewrite
 
-use crate::ip::balance::{Servers, Settings};
-use packet::Packet;
-use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
-};
-use std::any::Any;
+use crate::ip::balance::{Balancer, Servers, Settings};
+use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 use wire::ethernet::MacAddr;
 
 /// The class.
@@ -39,33 +35,8 @@ pub(crate) const CLASS: Class = Class::new("L2LoadBalancer", create)
     .residency(Residency::Shared)
     .doc(include_str!("l2_load_balancer.rs"));
 
-struct L2LoadBalancer(Servers<MacAddr>);
-
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut addresses, mut settings) = (Vec::new(), Settings::default());
+    let (mut addresses, mut settings) = (Vec::<MacAddr>::new(), Settings::default());
     settings.read(config.args().keywords("DST", &mut addresses)).finish()?;
-    Ok(Box::new(PerPacket(L2LoadBalancer(Servers::new(addresses, settings, config)?))))
-}
-
-impl Simple for L2LoadBalancer {
-    #[inline]
-    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let server = self.0.pick(cx, packet);
-        self.0.send(server, packet)
-    }
-
-    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.0.clone()))
-    }
-
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Some(old) = state.downcast_ref() {
-            self.0.adopt(old);
-        }
-        Ok(())
-    }
-
-    fn handlers(&self, h: &mut Handlers) {
-        Servers::handlers(h, |e: &L2LoadBalancer| &e.0);
-    }
+    Ok(Box::new(PerPacket(Balancer(Servers::new(addresses, settings, config)?))))
 }

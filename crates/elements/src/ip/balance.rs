@@ -6,7 +6,7 @@ use super::loads::{Loads, Metric};
 use super::shifter::{Side, change};
 use crate::rewrite::flow_id::Key;
 use packet::{Anno, Packet};
-use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Scope, Verdict};
+use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Refused, Scope, Simple, Verdict};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -379,6 +379,32 @@ impl<A: Target> Servers<A> {
             let text: String = router::value(cx, text)?;
             of(e).loads.set_cpu(&text)
         });
+    }
+}
+
+/// An element that chooses a server for each packet: what IPLoadBalancer and L2LoadBalancer are.
+pub(crate) struct Balancer<A>(pub(crate) Servers<A>);
+
+impl<A: Target> Simple for Balancer<A> {
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let server = self.0.pick(cx, packet);
+        self.0.send(server, packet)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.0.clone()))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Some(old) = state.downcast_ref() {
+            self.0.adopt(old);
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        Servers::handlers(h, |e: &Balancer<A>| &e.0);
     }
 }
 

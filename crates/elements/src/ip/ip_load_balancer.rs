@@ -41,13 +41,9 @@
 //! # See also
 //! IPLoadBalancerReverse, L2LoadBalancer, SourceIPHashMapper, RoundRobinIPMapper
 
-use super::balance::{Servers, Settings};
+use super::balance::{Balancer, Servers, Settings};
 use super::loads::Loads;
-use packet::Packet;
-use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
-};
-use std::any::Any;
+use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -63,10 +59,8 @@ pub(crate) struct Front {
     loads: Arc<Loads>,
 }
 
-struct IpLoadBalancer(Servers<Ipv4Addr>);
-
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    Ok(Box::new(PerPacket(IpLoadBalancer(servers(config)?))))
+    Ok(Box::new(PerPacket(Balancer(servers(config)?))))
 }
 
 /// What the arguments say. Others find the element's [`Front`].
@@ -88,27 +82,4 @@ pub(crate) fn servers_of(
     let (count, workers) = (addresses.len(), config.workers().len());
     let front = config.shared(|| Ok(Front { vip, loads: Arc::new(Loads::new(count, workers)) }))?;
     Servers::with(addresses, settings, front.loads.clone(), config)
-}
-
-impl Simple for IpLoadBalancer {
-    #[inline]
-    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let server = self.0.pick(cx, packet);
-        self.0.send(server, packet)
-    }
-
-    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.0.clone()))
-    }
-
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Some(old) = state.downcast_ref() {
-            self.0.adopt(old);
-        }
-        Ok(())
-    }
-
-    fn handlers(&self, h: &mut Handlers) {
-        Servers::handlers(h, |e: &IpLoadBalancer| &e.0);
-    }
 }
