@@ -269,7 +269,7 @@ impl<const V6: bool> Simple for IpFilter<V6> {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("program", |e: &mut Self, _| e.filter.program());
+        h.read("program", |e: &mut Self, _| e.filter.program().grouped());
         h.read("config", |e: &mut Self, _| lang::conf::join_args(&e.filter.arguments));
         h.write("config", |e: &mut Self, cx, text| e.reconfigure(cx, lang::conf::split_args(text)));
         let patterns = if self.style.output_each { self.outputs } else { 0 };

@@ -18,6 +18,7 @@ mod ctx_dispatcher;
 mod cuts;
 mod expr;
 mod filter;
+mod grouped;
 mod ip6_classifier;
 mod ip6_filter;
 mod ip_classifier;
