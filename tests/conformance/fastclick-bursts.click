@@ -7,7 +7,7 @@ InfiniteSource(LIMIT 5, BURST 5, TIMESTAMP false) -> Queue -> DelayUnqueue(0.02,
 InfiniteSource(DATA abc, LIMIT 1, TIMESTAMP false) -> Truncate(1) -> p :: Pad(MAXLENGTH 2, VERBOSE true) -> t :: Tee;
 t[0] -> ToDump($DIR/forced, FORCE_TS true); t[1] -> ToDump($DIR/timed, FORCE_TS false);
 Script(wait 0.03, print $(a.count) $(b.count) $(b1.count) $(c.count), wait 0.02, print $(a.count) $(c.count), stop);
-//= p: 1 + 2 bytes are more than 2
+//= Tried a too long Pad: 1 + 2 > 2 -> adding only 1 bytes
 //= 5 9 4 4
 //= 5 5
 //! then

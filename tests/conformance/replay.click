@@ -1,11 +1,16 @@
 // Packets that were pulled once are pushed several times.
-InfiniteSource(DATA \<01>, LIMIT 3) -> q :: Queue -> r :: ReplayUnqueue(STOP 2) -> Print(again) -> d :: Discard;
+InfiniteSource(DATA \<01>, LIMIT 3) -> q :: Queue -> r :: ReplayUnqueue(STOP 2, VERBOSE true) -> Print(again) -> d :: Discard;
+//= Loading r with 1 inputs.
+//= r : Successfully loaded 3 packets. Input 0 dried out.
 //= again:    1 | 01
 //= again:    1 | 01
 //= again:    1 | 01
+//= r :: ReplayUnqueue: Replay loop (2 loops left)
 //= again:    1 | 01
 //= again:    1 | 01
 //= again:    1 | 01
+//= r :: ReplayUnqueue: Replay loop (1 loops left)
+//= r :: ReplayUnqueue: stopped because there is 0 loops left
 //? r.loaded
 //= true
 //? r.packets

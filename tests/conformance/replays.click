@@ -6,6 +6,8 @@ q -> [0]m :: MultiReplayUnqueue(STOP 0, ACTIVE false)[0] -> Print(0) -> Discard;
 DriverManager(wait 0.1, write m.active true, pause, print $(m.loaded) $(m.packets) $(m.active), write m.stop 2, write m.active true, pause, print "over",
   // What is let go makes room for others.
   write m.reset, write m.timing 50, wait 0.1, print $(m.loaded), stop);
+//= Loading m with 2 inputs.
+//= m : Successfully loaded 3 packets. Input 1 dried out.
 //= true 3 false
 //= 0:    1 | 61
 //= 1:    1 | 63

@@ -66,7 +66,10 @@ impl Pad {
         };
         let allowed = self.most.saturating_sub(packet.len());
         if wanted > allowed && self.verbose {
-            cx.log(&format!("{}: {} + {wanted} bytes are more than {}", cx.name(), packet.len(), self.most));
+            let (length, most) = (packet.len(), self.most);
+            cx.log(&format!(
+                "Tried a too long Pad: {length} + {wanted} > {most} -> adding only {allowed} bytes"
+            ));
         }
         wanted.min(allowed)
     }

@@ -9,11 +9,11 @@
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `LENGTH` (integer, 0 to 65535): bytes to keep.
+//! - `LENGTH` (integer): bytes to keep.
 //! - `EXTRA_LENGTH` (boolean, default true): whether the bytes cut off are added to the extra-length annotation.
 //!
 //! # Handlers
-//! None.
+//! - `nbytes` (read, write): LENGTH.
 //!
 //! # Example
 //! ```click
@@ -24,7 +24,7 @@
 //! Pad, Strip, CheckLength
 
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Truncate", create).live().doc(include_str!("truncate.rs"));
@@ -35,9 +35,9 @@ struct Truncate {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut length, mut annotate) = (0u16, true);
+    let (mut length, mut annotate) = (0u32, true);
     config.args().required("LENGTH", &mut length).keyword("EXTRA_LENGTH", &mut annotate).finish()?;
-    Ok(Box::new(PerPacket(Truncate { length: usize::from(length), annotate })))
+    Ok(Box::new(PerPacket(Truncate { length: length as usize, annotate })))
 }
 
 /// Cuts so many bytes off a packet's end, and perhaps adds them to its annotation.
@@ -59,6 +59,14 @@ impl Simple for Truncate {
         let surplus = packet.len().saturating_sub(self.length);
         cut(packet, surplus, self.annotate);
         Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("nbytes", |e: &mut Truncate, _| e.length);
+        h.write("nbytes", |e: &mut Truncate, cx, text| {
+            e.length = router::value::<u32>(cx, text)? as usize;
+            Ok(())
+        });
     }
 }
 

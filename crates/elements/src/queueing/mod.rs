@@ -29,6 +29,7 @@ mod refill;
 mod replay;
 mod replay_unqueue;
 mod round_robin_unqueue;
+mod rounds;
 pub(crate) mod shaper;
 mod storage;
 mod timed_unqueue;

@@ -13,8 +13,9 @@
 //! - `STOP` (integer, default -1): how often all packets are given; negative: for ever.
 //! - `ACTIVE` (boolean, default true): whether pulls are answered.
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
-//! - `QUEUE`, `BURST`, `STOP_TIME` (integer), `VERBOSE`, `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are copied when
-//!   they are pulled.
+//! - `STOP_TIME` (integer, default 0): seconds after which no further round begins; 0: for ever.
+//! - `VERBOSE` (boolean, default false): whether to say each time that all were given.
+//! - `QUEUE`, `BURST` (integer), `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are copied when they are pulled.
 //!
 //! # Handlers
 //! - `loaded` (read): whether the packets were pulled. `packets` (read): how many are kept. `count` (read): how many were given.
@@ -29,6 +30,7 @@
 //! # See also
 //! ReplayUnqueue, FromDump
 
+use super::rounds::{Rounds, tell_loaded, tell_loading};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
@@ -39,11 +41,12 @@ pub(crate) const CLASS: Class = Class::new("Replay", create)
     .doc(include_str!("replay.rs"));
 
 struct Replay {
-    /// Times that all packets are still to be given; negative for ever.
-    stop: i64,
+    rounds: Rounds,
     active: bool,
     limit: usize,
     packets: Vec<Packet>,
+    /// Whether it was said that packets are being pulled.
+    loading: bool,
     loaded: bool,
     /// The next packet to give.
     next: usize,
@@ -70,7 +73,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let packets = Vec::new();
-    Ok(Box::new(Replay { stop, active, limit, packets, loaded: false, next: 0, count: 0, want: 0 }))
+    let rounds = Rounds::new(stop, time, verbose);
+    let (loading, loaded) = (false, false);
+    Ok(Box::new(Replay { rounds, active, limit, packets, loading, loaded, next: 0, count: 0, want: 0 }))
 }
 
 impl Replay {
@@ -80,10 +85,11 @@ impl Replay {
         while self.active && copies.len() < self.want {
             if self.next == self.packets.len() {
                 self.next = 0;
-                self.stop -= i64::from(self.stop > 0);
+                self.rounds.count(cx);
             }
-            if self.stop == 0 || self.packets.is_empty() {
+            if self.rounds.left == 0 || self.packets.is_empty() {
                 self.active = false;
+                self.rounds.end();
                 cx.set_signal(false);
                 cx.please_stop();
                 break;
@@ -92,6 +98,7 @@ impl Replay {
                 Some(copy) => copies.push(copy),
                 None => cx.count_drops("out of memory", 1),
             }
+            self.rounds.begin(cx.now_ns());
             self.next += 1;
         }
         self.count += copies.len() as u64;
@@ -120,6 +127,9 @@ impl Element for Replay {
         if self.loaded {
             return self.give(cx);
         }
+        if !std::mem::replace(&mut self.loading, true) {
+            tell_loading(cx, 1);
+        }
         Pull::Ask { input: 0, want: cx.vector().min(BATCH_MAX).min(self.limit - self.packets.len()).max(1) }
     }
 
@@ -134,6 +144,7 @@ impl Element for Replay {
         }
         if none || self.packets.len() >= self.limit {
             self.loaded = true;
+            tell_loaded(cx, self.packets.len(), none.then_some(0));
             return self.give(cx);
         }
         Pull::Ask { input: 0, want: cx.vector().min(BATCH_MAX).min(self.limit - self.packets.len()) }
@@ -154,14 +165,14 @@ impl Element for Replay {
             cx.set_signal(e.active);
             Ok(())
         });
-        h.read("stop", |e: &mut R, _| e.stop);
+        h.read("stop", |e: &mut R, _| e.rounds.left);
         h.write("stop", |e: &mut R, cx, text| {
-            e.stop = router::value(cx, text)?;
+            e.rounds.left = router::value(cx, text)?;
             Ok(())
         });
         h.write("reset", |e: &mut R, cx, _| {
             e.let_go(cx);
-            (e.loaded, e.next) = (false, 0);
+            (e.loading, e.loaded, e.next) = (false, false, 0);
             cx.set_signal(e.active);
             Ok(())
         })

@@ -22,11 +22,11 @@
 //! - `ACTIVE` (boolean, default true): whether it does anything.
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
 //! - `TIMING` (integer, default 0): the pace, in per cent of that of the packets' timestamps; 0 means as fast as possible.
-//! - `VERBOSE` (boolean, default false): whether to say when packets are loaded and each time all were pushed.
+//! - `VERBOSE` (boolean, default false): whether to say each time that all were pushed, and when the pace changes.
 //! - `TIMING_FNT` (string): a formula for that pace, where `x` is seconds since the first packet, as FromDump has it: `100` keeps the pace,
 //!   `10 + min(90, 10 * x)` reaches it in 9 s. Packets rest while it is not positive. `@1` and `@2` stand for a sine and for a square wave of growing
 //!   frequency, which between 100 per cent and TIMING times that narrow down within STOP_TIME; `@0` for no formula.
-//! - `STOP_TIME` (integer, default 0): with TIMING_FNT, seconds after which to stop; 0 means not to.
+//! - `STOP_TIME` (integer, default 0): seconds after which to stop, at the end of a round or while packets wait; 0 means not to.
 //! - `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are always copied and freed.
 //!
 //! # Handlers
@@ -42,6 +42,7 @@
 //! # See also
 //! Replay, Unqueue, FromDump, TimedUnqueue
 
+use super::rounds::{Rounds, tell_loaded, tell_loading};
 use crate::formula::Formula;
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
@@ -58,7 +59,6 @@ pub(crate) const CLASS: Class = Class::new("ReplayUnqueue", create)
 /// Another name.
 pub(crate) const MULTI: Class = Class { name: "MultiReplayUnqueue", ..CLASS };
 
-const NS_PER_S: i64 = 1_000_000_000;
 /// How often the formula is looked at while packets wait.
 const NS_PER_MS: i64 = 1_000_000;
 
@@ -70,16 +70,16 @@ struct Pushed {
 }
 
 struct ReplayUnqueue {
-    /// Times that all packets are still to be pushed; negative for ever.
-    stop: i64,
+    rounds: Rounds,
     burst: usize,
     active: bool,
     limit: usize,
     timing: u32,
-    verbose: bool,
     packets: Vec<Packet>,
     /// Of several inputs: the next packet of each, if it was pulled.
     heads: Vec<Option<Packet>>,
+    /// Whether it was said that packets are being pulled.
+    loading: bool,
     loaded: bool,
     /// The next packet to push.
     next: usize,
@@ -88,10 +88,6 @@ struct ReplayUnqueue {
     last: Pushed,
     /// What the pace is by now, in per cent.
     formula: Option<Formula>,
-    /// When the first packet of all was pushed.
-    began_ns: Option<i64>,
-    /// 0 for ever.
-    stop_s: u32,
     count: u64,
 }
 
@@ -125,21 +121,19 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err("BURST must be positive".into());
     }
     Ok(Box::new(ReplayUnqueue {
-        stop,
+        rounds: Rounds::new(stop, time, verbose),
         burst,
         active,
         limit: usize::try_from(limit).unwrap_or(usize::MAX),
         timing,
-        verbose,
         packets: Vec::new(),
         heads: (0..config.inputs()).map(|_| None).collect(),
+        loading: false,
         loaded: false,
         next: 0,
         anchor: Pushed::default(),
         last: Pushed::default(),
         formula,
-        began_ns: None,
-        stop_s: time,
         count: 0,
     }))
 }
@@ -155,12 +149,6 @@ fn usual(sign: &str, most: u32, seconds: u32) -> Option<String> {
 }
 
 impl ReplayUnqueue {
-    fn say(&self, cx: &Cx<'_>, what: &str) {
-        if self.verbose {
-            cx.log(&format!("{}: {what}", cx.name()));
-        }
-    }
-
     fn ask(&self, cx: &Cx<'_>) -> usize {
         cx.vector().min(BATCH_MAX).min(self.limit - self.packets.len())
     }
@@ -172,8 +160,11 @@ impl ReplayUnqueue {
 
     /// Pulls what comes next.
     fn load(&mut self, cx: &mut Cx<'_>) {
+        if !std::mem::replace(&mut self.loading, true) {
+            tell_loading(cx, self.heads.len());
+        }
         match self.heads.iter().position(Option::is_none) {
-            _ if self.ask(cx) == 0 => self.finish_loading(cx),
+            _ if self.ask(cx) == 0 => self.finish_loading(cx, None),
             _ if !self.merges() => {
                 let want = self.ask(cx);
                 cx.ask(0, want);
@@ -203,12 +194,13 @@ impl ReplayUnqueue {
         self.packets.drain(..).chain(heads).for_each(|packet| cx.pool().free(packet));
     }
 
-    fn finish_loading(&mut self, cx: &mut Cx<'_>) {
+    /// There are no more, because of the limit or because this input has none.
+    fn finish_loading(&mut self, cx: &mut Cx<'_>, dry: Option<usize>) {
         for head in self.heads.iter_mut().filter_map(Option::take) {
             cx.drop(head, "another input has no more");
         }
         self.loaded = true;
-        self.say(cx, &format!("loaded {} packets", self.packets.len()));
+        tell_loaded(cx, self.packets.len(), dry);
         cx.schedule();
     }
 
@@ -230,18 +222,17 @@ impl ReplayUnqueue {
     /// Sees whether the formula says another pace by now, which counts from the last packet on.
     fn change_pace(&mut self, cx: &Cx<'_>) -> bool {
         let Some(formula) = &self.formula else { return false };
-        let passed_ns = cx.now_ns() - self.began_ns.unwrap_or(cx.now_ns());
-        let percent = formula.value((passed_ns / NS_PER_MS) as f64 / 1000.0);
-        if self.stop_s > 0 && passed_ns / NS_PER_S > i64::from(self.stop_s) {
+        let percent = formula.value((self.rounds.passed_ns(cx.now_ns()) / NS_PER_MS) as f64 / 1000.0);
+        if self.rounds.is_late(cx.now_ns()) {
             cx.log("Forced stop because time is achieved!");
-            self.stop = 0;
+            self.rounds.left = 0;
             return false;
         }
         let changes = self.timing != percent as u32;
         if changes {
             self.timing = percent as u32;
             self.anchor = self.last;
-            self.say(cx, &format!("timing is {percent:.6} -> {}%", self.timing));
+            self.rounds.tell(cx, || format!("Timing is {percent:.6} -> {}%", self.timing));
         }
         changes
     }
@@ -249,7 +240,7 @@ impl ReplayUnqueue {
     /// Has the next packet wait for as long as the formula says the same.
     fn wait(&self, cx: &mut Cx<'_>, due_ns: i64) {
         let look_ns = if self.formula.is_some() { cx.now_ns() + NS_PER_MS } else { i64::MAX };
-        cx.timer_at(0, due_ns.min(look_ns));
+        cx.timer_at(0, due_ns.min(look_ns).min(self.rounds.over_ns()));
     }
 
     /// Notes that the next packet goes.
@@ -258,31 +249,32 @@ impl ReplayUnqueue {
         if self.next == 0 {
             self.anchor = self.last;
         }
-        self.began_ns.get_or_insert(now_ns);
+        self.rounds.begin(now_ns);
         self.next += 1;
     }
 
     /// The driver is to stop, and the element with it.
     fn end(&mut self, cx: &mut Cx<'_>) {
-        (self.active, self.began_ns) = (false, None);
+        self.active = false;
+        self.rounds.end();
         cx.please_stop();
     }
 
     /// Goes on with the first packet, or ends.
     fn end_round(&mut self, cx: &mut Cx<'_>) {
         self.next = 0;
-        self.stop -= i64::from(self.stop > 0);
-        if self.stop == 0 {
-            return self.end(cx);
-        }
-        self.say(cx, "replays");
-        cx.schedule();
+        self.rounds.count(cx);
+        if self.rounds.left == 0 { self.end(cx) } else { cx.schedule() }
     }
 
     /// Pushes copies of packets that are due.
     fn replay(&mut self, cx: &mut Cx<'_>) {
-        if self.stop == 0 {
+        if self.rounds.left == 0 {
             return self.end(cx);
+        }
+        // Only now, when the last packets of the round are gone.
+        if self.next == self.packets.len() {
+            return self.end_round(cx);
         }
         let mut copies = cx.batch();
         let most = self.burst.min(cx.vector()).min(BATCH_MAX);
@@ -303,16 +295,16 @@ impl ReplayUnqueue {
         }
         self.count += copies.len() as u64;
         let (ended, full) = (self.next == self.packets.len(), copies.len() == most);
+        // With a formula it is the formula that is asked.
+        let over = copies.is_empty() && self.formula.is_none() && self.rounds.is_over(cx.now_ns());
         if self.merges() {
             cx.scatter(copies, |_, packet| Verdict::Output(usize::from(packet.paint())));
         } else {
             cx.emit(0, copies);
         }
-        if self.stop == 0 {
+        if self.rounds.left == 0 || over {
             self.end(cx);
-        } else if ended {
-            self.end_round(cx);
-        } else if full {
+        } else if ended || full {
             cx.schedule();
         }
     }
@@ -321,6 +313,9 @@ impl ReplayUnqueue {
 impl Element for ReplayUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         (0..self.heads.len()).for_each(|input| cx.listen(input));
+        if self.formula.is_some() {
+            cx.log(&format!("Timing starts with {}%", self.timing));
+        }
         if self.active {
             cx.schedule();
         }
@@ -346,7 +341,7 @@ impl Element for ReplayUnqueue {
         if !none {
             cx.schedule();
         } else if !self.packets.is_empty() {
-            self.finish_loading(cx);
+            self.finish_loading(cx, Some(port));
         } else if cx.may_have(port) {
             cx.schedule();
         }
@@ -374,7 +369,7 @@ impl Element for ReplayUnqueue {
         });
         h.write("reset", |e: &mut R, cx, _| {
             e.let_go(cx);
-            (e.loaded, e.next) = (false, 0);
+            (e.loading, e.loaded, e.next) = (false, false, 0);
             cx.schedule();
             Ok(())
         })
@@ -392,9 +387,9 @@ impl Element for ReplayUnqueue {
             }
             Ok(())
         });
-        h.read("stop", |e: &mut R, _| e.stop);
+        h.read("stop", |e: &mut R, _| e.rounds.left);
         h.write("stop", |e: &mut R, cx, text| {
-            e.stop = router::value(cx, text)?;
+            e.rounds.left = router::value(cx, text)?;
             Ok(())
         });
     }
@@ -423,7 +418,7 @@ mod tests {
              b :: InfiniteSource(DATA b, LIMIT 1) -> SetTimestamp(6) -> q;
              q -> ReplayUnqueue(STOP 2, TIMING 50) -> SetTimestamp -> Print(TIMESTAMP true) -> Discard");
         let seconds: Vec<f64> =
-            lines.lines().map(|line| line.split(':').next().unwrap_or("").parse().unwrap()).collect();
+            lines.lines().filter_map(|line| line.split(':').next()?.parse().ok()).collect();
         let gaps: Vec<f64> = seconds.windows(2).map(|pair| (pair[1] - pair[0]).round()).collect();
         assert_eq!(gaps, [2.0, 0.0, 2.0], "{lines}");
     }

@@ -55,7 +55,7 @@
 //!   or off `$args`.
 //! - `add`, `sub`, `mul`, `div`, `idiv`, `min`, `max` (read with parameter): combine numbers; `div` divides numbers with fractions,
 //!   `idiv` cuts the fraction off.
-//! - `avg`: the mean of numbers. `count`, `popcount`: how many words, or numbers other than zero, there are. `gt_vec`: how many of the numbers
+//! - `avg`: the mean of numbers, cut to an integer if all are. `count`, `popcount`: how many numbers, or numbers other than zero, there are. `gt_vec`: how many of the numbers
 //!   behind the first are greater than that. These are FastClick's.
 //! - `mod`, `rem`: remainder of two integers, or else numbers. `neg`, `abs`, and FastClick's `ceil`: of a number.
 //! - `eq`, `ne`, `gt`, `ge`, `lt`, `le`: compare two numbers or strings. `in`: whether the first word is among the others.

@@ -18,14 +18,12 @@ pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("div", |text| quotient(text).map(general)),
     ("idiv", |text| quotient(text).map(|value| whole(value).to_string())),
     ("avg", average),
-    ("count", |text| Ok(lang::conf::split_spaces(text).len().to_string())),
+    ("count", |text| Ok(numbers(text)?.len().to_string())),
     ("popcount", |text| Ok(numbers(text)?.iter().filter(|number| number.real() != 0.0).count().to_string())),
     ("gt_vec", |text| {
         let all = numbers(text)?;
-        let Some((first, rest)) = all.split_first() else {
-            return Err("expected list of numbers".to_owned());
-        };
-        Ok(rest.iter().filter(|number| number.real() > first.real()).count().to_string())
+        let greater = |first: &Number| all[1..].iter().filter(|number| number.real() > first.real()).count();
+        Ok(all.first().map_or(0, greater).to_string())
     }),
     ("mod", |text| remainder(text, false)),
     ("rem", |text| remainder(text, true)),
@@ -100,11 +98,16 @@ fn numbers(mut text: &str) -> Result<Vec<Number>, String> {
 
 /// Combines all numbers from left to right; `empty` if there are none.
 fn fold(text: &str, empty: i64, int: fn(i64, i64) -> i64, real: fn(f64, f64) -> f64) -> HandlerResult {
-    let combine = |a, b| match (a, b) {
+    let all = numbers(text)?.into_iter();
+    Ok(all.reduce(|a, b| combine(a, b, int, real)).unwrap_or(Number::Int(empty)).print())
+}
+
+/// Combines two numbers, as integers if both are.
+fn combine(a: Number, b: Number, int: fn(i64, i64) -> i64, real: fn(f64, f64) -> f64) -> Number {
+    match (a, b) {
         (Number::Int(a), Number::Int(b)) => Number::Int(int(a, b)),
         _ => Number::Real(real(a.real(), b.real())),
-    };
-    Ok(numbers(text)?.into_iter().reduce(combine).unwrap_or(Number::Int(empty)).print())
+    }
 }
 
 fn quotient(text: &str) -> Result<f64, String> {
@@ -116,11 +119,15 @@ fn whole(value: f64) -> i64 {
     if value.is_nan() || value.abs() >= 9.3e18 { i64::MIN } else { value as i64 }
 }
 
-/// The mean of all numbers.
+/// The mean of all numbers, an integer if they are; that of none is the greatest `int`, as in FastClick.
 fn average(text: &str) -> HandlerResult {
     let all = numbers(text)?;
-    let sum: f64 = all.iter().map(|number| number.real()).sum();
-    Ok(if all.is_empty() { "0".to_owned() } else { general(sum / all.len() as f64) })
+    let sum = all.iter().copied().reduce(|a, b| combine(a, b, i64::wrapping_add, |a, b| a + b));
+    Ok(match sum {
+        None => i32::MAX.to_string(),
+        Some(Number::Int(sum)) => (sum / all.len() as i64).to_string(),
+        Some(Number::Real(sum)) => general(sum / all.len() as f64),
+    })
 }
 
 /// The two words of a text that has no more.
@@ -224,11 +231,14 @@ mod tests {
             ("min 3 -1 2", Ok("-1")),
             ("max 3 3.5", Ok("3.5")),
             ("avg 5 10 3", Ok("6")),
-            ("avg", Ok("0")),
+            ("avg 5 10", Ok("7")),
+            ("avg 5 10.0", Ok("7.5")),
+            ("avg", Ok("2147483647")),
             ("count 5 0 2", Ok("3")),
+            ("count a", Err("expected list of numbers")),
             ("popcount 5 0 2", Ok("2")),
             ("gt_vec 5 0 2 7", Ok("1")),
-            ("gt_vec", Err("expected list of numbers")),
+            ("gt_vec", Ok("0")),
             ("add x", Err("expected list of numbers")),
             ("eq 10 0xA", Ok("true")),
             ("le 9 8", Ok("false")),
