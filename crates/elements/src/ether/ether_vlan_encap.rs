@@ -73,7 +73,7 @@ impl EtherVlanEncap {
         let mut header = Header::new(&mut header);
         let inner = header.ether_type();
         header.set_ether_type(ether_type::VLAN);
-        if packet.headroom() < HEADER_LEN + TAG_LEN || !packet.push(TAG_LEN) {
+        if !packet.push(TAG_LEN) {
             return false;
         }
         if let Ok(mut tag) = Tag::new_checked_mut(packet.data_mut()) {

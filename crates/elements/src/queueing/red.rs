@@ -307,13 +307,11 @@ impl Element for Red {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new((self.average, self.drops)))
+        Some(Box::new(self.average))
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let (old, drops) =
-            *state.downcast::<(Average, u64)>().map_err(|s| ("no average".into(), s as Box<_>))?;
-        self.drops = drops;
+        let old = *state.downcast::<Average>().map_err(|s| ("no average".into(), s as Box<_>))?;
         self.average.adopt(old);
         Ok(())
     }
