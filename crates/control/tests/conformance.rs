@@ -40,8 +40,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("EtcdRoster", "crates/control/src/members/tests.rs"),
     // Connections to other programs, in real time.
     ("Socket", "crates/elements/src/netdevice/socket.rs"),
-    ("FromSocket", "crates/elements/src/netdevice/from_socket.rs"),
-    ("ToSocket", "crates/elements/src/netdevice/to_socket.rs"),
+    ("FromSocket", "crates/elements/src/netdevice/socket.rs"),
+    ("ToSocket", "crates/elements/src/netdevice/socket.rs"),
+    ("RawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
+    ("FromRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
+    ("ToRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
     ("ControlSocket", "crates/control/src/socket/tests.rs"),
     ("ChatterSocket", "crates/control/src/socket/tests.rs"),
 ];

@@ -125,16 +125,18 @@ fn alone() {
 }
 
 /// Classes that take packets, but need an interface or another program, or keep the router from starting.
-const ELSEWHERE: [&str; 10] = [
+const ELSEWHERE: [&str; 12] = [
     "Error",
     "KernelTap",
     "KernelTun",
+    "RawSocket",
     "Socket",
     "ToDPDKDevice",
     "ToDevice",
     "ToHost",
     "ToMemory",
     "ToNetmapDevice",
+    "ToRawSocket",
     "ToSocket",
 ];
 

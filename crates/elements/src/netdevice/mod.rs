@@ -4,16 +4,15 @@ mod faults;
 mod from_device;
 mod from_dpdk_device;
 mod from_host;
-mod from_socket;
 mod hardware;
 mod host_port;
 mod kernel_tap;
 mod kernel_tun;
+mod raw_socket;
 mod socket;
 mod to_device;
 mod to_dpdk_device;
 mod to_host;
-mod to_socket;
 
 pub use hardware::DpdkPorts;
 use router::Class;
@@ -26,13 +25,16 @@ pub const CLASSES: &[&Class] = &[
     &from_dpdk_device::CLASS,
     &from_dpdk_device::NETMAP,
     &from_host::CLASS,
-    &from_socket::CLASS,
     &kernel_tap::CLASS,
     &kernel_tun::CLASS,
+    &raw_socket::CLASS,
+    &raw_socket::FROM,
+    &raw_socket::TO,
     &socket::CLASS,
+    &socket::FROM,
+    &socket::TO,
     &to_device::CLASS,
     &to_dpdk_device::CLASS,
     &to_dpdk_device::NETMAP,
     &to_host::CLASS,
-    &to_socket::CLASS,
 ];

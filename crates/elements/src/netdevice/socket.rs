@@ -1,10 +1,12 @@
 //! Carries packets over a socket.
 //!
 //! ```click
-//! Socket(TCP, ADDR, PORT [, LOCALADDR, LOCALPORT, KEYWORDS])
-//! Socket(UDP, ADDR, PORT [, LOCALADDR, LOCALPORT, KEYWORDS])
-//! Socket(UNIX, FILENAME [, LOCALFILENAME, KEYWORDS])
-//! Socket(UNIX_DGRAM, FILENAME [, LOCALFILENAME, KEYWORDS])
+//! Socket(TCP, ADDR, PORT [, LOCAL_ADDR, LOCAL_PORT, KEYWORDS])
+//! Socket(UDP, ADDR, PORT [, LOCAL_ADDR, LOCAL_PORT, KEYWORDS])
+//! Socket(UNIX, FILENAME [, LOCAL_FILENAME, KEYWORDS])
+//! Socket(UNIX_DGRAM, FILENAME [, LOCAL_FILENAME, KEYWORDS])
+//! FromSocket(TYPE, ...)
+//! ToSocket(TYPE, ...)
 //! ```
 //!
 //! Sends the data of packets at the input to another host or process, and emits what comes from there. A server binds the address
@@ -19,17 +21,21 @@
 //! with a route in ALLOW does, else one with a route in DENY does not, and all others do. The routes may change meanwhile. A connection that is not
 //! wanted is closed at once, a datagram dropped.
 //!
+//! FromSocket is a Socket with an output only, ToSocket one with an input only.
+//!
 //! Ports: up to 1 input and 1 output. Processing: agnostic input, push output. Workers: exclusive.
 //!
 //! # Arguments
 //! - `ADDR`, `PORT` or `FILENAME`: where to connect to, or what to bind. A name that begins with `@` is abstract.
-//! - `LOCALADDR`, `LOCALPORT` or `LOCALFILENAME`: what a client binds.
+//! - `LOCAL_ADDR`, `LOCAL_PORT` or `LOCAL_FILENAME`: what a client binds.
 //! - `SNAPLEN` (integer, default 2048): bytes of a packet that is received, at most.
+//! - `HEADROOM` (integer, at most 8192, default 128): free bytes in front of a packet that is received.
 //! - `NODELAY` (boolean, default true): with TCP, send at once.
 //! - `CLIENT` (boolean): be a client, or a server.
+//! - `WAIT_LEARN` (boolean, default false): with TCP and UDP, be a server in any case, as in FastClick.
 //! - `SNDBUF`, `RCVBUF` (integer): bytes of the socket's buffers.
 //! - `TIMESTAMP` (boolean, default true): set the time of packets that are received.
-//! - `VERBOSE` (boolean, default false): report connections.
+//! - `VERBOSE` (boolean, default false): report connections. `PROPER` (boolean): accepted.
 //! - `ALLOW`, `DENY` (names of elements): hosts that a server talks with, and hosts that it does not talk with.
 //!
 //! # Handlers
@@ -47,7 +53,9 @@ use crate::pulling;
 use crate::route::Membership;
 use device::Trouble;
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
-use router::{Activity, Args, Class, Config, ConfigError, Cx, Element, Handlers, Interest, Pull, Residency};
+use router::{
+    Activity, Args, Class, Config, ConfigError, Cx, Element, Handlers, Interest, IpPort, Pull, Residency,
+};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, sockopt,
@@ -66,6 +74,11 @@ pub(crate) const CLASS: Class = Class::new("Socket", create)
     .activity(Activity::Always)
     .doc(include_str!("socket.rs"));
 
+/// The half that receives.
+pub(crate) const FROM: Class = Class { name: "FromSocket", ports: "0/1", ..CLASS };
+/// The half that sends.
+pub(crate) const TO: Class = Class { name: "ToSocket", ports: "1/0", ..CLASS };
+
 /// Packets that wait for the socket, at most, when they are pushed.
 const WAITING_MAX: usize = 1000;
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
@@ -83,6 +96,7 @@ struct Settings {
     port: u16,
     client: bool,
     snaplen: usize,
+    headroom: usize,
     nodelay: bool,
     sndbuf: Option<usize>,
     rcvbuf: Option<usize>,
@@ -114,9 +128,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut kind, mut words) = (String::new(), Vec::new());
     let (mut client, mut snaplen, mut nodelay) = (None::<bool>, 2048usize, true);
     let (mut sndbuf, mut rcvbuf, mut timestamp, mut verbose) = (None, None, true, false);
+    let (mut headroom, mut proper, mut learns) = (DEFAULT_HEADROOM, false, false);
     let (mut allow, mut deny) = (None::<String>, None::<String>);
     let (mut address, mut port, mut own_address, mut own_port) =
-        (Ipv4Addr::UNSPECIFIED, 0u16, None::<Ipv4Addr>, 0u16);
+        (Ipv4Addr::UNSPECIFIED, IpPort(0), None::<Ipv4Addr>, IpPort(0));
     let (mut name, mut own_name) = (String::new(), None::<String>);
     config.args().required("TYPE", &mut kind).rest(&mut words).finish()?;
     let kind = kind.to_uppercase();
@@ -127,33 +142,39 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         "TCP" | "UDP" => args
             .required("ADDR", &mut address)
             .required("PORT", &mut port)
-            .positional("LOCALADDR", &mut own_address)
-            .positional("LOCALPORT", &mut own_port)
+            .positional("LOCAL_ADDR", &mut own_address)
+            .positional("LOCAL_PORT", &mut own_port)
+            .positional("WAIT_LEARN", &mut learns)
             .keyword("ALLOW", &mut allow)
             .keyword("DENY", &mut deny),
         "UNIX" | "UNIX_DGRAM" => {
-            args.required("FILENAME", &mut name).positional("LOCALFILENAME", &mut own_name)
+            args.required("FILENAME", &mut name).positional("LOCAL_FILENAME", &mut own_name)
         }
         _ => return Err(format!("unknown socket type '{kind}'").into()),
     };
     args.keyword("CLIENT", &mut client)
         .keyword("SNAPLEN", &mut snaplen)
+        .keyword("HEADROOM", &mut headroom)
+        .keyword("PROPER", &mut proper)
         .keyword("NODELAY", &mut nodelay)
         .keyword("SNDBUF", &mut sndbuf)
         .keyword("RCVBUF", &mut rcvbuf)
         .keyword("TIMESTAMP", &mut timestamp)
         .keyword("VERBOSE", &mut verbose)
         .finish()?;
+    if headroom > 8192 {
+        return Err("HEADROOM out of range".into());
+    }
     let (family, remote, local, file, ip) = if is_inet {
-        let remote = SocketAddrV4::new(address, port);
-        let local = own_address.map(|address| SocketAddrV4::new(address, own_port).into());
+        let remote = SocketAddrV4::new(address, port.0);
+        let local = own_address.map(|address| SocketAddrV4::new(address, own_port.0).into());
         (AddressFamily::INET, remote.into(), local, None, Some(remote))
     } else {
         let local = own_name.as_deref().map(unix).transpose()?;
         let remote = unix(&name)?;
         (AddressFamily::UNIX, remote, local, Some(own_name.unwrap_or(name)), None)
     };
-    let client = client.unwrap_or(config.outputs() == 0 || local.is_some());
+    let client = !learns && client.unwrap_or(config.outputs() == 0 || local.is_some());
     Ok(Box::new(Socket {
         settings: Settings {
             family,
@@ -165,6 +186,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
             port: ip.map_or(0, |address| address.port()),
             client,
             snaplen: snaplen.clamp(1, 65_535),
+            headroom,
             nodelay: nodelay && kind == "TCP",
             sndbuf,
             rcvbuf,
@@ -192,6 +214,10 @@ fn unix(name: &str) -> Result<SocketAddrAny, ConfigError> {
         None => SocketAddrUnix::new(name),
     };
     Ok(address.map_err(|_| format!("filename '{name}' too long"))?.into())
+}
+
+fn declaration(cx: &Cx<'_>) -> String {
+    cx.info().nodes[cx.index()].declaration()
 }
 
 /// An error of a system call, explained.
@@ -248,7 +274,7 @@ impl Settings {
 impl Socket {
     fn say(&self, cx: &Cx<'_>, what: &str) {
         if self.settings.verbose {
-            cx.log(&format!("{} :: Socket: {what}", cx.name()));
+            cx.log(&format!("{}: {what}", declaration(cx)));
         }
     }
 
@@ -287,7 +313,7 @@ impl Socket {
     fn receive(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
         let Some(active) = self.active.clone() else { return false };
         let snaplen = self.settings.snaplen;
-        let Some(mut packet) = cx.pool().alloc(DEFAULT_HEADROOM, snaplen) else { return false };
+        let Some(mut packet) = cx.pool().alloc(self.settings.headroom, snaplen) else { return false };
         let received = rustix::net::recvfrom(&active, packet.data_mut(), RecvFlags::empty());
         let len = match received {
             Ok((len, _, from)) if len > 0 => {
@@ -350,7 +376,7 @@ impl Socket {
                 Err(error) => {
                     if !std::mem::replace(&mut self.failing, true) {
                         let trouble = Trouble::at_socket("sending", error.into());
-                        cx.log(&format!("{} :: Socket: {trouble} (said once)", cx.name()));
+                        cx.log(&format!("{}: {trouble} (said once)", declaration(cx)));
                     }
                     // One datagram is lost; the socket goes on.
                     let lost = self.waiting.pop_front();
@@ -499,12 +525,12 @@ mod tests {
         let (open, closed, stream, shut) = (port(), port(), port(), port());
         let config = format!(
             "here :: RadixIPLookup(127.0.0.0/8 0); all :: StaticIPLookup(0/0 0); Idle -> here -> all -> Idle;
-             Socket(UDP, ADDR 127.0.0.1, PORT {open}, ALLOW here, DENY all) -> a :: Counter(COUNT_CALL 3 done.run) -> Discard;
-             shut :: Socket(udp, 127.0.0.1, {closed}, DENY here) -> b :: Counter -> Discard;
+             Socket(UDP, ADDR 127.0.0.1, PORT {open}, WAIT_LEARN true, CLIENT true, ALLOW here, DENY all) -> a :: Counter(COUNT_CALL 3 done.run) -> Discard;
+             shut :: FromSocket(udp, 127.0.0.1, {closed}, DENY here, HEADROOM 64) -> b :: Counter -> Discard;
              Socket(TCP, 127.0.0.1, PORT {stream}, DENY all, ALLOW here) -> c :: Counter(BYTE_COUNT_CALL 10 done.run) -> Discard;
              Socket(TCP, 127.0.0.1, {shut}, DENY here) -> d :: Counter -> Discard;
              s :: TimedSource(0.01, hello) -> t :: Tee(4) -> Socket(UDP, 127.0.0.1, {open}, CLIENT true);
-             t[1] -> Socket(UDP, 127.0.0.1, {closed}, CLIENT true);
+             t[1] -> ToSocket(UDP, 127.0.0.1, {closed});
              t[2] -> Socket(TCP, 127.0.0.1, {stream}, CLIENT true);
              t[3] -> Socket(TCP, 127.0.0.1, {shut}, CLIENT true);
              done :: Script(TYPE PASSIVE, set n $(add $n 1), goto end $(lt $n 2), wait 0.05, stop, label end)"
