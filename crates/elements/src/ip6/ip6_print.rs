@@ -13,6 +13,10 @@
 //! - `LABEL` (string): what each line begins with, before a colon.
 //! - `CONTENTS` (boolean, default false): whether the packet's bytes are printed below, in hexadecimal.
 //! - `NBYTES` (integer, default 1500): bytes printed, at most.
+//! - `ACTIVE` (boolean, default true): whether to print at all.
+//!
+//! # Handlers
+//! - `active` (read, write): the argument.
 //!
 //! # Example
 //! ```click
@@ -24,7 +28,7 @@
 
 use super::header::header;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use std::fmt::Write;
 
 /// The class.
@@ -38,15 +42,17 @@ struct Ip6Print {
     label: String,
     contents: bool,
     bytes: usize,
+    active: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut e = Ip6Print { label: String::new(), contents: false, bytes: 1500 };
+    let mut e = Ip6Print { label: String::new(), contents: false, bytes: 1500, active: true };
     config
         .args()
         .positional("LABEL", &mut e.label)
         .keyword("CONTENTS", &mut e.contents)
         .keyword("NBYTES", &mut e.bytes)
+        .keyword("ACTIVE", &mut e.active)
         .finish()?;
     if !e.label.is_empty() {
         e.label += ": ";
@@ -87,8 +93,18 @@ impl Ip6Print {
 
 impl Simple for Ip6Print {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        cx.log(&self.text(packet));
+        if self.active {
+            cx.log(&self.text(packet));
+        }
         Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("active", |e: &mut Ip6Print, _| e.active);
+        h.write("active", |e: &mut Ip6Print, cx, text| {
+            e.active = router::value(cx, text)?;
+            Ok(())
+        });
     }
 }
 
@@ -107,5 +123,7 @@ mod tests {
             send_one("Inject -> MarkIP6Header -> IP6Print(CONTENTS true, NBYTES 27) -> Collect(0)", udp(4));
         let bytes = "  60000000 000c1140 20010db8 00010000 00000000 00000001\n  20010d";
         assert_eq!(flow.log(), format!("{}{bytes}\n", &header[4..]));
+        let flow = send_one("Inject -> MarkIP6Header -> IP6Print(ACTIVE false) -> Collect(0)", udp(4));
+        assert_eq!(flow.log(), "");
     }
 }

@@ -17,7 +17,7 @@
 //!   nevertheless are dropped.
 //! - `ACTIVE` (boolean, default true): whether packets are pushed on.
 //! - `DIRECT_TRAVERSAL` (boolean, default true): whether packets of the same worker go through at once.
-//! - `VERBOSE` (boolean, default true): whether the first drop is announced.
+//! - `VERBOSE` (boolean, default true): whether the first nine drops are announced.
 //! - `ALWAYS_UP`, `NOUSELESS` (boolean): accepted.
 //!
 //! # Handlers
@@ -53,6 +53,8 @@ pub(crate) const CLASS: Class = Class::new("Pipeliner", create)
 
 const DEFAULT_CAPACITY: i32 = 1024;
 const LEAST_CAPACITY: i32 = 4;
+/// Drops that are announced; further ones would only fill the log.
+const TOLD: u64 = 9;
 
 /// What the instances share.
 struct Pipe {
@@ -141,8 +143,10 @@ impl Pipeliner {
     #[cold]
     fn overflow(&mut self, cx: &mut Cx<'_>, rest: Batch) {
         let before = self.pipe.dropped.fetch_add(rest.len() as u64, Relaxed);
-        if before == 0 && self.verbose {
-            cx.log(&format!("{} :: Pipeliner: overflow", cx.name()));
+        let told = if self.verbose { TOLD } else { 0 };
+        for dropped in before + 1..=told.min(before + rest.len() as u64) {
+            let (name, held) = (cx.name(), self.pipe.ring.len());
+            cx.log(&format!("{name} :: Pipeliner : Dropped {dropped} packets : have {held} packets in ring"));
         }
         cx.drop_batch(rest, "pipeline full");
     }
@@ -331,7 +335,8 @@ mod tests {
         router.run();
         let read = ["d.count", "p.count", "p.dropped"].map(|path| router.call(Call::read(path, "")).unwrap());
         assert_eq!(read, ["10", "10", "90"]);
-        assert_eq!(router.info().log.text(), "p :: Pipeliner: overflow\n0\n");
+        let told = |n| format!("p :: Pipeliner : Dropped {n} packets : have 10 packets in ring\n");
+        assert_eq!(router.info().log.text(), (1..=9).map(told).collect::<String>() + "0\n");
         assert!(errors("Idle -> Pipeliner(3) -> Discard").contains("at least 4"));
     }
 }
