@@ -10,8 +10,9 @@
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! - A time in seconds: waits for so long.
-//! - `ELEMENT.HANDLER VALUE`: writes the value to the handler.
+//! - `[wait] TIME`: waits for so long, in seconds.
+//! - `[write] ELEMENT.HANDLER VALUE`: writes the value to the handler.
+//! - `read ELEMENT.HANDLER`, `print ELEMENT.HANDLER`: prints name and value of the handler to standard error.
 //! - `quit` (or `stop`): stops the driver.
 //! - `loop`: starts again with the first argument.
 //!
@@ -56,6 +57,8 @@ fn translate(word: &str, instruction: &str, scope: Scope<'_>) -> String {
     match pop_space(&mut rest) {
         "quit" | "stop" if rest.is_empty() => "stop".to_owned(),
         "loop" if rest.is_empty() => "loop".to_owned(),
+        "read" | "print" if !rest.is_empty() => format!("read {rest}"),
+        "write" | "wait" if !rest.is_empty() => word.to_owned(),
         _ if Duration::from_arg(word, scope).is_ok() => format!("wait {word}"),
         _ => format!("{instruction} {word}"),
     }
