@@ -32,7 +32,7 @@ impl Histogram {
     }
 
     /// How often each value came on all workers.
-    fn sums(&self) -> Vec<u64> {
+    pub(super) fn sums(&self) -> Vec<u64> {
         let sum = |value: usize| self.counts.iter().map(|row| row[value].load(Relaxed)).sum();
         (0..self.counts[0].len()).map(sum).collect()
     }

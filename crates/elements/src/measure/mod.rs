@@ -27,6 +27,7 @@ mod ip_rate_monitor;
 mod multi_counter;
 pub(crate) mod notifier;
 mod number_packet;
+mod packet_mem_stats;
 mod rand_load;
 mod record_timestamp;
 #[cfg(test)]
@@ -61,6 +62,7 @@ pub const CLASSES: &[&Class] = &[
     &record_timestamp::CLASS,
     &timestamp_diff::CLASS,
     &multi_counter::CLASS,
+    &packet_mem_stats::CLASS,
     &rand_load::CLASS,
     &work_package::CLASS,
     &generate_ip_filter_rules::CLASS,

@@ -1,0 +1,105 @@
+//! Counts packets by where their data begins.
+//!
+//! ```click
+//! PacketMemStats([KEYWORDS])
+//! ```
+//!
+//! Passes packets on, and counts those whose data begins at an address that is a multiple of ALIGN_STRIDE: for those of the length of a cache
+//! line, headers take no more lines than they must. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
+//!
+//! # Arguments
+//! - `ALIGN_STRIDE` (integer, at least 1, default 64): bytes.
+//!
+//! # Handlers
+//! - `aligned_pkts`, `unaligned_pkts`, `total_pkts` (read): packets that begin there, and elsewhere, and all.
+//! - `aligned_pkts_ratio`, `unaligned_pkts_ratio` (read): the same in per cent of all.
+//! - `align_stride` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(LIMIT 100, STOP true) -> Strip(14) -> m :: PacketMemStats -> Discard; DriverManager(wait, read m.aligned_pkts_ratio)
+//! ```
+//!
+//! # See also
+//! BatchStats, Align
+
+use super::histogram::Histogram;
+use crate::script::sprintf::general;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("PacketMemStats", create)
+    .residency(Residency::Shared)
+    .doc(include_str!("packet_mem_stats.rs"));
+
+struct PacketMemStats {
+    /// Packets that are not aligned, and those that are.
+    counts: Histogram,
+    stride: usize,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut stride = 64u32;
+    config.args().keyword("ALIGN_STRIDE", &mut stride).finish()?;
+    let stride = checked(stride)?;
+    Ok(Box::new(PerPacket(PacketMemStats { counts: Histogram::of(config, 2)?, stride })))
+}
+
+fn checked(stride: u32) -> Result<usize, String> {
+    if stride == 0 { Err("ALIGN_STRIDE must be at least 1".to_owned()) } else { Ok(stride as usize) }
+}
+
+impl PacketMemStats {
+    fn count(&self, aligned: bool) -> u64 {
+        self.counts.sums()[usize::from(aligned)]
+    }
+
+    fn total(&self) -> u64 {
+        self.counts.sums().iter().sum()
+    }
+
+    fn ratio(&self, aligned: bool) -> String {
+        match self.total() {
+            0 => "0".to_owned(),
+            total => general(self.count(aligned) as f64 / total as f64 * 100.0),
+        }
+    }
+}
+
+impl Simple for PacketMemStats {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let aligned = packet.data().as_ptr().addr().is_multiple_of(self.stride);
+        self.counts.add(usize::from(aligned));
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type M = PacketMemStats;
+        h.read("aligned_pkts", |e: &mut M, _| e.count(true));
+        h.read("unaligned_pkts", |e: &mut M, _| e.count(false));
+        h.read("total_pkts", |e: &mut M, _| e.total());
+        h.read("aligned_pkts_ratio", |e: &mut M, _| e.ratio(true));
+        h.read("unaligned_pkts_ratio", |e: &mut M, _| e.ratio(false));
+        h.read("align_stride", |e: &mut M, _| e.stride);
+        h.write("align_stride", |e: &mut M, cx, text| {
+            e.stride = checked(router::value(cx, text)?)?;
+            Ok(())
+        })
+        .to_everywhere();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::errors;
+
+    #[test]
+    fn no_stride() {
+        let said = errors("Idle -> PacketMemStats(ALIGN_STRIDE 0) -> Discard");
+        assert!(said.contains("ALIGN_STRIDE must be at least 1"), "{said}");
+    }
+}
