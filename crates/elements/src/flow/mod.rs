@@ -29,7 +29,9 @@ mod shared;
 mod space;
 mod store_flow_id;
 mod table;
+mod tcp_reorder;
 mod translator;
+mod waiting;
 
 use router::Class;
 
@@ -72,6 +74,7 @@ pub const CLASSES: &[&Class] = &[
     &flow_switch::CLASS,
     &store_flow_id::CLASS,
     &hash_table_test::CLASS,
+    &tcp_reorder::CLASS,
 ];
 
 /// Why packets are dropped that carry no flow that is known.
