@@ -49,6 +49,7 @@ pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
 pub use info::{Info, Listener, Log, Node, Port, Reconfigure, listen};
 pub use names::{InterfaceAddresses, Names, Value};
 pub use plan::Plan;
+pub use ports::flows;
 pub use ready::Interest;
 pub use router::{Handle, Router, STOPPED};
 pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};

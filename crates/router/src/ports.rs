@@ -60,8 +60,8 @@ fn flow_set(side: &str, port: usize) -> (Vec<char>, bool) {
     set
 }
 
-/// Whether packets at an input can leave at an output.
-pub(crate) fn flows(class: &Class, input: usize, output: usize) -> bool {
+/// Whether packets at an input of a class's elements can leave at an output, as its flow code says.
+pub fn flows(class: &Class, input: usize, output: usize) -> bool {
     let (ins, outs) = sides(class.flow);
     let ((a, a_not), (b, b_not)) = (flow_set(ins, input), flow_set(outs, output));
     match (a_not, b_not) {

@@ -1,24 +1,26 @@
 //! `click-align`: a configuration for machines that cannot access unaligned data.
 //!
-//! Elements read headers byte by byte where they must, so none needs an Align. What other programs look for, the
-//! element AlignmentInfo, is there, with nothing to say.
+//! Elements read headers byte by byte where they must, so none here needs an Align; other programs' may.
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
 use super::load::{load, write};
 use super::{End, Tool};
 use crate::clp::{Spec, Takes};
-use lang::{Element, Landmark, Span};
+use crate::console;
+use lang::transform::{align, assert_alignment};
 use router::Classes;
 
 pub(super) const TOOL: Tool = Tool {
     name: "click-align",
     usage: "[OPTION]... [ROUTERFILE]",
     about: "\
-Prints a configuration with an element AlignmentInfo. Elements need no alignment
-here, so no Align is added.
+Prints a configuration with an element Align before each input whose packets need
+not begin where an element wants them to on a machine that cannot access unaligned
+data, and with an element AlignmentInfo. Clique's elements need neither.
 ",
     help: "\
-  -V, --verbose                 Say what is not done.
+      --assertions              Add elements CheckAlign instead.
+  -V, --verbose                 Say what is added, and why.
 ",
     options: &[
         Spec::new("assertions", None, Id::Assertions, Takes::Nothing).negatable(),
@@ -36,23 +38,25 @@ here, so no Align is added.
     run,
 };
 
-fn run(line: &Line, _: &Classes) -> Result<(), End> {
-    let mut loaded = load(line, line.source()?, None)?;
+fn run(line: &Line, known: &Classes) -> Result<(), End> {
+    let loaded = load(line, line.source()?, None)?;
+    let classes: Vec<_> = loaded.expanded.elements.iter().map(|element| known.get(&element.class)).collect();
+    let flows = |element: usize, input: u32, output: u32| {
+        let class = classes.get(element).copied().flatten();
+        class.is_none_or(|class| router::flows(class, input as usize, output as usize))
+    };
+    if line.has(Id::Assertions) {
+        let graph = assert_alignment(&loaded.graph, &loaded.expanded, &flows);
+        return write(line, &graph, &loaded.archive);
+    }
+    let aligned = align(&loaded.graph, &loaded.expanded, &flows);
     if line.has(Id::Verbose) {
-        line.say("note: elements need no alignment here, nothing to align");
+        console::complain(&aligned.steps.iter().map(|step| format!("{step}\n")).collect::<String>());
     }
-    if !line.has(Id::Assertions) {
-        let name = (loaded.graph.elements.len() + 1..)
-            .map(|number| format!("AlignmentInfo@click_align@{number}"))
-            .find(|name| loaded.graph.find(name).is_none())
-            .unwrap_or_default();
-        loaded.graph.push(Element {
-            name,
-            class: "AlignmentInfo".to_owned(),
-            config: String::new(),
-            landmark: Landmark::new("<click-align>", 0),
-            span: Span::default(),
-        });
+    match aligned.added {
+        0 => {}
+        1 => console::complain("warning: added 1 Align element\n"),
+        added => console::complain(&format!("warning: added {added} Align elements\n")),
     }
-    write(line, &loaded.graph, &loaded.archive)
+    write(line, &aligned.graph, &loaded.archive)
 }

@@ -6,7 +6,7 @@ use super::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::console;
 use crate::report::{Reporter, Style};
-use lang::Graph;
+use lang::Landmark;
 use lang::transform::{Role, undead};
 use router::{Activity, Class, Classes};
 
@@ -17,13 +17,12 @@ pub(super) const TOOL: Tool = Tool {
 Prints a configuration without compound elements and without dead code: elements
 that are not on a way from a source of packets to a sink, ports of schedulers and
 tees that are not used then, and elements that change nothing, Null for instance.
-A Discard that packets are pushed into is no sink.
 ",
     help: "\
   -c, --config                  Print the configuration only, not an archive.
   -k, --kernel                  Refused: there is no kernel module.
   -u, --user                    The configuration is for the user-level driver.
-  -V, --verbose                 Say what is removed.
+  -V, --verbose                 Say what are sources and sinks, and what is removed.
 ",
     options: &[
         CLICKPATH,
@@ -46,50 +45,49 @@ fn run(line: &Line, known: &Classes) -> Result<(), End> {
         return Err(End::Failed);
     }
     let loaded = load(line, line.source()?, Some(known))?;
-    let roles = roles(&loaded, known)?;
-    let graph = undead(&loaded.graph, &loaded.expanded, &roles);
+    let classes = classes(&loaded, known)?;
+    let roles: Vec<Role> = classes.iter().map(|class| role(class)).collect();
+    let after = undead(&loaded.graph, &loaded.expanded, &roles, &|element, input, output| {
+        classes.get(element).is_none_or(|class| flows(class, input, output))
+    });
     if line.has(Id::Verbose) {
-        console::complain(&removed(&loaded.graph, &graph));
+        let step = |(place, what): &(Landmark, String)| format!("{place}: {what}\n");
+        console::complain(&after.steps.iter().map(step).collect::<String>());
+    }
+    if !after.alive {
+        console::complain("warning: no live elements in configuration\n");
+        return Err(End::Failed);
     }
     match line.has(Id::Config) {
-        true => write_text(line, lang::tool_text(&graph)),
-        false => write(line, &graph, &loaded.archive),
+        true => write_text(line, lang::tool_text(&after.graph)),
+        false => write(line, &after.graph, &loaded.archive),
     }
 }
 
-/// What each element does with packets.
-fn roles(loaded: &Loaded, known: &Classes) -> Result<Vec<Role>, End> {
-    match router::layout(loaded.expanded.clone(), known, 1) {
-        Ok(layout) => {
-            let pulls = layout.ports.iter().map(|[inputs, _]| inputs.first().is_some_and(|port| !port.push));
-            Ok(layout.classes.iter().zip(pulls).map(|(class, pulls)| role(class, pulls)).collect())
-        }
-        Err(errors) => {
-            Reporter::new(Style::Click, true).take(errors);
-            Err(End::Failed)
-        }
-    }
+/// The class of each element, if everything fits.
+fn classes(loaded: &Loaded, known: &Classes) -> Result<Vec<&'static Class>, End> {
+    router::layout(loaded.expanded.clone(), known, 1).map(|layout| layout.classes).map_err(|errors| {
+        Reporter::new(Style::Click, true).take(errors);
+        End::Failed
+    })
 }
 
-/// What an element of a class does with packets: its ports say it. Who can do without inputs and yet emits packets is a
-/// source, who can do without outputs is a sink.
-fn role(class: &Class, pulls: bool) -> Role {
+/// Whether what enters an element of a class at an input can leave it at an output. What an ARPQuerier is told matters to all
+/// that it sends.
+fn flows(class: &Class, input: u32, output: u32) -> bool {
+    class.name == "ARPQuerier" || router::flows(class, input as usize, output as usize)
+}
+
+/// What an element of a class does with packets, as far as its ports say it: who can do without inputs and yet emits packets
+/// is a source, who can do without outputs is a sink.
+fn role(class: &Class) -> Role {
     let (inputs, outputs) = class.ports.split_once('/').unwrap_or((class.ports, ""));
-    let drops = matches!(class.name, "Discard" | "DiscardNoFree") && !pulls;
     let works = matches!(class.activity, Activity::Always | Activity::PerWorker);
-    let optional = |side: &str| side.starts_with('0');
-    let source = optional(inputs) && outputs != "0" && (works || inputs == "0");
-    Role {
-        source,
-        sink: !drops && inputs != "0" && (optional(outputs) || source),
-        blocks: matches!(class.name, "Idle" | "SimpleIdle"),
-    }
-}
-
-/// Says which elements went, a line each.
-fn removed(before: &Graph, after: &Graph) -> String {
-    let gone = before.elements.iter().filter(|element| after.find(&element.name).is_none());
-    gone.map(|e| format!("{}: removing '{} :: {}'\n", e.landmark, e.name, e.class)).collect()
+    let optional = |side: &str| side.starts_with("0-");
+    let blocks = matches!(class.name, "Idle" | "SimpleIdle");
+    let source = class.name == "InfiniteSource" || optional(inputs) && outputs != "0" && works;
+    let sink = inputs != "0" && (optional(outputs) || source);
+    Role { ends: (source || sink || blocks).then_some((source, sink)), blocks }
 }
 
 #[cfg(test)]
@@ -99,36 +97,35 @@ mod tests {
     #[test]
     fn roles_of_classes() {
         let known = crate::classes();
-        let is = |name: &str, pulls: bool| {
-            let Role { source, sink, blocks } = role(known.get(name).unwrap(), pulls);
-            [(source, "source"), (sink, "sink"), (blocks, "blocks")]
-                .into_iter()
-                .filter_map(|(is, what)| is.then_some(what))
-                .collect::<Vec<_>>()
-                .join(" ")
+        let is = |name: &str| {
+            let Role { ends, blocks } = role(known.get(name).unwrap());
+            match (ends, blocks) {
+                (_, true) => "blocks",
+                (None, _) => "",
+                (Some((true, true)), _) => "source sink",
+                (Some((true, _)), _) => "source",
+                (Some(_), _) => "sink",
+            }
         };
-        for (class, pulls, expected) in [
-            ("InfiniteSource", false, "source"),
-            ("FromDevice", false, "source"),
-            ("FromDump", false, "source"),
-            ("ToDevice", true, "sink"),
-            ("ToDump", false, "sink"),
-            ("ToIPSummaryDump", false, "sink"),
-            ("KernelTun", false, "source sink"),
-            ("Socket", false, "source sink"),
-            ("ICMPPingSource", false, "source sink"),
-            ("Discard", false, ""),
-            ("Discard", true, "sink"),
-            ("TimedSink", true, "sink"),
-            ("Idle", false, "blocks"),
-            ("Queue", false, ""),
-            ("Unqueue", true, ""),
-            ("RoundRobinUnqueue", true, ""),
-            ("PrioSched", true, ""),
-            ("Tee", false, ""),
-            ("AddressInfo", false, ""),
+        for (class, expected) in [
+            ("InfiniteSource", "source"),
+            ("FromDevice", ""),
+            ("FromDump", ""),
+            ("ToDevice", "sink"),
+            ("ToDump", "sink"),
+            ("ToIPSummaryDump", "sink"),
+            ("KernelTun", "source sink"),
+            ("Socket", "source sink"),
+            ("Discard", ""),
+            ("Idle", "blocks"),
+            ("Queue", ""),
+            ("Unqueue", ""),
+            ("RoundRobinUnqueue", ""),
+            ("PrioSched", ""),
+            ("Tee", ""),
+            ("AddressInfo", ""),
         ] {
-            assert_eq!(is(class, pulls), expected, "{class}");
+            assert_eq!(is(class), expected, "{class}");
         }
     }
 }

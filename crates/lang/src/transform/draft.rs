@@ -2,6 +2,7 @@
 
 use crate::diag::{Landmark, Span};
 use crate::graph::{Connection, Element, Graph, Port};
+use std::collections::HashSet;
 
 /// A graph in which elements and connections come and go; indices stay until the end.
 pub(super) struct Draft {
@@ -10,6 +11,8 @@ pub(super) struct Draft {
     connections: Vec<Option<Connection>>,
     /// For each element, connections that have led to it and that have left it at some time.
     touching: Vec<[Vec<usize>; 2]>,
+    /// Connections that were appended.
+    appended: u32,
 }
 
 impl Draft {
@@ -18,7 +21,8 @@ impl Draft {
         rest.requirements = graph.requirements.clone();
         rest.provides = graph.provides.clone();
         rest.defines = graph.defines.clone();
-        let mut draft = Draft { rest, elements: Vec::new(), connections: Vec::new(), touching: Vec::new() };
+        let mut draft =
+            Draft { rest, elements: Vec::new(), connections: Vec::new(), touching: Vec::new(), appended: 0 };
         graph.elements.iter().for_each(|element| {
             draft.add(element.clone());
         });
@@ -48,17 +52,26 @@ impl Draft {
         self.elements.len() - 1
     }
 
-    /// Adds an element of this class with a generated name.
-    pub(super) fn add_anonymous(&mut self, class: &str, place: &str) -> usize {
-        let there: Vec<&str> = self.elements.iter().flatten().map(|element| element.name.as_str()).collect();
-        let name = (there.len() + 1..)
-            .map(|number| format!("{class}@{number}"))
-            .find(|name| !there.contains(&name.as_str()))
+    /// Adds an element of this class that a tool makes. Its name is `prefix` with a number: `number`, or the next one that no
+    /// element has.
+    pub(super) fn add_numbered(
+        &mut self,
+        prefix: &str,
+        number: usize,
+        class: &str,
+        config: String,
+        place: &str,
+    ) -> usize {
+        let there: HashSet<&str> =
+            self.elements.iter().flatten().map(|element| element.name.as_str()).collect();
+        let name = (number..)
+            .map(|number| format!("{prefix}@{number}"))
+            .find(|name| !there.contains(name.as_str()))
             .unwrap_or_default();
         self.add(Element {
             name,
             class: class.to_owned(),
-            config: String::new(),
+            config,
             landmark: Landmark::new(place, 0),
             span: Span::default(),
         })
@@ -76,6 +89,18 @@ impl Draft {
     pub(super) fn connect(&mut self, connection: Connection) {
         self.connections.push(Some(connection));
         self.note(self.connections.len() - 1);
+    }
+
+    /// Connects two ports, after all that was written.
+    pub(super) fn append(&mut self, from: Port, to: Port, place: &str) {
+        let span = Span { source: u32::MAX, start: self.appended, end: self.appended };
+        self.appended += 1;
+        self.connect(Connection { from, to, landmark: Landmark::new(place, 0), span });
+    }
+
+    /// Takes a connection out.
+    pub(super) fn disconnect(&mut self, connection: usize) {
+        self.connections[connection] = None;
     }
 
     /// Makes a connection lead to another input.
@@ -124,6 +149,25 @@ impl Draft {
     /// The connections that are there.
     pub(super) fn connections(&self) -> impl Iterator<Item = &Connection> {
         self.connections.iter().flatten()
+    }
+
+    /// The number of connections that there have been, so that each can be asked for by [`Draft::connection`].
+    pub(super) fn connections_made(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// A connection, if it is there.
+    pub(super) fn connection(&self, connection: usize) -> Option<&Connection> {
+        self.connections[connection].as_ref()
+    }
+
+    /// How many inputs and outputs of an element are in use, gaps included.
+    pub(super) fn used_ports(&self, element: usize) -> (u32, u32) {
+        let count = |ports: &mut dyn Iterator<Item = u32>| ports.max().map_or(0, |port| port + 1);
+        (
+            count(&mut self.incoming(element).iter().map(|(_, c)| c.to.port)),
+            count(&mut self.outgoing(element).iter().map(|(_, c)| c.from.port)),
+        )
     }
 
     /// The graph: elements in order, connections as a graph has them.

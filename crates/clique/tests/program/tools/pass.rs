@@ -1,4 +1,4 @@
-//! Tools that have little to do here, or nothing.
+//! Tools that have little to do for the router here, or nothing.
 
 use super::{check, fails};
 use crate::clique;
@@ -9,22 +9,26 @@ fn align() {
     check(
         clique(&["click-align", "-V", "-e", "FromDump(x) -> CheckIPHeader -> Discard"]),
         expect![[r#"
-        exit status: 0
-        --- output
-        # 1 "config"
-        FromDump@1 :: FromDump(x);
-        # 1 "config"
-        CheckIPHeader@2 :: CheckIPHeader;
-        # 1 "config"
-        Discard@3 :: Discard;
-        # 0 "<click-align>"
-        AlignmentInfo@click_align@4 :: AlignmentInfo;
-        # 10 ""
-        FromDump@1 -> CheckIPHeader@2
-            -> Discard@3;
-        --- messages
-        click-align: note: elements need no alignment here, nothing to align
-    "#]],
+            exit status: 0
+            --- output
+            # 1 "config"
+            FromDump@1 :: FromDump(x);
+            # 1 "config"
+            CheckIPHeader@2 :: CheckIPHeader;
+            # 1 "config"
+            Discard@3 :: Discard;
+            # 0 "<click-align>"
+            Align@click_align@4 :: Align(4, 0);
+            # 0 "<click-align>"
+            AlignmentInfo@click_align@5 :: AlignmentInfo(CheckIPHeader@2  4 0);
+            # 12 ""
+            FromDump@1 -> Align@click_align@4
+                -> CheckIPHeader@2
+                -> Discard@3;
+            --- messages
+            CheckIPHeader@2 [0]: adding Align(4, 0) to fix EMPTY
+            warning: added 1 Align element
+        "#]],
     );
     check(
         clique(&["click-align", "--assertions", "-e", "Idle"]),

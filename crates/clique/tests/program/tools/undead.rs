@@ -21,20 +21,33 @@ fn undead() {
             Queue@4 :: Queue;
             # 1 "config"
             ToDump@9 :: ToDump($W.pcap);
-            # 10 ""
+            # 1 "config"
+            r :: RandomSource(64);
+            # 1 "config"
+            Counter@11 :: Counter;
+            # 1 "config"
+            Discard@12 :: Discard;
+            # 16 ""
             InfiniteSource@1 -> Queue@4
                 -> ToDump@9;
+            r -> Counter@11
+                -> Discard@12;
             --- messages
-            config:1: removing 'ss :: StaticSwitch'
+            config:1: 'InfiniteSource@1 :: InfiniteSource' is source
+            config:1: assuming 'Discard@3 :: Discard' is sink
+            config:1: 'ToDump@9 :: ToDump' is sink
+            config:1: assuming 'r :: RandomSource' is source
+            config:1: assuming 'Discard@12 :: Discard' is sink
             config:1: removing 'Discard@3 :: Discard'
-            config:1: removing 'Null@5 :: Null'
-            config:1: removing 'rr :: PrioSched'
             config:1: removing 'Idle@7 :: Idle'
             config:1: removing 'Queue@8 :: Queue'
-            config:1: removing 'r :: RandomSource'
-            config:1: removing 'Counter@11 :: Counter'
-            config:1: removing 'Discard@12 :: Discard'
+            <click-undead>: removing 'Idle@13 :: Idle'
+            config:1: removing redundant scheduler 'rr :: PrioSched'
         "#]],
+    );
+    fails(
+        clique(&["click-undead", "-e", "Idle -> Counter -> Discard"]),
+        "warning: no live elements in configuration",
     );
     fails(
         clique(&["click-undead", "-e", "Idle -> [1] Discard"]),
