@@ -1,6 +1,6 @@
 // Sorts Ethernet frames by what is in them: ARP requests, ARP replies, IPv4, IPv6, the rest.
 //
-//   clique run conf/classify.click
+//   clique run conf/classify.click -h requests.count -h replies.count -h ip4.count -h ip6.count -h rest.count
 
 c :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, 12/86dd, -);
 

@@ -1,6 +1,6 @@
 // A cluster that is a 2-ary 2-fly: four servers with external ports, and between them two levels of four that only pass packets on.
 //
-//   clique run --simtime conf/cluster-fly.click
+//   clique run --simtime conf/cluster-fly.click -h 't?/out.count' -h t0/vlb.links
 //
 // Each server has two links out and two in, however many there are; with a mesh of four it would have three of either, with one of a
 // thousand a thousand. Packets go along a cable in one direction, hellos in both. Terminal I sends to terminal I + 2, all it has,

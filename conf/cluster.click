@@ -1,6 +1,6 @@
 // Four servers that are one router: host I, 10.0.I.2, is at the external port of node I and pings host I + 1.
 //
-//   clique run --simtime conf/cluster.click
+//   clique run --simtime conf/cluster.click -h 'h?/ping.count' -h 'n?/vlb.phase'
 //
 // A packet's header is looked at where it comes in: there its route is looked up and its TTL decremented, once. The other
 // nodes move it on by the label that it gets there. On real servers a node is a configuration of its own, and the links are

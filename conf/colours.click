@@ -1,6 +1,6 @@
 // Colours carry a decision along: packets are painted where it is made, and sorted where it matters.
 //
-//   clique run conf/colours.click
+//   clique run conf/colours.click -h red.count -h blue.count
 
 InfiniteSource(LIMIT 30) -> Paint(1) -> path :: Queue;
 InfiniteSource(LIMIT 20) -> Paint(2) -> path;

@@ -1,6 +1,6 @@
 // A lossy link: one packet in ten disappears by chance, the others go on.
 //
-//   clique run conf/loss.click
+//   clique run conf/loss.click -h c.count
 
 InfiniteSource(LIMIT 10000, STOP true) -> r :: RandomSample(DROP 0.1) -> c :: Counter -> Discard;
 

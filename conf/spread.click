@@ -1,6 +1,6 @@
 // Spreads packets over four outputs in turn, and counts what each got.
 //
-//   clique run conf/spread.click
+//   clique run conf/spread.click -h '?.count'
 
 InfiniteSource(LIMIT 400, STOP true) -> rr :: RoundRobinSwitch;
 rr[0] -> a :: Counter -> Discard;

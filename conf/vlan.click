@@ -1,6 +1,6 @@
 // A trunk: frames of two ports are tagged with their VLAN, travel over one line, and are sorted by tag at its end.
 //
-//   clique run conf/vlan.click
+//   clique run conf/vlan.click -h first.count -h second.count
 
 a :: InfiniteSource(DATA \<020000000002 020000000001 0800 aa>, LIMIT 30) -> VLANEncap(VLAN_ID 10) -> trunk :: Null;
 b :: InfiniteSource(DATA \<020000000002 020000000003 0800 bb>, LIMIT 20) -> VLANEncap(VLAN_ID 20, VLAN_PCP 5) -> trunk;
