@@ -118,9 +118,17 @@ fn missing(
             let allowed = allowed(end.element, side);
             if end.port as usize >= allowed {
                 let message = format!("'{}' has no {word} {}", declaration(graph, end.element), end.port);
-                let expected = format!("{} takes {allowed} {word}s at most", classes[end.element].name);
+                let class = classes[end.element].name;
+                let help = match allowed {
+                    0 => format!("{class} has no {word}s"),
+                    1 => format!("{class} has one {word}, {word} 0"),
+                    _ => format!(
+                        "{class} has at most {allowed} {word}s, the last one is {word} {}",
+                        allowed - 1
+                    ),
+                };
                 let landmark = graph.elements[end.element].landmark.clone();
-                errors.push(Diagnostic::error(message).at(landmark, connection.span).expecting(expected));
+                errors.push(Diagnostic::error(message).at(landmark, connection.span).help(help));
             }
         }
         if errors.len() == before {

@@ -21,6 +21,22 @@ fn placement() {
     .assert_eq(&clique(&["check", "-j", "2", "-e", config]));
 }
 
+/// Who uses a port that is not there is told which ones are.
+#[test]
+fn ports_that_are_not_there() {
+    for (config, advice) in [
+        ("Idle -> [1] Discard", "Discard has one input, input 0"),
+        ("Discard -> Discard", "Discard has no outputs"),
+        (
+            "Idle -> c :: CheckIPHeader [5] -> Discard",
+            "CheckIPHeader has at most 2 outputs, the last one is output 1",
+        ),
+    ] {
+        let found = clique(&["check", "-e", config]);
+        assert!(found.contains(&format!("- {advice}\n")), "{found}");
+    }
+}
+
 /// Errors in the text and errors in the graph are found, and so are bad arguments; nothing runs.
 #[test]
 fn errors_of_each_stage() {
