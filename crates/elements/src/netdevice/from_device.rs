@@ -45,7 +45,8 @@
 //! - `SNIFFER` (boolean, default true): let the kernel receive the frames, too. False needs kernel 6.6.
 //! - `FORCE_IP` (boolean, default false): emit IP packets only, their header marked; others leave at output 1, if it is
 //!   connected.
-//! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for AF_XDP sockets.
+//! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for AF_XDP sockets. NETMAP and DPDK are
+//!   taken for LINUX, with a warning.
 //! - `PROTOCOL` (integer, default 0): only frames of this EtherType, unless it is 0.
 //! - `OUTBOUND` (boolean, default false): receive what this machine sends, too.
 //! - `HEADROOM` (integer, at most 8190, default 130): free bytes in front of each packet.
@@ -208,7 +209,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err("BURST out of range".into());
     }
     let left = (!sniffer).then(|| host.0.clone());
-    let method = match capture.unwrap_or(method).as_str() {
+    let method = match super::method(config, capture.unwrap_or(method)).as_str() {
         "LINUX" | "PCAP" => {
             // The kernel holds packets back by the millisecond; for a shorter time they wait here.
             let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
@@ -538,7 +539,7 @@ mod tests {
         for (arguments, error) in [
             ("lo, SNAPLEN 13", "SNAPLEN out of range"),
             ("lo, HEADROOM 9000", "HEADROOM out of range"),
-            ("lo, METHOD NETMAP", "bad METHOD"),
+            ("lo, METHOD FROG", "bad METHOD"),
             ("lo, BURST 0", "BURST out of range"),
             ("lo, ENCAP FROG", "bad encapsulation type"),
             ("lo, HOST 10.0.0.1 frog", "'frog' is neither an IP prefix nor one of arp, lldp, icmp"),

@@ -27,7 +27,8 @@
 //! - `TIMESTAMP` (boolean, default true): set the time.
 //! - `METHOD`, `SNIFFER`: as of FromDevice.
 //! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MAXTHREADS`, `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `MODE`, `FLOW_ISOLATE`,
-//!   `FLOW_RULES_FILE`, `VF_POOLS`, `VF_VLAN`, `MAX_RSS`, `RETA_SIZE`, `RX_INTR`, `PAUSE`, `CLEAR`, `IPCO`, `TCO`, `UCO`, `KEEPHAND`, `VERBOSE`: accepted.
+//!   `FLOW_RULES_FILE`, `FLOW_DIR_RULES_FILE`, `VF_POOLS`, `VF_VLAN`, `MAX_RSS`, `RETA_SIZE`, `RX_INTR`, `SLEEP_MODE`, `PAUSE`, `CLEAR`, `IPCO`, `TCO`,
+//!   `UCO`, `KEEPHAND`, `VERBOSE`: accepted.
 //!   Each worker receives, and packets of a flow go to one worker.
 //!
 //! # Handlers
@@ -69,7 +70,7 @@ pub(crate) const NETMAP: Class =
 /// Bytes of a frame, at most.
 const SNAPLEN: usize = 2046;
 /// Arguments that mean nothing here.
-const OTHERS: [&str; 25] = [
+const OTHERS: [&str; 27] = [
     "N_QUEUES",
     "MINQUEUES",
     "MAXQUEUES",
@@ -83,6 +84,8 @@ const OTHERS: [&str; 25] = [
     "MODE",
     "FLOW_ISOLATE",
     "FLOW_RULES_FILE",
+    "FLOW_DIR_RULES_FILE",
+    "SLEEP_MODE",
     "VF_POOLS",
     "VF_VLAN",
     "MAX_RSS",
@@ -133,7 +136,7 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
     let queue = u16::try_from(queue).ok();
     let promiscuous = promiscuous || mac.is_some_and(|mac| !hardware.has_mac(mac));
     let left = (!sniffer).then(Vec::new);
-    let method = match method.as_str() {
+    let method = match super::method(config, method).as_str() {
         "LINUX" | "PCAP" => {
             let options = Options { promiscuous, outbound: false, snaplen: SNAPLEN, wait_ms: 0, queue };
             Method::Packet(options, left)

@@ -15,7 +15,7 @@ mod to_dpdk_device;
 mod to_host;
 
 pub use hardware::DpdkPorts;
-use router::Class;
+use router::{Class, Config};
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
@@ -38,3 +38,12 @@ pub const CLASSES: &[&Class] = &[
     &to_dpdk_device::NETMAP,
     &to_host::CLASS,
 ];
+
+/// The method that serves for the one of this name: netmap and DPDK take interfaces from the kernel, which keeps them here.
+fn method(config: &mut Config<'_>, name: String) -> String {
+    if !matches!(name.as_str(), "NETMAP" | "DPDK") {
+        return name;
+    }
+    config.warn(format!("METHOD {name}: the interface stays the kernel's; using METHOD LINUX"));
+    "LINUX".to_owned()
+}

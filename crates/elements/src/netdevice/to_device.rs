@@ -18,7 +18,7 @@
 //! - `DEVNAME`: the interface.
 //! - `BURST` (integer, default: packets in a batch): packets asked for at a time.
 //! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for an AF_XDP socket. On a worker for
-//!   which the interface has no queue a packet socket takes its place.
+//!   which the interface has no queue a packet socket takes its place. NETMAP and DPDK are taken for LINUX, with a warning.
 //! - `QUEUE` (integer): with METHOD XDP, the queue to use. The default is a queue of its own for each worker. With METHOD LINUX the kernel
 //!   chooses, by the processor that sends (XPS) or the packet's flow; QUEUE is an error then.
 //! - `DEBUG` (boolean, default false): report each error, not only the first of a series.
@@ -103,6 +103,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if burst == 0 {
         return Err("bad BURST".into());
     }
+    let method = super::method(config, method);
     make(config, interface, &method, Wishes { queue, burst, debug, hardware: None })
 }
 
@@ -352,7 +353,7 @@ mod tests {
 
     #[test]
     fn arguments() {
-        let said = errors("Idle -> ToDevice(lo, METHOD NETMAP)");
+        let said = errors("Idle -> ToDevice(lo, METHOD FROG)");
         assert!(said.contains("bad METHOD"), "{said}");
         let said = errors("Idle -> ToDevice(lo, 3)");
         assert!(said.contains("too many arguments"), "{said}");

@@ -18,7 +18,7 @@
 //! - `BURST` (integer, default 32): packets asked for at a time.
 //! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; packets are dropped then.
 //! - `METHOD`: as of ToDevice.
-//! - `BLOCKING`, `IQUEUE`, `TIMEOUT`, `N_QUEUES`, `MAXQUEUES`, `MAXTHREADS`, `NDESC`, `ALLOC`, `TSO`, `IPCO`, `TCO`, `UCO`, `ACTIVE`, `VERBOSE`: accepted.
+//! - `BLOCKING`, `IQUEUE`, `TIMEOUT`, `N_QUEUES`, `MAXQUEUES`, `MAXTHREADS`, `NDESC`, `SET_VLAN`, `ALLOC`, `TSO`, `IPCO`, `TCO`, `UCO`, `ACTIVE`, `VERBOSE`: accepted.
 //!   Checksums are computed before packets come here.
 //!
 //! # Handlers
@@ -53,7 +53,7 @@ pub(crate) const NETMAP: Class =
     Class { name: "ToNetmapDevice", create: |config| create(config, "DEVNAME"), ..CLASS };
 
 /// Arguments that mean nothing here.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 15] = [
     "BLOCKING",
     "IQUEUE",
     "TIMEOUT",
@@ -61,6 +61,7 @@ const OTHERS: [&str; 14] = [
     "MAXQUEUES",
     "MAXTHREADS",
     "NDESC",
+    "SET_VLAN",
     "ALLOC",
     "TSO",
     "IPCO",
@@ -90,6 +91,7 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
     }
     let mut hardware = Hardware::of(config, &port);
     hardware.may_be_missing = missing;
+    let method = super::method(config, method);
     // Of a packet socket the kernel chooses the queue.
     let queue = u32::try_from(queue).ok().filter(|_| method == "XDP");
     let interface = hardware.interface().to_owned();
