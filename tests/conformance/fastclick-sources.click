@@ -33,3 +33,10 @@ Script(wait 1, write u.active false, write u.rate 5, stop);
 //= 5
 //? u.active
 //= false
+//! then
+// Flows that are pushed, so many in a row, until the limit stops the driver; handlers read and change both.
+s :: FastUDPFlows(RATE 0, LIMIT 5, LENGTH 64, SRCETH 0:0:0:0:0:1, SRCIP 1.0.0.1, DSTETH 0:0:0:0:0:2, DSTIP 2.0.0.2, FLOWS 1, FLOWSIZE 1, BURST 2, STOP true) -> a :: Counter -> Discard;
+t :: FastTCPFlows(RATE 0, LIMIT -1, LENGTH 64, SRCETH 0:0:0:0:0:1, SRCIP 1.0.0.1, DSTETH 0:0:0:0:0:2, DSTIP 2.0.0.2, FLOWS 1, FLOWSIZE 5, BURST 32, ACTIVE false) -> Unqueue -> Discard;
+DriverManager(wait, print $(s.limit) $(s.stop) $(t.limit), write s.stop false, write s.limit 7, wait 1, print $(s.stop) $(a.count), stop);
+//= 5 true 4294967295
+//= false 7

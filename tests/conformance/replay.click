@@ -1,5 +1,5 @@
 // Packets that were pulled once are pushed several times.
-InfiniteSource(DATA \<01>, LIMIT 3) -> q :: Queue -> r :: ReplayUnqueue(STOP 2, VERBOSE true) -> Print(again) -> d :: Discard;
+InfiniteSource(DATA \<01>, LIMIT 3) -> q :: Queue -> r :: ReplayUnqueue(STOP 2, VERBOSE true, SLEEP 0, QUICK_CLONE true, STOP_TIME 0) -> Print(again) -> d :: Discard;
 //= Loading r with 1 inputs.
 //= r : Successfully loaded 3 packets. Input 0 dried out.
 //= again:    1 | 01

@@ -15,7 +15,8 @@
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
 //! - `STOP_TIME` (integer, default 0): seconds after which no further round begins; 0: for ever.
 //! - `VERBOSE` (boolean, default false): whether to say each time that all were given.
-//! - `QUEUE`, `BURST` (integer), `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are copied when they are pulled.
+//! - `QUEUE`, `BURST`, `SLEEP` (integer), `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are copied when they are
+//!   pulled.
 //!
 //! # Handlers
 //! - `loaded` (read): whether the packets were pulled. `packets` (read): how many are kept. `count` (read): how many were given.
@@ -58,6 +59,7 @@ struct Replay {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut stop, mut active, mut limit, mut queue, mut burst) = (-1, true, -1i64, 0u32, 0u32);
     let (mut verbose, mut quick, mut signal, mut free, mut time) = (false, false, true, true, 0u32);
+    let mut sleep = 0u32;
     config
         .args()
         .positional("QUEUE", &mut queue)
@@ -70,6 +72,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("USE_SIGNAL", &mut signal)
         .keyword("FREEONTERMINATE", &mut free)
         .keyword("STOP_TIME", &mut time)
+        .keyword("SLEEP", &mut sleep)
         .finish()?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let packets = Vec::new();

@@ -27,7 +27,7 @@
 //!   `10 + min(90, 10 * x)` reaches it in 9 s. Packets rest while it is not positive. `@1` and `@2` stand for a sine and for a square wave of growing
 //!   frequency, which between 100 per cent and TIMING times that narrow down within STOP_TIME; `@0` for no formula.
 //! - `STOP_TIME` (integer, default 0): seconds after which to stop, at the end of a round or while packets wait; 0 means not to.
-//! - `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are always copied and freed.
+//! - `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean), `SLEEP` (integer): accepted; packets are always copied and freed.
 //!
 //! # Handlers
 //! - `count` (read): packets pushed. `loaded` (read): whether the packets were pulled. `packets` (read): how many are kept.
@@ -95,7 +95,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut stop, mut burst, mut limit) = (-1, 64usize, -1i64);
     let (mut active, mut verbose, mut timing) = (true, false, 0);
     let (mut quick, mut signal, mut free) = (false, true, true);
-    let (mut time, mut formula) = (0u32, String::new());
+    let (mut time, mut formula, mut sleep) = (0u32, String::new(), 0u32);
     config
         .args()
         .keyword("STOP", &mut stop)
@@ -108,6 +108,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("USE_SIGNAL", &mut signal)
         .keyword("FREEONTERMINATE", &mut free)
         .keyword("STOP_TIME", &mut time)
+        .keyword("SLEEP", &mut sleep)
         .keyword("TIMING_FNT", &mut formula)
         .finish()?;
     let formula = match usual(&formula, timing, time).unwrap_or(formula) {

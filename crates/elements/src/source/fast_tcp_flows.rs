@@ -18,11 +18,12 @@
 //! - `FLOWS` (integer): flows at a time, at least 1. `FLOWSIZE` (integer): packets of each, at least 3.
 //! - `ACTIVE` (boolean, default true): whether packets are made.
 //! - `STOP` (boolean, default false): whether to stop the driver after the last packet.
+//! - `BURST` (integer): FastClick's; accepted, who pulls says how many.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
 //! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
-//! - `rate` (write): the argument. `limit` (write): the argument.
+//! - `rate` (write): the argument. `limit` (read, write), `stop` (read, write): the arguments; no limit reads as 4294967295.
 //! - `reset` (write, button): starts again. `active` (write): the argument; true starts again.
 //! - `length` (read, write): the argument; writing it begins other flows. `srceth`, `dsteth` (write): the arguments.
 //!

@@ -20,12 +20,13 @@
 //! - `STOP` (boolean, default false): whether to stop the driver after the last packet.
 //! - `SEQUENTIAL` (boolean, default false): whether flows take turns, instead of being chosen at random.
 //! - `FLOWBURST` (integer, default 1): packets of a flow in a row.
+//! - `BURST` (integer, default 32): packets in a row, where the output is push.
 //! - `DUPLICATE` (boolean): FastClick's; accepted.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
 //! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
-//! - `rate` (write): the argument. `limit` (write): the argument.
+//! - `rate` (write): the argument. `limit` (read, write), `stop` (read, write): the arguments; no limit reads as 4294967295.
 //! - `reset` (write, button): starts again. `active` (write): the argument; true starts again.
 //! - `length` (read, write): the argument; writing it begins other flows. `srceth`, `dsteth` (write): the arguments.
 //!

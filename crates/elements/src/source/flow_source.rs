@@ -8,7 +8,7 @@ use wire::checksum::Sum;
 use wire::ethernet::MacAddr;
 use wire::{ip_proto, tcp, udp};
 
-/// Packets that are pushed in a row.
+/// Packets that are pushed in a row, unless said otherwise.
 const BURST: usize = 32;
 /// A TCP flow begins with SYN, ends with FIN, and has something between.
 const LEAST_TCP_FLOW: u32 = 3;
@@ -69,6 +69,8 @@ pub(super) struct FlowSource {
     ended: bool,
     /// Whether packets are pushed.
     push: bool,
+    /// So many in a row.
+    burst: usize,
 }
 
 /// Reads the arguments of a source of packets between addresses of a kind, which the arguments with these names say.
@@ -84,7 +86,7 @@ pub(super) fn create<A: End>(
     let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
     let (mut src, mut dst) = (A::NONE, A::NONE);
     let (mut flows, mut flow_size, mut checksum, mut active) = (TableSize(0), 0u32, true, true);
-    let (mut stop, mut order, mut duplicate) = (false, Order::default(), false);
+    let (mut stop, mut order, mut duplicate, mut burst) = (false, Order::default(), false, BURST);
     let mut args = config
         .args()
         .required("RATE", &mut rate)
@@ -103,7 +105,13 @@ pub(super) fn create<A: End>(
             .keyword("FLOWBURST", &mut order.burst)
             .keyword("DUPLICATE", &mut duplicate);
     }
-    args.positional("ACTIVE", &mut active).positional("STOP", &mut stop).finish()?;
+    args.positional("ACTIVE", &mut active)
+        .positional("STOP", &mut stop)
+        .keyword("BURST", &mut burst)
+        .finish()?;
+    if burst == 0 {
+        return Err("BURST must be >= 1".into());
+    }
     if tcp && flow_size < LEAST_TCP_FLOW {
         config.warn("flow size < 3, defaulting to 3");
         flow_size = LEAST_TCP_FLOW;
@@ -133,6 +141,7 @@ pub(super) fn create<A: End>(
         macs: [src_mac, dst_mac],
         ended: false,
         push: config.output_is_push(0),
+        burst,
     };
     e.fill_frame();
     let mut rng = fastrand_from(config.seed());
@@ -330,7 +339,7 @@ impl Element for FlowSource {
         if !cx.has_room(0) {
             return; // room wakes the task
         }
-        let mut left = BURST;
+        let mut left = self.burst;
         while left > 0 {
             let batch = self.make(cx, left.min(cx.vector()));
             if batch.is_empty() {
@@ -353,6 +362,12 @@ impl Element for FlowSource {
     fn handlers(&self, h: &mut Handlers) {
         type S = FlowSource;
         pace::handlers::<S>(h);
+        h.read("limit", |e: &mut S, _| e.pace.limit as u32);
+        h.read("stop", |e: &mut S, _| e.stop);
+        h.write("stop", |e: &mut S, cx, text| {
+            e.stop = router::value(cx, text)?;
+            Ok(())
+        });
         h.read("length", |e: &mut S, _| e.frame.len());
         h.write("length", |e: &mut S, cx, text| {
             let length: u32 = router::value(cx, text)?;

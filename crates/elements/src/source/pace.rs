@@ -8,7 +8,7 @@ use router::{Cx, Element, Handlers};
 pub(super) struct Pace {
     /// Unlimited if missing.
     rate: Option<GapRate>,
-    limit: i32,
+    pub(super) limit: i32,
     pub(super) active: bool,
     /// Packets made.
     pub(super) count: u64,
