@@ -1,4 +1,4 @@
-//! What command lines of FastClick say to DPDK: `--dpdk ARGUMENT... --`.
+//! What command lines of FastClick say to DPDK: `--dpdk ARGUMENT... --`, in older ones `ARGUMENT... --` in front of all else.
 
 use std::ffi::OsString;
 
@@ -14,12 +14,23 @@ pub(super) struct Dpdk {
 /// Parts a command line into the driver's own arguments and what is said to DPDK, if anything is.
 pub(super) fn part(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Option<Dpdk>) {
     let mut own: Vec<OsString> = arguments.into_iter().collect();
-    let Some(start) = own.iter().position(|argument| argument == "--dpdk") else { return (own, None) };
+    let Some(start) = start(&own) else { return (own, None) };
     let end = own[start..].iter().position(|argument| argument == "--");
     let end = end.map_or(own.len(), |end| start + end + 1);
     let words: Vec<String> =
         own.drain(start..end).map(|argument| argument.to_string_lossy().into_owned()).collect();
     (own, Some(Dpdk { cores: cores(&words), devices: devices(&words) }))
+}
+
+/// Where what is said to DPDK begins. Without `--dpdk` it is what stands in front of `--`, if an option is there that Click does not have.
+fn start(arguments: &[OsString]) -> Option<usize> {
+    let marked = arguments.iter().position(|argument| argument == "--dpdk");
+    let unmarked = || {
+        let end = arguments.iter().position(|argument| argument == "--")?;
+        let mut words = arguments[..end].iter().map(|argument| argument.to_string_lossy());
+        words.any(|word| ["-c", "-l", "-n"].iter().any(|option| word.starts_with(option))).then_some(0)
+    };
+    marked.or_else(unmarked)
 }
 
 /// How many cores `-l LIST` or `-c MASK` name.
@@ -100,5 +111,9 @@ mod tests {
         assert_eq!(parted("--dpdk -l2 --lcores=1 -- x"), ("x".to_owned(), Some(Some(1))));
         assert_eq!(parted("--dpdk -l 3-1 -- x"), ("x".to_owned(), Some(None)));
         assert_eq!(parted("x --dpdk"), ("x".to_owned(), Some(None)));
+        assert_eq!(parted("-c 0x7 -n 4 -- x.click N=1"), ("x.click N=1".to_owned(), Some(Some(3))));
+        assert_eq!(parted("-v -n4 -- x"), ("x".to_owned(), Some(None)));
+        assert_eq!(parted("-q -- x -c"), ("-q -- x -c".to_owned(), None));
+        assert_eq!(parted("-c 7 x"), ("-c 7 x".to_owned(), None));
     }
 }

@@ -54,7 +54,8 @@ it stops or is interrupted.
       --dpdk ARGUMENT... --     Take what FastClick hands to DPDK: as many threads as
                                 it names cores (-l, -c) run; ports of FromDPDKDevice
                                 are the devices that it names (-a, -w, --vdev with
-                                iface=); the rest is ignored.
+                                iface=); the rest is ignored. With -c, -l or -n,
+                                '--dpdk' may be left out.
       --help                    Print this help.
   -v, --version                 Print the version.
 ";

@@ -66,6 +66,7 @@ fn arguments_for_dpdk() {
         (&["--dpdk", "-c", "0x3", "--"][..], 2),
         (&["--dpdk", "-v", "--"][..], 1),
         (&["--dpdk", "-l", "0-3", "--", "-j2"][..], 2),
+        (&["-c", "0x7", "-n", "4", "--"][..], 3),
     ] {
         let told = run(arguments);
         assert!(told.contains(&format!("\n{threads}\n")), "{told}");
