@@ -4,8 +4,9 @@
 //! Counter([KEYWORDS])
 //! ```
 //!
-//! Passes packets on unchanged. FastClick's CounterMP, CounterRCU, CounterRCUMP and CounterAtomic are other names for it: several workers
-//! count without disturbing each other in any case.
+//! Passes packets on unchanged. FastClick's CounterMP, CounterRCU, CounterRCUMP, CounterAtomic, CounterLock, CounterLockMP, CounterPLockMP,
+//! CounterRW, CounterRWMP, CounterPRWMP, CounterRxWMP, CounterRxWMPPR and CounterRxWMPPW are other names for it: several workers count without
+//! disturbing each other in any case.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and rates add up.
 //!
@@ -47,6 +48,24 @@ pub(crate) const RCU: Class = Class { name: "CounterRCU", ..CLASS };
 pub(crate) const RCU_MP: Class = Class { name: "CounterRCUMP", ..CLASS };
 /// Another one.
 pub(crate) const ATOMIC: Class = Class { name: "CounterAtomic", ..CLASS };
+/// Another one.
+pub(crate) const LOCK: Class = Class { name: "CounterLock", ..CLASS };
+/// Another one.
+pub(crate) const LOCK_MP: Class = Class { name: "CounterLockMP", ..CLASS };
+/// Another one.
+pub(crate) const P_LOCK_MP: Class = Class { name: "CounterPLockMP", ..CLASS };
+/// Another one.
+pub(crate) const RW: Class = Class { name: "CounterRW", ..CLASS };
+/// Another one.
+pub(crate) const RW_MP: Class = Class { name: "CounterRWMP", ..CLASS };
+/// Another one.
+pub(crate) const P_RW_MP: Class = Class { name: "CounterPRWMP", ..CLASS };
+/// Another one.
+pub(crate) const RXW_MP: Class = Class { name: "CounterRxWMP", ..CLASS };
+/// Another one.
+pub(crate) const RXW_MP_PR: Class = Class { name: "CounterRxWMPPR", ..CLASS };
+/// Another one.
+pub(crate) const RXW_MP_PW: Class = Class { name: "CounterRxWMPPW", ..CLASS };
 
 /// A call to be made when a count reaches a threshold, once until the next reset.
 #[derive(Clone, Debug)]

@@ -17,6 +17,7 @@ mod flow_l2_load_balancer;
 mod flow_lock;
 mod flow_napt_load_balancer;
 mod flow_napt_load_balancer_reverse;
+mod flow_paint;
 mod flow_print;
 mod flow_rand_load;
 mod flow_rate_limiter;
@@ -67,6 +68,7 @@ pub const CLASSES: &[&Class] = &[
     &flow_lock::CLASS,
     &flow_napt_load_balancer::CLASS,
     &flow_napt_load_balancer_reverse::CLASS,
+    &flow_paint::CLASS,
     &flow_print::CLASS,
     &flow_rand_load::CLASS,
     &flow_rate_limiter::CLASS,

@@ -44,6 +44,7 @@
 //! # See also
 //! AggregateIP, AggregateIPFlows, FromIPSummaryDump
 
+use super::amount::Amount;
 use super::by_aggregate::ByAggregate;
 use crate::script::sprintf::general;
 use packet::{Anno, Batch, Packet};
@@ -112,10 +113,7 @@ struct AggregateCounter {
     counts: ByAggregate<u64>,
     total: u64,
     capacity: usize,
-    bytes: bool,
-    ip_bytes: bool,
-    multipacket: bool,
-    extra_length: bool,
+    amount: Amount,
     frozen: bool,
     active: bool,
     banner: String,
@@ -155,10 +153,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         counts: ByAggregate::default(),
         total: 0,
         capacity: 1 << 22,
-        bytes: false,
-        ip_bytes: false,
-        multipacket: true,
-        extra_length: true,
+        amount: Amount::default(),
         frozen: false,
         active: true,
         banner: String::new(),
@@ -169,10 +164,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     };
     config
         .args()
-        .keyword("BYTES", &mut e.bytes)
-        .keyword("IP_BYTES", &mut e.ip_bytes)
-        .keyword("MULTIPACKET", &mut e.multipacket)
-        .keyword("EXTRA_LENGTH", &mut e.extra_length)
+        .keyword("BYTES", &mut e.amount.bytes)
+        .keyword("IP_BYTES", &mut e.amount.ip_bytes)
+        .keyword("MULTIPACKET", &mut e.amount.multipacket)
+        .keyword("EXTRA_LENGTH", &mut e.amount.extra_length)
         .keyword("AGGREGATE_FREEZE", &mut aggregates.freeze)
         .keyword("AGGREGATE_STOP", &mut aggregates.stop)
         .keyword("AGGREGATE_CALL", &mut aggregates.call)
@@ -216,21 +211,10 @@ struct Waiting {
 }
 
 impl AggregateCounter {
-    /// What a packet counts.
-    fn amount(&self, packet: &Packet) -> u64 {
-        if !self.bytes {
-            return 1 + if self.multipacket { packet.anno(Anno::EXTRA_PACKETS) } else { 0 };
-        }
-        let whole = packet.len();
-        let marked = self.ip_bytes.then(|| packet.network_offset()).flatten();
-        let length = marked.map_or(whole as u64, |offset| (whole as i64 - offset as i64).max(0) as u64);
-        length + if self.extra_length { packet.anno(Anno::EXTRA_LENGTH) } else { 0 }
-    }
-
     /// Counts a packet.
     fn count(&mut self, cx: &mut Cx<'_>, packet: &Packet, frozen: bool) -> Counted {
         let aggregate = packet.anno(Anno::AGGREGATE) as u32;
-        let amount = self.amount(packet);
+        let amount = self.amount.of(packet);
         loop {
             if !self.active {
                 return Counted::No;

@@ -1,8 +1,10 @@
 //! Elements that measure traffic: counters, and aggregates (groups of packets, by number) that counters tell apart.
 
 mod aggregate_counter;
+mod aggregate_counter_vector;
 mod aggregate_filter;
 mod aggregate_first;
+mod aggregate_group;
 mod aggregate_hash;
 mod aggregate_ip;
 mod aggregate_ip_addr_pair;
@@ -11,6 +13,7 @@ mod aggregate_last;
 mod aggregate_length;
 mod aggregate_packet_counter;
 mod aggregate_paint;
+mod amount;
 mod average_batch_counter;
 mod average_counter;
 mod batch_stats;
@@ -40,8 +43,10 @@ use router::{Class, Verdict};
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
     &aggregate_counter::CLASS,
+    &aggregate_counter_vector::CLASS,
     &aggregate_filter::CLASS,
     &aggregate_first::CLASS,
+    &aggregate_group::CLASS,
     &aggregate_hash::CLASS,
     &aggregate_ip::CLASS,
     &aggregate_ip_addr_pair::CLASS,
