@@ -9,14 +9,17 @@ mod file_pattern;
 mod flow_dump;
 mod form;
 mod from_ip_summary_dump;
+mod from_min_dump;
 mod from_tcpdump;
 mod maker;
+mod min_dump;
 mod options;
 mod reader;
 mod record_source;
 mod tcpdump;
 mod to_ip_flow_dumps;
 mod to_ip_summary_dump;
+mod to_min_dump;
 mod view;
 
 use router::Class;
@@ -24,9 +27,11 @@ use router::Class;
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
     &from_ip_summary_dump::CLASS,
+    &from_min_dump::CLASS,
     &from_tcpdump::CLASS,
     &to_ip_flow_dumps::CLASS,
     &to_ip_summary_dump::CLASS,
+    &to_min_dump::CLASS,
 ];
 
 /// The version of the format that is written: 1.3. Up to 1.0 fragment offsets counted in units of eight bytes.

@@ -1,0 +1,130 @@
+//! Writes the addresses, ports, lengths and protocols of packets to a file.
+//!
+//! ```click
+//! ToMinDump(FILENAME [, KEYWORDS])
+//! ```
+//!
+//! Writes 15 bytes for each packet, which FromMinDump makes packets of again. Packets must be IPv4 packets, from the IP header on; ports are taken
+//! from where they are behind a header without options. Packets that end before that are not written. It is FastClick's element.
+//!
+//! Ports: 1 input, 0 or 1 output. Processing: agnostic. Workers: exclusive.
+//!
+//! # Arguments
+//! - `FILENAME`: the file, `-` for standard output.
+//! - `VERBOSE` (boolean): FastClick's; accepted.
+//!
+//! # Handlers
+//! - `flush` (write): writes to the file what is still in memory.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> Strip(14) -> ToMinDump(packets.mindump)
+//! ```
+//!
+//! # See also
+//! FromMinDump, ToIPSummaryDump
+
+use super::min_dump::{HEAD, RECORD_LEN};
+use crate::pulling::Way;
+use packet::Batch;
+use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Residency};
+use std::io::{self, BufWriter, Write};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ToMinDump", create)
+    .ports("1/0-1")
+    .processing("a/h")
+    .residency(Residency::Exclusive)
+    .activity(Activity::IfPullInput)
+    .doc(include_str!("to_min_dump.rs"));
+
+/// Packets asked for at a time.
+const BURST: usize = 32;
+
+struct ToMinDump {
+    filename: String,
+    /// Missing before it was opened and after an error.
+    file: Option<Box<dyn Write + Send>>,
+    way: Way,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut filename, mut verbose) = (FileName::default(), false);
+    config.args().required("FILENAME", &mut filename).keyword("VERBOSE", &mut verbose).finish()?;
+    Ok(Box::new(ToMinDump { filename: filename.0, file: None, way: Way::of(config) }))
+}
+
+/// What is written of a packet.
+fn record(packet: &[u8]) -> Option<[u8; RECORD_LEN]> {
+    let ends = packet.get(12..24)?;
+    let mut record = [0; RECORD_LEN];
+    record[..12].copy_from_slice(ends);
+    record[12..14].copy_from_slice(&u16::try_from(packet.len()).unwrap_or(u16::MAX).to_ne_bytes());
+    record[14] = packet[9];
+    Some(record)
+}
+
+impl ToMinDump {
+    fn write_batch(&mut self, cx: &Cx<'_>, batch: &Batch) {
+        let Some(file) = &mut self.file else { return };
+        let records = batch.iter().filter_map(|packet| record(packet.data()));
+        for record in records {
+            if let Err(error) = file.write_all(&record) {
+                return self.fail(cx, &error);
+            }
+        }
+    }
+
+    fn fail(&mut self, cx: &Cx<'_>, error: &io::Error) {
+        cx.log(&format!("{} :: ToMinDump: {}: {}", cx.name(), self.filename, device::plain(error)));
+        self.file = None;
+    }
+
+    fn flush(&mut self, cx: &Cx<'_>) {
+        if let Some(Err(error)) = self.file.as_mut().map(|file| file.flush()) {
+            self.fail(cx, &error);
+        }
+    }
+}
+
+impl Element for ToMinDump {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let opened: io::Result<Box<dyn Write + Send>> = match self.filename.as_str() {
+            "-" => Ok(Box::new(BufWriter::new(io::stdout()))),
+            name => std::fs::File::create(name).map(|file| Box::new(BufWriter::new(file)) as _),
+        };
+        let begun = opened.and_then(|mut file| file.write_all(HEAD).map(|()| file));
+        self.file = Some(begun.map_err(|error| format!("{}: {}", self.filename, device::plain(&error)))?);
+        self.way.begin(cx);
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.write_batch(cx, &batch);
+        self.way.pushed(cx, batch);
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        cx.ask(0, BURST.min(cx.vector()));
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        self.write_batch(cx, &batch);
+        self.way.pulled(cx, batch)
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.flush(cx);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.write("flush", |e: &mut ToMinDump, cx, _| {
+            e.flush(cx);
+            Ok(())
+        });
+    }
+}
