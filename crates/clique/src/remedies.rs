@@ -14,7 +14,6 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use FromDevice, which can keep packets from the kernel", &["DivertSocket"]),
     ("use IP6NDSolicitor", &["ARPQuerier6", "NDSol"]),
     ("use IP6NDAdvertiser", &["ARPResponder6", "NDAdv"]),
-    ("use ControlSocket", &["HTTPServer"]),
     ("use Socket or RawSocket", &["PacketSocket", "MulticastSocket", "McastSocket", "IPFlowSockets", "IPFlowRawSockets", "UMLSwitch"]),
     ("this needs Click's kernel module; this program runs in user space only", &["FromUserDevice", "ToUserDevice",
         "ScheduleLinux", "TulipStats", "ChangeUser"]),

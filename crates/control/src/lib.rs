@@ -34,6 +34,7 @@ pub const CLASSES: &[&Class] = &[
     &routes::kernel_routes::CLASS,
     &socket::chatter::CLASS,
     &socket::control::CLASS,
+    &socket::http::CLASS,
 ];
 
 /// Bytes of a line of the protocol, at most.

@@ -47,6 +47,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ToRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
     ("ControlSocket", "crates/control/src/socket/tests.rs"),
     ("ChatterSocket", "crates/control/src/socket/tests.rs"),
+    ("HTTPServer", "crates/control/src/socket/tests.rs"),
 ];
 
 #[test]

@@ -98,8 +98,19 @@ struct ControlSocket {
     /// Attempts that are left.
     retries: i32,
     retry_warnings: bool,
-    /// Of a ChatterSocket: whether it greets.
-    greeting: Option<bool>,
+    kind: Kind,
+}
+
+/// What speaks through the socket.
+#[derive(Clone, Copy)]
+enum Kind {
+    Commands,
+    /// A ChatterSocket, and whether it greets.
+    Chatter(bool),
+    /// An HTTPServer, and whether only this machine may connect.
+    Http {
+        local: bool,
+    },
 }
 
 /// Ports to choose from.
@@ -160,10 +171,7 @@ fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>
         (Some(FileName(name)), _) if name.len() > UNIX_NAME_MAX => return Err("filename too long".into()),
         (Some(FileName(name)), _) => Address::Unix(PathBuf::from(name)),
         (None, Some(descriptor)) => Address::Connected(descriptor.into()),
-        (None, None) => {
-            let everywhere = if localhost { Ipv4Addr::LOCALHOST } else { Ipv4Addr::UNSPECIFIED };
-            Address::Tcp(IpAddr::V4(address.unwrap_or(everywhere)), ports.0)
-        }
+        (None, None) => Address::Tcp(listening_at(localhost, address), ports.0),
     };
     let proxy = proxy.map(|proxy| proxy.name);
     Ok(Box::new(ControlSocket {
@@ -175,8 +183,43 @@ fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>
         proxy,
         retries,
         retry_warnings,
-        greeting: chatters.then_some(greeting),
+        kind: if chatters { Kind::Chatter(greeting) } else { Kind::Commands },
     }))
+}
+
+/// Makes the same of the arguments of an HTTPServer.
+pub(super) fn create_http(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut ports, mut address) = (Ports(80..=80), None::<Ipv4Addr>);
+    let (mut read_only, mut verbose, mut localhost) = (true, false, true);
+    let (mut retries, mut retry_warnings) = (0, true);
+    config
+        .args()
+        .positional("PORT", &mut ports)
+        .keyword("READONLY", &mut read_only)
+        .keyword("LOCALHOST", &mut localhost)
+        .keyword("ADDRESS", &mut address)
+        .keyword("VERBOSE", &mut verbose)
+        .keyword("RETRIES", &mut retries)
+        .keyword("RETRY_WARNINGS", &mut retry_warnings)
+        .finish()?;
+    let ip = listening_at(localhost, address);
+    Ok(Box::new(ControlSocket {
+        address: Address::Tcp(ip, ports.0),
+        server: None,
+        former: None,
+        read_only,
+        verbose,
+        proxy: None,
+        retries,
+        retry_warnings,
+        kind: Kind::Http { local: ip.is_loopback() },
+    }))
+}
+
+/// The address to listen on: the one that was said, or this machine's own or all of them.
+fn listening_at(localhost: bool, said: Option<Ipv4Addr>) -> IpAddr {
+    let everywhere = if localhost { Ipv4Addr::LOCALHOST } else { Ipv4Addr::UNSPECIFIED };
+    IpAddr::V4(said.unwrap_or(everywhere))
 }
 
 impl ControlSocket {
@@ -191,7 +234,11 @@ impl ControlSocket {
     }
 
     fn role(&self) -> Role {
-        self.greeting.map_or(Role::Commands, |greeting| Role::Chatter(Arc::new(Chatter::new(greeting))))
+        match self.kind {
+            Kind::Commands => Role::Commands,
+            Kind::Chatter(greeting) => Role::Chatter(Arc::new(Chatter::new(greeting))),
+            Kind::Http { local } => Role::Http { local },
+        }
     }
 
     /// Opens the socket, or prepares the next attempt.

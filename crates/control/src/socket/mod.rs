@@ -2,6 +2,7 @@
 
 pub(crate) mod chatter;
 pub(crate) mod control;
+pub(crate) mod http;
 mod input;
 mod server;
 mod session;

@@ -1,7 +1,7 @@
 //! A listening socket, its connections, and the threads that serve them.
 
 use super::chatter::Chatter;
-use super::session;
+use super::{http, session};
 use router::Handle;
 use rustix::event::{PollFd, PollFlags};
 use std::collections::BTreeSet;
@@ -66,6 +66,8 @@ pub(super) enum Role {
     Commands,
     /// Passes messages on.
     Chatter(Arc<Chatter>),
+    /// Answers requests of HTTP, of this machine only if so.
+    Http { local: bool },
 }
 
 /// Whom a server's clients talk to, and what they may do.
@@ -302,6 +304,10 @@ fn admit(shared: &Arc<Shared>, stream: File, from: &str, role: &Role) {
                 stream.try_clone().and_then(serve)
             }
             Role::Chatter(chatter) => chatter.serve(&stream, || shared.is_closed()),
+            Role::Http { local } => {
+                let serve = |input| http::serve(&shared, BufReader::new(input), &stream, local);
+                stream.try_clone().and_then(serve)
+            }
         };
         forget(&shared, number);
         shared.log_verbosely(&format!("closed connection {number}"));

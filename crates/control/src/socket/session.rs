@@ -311,15 +311,15 @@ fn element_index(info: &Info, name: &str) -> Option<usize> {
 }
 
 /// A handler that was found.
-struct Found {
-    path: String,
-    readable: bool,
-    writable: bool,
-    private: bool,
+pub(super) struct Found {
+    pub(super) path: String,
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+    pub(super) private: bool,
 }
 
 impl Found {
-    fn new(info: &Info, path: String) -> Option<Found> {
+    pub(super) fn new(info: &Info, path: String) -> Option<Found> {
         let readable = Call::read(path.as_str(), "").check(info).is_ok();
         let writable = Call::write(path.as_str(), "").check(info).is_ok();
         let own = || {

@@ -315,3 +315,67 @@ fn events() {
         assert_eq!(said, "200 Watching\n200 Read handler 's.value' OK\nDATA 6\nfirst\n200 Goodbye!\n");
     });
 }
+
+/// Sends a request whose lines end with a newline here, and gives the status and the body.
+fn request(port: u16, text: &str) -> (String, String) {
+    let said = request_raw(port, text);
+    let (head, body) = said.split_once("\r\n\r\n").expect("a head");
+    assert!(head.contains(&format!("Content-Length: {}", body.len())), "{said}");
+    (head[9..12].to_owned(), body.to_owned())
+}
+
+/// What is asked by HTTP: values of handlers, arguments and all; writing only where it is allowed.
+#[test]
+fn http() {
+    let cases = [
+        ("GET /s/value HTTP/1.1\nHost: localhost\n\n", "200", "first\n"),
+        ("GET /s/echo/a%20b/c HTTP/1.0\n\n", "200", "<a b/c>"),
+        ("GET //s/name?x=1 HTTP/1.1\n\n", "200", "s"),
+        ("GET / HTTP/1.1\n\n", "200", "2\ncs\ns\n"),
+        ("GET /s/secret HTTP/1.1\n\n", "404", "Invalid path '/s/secret' or no secret in s"),
+        ("GET /t/value HTTP/1.1\n\n", "404", "Invalid path '/t/value' or no t in "),
+        ("GET /s/only HTTP/1.1\n\n", "400", "This request is not readable"),
+        ("POST /s/name HTTP/1.1\nContent-Length: 1\n\nx", "400", "This request is not writable"),
+        ("POST /s/value HTTP/1.1\ncontent-length: 3\n\nbad", "200", "error"),
+        ("POST /s/value HTTP/1.1\ncontent-length: 3\n\nnew", "200", "success"),
+        ("GET /s/value HTTP/1.1\n\n", "200", "new"),
+        ("DELETE /s/value HTTP/1.1\n\n", "404", "Invalid path '/s/value' or no delete_value in s"),
+        ("PATCH /s/value HTTP/1.1\n\n", "405", "Unsupported method"),
+        ("GET /s/value HTTP/1.1\nHost: example.com\n\n", "403", "This request comes from another site"),
+        (
+            "GET /s/value HTTP/1.1\nHost: localhost\nOrigin: http://example.com\n\n",
+            "403",
+            "This request comes from another site",
+        ),
+        ("GET s/value HTTP/1.1\n\n", "400", "Bad request"),
+        ("GET /s/value\n\n", "400", "Bad request"),
+        ("GET /s/value HTTP/1.1\nHost", "400", "Bad request"),
+        ("POST /s/value HTTP/1.1\nContent-Length: 9999999999\n\n", "413", "Too much data"),
+        ("POST /s/value HTTP/1.1\nTransfer-Encoding: chunked\n\n", "501", "Unsupported transfer encoding"),
+    ];
+    with("cs :: HTTPServer(PORT 0, READONLY false); s :: Sample", Clock::real(), |port| {
+        for (text, status, body) in cases {
+            assert_eq!(request(port, text), (status.to_owned(), body.to_owned()), "{text}");
+        }
+        let (_, both) = request(port, "GET /s HTTP/1.1\n\n");
+        assert!(both.contains("value\trw"), "{both}");
+        let head = request_raw(port, "HEAD /s/name HTTP/1.1\n\nGET /s/name HTTP/1.1\nConnection: close\n\n");
+        assert_eq!(head.matches("Content-Length: 1").count(), 2, "{head}");
+        assert!(head.ends_with("Connection: close\r\n\r\ns"), "{head}");
+    });
+    with("cs :: HTTPServer(0); s :: Sample", Clock::real(), |port| {
+        let refused = ("403".to_owned(), "This server allows no writing".to_owned());
+        assert_eq!(request(port, "POST /s/value HTTP/1.1\nContent-Length: 1\n\nx"), refused);
+        assert_eq!(request(port, "GET /s/value HTTP/1.1\n\n").1, "first\n");
+    });
+}
+
+/// Sends requests; everything that comes back.
+fn request_raw(port: u16, text: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    stream.write_all(text.replace('\n', "\r\n").as_bytes()).expect("written");
+    stream.shutdown(Shutdown::Write).expect("half closed");
+    let mut said = String::new();
+    stream.read_to_string(&mut said).expect("an end");
+    said
+}

@@ -1,0 +1,261 @@
+//! Lets other programs call handlers by HTTP.
+//!
+//! ```click
+//! HTTPServer([PORT, KEYWORDS])
+//! ```
+//!
+//! Answers `GET /ELEMENT/HANDLER` with the handler's value and `GET /ELEMENT/HANDLER/ARGUMENT` with what it says to the argument; without a
+//! handler it takes `handlers`, without an element the router's own `list`. Elements of compounds are found by their names, which have slashes
+//! themselves. Where writing is allowed, `POST /ELEMENT/HANDLER` writes the request's body to the handler, and `DELETE /ELEMENT/HANDLER`
+//! calls the handler `delete_HANDLER`; the answer is `success` or `error`. It is FastClick's element.
+//!
+//! The status is 200 for what was found, whatever the handler said to what was written to it, 400 for a handler that cannot be read or
+//! written, 403 where writing is not allowed, 404 for what is not there, 405 for other methods. What comes percent-encoded is decoded.
+//!
+//! Unlike FastClick's, it listens on 127.0.0.1 and allows no writing, unless told otherwise. Web pages of others get no answer: a request
+//! that a browser sends for one (`Origin`), or by a name that is not this machine's (`Host`, where only this machine may connect), is refused.
+//!
+//! Requests are served by threads of their own; packets do not wait for them. There may be 64 connections at a time.
+//!
+//! Ports: none. Workers: exclusive.
+//!
+//! # Arguments
+//! - `PORT`: the TCP port, as for ControlSocket. Default: 80.
+//! - `READONLY` (boolean): refuse to write. Default: true.
+//! - `LOCALHOST` (boolean): accept connections from this machine only. Default: true.
+//! - `ADDRESS`, `VERBOSE`, `RETRIES`, `RETRY_WARNINGS`: as for ControlSocket.
+//!
+//! # Handlers
+//! - `port` (read): the TCP port.
+//!
+//! # Example
+//! ```click
+//! HTTPServer(PORT 8080, READONLY false);
+//! ```
+//!
+//! # See also
+//! ControlSocket, Script
+
+use super::input::Input;
+use super::server::Shared;
+use super::session::Found;
+use crate::DATA_MAX;
+use router::{Call, Class, Config, ConfigError, Element, Residency};
+use std::fmt::Write as _;
+use std::io::{self, BufReader, Read, Write};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("HTTPServer", create)
+    .ports("0/0")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("http.rs"));
+
+/// Lines of a request's head, at most.
+const FIELDS_MAX: usize = 100;
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    super::control::create_http(config)
+}
+
+/// A status and what is said with it.
+type Answer = (u16, String);
+
+/// What a request asks for.
+struct Request {
+    method: String,
+    /// The path without its first slash, decoded.
+    path: String,
+    host: String,
+    /// Whether a web page of somebody else sends it.
+    foreign: bool,
+    body: String,
+    /// Whether another request may follow.
+    stays: bool,
+}
+
+/// Serves a connection until it ends. Where only this machine may connect, names of others are refused.
+pub(super) fn serve(
+    shared: &Shared,
+    input: BufReader<impl Read>,
+    mut output: impl Write,
+    local: bool,
+) -> io::Result<()> {
+    let mut input = Input::new(input);
+    while !shared.is_closed() {
+        let Some(line) = input.line()? else { break };
+        if line.is_empty() {
+            continue;
+        }
+        let (answer, stays, head_only) = match Request::read(&mut input, &line)? {
+            Ok(request) if request.foreign || (local && !is_local(&request.host)) => {
+                ((403, "This request comes from another site".to_owned()), false, false)
+            }
+            Ok(request) => (answer(shared, &request), request.stays, request.method == "HEAD"),
+            Err(answer) => (answer, false, false),
+        };
+        output.write_all(response(&answer, stays, head_only).as_bytes())?;
+        output.flush()?;
+        if !stays {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Request {
+    /// What follows a request's first line.
+    fn read(input: &mut Input<BufReader<impl Read>>, line: &str) -> io::Result<Result<Request, Answer>> {
+        let wrong = |status: u16, why: &str| Ok(Err((status, why.to_owned())));
+        let words: Vec<&str> = line.split(' ').collect();
+        let &[method, target, version] = words.as_slice() else { return wrong(400, "Bad request") };
+        let Some(path) = target.strip_prefix('/').filter(|_| version.starts_with("HTTP/1.")) else {
+            return wrong(400, "Bad request");
+        };
+        let (mut length, mut host, mut origin, mut stays) = (0, String::new(), None, version != "HTTP/1.0");
+        for number in 0.. {
+            let Some(field) = input.line()? else { return wrong(400, "Bad request") };
+            if field.is_empty() {
+                break;
+            }
+            let Some((name, value)) = field.split_once(':').filter(|_| number < FIELDS_MAX) else {
+                return wrong(400, "Bad request");
+            };
+            let value = value.trim();
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => match value.parse::<usize>() {
+                    Ok(said) if said <= DATA_MAX => length = said,
+                    Ok(_) => return wrong(413, "Too much data"),
+                    Err(_) => return wrong(400, "Bad request"),
+                },
+                "transfer-encoding" => return wrong(501, "Unsupported transfer encoding"),
+                "connection" => stays &= !value.eq_ignore_ascii_case("close"),
+                "host" => host = value.to_owned(),
+                "origin" => origin = Some(value.to_owned()),
+                // Somebody who waits for leave to send the body gets the final answer only; what they send is read.
+                _ => {}
+            }
+        }
+        let Some(body) = input.data(length)? else { return wrong(400, "Bad request") };
+        let foreign = origin.is_some_and(|origin| origin.split_once("://").is_none_or(|(_, of)| of != host));
+        let path = decoded(path.split('?').next().unwrap_or(path));
+        Ok(Ok(Request { method: method.to_owned(), path, host, foreign, body, stays }))
+    }
+}
+
+/// Whether a name that a client asks for cannot be somebody else's: an address, or this machine's own name for itself.
+fn is_local(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name);
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    name.is_empty() || name.eq_ignore_ascii_case("localhost") || address.parse::<std::net::IpAddr>().is_ok()
+}
+
+/// A text in which `%` and two digits stand for a byte.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let hex = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = hex.filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &behind[2..] } else { behind };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What a path names: an element, or none for the router itself; a handler; its argument.
+fn parts(path: &str, is_element: impl Fn(&str) -> bool) -> (&str, &str, &str) {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    let element = ends.map(|end| &path[..end]).take_while(|name| is_element(name)).last().unwrap_or("");
+    let rest = path[element.len()..].trim_start_matches('/');
+    let (handler, argument) = rest.split_once('/').unwrap_or((rest, ""));
+    (element, handler, argument)
+}
+
+/// Carries out a request.
+fn answer(shared: &Shared, request: &Request) -> Answer {
+    let target = shared.target();
+    let info = target.handle.info();
+    let path = request.path.trim_start_matches('/');
+    let (element, named, argument) = parts(path, |name| info.find(name, None).is_some());
+    let handler = match (request.method.as_str(), element, named) {
+        ("GET" | "HEAD", "", "") => "list".to_owned(),
+        ("GET" | "HEAD", _, "") => "handlers".to_owned(),
+        ("GET" | "HEAD" | "POST", _, handler) => handler.to_owned(),
+        ("DELETE", _, handler) => format!("delete_{handler}"),
+        _ => return (405, "Unsupported method".to_owned()),
+    };
+    let found = Found::new(info, format!("{element}.{handler}")).filter(|found| !found.private);
+    let Some(found) = found else {
+        return (404, format!("Invalid path '/{path}' or no {handler} in {element}"));
+    };
+    match request.method.as_str() {
+        "GET" | "HEAD" if !found.readable => (400, "This request is not readable".to_owned()),
+        "GET" | "HEAD" => match shared.call(&Call::read(found.path, argument)) {
+            Ok(value) => (200, value),
+            Err(error) => (400, error),
+        },
+        _ if target.read_only => (403, "This server allows no writing".to_owned()),
+        _ if !found.writable => (400, "This request is not writable".to_owned()),
+        method => {
+            let value = if method == "DELETE" { handler.as_str() } else { &request.body };
+            let written = shared.call(&Call::write(found.path, value));
+            (200, if written.is_ok() { "success" } else { "error" }.to_owned())
+        }
+    }
+}
+
+/// A response as it is sent.
+fn response((status, body): &Answer, stays: bool, head_only: bool) -> String {
+    let reason = match status {
+        200 => "OK",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        413 => "Content Too Large",
+        _ => "Not Implemented",
+    };
+    let connection = if stays { "keep-alive" } else { "close" };
+    let mut text = format!(
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+         X-Content-Type-Options: nosniff\r\nContent-Length: {}\r\nConnection: {connection}\r\n",
+        body.len()
+    );
+    if *status == 405 {
+        text += "Allow: GET, HEAD, POST, DELETE\r\n";
+    }
+    let _ = write!(text, "\r\n{}", if head_only { "" } else { body.as_str() });
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let is_element = |name: &str| ["a", "a/b", "a/b/c"].contains(&name);
+        for (path, expected) in [
+            ("", ("", "", "")),
+            ("version", ("", "version", "")),
+            ("a", ("a", "", "")),
+            ("a/count", ("a", "count", "")),
+            ("a/b/c/count/1/2", ("a/b/c", "count", "1/2")),
+            ("a/x/c", ("a", "x", "c")),
+        ] {
+            assert_eq!(parts(path, is_element), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn hosts_and_escapes() {
+        for host in ["", "localhost:80", "127.0.0.1", "127.0.0.1:8080", "[::1]:80", "LOCALHOST"] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in ["example.com", "example.com:80", "localhost.example.com"] {
+            assert!(!is_local(host), "{host}");
+        }
+        assert_eq!(decoded("a%20b%2Fc%zz%"), "a b/c%zz%");
+    }
+}
