@@ -2,7 +2,7 @@
 f :: FromDPDKDevice(nowhere0, 0, true, ALLOW_NONEXISTENT true, VERBOSE 99, N_QUEUES -1, RSS_AGGREGATE 1, PAINT_QUEUE true, NDESC 512, MAC 0:0:0:0:0:1, PAUSE none,
   MAXTHREADS 1, THREADOFFSET 0, NUMA false, ACTIVE 1, MODE rss) -> a :: Counter -> Discard;
 n :: FromNetmapDevice(netmap:nowhere0, PROMISC false, BURST 16, METHOD NETMAP, ALLOW_NONEXISTENT true) -> Discard;
-FromDPDKDevice(0, METHOD DPDK, MODE flow_dir, FLOW_DIR_RULES_FILE rules, SLEEP_MODE no_sleep, ALLOW_NONEXISTENT true) -> Idle
+FromDPDKDevice(0, METHOD DPDK, MODE flow_dir, FLOW_DIR_RULES_FILE rules, SLEEP_MODE no_sleep, MINTHREADS 2, VLAN_STRIP true, LRO false, ALLOW_NONEXISTENT true) -> Idle
   -> ToDPDKDevice(0, SET_VLAN false, ALLOW_NONEXISTENT true);
 InfiniteSource(LIMIT 3) -> t :: ToDPDKDevice(0, BLOCKING true, BURST 32, VERBOSE 99, IQUEUE 1024, TCO 1, ALLOC true, TIMEOUT 0, ALLOW_NONEXISTENT true);
 InfiniteSource(LIMIT 2) -> Queue -> u :: ToNetmapDevice(nowhere0, METHOD NETMAP, ALLOW_NONEXISTENT true);

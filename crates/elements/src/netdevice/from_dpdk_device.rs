@@ -26,7 +26,8 @@
 //! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; nothing is received then.
 //! - `TIMESTAMP` (boolean, default true): set the time.
 //! - `METHOD`, `SNIFFER`: as of FromDevice.
-//! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MAXTHREADS`, `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `MODE`, `FLOW_ISOLATE`,
+//! - `VLAN_STRIP` (boolean, default false): accepted with a warning; VLAN headers stay.
+//! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MINTHREADS`, `MAXTHREADS`, `VLAN_FILTER`, `VLAN_EXTEND`, `LRO`, `JUMBO`, `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `MODE`, `FLOW_ISOLATE`,
 //!   `FLOW_RULES_FILE`, `FLOW_DIR_RULES_FILE`, `VF_POOLS`, `VF_VLAN`, `MAX_RSS`, `RETA_SIZE`, `RX_INTR`, `SLEEP_MODE`, `PAUSE`, `CLEAR`, `IPCO`, `TCO`,
 //!   `UCO`, `KEEPHAND`, `VERBOSE`: accepted.
 //!   Each worker receives, and packets of a flow go to one worker.
@@ -70,11 +71,16 @@ pub(crate) const NETMAP: Class =
 /// Bytes of a frame, at most.
 const SNAPLEN: usize = 2046;
 /// Arguments that mean nothing here.
-const OTHERS: [&str; 27] = [
+const OTHERS: [&str; 32] = [
     "N_QUEUES",
     "MINQUEUES",
     "MAXQUEUES",
+    "MINTHREADS",
     "MAXTHREADS",
+    "VLAN_FILTER",
+    "VLAN_EXTEND",
+    "LRO",
+    "JUMBO",
     "THREADOFFSET",
     "NUMA",
     "NUMA_NODE",
@@ -105,6 +111,7 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
     let (mut burst, mut mac, mut aggregate, mut paint) = (32usize, None::<MacAddr>, false, false);
     let (mut active, mut missing, mut timestamp) = (true, false, true);
     let (mut method, mut sniffer) = ("LINUX".to_owned(), true);
+    let mut strip = false;
     let mut others = [const { String::new() }; OTHERS.len()];
     let args = config
         .args()
@@ -119,7 +126,8 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
         .keyword("ALLOW_NONEXISTENT", &mut missing)
         .keyword("TIMESTAMP", &mut timestamp)
         .keyword("METHOD", &mut method)
-        .keyword("SNIFFER", &mut sniffer);
+        .keyword("SNIFFER", &mut sniffer)
+        .keyword("VLAN_STRIP", &mut strip);
     OTHERS
         .into_iter()
         .zip(&mut others)
@@ -127,6 +135,9 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
         .finish()?;
     if burst == 0 {
         return Err("BURST out of range".into());
+    }
+    if strip {
+        config.warn("VLAN_STRIP: VLAN headers stay; VLANDecap takes them off");
     }
     let mut hardware = Hardware::of(config, &port);
     hardware.active = active;
