@@ -165,7 +165,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let mut figures: Vec<Figure> = figures.collect();
     // Simple ones first, then the others by reason; the slowest of each first.
     figures.sort_by(|a, b| a.not_simple.cmp(&b.not_simple).then(b.ns_median.total_cmp(&a.ns_median)));
-    let report = Report { machine, figures, unmeasured: unmeasured(&known) };
+    // Whoever asks for some does not miss the others.
+    let unmeasured = if arguments.only.is_empty() { unmeasured(&known) } else { Vec::new() };
+    let report = Report { machine, figures, unmeasured };
     match arguments {
         Arguments { json: true, .. } => {
             println!("{}", serde_json::to_string_pretty(&report).unwrap_or_default())
@@ -259,7 +261,9 @@ fn print(report: &Report) {
         );
     }
     println!("\n{}", report.summary());
-    println!("\nnot measured: {}", report.unmeasured.join(" "));
+    if !report.unmeasured.is_empty() {
+        println!("\nnot measured: {}", report.unmeasured.join(" "));
+    }
 }
 
 fn print_markdown(report: &Report) {
@@ -277,7 +281,9 @@ fn print_markdown(report: &Report) {
             f.stage.replace('|', "\\|")
         );
     }
-    println!("\nNot measured: {}.", report.unmeasured.join(", "));
+    if !report.unmeasured.is_empty() {
+        println!("\nNot measured: {}.", report.unmeasured.join(", "));
+    }
 }
 
 /// Classes of the library that have no row: information, control, schedulers of time, and what needs a device or a file.
