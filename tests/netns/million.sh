@@ -41,11 +41,11 @@ source :: RatedSource(LENGTH 22, RATE $rate) -> UDPIPEncap(10.0.1.2, 9, 32.0.0.1
   -> EtherEncap(0x0800, 02:00:00:00:01:02, 02:00:00:00:01:01)
   -> ToDevice(h1e);
 END
+arrived() { in_h2 awk '$1 == "Ip:" && $2 != "Forwarding" { print $4 }' /proc/net/snmp; }
+before=$(arrived) # before there is a sender, or its first packets would count as lost
 ip netns exec "$h1" "$clique" run -u "$work/traffic" "$work/traffic.click" >>"$work/log" 2>&1 &
 sender=$!
 traffic() { "$clique" ctl -u "$work/traffic" "$@" 2>/dev/null; }
-arrived() { in_h2 awk '$1 == "Ip:" && $2 != "Forwarding" { print $4 }' /proc/net/snmp; }
-before=$(arrived)
 flowing() { [ "$(traffic read source.count || echo 0)" -gt 0 ]; }
 wait_for "packets flow" flowing
 
