@@ -66,21 +66,22 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl EtherVlanEncap {
-    /// Puts the tag in front of a packet, then the header that announces it.
+    /// Puts a header in front of a packet, and the tag that it announces behind that.
     #[inline]
     fn tag(&self, packet: &mut Packet, tci: u16) -> bool {
-        let mut header = self.header;
-        let mut header = Header::new(&mut header);
-        let inner = header.ether_type();
-        header.set_ether_type(ether_type::VLAN);
-        if !packet.push(TAG_LEN) {
+        if !packet.push(HEADER_LEN + TAG_LEN) {
             return false;
         }
-        if let Ok(mut tag) = Tag::new_checked_mut(packet.data_mut()) {
+        if let Some((header, rest)) = packet.data_mut().split_first_chunk_mut()
+            && let Ok(mut tag) = Tag::new_checked_mut(rest)
+        {
+            *header = self.header;
+            Header::new(header).set_ether_type(ether_type::VLAN);
             tag.set_tci(tci);
-            tag.set_ether_type(inner);
+            tag.set_ether_type(Header::new(&self.header).ether_type());
         }
-        encapsulate(packet, header.as_bytes())
+        packet.set_mac_offset(0);
+        true
     }
 }
 
@@ -124,6 +125,16 @@ mod tests {
             assert_eq!(flow.only(0).data(), [&ADDRESSES[..], &middle, &[77]].concat(), "{rest}");
             assert_eq!(flow.only(0).mac_offset(), Some(0));
         }
+    }
+
+    /// What is in front of the data does not suffice, but the buffer does.
+    #[test]
+    fn little_headroom() {
+        let config =
+            "Inject -> Unstrip(120) -> EtherVLANEncap(0x0800, 1:1:1:1:1:1, 2:2:2:2:2:2, 1) -> Truncate(18)
+            -> Collect(0)";
+        let expected = [&ADDRESSES[..], &[0x81, 0, 0, 1, 8, 0]].concat();
+        assert_eq!(send_one(config, vec![77]).only(0).data(), expected);
     }
 
     #[test]
