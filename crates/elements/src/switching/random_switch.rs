@@ -26,6 +26,7 @@
 
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Verdict};
+use std::hint::black_box;
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -45,8 +46,12 @@ impl Element for RandomSwitch {
         let outputs = self.outputs as u128;
         // Not where it lies: each number would wait until the one before is in memory.
         let mut rng = cx.rng().clone();
-        // The upper half of a product is uneven by one part in 2^64.
-        cx.scatter(batch, |_, _| Verdict::Output(((u128::from(rng.u64(..)) * outputs) >> 64) as usize));
+        cx.scatter(batch, |_, _| {
+            // Unseen, or the compiler makes vectors of several numbers, only to take them apart for the multiplication.
+            let number = black_box(rng.u64(..));
+            // The upper half of a product is uneven by one part in 2^64.
+            Verdict::Output(((u128::from(number) * outputs) >> 64) as usize)
+        });
         *cx.rng() = rng;
     }
 }
