@@ -261,6 +261,32 @@ impl Packet {
         false
     }
 
+    /// As [`Self::push`] of `N` bytes, which are returned. `None`, and nothing changed, if the buffer is too small.
+    #[inline]
+    #[must_use]
+    pub fn push_array<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+        self.push_arrays::<N, 0>().map(|(front, _)| front)
+    }
+
+    /// As [`Self::push`] of `N` and `M` bytes behind them, which are returned. `None`, and nothing changed, if the buffer is too small.
+    #[inline]
+    #[must_use]
+    pub fn push_arrays<const N: usize, const M: usize>(&mut self) -> Option<(&mut [u8; N], &mut [u8; M])> {
+        if N + M > self.headroom() && !self.shift_for_headroom(N + M) {
+            return None;
+        }
+        // Worked out before it is stored, or it would be loaded again.
+        let start = self.headroom() - (N + M);
+        // SAFETY: `start` was lowered by no more than there was in front of the data, which is initialised and owned; the borrow of `self`
+        // makes the access exclusive, and the arrays do not overlap.
+        let arrays = unsafe {
+            let front = self.room_ptr().add(start);
+            (&mut *front.cast::<[u8; N]>(), &mut *front.add(N).cast::<[u8; M]>())
+        };
+        self.meta_mut().start = start as u32;
+        Some(arrays)
+    }
+
     /// Removes `n` bytes from the end; false, and nothing changed, if there are fewer.
     #[inline]
     #[must_use]

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 #[derive(Clone, Debug)]
 enum Op {
     Push(usize),
+    Headers,
     Pull(usize),
     Put(usize),
     Take(usize),
@@ -17,6 +18,7 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         (0usize..400).prop_map(Op::Push),
+        Just(Op::Headers),
         (0usize..400).prop_map(Op::Pull),
         (0usize..1200).prop_map(Op::Put),
         (0usize..1200).prop_map(Op::Take),
@@ -44,6 +46,17 @@ proptest! {
                         p.data_mut()[..n].fill(fill);
                         model.splice(0..0, std::iter::repeat_n(fill, n));
                         network = network.map(|(at, b)| (at + n as isize, b)).filter(|(at, _)| *at >= n as isize);
+                        if network.is_none() { p.clear_network(); }
+                    }
+                }
+                Op::Headers => {
+                    let fits = 18 + model.len() <= p.room();
+                    let places = p.push_arrays::<14, 4>();
+                    prop_assert_eq!(places.is_some(), fits);
+                    if let Some((ethernet, tag)) = places {
+                        (*ethernet, *tag) = ([fill; 14], [!fill; 4]);
+                        model.splice(0..0, [[fill; 14].as_slice(), &[!fill; 4]].concat());
+                        network = network.map(|(at, b)| (at + 18, b)).filter(|(at, _)| *at >= 18);
                         if network.is_none() { p.clear_network(); }
                     }
                 }

@@ -35,7 +35,7 @@ use cluster::label::{Label, Stamp};
 use cluster::{NodeId, PortId};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
-use wire::ethernet::{HEADER_LEN, ether_type};
+use wire::ethernet::ether_type;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("VLBEncap", create).doc(include_str!("vlb_encap.rs"));
@@ -59,17 +59,12 @@ impl Simple for VlbEncap {
             Some(6) => ether_type::IPV6,
             _ => return Verdict::Drop("no IP packet"),
         };
-        if !packet.push(HEADER_LEN) {
+        let Some((addresses, ether_type)) = packet.push_arrays() else {
             return Verdict::Drop("no room for an Ethernet header");
-        }
+        };
         // The rest of the label is the node's business.
         let label = Label { egress: self.node, port: self.port, ingress: 0, hops: 0, stamp: Stamp::None };
-        if let Some((place, rest)) = packet.data_mut().split_first_chunk_mut() {
-            *place = label.encode();
-            if let Some(place) = rest.first_chunk_mut() {
-                *place = kind.to_be_bytes();
-            }
-        }
+        (*addresses, *ether_type) = (label.encode(), kind.to_be_bytes());
         packet.set_mac_offset(0);
         Verdict::Pass
     }

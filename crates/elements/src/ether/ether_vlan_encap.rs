@@ -69,17 +69,12 @@ impl EtherVlanEncap {
     /// Puts a header in front of a packet, and the tag that it announces behind that.
     #[inline]
     fn tag(&self, packet: &mut Packet, tci: u16) -> bool {
-        if !packet.push(HEADER_LEN + TAG_LEN) {
-            return false;
-        }
-        if let Some((header, rest)) = packet.data_mut().split_first_chunk_mut()
-            && let Ok(mut tag) = Tag::new_checked_mut(rest)
-        {
-            *header = self.header;
-            Header::new(header).set_ether_type(ether_type::VLAN);
-            tag.set_tci(tci);
-            tag.set_ether_type(Header::new(&self.header).ether_type());
-        }
+        let Some((header, tag)) = packet.push_arrays::<HEADER_LEN, TAG_LEN>() else { return false };
+        *header = self.header;
+        Header::new(header).set_ether_type(ether_type::VLAN);
+        let mut tag = Tag::new(tag);
+        tag.set_tci(tci);
+        tag.set_ether_type(Header::new(&self.header).ether_type());
         packet.set_mac_offset(0);
         true
     }

@@ -79,14 +79,10 @@ pub const CLASSES: &[&Class] = &[
 /// Puts an Ethernet header in front of a packet. False, and nothing changed, if the buffer has no room for it.
 #[inline]
 pub(crate) fn encapsulate(packet: &mut Packet, header: &[u8; HEADER_LEN]) -> bool {
-    let ok = packet.push(HEADER_LEN);
-    if ok {
-        if let Some(place) = packet.data_mut().first_chunk_mut() {
-            *place = *header;
-        }
-        packet.set_mac_offset(0);
-    }
-    ok
+    let Some(place) = packet.push_array() else { return false };
+    *place = *header;
+    packet.set_mac_offset(0);
+    true
 }
 
 /// Why packets are dropped whose buffers are full.

@@ -94,24 +94,18 @@ pub(super) fn push_header<const MORE: usize>(
     more: [u8; MORE],
 ) -> Option<()> {
     let len = u16::try_from(packet.len() + HEADER_LEN + MORE).ok()?;
-    if !packet.push(HEADER_LEN + MORE) {
-        return None;
-    }
+    let (bytes, rest) = packet.push_arrays()?;
     // What is written here is not read here: loads that span several stores just made would wait for all of them.
     let [a, b, c, d] = destination.octets();
     let (high, low) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
     let sum = Sum::of_words([template.sum, len, id, high, low]);
-    if let Some((bytes, rest)) = packet.data_mut().split_first_chunk_mut::<HEADER_LEN>()
-        && let Some(rest) = rest.first_chunk_mut()
-    {
-        *rest = more;
-        *bytes = template.header;
-        let mut ip = Header::new(bytes);
-        ip.set_total_len(len);
-        ip.set_id(id);
-        ip.set_dst(destination);
-        ip.set_checksum(sum.checksum());
-    }
+    *rest = more;
+    *bytes = template.header;
+    let mut ip = Header::new(bytes);
+    ip.set_total_len(len);
+    ip.set_id(id);
+    ip.set_dst(destination);
+    ip.set_checksum(sum.checksum());
     packet.set_network(0, HEADER_LEN);
     packet.set_dst_ip(destination);
     Some(())

@@ -61,18 +61,12 @@ pub(super) fn push_header<const MORE: usize>(
     more: [u8; MORE],
 ) -> Result<(), &'static str> {
     let payload_len = u16::try_from(packet.len() + MORE).map_err(|_| NO_FIT)?;
-    if !packet.push(HEADER_LEN + MORE) {
-        return Err(NO_ROOM);
-    }
-    if let Some((bytes, rest)) = packet.data_mut().split_first_chunk_mut::<HEADER_LEN>()
-        && let Some(rest) = rest.first_chunk_mut()
-    {
-        *rest = more;
-        *bytes = *template;
-        let mut ip = Header::new(bytes);
-        ip.set_payload_len(payload_len);
-        ip.set_dst(destination);
-    }
+    let (bytes, rest) = packet.push_arrays().ok_or(NO_ROOM)?;
+    *rest = more;
+    *bytes = *template;
+    let mut ip = Header::new(bytes);
+    ip.set_payload_len(payload_len);
+    ip.set_dst(destination);
     packet.set_network(0, HEADER_LEN);
     packet.set_dst_ip6(destination);
     Ok(())
