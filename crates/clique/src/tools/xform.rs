@@ -51,10 +51,7 @@ fn run(line: &Line, _: &Classes) -> Result<(), End> {
         console::complain("warning: no patterns read\n");
     }
     if line.has(Id::Reverse) {
-        patterns.reverse();
-        patterns
-            .iter_mut()
-            .for_each(|Pattern { pattern, replacement, .. }| std::mem::swap(pattern, replacement));
+        patterns = reversed(patterns);
     }
     match xform(&loaded.graph, &patterns, REPLACEMENTS) {
         Ok(graph) => write(line, &graph, &loaded.archive),
@@ -65,6 +62,18 @@ fn run(line: &Line, _: &Classes) -> Result<(), End> {
             Err(End::Failed)
         }
     }
+}
+
+/// The patterns the other way round, the last one first. The names stay where they are, as in Click.
+fn reversed(patterns: Vec<Pattern>) -> Vec<Pattern> {
+    let names: Vec<String> = patterns.iter().map(|pattern| pattern.name.clone()).collect();
+    (names.into_iter().zip(patterns.into_iter().rev()))
+        .map(|(name, Pattern { pattern, replacement, .. })| Pattern {
+            name,
+            pattern: replacement,
+            replacement: pattern,
+        })
+        .collect()
 }
 
 /// The configuration, which is the first word unless an option names it, and the files with patterns.

@@ -31,17 +31,15 @@ const OUTPUT: usize = 1;
 /// # Errors
 /// That there were `max` replacements and still no end: the name of the last pattern.
 pub fn xform(graph: &Graph, patterns: &[Pattern], max: usize) -> Result<Graph, String> {
-    let mut origins: HashMap<String, usize> = HashMap::new();
-    let mut graph = graph.clone();
+    let mut work = Work::new(graph);
     for _ in 0..max {
         let found = (patterns.iter().enumerate()).find_map(|(i, pattern)| {
-            let fresh = |element: &Element| origins.get(&element.name) != Some(&i);
-            Some((i, pattern, Matcher::new(&graph, &pattern.pattern, &fresh).find()?))
+            let fresh = |element: &Element| work.origins.get(&element.name) != Some(&i);
+            Some((i, pattern, Matcher::new(&work.graph, &pattern.pattern, &fresh).find()?))
         });
-        let Some((i, pattern, found)) = found else { return Ok(graph) };
-        let (changed, names) = replace(&graph, pattern, &found);
-        origins.extend(names.into_iter().map(|name| (name, i)));
-        graph = changed;
+        let Some((i, pattern, found)) = found else { return Ok(work.finish()) };
+        let names = work.replace(pattern, &found);
+        work.origins.extend(names.into_iter().map(|name| (name, i)));
     }
     Err(patterns.last().map(|pattern| pattern.name.clone()).unwrap_or_default())
 }
@@ -201,54 +199,179 @@ fn fill(config: &str, values: &BTreeMap<String, String>) -> String {
     conf::join_args(&filled)
 }
 
-/// The graph with a replacement in the place of what matched, and the names of the new elements.
-fn replace(graph: &Graph, pattern: &Pattern, found: &Match) -> (Graph, Vec<String>) {
-    let mut draft = Draft::new(graph);
-    let mut old_names: HashMap<&str, &str> = HashMap::new();
-    for (element, place) in pattern.pattern.elements.iter().zip(&found.elements) {
-        if let Some(place) = *place {
-            old_names.insert(&element.name, &graph.elements[place].name);
-            draft.remove(place);
-        }
-    }
-    let prefix = prefix(graph, &pattern.name);
-    let mut names = Vec::new();
-    let mut index = vec![None, None];
-    for element in &pattern.replacement.elements[OUTPUT + 1..] {
-        let name = match old_names.get(element.name.as_str()) {
-            Some(&old) => old.to_owned(),
-            None => format!("{prefix}/{}", element.name),
-        };
-        names.push(name.clone());
-        let config = fill(&element.config, &found.values);
-        index.push(Some(draft.add(Element { name, config, ..element.clone() })));
-    }
-    // After all that was written.
-    let span = Span { source: u32::MAX, ..Span::default() };
-    let landmark = Landmark::new(prefix, 0);
-    for c in &pattern.replacement.connections {
-        let place = |port: Port| index[port.element].map(|element| Port { element, ..port });
-        let from: Vec<Port> = match place(c.from) {
-            Some(from) => vec![from],
-            None => found.entering.iter().filter(|(_, p)| *p == c.from.port).map(|(from, _)| *from).collect(),
-        };
-        let to: Vec<Port> = match place(c.to) {
-            Some(to) => vec![to],
-            None => found.leaving.iter().filter(|(p, _)| *p == c.to.port).map(|(_, to)| *to).collect(),
-        };
-        for (&from, &to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
-            draft.connect(Connection { from, to, landmark: landmark.clone(), span });
-        }
-    }
-    (draft.finish(), names)
+/// A graph in which patterns are replaced. The order of elements and connections decides what is found first and what the result
+/// looks like, so both are kept as Click keeps them.
+struct Work {
+    /// Elements by their places, connections in the order in which they came.
+    graph: Graph,
+    places: Vec<usize>,
+    table: Table,
+    /// The pattern that made an element.
+    origins: HashMap<String, usize>,
+    /// For each name of a pattern, the number of the next prefix.
+    numbers: HashMap<String, usize>,
+    /// Connections that were made.
+    made: u32,
 }
 
-/// A prefix for names that no element has yet.
-fn prefix(graph: &Graph, name: &str) -> String {
-    let taken = |prefix: &str| {
-        graph.elements.iter().any(|e| e.name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/')))
+/// The places that elements can have. Those of elements that are gone are given to new ones, the last one first, until so many
+/// new ones have come that all elements move together.
+struct Table {
+    size: usize,
+    capacity: usize,
+    free: Vec<usize>,
+}
+
+/// Empty places at which elements move together.
+const GAPS: usize = 500;
+
+impl Table {
+    fn new(size: usize) -> Table {
+        Table { size, capacity: size.next_power_of_two(), free: Vec::new() }
+    }
+
+    fn take(&mut self) -> usize {
+        self.free.pop().unwrap_or_else(|| {
+            self.size += 1;
+            self.size - 1
+        })
+    }
+}
+
+impl Work {
+    fn new(graph: &Graph) -> Work {
+        let mut graph = graph.clone();
+        graph.connections.sort_by_key(|c| (c.span.source, c.span.start));
+        let size = graph.elements.len();
+        Work {
+            graph,
+            places: (0..size).collect(),
+            table: Table::new(size),
+            origins: HashMap::new(),
+            numbers: HashMap::new(),
+            made: 0,
+        }
+    }
+
+    /// Puts a replacement in the place of what matched; the names of the new elements.
+    fn replace(&mut self, pattern: &Pattern, found: &Match) -> Vec<String> {
+        let mut old_names: HashMap<&str, String> = HashMap::new();
+        let prefix = self.prefix(&pattern.name);
+        let mut elements: Vec<Option<Element>> =
+            std::mem::take(&mut self.graph.elements).into_iter().map(Some).collect();
+        for (element, place) in pattern.pattern.elements.iter().zip(&found.elements) {
+            if let Some(gone) = place.and_then(|place| elements[place].take()) {
+                old_names.insert(&element.name, gone.name);
+                self.table.free.extend(place.map(|place| self.places[place]));
+            }
+        }
+        let connections = self.joined(pattern, found, elements.len());
+        // The compound element, its input and its output have places for a moment.
+        let mut passing = [(); 3].map(|()| self.table.take());
+        let mut names = Vec::new();
+        for element in &pattern.replacement.elements[OUTPUT + 1..] {
+            let name = match old_names.get(element.name.as_str()) {
+                Some(old) => old.clone(),
+                None => format!("{prefix}/{}", element.name),
+            };
+            names.push(name.clone());
+            let config = fill(&element.config, &found.values);
+            elements.push(Some(Element { name, config, ..element.clone() }));
+            self.places.push(self.table.take());
+        }
+        passing.sort_unstable();
+        self.table.free.extend(passing);
+        self.settle(elements, connections);
+        names
+    }
+
+    /// The connections that are left, and those of the replacement, whose elements come behind `base` others.
+    fn joined(&mut self, pattern: &Pattern, found: &Match, base: usize) -> Vec<Connection> {
+        let is_gone = |port: &Port| found.elements.contains(&Some(port.element));
+        let mut connections: Vec<Connection> =
+            (self.graph.connections.drain(..)).filter(|c| !is_gone(&c.from) && !is_gone(&c.to)).collect();
+        let mut known: HashSet<(Port, Port)> = connections.iter().map(|c| (c.from, c.to)).collect();
+        for (from, to) in new_connections(&pattern.replacement, found, base) {
+            if known.insert((from, to)) {
+                // After all that was written.
+                let span = Span { source: u32::MAX, start: self.made, end: self.made };
+                self.made += 1;
+                connections.push(Connection { from, to, landmark: Landmark::new("", 0), span });
+            }
+        }
+        connections
+    }
+
+    /// Puts what is left and what is new in order.
+    fn settle(&mut self, elements: Vec<Option<Element>>, connections: Vec<Connection>) {
+        let mut placed: Vec<(usize, usize, Element)> = (elements.into_iter().zip(&self.places).enumerate())
+            .filter_map(|(old, (element, &place))| Some((place, old, element?)))
+            .collect();
+        placed.sort_by_key(|&(place, ..)| place);
+        let index: HashMap<usize, usize> =
+            placed.iter().enumerate().map(|(new, &(_, old, _))| (old, new)).collect();
+        self.graph.connections = connections;
+        for end in self.graph.connections.iter_mut().flat_map(|c| [&mut c.from, &mut c.to]) {
+            end.element = index[&end.element];
+        }
+        let live = placed.len();
+        self.places = placed.iter().map(|&(place, ..)| place).collect();
+        self.graph.elements = placed.into_iter().map(|(.., element)| element).collect();
+        if self.table.size > self.table.capacity || self.table.size >= live + GAPS {
+            self.places = (0..live).collect();
+            self.table = Table::new(live);
+        }
+    }
+
+    /// A prefix for names that no element has yet.
+    fn prefix(&mut self, name: &str) -> String {
+        let elements = &self.graph.elements;
+        let taken = |prefix: &str| {
+            elements.iter().any(|e| e.name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/')))
+        };
+        let next = self.numbers.entry(name.to_owned()).or_insert(1);
+        loop {
+            let prefix = format!("{name}@{next}");
+            *next += 1;
+            if !taken(&prefix) {
+                return prefix;
+            }
+        }
+    }
+
+    fn finish(self) -> Graph {
+        // A draft knows how connections of a graph are sorted.
+        Draft::new(&self.graph).finish()
+    }
+}
+
+/// The connections of a replacement with others and between its elements, which come behind `base` others: first those within,
+/// then those from outside, then those that leave.
+fn new_connections(replacement: &Graph, found: &Match, base: usize) -> Vec<(Port, Port)> {
+    let place = |port: Port| {
+        (port.element > OUTPUT).then(|| Port { element: base + port.element - OUTPUT - 1, ..port })
     };
-    (1..).map(|number| format!("{name}@{number}")).find(|prefix| !taken(prefix)).unwrap_or_default()
+    let outside = |input: u32| {
+        found.entering.iter().rev().filter(move |(_, port)| *port == input).map(|(from, _)| *from)
+    };
+    let mut inner: Vec<&Connection> = replacement.connections.iter().collect();
+    inner.sort_by_key(|c| (c.span.source, c.span.start));
+    let within = inner.iter().filter_map(|c| Some((place(c.from)?, place(c.to)?)));
+    let mut connections: Vec<(Port, Port)> = within.collect();
+    // Whatever leads to one port is met in reverse.
+    for c in inner.iter().filter(|c| c.from.element == INPUT) {
+        let Some(to) = place(c.to) else { continue };
+        connections.extend(outside(c.from.port).map(|from| (from, to)));
+    }
+    for &(output, to) in &found.leaving {
+        for c in inner.iter().rev().filter(|c| c.to == Port { element: OUTPUT, port: output }) {
+            match place(c.from) {
+                Some(from) => connections.push((from, to)),
+                None => connections.extend(outside(c.from.port).map(|from| (from, to))),
+            }
+        }
+    }
+    connections
 }
 
 #[cfg(test)]
@@ -282,6 +405,7 @@ mod tests {
             expect![[r#"
                 Idle@1 :: Idle;
                 Idle@2 :: Idle;
+                Queue@9 :: Queue;
                 Discard@4 :: Discard;
                 Idle@5 :: Idle;
                 Queue@6 :: Queue(7);
@@ -290,18 +414,17 @@ mod tests {
                 Discard@10 :: Discard;
                 q :: Queue;
                 QueuePattern@1/Shaper@2 :: Shaper(200);
-                Queue@9 :: Queue;
                 QueuePattern@2/Shaper@2 :: Shaper(200);
 
+                Idle@8 -> Queue@9
+                    -> QueuePattern@2/Shaper@2
+                    -> Discard@10;
                 Idle@5 -> Queue@6
                     -> Discard@7;
                 Idle@1 -> q
                     -> QueuePattern@1/Shaper@2
                     -> Discard@4;
                 Idle@2 -> q;
-                Idle@8 -> Queue@9
-                    -> QueuePattern@2/Shaper@2
-                    -> Discard@10;
             "#]],
         );
         check(
@@ -381,6 +504,24 @@ mod tests {
                 P@1/a :: A;
 
                 s -> P@1/a
+                    -> e;
+            "#]],
+        );
+    }
+
+    /// A number that a prefix had once is not given again; what comes takes the place of what went.
+    #[test]
+    fn prefixes_and_places() {
+        check(
+            "elementclass R { input -> B -> Z -> output } elementclass R_Replacement { input -> output }
+             elementclass P { input -> A -> output } elementclass P_Replacement { input -> b :: B -> output }",
+            "s :: S -> A -> Z -> A -> e :: E",
+            expect![[r#"
+                s :: S;
+                P@2/b :: B;
+                e :: E;
+
+                s -> P@2/b
                     -> e;
             "#]],
         );

@@ -62,6 +62,27 @@ fn xform() {
             -> Discard@4;
     "#]],
     );
+    write(
+        "two.click",
+        "elementclass A { input -> Counter -> output } elementclass A_Replacement { input -> Paint(1) -> output }
+         elementclass B { input -> Null -> output } elementclass B_Replacement { input -> Paint(2) -> output }",
+    );
+    check(
+        run(&["-r", "-p", "two.click", "-e", "Idle -> Paint(2) -> Discard"]),
+        expect![[r#"
+            exit status: 0
+            --- output
+            # 1 "config"
+            Idle@1 :: Idle;
+            # 1 "config"
+            Discard@3 :: Discard;
+            # 2 "two.click"
+            A@1/Null@1 :: Null;
+            # 8 ""
+            Idle@1 -> A@1/Null@1
+                -> Discard@3;
+        "#]],
+    );
     check(
         run(&["-e", "a :: Idle"]),
         expect![[r#"
