@@ -34,6 +34,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) known: Option<&'a Classes>,
     /// Whether variables of the outermost scope stay as they are.
     pub(crate) keep_variables: bool,
+    /// Whether elements have the order of Click's tools, not of its drivers.
+    pub(crate) in_place: bool,
 }
 
 impl Reader<'_> {
@@ -48,6 +50,7 @@ impl Reader<'_> {
             // All element classes are in the program; there are no packages to load.
             package: if known.is_some() { Some(&|_: &str| false) } else { None },
             keep_variables: self.keep_variables,
+            in_place: self.in_place,
             ..lang::Options::default()
         })
     }
@@ -70,7 +73,7 @@ impl Reader<'_> {
 
 /// Parses a configuration. With `known` classes others are errors; without, every name may be a class.
 pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: Option<&Classes>) -> Parsed {
-    Reader { params, clickpath, known, keep_variables: false }.parse(text)
+    Reader { params, clickpath, known, ..Reader::default() }.parse(text)
 }
 
 /// Makes a router of a graph without errors.

@@ -89,8 +89,8 @@ fn body(parser: &mut Parser<'_>, name: &str) -> Option<Graph> {
     parser.scopes[0] = scope;
     let mut expander = Expander::new(parser);
     expander.run();
-    let (exits, _) = expander.finish();
-    let (built, _) = build(parser, &exits?);
+    let (expanded, _) = expander.finish();
+    let (built, _) = build(parser, &expanded?, true);
     let mut graph = Graph::default();
     graph.connections = built.connections;
     for mut element in built.elements {

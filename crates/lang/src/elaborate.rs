@@ -22,6 +22,10 @@ pub(crate) struct Expander<'p, 'a> {
     environments: Vec<Environment>,
     /// For a tunnel, the tunnel where packets that enter it leave.
     exits: HashMap<usize, usize>,
+    /// The nodes and the wires as Click's tools come to them: of a compound element in another one before what follows, and
+    /// its wires before those of the other one.
+    nodes: Vec<usize>,
+    wires: Vec<usize>,
     /// Bytes and steps that the expansion may still take.
     budget: usize,
     stopped: bool,
@@ -48,6 +52,8 @@ impl<'p, 'a> Expander<'p, 'a> {
             parser,
             environments: Vec::new(),
             exits: HashMap::new(),
+            nodes: Vec::new(),
+            wires: Vec::new(),
             budget,
             stopped: false,
             looped: HashSet::new(),
@@ -66,6 +72,8 @@ impl<'p, 'a> Expander<'p, 'a> {
         let variables = self.scope().variables.iter().map(value).collect();
         self.environments.push(Environment { depth: 0, parent: None, variables });
         self.pair_groups();
+        self.nodes.extend(0..self.scope().nodes.len());
+        self.wires.extend(0..self.scope().wires.len());
         for i in 0..self.scope().nodes.len() {
             if self.stopped {
                 return;
@@ -273,13 +281,17 @@ impl<'p, 'a> Expander<'p, 'a> {
         }
         let inner = self.environment_for(&found, environment, place);
         let Some(map) = self.place_nodes(i, found.compound, inner, place) else { return };
+        let first = self.scope().wires.len();
         self.place_wires(found.compound, &map);
+        let own = first..self.scope().wires.len();
         for &node in map[INPUT + 2..].iter().flatten() {
             if self.stopped {
                 return;
             }
+            self.nodes.push(node);
             self.expand(node, inner, level + 1);
         }
+        self.wires.extend(own);
     }
 
     /// The variables inside a compound: arguments, then definitions, then those around its class.
@@ -361,12 +373,21 @@ impl<'p, 'a> Expander<'p, 'a> {
         self.parser.compounds[compound].wires = wires;
     }
 
-    /// For each tunnel that packets enter, the one where they leave, or nothing if a limit was
-    /// exceeded; and the steps taken.
-    pub(crate) fn finish(self) -> (Option<HashMap<usize, usize>>, usize) {
+    /// What is known of the expanded scope, or nothing if a limit was exceeded; and the steps taken.
+    pub(crate) fn finish(self) -> (Option<Expanded>, usize) {
         let steps = self.parser.limits().expansion - self.budget;
-        ((!self.stopped).then_some(self.exits), steps)
+        let expanded = Expanded { exits: self.exits, nodes: self.nodes, wires: self.wires };
+        ((!self.stopped).then_some(expanded), steps)
     }
+}
+
+/// What is known of an expanded scope besides its elements and wires.
+pub(crate) struct Expanded {
+    /// For each tunnel that packets enter, the one where they leave.
+    pub(crate) exits: HashMap<usize, usize>,
+    /// The nodes and the wires in the order of Click's tools.
+    pub(crate) nodes: Vec<usize>,
+    pub(crate) wires: Vec<usize>,
 }
 
 /// Whether node `k` of a compound is the `output` of a group, which follows the group's `input`.

@@ -102,6 +102,9 @@ pub struct Options<'a> {
     /// Leaves references to variables of the outermost scope as they are, as Click's tools do; then the
     /// [definitions](Graph::defines) belong to the graph.
     pub keep_variables: bool,
+    /// Orders elements as Click's tools do: inside a compound element, the components of another one stand in its place, where
+    /// Click's drivers put them behind all else.
+    pub in_place: bool,
     /// Bounds.
     pub limits: Limits,
 }
@@ -163,28 +166,30 @@ pub fn parse_with(source: &str, filename: &str, options: &Options<'_>) -> Parsed
     parser.file();
     let mut expander = elaborate::Expander::new(&mut parser);
     expander.run();
-    let (exits, steps) = expander.finish();
+    let (expanded, steps) = expander.finish();
     // Where expansion exceeded a limit, no graph is better than a huge one.
-    let (graph, further) = match exits {
-        Some(exits) => build(&mut parser, &exits),
+    let (graph, further) = match expanded {
+        Some(expanded) => build(&mut parser, &expanded, options.in_place),
         None => (Graph::default(), 0),
     };
     let work = parser.work + parser.scopes[0].tries + steps + further;
     Parsed { graph, diagnostics: parser.diagnostics, sources: parser.sources, work }
 }
 
-/// Makes the graph from the expanded scope of the file.
-fn build(parser: &mut parser::Parser<'_>, exits: &std::collections::HashMap<usize, usize>) -> (Graph, usize) {
+/// Makes the graph from the expanded scope of the file, with components `in_place` or behind all else.
+fn build(parser: &mut parser::Parser<'_>, expanded: &elaborate::Expanded, in_place: bool) -> (Graph, usize) {
     let scope = &parser.scopes[0];
     let is_tunnel = |i: usize| scope.nodes[i].class == TUNNEL;
-    let resolution = tunnel::resolve(scope, exits, &is_tunnel, parser.limits().connections);
+    let elaborate::Expanded { exits, nodes, wires } = expanded;
+    let resolution = tunnel::resolve(scope, exits, wires, &is_tunnel, parser.limits().connections);
     let mut graph = Graph::default();
     graph.requirements = std::mem::take(&mut parser.requirements);
     graph.provides = std::mem::take(&mut parser.provides);
     graph.defines = parser.scope().variables.clone();
     let scope = &parser.scopes[0];
     let mut index = vec![usize::MAX; scope.nodes.len()];
-    for (i, node) in scope.nodes.iter().enumerate().filter(|(_, node)| node.class != TUNNEL) {
+    let nodes = if in_place { nodes.clone() } else { (0..scope.nodes.len()).collect() };
+    for (i, node) in nodes.iter().map(|&i| (i, &scope.nodes[i])).filter(|(_, node)| node.class != TUNNEL) {
         index[i] = graph.push(Element {
             name: node.name.clone(),
             class: parser.classes.get(node.class).name.clone(),
@@ -197,6 +202,9 @@ fn build(parser: &mut parser::Parser<'_>, exits: &std::collections::HashMap<usiz
     for c in &mut graph.connections {
         c.from.element = index[c.from.element];
         c.to.element = index[c.to.element];
+    }
+    if in_place {
+        graph.connections.sort_by_key(|c| (c.to, c.from));
     }
     for error in resolution.errors {
         parser.report(error);

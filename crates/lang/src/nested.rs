@@ -132,8 +132,9 @@ fn body(scope: &Scope, classes: &Classes<'_>, pseudo: usize, max_connections: us
             exits.insert(i + 2, i);
         }
     }
-    let mut connections = tunnel::resolve(scope, &exits, &is_group, max_connections).connections;
-    connections.sort_by_key(|c| (c.span.source, c.span.start));
+    let order: Vec<usize> = (0..scope.wires.len()).collect();
+    let mut connections = tunnel::resolve(scope, &exits, &order, &is_group, max_connections).connections;
+    connections.sort_by_key(|c| c.order);
     let (mut elements, mut index) = (Vec::new(), Vec::new());
     for (i, node) in scope.nodes.iter().enumerate() {
         index.push(elements.len());

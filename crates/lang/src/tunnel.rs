@@ -20,14 +20,14 @@ struct Resolver<'a> {
     scope: &'a Scope,
     exits: &'a HashMap<usize, usize>,
     entries: HashMap<usize, usize>,
-    /// Wires that leave a port of a tunnel.
-    leaving: HashMap<Port, Vec<usize>>,
-    /// Ports of tunnels that some wire enters.
-    entered: HashSet<Port>,
+    /// Wires that enter a port of a tunnel, the last one first.
+    arriving: HashMap<Port, Vec<usize>>,
+    /// Ports of tunnels that some wire leaves.
+    left: HashSet<Port>,
     /// Ports of tunnels that were complained about.
     reported: HashSet<(usize, usize, u32)>,
-    /// Where packets end up that enter a port of a tunnel.
-    targets: HashMap<Port, Vec<Port>>,
+    /// The wires from elements proper by which packets come that leave a port of a tunnel.
+    sources: HashMap<Port, Vec<usize>>,
     is_tunnel: &'a dyn Fn(usize) -> bool,
     errors: Vec<Diagnostic>,
     work: usize,
@@ -36,72 +36,78 @@ struct Resolver<'a> {
 
 /// Replaces connections to and from tunnels by connections between what they join.
 ///
-/// `exits` gives the tunnel where packets leave that enter another; `max` bounds the connections.
+/// `exits` gives the tunnel where packets leave that enter another; `order` the wires in the order in which Click's tools
+/// come to them; `max` bounds the connections.
 pub(crate) fn resolve(
     scope: &Scope,
     exits: &HashMap<usize, usize>,
+    order: &[usize],
     is_tunnel: &dyn Fn(usize) -> bool,
     max: usize,
 ) -> Resolution {
-    let mut leaving: HashMap<Port, Vec<usize>> = HashMap::new();
-    let mut entered = HashSet::new();
-    for (i, wire) in scope.wires.iter().enumerate() {
-        if is_tunnel(wire.from.element) {
-            leaving.entry(wire.from).or_default().push(i);
-        }
-        if is_tunnel(wire.to.element) {
-            entered.insert(wire.to);
-        }
+    let mut known = HashSet::new();
+    let order: Vec<usize> =
+        (order.iter().copied()).filter(|&i| known.insert((scope.wires[i].from, scope.wires[i].to))).collect();
+    let mut arriving: HashMap<Port, Vec<usize>> = HashMap::new();
+    for &i in order.iter().rev().filter(|&&i| is_tunnel(scope.wires[i].to.element)) {
+        arriving.entry(scope.wires[i].to).or_default().push(i);
     }
-    let entries = exits.iter().map(|(&entry, &exit)| (exit, entry)).collect();
+    let left = scope.wires.iter().map(|wire| wire.from).filter(|port| is_tunnel(port.element)).collect();
     let mut resolver = Resolver {
         scope,
         exits,
-        entries,
-        leaving,
-        entered,
+        entries: exits.iter().map(|(&entry, &exit)| (exit, entry)).collect(),
+        arriving,
+        left,
         reported: HashSet::new(),
-        targets: HashMap::new(),
+        sources: HashMap::new(),
         is_tunnel,
         errors: Vec::new(),
         work: 0,
         max_work: WORK_PER_CONNECTION * max,
     };
-    let connections = resolver.run(max);
+    let connections = resolver.run(&order, max);
     Resolution { connections, errors: resolver.errors, work: resolver.work }
 }
 
 impl Resolver<'_> {
-    fn run(&mut self, max: usize) -> Vec<Connection> {
-        let mut found: Vec<Connection> = Vec::new();
-        for wire in &self.scope.wires {
-            let (from_tunnel, to_tunnel) =
-                ((self.is_tunnel)(wire.from.element), (self.is_tunnel)(wire.to.element));
-            if from_tunnel {
+    fn run(&mut self, order: &[usize], max: usize) -> Vec<Connection> {
+        let scope = self.scope;
+        for wire in &scope.wires {
+            if (self.is_tunnel)(wire.from.element) {
                 self.check_source(wire);
             }
-            if to_tunnel {
+            if (self.is_tunnel)(wire.to.element) {
                 self.check_target(wire);
             }
-            if from_tunnel {
-                continue;
-            }
-            let targets = if to_tunnel { self.targets(wire.to) } else { vec![wire.to] };
-            self.work += 1 + targets.len();
-            if self.work > self.max_work || found.len() + targets.len() > max {
-                self.too_many(wire);
+        }
+        // As in Click's tools: first what needs no tunnel, then what comes out of one.
+        let (through, direct): (Vec<usize>, Vec<usize>) = (order.iter().copied())
+            .filter(|&i| !(self.is_tunnel)(scope.wires[i].to.element))
+            .partition(|&i| (self.is_tunnel)(scope.wires[i].from.element));
+        let mut pairs: Vec<(usize, usize)> = direct.into_iter().map(|i| (i, i)).collect();
+        self.work += order.len() + pairs.len();
+        for last in through {
+            let sources = self.sources(scope.wires[last].from);
+            self.work += sources.len();
+            if self.work > self.max_work || pairs.len() + sources.len() > max {
+                self.too_many(&scope.wires[last]);
                 break;
             }
-            found.extend(targets.into_iter().map(|to| Connection {
-                from: wire.from,
-                to,
-                landmark: wire.landmark.clone(),
-                span: wire.span,
-            }));
+            pairs.extend(sources.into_iter().map(|first| (first, last)));
         }
-        found.sort_by_key(|c| (c.to, c.from));
+        let mut found: Vec<Connection> =
+            (0..).zip(pairs).map(|(order, pair)| self.join(pair, order)).collect();
+        found.sort_by_key(|c| (c.to, c.from, c.order));
         found.dedup_by_key(|c| (c.to, c.from));
         found
+    }
+
+    /// The connection that begins with one wire and ends with another, or the same one.
+    fn join(&self, (first, last): (usize, usize), order: u32) -> Connection {
+        let (first, last) = (&self.scope.wires[first], &self.scope.wires[last]);
+        let (landmark, span) = (first.landmark.clone(), first.span);
+        Connection { from: first.from, to: last.to, landmark, span, order }
     }
 
     fn too_many(&mut self, wire: &Wire) {
@@ -114,7 +120,7 @@ impl Resolver<'_> {
         let exit = wire.from.element;
         match self.entries.get(&exit) {
             Some(&entry) => {
-                if !self.entered.contains(&Port { element: entry, port: wire.from.port }) {
+                if !self.arriving.contains_key(&Port { element: entry, port: wire.from.port }) {
                     self.report(entry, exit, wire.from.port, true);
                 }
             }
@@ -127,7 +133,7 @@ impl Resolver<'_> {
         let entry = wire.to.element;
         match self.exits.get(&entry) {
             Some(&exit) => {
-                if !self.leaving.contains_key(&Port { element: exit, port: wire.to.port }) {
+                if !self.left.contains(&Port { element: exit, port: wire.to.port }) {
                     self.report(entry, exit, wire.to.port, false);
                 }
             }
@@ -160,8 +166,8 @@ impl Resolver<'_> {
         self.errors.push(Diagnostic::error(message).at(node.landmark.clone(), node.span));
     }
 
-    /// Where packets end up that enter `start`, a port of a tunnel.
-    fn targets(&mut self, start: Port) -> Vec<Port> {
+    /// The first wires by which packets come that leave `start`, a port of a tunnel.
+    fn sources(&mut self, start: Port) -> Vec<usize> {
         enum Step {
             Enter(Port),
             Collect(Port),
@@ -174,52 +180,56 @@ impl Resolver<'_> {
             self.work += 1;
             match step {
                 Step::Enter(port) => {
-                    if self.targets.contains_key(&port) {
+                    if self.sources.contains_key(&port) {
                         continue;
                     } else if !open.insert(port) {
                         cycle = true;
                         continue;
                     }
                     steps.push(Step::Collect(port));
-                    let tunnels = self.next(port).into_iter().filter(|p| (self.is_tunnel)(p.element));
-                    steps.extend(tunnels.map(Step::Enter));
+                    let wires = self.before(port).iter().map(|&i| self.scope.wires[i].from);
+                    let tunnels: Vec<Port> = wires.filter(|from| (self.is_tunnel)(from.element)).collect();
+                    steps.extend(tunnels.into_iter().map(Step::Enter));
                 }
                 Step::Collect(port) => {
                     let all = self.collect(port);
-                    self.targets.insert(port, all);
+                    self.sources.insert(port, all);
                     collected.push(port);
                 }
             }
         }
-        let result = self.targets.get(&start).cloned().unwrap_or_default();
+        let result = self.sources.get(&start).cloned().unwrap_or_default();
         if cycle {
             // In a cycle, what was collected on the way lacks what comes after the way back.
             for port in collected {
-                self.targets.remove(&port);
+                self.sources.remove(&port);
             }
         }
         result
     }
 
-    /// The ports one step after entering `port`.
-    fn next(&self, port: Port) -> Vec<Port> {
-        let Some(&exit) = self.exits.get(&port.element) else { return Vec::new() };
-        let wires = self.leaving.get(&Port { element: exit, port: port.port });
-        wires.into_iter().flatten().map(|&i| self.scope.wires[i].to).collect()
+    /// The wires by which packets enter the tunnel that leave it at `port`.
+    fn before(&self, port: Port) -> &[usize] {
+        let entry = self.entries.get(&port.element);
+        let wires = entry.and_then(|&entry| self.arriving.get(&Port { element: entry, ..port }));
+        wires.map_or(&[], Vec::as_slice)
     }
 
-    fn collect(&mut self, port: Port) -> Vec<Port> {
-        let mut all = Vec::new();
-        for next in self.next(port) {
-            if !(self.is_tunnel)(next.element) {
-                all.push(next);
-            } else if let Some(further) = self.targets.get(&next).filter(|_| self.work <= self.max_work) {
-                self.work += further.len();
-                all.extend_from_slice(further);
-            }
+    fn collect(&mut self, port: Port) -> Vec<usize> {
+        let (mut all, mut known) = (Vec::new(), HashSet::new());
+        let mut further_work = 0;
+        for &i in self.before(port) {
+            let from = self.scope.wires[i].from;
+            let wires = if (self.is_tunnel)(from.element) {
+                let within = self.work + further_work <= self.max_work;
+                self.sources.get(&from).filter(|_| within).map_or(&[][..], Vec::as_slice)
+            } else {
+                &[i]
+            };
+            further_work += wires.len();
+            all.extend(wires.iter().filter(|&&wire| known.insert(self.scope.wires[wire].from)));
         }
-        all.sort_unstable();
-        all.dedup();
+        self.work += further_work;
         all
     }
 }

@@ -53,7 +53,13 @@ pub(super) fn load(line: &Line, source: Source, known: Option<&Classes>) -> Resu
         let place = Landmark::new(text.name.clone(), 0);
         reporter.take(vec![Diagnostic::warning("empty configuration").at(place, lang::Span::default())]);
     }
-    let reader = Reader { params: &source.params, clickpath: &line.clickpath, known, keep_variables: false };
+    let reader = Reader {
+        params: &source.params,
+        clickpath: &line.clickpath,
+        known,
+        keep_variables: false,
+        in_place: true,
+    };
     let Parsed { graph: mut expanded, diagnostics, .. } = reader.parse(&text);
     if reporter.take(diagnostics) {
         return Err(End::Failed);

@@ -47,6 +47,8 @@ pub struct Connection {
     pub landmark: Landmark,
     /// The arrow.
     pub span: Span,
+    /// Its place among the connections as Click's tools keep and print them, see [`Graph::as_written`].
+    pub order: u32,
 }
 
 /// One item of a `require` statement.
@@ -94,6 +96,14 @@ impl Graph {
             prefix = outer;
         }
         self.find(name)
+    }
+
+    /// The graph with its connections in the order of Click's tools: as they were written, then those through compound elements
+    /// and groups. Algorithms that make connections in such an order start from this.
+    pub fn as_written(&self) -> Graph {
+        let mut graph = self.clone();
+        graph.connections.sort_by_key(|c| c.order);
+        graph
     }
 
     /// Adds an element and returns its index; a second element of the same name is not found by name.

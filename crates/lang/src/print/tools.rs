@@ -3,7 +3,7 @@
 use super::flat::{chains, declaration, requirements};
 use crate::conf;
 use crate::diag::Landmark;
-use crate::graph::{Connection, Graph};
+use crate::graph::Graph;
 use std::fmt::Write;
 
 /// The text of a graph as Click's tools write it, `click-flatten` for instance: requirements, variables, declarations, and
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// graph.
 ///
 /// What differs from [`flatten`](super::flatten), which is the text of Click's handler `flatconfig`: connections stand in
-/// the order in which they were written, and variables of the outermost scope are still defined.
+/// [the order in which they were written](Graph::as_written), and variables of the outermost scope are still defined.
 pub fn tool_text(graph: &Graph) -> String {
     let mut out = String::new();
     requirements(graph, &mut out);
@@ -24,7 +24,7 @@ pub fn tool_text(graph: &Graph) -> String {
         line(&element.landmark, &mut out);
         declaration(element, &mut out);
     }
-    let connections = as_written(graph);
+    let connections = graph.as_written().connections;
     if !connections.is_empty() {
         // From here on, the lines are those of this text.
         let next = out.matches('\n').count() + 2;
@@ -37,11 +37,4 @@ pub fn tool_text(graph: &Graph) -> String {
 /// A directive that says where the next line came from.
 fn line(landmark: &Landmark, out: &mut String) {
     let _ = writeln!(out, "# {} {}", landmark.line, conf::quote(&*landmark.file));
-}
-
-/// The connections in the order of the text.
-fn as_written(graph: &Graph) -> Vec<Connection> {
-    let mut connections = graph.connections.clone();
-    connections.sort_by_key(|c| (c.span.source, c.span.start));
-    connections
 }

@@ -41,9 +41,11 @@ pub fn combine(components: &[Component], links: &[(Endpoint, Endpoint)]) -> Resu
         }
         let end = |port: Port| Port { element: port.element + offset, ..port };
         let connections = component.graph.connections.iter();
+        let before = all.connections.len() as u32;
         all.connections.extend(connections.map(|c| Connection {
             from: end(c.from),
             to: end(c.to),
+            order: before + c.order,
             ..c.clone()
         }));
         all.requirements.extend(component.graph.requirements.iter().cloned());

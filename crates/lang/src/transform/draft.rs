@@ -11,8 +11,8 @@ pub(super) struct Draft {
     connections: Vec<Option<Connection>>,
     /// For each element, connections that have led to it and that have left it at some time.
     touching: Vec<[Vec<usize>; 2]>,
-    /// Connections that were appended.
-    appended: u32,
+    /// The order of the next connection.
+    next: u32,
 }
 
 impl Draft {
@@ -21,8 +21,9 @@ impl Draft {
         rest.requirements = graph.requirements.clone();
         rest.provides = graph.provides.clone();
         rest.defines = graph.defines.clone();
+        let next = graph.connections.iter().map(|c| c.order + 1).max().unwrap_or(0);
         let mut draft =
-            Draft { rest, elements: Vec::new(), connections: Vec::new(), touching: Vec::new(), appended: 0 };
+            Draft { rest, elements: Vec::new(), connections: Vec::new(), touching: Vec::new(), next };
         graph.elements.iter().for_each(|element| {
             draft.add(element.clone());
         });
@@ -91,11 +92,11 @@ impl Draft {
         self.note(self.connections.len() - 1);
     }
 
-    /// Connects two ports, after all that was written.
+    /// Connects two ports, after all others.
     pub(super) fn append(&mut self, from: Port, to: Port, place: &str) {
-        let span = Span { source: u32::MAX, start: self.appended, end: self.appended };
-        self.appended += 1;
-        self.connect(Connection { from, to, landmark: Landmark::new(place, 0), span });
+        let (landmark, span, order) = (Landmark::new(place, 0), Span::default(), self.next);
+        self.next += 1;
+        self.connect(Connection { from, to, landmark, span, order });
     }
 
     /// Takes a connection out.

@@ -210,8 +210,8 @@ struct Work {
     origins: HashMap<String, usize>,
     /// For each name of a pattern, the number of the next prefix.
     numbers: HashMap<String, usize>,
-    /// Connections that were made.
-    made: u32,
+    /// The order of the next connection.
+    next: u32,
 }
 
 /// The places that elements can have. Those of elements that are gone are given to new ones, the last one first, until so many
@@ -240,16 +240,16 @@ impl Table {
 
 impl Work {
     fn new(graph: &Graph) -> Work {
-        let mut graph = graph.clone();
-        graph.connections.sort_by_key(|c| (c.span.source, c.span.start));
+        let graph = graph.as_written();
         let size = graph.elements.len();
+        let next = graph.connections.iter().map(|c| c.order + 1).max().unwrap_or(0);
         Work {
             graph,
             places: (0..size).collect(),
             table: Table::new(size),
             origins: HashMap::new(),
             numbers: HashMap::new(),
-            made: 0,
+            next,
         }
     }
 
@@ -293,10 +293,9 @@ impl Work {
         let mut known: HashSet<(Port, Port)> = connections.iter().map(|c| (c.from, c.to)).collect();
         for (from, to) in new_connections(&pattern.replacement, found, base) {
             if known.insert((from, to)) {
-                // After all that was written.
-                let span = Span { source: u32::MAX, start: self.made, end: self.made };
-                self.made += 1;
-                connections.push(Connection { from, to, landmark: Landmark::new("", 0), span });
+                let (landmark, span, order) = (Landmark::new("", 0), Span::default(), self.next);
+                self.next += 1;
+                connections.push(Connection { from, to, landmark, span, order });
             }
         }
         connections
@@ -354,17 +353,15 @@ fn new_connections(replacement: &Graph, found: &Match, base: usize) -> Vec<(Port
     let outside = |input: u32| {
         found.entering.iter().rev().filter(move |(_, port)| *port == input).map(|(from, _)| *from)
     };
-    let mut inner: Vec<&Connection> = replacement.connections.iter().collect();
-    inner.sort_by_key(|c| (c.span.source, c.span.start));
+    let inner = replacement.as_written().connections;
     let within = inner.iter().filter_map(|c| Some((place(c.from)?, place(c.to)?)));
     let mut connections: Vec<(Port, Port)> = within.collect();
-    // Whatever leads to one port is met in reverse.
     for c in inner.iter().filter(|c| c.from.element == INPUT) {
         let Some(to) = place(c.to) else { continue };
         connections.extend(outside(c.from.port).map(|from| (from, to)));
     }
     for &(output, to) in &found.leaving {
-        for c in inner.iter().rev().filter(|c| c.to == Port { element: OUTPUT, port: output }) {
+        for c in inner.iter().filter(|c| c.to == Port { element: OUTPUT, port: output }) {
             match place(c.from) {
                 Some(from) => connections.push((from, to)),
                 None => connections.extend(outside(c.from.port).map(|from| (from, to))),

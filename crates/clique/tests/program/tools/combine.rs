@@ -17,25 +17,25 @@ fn combine_and_uncombine() {
     check(
         combine(&[&routers[..], &links, &["-c"]].concat()),
         expect![[r#"
-        exit status: 0
-        --- output
-        # 1 "a.click"
-        A/Queue@2 :: Queue;
-        # 1 "b.click"
-        B/Counter@2 :: Counter;
-        # 1 "b.click"
-        B/Queue@3 :: Queue;
-        # 0 "<click-combine>"
-        link1 :: RouterLink(A t ToDevice, eth0, B FromDevice@1 FromDevice, eth1);
-        # 0 "<click-combine>"
-        link2 :: RouterLink(B ToDevice@4 ToDevice, eth1, A FromDevice@1 FromDevice, "eth0, SNIFFER true");
-        # 12 ""
-        link1 -> B/Counter@2
-            -> B/Queue@3
-            -> link2
-            -> A/Queue@2
-            -> link1;
-    "#]],
+            exit status: 0
+            --- output
+            # 1 "a.click"
+            A/Queue@2 :: Queue;
+            # 1 "b.click"
+            B/Counter@2 :: Counter;
+            # 1 "b.click"
+            B/Queue@3 :: Queue;
+            # 0 "<click-combine>"
+            link1 :: RouterLink(A t ToDevice, eth0, B FromDevice@1 FromDevice, eth1);
+            # 0 "<click-combine>"
+            link2 :: RouterLink(B ToDevice@4 ToDevice, eth1, A FromDevice@1 FromDevice, "eth0, SNIFFER true");
+            # 12 ""
+            link2 -> A/Queue@2
+                -> link1
+                -> B/Counter@2
+                -> B/Queue@3
+                -> link2;
+        "#]],
     );
     let all = combine(&[&routers[..], &links, &["-o", "ab"]].concat());
     assert_eq!(all, "exit status: 0\n");

@@ -58,13 +58,13 @@ fn variables() {
             # 3 "config"
             h/q :: Queue(CAPACITY $N);
             # 20 ""
+            t [1] -> Paint@6
+                -> Discard@7;
             InfiniteSource@1 -> h/Counter@1
                 -> h/q
                 -> Unqueue@3
                 -> t
                 -> Discard@5;
-            t [1] -> Paint@6
-                -> Discard@7;
         "#]],
     );
     check(
@@ -153,6 +153,73 @@ fn lists() {
         h/Counter@1 :: Counter
         h/q :: Queue
         t :: Tee
+    "#]],
+    );
+}
+
+/// Components of a compound element in another one stand where it stood, and what leads through compound elements and groups comes
+/// after all other connections, those within them included.
+#[test]
+fn order_of_tools() {
+    let config = "s :: Idle -> x :: { input -> a :: { -> p :: Counter -> r :: Paint(2) -> } -> q :: Paint(1) -> output }\n\
+        -> d :: Discard; t :: Idle -> ( -> u :: Null -> v :: Null -> ) -> d; w :: Idle -> d";
+    check(
+        clique(&["click-flatten", "-e", config]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "config"
+        s :: Idle;
+        # 2 "config"
+        d :: Discard;
+        # 2 "config"
+        t :: Idle;
+        # 2 "config"
+        u :: Null;
+        # 2 "config"
+        v :: Null;
+        # 2 "config"
+        w :: Idle;
+        # 1 "config"
+        x/a/p :: Counter;
+        # 1 "config"
+        x/a/r :: Paint(2);
+        # 1 "config"
+        x/q :: Paint(1);
+        # 20 ""
+        w -> d;
+        t -> u
+            -> v
+            -> d;
+        s -> x/a/p
+            -> x/a/r
+            -> x/q
+            -> d;
+    "#]],
+    );
+    check(
+        clique(&["flatten", "-e", config]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        s :: Idle;
+        d :: Discard;
+        t :: Idle;
+        u :: Null;
+        v :: Null;
+        w :: Idle;
+        x/q :: Paint(1);
+        x/a/p :: Counter;
+        x/a/r :: Paint(2);
+
+        w -> d;
+        t -> u
+            -> v
+            -> d;
+        s -> x/a/p
+            -> x/a/r
+            -> x/q
+            -> d;
     "#]],
     );
 }

@@ -79,44 +79,44 @@ fn compound_elements() {
     check(
         clique(&["click2xml", "-e", &config.replace("|| ... ", "")]),
         expect![[r#"
-        exit status: 0
-        --- output
-        <?xml version="1.0" encoding="UTF-8" standalone="no"?>
-        <!DOCTYPE configuration SYSTEM "http://www.pdos.lcs.mit.edu/click/clickconfig.dtd">
-        <configuration xmlns="http://www.lcdf.org/click/xml/">
-        <elementclass classname="X" classid="c2" file="config" line="2">
-          <compound ninputs="1" noutputs="1" nformals="0">
-            <element name="q" classname="Queue" file="config" line="2" ninputs="1" noutputs="1" processing="h/l" />
-            <connection from="input" fromport="0" to="q" toport="0" processing="h" />
-            <connection from="q" fromport="0" to="output" toport="0" processing="l" />
-          </compound>
-        </elementclass>
-        <elementclass classname="X" classid="c1" file="config" line="1">
-          <compound overloadclassid="c2" ninputs="0" noutputs="1" nformals="2">
-            <formal number="0" name="a" />
-            <formal number="1" name="k" key="K" />
-            <elementclass classid="c0" file="config" line="1">
+            exit status: 0
+            --- output
+            <?xml version="1.0" encoding="UTF-8" standalone="no"?>
+            <!DOCTYPE configuration SYSTEM "http://www.pdos.lcs.mit.edu/click/clickconfig.dtd">
+            <configuration xmlns="http://www.lcdf.org/click/xml/">
+            <elementclass classname="X" classid="c2" file="config" line="2">
               <compound ninputs="1" noutputs="1" nformals="0">
-                <element name="z" classname="Strip" file="config" line="1" ninputs="1" noutputs="1" processing="h/h" config="$a" />
-                <connection from="input" fromport="0" to="z" toport="0" processing="h" />
-                <connection from="z" fromport="0" to="output" toport="0" processing="h" />
+                <element name="q" classname="Queue" file="config" line="2" ninputs="1" noutputs="1" processing="h/l" />
+                <connection from="input" fromport="0" to="q" toport="0" processing="h" />
+                <connection from="q" fromport="0" to="output" toport="0" processing="l" />
               </compound>
             </elementclass>
-            <element name="Idle@1" classname="Idle" file="config" line="1" ninputs="0" noutputs="1" processing="/h" />
-            <element name="y" classid="c0" file="config" line="1" ninputs="1" noutputs="1" processing="h/h" />
-            <connection from="Idle@1" fromport="0" to="y" toport="0" processing="h" />
-            <connection from="y" fromport="0" to="output" toport="0" processing="h" />
-          </compound>
-        </elementclass>
-        <element name="X@1" classid="c1" file="config" line="3" ninputs="0" noutputs="1" processing="/h" config="1, K 2" />
-        <element name="Discard@2" classname="Discard" file="config" line="3" ninputs="1" noutputs="0" processing="h/" />
-        <element name="Idle@6" classname="Idle" file="config" line="3" ninputs="0" noutputs="1" processing="/h" />
-        <element name="Y@7" classid="c1" file="config" line="3" ninputs="1" noutputs="1" processing="h/l" />
-        <element name="Discard@8" classname="Discard" file="config" line="3" ninputs="1" noutputs="0" processing="l/" />
-        <connection from="X@1" fromport="0" to="Discard@2" toport="0" processing="h" />
-        <connection from="Idle@6" fromport="0" to="Y@7" toport="0" processing="h" />
-        <connection from="Y@7" fromport="0" to="Discard@8" toport="0" processing="l" />
-        </configuration>
-    "#]],
+            <elementclass classname="X" classid="c1" file="config" line="1">
+              <compound overloadclassid="c2" ninputs="0" noutputs="1" nformals="2">
+                <formal number="0" name="a" />
+                <formal number="1" name="k" key="K" />
+                <elementclass classid="c0" file="config" line="1">
+                  <compound ninputs="1" noutputs="1" nformals="0">
+                    <element name="z" classname="Strip" file="config" line="1" ninputs="1" noutputs="1" processing="h/h" config="$a" />
+                    <connection from="input" fromport="0" to="z" toport="0" processing="h" />
+                    <connection from="z" fromport="0" to="output" toport="0" processing="h" />
+                  </compound>
+                </elementclass>
+                <element name="Idle@1" classname="Idle" file="config" line="1" ninputs="0" noutputs="1" processing="/h" />
+                <element name="y" classid="c0" file="config" line="1" ninputs="1" noutputs="1" processing="h/h" />
+                <connection from="Idle@1" fromport="0" to="y" toport="0" processing="h" />
+                <connection from="y" fromport="0" to="output" toport="0" processing="h" />
+              </compound>
+            </elementclass>
+            <element name="X@1" classid="c1" file="config" line="3" ninputs="0" noutputs="1" processing="/h" config="1, K 2" />
+            <element name="Discard@2" classname="Discard" file="config" line="3" ninputs="1" noutputs="0" processing="h/" />
+            <element name="Idle@6" classname="Idle" file="config" line="3" ninputs="0" noutputs="1" processing="/h" />
+            <element name="Y@7" classid="c1" file="config" line="3" ninputs="1" noutputs="1" processing="h/l" />
+            <element name="Discard@8" classname="Discard" file="config" line="3" ninputs="1" noutputs="0" processing="l/" />
+            <connection from="X@1" fromport="0" to="Discard@2" toport="0" processing="h" />
+            <connection from="Y@7" fromport="0" to="Discard@8" toport="0" processing="l" />
+            <connection from="Idle@6" fromport="0" to="Y@7" toport="0" processing="h" />
+            </configuration>
+        "#]],
     );
 }
