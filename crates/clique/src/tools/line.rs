@@ -28,6 +28,7 @@ pub(super) enum Id {
     Linux,
     Bsd,
     Assertions,
+    Combine,
     Patterns,
     Name,
     Link,

@@ -1,36 +1,49 @@
-//! `click-fastclassifier` and `click-devirtualize`, which make nothing but speed: the configuration goes through them as
-//! it is. Classifiers are compiled to decision trees when a configuration starts, and elements run on vectors of packets.
+//! `click-fastclassifier` and `click-devirtualize`, which make nothing but speed: apart from Classifiers that become one, the
+//! configuration goes through them as it is. Classifiers are compiled to decision trees when a configuration starts, and elements
+//! run on vectors of packets.
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
 use super::load::{load, write, write_text};
 use super::{End, Tool};
 use crate::clp::{Spec, Takes};
-use router::Classes;
+use lang::Graph;
+use lang::transform::merge_classifiers;
 
 pub(super) const FASTCLASSIFIER: Tool = Tool {
     name: "click-fastclassifier",
     usage: "[OPTION]... [ROUTERFILE]",
     about: "\
-Prints a configuration without compound elements, otherwise as it is: classifiers
-are compiled when it starts.
+Prints a configuration without compound elements, in which Classifiers that stand one
+behind another are one. They are compiled when the configuration starts.
 ",
-    help: "",
+    help: "\
+      --no-combine              Leave Classifiers as they are.
+  -c, --config                  Print the configuration only, not an archive.
+  -u, --user, -r, --reverse, -q, --quiet, -V, --verbose, --no-classes
+                                Taken, and ignored.
+  -k, --kernel, -s, --source    Refused.
+",
     options: &[
+        Spec::new("classes", None, Id::Ignored, Takes::Nothing).negatable(),
         CLICKPATH,
-        Spec::new("config", Some('c'), Id::Config, Takes::Nothing),
+        Spec::new("combine", None, Id::Combine, Takes::Nothing).negatable(),
+        Spec::new("config", Some('c'), Id::Config, Takes::Nothing).negatable(),
         EXPRESSION,
         FILE,
         HELP,
         Spec::new("kernel", Some('k'), Id::Linux, Takes::Nothing),
         OUTPUT,
         Spec::new("quiet", Some('q'), Id::Quiet, Takes::Nothing).negatable(),
-        Spec::new("reverse", Some('r'), Id::Reverse, Takes::Nothing),
-        Spec::new("source", Some('s'), Id::Source, Takes::Nothing),
+        Spec::new("reverse", Some('r'), Id::Reverse, Takes::Nothing).negatable(),
+        Spec::new("source", Some('s'), Id::Source, Takes::Nothing).negatable(),
         Spec::new("user", Some('u'), Id::Userlevel, Takes::Nothing),
-        Spec::new("verbose", Some('V'), Id::Verbose, Takes::Nothing),
+        Spec::new("verbose", Some('V'), Id::Verbose, Takes::Nothing).negatable(),
         VERSION,
     ],
-    run,
+    run: |line, _| {
+        let combine = line.setting(Id::Combine) != Some(false) && !line.has(Id::Reverse);
+        run(line, if combine { merge_classifiers } else { Graph::clone })
+    },
 };
 
 pub(super) const DEVIRTUALIZE: Tool = Tool {
@@ -39,41 +52,48 @@ pub(super) const DEVIRTUALIZE: Tool = Tool {
 Prints a configuration without compound elements, otherwise as it is: there are no
 virtual functions to remove.
 ",
+    help: "\
+  -c, --config                  Print the configuration only, not an archive.
+  -u, --userlevel, -r, --reverse, -n, --no-devirtualize CLASS,
+  -i, --instructions FILE       Taken, and ignored.
+  -l, --linuxmodule, -s, --source
+                                Refused.
+",
     options: &[
         CLICKPATH,
-        Spec::new("config", Some('c'), Id::Config, Takes::Nothing),
+        Spec::new("config", Some('c'), Id::Config, Takes::Nothing).negatable(),
         Spec::new("devirtualize", None, Id::Ignored, Takes::Text),
         EXPRESSION,
         FILE,
         HELP,
         Spec::new("instructions", Some('i'), Id::Ignored, Takes::Text),
-        Spec::new("kernel", Some('k'), Id::Linux, Takes::Nothing),
+        Spec::new("kernel", Some('k'), Id::Linux, Takes::Nothing).negatable(),
+        Spec::new("linuxmodule", Some('l'), Id::Linux, Takes::Nothing).negatable(),
         Spec::new("no-devirtualize", Some('n'), Id::Ignored, Takes::Text),
         OUTPUT,
-        Spec::new("reverse", Some('r'), Id::Reverse, Takes::Nothing),
-        Spec::new("source", Some('s'), Id::Source, Takes::Nothing),
-        Spec::new("user", Some('u'), Id::Userlevel, Takes::Nothing),
-        Spec::new("verbose", Some('V'), Id::Verbose, Takes::Nothing),
+        Spec::new("reverse", Some('r'), Id::Reverse, Takes::Nothing).negatable(),
+        Spec::new("source", Some('s'), Id::Source, Takes::Nothing).negatable(),
+        Spec::new("userlevel", Some('u'), Id::Userlevel, Takes::Nothing).negatable(),
         VERSION,
     ],
+    run: |line, _| run(line, Graph::clone),
     ..FASTCLASSIFIER
 };
 
-fn run(line: &Line, _: &Classes) -> Result<(), End> {
+/// Prints what becomes of a configuration.
+fn run(line: &Line, change: fn(&Graph) -> Graph) -> Result<(), End> {
     if line.has(Id::Source) {
         line.say("there is no source code to print: elements are compiled into the program");
         return Err(End::Failed);
     }
-    if line.has(Id::Linux) {
+    if line.has(Id::Linux) && !line.has(Id::Config) {
         line.say("there is no kernel module here: run the configuration with 'click'");
         return Err(End::Failed);
     }
     let loaded = load(line, line.source()?, None)?;
-    if !line.has(Id::Quiet) && !line.has(Id::Reverse) {
-        line.say("note: nothing to do, the configuration is written as it is");
-    }
-    match line.has(Id::Config) {
-        true => write_text(line, lang::tool_text(&loaded.graph)),
-        false => write(line, &loaded.graph, &loaded.archive),
+    let graph = change(&loaded.graph);
+    match line.has(Id::Config) && !line.has(Id::Reverse) {
+        true => write_text(line, lang::tool_text(&graph)),
+        false => write(line, &graph, &loaded.archive),
     }
 }

@@ -2,12 +2,14 @@
 
 mod align;
 mod alignment;
+mod classifiers;
 mod combine;
 mod draft;
 mod undead;
 mod xform;
 
 pub use align::{Aligned, align, assert_alignment};
+pub use classifiers::merge_classifiers;
 pub use combine::{Component, Endpoint, combine, uncombine};
 pub use undead::{Role, undead};
 pub use xform::{Pattern, xform};

@@ -58,8 +58,6 @@ fn compilers() {
         # 8 ""
         Idle@1 -> Classifier@2
             -> Discard@3;
-        --- messages
-        click-fastclassifier: note: nothing to do, the configuration is written as it is
     "#]],
     );
     check(
@@ -71,6 +69,37 @@ fn compilers() {
         Idle@1 :: Idle;
     "#]],
     );
+    let two = "Idle -> c :: Classifier(0/01, -) -> d :: Classifier(1/02, -) => Discard, Null -> Discard; c[1] -> Discard";
+    check(
+        clique(&["click-fastclassifier", "--no-classes", "-ke", two, "-c"]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "config"
+        Idle@1 :: Idle;
+        # 1 "config"
+        c :: Classifier(0/01 1/02, 0/01, -);
+        # 1 "config"
+        Discard@4 :: Discard;
+        # 1 "config"
+        Null@5 :: Null;
+        # 1 "config"
+        Discard@6 :: Discard;
+        # 1 "config"
+        Discard@7 :: Discard;
+        # 14 ""
+        Idle@1 -> c
+            -> Discard@4
+            -> Discard@6;
+        c [2] -> Discard@7;
+        c [1] -> Null@5
+            -> Discard@6;
+    "#]],
+    );
+    assert_eq!(
+        clique(&["click-fastclassifier", "--no-combine", "-e", two]),
+        clique(&["click-flatten", "-e", two])
+    );
     fails(
         clique(&["click-fastclassifier", "-s", "-e", "Idle"]),
         "click-fastclassifier: there is no source code to print: elements are compiled into the program",
@@ -79,8 +108,13 @@ fn compilers() {
         clique(&["click-devirtualize", "-k", "-e", "Idle"]),
         "click-devirtualize: there is no kernel module here: run the configuration with 'click'",
     );
-    for tool in ["click-mkmindriver", "click-install", "click-uninstall"] {
-        let found = clique(&[tool]);
+    for arguments in [
+        &["click-mkmindriver", "-p", "x", "-u", "--no-extras", "x.click"][..],
+        &["click-install", "-hj", "2", "-e", "Idle"],
+        &["click-uninstall", "-V"],
+    ] {
+        let tool = arguments[0];
+        let found = clique(arguments);
         assert!(found.starts_with(&format!("exit status: 1\n--- messages\n{tool}: ")), "{found}");
         assert!(
             clique(&[tool, "--help"]).starts_with(&format!("exit status: 0\n--- output\nUsage: {tool} "))
