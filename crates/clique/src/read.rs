@@ -1,7 +1,7 @@
 //! Reading handlers after a run, as the command line asks for it.
 //!
-//! `ELEMENT.HANDLER` names one; the element may also be a pattern or the name of a class, for all elements that match
-//! and have the handler. A name without a dot is a global handler's.
+//! `ELEMENT.HANDLER` names one; the element may also be a pattern or the name of a class or interface, for all elements that
+//! match and have the handler. A name without a dot is a global handler's.
 
 use crate::glob;
 use router::{Call, Router};
@@ -63,9 +63,7 @@ fn expand(router: &mut Router, request: &str) -> Result<(Vec<String>, bool), Str
     }
     let is_pattern = glob::is_pattern(pattern);
     let matching: Vec<&str> = (info.nodes.iter())
-        .filter(
-            |node| if is_pattern { glob::matches(&node.name, pattern) } else { node.class.name == pattern },
-        )
+        .filter(|node| if is_pattern { glob::matches(&node.name, pattern) } else { node.class.is_a(pattern) })
         .map(|node| node.name.as_str())
         .collect();
     if matching.is_empty() {

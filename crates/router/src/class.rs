@@ -62,6 +62,8 @@ pub struct Class {
     pub live: bool,
     /// Whether what is pushed into an element goes on as its own task's work, on its own worker: see [`Class::hands_over`].
     pub hands_over: bool,
+    /// Other names for elements of its kind: those of classes that it extends in Click, and of Click's interfaces (`Storage`).
+    pub kinds: &'static [&'static str],
     /// The documentation: the element file's leading doc block.
     pub doc: &'static str,
     /// Makes an instance from its configuration.
@@ -82,9 +84,21 @@ impl Class {
             pins: None,
             live: false,
             hands_over: false,
+            kinds: &[],
             doc: "",
             create,
         }
+    }
+
+    /// Whether its elements are of a kind: whether this is its name, or one of its [`kinds`](Class::kinds).
+    pub fn is_a(&self, kind: &str) -> bool {
+        self.name == kind || self.kinds.contains(&kind)
+    }
+
+    /// Sets the other names for elements of its kind.
+    pub const fn kinds(mut self, kinds: &'static [&'static str]) -> Class {
+        self.kinds = kinds;
+        self
     }
 
     /// Sets the port counts.

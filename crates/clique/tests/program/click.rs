@@ -297,6 +297,22 @@ fn compact_config() {
     );
 }
 
+/// A class means also those that extend it, and an interface those that have it.
+#[test]
+fn handlers_of_kinds() {
+    let config = "Idle -> a :: Queue(7) -> Unqueue -> b :: MixedQueue(8) -> Discard; Idle -> r :: StaticIPLookup(1/8 0) -> Discard; Idle -> [1] b";
+    let read = |handler: &str| click(&["-qe", config, "-h", handler]);
+    let both = "exit status: 0\n--- output\na.capacity:\n7\n\nb.capacity:\n8\n\n";
+    for kind in ["Storage", "Queue", "NotifierQueue"] {
+        assert_eq!(read(&format!("{kind}.capacity")), both, "{kind}");
+    }
+    assert_eq!(read("MixedQueue.capacity"), "exit status: 0\n--- output\nb.capacity:\n8\n\n");
+    let named = "exit status: 0\n--- output\nr.class:\nStaticIPLookup\n\n";
+    assert_eq!(read("IPRouteTable.class"), named);
+    let error = "exit status: 1\n--- messages\nno element 'IPRouter'\n";
+    assert_eq!(read("IPRouter.table"), error);
+}
+
 /// The exit handler may have a parameter.
 #[test]
 fn exit_handlers() {

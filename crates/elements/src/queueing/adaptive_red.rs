@@ -31,8 +31,13 @@ use super::red::{self, Probability, Settings, make};
 use router::{Class, Config, ConfigError, Element, Raw};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class { name: "AdaptiveRED", create, doc: include_str!("adaptive_red.rs"), ..red::CLASS };
+pub(crate) const CLASS: Class = Class {
+    name: "AdaptiveRED",
+    create,
+    kinds: &["RED"],
+    doc: include_str!("adaptive_red.rs"),
+    ..red::CLASS
+};
 
 const LEAST_TARGET: u32 = 10;
 

@@ -34,6 +34,7 @@ pub(crate) const CLASS: Class = Class {
     processing: "h/l",
     doc: include_str!("cpu_queue.rs"),
     create,
+    kinds: &[],
     ..queue::CLASS
 };
 

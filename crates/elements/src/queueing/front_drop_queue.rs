@@ -27,8 +27,13 @@ use super::queue::{self, Discipline};
 use router::{Class, Config, ConfigError, Element};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class { name: "FrontDropQueue", doc: include_str!("front_drop_queue.rs"), create, ..queue::CLASS };
+pub(crate) const CLASS: Class = Class {
+    name: "FrontDropQueue",
+    doc: include_str!("front_drop_queue.rs"),
+    create,
+    kinds: queue::NOTIFYING,
+    ..queue::CLASS
+};
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     queue::create_as(config, Discipline::DropFront)

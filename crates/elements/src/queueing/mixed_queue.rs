@@ -35,6 +35,7 @@ pub(crate) const CLASS: Class = Class::new("MixedQueue", create)
     .processing("h/lh")
     .residency(Residency::Exclusive)
     .live()
+    .kinds(queue::NOTIFYING)
     .doc(include_str!("mixed_queue.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

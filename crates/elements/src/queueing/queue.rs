@@ -54,10 +54,12 @@ pub(crate) const CLASS: Class = Class::new("Queue", create)
     .processing("h/lh")
     .residency(Residency::Shared)
     .live()
+    .kinds(&["FullNoteQueue", "NotifierQueue", "SimpleQueue", "Queue", "Storage"])
     .doc(include_str!("queue.rs"));
 
 /// Another name.
-pub(crate) const SIMPLE: Class = Class { name: "SimpleQueue", create: create_plain, ..CLASS };
+pub(crate) const SIMPLE: Class =
+    Class { name: "SimpleQueue", create: create_plain, kinds: &["Queue", "Storage"], ..CLASS };
 
 /// Another name.
 pub(crate) const THREAD_SAFE: Class = Class { name: "ThreadSafeQueue", ..CLASS };
@@ -65,8 +67,12 @@ pub(crate) const THREAD_SAFE: Class = Class { name: "ThreadSafeQueue", ..CLASS }
 /// Another name.
 pub(crate) const MS: Class = Class { name: "MSQueue", ..CLASS };
 
+/// What queues are that tell pullers when they have something.
+pub(super) const NOTIFYING: &[&str] = &["NotifierQueue", "SimpleQueue", "Queue", "Storage"];
+
 /// Another name.
-pub(crate) const NOTIFIER: Class = Class { name: "NotifierQueue", create: create_plain, ..CLASS };
+pub(crate) const NOTIFIER: Class =
+    Class { name: "NotifierQueue", create: create_plain, kinds: NOTIFYING, ..CLASS };
 
 /// Another name.
 pub(crate) const FULL_NOTE: Class = Class { name: "FullNoteQueue", ..CLASS };

@@ -64,6 +64,7 @@ pub(crate) const CLASS: Class = Class::new("LinearIPLookup", |config| {
 .ports("1/-")
 .processing("h/h")
 .residency(Residency::Shared)
+.kinds(&["IPRouteTable"])
 .doc(include_str!("linear_ip_lookup.rs"));
 
 /// Click's variant whose table is sorted, as this one's is.

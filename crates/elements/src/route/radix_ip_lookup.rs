@@ -67,6 +67,7 @@ pub(crate) const CLASS: Class = Class::new("RadixIPLookup", |config| {
 .ports("1/-")
 .processing("h/h")
 .residency(Residency::Shared)
+.kinds(&["IPRouteTable"])
 .doc(include_str!("radix_ip_lookup.rs"));
 
 /// FastClick's names for tables that flow managers look up.

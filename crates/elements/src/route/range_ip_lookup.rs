@@ -62,4 +62,5 @@ pub(crate) const CLASS: Class =
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)
+        .kinds(&["IPRouteTable"])
         .doc(include_str!("range_ip_lookup.rs"));

@@ -49,4 +49,5 @@ pub(crate) const CLASS: Class = Class::new("StaticIPLookup", |config| {
 .ports("1/-")
 .processing("h/h")
 .residency(Residency::Shared)
+.kinds(&["IPRouteTable"])
 .doc(include_str!("static_ip_lookup.rs"));
