@@ -20,19 +20,28 @@
 //! ```
 //!
 //! # See also
-//! AlignmentInfo, Null
+//! AlignmentInfo, CheckAlign, Null
 
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Align", create).doc(include_str!("align.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("Align", |config| create_with(config, None)).doc(include_str!("align.rs"));
 
 struct Align;
 
-fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+/// Makes an element that may be told something else by a keyword, which is true or false.
+pub(super) fn create_with(
+    config: &mut Config<'_>,
+    keyword: Option<&'static str>,
+) -> Result<Box<dyn Element>, ConfigError> {
     let (mut modulus, mut offset) = (0i32, 0i32);
-    config.args().required("MODULUS", &mut modulus).required("OFFSET", &mut offset).finish()?;
+    let args = config.args().required("MODULUS", &mut modulus).required("OFFSET", &mut offset);
+    match keyword {
+        Some(keyword) => args.keyword(keyword, &mut false).finish()?,
+        None => args.finish()?,
+    }
     if modulus <= 1 {
         return Err("alignment modulus must be > 1".into());
     }

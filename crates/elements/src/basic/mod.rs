@@ -4,6 +4,7 @@ mod adjust_timestamp;
 mod align;
 mod alignment_info;
 mod bigint_test;
+mod check_align;
 mod check_average_length;
 mod check_crc32;
 mod check_length;
@@ -65,6 +66,7 @@ use router::{Class, Verdict};
 pub const CLASSES: &[&Class] = &[
     &adjust_timestamp::CLASS,
     &align::CLASS,
+    &check_align::CLASS,
     &alignment_info::CLASS,
     &check_average_length::CLASS,
     &check_crc32::CLASS,
