@@ -33,6 +33,7 @@ mod sched;
 mod services;
 mod timers;
 mod values;
+mod wiring;
 mod work;
 mod worker;
 
@@ -58,6 +59,7 @@ pub use values::{
     AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, TableSize,
     interval, parse_boolean, parse_integer,
 };
+pub use wiring::check_wiring;
 
 /// Packets in a batch, at most, unless told otherwise.
 pub const DEFAULT_VECTOR: usize = 32;

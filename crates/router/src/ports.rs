@@ -25,7 +25,7 @@ pub(crate) fn sides(code: &str) -> (&str, &str) {
 }
 
 /// A port's letter in a processing code, the last one standing for all further ports.
-fn letter(side: &str, port: usize) -> char {
+pub(crate) fn letter(side: &str, port: usize) -> char {
     side.chars().nth(port).or(side.chars().last()).unwrap_or('a')
 }
 

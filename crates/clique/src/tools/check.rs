@@ -7,14 +7,15 @@ use crate::check::place;
 use crate::clp::{Spec, Takes};
 use crate::console;
 use crate::report::{Reporter, Style};
+use lang::Diagnostic;
 use router::Classes;
 
 pub(super) const TOOL: Tool = Tool {
     name: "click-check",
     usage: "[OPTION]... [ROUTERFILE]",
     about: "\
-Checks a configuration: all arguments of elements, but no interface is opened and
-no file written. With '-o FILE', a good configuration is written to FILE.
+Checks a configuration: ports, and if all classes are known, all arguments; but no
+interface is opened and no file written. With '-o FILE', a good configuration is written to FILE.
 ",
     help: "\
   -p, --filter                  If it is good, write it to standard output.
@@ -46,7 +47,7 @@ fn run(line: &Line, known: &Classes) -> Result<(), End> {
         (Some(file), false) => Some(file.clone()),
         (None, filter) => filter.then(|| "-".to_owned()),
     };
-    let loaded = load(line, line.source()?, Some(known))?;
+    let loaded = load(line, line.source()?, None)?;
     let name = loaded.text.name.clone();
     let mut good = true;
     for (driver, named) in [(Id::Linux, "linuxmodule"), (Id::Bsd, "bsdmodule")] {
@@ -72,7 +73,13 @@ fn run(line: &Line, known: &Classes) -> Result<(), End> {
     }
 }
 
-/// Tells everything that is wrong and can be found without opening anything.
+/// Tells everything that is wrong and can be found without opening anything: first as Click's tool does, to which a class that it
+/// does not know is no error; then, where all classes are known, what is wrong with arguments, too.
 pub(super) fn is_good(loaded: &Loaded, reporter: &mut Reporter, known: &Classes) -> bool {
+    let found = router::check_wiring(&loaded.expanded, known);
+    let all_known = found.iter().all(Diagnostic::is_error);
+    if reporter.take(found) || !all_known {
+        return reporter.counts().0 == 0;
+    }
     place(loaded.expanded.clone(), &[], &loaded.text.text, 1, reporter, known).is_some()
 }
