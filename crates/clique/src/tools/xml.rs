@@ -5,8 +5,10 @@ use super::load::{Reading, load, write_text};
 use super::nest::Nest;
 use super::{End, Tool};
 use crate::clp::{Spec, Takes};
-use lang::{Body, Kind, Landmark};
+use crate::report::{Reporter, Style};
+use lang::{Body, Kind, Landmark, Port};
 use router::Classes;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 pub(super) const TOOL: Tool = Tool {
@@ -40,10 +42,19 @@ fn run(line: &Line, known: &Classes) -> Result<(), End> {
         }
     }
     if line.has(Id::Flatten) {
-        // Without compound elements, but with the places that directives name.
-        loaded.text.text = lang::tool_text(&loaded.expanded);
+        // Without compound elements, but with the places that directives name, and with variables.
+        loaded.text.text = lang::tool_text(&loaded.graph);
     }
-    let nest = Nest::new(&reading, &loaded, known);
+    let mut nest = Nest::new(&reading, &loaded, known);
+    if line.has(Id::Flatten) {
+        // In the text they stand in chains.
+        let order: HashMap<(Port, Port), u32> =
+            loaded.graph.connections.iter().map(|c| ((c.from, c.to), c.order)).collect();
+        nest.nested.body.connections.sort_by_key(|c| order.get(&(c.from, c.to)));
+    }
+    // Without compound elements, ports are checked as Click's tool does.
+    let flat = line.has(Id::Flatten) || nest.nested.classes.is_empty();
+    let failed = flat && Reporter::new(Style::Click, true).take(router::check_wiring(&loaded.graph, known));
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n\
          <!DOCTYPE configuration SYSTEM \"http://www.pdos.lcs.mit.edu/click/clickconfig.dtd\">\n\
@@ -52,7 +63,8 @@ fn run(line: &Line, known: &Classes) -> Result<(), End> {
     let classes: Vec<usize> = nest.declared(None).collect();
     Xml { nest: &nest, out: &mut out }.body(&nest.nested.body, &classes, Some(""), "");
     out.push_str("</configuration>\n");
-    write_text(line, out)
+    write_text(line, out)?;
+    if failed { Err(End::Failed) } else { Ok(()) }
 }
 
 struct Xml<'a> {
@@ -67,8 +79,10 @@ impl Xml<'_> {
         for &class in classes {
             self.class(class, indent);
         }
+        // What nothing decides becomes push.
         let letter = |element: usize, side: usize, port: u32| {
-            prefix.map_or('a', |prefix| self.nest.letter(body, prefix, element, side, port))
+            let push = prefix.and_then(|prefix| self.nest.is_push(body, prefix, element, side, port));
+            if push == Some(false) { 'l' } else { 'h' }
         };
         for (i, element) in body.elements.iter().enumerate() {
             if element.kind == Kind::Pseudo {

@@ -19,27 +19,29 @@ fn xml() {
             <element name="d" classname="Discard" file="config" line="4" ninputs="1" noutputs="0" processing="l/" />
             <element name="X@2/Counter@1" classname="Counter" file="config" line="2" ninputs="1" noutputs="1" processing="h/h" />
             <element name="X@2/Strip@2" classname="Strip" file="config" line="2" ninputs="1" noutputs="1" processing="h/h" config="2" />
-            <connection from="s" fromport="0" to="X@2/Counter@1" toport="0" processing="h" />
+            <connection from="Queue@3" fromport="0" to="d" toport="0" processing="l" />
             <connection from="X@2/Counter@1" fromport="0" to="X@2/Strip@2" toport="0" processing="h" />
             <connection from="X@2/Strip@2" fromport="0" to="Queue@3" toport="0" processing="h" />
-            <connection from="Queue@3" fromport="0" to="d" toport="0" processing="l" />
+            <connection from="s" fromport="0" to="X@2/Counter@1" toport="0" processing="h" />
             </configuration>
         "#]],
     );
     check(
         clique(&["click2xml", "-l", "-e", "a :: Unknown -> [1] a"]),
         expect![[r#"
-        exit status: 0
-        --- output
-        <?xml version="1.0" encoding="UTF-8" standalone="no"?>
-        <!DOCTYPE configuration SYSTEM "http://www.pdos.lcs.mit.edu/click/clickconfig.dtd">
-        <configuration xmlns="http://www.lcdf.org/click/xml/">
-        <element name="a" classname="Unknown" file="config" line="1" ninputs="2" noutputs="1" processing="aa/a" />
-        <connection from="a" fromport="0" to="a" toport="1" processing="a" />
-        </configuration>
-        --- messages
-        click2xml: warning: there is no linuxmodule driver here
-    "#]],
+            exit status: 1
+            --- output
+            <?xml version="1.0" encoding="UTF-8" standalone="no"?>
+            <!DOCTYPE configuration SYSTEM "http://www.pdos.lcs.mit.edu/click/clickconfig.dtd">
+            <configuration xmlns="http://www.lcdf.org/click/xml/">
+            <element name="a" classname="Unknown" file="config" line="1" ninputs="2" noutputs="1" processing="hh/h" />
+            <connection from="a" fromport="0" to="a" toport="1" processing="h" />
+            </configuration>
+            --- messages
+            click2xml: warning: there is no linuxmodule driver here
+            config:1: warning: unknown element class 'Unknown'
+            config:1: 'a' push input 0 not connected
+        "#]],
     );
 }
 
@@ -118,5 +120,29 @@ fn compound_elements() {
             <connection from="Idle@6" fromport="0" to="Y@7" toport="0" processing="h" />
             </configuration>
         "#]],
+    );
+}
+
+/// Without compound elements, connections have the order in which Click's tools keep them, and variables stay.
+#[test]
+fn flat() {
+    let config = "define($N 3) s :: Idle -> x :: { -> p :: Strip($N) -> } -> d :: Discard; w :: Idle -> d";
+    check(
+        clique(&["click2xml", "-F", "-e", config]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        <?xml version="1.0" encoding="UTF-8" standalone="no"?>
+        <!DOCTYPE configuration SYSTEM "http://www.pdos.lcs.mit.edu/click/clickconfig.dtd">
+        <configuration xmlns="http://www.lcdf.org/click/xml/">
+        <element name="s" classname="Idle" file="config" line="1" ninputs="0" noutputs="1" processing="/h" />
+        <element name="d" classname="Discard" file="config" line="1" ninputs="1" noutputs="0" processing="h/" />
+        <element name="w" classname="Idle" file="config" line="1" ninputs="0" noutputs="1" processing="/h" />
+        <element name="x/p" classname="Strip" file="config" line="1" ninputs="1" noutputs="1" processing="h/h" config="$N" />
+        <connection from="w" fromport="0" to="d" toport="0" processing="h" />
+        <connection from="x/p" fromport="0" to="d" toport="0" processing="h" />
+        <connection from="s" fromport="0" to="x/p" toport="0" processing="h" />
+        </configuration>
+    "#]],
     );
 }
