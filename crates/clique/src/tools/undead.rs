@@ -1,7 +1,7 @@
 //! `click-undead`: a configuration without what no packet passes on its way from a source to a sink.
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
-use super::load::{Loaded, load, write, write_text};
+use super::load::{load, write, write_text};
 use super::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::console;
@@ -44,11 +44,14 @@ fn run(line: &Line, known: &Classes) -> Result<(), End> {
         line.say("there is no kernel module here");
         return Err(End::Failed);
     }
-    let loaded = load(line, line.source()?, Some(known))?;
-    let classes = classes(&loaded, known)?;
-    let roles: Vec<Role> = classes.iter().map(|class| role(class)).collect();
+    let loaded = load(line, line.source()?, None)?;
+    // It is said, and what is there is looked at all the same.
+    Reporter::new(Style::Click, true).take(router::check_wiring(&loaded.expanded, known));
+    let classes: Vec<Option<&Class>> =
+        loaded.expanded.elements.iter().map(|element| known.get(&element.class)).collect();
+    let roles: Vec<Role> = classes.iter().map(|class| class.map_or_else(Role::default, role)).collect();
     let after = undead(&loaded.graph, &loaded.expanded, &roles, &|element, input, output| {
-        classes.get(element).is_none_or(|class| flows(class, input, output))
+        classes.get(element).copied().flatten().is_none_or(|class| flows(class, input, output))
     });
     if line.has(Id::Verbose) {
         let step = |(place, what): &(Landmark, String)| format!("{place}: {what}\n");
@@ -62,14 +65,6 @@ fn run(line: &Line, known: &Classes) -> Result<(), End> {
         true => write_text(line, lang::tool_text(&after.graph)),
         false => write(line, &after.graph, &loaded.archive),
     }
-}
-
-/// The class of each element, if everything fits.
-fn classes(loaded: &Loaded, known: &Classes) -> Result<Vec<&'static Class>, End> {
-    router::layout(loaded.expanded.clone(), known, 1).map(|layout| layout.classes).map_err(|errors| {
-        Reporter::new(Style::Click, true).take(errors);
-        End::Failed
-    })
 }
 
 /// Whether what enters an element of a class at an input can leave it at an output. What an ARPQuerier is told matters to all

@@ -51,7 +51,10 @@ fn undead() {
     );
     fails(
         clique(&["click-undead", "-e", "Idle -> [1] Discard"]),
-        "config:1: 'Discard@2 :: Discard' has no input 1",
+        "config:1: too many inputs for 'Discard@2', 1 allowed\n\
+         config:1: 'Discard@2' input 1 used here\n\
+         config:1: 'Discard@2' push input 0 not connected\n\
+         warning: no live elements in configuration",
     );
     fails(clique(&["click-undead", "-k", "-e", "Idle"]), "click-undead: there is no kernel module here");
 }
@@ -129,4 +132,34 @@ fn undead_changes_no_output() {
         smaller += usize::from(flat.lines().count() > after.lines().count());
     }
     assert!(packets > 15 && smaller > 30, "{packets} with packets, {smaller} smaller");
+}
+
+/// Classes that are not known and ports that do not fit are told of, and the rest is done.
+#[test]
+fn unfit() {
+    let config = "InfiniteSource -> a :: Nonesuch -> Null -> ToDump(x); Idle -> b :: Nonesuch -> Discard; c :: Counter -> Discard";
+    check(
+        clique(&["click-undead", "-e", config]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        # 1 "config"
+        InfiniteSource@1 :: InfiniteSource;
+        # 1 "config"
+        a :: Nonesuch;
+        # 1 "config"
+        ToDump@4 :: ToDump(x);
+        # 1 "config"
+        c :: Counter;
+        # 1 "config"
+        Discard@9 :: Discard;
+        # 12 ""
+        InfiniteSource@1 -> a
+            -> ToDump@4;
+        c -> Discard@9;
+        --- messages
+        config:1: warning: unknown element class 'Nonesuch'
+        config:1: too few inputs for 'c', 1 required
+    "#]],
+    );
 }
