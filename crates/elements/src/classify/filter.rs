@@ -2,6 +2,7 @@
 //!
 //! A few rules become a decision program ([`super::program`]), many are searched by bit vectors ([`super::vectors`]).
 
+use super::arguments::replaced;
 use super::compiled::{Compiled, NOWHERE};
 use super::expr::{MAC, NETWORK, Parts, Rule};
 use super::language::{Language, words};
@@ -277,11 +278,7 @@ impl<const V6: bool> Simple for IpFilter<V6> {
             let name = format!("pattern{i}");
             h.read(&name, move |e: &mut Self, _| e.filter.arguments.get(i).cloned().unwrap_or_default());
             h.write(&name, move |e: &mut Self, cx, text| {
-                let mut arguments = e.filter.arguments.clone();
-                match arguments.get_mut(i) {
-                    Some(argument) => *argument = text.trim().to_owned(),
-                    None => return Err("missing mandatory arguments".to_owned()),
-                }
+                let arguments = replaced(&e.filter.arguments, i, text)?;
                 e.reconfigure(cx, arguments)
             });
         }

@@ -9,7 +9,10 @@
 //! through the program: [`terms`] makes sets of values of them, [`cuts`] finds the first rule that accepts a packet by the field
 //! that tells most, and where that does not help [`vectors`] does ([`classes`], [`search`] and [`ranks`] find the set that a value is
 //! in, [`kinds`] what fields say that most rules want the same of). [`filter`] is what the four classes have in common.
+//!
+//! FastClick's classifiers look for strings ([`strings`]) and regular expressions ([`regexes`]) anywhere in packets.
 
+mod arguments;
 mod assertion;
 mod classes;
 mod classifier;
@@ -18,6 +21,7 @@ mod ctx_dispatcher;
 mod cuts;
 mod expr;
 mod filter;
+mod group_regex_classifier;
 mod grouped;
 mod ip6_classifier;
 mod ip6_filter;
@@ -33,7 +37,13 @@ mod pattern;
 mod primitive;
 mod program;
 mod ranks;
+mod regex_classifier;
+mod regex_matcher;
+mod regexes;
 mod search;
+mod string_classifier;
+mod string_matcher;
+mod strings;
 mod terms;
 mod usual;
 mod vectors;
@@ -46,8 +56,18 @@ pub const CLASSES: &[&Class] = &[
     &ctx_dispatcher::CLASS,
     &ctx_dispatcher::CONTEXT,
     &ctx_dispatcher::FLOW,
+    &group_regex_classifier::CLASS,
+    &group_regex_classifier::MP,
     &ip6_classifier::CLASS,
     &ip6_filter::CLASS,
     &ip_classifier::CLASS,
     &ip_filter::CLASS,
+    &regex_classifier::CLASS,
+    &regex_classifier::MP,
+    &regex_matcher::CLASS,
+    &regex_matcher::MP,
+    &string_classifier::CLASS,
+    &string_classifier::MP,
+    &string_matcher::CLASS,
+    &string_matcher::MP,
 ];
