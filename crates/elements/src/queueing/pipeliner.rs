@@ -6,7 +6,7 @@
 //!
 //! Packets that are pushed on any worker leave on the one that StaticThreadSched pins this element to (worker 0 if none does), and what
 //! comes behind runs there. It is like a Queue with an Unqueue, in one element. Packets that are pushed on that worker itself go through
-//! at once. It is FastClick's element.
+//! at once. It is FastClick's element, and says at the start from which workers packets come and where they go.
 //!
 //! Ports: 1 or more inputs, 1 output. Processing: push. Workers: shared; the output is one worker's.
 //!
@@ -16,9 +16,11 @@
 //! - `BLOCKING` (boolean, default false): whether sources upstream that can wait do so while there is no room. Packets that come
 //!   nevertheless are dropped.
 //! - `ACTIVE` (boolean, default true): whether packets are pushed on.
-//! - `DIRECT_TRAVERSAL` (boolean, default true): whether packets of the same worker go through at once.
+//! - `DIRECT_TRAVERSAL` (boolean, default true): whether packets of the same worker go through at once. If not, and packets come from there,
+//!   BLOCKING is an error.
 //! - `VERBOSE` (boolean, default true): whether the first nine drops are announced.
-//! - `ALWAYS_UP`, `NOUSELESS` (boolean): accepted.
+//! - `NOUSELESS` (boolean, default false): whether no warning is wanted where only the worker pushes that packets leave on.
+//! - `ALWAYS_UP` (boolean): accepted.
 //!
 //! # Handlers
 //! - `count` (read): packets that were handed over. `dropped` (read): packets for which there was no room.
@@ -37,7 +39,7 @@ use crossbeam_queue::ArrayQueue;
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency, TableSize};
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, fence};
@@ -55,6 +57,14 @@ const DEFAULT_CAPACITY: i32 = 1024;
 const LEAST_CAPACITY: i32 = 4;
 /// Drops that are announced; further ones would only fill the log.
 const TOLD: u64 = 9;
+
+/// FastClick's words for a pipeline that would wait for itself; the worker's number goes between them.
+const DEADLOCK_1: &str = "Possible deadlock ! Pipeliner is served by thread ";
+const DEADLOCK_2: &str = ", and the same thread can push packets to it. As Pipeliner is in blocking mode without direct traversal, \
+    it could block trying to push a packet, preventing the very same thread to drain the queue.";
+/// FastClick's words for a pipeline within one worker.
+const USELESS: &str = "Useless Pipeliner element ! Packets on the input come from the same thread that the scheduling thread. \
+    If this is intended, set NOUSELESS to true but I seriously doubt that.";
 
 /// What the instances share.
 struct Pipe {
@@ -82,6 +92,8 @@ struct Pipeliner {
     active: bool,
     direct: bool,
     verbose: bool,
+    /// Whether it may be that only the worker that pushes on pushes.
+    useless: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -118,10 +130,38 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         })
     })?;
     let burst = usize::try_from(burst).ok().filter(|&burst| burst > 0).unwrap_or(usize::MAX);
-    Ok(Box::new(Pipeliner { pipe, home: config.home(), burst, blocking, active, direct, verbose }))
+    Ok(Box::new(Pipeliner { pipe, home: config.home(), burst, blocking, active, direct, verbose, useless }))
+}
+
+/// The workers that push packets into the element that runs, in order.
+fn pushing(cx: &Cx<'_>) -> BTreeSet<usize> {
+    let nodes = &cx.info().nodes;
+    let peers = nodes[cx.index()].inputs.iter().flat_map(|port| &port.peers);
+    // Of an element that hands packets over only its own worker emits.
+    let emitting = |&(peer, _): &(usize, usize)| match &nodes[peer] {
+        node if node.class.hands_over => std::slice::from_ref(&node.home),
+        node => &node.workers,
+    };
+    peers.flat_map(emitting).copied().collect()
 }
 
 impl Pipeliner {
+    /// Says from which workers to which packets go, and where that makes no sense.
+    fn announce(&self, cx: &Cx<'_>) -> Result<(), ConfigError> {
+        let (name, home, pushing) = (cx.name(), self.home, pushing(cx));
+        for from in &pushing {
+            cx.log(&format!("{name} :: Pipeliner : Pipeline from {from} to {home}"));
+        }
+        if self.blocking && !self.direct && pushing.contains(&home) {
+            return Err(format!("{DEADLOCK_1}{home}{DEADLOCK_2}").into());
+        }
+        if !self.useless && pushing.len() == 1 && pushing.contains(&home) {
+            let landmark = &cx.info().nodes[cx.index()].landmark;
+            cx.log(&format!("{landmark}: While initializing '{name} :: Pipeliner':\n  warning: {USELESS}"));
+        }
+        Ok(())
+    }
+
     /// Puts packets into the ring; those for which there is no room are dropped.
     fn hand_over(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
         let mut rest = cx.batch();
@@ -199,6 +239,9 @@ impl Pipeliner {
 
 impl Element for Pipeliner {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if self.home == cx.worker() {
+            self.announce(cx)?;
+        }
         if self.blocking {
             cx.provide_room();
             cx.set_room(self.pipe.room());
@@ -278,6 +321,23 @@ mod tests {
         info.find(name, None).map(|element| info.nodes[element].workers.clone()).unwrap_or_default()
     }
 
+    /// It says between which workers it is, and complains where it makes no sense.
+    #[test]
+    fn says_from_where_to_where() {
+        let two = "s0 :: InfiniteSource(LIMIT 1) -> p :: Pipeliner -> q :: Pipeliner -> Discard;
+                   s1 :: InfiniteSource(LIMIT 1) -> [1]p; Script(wait 1, stop); StaticThreadSched(s1 1, p 1)";
+        let mut router = build(two, 2, 1).unwrap_or_else(|errors| panic!("{errors}"));
+        router.run();
+        let lines = router.info().log.text();
+        for line in ["p :: Pipeliner : Pipeline from 0 to 1", "p :: Pipeliner : Pipeline from 1 to 1"] {
+            assert!(lines.contains(line), "{lines}");
+        }
+        assert!(
+            lines.contains("q :: Pipeliner : Pipeline from 1 to 0") && !lines.contains("warning"),
+            "{lines}"
+        );
+    }
+
     /// What is behind it runs on its worker, what is before it does not.
     #[test]
     fn divides_the_work() {
@@ -329,14 +389,16 @@ mod tests {
     /// Without anybody who waits, what does not fit is lost; while it is inactive nothing leaves.
     #[test]
     fn overflow_and_activity() {
-        let config = "s :: InfiniteSource(LIMIT 100, BURST 100) -> p :: Pipeliner(10, ACTIVE false, DIRECT_TRAVERSAL false) -> d :: Discard;
+        let config = "s :: InfiniteSource(LIMIT 100, BURST 100) -> p :: Pipeliner(10, ACTIVE false, DIRECT_TRAVERSAL false, NOUSELESS true) -> d :: Discard;
                       Script(wait 1, print d.count, write p.active true, wait 1, stop)";
         let mut router = build(config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
         router.run();
         let read = ["d.count", "p.count", "p.dropped"].map(|path| router.call(Call::read(path, "")).unwrap());
         assert_eq!(read, ["10", "10", "90"]);
         let told = |n| format!("p :: Pipeliner : Dropped {n} packets : have 10 packets in ring\n");
-        assert_eq!(router.info().log.text(), (1..=9).map(told).collect::<String>() + "0\n");
+        let lines = router.info().log.text();
+        let after = lines.strip_prefix("p :: Pipeliner : Pipeline from 0 to 0\n");
+        assert_eq!(after, Some(((1..=9).map(told).collect::<String>() + "0\n").as_str()));
         assert!(errors("Idle -> Pipeliner(3) -> Discard").contains("at least 4"));
     }
 }
