@@ -18,3 +18,10 @@ Script(wait 1, writeq s.config "6, true", stop);
 //= 6
 //? d.count
 //= 3
+//! then
+Idle -> NumberPacket(-1) -> Discard;
+//! error Offset must be >= 0
+//! then
+InfiniteSource(LIMIT 3, STOP true) -> d :: DiscardNoFreeBuffer;
+//? d.count
+//= 3

@@ -11,6 +11,7 @@ e[1] -> unknown :: Counter -> Print(U) -> Discard; o[0] -> Discard; o[1] -> othe
 InfiniteSource(DATA \<0000000000000000 0000000000000001>, LIMIT 2) -> f :: RecordTimestamp -> Queue -> DelayUnqueue(0.5)
   -> g :: TimestampDiff(f, OFFSET 8, NET_ORDER true, NANO true, MAXDELAY 600) -> Discard;
 Script(wait 1, print $(d.average 3) $(d.perc 50 4), print $(d.dump_list 2), stop);
+//= o :: CheckNumberPacket: 1 out of scope (count is 1) !
 //= U:    9 | 78000000 00000000 02
 //= 2000 -1
 //= 2000

@@ -17,5 +17,12 @@ Script(wait 1, write f.active true, wait 1, stop);
 //? c.count
 //= 3
 //! then
+f :: FromMinDump($DIR/a.mindump, TIMES 3, LOOP_CALL loops.run) -> c :: Counter -> Discard;
+loops :: Script(TYPE PASSIVE, print "again");
+//= again
+//= again
+//? c.count
+//= 6
+//! then
 FromMinDump(/nonexistent/x) -> Discard;
 //! error /nonexistent/x

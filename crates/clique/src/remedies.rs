@@ -80,7 +80,6 @@ const CLASSES: &[(&str, &[&str])] = &[
         "IP6SRv6FECDecode", "IP6Drop", "CheckBIERin6Header"]),
     ("use ProtocolTranslator64 or AddressTranslator", &["StatefulTranslator64"]),
     ("use SetTCPChecksumIP6 for TCP; UDPIP6Encap and ICMP6Error, for instance, make right checksums", &["SetICMPChecksumIP6", "SetTransportChecksumIP6"]),
-    ("use Discard", &["DiscardNoFreeBuffer"]),
     ("use HashSwitch or IPRRSwitch", &["FlowMinLoadSwitch"]),
     ("use Shifter, StoreIPAddress or StoreData", &["NetworkHeaderFieldsRewriter"]),
     ("use RoundRobinIPMapper; every worker has its own part of a pattern's ports", &["ThreadIPMapper"]),

@@ -4,8 +4,8 @@
 //! CheckNumberPacket([OFFSET, COUNT, KEYWORDS])
 //! ```
 //!
-//! Packets with a number below COUNT leave at output 0 and are counted, each number by itself. The others leave at output 1, or are
-//! dropped if there is none. It is FastClick's element.
+//! Packets with a number below COUNT leave at output 0 and are counted, each number by itself. A line tells of each of the first ten other
+//! numbers. Such packets, and those that are too short for one, leave at output 1, or are dropped if there is none. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: exclusive.
 //!
@@ -40,12 +40,17 @@ pub(crate) const CLASS: Class = Class::new("CheckNumberPacket", create)
     .residency(Residency::Exclusive)
     .doc(include_str!("check_number_packet.rs"));
 
+/// Unexpected numbers that lines tell of; further ones would only fill the log.
+const TOLD: u32 = 10;
+
 struct CheckNumberPacket {
     offset: usize,
     net_order: bool,
     /// How often each number came.
     times: Vec<u32>,
     outputs: usize,
+    /// Numbers that lines told of.
+    told: u32,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -61,6 +66,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         net_order,
         times: vec![0; count.0],
         outputs: config.outputs(),
+        told: 0,
     })))
 }
 
@@ -69,17 +75,32 @@ fn said(found: Option<(usize, &u32)>) -> String {
     found.map_or("[-1] : -1".to_owned(), |(number, times)| format!("[{number}] : {times}"))
 }
 
+impl CheckNumberPacket {
+    #[cold]
+    fn complain(&mut self, cx: &Cx<'_>, number: u64) {
+        if self.told == TOLD {
+            return;
+        }
+        self.told += 1;
+        let (name, count) = (cx.name(), self.times.len());
+        cx.log(&format!("{name} :: CheckNumberPacket: {number} out of scope (count is {count}) !"));
+    }
+}
+
 impl Simple for CheckNumberPacket {
     #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let number = number(packet, self.offset, self.net_order).and_then(|n| usize::try_from(n).ok());
-        match number.and_then(|number| self.times.get_mut(number)) {
-            Some(times) => {
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let number = number(packet, self.offset, self.net_order);
+        let times = number.and_then(|n| self.times.get_mut(usize::try_from(n).ok()?));
+        match (times, number) {
+            (Some(times), _) => {
                 *times = times.saturating_add(1);
-                Verdict::Pass
+                return Verdict::Pass;
             }
-            None => super::fail(self.outputs, "no expected number"),
+            (None, Some(number)) => self.complain(cx, number),
+            (None, None) => {}
         }
+        super::fail(self.outputs, "no expected number")
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -58,8 +58,9 @@ struct NumberPacket {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut offset, mut net_order) = (OFFSET, false);
+    let (mut offset, mut net_order) = (i64::from(OFFSET), false);
     config.args().positional("OFFSET", &mut offset).keyword("NET_ORDER", &mut net_order).finish()?;
+    let offset = u32::try_from(offset).map_err(|_| "Offset must be >= 0")?;
     let numbers = config.shared(|| Ok(Numbers { next: AtomicU64::new(0), net_order }))?;
     Ok(Box::new(NumberPacket { numbers, offset: offset as usize }))
 }

@@ -8,7 +8,7 @@
 //! it can, up to BURST at a time, and sleeps while there are none. Packets that end here count as delivered, not as
 //! dropped.
 //!
-//! DiscardNoFree is another name for it.
+//! DiscardNoFree, and FastClick's DiscardNoFreeBuffer, are other names for it.
 //!
 //! Ports: 1 input, no outputs. Processing: agnostic. Workers: replicated.
 //!
@@ -42,6 +42,8 @@ pub(crate) const CLASS: Class = Class::new("Discard", create)
 
 /// Another name.
 pub(crate) const SIMPLE: Class = Class { name: "DiscardNoFree", ..CLASS };
+/// Another one.
+pub(crate) const BUFFER: Class = Class { name: "DiscardNoFreeBuffer", ..CLASS };
 
 struct Discard {
     pull: bool,

@@ -8,4 +8,4 @@ use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] =
-    &[&discard::CLASS, &discard::SIMPLE, &idle::CLASS, &idle::SIMPLE, &timed_sink::CLASS];
+    &[&discard::CLASS, &discard::SIMPLE, &discard::BUFFER, &idle::CLASS, &idle::SIMPLE, &timed_sink::CLASS];

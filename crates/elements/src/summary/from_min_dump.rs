@@ -17,6 +17,7 @@
 //! - `BURST` (integer, default 32): packets pushed in a row.
 //! - `LIMIT` (integer, default -1): packets each time the file is read; negative: all.
 //! - `TIMES` (integer, default 1): how often the file is read; negative: for ever.
+//! - `LOOP_CALL` (handler to write): called each time the file is read again.
 //! - `VERBOSE`, `DPDK` (boolean): FastClick's; accepted.
 //!
 //! # Handlers
@@ -37,7 +38,7 @@ use super::min_dump::{DATA_LINE, LINE_MAX, LINES_MAX, RECORD_LEN};
 use super::record_source::{RecordSource, Records};
 use crate::capture::encap::Encap;
 use device::capture::LinkType;
-use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Residency};
+use router::{Activity, CallArg, Class, Config, ConfigError, Cx, Element, FileName, Residency};
 use std::io::{BufRead, Read};
 use wire::ip_proto;
 
@@ -54,6 +55,7 @@ const TCP_REST: [u8; 12] = [0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0, 0xff, 0xff];
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut filename, mut stop, mut active, mut burst) = (FileName::default(), true, true, 32usize);
     let (mut limit, mut times, mut verbose, mut dpdk) = (-1i64, 1i32, 0i32, false);
+    let mut loop_call = None::<CallArg>;
     config
         .args()
         .required("FILENAME", &mut filename)
@@ -63,6 +65,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("VERBOSE", &mut verbose)
         .keyword("LIMIT", &mut limit)
         .keyword("TIMES", &mut times)
+        .keyword("LOOP_CALL", &mut loop_call)
         .keyword("DPDK", &mut dpdk)
         .finish()?;
     config.shared(|| Ok(Encap::known(LinkType::RawIp)))?;
@@ -70,6 +73,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut e = RecordSource::new(config, &filename.0, Box::new(MinRecords { bytes: None, limit, left: 0 }));
     (e.stop, e.active, e.burst) = (stop, active, burst.max(1));
     e.again = u32::try_from(times).ok().map(|times| times.saturating_sub(1));
+    e.loop_call = loop_call.map(|call| call.0);
     Ok(Box::new(e))
 }
 

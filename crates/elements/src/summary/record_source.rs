@@ -3,7 +3,7 @@
 use super::maker::Maker;
 use crate::reading::{self, Next};
 use packet::Batch;
-use router::{Config, ConfigError, Cx, Element, Handlers, Pull};
+use router::{Call, Config, ConfigError, Cx, Element, Handlers, Pull};
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,6 +102,8 @@ pub(super) struct RecordSource {
     pub(super) timestamp: bool,
     /// How often the file is still to be read again; `None` for ever.
     pub(super) again: Option<u32>,
+    /// What is called each time the file is read again.
+    pub(super) loop_call: Option<Call>,
     /// Whether it had a record this time.
     any: bool,
     pace_ns: Option<i64>,
@@ -132,6 +134,7 @@ impl RecordSource {
             timing: false,
             timestamp: true,
             again: Some(0),
+            loop_call: None,
             any: false,
             pace_ns: None,
             multipacket: false,
@@ -175,7 +178,7 @@ impl RecordSource {
     }
 
     /// Begins to read the file once more, if that is wanted and not in vain.
-    fn begin_again(&mut self) -> bool {
+    fn begin_again(&mut self, cx: &mut Cx<'_>) -> bool {
         let wanted = self.again.is_none_or(|again| again > 0);
         if !wanted || !std::mem::take(&mut self.any) || self.filename == "<stdin>" {
             return false;
@@ -183,6 +186,9 @@ impl RecordSource {
         self.again = self.again.map(|again| again - 1);
         self.pace_ns = None;
         self.position.store(0, Ordering::Relaxed);
+        if let Some(call) = &self.loop_call {
+            cx.call(call.clone());
+        }
         self.open().is_ok()
     }
 
@@ -196,7 +202,7 @@ impl RecordSource {
     fn next(&mut self, cx: &mut Cx<'_>) -> Next {
         if self.current.is_none() {
             let maker = match self.reader.next(cx) {
-                None if self.begin_again() => self.reader.next(cx),
+                None if self.begin_again(cx) => self.reader.next(cx),
                 maker => maker,
             };
             self.any |= maker.is_some();
