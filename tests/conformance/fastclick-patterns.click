@@ -83,3 +83,8 @@ c[0] -> Discard; c[1] -> Discard;
 Idle -> c :: StringClassifier(a, "");
 c[0] -> Discard; c[1] -> Discard;
 //! error Pattern #1 has zero length
+//! then
+InfiniteSource(DATA "some text", LIMIT 3, STOP true) -> a :: StringMatcherMP(text) -> Discard;
+a[1] -> b :: StringClassifierMP("text") -> c :: RegexMatcherMP("s.*t") -> d :: RegexClassifierMP("x") -> e :: GroupRegexClassifierMP("s" 0, "x" 0) -> f :: Discard;
+//? f.count
+//= 3
