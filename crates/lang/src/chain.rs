@@ -78,7 +78,7 @@ impl Parser<'_> {
         loop {
             let token = self.next();
             match token.kind {
-                Kind::Arrow | Kind::DoubleArrow => return Some(token),
+                Kind::Arrow | Kind::DoubleArrow | Kind::ContextArrow => return Some(token),
                 Kind::Char(',') | Kind::DoubleColon => self.syntax_error(&token, "'->' or ';'"),
                 Kind::Char(';') | Kind::Eof => return None,
                 Kind::Char('{' | '}' | '[' | ')') | Kind::Ident | Kind::DoubleBar => {
@@ -459,6 +459,7 @@ impl Parser<'_> {
         for message in errors {
             self.report(Diagnostic::error(message).at(self.lexer.landmark(), arrow.span));
         }
+        let context: Option<Arc<str>> = arrow.is(Kind::ContextArrow).then(|| self.lexer.text(arrow).into());
         let mut outputs = Ends::new(from, |item| &item.outputs, plan.outputs);
         let mut inputs = Ends::new(to, |item| &item.inputs, plan.inputs);
         while let (Some(from), Some(to)) = (outputs.current(), inputs.current()) {
@@ -468,7 +469,8 @@ impl Parser<'_> {
                 return;
             }
             let (landmark, span) = (arrow.landmark.clone(), arrow.span);
-            self.scope().connect(Wire { from, to, landmark, span });
+            let context = context.clone();
+            self.scope().connect(Wire { from, to, landmark, span, context });
             outputs.advance();
             inputs.advance();
         }

@@ -82,7 +82,7 @@ fn body(parser: &mut Parser<'_>, name: &str) -> Option<Graph> {
         nodes.map(|((name, config), class)| scope.add(node(name, class, &config, &place)));
     let wire = |from: (usize, u32), to: (usize, u32)| {
         let [from, to] = [from, to].map(|(element, port)| Port { element, port });
-        Wire { from, to, landmark: place.0.clone(), span: place.1 }
+        Wire { from, to, landmark: place.0.clone(), span: place.1, context: None }
     };
     (0..ports[0]).for_each(|port| scope.connect(wire((input, port), (instance, port))));
     (0..ports[1]).for_each(|port| scope.connect(wire((instance, port), (output, port))));

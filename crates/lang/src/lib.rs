@@ -22,6 +22,7 @@ mod chain;
 mod classes;
 mod compounds;
 pub mod conf;
+mod context;
 mod diag;
 mod elaborate;
 pub mod expand;
@@ -181,7 +182,7 @@ fn build(parser: &mut parser::Parser<'_>, expanded: &elaborate::Expanded, in_pla
     let scope = &parser.scopes[0];
     let is_tunnel = |i: usize| scope.nodes[i].class == TUNNEL;
     let elaborate::Expanded { exits, nodes, wires } = expanded;
-    let resolution = tunnel::resolve(scope, exits, wires, &is_tunnel, parser.limits().connections);
+    let mut resolution = tunnel::resolve(scope, exits, wires, &is_tunnel, parser.limits().connections);
     let mut graph = Graph::default();
     graph.requirements = std::mem::take(&mut parser.requirements);
     graph.provides = std::mem::take(&mut parser.provides);
@@ -206,6 +207,11 @@ fn build(parser: &mut parser::Parser<'_>, expanded: &elaborate::Expanded, in_pla
     if in_place {
         graph.connections.sort_by_key(|c| (c.to, c.from));
     }
+    for (c, _) in &mut resolution.contexts {
+        c.from.element = index[c.from.element];
+        c.to.element = index[c.to.element];
+    }
+    context::expand(parser, &mut graph, resolution.contexts);
     for error in resolution.errors {
         parser.report(error);
     }

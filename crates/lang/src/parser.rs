@@ -164,7 +164,11 @@ impl<'a> Parser<'a> {
         loop {
             let token = self.next();
             match token.kind {
-                Kind::Ident | Kind::Arrow | Kind::DoubleArrow | Kind::Char('[' | '{' | '(') => {
+                Kind::Ident
+                | Kind::Arrow
+                | Kind::DoubleArrow
+                | Kind::ContextArrow
+                | Kind::Char('[' | '{' | '(') => {
                     self.lexer.unlex(token);
                     self.chain(&mut frame);
                 }

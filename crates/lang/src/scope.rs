@@ -30,6 +30,8 @@ pub(crate) struct Wire {
     pub(crate) to: Port,
     pub(crate) landmark: Landmark,
     pub(crate) span: Span,
+    /// The arrow's text if it is a context arrow.
+    pub(crate) context: Option<Arc<str>>,
 }
 
 /// Index of a scope's pseudoelement `input`; `output` follows it.

@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Variable,
     Arrow,
     DoubleArrow,
+    /// FastClick's `~>`, `~tcp>` or `~/tcp>`.
+    ContextArrow,
     DoubleColon,
     DoubleBar,
     Dots,
@@ -32,6 +34,7 @@ impl Kind {
             Kind::Variable => "variable".into(),
             Kind::Arrow => "'->'".into(),
             Kind::DoubleArrow => "'=>'".into(),
+            Kind::ContextArrow => "'~>'".into(),
             Kind::DoubleColon => "'::'".into(),
             Kind::DoubleBar => "'||'".into(),
             Kind::Dots => "'...'".into(),
@@ -62,7 +65,7 @@ impl Token {
     }
 
     pub(crate) fn is_arrow(&self) -> bool {
-        matches!(self.kind, Kind::Arrow | Kind::DoubleArrow)
+        matches!(self.kind, Kind::Arrow | Kind::DoubleArrow | Kind::ContextArrow)
     }
 }
 
@@ -294,7 +297,17 @@ fn word_length(s: &[u8]) -> usize {
     }
 }
 
+/// The length of the context arrow at the start of `text`, if there is one.
+fn context_arrow(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix('~')?;
+    let name = rest.bytes().take_while(|&b| b.is_ascii_alphanumeric() || b == b'/').count();
+    rest[name..].starts_with('>').then_some(name + 2)
+}
+
 fn symbol(text: &str) -> (Kind, usize) {
+    if let Some(len) = context_arrow(text) {
+        return (Kind::ContextArrow, len);
+    }
     for (sign, kind) in [
         ("->", Kind::Arrow),
         ("=>", Kind::DoubleArrow),

@@ -4,10 +4,13 @@ use crate::diag::Diagnostic;
 use crate::graph::{Connection, Port};
 use crate::scope::{Scope, Wire};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Connections between elements proper, and errors.
 pub(crate) struct Resolution {
     pub(crate) connections: Vec<Connection>,
+    /// Those of context arrows with the arrows' texts, in the order of the text.
+    pub(crate) contexts: Vec<(Connection, Arc<str>)>,
     pub(crate) errors: Vec<Diagnostic>,
     /// Steps taken.
     pub(crate) work: usize,
@@ -29,6 +32,7 @@ struct Resolver<'a> {
     /// The wires from elements proper by which packets come that leave a port of a tunnel.
     sources: HashMap<Port, Vec<usize>>,
     is_tunnel: &'a dyn Fn(usize) -> bool,
+    contexts: Vec<(Connection, Arc<str>)>,
     errors: Vec<Diagnostic>,
     work: usize,
     max_work: usize,
@@ -46,8 +50,8 @@ pub(crate) fn resolve(
     max: usize,
 ) -> Resolution {
     let mut known = HashSet::new();
-    let order: Vec<usize> =
-        (order.iter().copied()).filter(|&i| known.insert((scope.wires[i].from, scope.wires[i].to))).collect();
+    let ends = |i: usize| (scope.wires[i].from, scope.wires[i].to, &scope.wires[i].context);
+    let order: Vec<usize> = order.iter().copied().filter(|&i| known.insert(ends(i))).collect();
     let mut arriving: HashMap<Port, Vec<usize>> = HashMap::new();
     for &i in order.iter().rev().filter(|&&i| is_tunnel(scope.wires[i].to.element)) {
         arriving.entry(scope.wires[i].to).or_default().push(i);
@@ -62,12 +66,13 @@ pub(crate) fn resolve(
         reported: HashSet::new(),
         sources: HashMap::new(),
         is_tunnel,
+        contexts: Vec::new(),
         errors: Vec::new(),
         work: 0,
         max_work: WORK_PER_CONNECTION * max,
     };
     let connections = resolver.run(&order, max);
-    Resolution { connections, errors: resolver.errors, work: resolver.work }
+    Resolution { connections, contexts: resolver.contexts, errors: resolver.errors, work: resolver.work }
 }
 
 impl Resolver<'_> {
@@ -76,6 +81,9 @@ impl Resolver<'_> {
         for wire in &scope.wires {
             if (self.is_tunnel)(wire.from.element) {
                 self.check_source(wire);
+                if let Some(arrow) = &wire.context {
+                    self.inside(wire, arrow);
+                }
             }
             if (self.is_tunnel)(wire.to.element) {
                 self.check_target(wire);
@@ -96,8 +104,15 @@ impl Resolver<'_> {
             }
             pairs.extend(sources.into_iter().map(|first| (first, last)));
         }
+        // A context arrow matters where it leaves an element.
+        let (mut contexts, pairs): (Vec<_>, Vec<_>) =
+            (0..).zip(pairs).partition(|&(_, (first, _))| scope.wires[first].context.is_some());
+        contexts.sort_by_key(|&(_, (first, _))| first);
+        self.contexts = (contexts.into_iter())
+            .filter_map(|(order, pair)| Some((self.join(pair, order), scope.wires[pair.0].context.clone()?)))
+            .collect();
         let mut found: Vec<Connection> =
-            (0..).zip(pairs).map(|(order, pair)| self.join(pair, order)).collect();
+            pairs.into_iter().map(|(order, pair)| self.join(pair, order)).collect();
         found.sort_by_key(|c| (c.to, c.from, c.order));
         found.dedup_by_key(|c| (c.to, c.from));
         found
@@ -108,6 +123,12 @@ impl Resolver<'_> {
         let (first, last) = (&self.scope.wires[first], &self.scope.wires[last]);
         let (landmark, span) = (first.landmark.clone(), first.span);
         Connection { from: first.from, to: last.to, landmark, span, order }
+    }
+
+    /// A context arrow sorts what one element sends, and there is none here.
+    fn inside(&mut self, wire: &Wire, arrow: &str) {
+        let message = format!("'{arrow}' should leave an element, not the input of a compound element");
+        self.errors.push(Diagnostic::error(message).at(wire.landmark.clone(), wire.span));
     }
 
     fn too_many(&mut self, wire: &Wire) {

@@ -51,7 +51,8 @@ impl Piece<'_> {
 
     /// Whether a statement certainly goes on around it.
     fn joins(&self) -> bool {
-        let operators = [Kind::Arrow, Kind::DoubleArrow, Kind::DoubleColon, Kind::Char(',')];
+        let operators =
+            [Kind::Arrow, Kind::DoubleArrow, Kind::ContextArrow, Kind::DoubleColon, Kind::Char(',')];
         operators.iter().any(|&k| self.is_kind(k))
     }
 }

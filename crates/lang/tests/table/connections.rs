@@ -154,3 +154,55 @@ fn flat_cycles() {
     "#]],
     );
 }
+
+#[test]
+fn context_arrows() {
+    check(
+        "a :: A; c :: C; x :: { input -> B ~> output }; Idle -> a ~> b :: B; a ~udp> c; a ~/ip> d :: D; a ~> c; a[1] ~> c; c -> x -> b; q ~ r",
+        expect![[r#"
+            a :: A;
+            c :: C;
+            Idle@4 :: Idle;
+            b :: B;
+            d :: D;
+            q@7 :: q;
+            r@8 :: r;
+            x/B@1 :: B;
+            context_flowcontextdispatcher_0 :: FlowContextDispatcher(- 0,- 1,- 2,- 3);
+            context_stack_0 :: UDPIn;
+            context_stack_0_2 :: IPOut;
+            context_flowcontextdispatcher_0_1 :: FlowContextDispatcher(- 0);
+            context_flowcontextdispatcher_7 :: FlowContextDispatcher(- 0);
+
+            Idle@4 -> a
+                -> context_flowcontextdispatcher_0
+                -> b;
+            context_flowcontextdispatcher_0 [3] -> c
+                -> x/B@1
+                -> context_flowcontextdispatcher_7
+                -> b;
+            context_flowcontextdispatcher_0 [1] -> context_stack_0
+                -> c;
+            context_flowcontextdispatcher_0 [2] -> context_stack_0_2
+                -> d;
+            a [1] -> context_flowcontextdispatcher_0_1
+                -> c;
+            config:1: syntax error near '~'
+        "#]],
+    );
+}
+
+#[test]
+fn context_arrows_leave_elements() {
+    check(
+        "x :: { input ~> A -> output }; a :: A -> x -> a",
+        expect![[r#"
+        a :: A;
+        x/A@1 :: A;
+
+        x/A@1 -> a
+            -> x/A@1;
+        config:1: '~>' should leave an element, not the input of a compound element
+    "#]],
+    );
+}
