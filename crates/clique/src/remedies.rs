@@ -70,7 +70,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     (DEVICE, &["FromDPDKDeviceMulti", "FromDPDKDeviceXCHG", "ToDPDKDeviceXCHG", "FromXDP", "ToXDP", "XDPFromDevice", "XDPToDevice", "XDPLoader", "XDPDevice", "RSSHashSwitch", "DeviceBalancer", "CrossRSS"]),
     ("this sets up or watches hardware; remove the element", &["MBGClock", "DDIOTune", "HardwareCounter", "PacketMemAligned"]),
     ("use TCPReorder", &["SimpleTCPReorder"]),
-    (STREAMS, &["IPIn", "IPOut", "UDPIn", "UDPOut", "TCPRetransmitter", "SimpleTCPRetransmitter",
+    (STREAMS, &["TCPRetransmitter", "SimpleTCPRetransmitter",
         "RetransmissionTiming", "TCPStateIN", "TCPClientACK", "TCPStatus", "InsultRemover", "WordMatcher", "MidStat", "PathMerger"]),
     (FLOWS, &["BatchFCB", "SFMaker", "VirtualFlow"]),
     ("there is no agent for a controller of service chains", &["Metron", "MonitoringReportSocket", "BlackboxNF"]),

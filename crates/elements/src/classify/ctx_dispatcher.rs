@@ -11,7 +11,12 @@
 //! Packets that match no pattern leave by the last output if it is larger than all that are said or meant, and are dropped otherwise. Without any
 //! pattern all packets leave by output 0.
 //!
-//! FlowContextDispatcher and FlowDispatcher are other names for it. They are FastClick's elements, whose patterns a CTXManager looks at for all of them at once;
+//! FlowContextDispatcher also looks at where its outputs lead: one that an UDPIn is next behind, be there elements with one output in between, takes UDP
+//! packets with a marked IP header only, and others go on to the next patterns. A context arrow of FastClick's language stands for one: what an element's
+//! output sends along `~>`, to several places perhaps, goes to a FlowContextDispatcher with a rule `-` for each of them, in their order.
+//! `~udp>` puts a further UDPIn behind it, `~ip>` an IPIn, and `~/ip>` an IPOut.
+//!
+//! FlowDispatcher is an older name for CTXDispatcher. They are FastClick's elements, whose patterns a CTXManager looks at for all of them at once;
 //! here each looks at its own, in a compiled program.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
@@ -35,14 +40,16 @@
 use super::compiled::Compiled;
 use super::pattern::Pattern;
 use super::program::Program;
+use crate::flow::udp_in;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Info, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("CTXDispatcher", create).ports("1/-").processing("h/h").doc(include_str!("ctx_dispatcher.rs"));
-/// Another name.
-pub(crate) const CONTEXT: Class = Class { name: "FlowContextDispatcher", ..CLASS };
+/// The one that looks at where its outputs lead.
+pub(crate) const CONTEXT: Class =
+    Class { name: "FlowContextDispatcher", create: create_for_contexts, ..CLASS };
 /// An older name.
 pub(crate) const FLOW: Class = Class { name: "FlowDispatcher", ..CLASS };
 
@@ -50,27 +57,62 @@ pub(crate) const FLOW: Class = Class { name: "FlowDispatcher", ..CLASS };
 const NO_PATTERN: &str = "no pattern matches";
 const TOLD_TO: &str = "the pattern says so";
 
-struct CtxDispatcher {
+/// Rules in the form in which they are looked at.
+struct Rules {
     compiled: Compiled,
     program: Program,
     /// Where packets go that match each pattern.
     verdicts: Vec<Verdict>,
+}
+
+impl Rules {
+    fn new(rules: &[(Pattern, Verdict)]) -> Rules {
+        let patterns: Vec<Pattern> = rules.iter().map(|(pattern, _)| pattern.clone()).collect();
+        let verdicts = rules.iter().map(|(_, verdict)| *verdict).collect();
+        let mut program = Program::new(&patterns);
+        program.optimise();
+        Rules { compiled: Compiled::new(&program), program, verdicts }
+    }
+}
+
+struct CtxDispatcher {
+    rules: Rules,
+    /// Those for packets that are not UDP, if some outputs take UDP only.
+    others: Option<Rules>,
     otherwise: Verdict,
 }
 
+/// A dispatcher whose outputs take what they can.
+struct ContextDispatcher {
+    rules: Vec<(Pattern, Verdict)>,
+    dispatcher: CtxDispatcher,
+}
+
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut rules = lang::conf::split_args(config.text());
-    rules.retain(|rule| !rule.is_empty());
-    if rules.is_empty() {
-        rules.push("- 0".to_owned());
+    let (rules, otherwise) = read_all(config)?;
+    Ok(Box::new(PerPacket(CtxDispatcher { rules: Rules::new(&rules), others: None, otherwise })))
+}
+
+fn create_for_contexts(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (rules, otherwise) = read_all(config)?;
+    let dispatcher = CtxDispatcher { rules: Rules::new(&rules), others: None, otherwise };
+    Ok(Box::new(PerPacket(ContextDispatcher { rules, dispatcher })))
+}
+
+/// The rules, and where packets go that none is for.
+fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Verdict)>, Verdict), ConfigError> {
+    let mut texts = lang::conf::split_args(config.text());
+    texts.retain(|rule| !rule.is_empty());
+    if texts.is_empty() {
+        texts.push("- 0".to_owned());
     }
-    let (mut patterns, mut verdicts, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rules, mut errors) = (Vec::new(), Vec::new());
     let (outputs, mut next) = (config.outputs(), 0);
-    for (i, rule) in rules.iter().enumerate() {
+    for (i, rule) in texts.iter().enumerate() {
         match read(rule) {
             Ok((pattern, target)) => {
-                verdicts.push(verdict(target, pattern.clauses.is_empty(), &mut next, outputs));
-                patterns.push(pattern);
+                let verdict = verdict(target, pattern.clauses.is_empty(), &mut next, outputs);
+                rules.push((pattern, verdict));
             }
             Err(error) => errors.push(format!("pattern {i}: {error}")),
         }
@@ -78,10 +120,26 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if !errors.is_empty() {
         return Err(ConfigError { messages: errors });
     }
-    let mut program = Program::new(&patterns);
-    program.optimise();
-    let otherwise = if next < outputs { Verdict::Output(outputs - 1) } else { Verdict::Drop(NO_PATTERN) };
-    Ok(Box::new(PerPacket(CtxDispatcher { compiled: Compiled::new(&program), program, verdicts, otherwise })))
+    Ok((rules, if next < outputs { Verdict::Output(outputs - 1) } else { Verdict::Drop(NO_PATTERN) }))
+}
+
+/// Whether an UDPIn is next behind an output.
+fn leads_to_udp(info: &Info, element: usize, output: usize) -> bool {
+    let (mut element, mut output) = (element, output);
+    // As many steps as there are elements, for there may be a circle.
+    for _ in &info.nodes {
+        let Some(&[(next, _)]) = info.nodes[element].outputs.get(output).map(|port| &port.peers[..]) else {
+            return false;
+        };
+        if info.nodes[next].class.name == udp_in::CLASS.name {
+            return true;
+        }
+        if info.nodes[next].outputs.len() != 1 {
+            return false;
+        }
+        (element, output) = (next, 0);
+    }
+    false
 }
 
 /// What a rule says of the output.
@@ -127,10 +185,38 @@ fn verdict(target: Target, is_default: bool, next: &mut usize, outputs: usize) -
 impl Simple for CtxDispatcher {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        self.verdicts.get(self.compiled.run(packet.data())).copied().unwrap_or(self.otherwise)
+        let rules = match &self.others {
+            Some(others) if !udp_in::takes(packet) => others,
+            _ => &self.rules,
+        };
+        rules.verdicts.get(rules.compiled.run(packet.data())).copied().unwrap_or(self.otherwise)
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("program", |e: &mut CtxDispatcher, _| e.program.to_string());
+        h.read("program", |e: &mut CtxDispatcher, _| e.rules.program.to_string());
+    }
+}
+
+impl Simple for ContextDispatcher {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let udp_only = |verdict: Verdict| match verdict {
+            Verdict::Pass => leads_to_udp(cx.info(), cx.index(), 0),
+            Verdict::Output(output) => leads_to_udp(cx.info(), cx.index(), output),
+            Verdict::Drop(_) => false,
+        };
+        let others: Vec<_> = self.rules.iter().filter(|(_, verdict)| !udp_only(*verdict)).cloned().collect();
+        if others.len() < self.rules.len() {
+            self.dispatcher.others = Some(Rules::new(&others));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        self.dispatcher.process(cx, packet)
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("program", |e: &mut ContextDispatcher, _| e.dispatcher.rules.program.to_string());
     }
 }

@@ -24,6 +24,8 @@ mod flow_rate_limiter;
 mod flow_round_robin_switch;
 mod flow_switch;
 mod hash_table_test;
+mod ip_in;
+mod ip_out;
 pub(crate) mod key;
 mod mappings;
 mod shared;
@@ -32,6 +34,8 @@ mod store_flow_id;
 mod table;
 mod tcp_reorder;
 mod translator;
+pub(crate) mod udp_in;
+mod udp_out;
 mod waiting;
 
 use router::Class;
@@ -77,6 +81,10 @@ pub const CLASSES: &[&Class] = &[
     &store_flow_id::CLASS,
     &hash_table_test::CLASS,
     &tcp_reorder::CLASS,
+    &ip_in::CLASS,
+    &ip_out::CLASS,
+    &udp_in::CLASS,
+    &udp_out::CLASS,
 ];
 
 /// Why packets are dropped that carry no flow that is known.

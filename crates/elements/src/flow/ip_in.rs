@@ -1,0 +1,50 @@
+//! Where packets' IP contexts begin.
+//!
+//! ```click
+//! IPIn
+//! ```
+//!
+//! Passes packets on that have a marked IP header, and drops others. A context arrow `~>` behind it sorts packets by what the elements that it leads to
+//! take, UDPIn for instance; the manual of FlowContextDispatcher says how. It is FastClick's element.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! None.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> Strip(14) -> CTXManager -> in :: IPIn;
+//! in ~> UDPIn -> FlowCounter -> IPOut -> Discard;
+//! in ~> Discard;
+//! ```
+//!
+//! # Differences from FastClick
+//! It does not note where the content of packets begins: no element here asks for it.
+//!
+//! # See also
+//! IPOut, UDPIn, FlowContextDispatcher, CTXManager
+
+use crate::ip::header::{NO_HEADER, header};
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IPIn", create).doc(include_str!("ip_in.rs"));
+
+struct IpIn;
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    config.args().finish()?;
+    Ok(Box::new(PerPacket(IpIn)))
+}
+
+impl Simple for IpIn {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if header(packet).is_some() { Verdict::Pass } else { Verdict::Drop(NO_HEADER) }
+    }
+}
