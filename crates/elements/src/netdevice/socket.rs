@@ -521,18 +521,19 @@ mod tests {
     /// A server talks with hosts that ALLOW has a route for, and with others that DENY has none for, over datagrams and over streams.
     #[test]
     fn wanted() {
-        let port = || std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let (open, closed, stream, shut) = (port(), port(), port(), port());
+        // An address of its own: on 127.0.0.1, a port that is free now may be another test's client a moment later.
+        let free = [(); 4].map(|()| std::net::UdpSocket::bind("127.83.75.1:0").unwrap());
+        let [open, closed, stream, shut] = free.map(|socket| socket.local_addr().unwrap().port());
         let config = format!(
             "here :: RadixIPLookup(127.0.0.0/8 0); all :: StaticIPLookup(0/0 0); Idle -> here -> all -> Idle;
-             Socket(UDP, ADDR 127.0.0.1, PORT {open}, WAIT_LEARN true, CLIENT true, ALLOW here, DENY all) -> a :: Counter(COUNT_CALL 3 done.run) -> Discard;
-             shut :: FromSocket(udp, 127.0.0.1, {closed}, DENY here, HEADROOM 64) -> b :: Counter -> Discard;
-             Socket(TCP, 127.0.0.1, PORT {stream}, DENY all, ALLOW here) -> c :: Counter(BYTE_COUNT_CALL 10 done.run) -> Discard;
-             Socket(TCP, 127.0.0.1, {shut}, DENY here) -> d :: Counter -> Discard;
-             s :: TimedSource(0.01, hello) -> t :: Tee(4) -> Socket(UDP, 127.0.0.1, {open}, CLIENT true);
-             t[1] -> ToSocket(UDP, 127.0.0.1, {closed});
-             t[2] -> Socket(TCP, 127.0.0.1, {stream}, CLIENT true);
-             t[3] -> Socket(TCP, 127.0.0.1, {shut}, CLIENT true);
+             Socket(UDP, ADDR 127.83.75.1, PORT {open}, WAIT_LEARN true, CLIENT true, ALLOW here, DENY all) -> a :: Counter(COUNT_CALL 3 done.run) -> Discard;
+             shut :: FromSocket(udp, 127.83.75.1, {closed}, DENY here, HEADROOM 64) -> b :: Counter -> Discard;
+             Socket(TCP, 127.83.75.1, PORT {stream}, DENY all, ALLOW here) -> c :: Counter(BYTE_COUNT_CALL 10 done.run) -> Discard;
+             Socket(TCP, 127.83.75.1, {shut}, DENY here) -> d :: Counter -> Discard;
+             s :: TimedSource(0.01, hello) -> t :: Tee(4) -> Socket(UDP, 127.83.75.1, {open}, CLIENT true);
+             t[1] -> ToSocket(UDP, 127.83.75.1, {closed});
+             t[2] -> Socket(TCP, 127.83.75.1, {stream}, CLIENT true);
+             t[3] -> Socket(TCP, 127.83.75.1, {shut}, CLIENT true);
              done :: Script(TYPE PASSIVE, set n $(add $n 1), goto end $(lt $n 2), wait 0.05, stop, label end)"
         );
         let mut router =
