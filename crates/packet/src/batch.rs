@@ -141,21 +141,19 @@ impl Batch {
         let (from, to) = (&mut self.0.packets, &mut others.0.packets[others.0.len..]);
         assert!(ways.len() == count && count <= to.len(), "batch overflow");
         let (from, to) = (from.as_mut_ptr(), to.as_mut_ptr());
-        let (mut kept, mut gone) = (0, 0);
+        let mut gone = 0;
         for (at, &way) in ways.iter().enumerate() {
-            let went = goes(way);
-            // SAFETY: `kept` and `gone` are at most `at`, which is less than `count`: all places are within both arrays. The packet is
+            // SAFETY: `gone` is at most `at`, which is less than `count`: all places are within both arrays. The packet is
             // copied to two places, of which the lengths below own exactly one: with each packet one of the places moves
             // on, and the other is written again or lies behind the end.
             unsafe {
                 from.add(at).copy_to_nonoverlapping(to.add(gone), 1);
-                from.add(at).copy_to(from.add(kept), 1);
+                from.add(at).copy_to(from.add(at - gone), 1);
             }
-            gone += usize::from(went);
-            kept += usize::from(!went);
+            gone += usize::from(goes(way));
         }
         others.0.len += gone;
-        self.0.len = kept;
+        self.0.len = count - gone;
     }
 
     /// Moves the packets from `at` on to the end of `rest`.

@@ -245,14 +245,12 @@ impl<'t> Cx<'t> {
         let Some(&second) = ways.iter().find(|&&way| way != first) else {
             return self.leave_as_lot(first, batch);
         };
-        let (mut others, mut further) = (self.core.pool.batch(), 0);
-        batch.part(ways, &mut others, |way| {
-            further |= if way == first { 0 } else { way ^ second };
-            way != first
-        });
+        let mut others = self.core.pool.batch();
+        batch.part(ways, &mut others, |way| way != first);
         self.leave_as_lot(first, batch);
-        // Mostly there are two ways.
-        if further == 0 {
+        // Mostly there are two ways. Not left at the first that is of neither: the compiler compares eight at a time.
+        let further = ways.iter().fold(false, |further, &way| further | ((way != first) & (way != second)));
+        if !further {
             return self.leave_as_lot(second, others);
         }
         self.part_further(others, ways.iter().filter(|&&way| way != first));
