@@ -12,7 +12,7 @@
 //!
 //! # Arguments
 //! - `LATENCY` (time): how long a bit is under way.
-//! - `BANDWIDTH` (bandwidth): of the line, at least 100 bytes a second.
+//! - `BANDWIDTH` (bandwidth): of the line, at least 100 bytes a second. FastClick's 0 is for a line that takes any packet at once.
 //!
 //! # Handlers
 //! - `latency`, `bandwidth` (read, write): the arguments, the bandwidth as bytes a second. Writing one drops what is on the
@@ -45,7 +45,7 @@ pub(crate) const CLASS: Class = Class::new("LinkUnqueue", create)
 struct LinkUnqueue {
     latency: Duration,
     latency_ns: i64,
-    /// Bytes a second.
+    /// Bytes a second; 0 if packets take no time to be sent.
     bandwidth: u32,
     /// Packets on the line; their timestamps say when they arrive.
     line: VecDeque<Packet>,
@@ -59,7 +59,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut latency, mut bandwidth) = (Duration::ZERO, Bandwidth::default());
     config.args().required("LATENCY", &mut latency).required("BANDWIDTH", &mut bandwidth).finish()?;
     let latency_ns = nanoseconds(latency)?;
-    let bandwidth = rounded(bandwidth)?;
+    let bandwidth = if bandwidth.0 == 0 { 0 } else { rounded(bandwidth)? };
     Ok(Box::new(LinkUnqueue {
         latency,
         latency_ns,
@@ -95,7 +95,7 @@ impl LinkUnqueue {
     /// How long a packet takes to be sent: whole microseconds, as in Click.
     fn duration_ns(&self, packet: &Packet) -> i64 {
         let bytes = packet.len() as u64 + packet.anno(Anno::EXTRA_LENGTH);
-        let us = u128::from(bytes) * 1_000_000 / u128::from(self.bandwidth);
+        let us = (u128::from(bytes) * 1_000_000).checked_div(u128::from(self.bandwidth)).unwrap_or(0);
         i64::try_from(us * 1000).unwrap_or(i64::MAX)
     }
 
@@ -159,7 +159,8 @@ impl Element for LinkUnqueue {
         match packet {
             Some(packet) => {
                 self.put(packet, cx.now_ns());
-                if cx.now_ns() >= self.free_ns() {
+                // A line without bandwidth is never full: then each packet is pulled by a task of its own.
+                if cx.now_ns() >= self.free_ns() && self.bandwidth > 0 {
                     return Pull::Ask { input: 0, want: 1 };
                 }
             }
@@ -250,6 +251,6 @@ mod tests {
 
     #[test]
     fn bad_arguments() {
-        assert!(errors("Idle -> LinkUnqueue(1, 0) -> Discard").contains("bandwidth too small"));
+        assert!(errors("Idle -> LinkUnqueue(1, 99Bps) -> Discard").contains("bandwidth too small"));
     }
 }
