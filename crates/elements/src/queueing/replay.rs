@@ -5,7 +5,8 @@
 //! ```
 //!
 //! At the first pull it pulls packets until there are no more, and keeps them. From then on it answers pulls with copies of them, in
-//! order, as often as STOP says, and stops the driver after that. It is FastClick's element with one input.
+//! order, as often as STOP says, and stops the driver after that. When nothing has come within a millisecond, nothing is kept. It is FastClick's
+//! element with one input.
 //!
 //! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
 //!
@@ -31,7 +32,7 @@
 //! # See also
 //! ReplayUnqueue, FromDump
 
-use super::rounds::{Rounds, tell_loaded, tell_loading};
+use super::rounds::{FIRST_WAIT, Rounds, tell_loaded, tell_loading};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
@@ -48,6 +49,8 @@ struct Replay {
     packets: Vec<Packet>,
     /// Whether it was said that packets are being pulled.
     loading: bool,
+    /// Whether there was nothing to pull at first.
+    empty: bool,
     loaded: bool,
     /// The next packet to give.
     next: usize,
@@ -77,8 +80,19 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let packets = Vec::new();
     let rounds = Rounds::new(stop, time, verbose);
-    let (loading, loaded) = (false, false);
-    Ok(Box::new(Replay { rounds, active, limit, packets, loading, loaded, next: 0, count: 0, want: 0 }))
+    let (loading, empty, loaded) = (false, false, false);
+    Ok(Box::new(Replay {
+        rounds,
+        active,
+        limit,
+        packets,
+        loading,
+        empty,
+        loaded,
+        next: 0,
+        count: 0,
+        want: 0,
+    }))
 }
 
 impl Replay {
@@ -90,14 +104,19 @@ impl Replay {
                 self.next = 0;
                 self.rounds.count(cx);
             }
-            if self.rounds.left == 0 || self.packets.is_empty() {
+            if self.packets.is_empty() && self.rounds.left < 0 {
+                cx.set_signal(false);
+                break;
+            }
+            if self.rounds.left == 0 {
                 self.active = false;
                 self.rounds.end();
                 cx.set_signal(false);
                 cx.please_stop();
                 break;
             }
-            match cx.pool().copy(&self.packets[self.next]) {
+            let Some(packet) = self.packets.get(self.next) else { continue };
+            match cx.pool().copy(packet) {
                 Some(copy) => copies.push(copy),
                 None => cx.count_drops("out of memory", 1),
             }
@@ -140,9 +159,13 @@ impl Element for Replay {
         let none = batch.is_empty();
         batch.drain(|packet| self.packets.push(packet));
         cx.consume(batch);
-        if none && self.packets.is_empty() {
-            // Nothing has come yet: sleeps until something does.
+        if none && self.packets.is_empty() && (cx.may_have(0) || !self.empty) {
+            // Nothing has come yet.
             cx.set_signal(cx.may_have(0));
+            if !cx.may_have(0) {
+                self.empty = true;
+                cx.timer_after(0, FIRST_WAIT);
+            }
             return Pull::Nothing;
         }
         if none || self.packets.len() >= self.limit {
@@ -151,6 +174,11 @@ impl Element for Replay {
             return self.give(cx);
         }
         Pull::Ask { input: 0, want: cx.vector().min(BATCH_MAX).min(self.limit - self.packets.len()) }
+    }
+
+    /// Has whoever pulls look again whether something has come.
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.set_signal(self.active);
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
@@ -175,7 +203,7 @@ impl Element for Replay {
         });
         h.write("reset", |e: &mut R, cx, _| {
             e.let_go(cx);
-            (e.loading, e.loaded, e.next) = (false, false, 0);
+            (e.loading, e.empty, e.loaded, e.next) = (false, false, false, 0);
             cx.set_signal(e.active);
             Ok(())
         })

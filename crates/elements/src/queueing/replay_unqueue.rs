@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Pulls packets until there are no more, keeps them, and then pushes copies of all of them, in order, as often as STOP says.
-//! After that it stops the driver. The packets stay in memory: LIMIT bounds how many.
+//! After that it stops the driver. The packets stay in memory: LIMIT bounds how many. When nothing has come within a millisecond, nothing is kept,
+//! and there is nothing to push.
 //!
 //! With several inputs, packets come from all of them in the order of their timestamps, until one input has no more; each leaves at the
 //! output of its input's number, which is its colour from then on.
@@ -42,7 +43,7 @@
 //! # See also
 //! Replay, Unqueue, FromDump, TimedUnqueue
 
-use super::rounds::{Rounds, tell_loaded, tell_loading};
+use super::rounds::{FIRST_WAIT, Rounds, tell_loaded, tell_loading};
 use crate::formula::Formula;
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
@@ -80,6 +81,8 @@ struct ReplayUnqueue {
     heads: Vec<Option<Packet>>,
     /// Whether it was said that packets are being pulled.
     loading: bool,
+    /// Whether there was nothing to pull at first.
+    empty: bool,
     loaded: bool,
     /// The next packet to push.
     next: usize,
@@ -130,6 +133,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         packets: Vec::new(),
         heads: (0..config.inputs()).map(|_| None).collect(),
         loading: false,
+        empty: false,
         loaded: false,
         next: 0,
         anchor: Pushed::default(),
@@ -325,7 +329,8 @@ impl Element for ReplayUnqueue {
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         match self.active {
-            true if self.loaded && !self.packets.is_empty() => self.replay(cx),
+            // Rounds without packets are over at once, but not all of endless many.
+            true if self.loaded && (!self.packets.is_empty() || self.rounds.left >= 0) => self.replay(cx),
             true if !self.loaded => self.load(cx),
             _ => {}
         }
@@ -341,10 +346,13 @@ impl Element for ReplayUnqueue {
         cx.consume(batch);
         if !none {
             cx.schedule();
-        } else if !self.packets.is_empty() {
+        } else if !self.packets.is_empty() || (self.empty && !cx.may_have(port)) {
             self.finish_loading(cx, Some(port));
         } else if cx.may_have(port) {
             cx.schedule();
+        } else {
+            self.empty = true;
+            cx.timer_after(0, FIRST_WAIT);
         }
         Pull::Nothing
     }
@@ -370,7 +378,7 @@ impl Element for ReplayUnqueue {
         });
         h.write("reset", |e: &mut R, cx, _| {
             e.let_go(cx);
-            (e.loading, e.loaded, e.next) = (false, false, 0);
+            (e.loading, e.empty, e.loaded, e.next) = (false, false, false, 0);
             cx.schedule();
             Ok(())
         })

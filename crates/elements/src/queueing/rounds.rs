@@ -1,8 +1,12 @@
 //! How often packets are replayed.
 
 use router::Cx;
+use std::time::Duration;
 
 const NS_PER_S: i64 = 1_000_000_000;
+
+/// How long sources have to bring their first packet.
+pub(super) const FIRST_WAIT: Duration = Duration::from_millis(1);
 
 /// The rounds that are left, and the time.
 pub(super) struct Rounds {
