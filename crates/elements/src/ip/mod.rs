@@ -32,6 +32,7 @@ pub(crate) mod loads;
 mod mark_ip_ce;
 mod mark_ip_header;
 mod network_direction_swap;
+mod network_header_fields_rewriter;
 mod partial;
 mod rip_send;
 #[cfg(test)]
@@ -103,7 +104,10 @@ pub const CLASSES: &[&Class] = &[
     &transport::dynamic_udp_ip_encap::CLASS,
     &transport::random_udp_ip_encap::CLASS,
     &transport::round_robin_udp_ip_encap::CLASS,
-    &transport::store_udp_time_seq_record::CLASS,
+    &transport::store_time_seq_record::CLASS,
+    &transport::store_time_seq_record::OF_TCP,
+    &transport::store_time_seq_record::OF_ICMP,
+    &transport::store_time_seq_record::OF_ANY,
     &transport::tcp_ip_send::CLASS,
     &ip_load_balancer::CLASS,
     &ip_load_balancer_reverse::CLASS,
@@ -113,6 +117,7 @@ pub const CLASSES: &[&Class] = &[
     &ip_rr_switch::IP_FLOW,
     &ip_rr_switch::FLOW,
     &network_direction_swap::CLASS,
+    &network_header_fields_rewriter::CLASS,
     &shifter::CLASS,
     &transport::reset_ip_checksum::CLASS,
 ];

@@ -18,6 +18,7 @@ mod protocol_translator46;
 mod protocol_translator64;
 #[cfg(test)]
 pub(crate) mod samples;
+mod set_icmp_checksum_ip6;
 mod set_ip6_address;
 mod set_ip6_dscp;
 mod set_ip6_ecn;
@@ -45,6 +46,7 @@ pub const CLASSES: &[&Class] = &[
     &set_ip6_flow_label::CLASS,
     &set_ip6_hlim::CLASS,
     &set_tcp_checksum_ip6::CLASS,
+    &set_icmp_checksum_ip6::CLASS,
     &store_ip6_address::CLASS,
     &ip6_encap::CLASS,
     &ip6_fragmenter::CLASS,

@@ -22,7 +22,7 @@
 //! ```
 //!
 //! # See also
-//! SetTCPChecksum, CheckIP6Header
+//! SetTCPChecksum, SetICMPChecksumIP6, CheckIP6Header
 
 use super::header::header;
 use packet::Packet;

@@ -9,13 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// The classes of mappers.
-pub(super) const CLASSES: &[&str] = &["RoundRobinIPMapper", "SourceIPHashMapper"];
+pub(super) const CLASSES: &[&str] = &["RoundRobinIPMapper", "ThreadIPMapper", "SourceIPHashMapper"];
 
 /// How a mapper chooses.
 #[derive(Debug)]
 pub(super) enum How {
     /// One pattern after the other; the next one is this.
     InTurn(AtomicUsize),
+    /// By the worker that makes the flow.
+    ByWorker,
     /// By the source address.
     BySource(Ring),
 }
@@ -59,10 +61,11 @@ impl Mapper {
         })
     }
 
-    /// What a new flow's identifier becomes, and where its packets leave. `choose` applies a pattern, if that is possible.
+    /// What the identifier of a new flow of a worker becomes, and where its packets leave. `choose` applies a pattern, if that is possible.
     pub(super) fn choose(
         &self,
         id: FlowId,
+        worker: usize,
         mut choose: impl FnMut(&Pattern) -> Option<FlowId>,
     ) -> Option<(FlowId, Outputs)> {
         let patterns = self.patterns.get()?;
@@ -74,6 +77,7 @@ impl Mapper {
                 next.store(if at + 1 < patterns.len() { at + 1 } else { 0 }, Relaxed);
                 apply(at)
             }),
+            How::ByWorker => apply(worker % patterns.len().max(1)),
             How::BySource(ring) => apply(ring.find(id.source())),
         }
     }

@@ -58,6 +58,7 @@ pub const CLASSES: &[&Class] = &[
     &ip_rewriter::CLASS,
     &ip_rewriter_patterns::CLASS,
     &round_robin_ip_mapper::CLASS,
+    &round_robin_ip_mapper::BY_THREAD,
     &source_ip_hash_mapper::CLASS,
     &tcp_rewriter::CLASS,
     &udp_rewriter::CLASS,

@@ -359,7 +359,7 @@ impl Nat {
         let (id, outputs) = match input {
             Input::Keep(outputs) => (key.id, *outputs),
             Input::Pattern(pattern, outputs) => (choose(pattern)?, *outputs),
-            Input::Mapper(mapper) => mapper.choose(key.id, choose)?,
+            Input::Mapper(mapper) => mapper.choose(key.id, with.worker, choose)?,
             Input::Drop | Input::Pass(_) => return None,
         };
         Some(Choice { id, outputs, varies })

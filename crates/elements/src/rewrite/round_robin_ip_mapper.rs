@@ -2,11 +2,15 @@
 //!
 //! ```click
 //! RoundRobinIPMapper(PATTERN, ...)
+//! ThreadIPMapper(PATTERN, ...)
 //! ```
 //!
 //! Name it as an input specification of an IPRewriter or a relative: each new flow gets the next of the patterns, or the
 //! one after it if that has no port or address left. This spreads connections over several servers, for instance. All
 //! rewriters and workers that use the mapper take turns together.
+//!
+//! ThreadIPMapper, which is FastClick's, has each worker use the pattern of its own number, counted from 0, or that number modulo the number of
+//! patterns. A flow for which that one has nothing left is not made.
 //!
 //! Ports: none. Workers: shared.
 //!
@@ -32,15 +36,20 @@ use router::{Class, Config, ConfigError, Cx, Element, Residency};
 use std::sync::Arc;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("RoundRobinIPMapper", create)
-    .ports("0/0")
-    .residency(Residency::Shared)
-    .phase(-1)
-    .doc(include_str!("round_robin_ip_mapper.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("RoundRobinIPMapper", |config| create(config, How::InTurn(0.into())))
+        .ports("0/0")
+        .residency(Residency::Shared)
+        .phase(-1)
+        .doc(include_str!("round_robin_ip_mapper.rs"));
+
+/// Each worker uses a pattern of its own.
+pub(crate) const BY_THREAD: Class =
+    Class { name: "ThreadIPMapper", create: |config| create(config, How::ByWorker), ..CLASS };
 
 struct RoundRobinIPMapper(Arc<Mapper>);
 
-fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+fn create(config: &mut Config<'_>, how: How) -> Result<Box<dyn Element>, ConfigError> {
     let args = lang::conf::split_args(config.text());
     match args.len() {
         0 => return Err("no patterns given".into()),
@@ -58,7 +67,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if !error.messages.is_empty() {
         return Err(error);
     }
-    let mapper = config.shared(|| Ok(Mapper::new(How::InTurn(0.into()), patterns)))?;
+    let mapper = config.shared(|| Ok(Mapper::new(how, patterns)))?;
     Ok(Box::new(RoundRobinIPMapper(mapper)))
 }
 
@@ -87,6 +96,17 @@ mod tests {
         assert_eq!(ends(&flow.data(0)), servers.map(|(host, server)| to(host, server)));
         assert_eq!(ends(&flow.data(1)), ["1.0.0.1:5 5.6.7.8:80", "1.0.0.1:6 5.6.7.8:80"]);
         assert_eq!([flow.read("rw.patterns"), flow.read("rw.mapping_failures")], ["<mapper> [9]\n", "0"]);
+    }
+
+    /// The only worker is the first, and has nothing but its own pattern.
+    #[test]
+    fn by_worker() {
+        let config = "m :: ThreadIPMapper(1.0.0.1 5-6# - - 0 0, - - 9.0.0.3 - 0 0);
+                      Inject -> MarkIPHeader -> rw :: UDPRewriter(m) -> Collect(0)";
+        let mut flow = send(config, [1, 2, 3].map(|host| udp(&format!("10.0.0.{host}:1"), "5.6.7.8:80")));
+        assert_eq!(ends(&flow.data(0)), ["1.0.0.1:5 5.6.7.8:80", "1.0.0.1:6 5.6.7.8:80"]);
+        assert_eq!(flow.read("rw.mapping_failures"), "1");
+        assert!(errors("ThreadIPMapper").contains("no patterns given"));
     }
 
     #[test]

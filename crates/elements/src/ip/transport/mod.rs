@@ -14,7 +14,7 @@ pub(super) mod samples;
 pub(super) mod set_icmp_checksum;
 pub(super) mod set_tcp_checksum;
 pub(super) mod set_udp_checksum;
-pub(super) mod store_udp_time_seq_record;
+pub(super) mod store_time_seq_record;
 pub(super) mod strip_transport_header;
 pub(super) mod tcp_fragmenter;
 pub(super) mod tcp_ip_send;
