@@ -19,6 +19,15 @@ told[0] -> Discard; told[1] -> Discard;
 RatedSource(RATE 1000, LIMIT 300, DATA \<0800>) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2)
   -> IPLoadBalancer(DST 10.0.0.1, DST 10.0.0.2, VIP 2.0.0.2, LB_MODE awrr, AWRR_TIME 10, AWRR_ALPHA 0.5, LST_MODE packets) -> w :: Counter -> Discard;
 Script(write told.load "0:90,1:10", print $(told.load) $(told.load 1) $(told.load 7), write f.active true, wait 1, stop);
+//= least :: IPLoadBalancer has 2 routes
+//= conn :: IPLoadBalancer has 3 routes
+//= two :: L2LoadBalancer has 2 routes
+//= agg :: IPLoadBalancer has 2 routes
+//= hip :: L2LoadBalancer has 2 routes
+//= wrr :: IPLoadBalancer has 2 routes
+//= cpu :: FlowSwitch has 2 routes
+//= told :: FlowSwitch has 2 routes
+//= IPLoadBalancer@28 :: IPLoadBalancer has 2 routes
 //= 90 10 10 unknown
 //? least.load_packets
 //= 2 2

@@ -13,6 +13,8 @@ f[0] -> f0 :: Counter -> g :: IPFlowRRSwitch; f[1] -> f1 :: Counter -> h :: Flow
 h[0] -> h0 :: Discard; h[1] -> h1 :: Discard;
 Idle -> IPRewriterIMP(pass 0) -> TCPRewriterIMP(pass 0) -> UDPRewriterIMP(pass 0) -> LookupIPRouteMP(0/0 0) -> Discard;
 Script(wait 1, stop);
+//= lb :: IPLoadBalancer has 2 routes
+//= l2 :: L2LoadBalancer has 1 routes
 //= L: 1.0.0.1.1000 > 10.0.0.1.53: udp 12
 //= R: 2.0.0.2.53 > 1.0.0.1.1000: udp 12
 //= S: 1.0.0.2.0 > 2.0.0.0.56: udp 12

@@ -6,6 +6,7 @@ InfiniteSource(LIMIT 3) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2) -> Queue -> r :: R
   -> IPLoadBalancer(DST 1.1.1.1, VIP 1.1.1.2, LST_MODE conn, FORCE_TRACK_LOAD true, AUTOSCALE false, AWRR_TIME 5, AWRR_ALPHA 0.5, CST_BUCKETS 3) -> n :: Counter -> Discard;
 InfiniteSource(LIMIT 3) -> Queue -> Replay(STOP_TIME 3, STOP -1) -> RatedUnqueue(10, BURST 32, ACTIVE false) -> m :: Counter -> Discard;
 DriverManager(wait 0.5, write r.active true, pause, wait 1, stop);
+//= IPLoadBalancer@13 :: IPLoadBalancer has 1 routes
 //= id:   18 | 01
 //= id:   18 | 01
 //= id:   18 | 02

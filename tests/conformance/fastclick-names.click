@@ -14,6 +14,7 @@ t[9] -> AggregateHash -> a :: AggregateCounter -> Discard;
 //< in 1.0.0.1 1 2.0.0.2 53 U 8
 q :: FlowARPQuerier(10.0.0.1/24, 1:1:1:1:1:1); Idle -> q; Idle -> [1]q; q -> Discard;
 Script(wait 1, print $(q.ipaddr) $(c0.count)$(c1.count)$(c2.count)$(c3.count)$(c4.count)$(c5.count)$(c6.count)$(c7.count) $(a.nagg), stop);
+//= lb :: CTXIPLoadBalancer has 2 routes
 //= to: 1.0.0.1.1 > 10.0.0.1.53: udp 16
 //= from: 10.0.0.9.53 > 1.0.0.1.1: udp 16
 //= to: 1.0.0.1.2 > 10.0.0.2.53: udp 16

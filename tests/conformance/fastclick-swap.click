@@ -6,6 +6,8 @@ t[1] -> b :: IPLoadBalancer(VIP 10.0.0.9, DST 10.0.0.1, DST 10.0.0.2, LB_MODE le
 //< in 1.0.0.1 1 2.0.0.2 53 U - 8
 //< in 1.0.0.1 2 2.0.0.2 53 U - 8
 //< in 1.0.0.1 3 2.0.0.2 53 U - 8
+//= n :: FlowNAPTLoadBalancer has 2 routes and 2 sources
+//= b :: IPLoadBalancer has 2 routes
 //= n: 9.0.0.1.1024 > 10.0.0.1.53: udp 16
 //= b: 1.0.0.1.1 > 10.0.0.1.53: udp 16
 //= n: 9.0.0.2.1025 > 10.0.0.2.53: udp 16
@@ -19,6 +21,8 @@ t[1] -> b :: IPLoadBalancer(VIP 10.0.0.9, DST 10.0.0.2, DST 10.0.0.1, LB_MODE le
 //< again !data src sport dst dport proto tcp_flags payload_len
 //< again 1.0.0.1 2 2.0.0.2 53 U - 8
 //< again 1.0.0.1 4 2.0.0.2 53 U - 8
+//= n :: FlowNAPTLoadBalancer has 2 routes and 2 sources
+//= b :: IPLoadBalancer has 2 routes
 //= n: 9.0.0.2.1025 > 10.0.0.2.53: udp 16
 //= b: 1.0.0.1.2 > 10.0.0.2.53: udp 16
 //= n: 9.0.0.1.1027 > 10.0.0.1.53: udp 16

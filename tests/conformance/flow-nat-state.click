@@ -45,6 +45,7 @@ w :: FromIPSummaryDump($DIR/wrong, ACTIVE false, CHECKSUM true) -> wrong :: Flow
 //< wrong 10.0.0.1 80 9.0.0.1 2000 T A 0
 //< wrong 10.0.0.1 80 9.0.0.1 1024 1 - 0
 Script(wait 1, write w.active true, wait 1, stop);
+//= lb :: FlowNAPTLoadBalancer has 2 routes and 2 sources
 //= to: 9.0.0.1.1024 > 10.0.0.1.80: S 0:1(1,40,40) win 0
 //= from: 2.0.0.2.80 > 1.0.0.1.1: S 0:1(1,40,40) win 0
 //= to: 9.0.0.2.1025 > 10.0.0.2.53: udp 16

@@ -12,6 +12,8 @@ t[3] -> EtherEncap(0x0800, 0:0:0:0:0:9, 0:0:0:0:0:8) -> l :: FlowL2LoadBalancer(
 //< in 1.0.0.1 1 2.0.0.2 53 U - 8
 //< in 1.0.0.1 1 2.0.0.2 53 U - 8
 //< in 1.0.0.1 2 2.0.0.2 53 U - 8
+//= u :: FlowSwitch has 3 routes
+//= l :: FlowL2LoadBalancer has 2 routes
 //= l:   50 | 00000000 0001
 //= l:   50 | 00000000 0002
 //= l:   50 | 00000000 0001

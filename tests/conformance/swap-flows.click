@@ -11,6 +11,7 @@ t[6] -> w :: FlowRandLoad(1, 1) -> Discard;
 //< in 1.0.0.1 1 2.0.0.2 53 U - 8
 //< in 1.0.0.1 2 2.0.0.2 53 U - 8
 //< in 1.0.0.1 3 2.0.0.2 53 U - 8
+//= lb :: FlowIPLoadBalancer has 3 routes
 //= id:    8 | 01000000 00000000
 //= a:   36
 //= lb: 1.0.0.1.1 > 10.0.0.1.53: udp 16
@@ -40,6 +41,7 @@ t[6] -> w :: FlowRandLoad(1, 1) -> Discard;
 //< again 1.0.0.1 1 2.0.0.2 53 U - 8
 //< again 1.0.0.1 1 2.0.0.2 53 U - 8
 Script(wait 1, print $(m.count) $(c.count) $(c.open) $(nat.ports) $(lb.load_packets) $(l.dropped), wait 120, print $(m.count) $(c.count) $(c.open) $(nat.ports), stop);
+//= lb :: FlowIPLoadBalancer has 2 routes
 //= s: state of 1 flows lost
 //= lb: state of 1 flows lost
 //= id:    8 | 03000000 00000000

@@ -22,6 +22,7 @@ impl<A> FlowBalancer<A> {
 
 impl<A: Target> Simple for FlowBalancer<A> {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.servers.tell(cx);
         self.flows.connect(cx)
     }
 

@@ -34,6 +34,7 @@
 
 use super::mappings::{Mapping, Mappings};
 use super::translator::{Kept, NO_PORTS, Translator, ports};
+use crate::ip::balance::tell_routes;
 use crate::ip::header::header;
 use crate::ip::shifter::{Side, change};
 use packet::Packet;
@@ -61,6 +62,8 @@ struct FlowNaptLoadBalancer {
     sources: Vec<Ipv4Addr>,
     next: u16,
     translator: Translator,
+    /// Whether this is the first worker's.
+    is_first: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -82,9 +85,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     // Each worker begins with another server.
     let next = (config.worker() % servers.len()) as u16;
+    let is_first = config.workers().first() == Some(&config.worker());
     let front = config.shared(|| Ok(Front { mappings: Arc::new(Mappings::new()), servers }))?;
     let translator = Translator::new(config, front.mappings.clone(), !state, state);
-    Ok(Box::new(PerPacket(FlowNaptLoadBalancer { front, sources, next, translator })))
+    Ok(Box::new(PerPacket(FlowNaptLoadBalancer { front, sources, next, translator, is_first })))
 }
 
 /// The server in turn.
@@ -96,6 +100,10 @@ fn turn(next: &mut u16, servers: usize) -> u16 {
 
 impl Simple for FlowNaptLoadBalancer {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if self.is_first {
+            let (servers, sources) = (self.front.servers.len(), self.sources.len());
+            tell_routes(cx, format_args!("{servers} routes and {sources} sources"));
+        }
         self.translator.connect(cx)
     }
 

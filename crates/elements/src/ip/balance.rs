@@ -309,6 +309,13 @@ impl<A: Target> Servers<A> {
         now
     }
 
+    /// Says how many there are, once for all workers.
+    pub(crate) fn tell(&self, cx: &Cx<'_>) {
+        if self.place == 0 {
+            tell_routes(cx, format_args!("{} routes", self.addresses.len()));
+        }
+    }
+
     /// The next in turn of so many.
     fn turn(&mut self, of: usize) -> usize {
         let turn = if self.next < of { self.next } else { 0 };
@@ -385,7 +392,17 @@ impl<A: Target> Servers<A> {
 /// An element that chooses a server for each packet: what IPLoadBalancer and L2LoadBalancer are.
 pub(crate) struct Balancer<A>(pub(crate) Servers<A>);
 
+/// Says what routes a load balancer has, as FastClick's do.
+pub(crate) fn tell_routes(cx: &Cx<'_>, routes: std::fmt::Arguments<'_>) {
+    cx.log(&format!("{} has {routes}", cx.info().nodes[cx.index()].declaration()));
+}
+
 impl<A: Target> Simple for Balancer<A> {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.0.tell(cx);
+        Ok(())
+    }
+
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let server = self.0.pick(cx, packet);

@@ -4,7 +4,8 @@
 //! IPLoadBalancer(DST ADDR, DST ADDR, ..., VIP ADDR [, KEYWORDS])
 //! ```
 //!
-//! Sets the destination address of packets with a marked IP header, and the destination address annotation, to that of a server.
+//! Says at the start how many servers there are, and sets the destination address of packets with a marked IP header, and the destination address
+//! annotation, to that of one.
 //! Checksums stay right. Packets without an IP header are dropped. It is FastClick's element, and as there nothing is remembered of a
 //! flow: with LB_MODE `rr` its packets go to different servers.
 //!
