@@ -1,8 +1,9 @@
 // What FastClick needs for memory, clocks and locks is accepted; packets pass.
-DPDKInfo(NB_SOCKET_MBUF 65536); NetmapInfo(); TSCClock(NOWAIT true); JiffieClock(MINPRECISION 1000); LinuxClock();
+DPDKInfo(NB_SOCKET_MBUF 65536); NetmapInfo(); t :: TSCClock(NOWAIT true); j :: JiffieClock(MINPRECISION 1000); LinuxClock();
 InfiniteSource(LIMIT 3) -> EnsureDPDKBuffer -> [0]l :: PathSpinlock(x)[0] -> EnsureHeadroom(48) -> a :: Discard;
 InfiniteSource(LIMIT 4) -> Queue -> [1]l[1] -> EnsureNetmapBuffer -> Unqueue -> b :: Discard;
-Script(wait 1, stop);
+Script(wait 1, print $(t.now) $(t.phase) $(j.jiffies) $(j.status), stop);
+//= 1000000001000000000 2 1000000001000 true
 //? a.count
 //= 3
 //? b.count

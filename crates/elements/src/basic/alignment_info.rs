@@ -8,14 +8,11 @@
 //! IPSummaryDumpInfo
 //! DPDKInfo(...)
 //! NetmapInfo(...)
-//! TSCClock(...)
-//! JiffieClock(...)
-//! LinuxClock
 //! ```
 //!
 //! Does nothing: elements read headers in whatever place they are. The other classes, which tell Click what it is to compile anew,
 //! how packets flow through elements, or have names of fields that are known here anyway, are accepted, too. So are FastClick's
-//! that size its packet memory (memory grows as it is needed) and choose its clock (a worker reads the kernel's, once a turn).
+//! that size its packet memory; memory grows as it is needed.
 //!
 //! Ports: none. Workers: replicated.
 //!
@@ -53,12 +50,6 @@ pub(crate) const SUMMARY: Class = Class { name: "IPSummaryDumpInfo", ..CLASS };
 pub(crate) const DPDK: Class = Class { name: "DPDKInfo", ..CLASS };
 /// The same for netmap.
 pub(crate) const NETMAP: Class = Class { name: "NetmapInfo", ..CLASS };
-/// FastClick's clock that counts cycles.
-pub(crate) const TSC_CLOCK: Class = Class { name: "TSCClock", ..CLASS };
-/// FastClick's clock that a timer advances.
-pub(crate) const JIFFIE_CLOCK: Class = Class { name: "JiffieClock", ..CLASS };
-/// The kernel's clock.
-pub(crate) const LINUX_CLOCK: Class = Class { name: "LinuxClock", ..CLASS };
 
 struct AlignmentInfo;
 

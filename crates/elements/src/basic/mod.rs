@@ -10,6 +10,7 @@ mod check_crc32;
 mod check_length;
 mod check_packet;
 mod clipboard;
+mod clock;
 mod compare_packets;
 mod conf_parse_test;
 mod counter;
@@ -153,9 +154,9 @@ pub const CLASSES: &[&Class] = &[
     &ensure_dpdk_buffer::HEADROOM,
     &alignment_info::DPDK,
     &alignment_info::NETMAP,
-    &alignment_info::TSC_CLOCK,
-    &alignment_info::JIFFIE_CLOCK,
-    &alignment_info::LINUX_CLOCK,
+    &clock::CLASS,
+    &clock::JIFFIE,
+    &clock::LINUX,
     &move_data::CLASS,
     &paint2::CLASS,
     &search::CLASS,

@@ -15,6 +15,8 @@ mod erase_ip_payload;
 pub(crate) mod error_limit;
 mod fix_ip_src;
 mod get_ip_address;
+mod gtp_decap;
+mod gtp_encap;
 pub(crate) mod header;
 mod icmp;
 mod icmp_error;
@@ -118,6 +120,8 @@ pub const CLASSES: &[&Class] = &[
     &ip_rr_switch::FLOW,
     &network_direction_swap::CLASS,
     &network_header_fields_rewriter::CLASS,
+    &gtp_encap::CLASS,
+    &gtp_decap::CLASS,
     &shifter::CLASS,
     &transport::reset_ip_checksum::CLASS,
 ];

@@ -6,6 +6,7 @@ mod check_paint;
 mod compare_block;
 mod cpu_switch;
 mod exact_cpu_switch;
+mod exact_paint_switch;
 mod hash_switch;
 mod hub;
 mod input_switch;
@@ -51,5 +52,5 @@ pub const CLASSES: &[&Class] = &[
     &tee::DUPLICATE,
     &exact_cpu_switch::CLASS,
     &paint_rr::CLASS,
-    &paint_rr::EXACT,
+    &exact_paint_switch::CLASS,
 ];

@@ -2,10 +2,9 @@
 //!
 //! ```click
 //! PaintRR([ANNO])
-//! ExactPaintSwitch([ANNO])
 //! ```
 //!
-//! A packet of colour C leaves at output C modulo the number of outputs. They are FastClick's elements.
+//! A packet of colour C leaves at output C modulo the number of outputs. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!
@@ -23,7 +22,7 @@
 //! ```
 //!
 //! # See also
-//! PaintSwitch, Paint
+//! PaintSwitch, ExactPaintSwitch, Paint
 
 use crate::basic::paint::AnnoByte;
 use packet::Packet;
@@ -32,8 +31,6 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("PaintRR", create).ports("1/1-").processing("h/h").doc(include_str!("paint_rr.rs"));
-/// Another name.
-pub(crate) const EXACT: Class = Class { name: "ExactPaintSwitch", ..CLASS };
 
 struct PaintRr {
     anno: AnnoByte,

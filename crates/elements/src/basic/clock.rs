@@ -1,0 +1,64 @@
+//! Accepted where a configuration chooses a clock.
+//!
+//! ```click
+//! TSCClock(...)
+//! JiffieClock(...)
+//! LinuxClock(...)
+//! ```
+//!
+//! Changes nothing: a worker reads the kernel's clock once a turn, which costs next to nothing. They are FastClick's elements, for clocks that count
+//! the processor's cycles, that a timer advances, and for the kernel's.
+//!
+//! Ports: none. Workers: exclusive.
+//!
+//! # Arguments
+//! Ignored.
+//!
+//! # Handlers
+//! - `now`, `now_steady`, `cycles` (read): the time in nanoseconds; time never steps here, and a cycle counts as one of them.
+//! - `cycles_hz` (read): 1000000000.
+//! - `phase` (read): 2, which means in FastClick that the clock is in use.
+//! - `jiffies` (read): the time in milliseconds. `status` (read): true.
+//!
+//! # Example
+//! ```click
+//! TSCClock(NOWAIT true);
+//! c :: JiffieClock;
+//! Script(print $(c.jiffies))
+//! ```
+//!
+//! # See also
+//! SetTimestamp
+
+use router::{Class, Config, ConfigError, Element, Handlers, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("TSCClock", create).ports("0/0").residency(Residency::Exclusive).doc(include_str!("clock.rs"));
+/// The clock that a timer advances.
+pub(crate) const JIFFIE: Class = Class { name: "JiffieClock", ..CLASS };
+/// The kernel's clock.
+pub(crate) const LINUX: Class = Class { name: "LinuxClock", ..CLASS };
+
+const NS_PER_S: i64 = 1_000_000_000;
+const NS_PER_MS: i64 = 1_000_000;
+/// FastClick's number for a clock in use.
+const RUNNING: u32 = 2;
+
+struct Clock;
+
+fn create(_: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    Ok(Box::new(Clock))
+}
+
+impl Element for Clock {
+    fn handlers(&self, h: &mut Handlers) {
+        for name in ["now", "now_steady", "cycles"] {
+            h.read(name, |_: &mut Clock, cx| cx.now_ns());
+        }
+        h.read("cycles_hz", |_: &mut Clock, _| NS_PER_S);
+        h.read("phase", |_: &mut Clock, _| RUNNING);
+        h.read("jiffies", |_: &mut Clock, cx| cx.now_ns() / NS_PER_MS);
+        h.read("status", |_: &mut Clock, _| true);
+    }
+}
