@@ -1,4 +1,4 @@
-//! Adds up what handlers of several elements say.
+//! Adds up what handlers of several elements say, and writes to all of them.
 //!
 //! ```click
 //! HandlerAggregate(ELEMENT NAME, ...)
@@ -9,12 +9,13 @@
 //! Ports: none. Workers: exclusive; the elements may be on any.
 //!
 //! # Arguments
-//! - `ELEMENT` (element), any number of times: whose handlers are read.
+//! - `ELEMENT` (element), any number of times: whose handlers are read and written.
 //!
 //! # Handlers
 //! - `add` (read with parameter `HANDLER [ARGUMENT]`): the sum of that handler's values, read from all the elements. What is no number
 //!   counts as 0.
 //! - `avg` (read with the same parameter): their average.
+//! - `write` (write, `HANDLER [VALUE]`): writes the value to that handler of all the elements, in order, up to one that refuses it.
 //!
 //! # Example
 //! ```click
@@ -48,13 +49,22 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(HandlerAggregate { elements }))
 }
 
-/// A reading that is under way.
-struct Reading {
+/// What is wanted of the elements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Sum,
+    Average,
+    /// Only that they take a value.
+    Write,
+}
+
+/// Calls that are under way.
+struct Calls {
     handler: String,
     argument: String,
-    average: bool,
-    /// Elements that were asked.
-    asked: usize,
+    wanted: Wanted,
+    /// Elements that were called.
+    called: usize,
     sum: f64,
 }
 
@@ -65,33 +75,54 @@ fn leading_number(text: &str) -> f64 {
     (0..=end).rev().find_map(|end| text.get(..end)?.parse().ok()).unwrap_or(0.0)
 }
 
-fn start(mut text: &str, average: bool) -> Outcome {
+fn start(mut text: &str, wanted: Wanted) -> Outcome {
     let handler = pop_space(&mut text).to_owned();
-    Outcome::Start(Box::new(Reading { handler, argument: text.to_owned(), average, asked: 0, sum: 0.0 }))
+    Outcome::Start(Box::new(Calls { handler, argument: text.to_owned(), wanted, called: 0, sum: 0.0 }))
+}
+
+impl Calls {
+    /// The call of an element's handler.
+    fn call(&self, element: &ElementName) -> Call {
+        let path = format!("{}.{}", element.name, self.handler);
+        match self.wanted {
+            Wanted::Write => Call::write(path, self.argument.clone()),
+            Wanted::Sum | Wanted::Average => Call::read(path, self.argument.clone()),
+        }
+    }
+
+    /// What is said when all are done, so many.
+    fn result(&self, count: usize) -> String {
+        match self.wanted {
+            Wanted::Sum => general(self.sum),
+            Wanted::Average => general(self.sum / count as f64),
+            Wanted::Write => String::new(),
+        }
+    }
 }
 
 impl Element for HandlerAggregate {
     fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
-        let Some(reading) = state.downcast_mut::<Reading>() else {
-            return Step::Done(Err("no reading".to_owned()));
+        let Some(calls) = state.downcast_mut::<Calls>() else {
+            return Step::Done(Err("no calls".to_owned()));
         };
         match answer {
             Answer::Start => {}
-            Answer::Result(Ok(value)) => reading.sum += leading_number(&value),
+            Answer::Result(Ok(value)) => calls.sum += leading_number(&value),
             Answer::Result(Err(error)) => return Step::Done(Err(error)),
         }
-        if let Some(element) = self.elements.get(reading.asked) {
-            reading.asked += 1;
-            let path = format!("{}.{}", element.name, reading.handler);
-            return Step::Call(Call::read(path, reading.argument.clone()).within(cx.index()));
+        match self.elements.get(calls.called) {
+            Some(element) => {
+                calls.called += 1;
+                Step::Call(calls.call(element).within(cx.index()))
+            }
+            None => Step::Done(Ok(calls.result(self.elements.len()))),
         }
-        let count = if reading.average { self.elements.len() } else { 1 };
-        Step::Done(Ok(general(reading.sum / count as f64)))
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read_outcome("add", |_: &mut HandlerAggregate, _, text| start(text, false));
-        h.read_outcome("avg", |_: &mut HandlerAggregate, _, text| start(text, true));
+        h.read_outcome("add", |_: &mut HandlerAggregate, _, text| start(text, Wanted::Sum));
+        h.read_outcome("avg", |_: &mut HandlerAggregate, _, text| start(text, Wanted::Average));
+        h.write_outcome("write", |_: &mut HandlerAggregate, _, text| start(text, Wanted::Write));
     }
 }
 
