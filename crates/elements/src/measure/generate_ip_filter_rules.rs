@@ -37,7 +37,7 @@
 //! Addresses that rules are not about are left out of them.
 //!
 //! # See also
-//! GenerateIPLookupRules, IPFilter, IPClassifier, AggregateIPFlows
+//! GenerateIPLookupRules, GenerateIPOpenFlowRules, GenerateIPDPDKFlowRules, IPFilter, IPClassifier, AggregateIPFlows
 
 use super::generate_rules::{Flows, Generator, Keep};
 use router::{Class, Config, ConfigError, Element, FileName, PerPacket, Residency};
@@ -69,10 +69,14 @@ fn create(config: &mut Config<'_>, old: bool) -> Result<Box<dyn Element>, Config
     let filter = match pattern.to_ascii_uppercase().as_str() {
         "IPFILTER" => true,
         "IPCLASSIFIER" => false,
-        _ => return Err("PATTERN_TYPE: 'IPFILTER' or 'IPCLASSIFIER' expected".into()),
+        _ => {
+            return Err(
+                "Invalid PATTERN_TYPE for GenerateIPFilterRules. Select in [IPFILTER, IPCLASSIFIER]".into()
+            );
+        }
     };
     if !(keep.src || keep.dst || keep.sport || keep.dport) {
-        return Err("rules must be about something".into());
+        return Err("Cannot continue with empty mask".into());
     }
     let text = move |flows: &Flows| rules_of(flows, filter, old);
     Ok(Box::new(PerPacket(Generator { flows: Flows::new(keep, rules), file: file.0, rules: Box::new(text) })))
@@ -82,7 +86,7 @@ fn create(config: &mut Config<'_>, old: bool) -> Result<Box<dyn Element>, Config
 fn rules_of(flows: &Flows, filter: bool, old: bool) -> String {
     let (reduced, prefix) = flows.reduced();
     let (keep, mut text) = (flows.keep(), String::new());
-    for flow in &reduced {
+    for flow in reduced.keys() {
         let clauses = [
             keep.src.then(|| format!("src net {}/{prefix}", flow.src)),
             keep.dst.then(|| format!("dst net {}/{prefix}", flow.dst)),

@@ -54,7 +54,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     let text = move |flows: &Flows| {
         let (flows, prefix) = flows.reduced();
-        flows.iter().map(|flow| format!("{}/{prefix} {output},\n", flow.dst)).collect()
+        flows.keys().map(|flow| format!("{}/{prefix} {output},\n", flow.dst)).collect()
     };
     Ok(Box::new(PerPacket(Generator { flows: Flows::new(keep, rules), file: file.0, rules: Box::new(text) })))
 }

@@ -2,7 +2,9 @@
 
 use packet::Packet;
 use router::{Cx, Handlers, Simple, Verdict};
-use std::collections::BTreeSet;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::net::Ipv4Addr;
 use wire::{ip_proto, ipv4};
 
@@ -31,6 +33,17 @@ pub(super) struct Keep {
     pub(super) prefix: u32,
 }
 
+/// What is known of a flow's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Traffic {
+    /// Of the first packet.
+    pub(super) protocol: u8,
+    pub(super) bytes: u64,
+}
+
+/// Flows, in order, and what there was of each.
+pub(super) type FlowMap = BTreeMap<Flow, Traffic>;
+
 /// An element that notes flows and says them as rules.
 pub(super) struct Generator {
     pub(super) flows: Flows,
@@ -41,9 +54,32 @@ pub(super) struct Generator {
 }
 
 impl Generator {
-    fn dump(&self) -> String {
+    pub(super) fn dump(&self) -> String {
         (self.rules)(&self.flows)
     }
+
+    /// Writes the rules to the file.
+    pub(super) fn write_dump(&self, cx: &Cx<'_>) -> Result<String, String> {
+        self.write(cx, &self.dump())
+    }
+
+    /// Writes rules to the file, if there are any.
+    pub(super) fn write(&self, cx: &Cx<'_>, rules: &str) -> Result<String, String> {
+        if rules.is_empty() {
+            cx.log(&format!("No rules to write to file: {}", self.file));
+        } else {
+            std::fs::write(&self.file, rules).map_err(|error| format!("{}: {error}", self.file))?;
+        }
+        Ok(String::new())
+    }
+}
+
+/// Declares the handlers of an element with a generator.
+pub(super) fn handlers<E: Any>(h: &mut Handlers, of: fn(&mut E) -> &mut Generator) {
+    h.read("flows_nb", move |e: &mut E, _| of(e).flows.len());
+    h.read("rules_nb", move |e: &mut E, _| of(e).flows.reduced().0.len());
+    h.read("dump", move |e: &mut E, _| of(e).dump());
+    h.read_with("dump_to_file", move |e: &mut E, cx, _| of(e).write_dump(cx));
 }
 
 impl Simple for Generator {
@@ -53,13 +89,7 @@ impl Simple for Generator {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("flows_nb", |e: &mut Generator, _| e.flows.len());
-        h.read("rules_nb", |e: &mut Generator, _| e.flows.reduced().0.len());
-        h.read("dump", |e: &mut Generator, _| e.dump());
-        h.read_with("dump_to_file", |e: &mut Generator, _, _| {
-            std::fs::write(&e.file, e.dump()).map_err(|error| format!("{}: {error}", e.file))?;
-            Ok(String::new())
-        });
+        handlers(h, |e: &mut Generator| e);
     }
 }
 
@@ -70,8 +100,8 @@ fn masked(address: Ipv4Addr, prefix: u32) -> Ipv4Addr {
 }
 
 impl Flow {
-    /// The flow of a packet with a marked IPv4 header.
-    fn of(packet: &Packet, keep: Keep) -> Option<Flow> {
+    /// The flow of a packet with a marked IPv4 header, and what the packet adds to it.
+    fn of(packet: &Packet, keep: Keep) -> Option<(Flow, Traffic)> {
         let ip = ipv4::Header::new_checked(packet.network()?).ok()?;
         let has_ports = matches!(ip.protocol(), ip_proto::TCP | ip_proto::UDP) && ip.is_first_fragment();
         let ports = packet.transport().filter(|_| has_ports).and_then(|transport| transport.first_chunk());
@@ -84,7 +114,8 @@ impl Flow {
             sport: port(keep.sport, [a, b]),
             dport: port(keep.dport, [c, d]),
         };
-        Some(flow.wider(keep.prefix))
+        let traffic = Traffic { protocol: ip.protocol(), bytes: packet.len() as u64 };
+        Some((flow.wider(keep.prefix), traffic))
     }
 
     fn wider(self, prefix: u32) -> Flow {
@@ -94,7 +125,7 @@ impl Flow {
 
 /// The flows seen so far.
 pub(super) struct Flows {
-    seen: BTreeSet<Flow>,
+    seen: FlowMap,
     keep: Keep,
     /// Rules to make, at most.
     rules: usize,
@@ -102,7 +133,7 @@ pub(super) struct Flows {
 
 impl Flows {
     pub(super) fn new(keep: Keep, rules: u32) -> Flows {
-        Flows { seen: BTreeSet::new(), keep, rules: rules as usize }
+        Flows { seen: FlowMap::new(), keep, rules: rules as usize }
     }
 
     pub(super) fn keep(&self) -> Keep {
@@ -115,23 +146,40 @@ impl Flows {
 
     /// Remembers a packet's flow.
     pub(super) fn note(&mut self, packet: &Packet) {
-        if let Some(flow) = Flow::of(packet, self.keep)
-            && self.seen.len() < MOST
-        {
-            self.seen.insert(flow);
+        let Some((flow, traffic)) = Flow::of(packet, self.keep) else { return };
+        let is_full = self.seen.len() >= MOST;
+        match self.seen.entry(flow) {
+            Entry::Occupied(mut seen) => seen.get_mut().bytes += traffic.bytes,
+            Entry::Vacant(seen) if !is_full => drop(seen.insert(traffic)),
+            Entry::Vacant(_) => {}
         }
     }
 
     /// The flows, with prefixes as long as they may be for there to be no more of them than rules are wanted, and how long those are. Prefixes
     /// have a bit at least.
-    pub(super) fn reduced(&self) -> (BTreeSet<Flow>, u32) {
+    pub(super) fn reduced(&self) -> (FlowMap, u32) {
         let (mut flows, mut prefix) = (self.seen.clone(), self.keep.prefix.clamp(1, BITS));
         while flows.len() > self.rules && prefix > 1 {
             prefix -= 1;
-            flows = flows.into_iter().map(|flow| flow.wider(prefix)).collect();
+            flows = wider(flows, prefix);
         }
         (flows, prefix)
     }
+}
+
+/// Flows by shorter prefixes; those that become one have the protocol of the first.
+fn wider(flows: FlowMap, prefix: u32) -> FlowMap {
+    let mut wider = FlowMap::new();
+    for (flow, traffic) in flows {
+        let sum = wider.entry(flow.wider(prefix)).or_insert(Traffic { bytes: 0, ..traffic });
+        sum.bytes += traffic.bytes;
+    }
+    wider
+}
+
+/// The mask of a prefix, as an address.
+pub(super) fn mask(prefix: u32) -> Ipv4Addr {
+    masked(Ipv4Addr::BROADCAST, prefix)
 }
 
 #[cfg(test)]
@@ -144,6 +192,7 @@ mod tests {
         assert_eq!(masked(address, 32), address);
         assert_eq!(masked(address, 9), Ipv4Addr::new(255, 128, 0, 0));
         assert_eq!(masked(address, 0), Ipv4Addr::UNSPECIFIED);
+        assert_eq!(mask(24), Ipv4Addr::new(255, 255, 255, 0));
     }
 
     /// Prefixes get shorter until the rules are few enough, and no shorter.
@@ -152,11 +201,12 @@ mod tests {
         let keep = Keep { src: true, dst: true, sport: false, dport: false, prefix: 32 };
         let mut flows = Flows::new(keep, 2);
         let dst = Ipv4Addr::new(9, 9, 9, 9);
-        flows.seen =
-            (0..8).map(|n| Flow { src: Ipv4Addr::new(1, 0, 0, n), dst, sport: 0, dport: 0 }).collect();
+        let flow = |n| Flow { src: Ipv4Addr::new(1, 0, 0, n), dst, sport: 0, dport: 0 };
+        flows.seen = (0..8).map(|n| (flow(n), Traffic { protocol: 6 + n, bytes: n.into() })).collect();
         let (reduced, prefix) = flows.reduced();
-        let sources: Vec<_> = reduced.iter().map(|flow| flow.src.octets()[3]).collect();
-        assert_eq!((sources, prefix), (vec![0, 4], 30));
+        let sums: Vec<_> = reduced.iter().map(|(flow, sum)| (flow.src.octets()[3], *sum)).collect();
+        let sum = |protocol, bytes| Traffic { protocol, bytes };
+        assert_eq!((sums, prefix), (vec![(0, sum(6, 6)), (4, sum(10, 22))], 30));
         flows.rules = 8;
         assert_eq!(flows.reduced().1, 32);
         flows.rules = 0;

@@ -22,8 +22,10 @@ mod by_aggregate;
 mod check_number_packet;
 mod field;
 mod flows;
+mod generate_ip_dpdk_flow_rules;
 mod generate_ip_filter_rules;
 mod generate_ip_lookup_rules;
+mod generate_ip_open_flow_rules;
 mod generate_rules;
 mod histogram;
 mod ip_rate_monitor;
@@ -74,6 +76,8 @@ pub const CLASSES: &[&Class] = &[
     &generate_ip_filter_rules::OLD,
     &generate_ip_lookup_rules::CLASS,
     &generate_ip_lookup_rules::OLD,
+    &generate_ip_open_flow_rules::CLASS,
+    &generate_ip_dpdk_flow_rules::CLASS,
 ];
 
 /// Why packets are dropped that have no IP header where one is needed.
