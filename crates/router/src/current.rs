@@ -34,7 +34,7 @@ impl Current {
         lock(&self.changed).get(&element).unwrap_or(&info.nodes[element].config).clone()
     }
 
-    /// Says that a handler of an element was written to.
+    /// Says that a handler of an element was written to, which has this name or stands for the argument of this name.
     pub(crate) fn written(&self, info: &Info, element: usize, handler: &str, value: &str) {
         let new = match handler {
             "config" => Some(value.to_owned()),

@@ -96,6 +96,8 @@ pub struct Handler {
     pub private: bool,
     /// Whether a write concerns every instance although they have a shared part.
     pub everywhere: bool,
+    /// The argument that a write changes, if it has another name than the handler.
+    pub argument: Option<&'static str>,
     pub(crate) read: Option<Function>,
     pub(crate) write: Option<Function>,
 }
@@ -129,6 +131,7 @@ impl Handlers {
                 button: false,
                 private: false,
                 everywhere: false,
+                argument: None,
                 read: None,
                 write: None,
             });
@@ -237,6 +240,12 @@ impl Handler {
     /// the first instance alone performs a write unless this is said.
     pub fn to_everywhere(&mut self) -> &mut Handler {
         self.everywhere = true;
+        self
+    }
+
+    /// Says which argument a write changes, where it is not the handler's namesake: the configuration string follows.
+    pub fn of_argument(&mut self, name: &'static str) -> &mut Handler {
+        self.argument = Some(name);
         self
     }
 

@@ -17,6 +17,7 @@
 //! - `p_bit_error` (read, write): the argument P.
 //! - `error_kind` (read, write): the argument KIND.
 //! - `active` (read, write): the argument ACTIVE.
+//! - `config` (write): gives the element new arguments, all of them.
 //!
 //! # Example
 //! ```click
@@ -33,7 +34,7 @@ use std::fmt;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("RandomBitErrors", create).doc(include_str!("random_bit_errors.rs"));
+    Class::new("RandomBitErrors", create).live().doc(include_str!("random_bit_errors.rs"));
 
 type Probability = Fraction<28>;
 
@@ -127,12 +128,14 @@ impl Simple for RandomBitErrors {
             probability.complement().ok_or(BAD_PROBABILITY)?;
             e.probability = probability;
             Ok(())
-        });
+        })
+        .of_argument("P");
         h.read("error_kind", |e: &mut R, _| e.kind);
         h.write("error_kind", |e: &mut R, cx, text| {
             e.kind = router::keyword_value(cx, "KIND", text)?;
             Ok(())
-        });
+        })
+        .of_argument("KIND");
         h.read("active", |e: &mut R, _| e.active);
         h.write("active", |e: &mut R, cx, text| {
             e.active = router::value(cx, text)?;

@@ -72,7 +72,8 @@ impl Simple for EtherEncap {
             h.write(name, |e: &mut E, cx, text| {
                 Header::new(&mut e.header).set_ether_type(router::keyword_value(cx, "ETHERTYPE", text)?);
                 Ok(())
-            });
+            })
+            .of_argument("ETHERTYPE");
         }
     }
 }

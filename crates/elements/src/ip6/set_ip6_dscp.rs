@@ -14,6 +14,7 @@
 //!
 //! # Handlers
 //! - `dscp` (read, write): the argument.
+//! - `config` (write): gives the element a new argument.
 //!
 //! # Example
 //! ```click
@@ -28,7 +29,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetIP6DSCP", create).doc(include_str!("set_ip6_dscp.rs"));
+pub(crate) const CLASS: Class = Class::new("SetIP6DSCP", create).live().doc(include_str!("set_ip6_dscp.rs"));
 
 struct SetIp6Dscp(u8);
 

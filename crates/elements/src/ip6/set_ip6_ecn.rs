@@ -14,6 +14,7 @@
 //!
 //! # Handlers
 //! - `ecn` (read, write): the argument.
+//! - `config` (write): gives the element a new argument.
 //!
 //! # Example
 //! ```click
@@ -29,7 +30,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetIP6ECN", create).doc(include_str!("set_ip6_ecn.rs"));
+pub(crate) const CLASS: Class = Class::new("SetIP6ECN", create).live().doc(include_str!("set_ip6_ecn.rs"));
 
 struct SetIp6Ecn {
     bits: u8,

@@ -13,6 +13,7 @@
 //!
 //! # Handlers
 //! - `flowlabel` (read, write): the argument.
+//! - `config` (write): gives the element a new argument.
 //!
 //! # Example
 //! ```click
@@ -28,7 +29,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simpl
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetIP6FlowLabel", create).doc(include_str!("set_ip6_flow_label.rs"));
+    Class::new("SetIP6FlowLabel", create).live().doc(include_str!("set_ip6_flow_label.rs"));
 
 /// Bits of a flow label.
 const LABEL: u32 = 0xf_ffff;
@@ -57,9 +58,10 @@ impl Simple for SetIp6FlowLabel {
     fn handlers(&self, h: &mut Handlers) {
         h.read("flowlabel", |e: &mut SetIp6FlowLabel, _| e.0);
         h.write("flowlabel", |e: &mut SetIp6FlowLabel, cx, text| {
-            e.0 = checked(router::value(cx, text)?)?;
+            e.0 = checked(router::keyword_value(cx, "FLOW", text)?)?;
             Ok(())
-        });
+        })
+        .of_argument("FLOW");
     }
 }
 

@@ -13,6 +13,7 @@
 //!
 //! # Handlers
 //! - `hopLimit` (read, write): the argument.
+//! - `config` (write): gives the element a new argument.
 //!
 //! # Example
 //! ```click
@@ -27,7 +28,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetIP6Hlim", create).doc(include_str!("set_ip6_hlim.rs"));
+pub(crate) const CLASS: Class = Class::new("SetIP6Hlim", create).live().doc(include_str!("set_ip6_hlim.rs"));
 
 /// Where the hop limit is in the header.
 const HOP_LIMIT: usize = 7;
@@ -53,9 +54,10 @@ impl Simple for SetIp6Hlim {
     fn handlers(&self, h: &mut Handlers) {
         h.read("hopLimit", |e: &mut SetIp6Hlim, _| e.0);
         h.write("hopLimit", |e: &mut SetIp6Hlim, cx, text| {
-            e.0 = router::value(cx, text)?;
+            e.0 = router::keyword_value(cx, "HLIM", text)?;
             Ok(())
-        });
+        })
+        .of_argument("HLIM");
     }
 }
 

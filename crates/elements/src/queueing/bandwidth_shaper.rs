@@ -26,7 +26,7 @@
 //! Shaper, RatedSource
 
 use super::rate::{Bandwidth, GapRate};
-use super::shaper::{checked, handlers, sleep};
+use super::shaper::{checked, handlers, read_rate, sleep};
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
 use std::any::Any;
@@ -122,8 +122,7 @@ impl Element for BandwidthShaper {
 
     fn handlers(&self, h: &mut Handlers) {
         let show = |rate| Bandwidth(rate).to_string();
-        let read =
-            |cx: &Cx<'_>, text: &str| router::keyword_value::<Bandwidth>(cx, "RATE", text).map(|rate| rate.0);
+        let read = |cx: &Cx<'_>, text: &str| read_rate::<Bandwidth>(cx, text).map(|rate| rate.0);
         handlers(h, |e: &mut BandwidthShaper| &mut e.rate, show, read);
     }
 }

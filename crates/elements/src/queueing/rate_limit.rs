@@ -72,6 +72,11 @@ impl RateLimit {
         Ok(limit)
     }
 
+    /// Whether bytes are limited, not packets.
+    pub(super) fn counts_bytes(&self) -> bool {
+        self.bytes
+    }
+
     /// The bucket that it begins with.
     pub(crate) fn bucket(&self) -> TokenBucket {
         self.bucket.clone()
@@ -120,7 +125,7 @@ impl RateLimit {
         self.bucket.next_with_ns(now_ns, self.least())
     }
 
-    /// Declares the handlers `rate` and `config` of an element that has a limit; `then` follows a change.
+    /// Declares the handler `rate` of an element that has a limit, and that `config` says the same; `then` follows a change.
     pub(super) fn handlers<E: Any>(
         h: &mut Handlers,
         of: fn(&mut E) -> &mut RateLimit,
@@ -128,12 +133,12 @@ impl RateLimit {
     ) {
         for name in ["rate", "config"] {
             h.read(name, move |e: &mut E, _| of(e).read());
-            h.write(name, move |e: &mut E, cx, text| {
-                of(e).write(cx, text)?;
-                then(cx);
-                Ok(())
-            });
         }
+        h.write("rate", move |e: &mut E, cx, text| {
+            of(e).write(cx, text)?;
+            then(cx);
+            Ok(())
+        });
     }
 
     fn read(&self) -> String {

@@ -14,8 +14,9 @@
 //! - `BURST_SIZE` (integer): packets that may go at once, instead.
 //!
 //! # Handlers
-//! - `rate`, `config` (read, write): the argument.
+//! - `rate` (read, write): the argument.
 //! - `config` (read): the rate.
+//! - `config` (write): gives the element new arguments, all of them; it keeps its state.
 //!
 //! # Example
 //! ```click
@@ -39,6 +40,7 @@ pub(crate) const CLASS: Class = Class::new("RatedSplitter", create)
     .ports("1/1-2")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .live()
     .doc(include_str!("rated_splitter.rs"));
 
 struct RatedSplitter {

@@ -17,8 +17,9 @@
 //! - `BURST` (integer, default 1): packets a scheduling at most, as in FastClick, where it is 32 by default.
 //!
 //! # Handlers
-//! - `rate`, `config` (read, write): the argument.
+//! - `rate` (read, write): the argument.
 //! - `config` (read): the rate.
+//! - `config` (write): gives the element new arguments, all of them; ACTIVE and BURST stay unless they are among them.
 //! - `active` (read, write): the argument.
 //! - `calls` (read): how often the task ran, how often in vain, how often packets were pushed, pulls in vain, packets pushed.
 //!
@@ -34,7 +35,7 @@ use super::drive::Drive;
 use super::rate::TokenBucket;
 use super::rate_limit::{Arguments, RateLimit};
 use packet::{Anno, BATCH_MAX, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Activity, Args, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
 use std::any::Any;
 
 /// The class.
@@ -42,6 +43,7 @@ pub(crate) const CLASS: Class = Class::new("RatedUnqueue", create)
     .processing("l/h")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .live()
     .doc(include_str!("rated_unqueue.rs"));
 
 struct RatedUnqueue {
@@ -63,24 +65,39 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 /// One that counts packets, or bytes.
 pub(super) fn create_for(config: &mut Config<'_>, bytes: bool) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut arguments, mut length) = (Arguments::new(bytes), Length::default());
-    let (mut active, mut burst) = (true, 1u32);
-    let mut args = arguments.read(config.args()).keyword("ACTIVE", &mut active).keyword("BURST", &mut burst);
-    if bytes {
-        args = args.keyword("EXTRA_LENGTH", &mut length.extra).keyword("LINK_RATE", &mut length.link);
-    }
-    args.finish()?;
-    let limit = RateLimit::of(arguments)?;
-    let burst = burst.max(1) as usize;
-    Ok(Box::new(RatedUnqueue {
-        limit,
-        length,
-        drive: Drive::new(active),
-        burst,
+    let settings = Settings::read(config.args(), bytes)?;
+    let mut e = RatedUnqueue {
+        limit: RateLimit::of(settings.limit)?,
+        length: settings.length,
+        drive: Drive::new(true),
+        burst: 1,
         left: 0,
         asked: 0,
         packets: 0,
-    }))
+    };
+    e.set(settings.active, settings.burst);
+    Ok(Box::new(e))
+}
+
+/// What the arguments say.
+struct Settings {
+    limit: Arguments,
+    length: Length,
+    active: Option<bool>,
+    burst: Option<u32>,
+}
+
+impl Settings {
+    fn read(args: Args<'_, '_>, bytes: bool) -> Result<Settings, ConfigError> {
+        let (mut limit, mut length) = (Arguments::new(bytes), Length::default());
+        let (mut active, mut burst) = (None, None);
+        let mut args = limit.read(args).keyword("ACTIVE", &mut active).keyword("BURST", &mut burst);
+        if bytes {
+            args = args.keyword("EXTRA_LENGTH", &mut length.extra).keyword("LINK_RATE", &mut length.link);
+        }
+        args.finish()?;
+        Ok(Settings { limit, length, active, burst })
+    }
 }
 
 /// What counts of a packet where bytes do.
@@ -104,6 +121,22 @@ impl Length {
 }
 
 impl RatedUnqueue {
+    /// Takes the arguments that stay as they are unless they are given.
+    fn set(&mut self, active: Option<bool>, burst: Option<u32>) {
+        self.drive.active = active.unwrap_or(self.drive.active);
+        self.burst = burst.map_or(self.burst, |burst| burst.max(1) as usize);
+    }
+
+    fn adopt(&mut self, cx: &mut Cx<'_>, config: &str) -> Result<(), ConfigError> {
+        let settings = Settings::read(router::arguments(cx, config), self.limit.counts_bytes())?;
+        let mut limit = RateLimit::of(settings.limit)?;
+        limit.adopt(&self.limit.bucket());
+        (self.limit, self.length) = (limit, settings.length);
+        self.set(settings.active, settings.burst);
+        cx.schedule();
+        Ok(())
+    }
+
     /// The size of the next request. In steps of a vector, so that packets go on before the next are pulled.
     fn step(&mut self, cx: &Cx<'_>) -> usize {
         self.asked = self.left.min(cx.vector()).min(BATCH_MAX);
@@ -112,6 +145,10 @@ impl RatedUnqueue {
 }
 
 impl Element for RatedUnqueue {
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        Some(self.adopt(cx, config))
+    }
+
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.listen(0);
         cx.schedule();

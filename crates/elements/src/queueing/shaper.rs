@@ -27,7 +27,7 @@
 
 use super::rate::GapRate;
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Refused, Residency};
 use std::any::Any;
 
 /// The class.
@@ -57,6 +57,13 @@ pub(crate) fn sleep(cx: &mut Cx<'_>, rate: &GapRate) {
     if let Some(at) = rate.next_ns(cx.now_ns()) {
         cx.timer_at(0, at);
     }
+}
+
+/// The rate in a shaper's arguments, which were written to a handler.
+pub(super) fn read_rate<T: FromArg + Default>(cx: &Cx<'_>, text: &str) -> Result<T, String> {
+    let mut rate = T::default();
+    let read = router::arguments(cx, text).required("RATE", &mut rate).finish();
+    read.map(|()| rate).map_err(|error| error.to_string())
 }
 
 /// Declares the handlers of a shaper: its rate, in units that `show` and `read` know.
@@ -121,12 +128,7 @@ impl Element for Shaper {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        handlers(
-            h,
-            |e: &mut Shaper| &mut e.rate,
-            |rate| rate.to_string(),
-            |cx, text| router::keyword_value(cx, "RATE", text),
-        );
+        handlers(h, |e: &mut Shaper| &mut e.rate, |rate| rate.to_string(), read_rate);
     }
 }
 

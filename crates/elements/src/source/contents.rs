@@ -38,6 +38,11 @@ impl Contents {
         self.bytes.resize(length, 0); // of no data there is nothing to repeat
     }
 
+    /// Whether each packet has random bytes of its own.
+    pub(super) fn is_random(&self) -> bool {
+        self.random
+    }
+
     /// Bytes of a packet.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()

@@ -26,6 +26,7 @@
 //! - `reset` (write, button): sets the count to zero and starts again.
 //! - `data`, `limit`, `burst`, `active`, `length` (read, write): the arguments. What is written to `data` is taken as it is,
 //!   without quotes. `burstsize` and `datasize` are older names of `burst` and `length`.
+//! - `config` (write): gives the element new arguments, all of them, and sets the count to zero. A source that has stopped needs a `reset` to go on.
 //!
 //! # Example
 //! ```click
@@ -37,12 +38,13 @@
 
 use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers, length_handlers};
 use packet::Batch;
-use router::{Activity, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
+use router::{Activity, Args, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("InfiniteSource", create)
     .ports("0/1")
     .activity(Activity::Always)
+    .live()
     .doc(include_str!("infinite_source.rs"));
 
 struct InfiniteSource {
@@ -58,53 +60,59 @@ struct InfiniteSource {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut data = Bytes(DEFAULT_DATA.to_vec());
-    let (mut length, mut datasize) = (-1, None);
-    let (mut end_call, mut headroom) = (None::<router::CallArg>, 0u32);
-    let mut e = InfiniteSource::plain(config);
-    config
-        .args()
-        .positional("DATA", &mut data)
-        .positional("LIMIT", &mut e.limit)
-        .positional("BURST", &mut e.burst)
-        .positional("ACTIVE", &mut e.active)
-        .keyword("LENGTH", &mut length)
-        .keyword("DATASIZE", &mut datasize)
-        .keyword("TIMESTAMP", &mut e.timestamp)
-        .keyword("STOP", &mut e.stop)
-        .keyword("END_CALL", &mut end_call)
-        .keyword("HEADROOM", &mut headroom)
-        .finish()?;
-    e.check(end_call)?;
-    e.contents = Contents::new(data.0, datasize.unwrap_or(length));
-    Ok(Box::new(e))
+    Ok(Box::new(InfiniteSource::read(config.args(), config.output_is_push(0))?))
 }
 
 /// Makes a source of random packets.
 pub(super) fn create_random(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut length, mut end_call) = (0i32, None::<router::CallArg>);
-    let mut e = InfiniteSource::plain(config);
-    config
-        .args()
-        .required("LENGTH", &mut length)
-        .positional("LIMIT", &mut e.limit)
-        .positional("BURST", &mut e.burst)
-        .positional("ACTIVE", &mut e.active)
-        .keyword("TIMESTAMP", &mut e.timestamp)
-        .keyword("STOP", &mut e.stop)
-        .keyword("END_CALL", &mut end_call)
-        .finish()?;
-    if !(0..64 * 1024).contains(&length) {
-        return Err(format!("bad length {length}").into());
-    }
-    e.check(end_call)?;
-    e.contents = Contents::random(length);
-    Ok(Box::new(e))
+    Ok(Box::new(InfiniteSource::read_random(config.args(), config.output_is_push(0))?))
 }
 
 impl InfiniteSource {
+    /// One with these arguments.
+    fn read(args: Args<'_, '_>, push: bool) -> Result<InfiniteSource, ConfigError> {
+        let mut data = Bytes(DEFAULT_DATA.to_vec());
+        let (mut length, mut datasize) = (-1, None);
+        let (mut end_call, mut headroom) = (None::<router::CallArg>, 0u32);
+        let mut e = InfiniteSource::plain(push);
+        args.positional("DATA", &mut data)
+            .positional("LIMIT", &mut e.limit)
+            .positional("BURST", &mut e.burst)
+            .positional("ACTIVE", &mut e.active)
+            .keyword("LENGTH", &mut length)
+            .keyword("DATASIZE", &mut datasize)
+            .keyword("TIMESTAMP", &mut e.timestamp)
+            .keyword("STOP", &mut e.stop)
+            .keyword("END_CALL", &mut end_call)
+            .keyword("HEADROOM", &mut headroom)
+            .finish()?;
+        e.check(end_call)?;
+        e.contents = Contents::new(data.0, datasize.unwrap_or(length));
+        Ok(e)
+    }
+
+    /// One of random packets.
+    fn read_random(args: Args<'_, '_>, push: bool) -> Result<InfiniteSource, ConfigError> {
+        let (mut length, mut end_call) = (0i32, None::<router::CallArg>);
+        let mut e = InfiniteSource::plain(push);
+        args.required("LENGTH", &mut length)
+            .positional("LIMIT", &mut e.limit)
+            .positional("BURST", &mut e.burst)
+            .positional("ACTIVE", &mut e.active)
+            .keyword("TIMESTAMP", &mut e.timestamp)
+            .keyword("STOP", &mut e.stop)
+            .keyword("END_CALL", &mut end_call)
+            .finish()?;
+        if !(0..64 * 1024).contains(&length) {
+            return Err(format!("bad length {length}").into());
+        }
+        e.check(end_call)?;
+        e.contents = Contents::random(length);
+        Ok(e)
+    }
+
     /// What it is unless the arguments say otherwise.
-    fn plain(config: &Config<'_>) -> InfiniteSource {
+    fn plain(push: bool) -> InfiniteSource {
         InfiniteSource {
             contents: Contents::default(),
             limit: -1,
@@ -114,7 +122,7 @@ impl InfiniteSource {
             stop: false,
             end_call: None,
             count: 0,
-            push: config.output_is_push(0),
+            push,
         }
     }
 
@@ -177,6 +185,11 @@ impl Filled for InfiniteSource {
 }
 
 impl Element for InfiniteSource {
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        let read = if self.contents.is_random() { InfiniteSource::read_random } else { InfiniteSource::read };
+        Some(read(router::arguments(cx, config), self.push).map(|new| *self = new))
+    }
+
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if !self.push {
             cx.provide_signal();

@@ -33,6 +33,7 @@ use router::{Activity, Class};
 pub(crate) const CLASS: Class = Class::new("RandomSource", super::infinite_source::create_random)
     .ports("0/1")
     .activity(Activity::Always)
+    .live()
     .doc(include_str!("random_source.rs"));
 
 #[cfg(test)]

@@ -180,7 +180,7 @@ impl Running<'_> {
             Some(Outcome::Done(result)) => {
                 if let (Access::Write, Ok(_), Some(handlers)) = (access, &result, info.handlers(element)) {
                     let name = match handler {
-                        Of::Own(at) => &handlers.list()[at].name,
+                        Of::Own(at) => handlers.list()[at].argument.unwrap_or(&handlers.list()[at].name),
                         Of::Common(name) => name,
                     };
                     info.current.written(&info, element, name, argument);
