@@ -38,6 +38,8 @@ pub enum ErrorKind {
     Write(io::Error),
     /// The file has no bytes at all.
     Empty,
+    /// The file ends within the header that any has.
+    TooShort,
     /// The first bytes are those of no capture format.
     NotACapture {
         /// The first four bytes (zeros where the file is shorter).
@@ -130,6 +132,7 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Write(error) => write!(f, "cannot write: {error}; the last record may be incomplete"),
             // These, and of which files they are said, are Click's words.
             ErrorKind::Empty => f.write_str("empty file"),
+            ErrorKind::TooShort => f.write_str("not a tcpdump file (too short)"),
             ErrorKind::NotACapture { .. } => f.write_str("not a tcpdump file (bad magic number)"),
             ErrorKind::Compression { name } => {
                 write!(f, "{name} compression is not supported; use gzip, or pipe through `{name}` and `-`")
@@ -137,7 +140,7 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Version { major, minor } => {
                 write!(
                     f,
-                    "unknown format version {major}.{minor}; convert it, for example with editcap -F pcap"
+                    "unknown major version {major} (of {major}.{minor}); convert it, for example with editcap -F pcap"
                 )
             }
             ErrorKind::Truncated => f.write_str(
@@ -145,8 +148,8 @@ impl fmt::Display for ErrorKind {
             ),
             ErrorKind::RecordTooLong { length } => write!(
                 f,
-                "the record claims {length} bytes, more than {RECORD_LEN_MAX} are not plausible; \
-                 the file is damaged from here on: cut it off before this byte or capture again"
+                "bad packet header; giving up: the record claims {length} bytes, more than {RECORD_LEN_MAX} are not \
+                 plausible; the file is damaged from here on: cut it off before this byte or capture again"
             ),
             ErrorKind::Malformed { what } => {
                 write!(

@@ -13,7 +13,7 @@ pub(super) const MAGIC_NANOS: u32 = 0xa1b2_3c4d;
 const MAGIC_MODIFIED: u32 = 0xa1b2_cd34;
 
 /// Length in bytes of the file header behind the magic number.
-const HEADER_REST_LEN: usize = 20;
+pub(super) const HEADER_REST_LEN: usize = 20;
 
 /// What a pcap file header says about all its records.
 pub(super) struct Pcap {
@@ -36,7 +36,9 @@ impl Pcap {
         let (order, time_unit_ns, record_header_extra) =
             variant(magic).ok_or(ErrorKind::NotACapture { magic })?;
         let mut rest = [0; HEADER_REST_LEN];
-        source.fill_all(&mut rest)?;
+        if source.fill(&mut rest)? < rest.len() {
+            return Err(ErrorKind::TooShort);
+        }
         let (major, minor) = (order.u16_at(&rest, 0), order.u16_at(&rest, 2));
         if major != 2 {
             return Err(ErrorKind::Version { major, minor });

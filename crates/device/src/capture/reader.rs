@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::error::{Error, ErrorKind, Place};
-use super::pcap::Pcap;
+use super::pcap::{HEADER_REST_LEN, Pcap};
 use super::pcapng::PcapNg;
 use super::source::Source;
 use super::{LinkType, Result};
@@ -143,6 +143,8 @@ fn open_format(source: &mut Source) -> std::result::Result<Format, ErrorKind> {
         PcapNg::open(source).map(Format::PcapNg)
     } else if count == 0 {
         Err(ErrorKind::Empty)
+    } else if source.fill(&mut [0; HEADER_REST_LEN])? < HEADER_REST_LEN {
+        Err(ErrorKind::TooShort)
     } else {
         Err(ErrorKind::NotACapture { magic })
     }
