@@ -6,7 +6,8 @@
 //!
 //! The task of ELEMENT runs in proportion to PARAM: one with 2 four times as often as one with 0.5. The default is 1, which
 //! is 1024 tickets. ELEMENT can also be a compound element: then PARAM multiplies the parameters of the elements within it.
-//! Where a ScheduleInfo further out names an element itself, its parameter replaces what those further in say.
+//! Where a ScheduleInfo further out names an element itself, its parameter replaces what those further in say. A task with 0 does not
+//! run; names of elements that do not exist have no effect.
 //!
 //! Tasks on different workers do not compete.
 //!
@@ -36,8 +37,14 @@ pub(crate) const CLASS: Class = Class::new("ScheduleInfo", create)
 
 struct ScheduleInfo;
 
+/// Numbers as large as this cannot be held with ten bits behind the point.
+const MOST: f64 = (1 << 22) as f64;
+
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    read(config.text())?;
+    let most = f64::from(MAX_TICKETS) / f64::from(DEFAULT_TICKETS);
+    if read(config.text())?.iter().any(|(_, parameter)| *parameter > most) {
+        config.warn(format!("ScheduleInfo too high; reduced to {most}"));
+    }
     Ok(Box::new(ScheduleInfo))
 }
 
@@ -45,15 +52,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 fn read(text: &str) -> Result<Vec<(String, f64)>, ConfigError> {
     let (mut entries, mut error) = (Vec::new(), ConfigError::default());
     for arg in lang::conf::split_args(text) {
-        match lang::conf::split_spaces(&arg).as_slice() {
-            [] => {}
-            [name, parameter] => match parameter.parse::<f64>() {
-                Ok(parameter) if parameter > 0.0 && parameter.is_finite() => {
-                    entries.push((name.clone(), parameter))
-                }
-                _ => error.messages.push(format!("expected 'ELEMENT PARAM', got '{arg}'")),
-            },
-            _ => error.messages.push(format!("expected 'ELEMENT PARAM', got '{arg}'")),
+        let words = lang::conf::split_spaces(&arg);
+        let parameter =
+            |text: &String| text.parse().ok().filter(|&parameter| (0.0..MOST).contains(&parameter));
+        match (words.as_slice(), words.get(1).and_then(parameter)) {
+            ([], _) => {}
+            ([name, _], Some(parameter)) => entries.push((name.clone(), parameter)),
+            _ => error.messages.push(format!("expected 'ELEMENTNAME PARAM', got '{arg}'")),
         }
     }
     if error.messages.is_empty() { Ok(entries) } else { Err(error) }
@@ -96,14 +101,6 @@ impl Element for ScheduleInfo {
             return Ok(());
         }
         let all = all(&info);
-        for (_, named, _) in &all {
-            let known = |node: &router::Node| {
-                node.name == *named || node.name.strip_prefix(named).is_some_and(|rest| rest.starts_with('/'))
-            };
-            if !info.nodes.iter().any(known) {
-                return Err(format!("no element named '{named}'").into());
-            }
-        }
         let has_task = |node: &router::Node| match node.class.activity {
             Activity::Never => false,
             Activity::IfPullInput => node.inputs.first().is_some_and(|port| !port.push),
@@ -112,9 +109,12 @@ impl Element for ScheduleInfo {
         for (element, node) in info.nodes.iter().enumerate().filter(|(_, node)| has_task(node)) {
             if let Some(parameter) = parameter(&all, &node.name) {
                 let tickets = (f64::from(DEFAULT_TICKETS) * parameter).round() as u32; // saturates
-                let tickets = tickets.clamp(1, MAX_TICKETS);
                 let own = node.name.rsplit('/').next().unwrap_or(&node.name);
-                cx.call(Call::write(format!("{own}.tickets"), tickets.to_string()).within(element));
+                let call = match tickets.min(MAX_TICKETS) {
+                    0 => Call::write(format!("{own}.scheduled"), "false"),
+                    tickets => Call::write(format!("{own}.tickets"), tickets.to_string()),
+                };
+                cx.call(call.within(element));
             }
         }
         Ok(())
@@ -147,7 +147,9 @@ mod tests {
 
     #[test]
     fn bad_arguments() {
-        assert!(errors("ScheduleInfo(a)").contains("expected 'ELEMENT PARAM', got 'a'"));
-        assert!(errors("ScheduleInfo(a 1)").contains("no element named 'a'"));
+        for bad in ["a", "a -1", "a 1 2", "a many"] {
+            let said = errors(&format!("ScheduleInfo({bad})"));
+            assert!(said.contains(&format!("expected 'ELEMENTNAME PARAM', got '{bad}'")), "{said}");
+        }
     }
 }
