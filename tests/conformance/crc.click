@@ -6,6 +6,7 @@ Script(wait 1, stop);
 //= with:    8
 //= without:    4 | 61626364
 //= with:    8
+//= CRC32 failed, len 8
 //? good.count
 //= 1
 //? c.drops

@@ -42,6 +42,9 @@ pub(super) fn create_with(
         Some(keyword) => args.keyword(keyword, &mut false).finish()?,
         None => args.finish()?,
     }
+    if keyword.is_none() {
+        check(modulus, offset)?;
+    }
     if modulus <= 1 {
         return Err("alignment modulus must be > 1".into());
     }
@@ -49,6 +52,15 @@ pub(super) fn create_with(
         return Err("alignment offset must be >= 0 and < modulus".into());
     }
     Ok(Box::new(PerPacket(Align)))
+}
+
+/// What Click's Align can align to.
+fn check(modulus: i32, offset: i32) -> Result<(), &'static str> {
+    match modulus {
+        2 | 4 | 8 if offset >= modulus => Err("OFFSET must be smaller than MODULUS"),
+        2 | 4 | 8 => Ok(()),
+        _ => Err("MODULUS must be 2, 4, or 8"),
+    }
 }
 
 impl Simple for Align {
@@ -67,6 +79,12 @@ mod tests {
         let config =
             "InfiniteSource(LIMIT 3, STOP true) -> Align(4, 2) -> d :: Discard; AlignmentInfo(d 4 2)";
         assert_eq!(run_and_read(config, &["d.count"]), ["3"]);
-        assert!(errors("Idle -> Align(4, 4) -> Discard").contains("must be >= 0 and < modulus"));
+        for (arguments, message) in [
+            ("4, 4", "OFFSET must be smaller than MODULUS"),
+            ("16, 0", "MODULUS must be 2, 4, or 8"),
+            ("4, -1", "must be >= 0 and < modulus"),
+        ] {
+            assert!(errors(&format!("Idle -> Align({arguments}) -> Discard")).contains(message));
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! CheckCRC32
 //! ```
 //!
-//! Drops packets whose last four bytes are not the check of the others; removes those bytes from good ones.
+//! Drops packets whose last four bytes are not the check of the others, and reports each on standard error; removes those bytes from
+//! good ones.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; drops add up.
 //!
@@ -38,9 +39,18 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(CheckCrc32 { drops: 0 })))
 }
 
+impl CheckCrc32 {
+    #[cold]
+    fn bad(&mut self, cx: &mut Cx<'_>, len: usize) -> Verdict {
+        cx.log(&format!("CRC32 failed, len {len}"));
+        self.drops += 1;
+        Verdict::Drop("bad checksum")
+    }
+}
+
 impl Simple for CheckCrc32 {
     #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let good = packet
             .data()
             .split_last_chunk::<BYTES>()
@@ -48,8 +58,7 @@ impl Simple for CheckCrc32 {
         if good && packet.take(BYTES) {
             return Verdict::Pass;
         }
-        self.drops += 1;
-        Verdict::Drop("bad checksum")
+        self.bad(cx, packet.len())
     }
 
     fn handlers(&self, h: &mut Handlers) {

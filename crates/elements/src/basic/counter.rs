@@ -35,7 +35,9 @@
 
 use super::rate_average::RateAverage;
 use packet::Batch;
-use router::{Call, CallArg, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Pull, Scope};
+use router::{
+    Call, CallArg, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Pull, Raw, Scope,
+};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Counter", create).doc(include_str!("counter.rs"));
@@ -83,6 +85,19 @@ impl FromArg for Trigger {
     }
 }
 
+impl Trigger {
+    /// The trigger that an argument describes, if it is given.
+    fn of(config: &Config<'_>, name: &str, argument: Option<Raw>) -> Result<Option<Trigger>, ConfigError> {
+        let Some(Raw(text)) = argument else { return Ok(None) };
+        let mut rest = text.as_str();
+        if u64::from_arg(lang::conf::pop_space(&mut rest), config.scope()).is_err() {
+            return Err(format!("{name} type mismatch").into());
+        }
+        let trigger = Trigger::from_arg(&text, config.scope());
+        Ok(Some(trigger.map_err(|error| format!("{name}: {error}"))?))
+    }
+}
+
 /// No packet is longer.
 const LONGEST_PACKET: u64 = 1 << 17;
 
@@ -100,14 +115,17 @@ struct Counter {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut e, mut no_rate, mut precise, mut atomic) = (Counter::default(), false, false, 0u8);
+    let (mut count_call, mut byte_count_call) = (None::<Raw>, None::<Raw>);
     config
         .args()
-        .keyword("COUNT_CALL", &mut e.count_call)
-        .keyword("BYTE_COUNT_CALL", &mut e.byte_count_call)
+        .keyword("COUNT_CALL", &mut count_call)
+        .keyword("BYTE_COUNT_CALL", &mut byte_count_call)
         .keyword("NO_RATE", &mut no_rate)
         .keyword("BATCH_PRECISE", &mut precise)
         .keyword("ATOMIC", &mut atomic)
         .finish()?;
+    e.count_call = Trigger::of(config, "COUNT_CALL", count_call)?;
+    e.byte_count_call = Trigger::of(config, "BYTE_COUNT_CALL", byte_count_call)?;
     e.check_calls();
     Ok(Box::new(e))
 }

@@ -126,8 +126,10 @@ impl ToDump {
     fn find_encap(&mut self, cx: &Cx<'_>) -> Result<(), ConfigError> {
         let mut found: Vec<(&str, LinkType)> = Vec::new();
         for name in &self.encap_from {
-            let element = cx.shared_of::<Encap>(name, "FromDump");
-            let element = element.map_err(|_| format!("'{name}' has no encapsulation type"))?;
+            let element = cx.shared_of::<Encap>(name, "FromDump").map_err(|error| {
+                let exists = cx.info().find(name, Some(cx.index())).is_some();
+                if exists { format!("'{name}' has no 'encap' read handler") } else { error }
+            })?;
             found.push((name, element.linktype()?));
         }
         let Some(&(_, first)) = found.first() else { return Ok(()) };

@@ -49,7 +49,7 @@ use super::by_aggregate::ByAggregate;
 use crate::script::sprintf::general;
 use packet::{Anno, Batch, Packet};
 use router::{
-    Answer, Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, FromArg, Handlers, Pull,
+    Answer, Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, FromArg, Handlers, Pull, Raw,
     Residency, Scope, Step,
 };
 use std::any::Any;
@@ -128,14 +128,26 @@ struct AggregateCounter {
 struct LimitArgs {
     freeze: Option<u64>,
     stop: Option<u64>,
-    call: Option<Limit>,
+    call: Option<Raw>,
 }
 
 impl LimitArgs {
-    fn limit(self, kind: &str) -> Result<Option<Limit>, ConfigError> {
+    /// The call, whose first word is a number of what is `counted`.
+    fn call(&self, kind: &str, counted: &str, scope: Scope<'_>) -> Result<Option<Limit>, ConfigError> {
+        let Some(Raw(text)) = &self.call else { return Ok(None) };
+        let mut rest = text.trim();
+        if u64::from_arg(lang::conf::pop_space(&mut rest), scope).is_err() {
+            return Err(format!("{kind}_CALL first word should be unsigned ({counted})").into());
+        }
+        let limit = Limit::from_arg(text, scope);
+        Ok(Some(limit.map_err(|error| format!("{kind}_CALL: {error}"))?))
+    }
+
+    fn limit(self, kind: &str, counted: &str, scope: Scope<'_>) -> Result<Option<Limit>, ConfigError> {
+        let call = self.call(kind, counted, scope)?;
         let freeze = self.freeze.map(|at| Limit { at, action: Action::Freeze });
         let stop = self.stop.map(|at| Limit { at, action: Action::Stop });
-        let mut given = [freeze, stop, self.call].into_iter().flatten();
+        let mut given = [freeze, stop, call].into_iter().flatten();
         match (given.next(), given.next()) {
             (_, Some(_)) => {
                 Err(format!("'{kind}_FREEZE', '{kind}_STOP', and '{kind}_CALL' are mutually exclusive")
@@ -183,8 +195,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("BANNER", &mut e.banner)
         .keyword("CAPACITY", &mut e.capacity)
         .finish()?;
-    e.aggregate_limit = aggregates.limit("AGGREGATE")?.or(old_aggregates.limit("AGGREGATE")?);
-    e.count_limit = counts.limit("COUNT")?.or(old_counts.limit("COUNT")?);
+    let of_aggregates = |args: LimitArgs| args.limit("AGGREGATE", "number of aggregates", config.scope());
+    let of_counts = |args: LimitArgs| args.limit("COUNT", "count", config.scope());
+    e.aggregate_limit = of_aggregates(aggregates)?.or(of_aggregates(old_aggregates)?);
+    e.count_limit = of_counts(counts)?.or(of_counts(old_counts)?);
     Ok(Box::new(e))
 }
 

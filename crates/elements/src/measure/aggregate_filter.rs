@@ -41,13 +41,18 @@ struct AggregateFilter {
     /// For all others.
     default: usize,
     outputs: usize,
+    /// Aggregates of the last pattern that another range had, with its output.
+    taken: Vec<(u32, usize)>,
 }
+
+/// Aggregates of a pattern that are reported one by one, at most.
+const REPORTS: usize = 100;
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut patterns = Vec::new();
     config.args().rest(&mut patterns).finish()?;
     let outputs = config.outputs();
-    let mut e = AggregateFilter { ranges: Vec::new(), default: usize::MAX, outputs };
+    let mut e = AggregateFilter { ranges: Vec::new(), default: usize::MAX, outputs, taken: Vec::new() };
     let (mut errors, mut closed) = (Vec::new(), false);
     for (number, pattern) in patterns.iter().enumerate() {
         if closed {
@@ -59,7 +64,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
             continue;
         }
         match e.add_pattern(pattern) {
-            Ok(all) => closed = all,
+            Ok(all) => {
+                closed = all;
+                for (aggregate, output) in e.taken.drain(..) {
+                    let output = output.min(outputs);
+                    config.warn(format!(
+                        "pattern {number}: aggregate {aggregate} already filtered to output {output}"
+                    ));
+                }
+            }
             Err(error) => errors.push(format!("pattern {number}{error}")),
         }
     }
@@ -108,6 +121,11 @@ impl AggregateFilter {
             let Some(from) = first else { break };
             if known.first > from {
                 parts.push(Range { first: from, last: known.first - 1, ..range });
+            }
+            if known.output != range.output {
+                let both = from.max(known.first)..=range.last.min(known.last);
+                let left = REPORTS.saturating_sub(self.taken.len());
+                self.taken.extend(both.take(left).map(|aggregate| (aggregate, known.output)));
             }
             first = known.last.checked_add(1);
         }
@@ -161,11 +179,23 @@ mod tests {
         }
     }
 
+    /// What another pattern sends elsewhere already is noted, one by one.
+    #[test]
+    fn conflicts() {
+        let mut filter = AggregateFilter { ranges: Vec::new(), default: 99, outputs: 0, taken: Vec::new() };
+        for (first, last, output) in [(3, 5, 0), (8, 8, 1), (1, 9, 1)] {
+            filter.add(Range { first, last, output });
+        }
+        assert_eq!(filter.taken, [(3, 0), (4, 0), (5, 0)]);
+        filter.add(Range { first: 0, last: u32::MAX, output: 2 });
+        assert_eq!((filter.taken.len(), filter.taken[3]), (12, (1, 1)));
+    }
+
     proptest! {
         /// The first range that fits decides, whatever overlaps.
         #[test]
         fn overlaps(ranges in prop::collection::vec((0u32..40, 0u32..40), 0..12)) {
-            let mut filter = AggregateFilter { ranges: Vec::new(), default: 99, outputs: 0 };
+            let mut filter = AggregateFilter { ranges: Vec::new(), default: 99, outputs: 0, taken: Vec::new() };
             for (output, &(first, last)) in ranges.iter().enumerate() {
                 filter.add(Range { first, last, output });
             }

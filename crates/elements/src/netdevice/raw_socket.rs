@@ -77,7 +77,7 @@ const WITH_HEADER: u8 = 255;
 fn open(kind: SocketType, protocol: u8) -> Result<OwnedFd, String> {
     let number = NonZeroU32::new(protocol.into()).map(Protocol::from_raw);
     let opened = socket_with(AddressFamily::INET, kind, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, number);
-    opened.map_err(|error| Trouble::at_socket("opening a raw socket", error.into()).to_string())
+    opened.map_err(|error| Trouble::at_socket("socket", error.into()).to_string())
 }
 
 struct RawSocket {
@@ -154,7 +154,9 @@ fn claim(protocol: u8, port: u16) -> Result<Option<OwnedFd>, String> {
     }
     let fd = open(kind, protocol)?;
     let bound = bind(&fd, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
-    bound.map_err(|error| Trouble::at_socket(&format!("binding port {port}"), error.into()).to_string())?;
+    // Click says so whatever the port is for.
+    let doing = format!("port {port}: Bind for planetlab port registration failed");
+    bound.map_err(|error| Trouble::at_socket(&doing, error.into()).to_string())?;
     Ok(Some(fd))
 }
 
@@ -309,6 +311,11 @@ mod tests {
         let taken = std::net::UdpSocket::bind("0.0.0.0:0").expect("a port");
         let port = taken.local_addr().expect("an address").port();
         let said = errors(&format!("FromRawSocket(UDP, {port}) -> Discard"));
-        assert!(said.contains(&format!("binding port {port}: Address already in use")), "{said}");
+        assert!(
+            said.contains(&format!(
+                "port {port}: Bind for planetlab port registration failed: Address already in use"
+            )),
+            "{said}"
+        );
     }
 }

@@ -62,7 +62,7 @@ use rustix::net::{
 };
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// The class.
@@ -150,7 +150,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         "UNIX" | "UNIX_DGRAM" => {
             args.required("FILENAME", &mut name).positional("LOCAL_FILENAME", &mut own_name)
         }
-        _ => return Err(format!("unknown socket type '{kind}'").into()),
+        _ => return Err(format!("unknown socket type `{kind}'").into()),
     };
     args.keyword("CLIENT", &mut client)
         .keyword("SNAPLEN", &mut snaplen)
@@ -170,8 +170,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         let local = own_address.map(|address| SocketAddrV4::new(address, own_port.0).into());
         (AddressFamily::INET, remote.into(), local, None, Some(remote))
     } else {
-        let local = own_name.as_deref().map(unix).transpose()?;
-        let remote = unix(&name)?;
+        let local = own_name.as_deref().map(|name| unix("local", name)).transpose()?;
+        let remote = unix("remote", &name)?;
         (AddressFamily::UNIX, remote, local, Some(own_name.unwrap_or(name)), None)
     };
     let client = !learns && client.unwrap_or(config.outputs() == 0 || local.is_some());
@@ -208,12 +208,18 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }))
 }
 
-fn unix(name: &str) -> Result<SocketAddrAny, ConfigError> {
+/// The address that a file's name is; `end` says whose.
+fn unix(end: &str, name: &str) -> Result<SocketAddrAny, ConfigError> {
     let address = match name.strip_prefix('@') {
         Some(name) => SocketAddrUnix::new_abstract_name(name.as_bytes()),
         None => SocketAddrUnix::new(name),
     };
-    Ok(address.map_err(|_| format!("filename '{name}' too long"))?.into())
+    Ok(address.map_err(|_| format!("{end} filename '{name}' too long"))?.into())
+}
+
+/// The address and port of another host.
+fn inet(address: &SocketAddrAny) -> Option<String> {
+    SocketAddrV4::try_from(address.clone()).ok().map(|address| address.to_string())
 }
 
 fn declaration(cx: &Cx<'_>) -> String {
@@ -228,8 +234,8 @@ fn failed(call: &'static str) -> impl Fn(Errno) -> String {
 impl Settings {
     /// An address, for messages.
     fn place(&self, address: &SocketAddrAny) -> String {
-        match (SocketAddrV4::try_from(address.clone()), &self.file) {
-            (Ok(address), _) => address.to_string(),
+        match (inet(address), &self.file) {
+            (Some(address), _) => address,
             (_, Some(file)) => file.clone(),
             _ => "an abstract name".to_owned(),
         }
@@ -255,12 +261,12 @@ impl Settings {
             if self.family == AddressFamily::INET {
                 sockopt::set_socket_reuseaddr(&fd, true).map_err(failed("setsockopt(SO_REUSEADDR)"))?;
             }
-            let doing = format!("binding {}", self.place(own));
+            let doing = format!("{}: bind", self.place(own));
             rustix::net::bind(&fd, own)
                 .map_err(|error| Trouble::at_socket(&doing, error.into()).to_string())?;
         }
         if self.client && self.stream {
-            let doing = format!("connecting to {}", self.place(&self.remote));
+            let doing = format!("{}: connect", self.place(&self.remote));
             rustix::net::connect(&fd, &self.remote)
                 .map_err(|error| Trouble::at_socket(&doing, error.into()).to_string())?;
         } else if self.stream {
@@ -278,9 +284,30 @@ impl Socket {
         }
     }
 
-    fn close(&mut self, cx: &mut Cx<'_>, why: &str) {
-        self.say(cx, &format!("closed connection: {why}"));
-        self.active = None;
+    /// Says that a connection or a socket is there or gone, by the number of its descriptor as Click does.
+    fn say_of(&self, cx: &Cx<'_>, what: &str, fd: &OwnedFd, place: &str) {
+        self.say(cx, &format!("{what} connection {}{place}", fd.as_raw_fd()));
+    }
+
+    /// Says of a stream where it goes to, or where others may connect to.
+    fn say_open(&self, cx: &Cx<'_>, fd: &OwnedFd) {
+        let place = self.settings.place(&self.settings.remote);
+        match (self.settings.stream, self.settings.client) {
+            (true, true) => self.say_of(cx, "opened", fd, &format!(" to {place}")),
+            (true, false) => {
+                self.say(cx, &format!("listening for connections on {place} ({})", fd.as_raw_fd()))
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, cx: &mut Cx<'_>, error: Option<Errno>) {
+        if let Some(error) = error {
+            self.say(cx, &device::plain(&error.into()));
+        }
+        if let Some(active) = self.active.take() {
+            self.say_of(cx, "closed", &active, "");
+        }
         let waiting = self.waiting.len() as u64;
         self.waiting.drain(..).for_each(|packet| cx.pool().free(packet));
         cx.count_drops("the connection was closed", waiting);
@@ -290,11 +317,11 @@ impl Socket {
         while let (None, true, Some(fd)) = (&self.active, self.settings.stream, &self.fd)
             && let Ok((connection, from)) = rustix::net::acceptfrom_with(fd, FLAGS)
         {
-            if self.is_wanted(cx, from.as_ref()) {
+            let wanted = self.is_wanted(cx, from.as_ref());
+            let place = format!(" from {}", from.as_ref().and_then(inet).unwrap_or_default());
+            self.say_of(cx, if wanted { "opened" } else { "denied" }, &connection, &place);
+            if wanted {
                 self.active = Some(Arc::new(connection));
-                self.say(cx, "opened connection");
-            } else {
-                self.say(cx, "refused connection");
             }
         }
     }
@@ -319,6 +346,10 @@ impl Socket {
             Ok((len, _, from)) if len > 0 => {
                 let serves = !self.settings.client && !self.settings.stream;
                 if serves && !self.is_wanted(cx, from.as_ref()) {
+                    if self.settings.verbose {
+                        let place = from.as_ref().and_then(inet).unwrap_or_default();
+                        self.say(cx, &format!("dropped datagram from {place}"));
+                    }
                     cx.drop(packet, "from a host that is not wanted");
                     return true;
                 }
@@ -331,8 +362,8 @@ impl Socket {
                 cx.pool().free(packet);
                 match other {
                     Err(Errno::AGAIN | Errno::INTR) => {}
-                    Err(error) => self.close(cx, &std::io::Error::from(error).to_string()),
-                    Ok(_) if self.settings.stream => self.close(cx, "end of data"),
+                    Err(error) => self.close(cx, Some(error)),
+                    Ok(_) if self.settings.stream => self.close(cx, None),
                     Ok(_) => {} // an empty datagram
                 }
                 return false;
@@ -370,9 +401,7 @@ impl Socket {
                 }
                 Err(Errno::AGAIN | Errno::NOBUFS) => return,
                 Err(Errno::INTR) => {}
-                Err(error) if self.settings.stream => {
-                    self.close(cx, &std::io::Error::from(error).to_string())
-                }
+                Err(error) if self.settings.stream => self.close(cx, Some(error)),
                 Err(error) => {
                     if !std::mem::replace(&mut self.failing, true) {
                         let trouble = Trouble::at_socket("sending", error.into());
@@ -410,6 +439,7 @@ impl Element for Socket {
         let list = |name: &Option<String>| name.as_ref().map(|name| Membership::of(cx, name)).transpose();
         (self.allow, self.deny) = (list(&self.settings.allow)?, list(&self.settings.deny)?);
         let fd = Arc::new(self.settings.open()?);
+        self.say_open(cx, &fd);
         if self.settings.client || !self.settings.stream {
             self.active = Some(fd.clone());
         }
@@ -484,12 +514,12 @@ mod tests {
     #[test]
     fn arguments() {
         for (arguments, error) in [
-            ("FROG, 1.2.3.4, 5", "unknown socket type 'FROG'"),
+            ("FROG, 1.2.3.4, 5", "unknown socket type `FROG'"),
             ("TCP, 1.2.3.4", "PORT: required argument missing"),
             ("UNIX, /a, /b, /c", "too many arguments"),
             ("UDP, 1.2.3.4, 70000", "PORT: "),
             ("UDP, ADDR 127.0.0.1, PORT 0, DENY frog", "no element named 'frog'"),
-            ("UDP, 127.0.0.1, 0, ALLOW d", "'d' is not a IPRouteTable element"),
+            ("UDP, 127.0.0.1, 0, ALLOW d", "d is not an IPRouteTable"),
             ("UNIX, /a, DENY d", "DENY: unknown argument"),
         ] {
             let said = errors(&format!("Socket({arguments}) -> d :: Discard"));
@@ -505,13 +535,13 @@ mod tests {
         for (arguments, error) in [
             (
                 "UDP, 192.0.2.1, 9",
-                "binding 192.0.2.1:9: Cannot assign requested address; this machine does not have this address",
+                "192.0.2.1:9: bind: Cannot assign requested address; this machine does not have this address",
             ),
             (
                 "TCP, 127.0.0.1, 1, CLIENT true",
-                "connecting to 127.0.0.1:1: Connection refused; nobody listens there",
+                "127.0.0.1:1: connect: Connection refused; nobody listens there",
             ),
-            ("UNIX, /nowhere/socket", "binding /nowhere/socket: No such file or directory; there is no such"),
+            ("UNIX, /nowhere/socket", "/nowhere/socket: bind: No such file or directory; there is no such"),
         ] {
             let said = errors(&format!("Socket({arguments}) -> Discard"));
             assert!(said.contains(error), "{said}");
@@ -529,7 +559,7 @@ mod tests {
              Socket(UDP, ADDR 127.83.75.1, PORT {open}, WAIT_LEARN true, CLIENT true, ALLOW here, DENY all) -> a :: Counter(COUNT_CALL 3 done.run) -> Discard;
              shut :: FromSocket(udp, 127.83.75.1, {closed}, DENY here, HEADROOM 64) -> b :: Counter -> Discard;
              Socket(TCP, 127.83.75.1, PORT {stream}, DENY all, ALLOW here) -> c :: Counter(BYTE_COUNT_CALL 10 done.run) -> Discard;
-             Socket(TCP, 127.83.75.1, {shut}, DENY here) -> d :: Counter -> Discard;
+             lid :: Socket(TCP, 127.83.75.1, {shut}, DENY here, VERBOSE true) -> d :: Counter -> Discard;
              s :: TimedSource(0.01, hello) -> t :: Tee(4) -> Socket(UDP, 127.83.75.1, {open}, CLIENT true);
              t[1] -> ToSocket(UDP, 127.83.75.1, {closed});
              t[2] -> Socket(TCP, 127.83.75.1, {stream}, CLIENT true);
@@ -543,6 +573,10 @@ mod tests {
         assert!(read("a.count").parse::<u64>().unwrap() >= 3);
         assert_eq!([read("b.count"), read("d.count")], ["0", "0"]);
         assert!(read("shut.drop_reasons").contains("from a host that is not wanted"));
+        let said = router.info().log.text();
+        for part in ["listening for connections on 127.83.75.1:", "denied connection "] {
+            assert!(said.contains(&format!("lid :: Socket: {part}")), "{said}");
+        }
     }
 
     /// What one socket sends the other receives, whole and in order: over a stream larger than any buffer, and over

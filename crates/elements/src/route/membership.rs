@@ -26,6 +26,10 @@ impl Membership {
             .or_else(|_| in_table::<DirectTable>(cx, name))
             .or_else(|_| in_table::<RangeTable>(cx, name))
             .or_else(|_| in_table::<Table4>(cx, name))
+            .map_err(|error| match cx.info().find(name, Some(cx.index())) {
+                Some(_) => format!("{name} is not an IPRouteTable"),
+                None => error,
+            })
     }
 
     pub(crate) fn has(&self, cx: &Cx<'_>, address: Ipv4Addr) -> bool {
