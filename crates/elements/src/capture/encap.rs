@@ -2,6 +2,7 @@
 
 use device::capture::{LinkType, Reader};
 use packet::Packet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use wire::{ipv4, ipv6};
 
@@ -50,17 +51,46 @@ pub(crate) struct Encap {
     path: String,
     linktype: OnceLock<Result<LinkType, String>>,
     opened: Mutex<Option<Reader>>,
+    /// Whether somebody wants to know where each packet begins in the file.
+    watched: AtomicBool,
+    /// Where the packet that was read last does.
+    position: AtomicU64,
 }
 
 impl Encap {
     /// That of a capture.
     pub(super) fn of_file(path: &str) -> Encap {
-        Encap { path: path.to_owned(), linktype: OnceLock::new(), opened: Mutex::default() }
+        Encap::new(path.to_owned(), OnceLock::new())
     }
 
     /// One that is known.
     pub(crate) fn known(linktype: LinkType) -> Encap {
-        Encap { path: String::new(), linktype: Ok(linktype).into(), opened: Mutex::default() }
+        Encap::new(String::new(), Ok(linktype).into())
+    }
+
+    fn new(path: String, linktype: OnceLock<Result<LinkType, String>>) -> Encap {
+        let (watched, position) = (AtomicBool::new(false), AtomicU64::new(0));
+        Encap { path, linktype, opened: Mutex::default(), watched, position }
+    }
+
+    /// Has packets emitted one by one from now on, so that [`Encap::position`] is that of the packet that comes.
+    pub(crate) fn watch(&self) {
+        self.watched.store(true, Relaxed);
+    }
+
+    /// Where in the file the last packet begins, once somebody watches.
+    pub(crate) fn position(&self) -> u64 {
+        self.position.load(Relaxed)
+    }
+
+    /// Packets that may be emitted at once, of `want`.
+    pub(super) fn at_once(&self, want: usize) -> usize {
+        if self.watched.load(Relaxed) { want.min(1) } else { want }
+    }
+
+    /// Says where the packet begins that is emitted next.
+    pub(super) fn set_position(&self, position: u64) {
+        self.position.store(position, Relaxed);
     }
 
     /// The link type.

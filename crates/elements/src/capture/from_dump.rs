@@ -407,7 +407,9 @@ impl FromDump {
     }
 
     fn fill(&mut self, cx: &mut Cx<'_>, batch: &mut Batch, want: usize) -> Option<Next> {
+        let want = self.encap.at_once(want);
         let met = reading::fill(cx, batch, want, SKIPS_PER_RUN, |cx| self.next(cx));
+        self.encap.set_position(self.source.position);
         self.count += batch.len() as u64;
         met
     }

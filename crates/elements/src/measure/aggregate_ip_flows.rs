@@ -24,7 +24,8 @@
 //! - `FRAGMENTS` (boolean): whether fragments are taken care of. The default is true on a push input; it cannot be true on a
 //!   pull input.
 //! - `TRACEINFO` (file name): writes an XML summary of each flow there, `-` for standard output.
-//! - `SOURCE` (element): accepted; Click notes that element's file and positions in the summary.
+//! - `SOURCE` (element): where packets come from: its handler `filename` says what the summary names as the file. Of a FromDump it notes, too,
+//!   where in the file each flow begins (then packets are read one by one).
 //! - `CAPACITY` (integer, default 1000000): the most flows; packets of more are treated like those of other protocols. Click
 //!   has no limit.
 //!
@@ -42,10 +43,11 @@
 
 use super::flows::{Flow, Flows, Hosts, Key, Seen, Timeouts};
 use super::notifier::Notifier;
+use crate::capture::encap::Encap;
 use packet::{Anno, Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Refused, Residency,
-    Verdict,
+    Answer, Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Refused,
+    Residency, Step, Verdict,
 };
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -86,8 +88,28 @@ struct AggregateIpFlows {
     waiting_count: usize,
     warned: bool,
     trace_name: String,
-    trace: Option<Box<dyn Write + Send>>,
+    trace: Option<Trace>,
+    source_name: Option<String>,
+    source: Option<Arc<Encap>>,
     outputs: usize,
+}
+
+/// The summary of flows.
+struct Trace {
+    file: Box<dyn Write + Send>,
+    /// Whether its head is written.
+    headed: bool,
+}
+
+impl Trace {
+    /// Writes the head, unless it is there, with the name of the file that packets come from.
+    fn head(&mut self, source: &str) -> io::Result<()> {
+        if std::mem::replace(&mut self.headed, true) {
+            return Ok(());
+        }
+        let source = if source.is_empty() { String::new() } else { format!(" file='{source}'") };
+        writeln!(self.file, "<?xml version='1.0' standalone='yes'?>\n<trace{source}>")
+    }
 }
 
 /// What goes to a new configuration.
@@ -139,6 +161,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         warned: false,
         trace_name: trace_name.0,
         trace: None,
+        source_name: source.map(|element| element.name),
+        source: None,
         outputs: config.outputs(),
     }))
 }
@@ -170,7 +194,8 @@ impl AggregateIpFlows {
         let mut paint = u8::from(seen.error) * 2 + u8::from(seen.flipped);
         let mut aggregate = 0;
         if let Some(key) = seen.key() {
-            let Some(found) = self.flows.find(key, &seen, time_ns) else {
+            let position = self.source.as_ref().map_or(0, |source| source.position());
+            let Some(found) = self.flows.find(key, &seen, time_ns, position) else {
                 return Fate::Fail("too many flows");
             };
             let (reverse, ended) = (found.flow.reverse, found.ended);
@@ -265,11 +290,14 @@ impl AggregateIpFlows {
         let time = |ns: i64| format!("{}.{:09}", ns.div_euclid(NS_PER_S), ns.rem_euclid(NS_PER_S));
         let (begin, duration) = (time(flow.first_ns), time((flow.last_ns - flow.first_ns).max(0)));
         let [forth, back] = flow.packets;
+        let position =
+            if flow.position == 0 { String::new() } else { format!(" filepos='{}'", flow.position) };
         // A full disk must not stop the packets; what is missing shows in the file's end.
+        let _ = trace.head("");
         let _ = write!(
-            trace,
+            trace.file,
             "<flow aggregate='{}' src='{src}' sport='{sport}' dst='{dst}' dport='{dport}' begin='{begin}' \
-             duration='{duration}'>\n  <stream dir='0' packets='{forth}' /><stream dir='1' packets='{back}' />\n\
+             duration='{duration}'{position}>\n  <stream dir='0' packets='{forth}' /><stream dir='1' packets='{back}' />\n\
              </flow>\n",
             flow.aggregate
         );
@@ -286,7 +314,7 @@ impl AggregateIpFlows {
 }
 
 impl Element for AggregateIpFlows {
-    fn initialize(&mut self, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if self.trace_name.is_empty() {
             return Ok(());
         }
@@ -294,11 +322,35 @@ impl Element for AggregateIpFlows {
             "-" => Ok(Box::new(io::stdout())),
             name => std::fs::File::create(name).map(|file| Box::new(BufWriter::new(file)) as _),
         };
-        let head = "<?xml version='1.0' standalone='yes'?>\n<trace>\n";
-        let started = opened.and_then(|mut trace| trace.write_all(head.as_bytes()).map(|()| trace));
-        self.trace =
-            Some(started.map_err(|error| format!("{}: {}", self.trace_name, device::plain(&error)))?);
+        let failed = |error: io::Error| format!("{}: {}", self.trace_name, device::plain(&error));
+        let mut trace = Trace { file: opened.map_err(failed)?, headed: false };
+        match &self.source_name {
+            Some(name) => {
+                if let Ok(source) = cx.shared_of::<Encap>(name, "FromDump") {
+                    source.watch();
+                    self.source = Some(source);
+                }
+                cx.start(Box::new(())); // what the file is called
+            }
+            None => trace.head("").map_err(failed)?,
+        }
+        self.trace = Some(trace);
         Ok(())
+    }
+
+    /// Asks where packets come from, and writes that into the summary's head.
+    fn resume(&mut self, cx: &mut Cx<'_>, _state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
+        match (answer, &self.source_name) {
+            (Answer::Start, Some(name)) => {
+                return Step::Call(Call::read(format!("{name}.filename"), "").within(cx.index()));
+            }
+            (Answer::Result(name), _) => {
+                let name = name.unwrap_or_default();
+                let _ = self.trace.as_mut().map(|trace| trace.head(name.trim()));
+            }
+            _ => {}
+        }
+        Step::Done(Ok(String::new()))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
@@ -339,7 +391,8 @@ impl Element for AggregateIpFlows {
     fn finish(&mut self, _cx: &mut Cx<'_>) {
         self.clear();
         if let Some(trace) = &mut self.trace {
-            let _ = trace.write_all(b"</trace>\n").and_then(|()| trace.flush());
+            let _ = trace.head("");
+            let _ = trace.file.write_all(b"</trace>\n").and_then(|()| trace.file.flush());
         }
     }
 

@@ -111,6 +111,8 @@ pub(super) struct Flow {
     used: u64,
     /// Packets in the first packet's direction, and in the other.
     pub(super) packets: [u32; 2],
+    /// Where its first packet is in a file, if that is known.
+    pub(super) position: u64,
 }
 
 const BOTH: u8 = 3;
@@ -165,8 +167,8 @@ impl Flows {
         (self.table, self.next) = (old.table, old.next);
     }
 
-    /// The flow of a packet, made if it is new; `None` if there are too many.
-    pub(super) fn find(&mut self, key: Key, seen: &Seen, time_ns: i64) -> Option<Found> {
+    /// The flow of a packet, which is at a position of a file, made if it is new; `None` if there are too many.
+    pub(super) fn find(&mut self, key: Key, seen: &Seen, time_ns: i64, position: u64) -> Option<Found> {
         self.uses += 1;
         let full = self.table.len() >= self.capacity;
         if let Some(flow) = self.table.get_mut(&key) {
@@ -187,6 +189,7 @@ impl Flows {
             last_ns: time_ns,
             used: self.uses,
             packets: [0; 2],
+            position,
         };
         self.next = self.next.wrapping_add(1).max(1);
         Some(Found { flow, ended: self.table.insert(key, flow) })

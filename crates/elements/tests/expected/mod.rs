@@ -140,7 +140,7 @@ fn play(acts: &[Act<'_>], form: &Form<'_>) -> String {
             if !goes_on {
                 router.finish();
             }
-            let printed = router.info().log.text();
+            let printed = router.info().log.text().replace(&form.directory.display().to_string(), "$DIR");
             before = Some(router);
             Ok(Found { printed, values })
         });
