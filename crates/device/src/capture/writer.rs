@@ -150,6 +150,11 @@ impl Writer {
         &self.name
     }
 
+    /// Cuts further packets to this length, 0 for no limit; what the file's head says of it stays.
+    pub fn set_snaplen(&mut self, snaplen: u32) {
+        self.options.snaplen = snaplen;
+    }
+
     /// Hands everything written so far to the system, so that a reader of the file sees it.
     ///
     /// # Errors

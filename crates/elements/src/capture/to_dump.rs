@@ -250,7 +250,7 @@ impl Element for ToDump {
         }
     }
 
-    /// The file goes on with a namesake that writes the same file in the same way.
+    /// The file goes on with a namesake that writes the same file with the same headers.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         match std::mem::replace(&mut self.output, Output::Closed) {
             Output::Open(writer) => Some(Box::new((self.filename.clone(), self.options, *writer))),
@@ -263,8 +263,10 @@ impl Element for ToDump {
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         let Ok(kept) = state.downcast::<(String, Options, Writer)>() else { return Ok(()) };
-        let (filename, options, writer) = *kept;
-        if (&filename, options) == (&self.filename, self.options) {
+        let (filename, options, mut writer) = *kept;
+        let snaplen = self.options.snaplen;
+        if (&filename, Options { snaplen, ..options }) == (&self.filename, self.options) {
+            writer.set_snaplen(snaplen);
             self.output = Output::Open(Box::new(writer));
         } else if let Err(error) = writer.close() {
             cx.log(&format!("{} :: ToDump: {error}", cx.name()));
