@@ -115,8 +115,6 @@ const FAMILIES: &[(&str, &str)] = &[
     ("Radiotap", WIRELESS),
     ("SR2", WIRELESS),
     ("SR", WIRELESS),
-    ("TCPIn", STREAMS),
-    ("TCPOut", STREAMS),
     ("Wep", WIRELESS),
     ("Wifi", WIRELESS),
 ];
@@ -128,8 +126,7 @@ const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
 const LOCKS: &str = "elements need no locks here: each belongs to one worker; remove the element";
 const MEASURE: &str =
     "cycles of single packets are not counted; measure the program with 'clique run --time' or perf(1)";
-const STREAMS: &str =
-    "TCP streams cannot be changed in passing; IPRewriter and TCPRewriter change addresses and ports";
+const STREAMS: &str = "TCPIn and TCPOut let elements change TCP streams, and answer retransmissions themselves; this one is not built";
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";
 const THREADS: &str =
     "use StaticThreadSched to place elements on workers; 'clique check' shows who runs what";

@@ -12,7 +12,7 @@
 //! pattern all packets leave by output 0.
 //!
 //! FlowContextDispatcher also looks at where its outputs lead: one that an UDPIn is next behind, be there elements with one output in between, takes UDP
-//! packets with a marked IP header only, and others go on to the next patterns. A context arrow of FastClick's language stands for one: what an element's
+//! packets with a marked IP header only, one that a TCPIn is next behind takes TCP packets only, and others go on to the next patterns. A context arrow of FastClick's language stands for one: what an element's
 //! output sends along `~>`, to several places perhaps, goes to a FlowContextDispatcher with a rule `-` for each of them, in their order.
 //! `~udp>` puts a further UDPIn behind it, `~ip>` an IPIn, and `~/ip>` an IPOut.
 //!
@@ -40,7 +40,7 @@
 use super::compiled::Compiled;
 use super::pattern::Pattern;
 use super::program::Program;
-use crate::flow::udp_in;
+use crate::flow::{tcp_in, udp_in};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Info, PerPacket, Simple, Verdict};
 
@@ -77,8 +77,8 @@ impl Rules {
 
 struct CtxDispatcher {
     rules: Rules,
-    /// Those for packets that are not UDP, if some outputs take UDP only.
-    others: Option<Rules>,
+    /// Those for UDP, for TCP and for other packets, if some outputs take some of them only.
+    by_kind: Option<Box<[Rules; 3]>>,
     otherwise: Verdict,
 }
 
@@ -90,12 +90,12 @@ struct ContextDispatcher {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (rules, otherwise) = read_all(config)?;
-    Ok(Box::new(PerPacket(CtxDispatcher { rules: Rules::new(&rules), others: None, otherwise })))
+    Ok(Box::new(PerPacket(CtxDispatcher { rules: Rules::new(&rules), by_kind: None, otherwise })))
 }
 
 fn create_for_contexts(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (rules, otherwise) = read_all(config)?;
-    let dispatcher = CtxDispatcher { rules: Rules::new(&rules), others: None, otherwise };
+    let dispatcher = CtxDispatcher { rules: Rules::new(&rules), by_kind: None, otherwise };
     Ok(Box::new(PerPacket(ContextDispatcher { rules, dispatcher })))
 }
 
@@ -123,23 +123,37 @@ fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Verdict)>, Verdict), C
     Ok((rules, if next < outputs { Verdict::Output(outputs - 1) } else { Verdict::Drop(NO_PATTERN) }))
 }
 
-/// Whether an UDPIn is next behind an output.
-fn leads_to_udp(info: &Info, element: usize, output: usize) -> bool {
+/// The kinds of packets, with the classes that take no others.
+const KINDS: [Option<&str>; 3] = [Some(udp_in::CLASS.name), Some(tcp_in::CLASS.name), None];
+
+/// Which kind a packet is.
+#[inline]
+fn kind_of(packet: &Packet) -> usize {
+    match packet {
+        packet if udp_in::takes(packet) => 0,
+        packet if tcp_in::takes(packet) => 1,
+        _ => 2,
+    }
+}
+
+/// The class among those that take one kind only which is next behind an output.
+fn leads_to(info: &Info, element: usize, output: usize) -> Option<&'static str> {
     let (mut element, mut output) = (element, output);
     // As many steps as there are elements, for there may be a circle.
     for _ in &info.nodes {
         let Some(&[(next, _)]) = info.nodes[element].outputs.get(output).map(|port| &port.peers[..]) else {
-            return false;
+            return None;
         };
-        if info.nodes[next].class.name == udp_in::CLASS.name {
-            return true;
+        let name = info.nodes[next].class.name;
+        if KINDS.contains(&Some(name)) {
+            return Some(name);
         }
         if info.nodes[next].outputs.len() != 1 {
-            return false;
+            return None;
         }
         (element, output) = (next, 0);
     }
-    false
+    None
 }
 
 /// What a rule says of the output.
@@ -185,10 +199,7 @@ fn verdict(target: Target, is_default: bool, next: &mut usize, outputs: usize) -
 impl Simple for CtxDispatcher {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let rules = match &self.others {
-            Some(others) if !udp_in::takes(packet) => others,
-            _ => &self.rules,
-        };
+        let rules = self.by_kind.as_ref().map_or(&self.rules, |by_kind| &by_kind[kind_of(packet)]);
         rules.verdicts.get(rules.compiled.run(packet.data())).copied().unwrap_or(self.otherwise)
     }
 
@@ -199,14 +210,18 @@ impl Simple for CtxDispatcher {
 
 impl Simple for ContextDispatcher {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let udp_only = |verdict: Verdict| match verdict {
-            Verdict::Pass => leads_to_udp(cx.info(), cx.index(), 0),
-            Verdict::Output(output) => leads_to_udp(cx.info(), cx.index(), output),
-            Verdict::Drop(_) => false,
+        let only = |verdict: Verdict| match verdict {
+            Verdict::Pass => leads_to(cx.info(), cx.index(), 0),
+            Verdict::Output(output) => leads_to(cx.info(), cx.index(), output),
+            Verdict::Drop(_) => None,
         };
-        let others: Vec<_> = self.rules.iter().filter(|(_, verdict)| !udp_only(*verdict)).cloned().collect();
-        if others.len() < self.rules.len() {
-            self.dispatcher.others = Some(Rules::new(&others));
+        if self.rules.iter().any(|(_, verdict)| only(*verdict).is_some()) {
+            let takes = |kind, verdict| only(verdict).is_none_or(|class| kind == Some(class));
+            let rules = KINDS.map(|kind| {
+                let some = self.rules.iter().filter(|(_, verdict)| takes(kind, *verdict));
+                Rules::new(&some.cloned().collect::<Vec<_>>())
+            });
+            self.dispatcher.by_kind = Some(Box::new(rules));
         }
         Ok(())
     }

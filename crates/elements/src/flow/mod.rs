@@ -5,6 +5,7 @@
 //! has its own flows. When a flow ends, only the manager learns of it: others notice when its number is another flow's, or when they look.
 
 mod balancer;
+mod connections;
 mod consistency_check;
 mod ctx_ip_load_balancer;
 mod ctx_manager;
@@ -28,10 +29,14 @@ mod ip_in;
 mod ip_out;
 pub(crate) mod key;
 mod mappings;
+mod segment;
 mod shared;
 mod space;
 mod store_flow_id;
+mod stream;
 mod table;
+pub(crate) mod tcp_in;
+mod tcp_out;
 mod tcp_reorder;
 mod translator;
 pub(crate) mod udp_in;
@@ -81,6 +86,8 @@ pub const CLASSES: &[&Class] = &[
     &store_flow_id::CLASS,
     &hash_table_test::CLASS,
     &tcp_reorder::CLASS,
+    &tcp_in::CLASS,
+    &tcp_out::CLASS,
     &ip_in::CLASS,
     &ip_out::CLASS,
     &udp_in::CLASS,

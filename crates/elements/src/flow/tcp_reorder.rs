@@ -39,22 +39,20 @@
 //! FlowIPManager, CTXManager, TCPFragmenter
 
 use super::NO_FLOW;
+use super::segment::{NO_TCP, Segment};
 use super::space::Space;
 use super::waiting::{List, Refusal, Span, Waiting, before};
-use crate::ip::header::header;
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, Refused, TableSize, Verdict};
 use std::any::Any;
 use std::time::Duration;
-use wire::ip_proto;
-use wire::tcp::{self, flag};
+use wire::tcp::flag;
 
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("TCPReorder", create).ports("1/1-2").processing("h/h").doc(include_str!("tcp_reorder.rs"));
 
 /// Why packets are dropped.
-const NO_TCP: &str = "no TCP header";
 const NO_SYN: &str = "flow without SYN";
 const SEEN: &str = "retransmission";
 const FULL: &str = "no room to wait";
@@ -103,31 +101,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }))
 }
 
-/// What counts of a packet.
-#[derive(Clone, Copy)]
-struct Segment {
-    span: Span,
-    flags: u8,
-}
-
-impl Segment {
-    #[inline]
-    fn of(packet: &Packet) -> Option<Segment> {
-        let ip = header(packet)?;
-        let is_whole = ip.protocol() == ip_proto::TCP && !ip.is_fragment();
-        let tcp = tcp::Header::new_checked(packet.transport().filter(|_| is_whole)?).ok()?;
-        let data = usize::from(ip.total_len()).checked_sub(ip.header_len() + tcp.header_len())?;
-        let (start, flags) = (tcp.sequence(), tcp.flags());
-        // A SYN and a FIN have a number as a byte has.
-        let len = data as u32 + u32::from(flags & (flag::SYN | flag::FIN) != 0);
-        Some(Segment { span: Span { start, end: start.wrapping_add(len) }, flags })
-    }
-
-    fn has(&self, flag: u8) -> bool {
-        self.flags & flag != 0
-    }
-}
-
 /// What becomes of a packet.
 enum Fate {
     Settled(Verdict),
@@ -149,7 +122,7 @@ impl TcpReorder {
         let known = self.flows.of(packet.flow(), |mut old| drop_all(cx, waiting, &mut old.waiting, ENDED));
         let Some((flow, _)) = known else { return Fate::Settled(Verdict::Drop(NO_FLOW)) };
         flow.seen_ns = cx.now_ns();
-        let Span { start, end } = segment.span;
+        let Span { start, end } = segment.span();
         let was_there = flow.has_begun && before(start, flow.next);
         if segment.has(flag::SYN) && !was_there {
             drop_all(cx, waiting, &mut flow.waiting, ENDED);
@@ -179,13 +152,13 @@ impl TcpReorder {
         let (Some(segment), Some((flow, _))) = (Segment::of(&packet), self.flows.of(tag, drop)) else {
             return cx.drop(packet, NO_FLOW);
         };
-        match self.waiting.insert(&mut flow.waiting, segment.span, packet) {
+        match self.waiting.insert(&mut flow.waiting, segment.span(), packet) {
             Ok(()) if self.waiting.len() == 1 => cx.timer_after(0, INTERVAL),
             Ok(()) => {}
             Err((packet, Refusal::Known)) => return cx.drop(packet, SEEN),
             // One that waits for nothing needs no room.
-            Err((packet, Refusal::Full)) if segment.span.start == flow.next => {
-                flow.next = segment.span.end;
+            Err((packet, Refusal::Full)) if segment.span().start == flow.next => {
+                flow.next = segment.span().end;
                 push(cx, 0, &mut leaving.in_order, packet);
             }
             Err((packet, Refusal::Full)) => return cx.drop(packet, FULL),
@@ -303,6 +276,7 @@ mod tests {
     use crate::inject::send;
     use crate::ip::samples::{edited, with_options};
     use proptest::prelude::*;
+    use wire::{ip_proto, tcp};
 
     /// Bytes of headers in the packets here.
     const HEADERS: usize = 40;

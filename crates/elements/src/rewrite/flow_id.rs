@@ -20,7 +20,7 @@ impl FlowId {
 
     /// The identifier of packets that go the other way.
     #[inline]
-    pub(super) fn reversed(self) -> FlowId {
+    pub(crate) fn reversed(self) -> FlowId {
         FlowId { saddr: self.daddr, daddr: self.saddr, sport: self.dport, dport: self.sport }
     }
 

@@ -1,0 +1,3 @@
+//! error Found no or more than 1 TCPOut element. Specify which one to use with OUTNAME
+Idle -> in :: TCPIn(RETURNNAME back) -> Discard;
+Idle -> back :: TCPIn(RETURNNAME in) -> TCPOut -> Discard;
