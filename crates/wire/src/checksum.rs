@@ -26,10 +26,14 @@ impl Sum {
     /// The sum of 20 bytes, an IPv4 or TCP header without options: three loads and no loop.
     #[inline]
     pub fn of_20(bytes: &[u8; 20]) -> Sum {
-        let (words, rest) = bytes.as_chunks::<8>();
-        let (rest, _) = rest.as_chunks::<4>();
-        let long = words.iter().fold(Sum::ZERO, |sum, &w| sum.add(Sum(u64::from_ne_bytes(w))));
-        rest.iter().fold(long, |sum, &w| sum.add(Sum(u64::from(u32::from_ne_bytes(w)))))
+        let [words @ .., a, b, c, d] = bytes;
+        let &[a, b, c, d] = &[*a, *b, *c, *d];
+        let (words, _) = words.as_chunks::<8>();
+        let [first, second] = [0, 1].map(|i| words.get(i).map_or(0, |&word| u64::from_ne_bytes(word)));
+        // Each carry is taken along with the next addition. After the last one the sum is small, so that its carry makes none.
+        let (sum, carry) = first.overflowing_add(second);
+        let (sum, carry) = sum.carrying_add(u64::from(u32::from_ne_bytes([a, b, c, d])), carry);
+        Sum(sum + u64::from(carry))
     }
 
     /// The sum of `bytes` but for the 16-bit word at the even offset `field`: a checksum field counts as zero while its value
@@ -122,6 +126,36 @@ impl Sum {
     }
 }
 
+/// A checksum of which a part is known beforehand, such as that of a header whose fields are the same in all packets but a few.
+///
+/// Words are added by subtracting them from the complement of the sum: one instruction each, and two for the checksum less than
+/// folding and complementing a [`Sum`].
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Partial(u32);
+
+impl Partial {
+    /// That of what has been added so far.
+    #[inline]
+    pub fn of(sum: Sum) -> Partial {
+        Partial(!u32::from(sum.fold()))
+    }
+
+    /// Adds 16-bit words, given in host order: not more than a thousand in all, so that the sum stays far from 32 bits.
+    #[inline]
+    pub fn add_words<const N: usize>(self, words: [u16; N]) -> Partial {
+        const { assert!(N < 1000) };
+        words.iter().fold(self, |Partial(rest), &word| Partial(rest.wrapping_sub(u32::from(word))))
+    }
+
+    /// The checksum field's value, in host order.
+    #[inline]
+    #[must_use]
+    pub fn checksum(self) -> u16 {
+        checksum_of_complement(self.0)
+    }
+}
+
 /// Bytes from which on a sum in blocks is faster.
 const LONG: usize = 128;
 
@@ -197,7 +231,10 @@ pub fn verify(bytes: &[u8]) -> bool {
 #[inline]
 #[must_use]
 pub fn update_u16(checksum: u16, old: u16, new: u16) -> u16 {
-    !fold32(u32::from(!checksum) + u32::from(!old) + u32::from(new))
+    // The sum of the complements of `checksum` and `old`, and `new`; of that the complement.
+    const COMPLEMENTS: u32 = u32::MAX - 2 * 0xffff;
+    let sum = u32::from(checksum) + u32::from(old);
+    checksum_of_complement(sum.wrapping_sub(u32::from(new)).wrapping_add(COMPLEMENTS))
 }
 
 /// The checksum after two aligned 16-bit words, given as one 32-bit number, changed from `old` to `new`.
@@ -206,13 +243,22 @@ pub fn update_u16(checksum: u16, old: u16, new: u16) -> u16 {
 #[inline]
 #[must_use]
 pub fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
+    const COMPLEMENTS: u32 = u32::MAX - 3 * 0xffff; // as in `update_u16`, with two halves of `old`
     let halves = |v: u32| (v >> 16) + (v & 0xffff);
-    !fold32(u32::from(!checksum) + halves(!old) + halves(new))
+    let sum = u32::from(checksum) + halves(old);
+    checksum_of_complement(sum.wrapping_sub(halves(new)).wrapping_add(COMPLEMENTS))
 }
 
 #[inline]
 fn fold32(sum: u32) -> u16 {
     (sum.wrapping_add(sum.rotate_right(16)) >> 16) as u16 // see `Sum::fold`
+}
+
+/// `!fold32(!n)`: a checksum, of the complement of its sum; or of two words that are taken out of it, one of which is the checksum so far. With `s = !n` and `r` the rotation, `!(s + r(s))` is `n + r(n) + 1`, so
+/// that nothing is complemented: two or three instructions less where `n` can be made in the place of its complement.
+#[inline]
+pub(crate) fn checksum_of_complement(n: u32) -> u16 {
+    (n.wrapping_add(n.rotate_right(16)).wrapping_add(1) >> 16) as u16
 }
 
 /// The sum of the IPv4 pseudo-header; `len` is the length in bytes of the transport header and its payload.
@@ -268,6 +314,25 @@ mod tests {
             let folded = if sum == 0 { 0 } else { (sum - 1) % 0xffff + 1 };
             assert_eq!(u64::from(Sum(sum).fold().to_be()), folded, "{sum:#x}");
             assert_eq!(Sum(sum).is_all_ones(), folded == 0xffff, "{sum:#x}");
+        }
+    }
+
+    /// All values at the edges, beside the rule as the RFC has it.
+    #[test]
+    fn updates_and_partial_sums_at_the_edges() {
+        let rule = |checksum: u16, old: &[u16], new: &[u16]| {
+            let sum = old.iter().fold(Sum::ZERO.add_u16(!checksum), |sum, old| sum.add_u16(!old));
+            new.iter().fold(sum, |sum, &new| sum.add_u16(new)).checksum()
+        };
+        let edges = [0u16, 1, 0x7fff, 0x8000, 0xfffe, 0xffff];
+        for i in 0..edges.len().pow(3) {
+            let [checksum, old, new] = [36, 6, 1].map(|step| edges[i / step % 6]);
+            assert_eq!(update_u16(checksum, old, new), rule(checksum, &[old], &[new]));
+            let wide = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
+            let wide_rule = rule(checksum, &[old, new], &[new, checksum]);
+            assert_eq!(update_u32(checksum, wide(old, new), wide(new, checksum)), wide_rule);
+            let partial = Partial::of(Sum::ZERO.add_u16(checksum)).add_words([old, new]);
+            assert_eq!(partial.checksum(), Sum::of_words([checksum, old, new]).checksum());
         }
     }
 

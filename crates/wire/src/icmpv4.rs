@@ -197,11 +197,11 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     /// Makes an echo request the reply, with code 0, and updates the checksum: one load and one store.
     #[inline]
     pub fn answer_echo(&mut self) {
-        let [kind, code, high, low] = get_array::<0, 4, _>(&self.0);
-        // One's complement sums are the same in any order of the bytes.
-        let [old, sum] = [[kind, code], [high, low]].map(u16::from_ne_bytes);
-        let new = u16::from_ne_bytes([kind::ECHO_REPLY, 0]);
-        let [high, low] = checksum::update_u16(sum, old, new).to_ne_bytes();
+        const { assert!(kind::ECHO_REPLY == 0) };
+        // Type and code become zero, so that the new checksum is that of the old one and them taken away: the complements of both words, added. One's
+        // complement sums are the same in any order of the bytes.
+        let old = u32::from_ne_bytes(get_array::<0, 4, _>(&self.0));
+        let [high, low] = checksum::checksum_of_complement(old).to_ne_bytes();
         set_array::<0, 4, _>(&mut self.0, [kind::ECHO_REPLY, 0, high, low]);
     }
 

@@ -38,6 +38,12 @@ impl<B: Deref<Target = [u8; HEADER_LEN]>> Header<B> {
         usize::from(get_u8::<0, _>(&self.0) & 0xf) * 4
     }
 
+    /// Whether the first octet is that of a header of version 4 without options.
+    #[inline]
+    pub fn has_no_options(&self) -> bool {
+        get_u8::<0, _>(&self.0) == WITHOUT_OPTIONS
+    }
+
     /// The type-of-service octet: DSCP and ECN.
     #[inline]
     pub fn tos(&self) -> u8 {
@@ -183,11 +189,12 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     /// Makes the datagram a new one: whole, allowed to be fragmented, and with this time to live. Updates the checksum.
     #[inline]
     pub fn renew(&mut self, ttl: u8) {
-        let [flags, offset, old_ttl, protocol, high, low] = get_array::<6, 6, _>(&self.0);
-        // One's complement sums are the same in any order of the bytes.
-        let [old, new] = [[flags, offset, old_ttl, protocol], [0, 0, ttl, protocol]].map(u32::from_ne_bytes);
+        let [flags, offset, old_ttl, _, high, low] = get_array::<6, 6, _>(&self.0);
+        // One's complement sums are the same in any order of the bytes. The protocol, which shares its word with the time to live, does not
+        // change: a zero does for it on both sides.
+        let [old, new] = [[flags, offset, old_ttl, 0], [0, 0, ttl, 0]].map(u32::from_ne_bytes);
         let sum = checksum::update_u32(u16::from_ne_bytes([high, low]), old, new);
-        set_array::<6, 4, _>(&mut self.0, new.to_ne_bytes());
+        set_array::<6, 3, _>(&mut self.0, [0, 0, ttl]);
         set_array::<10, 2, _>(&mut self.0, sum.to_ne_bytes());
     }
 
@@ -213,6 +220,13 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     #[inline]
     pub fn set_dst(&mut self, addr: Ipv4Addr) {
         set_array::<16, 4, _>(&mut self.0, addr.octets());
+    }
+
+    /// Exchanges the addresses, which the checksum does not notice: one load and one store, since they are neighbours.
+    #[inline]
+    pub fn swap_addresses(&mut self) {
+        let both = u64::from_ne_bytes(get_array::<12, 8, _>(&self.0));
+        set_array::<12, 8, _>(&mut self.0, both.rotate_left(32).to_ne_bytes());
     }
 
     /// Computes and stores the checksum of a header without options; for others see [`fill_checksum`].
@@ -289,10 +303,15 @@ const WITHOUT_OPTIONS: u8 = 0x45;
 pub fn check_usual(bytes: &[u8], verify_checksum: bool) -> Option<Extent> {
     let header = Header::new_checked(bytes).ok()?;
     let total_len = usize::from(header.total_len());
-    let usual =
-        get_u8::<0, _>(header.0) == WITHOUT_OPTIONS && (HEADER_LEN..=bytes.len()).contains(&total_len);
-    let right = usual && (!verify_checksum || Sum::of_20(header.as_bytes()).is_all_ones());
+    let right = (HEADER_LEN..=bytes.len()).contains(&total_len) && is_usual(header, verify_checksum);
     right.then_some(Extent { header_len: HEADER_LEN, total_len })
+}
+
+/// Whether a header has version 4, no options and, if `verify_checksum`, the right checksum. Nothing is said about the total length.
+#[inline(always)] // where it is used it is most of what there is to do
+#[must_use]
+pub fn is_usual(header: Header<&[u8; HEADER_LEN]>, verify_checksum: bool) -> bool {
+    header.has_no_options() && (!verify_checksum || Sum::of_20(header.as_bytes()).is_all_ones())
 }
 
 /// All checks one by one. Kept out of line, it does not swell every caller of [`check`].
@@ -552,6 +571,22 @@ mod tests {
             let updated = ip.checksum();
             ip.fill_checksum();
             assert_eq!(updated, ip.checksum());
+        }
+    }
+
+    #[test]
+    fn addresses_change_places() {
+        let mut bytes = SAMPLE;
+        let mut ip = Header::new(&mut bytes);
+        ip.swap_addresses();
+        assert_eq!((ip.src().octets(), ip.dst().octets()), ([192, 168, 0, 199], [192, 168, 0, 1]));
+        assert!(is_usual(Header::new(&bytes), true));
+        for first in 0..=255 {
+            bytes[0] = first;
+            let ip = Header::new(&bytes);
+            assert_eq!(ip.has_no_options(), ip.version() == 4 && ip.header_len() == HEADER_LEN);
+            assert_eq!(is_usual(ip, false), ip.has_no_options());
+            assert_eq!(is_usual(ip, true), first == 0x45);
         }
     }
 
