@@ -130,30 +130,31 @@ impl Batch {
         }
     }
 
-    /// Moves the packets of which `goes` says so, by what each has in `ways`, to the end of `others`, in order; those that stay move together.
+    /// Moves the packets of which `goes` says so to the end of `others`, in order; those that stay move together.
     /// No branch depends on which go, because no processor could guess it.
     ///
     /// # Panics
-    /// If there are not as many ways as packets, or if all packets would not fit there.
+    /// If it doesn't say so for as many as there are, or if all packets would not fit there.
     #[inline]
-    pub fn part<W: Copy>(&mut self, ways: &[W], others: &mut Batch, mut goes: impl FnMut(W) -> bool) {
-        let count = std::mem::take(&mut self.0.len); // a panic in `goes` leaks packets instead of freeing them twice
+    pub fn part(&mut self, goes: &[bool], others: &mut Batch) {
+        let count = self.0.len;
         let (from, to) = (&mut self.0.packets, &mut others.0.packets[others.0.len..]);
-        assert!(ways.len() == count && count <= to.len(), "batch overflow");
+        assert!(goes.len() == count && count <= to.len(), "batch overflow");
         let (from, to) = (from.as_mut_ptr(), to.as_mut_ptr());
-        let mut gone = 0;
-        for (at, &way) in ways.iter().enumerate() {
-            // SAFETY: `gone` is at most `at`, which is less than `count`: all places are within both arrays. The packet is
-            // copied to two places, of which the lengths below own exactly one: with each packet one of the places moves
-            // on, and the other is written again or lies behind the end.
+        let (mut gone, mut kept) = (0, 0);
+        for (at, &goes) in goes.iter().enumerate() {
+            // SAFETY: each packet before counts for one of `gone` and `kept`, so that both are at most `at`, which is less than `count`: all
+            // places are within both arrays. The packet is copied to two places, of which the lengths below own exactly one: with each packet
+            // one of the places moves on, and the other is written again or lies behind the end.
             unsafe {
                 from.add(at).copy_to_nonoverlapping(to.add(gone), 1);
-                from.add(at).copy_to(from.add(at - gone), 1);
+                from.add(at).copy_to(from.add(kept), 1);
             }
-            gone += usize::from(goes(way));
+            gone += usize::from(goes);
+            kept += usize::from(!goes);
         }
         others.0.len += gone;
-        self.0.len = count - gone;
+        self.0.len = kept;
     }
 
     /// Moves the packets from `at` on to the end of `rest`.

@@ -1,6 +1,7 @@
 //! One packet: a buffer, exclusively owned.
 
 use crate::arena::{Arena, Class};
+use std::hint::cold_path;
 use std::ptr::NonNull;
 
 /// Bytes of metadata at the start of every buffer: two cache lines.
@@ -275,16 +276,43 @@ impl Packet {
         if N + M > self.headroom() && !self.shift_for_headroom(N + M) {
             return None;
         }
-        // Worked out before it is stored, or it would be loaded again.
-        let start = self.headroom() - (N + M);
-        // SAFETY: `start` was lowered by no more than there was in front of the data, which is initialised and owned; the borrow of `self`
-        // makes the access exclusive, and the arrays do not overlap.
-        let arrays = unsafe {
-            let front = self.room_ptr().add(start);
-            (&mut *front.cast::<[u8; N]>(), &mut *front.add(N).cast::<[u8; M]>())
-        };
-        self.meta_mut().start = start as u32;
-        Some(arrays)
+        let start = self.meta().start - (N + M) as u32;
+        self.meta_mut().start = start;
+        // SAFETY: `start` was lowered by no more than there was in front of the data.
+        Some(unsafe { self.arrays_at(start) })
+    }
+
+    /// As [`Self::push_arrays`]; the first `N` bytes become the network header, and the transport header starts behind them.
+    /// `None`, and nothing changed, also if the data would have to move for that, or if it lies too far behind in a large buffer: see
+    /// [`Self::push`] and [`Self::set_network`].
+    #[inline]
+    #[must_use]
+    pub fn push_network<const N: usize, const M: usize>(&mut self) -> Option<(&mut [u8; N], &mut [u8; M])> {
+        const { assert!(N < NEAR && N + M <= u16::MAX as usize) };
+        let start = self.meta().start.wrapping_sub((N + M) as u32);
+        // One comparison tells that there is as much headroom, and that both positions fit.
+        if start > u32::from(u16::MAX) - NEAR as u32 {
+            cold_path();
+            return None;
+        }
+        let m = self.meta_mut();
+        (m.start, m.network, m.transport) = (start, start as u16 + 1, start as u16 + 1 + N as u16);
+        // SAFETY: `start` was lowered by no more than there was in front of the data, or it would have wrapped around.
+        Some(unsafe { self.arrays_at(start) })
+    }
+
+    /// The bytes from an offset of the data area on. The offset is given because whoever has just stored it would load it again.
+    ///
+    /// # Safety
+    /// `N + M` bytes of data or headroom lie there.
+    #[inline]
+    unsafe fn arrays_at<const N: usize, const M: usize>(
+        &mut self,
+        offset: u32,
+    ) -> (&mut [u8; N], &mut [u8; M]) {
+        // SAFETY: the bytes lie within the data area by what the caller says; that is initialised and owned. The borrow of `self` makes the
+        // access exclusive.
+        unsafe { arrays_from(self.room_ptr().add(offset as usize)) }
     }
 
     /// Removes `n` bytes from the end; false, and nothing changed, if there are fewer.
@@ -417,13 +445,25 @@ impl Packet {
     /// Says where the network header and the transport header start, `header_len` bytes apart.
     #[inline]
     pub fn set_network(&mut self, offset: isize, header_len: usize) {
+        if !self.set_near_network(offset, header_len) {
+            let network = self.absolute(offset);
+            self.set_network_far(network, network.wrapping_add(header_len));
+        }
+    }
+
+    /// As [`Self::set_network`] where one comparison tells that both positions fit, which they nearly always do. False, and nothing changed, where
+    /// it doesn't: for those who keep all they need in registers as long as nothing is called.
+    #[inline]
+    #[must_use]
+    pub fn set_near_network(&mut self, offset: isize, header_len: usize) -> bool {
         let network = self.absolute(offset);
-        // One comparison tells that both fit, which they nearly always do.
         if header_len > NEAR || network > usize::from(u16::MAX) - NEAR {
-            return self.set_network_far(network, network.wrapping_add(header_len));
+            cold_path();
+            return false;
         }
         let m = self.meta_mut();
         (m.network, m.transport) = (network as u16, (network + header_len) as u16);
+        true
     }
 
     /// Stores positions of which one may not fit, or both.
@@ -496,6 +536,41 @@ impl Packet {
     #[inline]
     pub fn network_mut(&mut self) -> Option<&mut [u8]> {
         self.tail_mut_at(self.meta().network)
+    }
+
+    /// All bytes from the network header to the end of the data, if the transport header starts `N` bytes behind it. The same as
+    /// [`Self::network`] where [`Self::network_header_len`] is `N`, in half of the instructions.
+    #[inline]
+    pub fn network_of<const N: usize>(&self) -> Option<&[u8]> {
+        if self.has_network_of::<N>() { self.network() } else { None }
+    }
+
+    /// The network header and `M` bytes behind it, writable, if the transport header starts `N` bytes behind the network header, and all of them are
+    /// there.
+    #[inline]
+    pub fn network_arrays_mut<const N: usize, const M: usize>(
+        &mut self,
+    ) -> Option<(&mut [u8; N], &mut [u8; M])> {
+        const { assert!(0 < N && N + M <= u16::MAX as usize) };
+        let (network, end) = (u32::from(self.meta().network), self.meta().end);
+        // Positions are stored plus one.
+        if !self.has_network_of::<N>() || network + (N + M - 1) as u32 > end {
+            cold_path();
+            return None;
+        }
+        // SAFETY: `network` is not 0 but one more than an offset, and `N + M` bytes from there are not beyond the end of the data. One byte in front of
+        // the data area is the metadata. Taken off first: then the compiler sees that what comes out isn't null, and doesn't ask.
+        let front = unsafe { self.room_ptr().sub(1).add(network as usize) };
+        // SAFETY: as above; the borrow of `self` makes the access exclusive.
+        Some(unsafe { arrays_from(front) })
+    }
+
+    /// Whether the network header is known, and the transport header `N` bytes behind it.
+    #[inline]
+    fn has_network_of<const N: usize>(&self) -> bool {
+        const { assert!(N <= u16::MAX as usize) };
+        let m = self.meta();
+        m.network != 0 && u32::from(m.network) + N as u32 == u32::from(m.transport)
     }
 
     /// All bytes from the transport header to the end of the data.
@@ -592,6 +667,18 @@ impl Packet {
         m.device = other.meta().device;
         m.flow = other.meta().flow;
     }
+}
+
+/// Two arrays, one behind the other.
+///
+/// # Safety
+/// `N + M` initialised bytes lie there, to which nobody else has access as long as the arrays live.
+#[inline]
+unsafe fn arrays_from<'p, const N: usize, const M: usize>(
+    front: *mut u8,
+) -> (&'p mut [u8; N], &'p mut [u8; M]) {
+    // SAFETY: what the caller says; the arrays do not overlap.
+    unsafe { (&mut *front.cast::<[u8; N]>(), &mut *front.add(N).cast::<[u8; M]>()) }
 }
 
 impl std::fmt::Debug for Packet {

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 enum Op {
     Push(usize),
     Headers,
+    NetworkHeader,
     Pull(usize),
     Put(usize),
     Take(usize),
@@ -19,6 +20,7 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         (0usize..400).prop_map(Op::Push),
         Just(Op::Headers),
+        Just(Op::NetworkHeader),
         (0usize..400).prop_map(Op::Pull),
         (0usize..1200).prop_map(Op::Put),
         (0usize..1200).prop_map(Op::Take),
@@ -60,6 +62,18 @@ proptest! {
                         if network.is_none() { p.clear_network(); }
                     }
                 }
+                Op::NetworkHeader => {
+                    // Only where nothing has to move and the positions have 16 bits.
+                    let near = p.headroom().checked_sub(24).is_some_and(|start| start <= 65_535 - 64);
+                    let places = p.push_network::<20, 4>();
+                    prop_assert_eq!(places.is_some(), near);
+                    if let Some((header, behind)) = places {
+                        (*header, *behind) = ([fill; 20], [!fill; 4]);
+                        model.splice(0..0, [[fill; 20].as_slice(), &[!fill; 4]].concat());
+                        network = Some((0, fill));
+                        prop_assert_eq!(p.transport_offset(), Some(20));
+                    }
+                }
                 Op::Pull(n) => {
                     let fits = n <= model.len();
                     prop_assert_eq!(p.pull(n), fits);
@@ -91,6 +105,8 @@ proptest! {
                     }
                 }
                 Op::Network(at) if at + 20 <= model.len() => {
+                    let near = p.headroom() + at < 65_535 - 64;
+                    prop_assert_eq!(p.set_near_network(at as isize, 20), near);
                     p.set_network(at as isize, 20);
                     network = Some((at as isize, model[at]));
                     prop_assert_eq!(p.network_header_len(), Some(20));
@@ -110,6 +126,11 @@ let possible = head + model.len() + tail <= Class::Large.room();
             if let Some((_, byte)) = network {
                 prop_assert_eq!(p.network().map(|n| n[0]), Some(byte));
             }
+            prop_assert_eq!(p.network_of::<20>(), p.network());
+            prop_assert_eq!(p.network_of::<24>(), None);
+            let whole = network.is_some_and(|(at, _)| at + 28 <= model.len() as isize);
+            let arrays = p.network_arrays_mut::<20, 8>().map(|(header, behind)| [&header[..], &behind[..]].concat());
+            prop_assert_eq!(&arrays, &p.network().filter(|_| whole).map(|bytes| bytes[..28].to_vec()));
         }
     }
 
@@ -146,7 +167,7 @@ let possible = head + model.len() + tail <= Class::Large.room();
         let before = before.min(BATCH_MAX - goes.len());
         others.extend((0..before).map(|_| pool.packet(&[255]).unwrap()));
         batch.extend((0..goes.len()).map(|i| pool.packet(&[i as u8]).unwrap()));
-        batch.part(&goes, &mut others, |goes| goes);
+        batch.part(&goes, &mut others);
         let expect = |want: bool| (0..goes.len()).filter(|&i| goes[i] == want).map(|i| i as u8).collect::<Vec<_>>();
         let bytes = |batch: &Batch| batch.iter().map(|packet| packet.data()[0]).collect::<Vec<_>>();
         prop_assert_eq!(bytes(&batch), expect(false));

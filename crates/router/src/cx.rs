@@ -13,6 +13,7 @@ use crate::work::{Control, Work};
 use packet::{Batch, Packet, Pool};
 use rcu::Turn;
 use std::any::Any;
+use std::hint::cold_path;
 use std::sync::Arc;
 
 /// Ways whose batches are found by table while packets part: of those to be dropped, then the first outputs.
@@ -218,15 +219,24 @@ impl<'t> Cx<'t> {
     #[inline]
     pub fn scatter(&mut self, mut batch: Batch, mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict) {
         let (mut ways, mut all, mut drops) = ([0; packet::BATCH_MAX], 0, Drops::default());
-        for (place, packet) in ways.iter_mut().zip(batch.iter_mut()) {
+        let (packets, mut at) = (batch.packets_mut(), 0);
+        // Counted by hand, and last of all: an iterator would have its next place ready before the packet is looked at, one register more that
+        // is kept until then, or written to the stack and read again.
+        while let Some(packet) = packets.get_mut(at) {
             // Asked in one place only: what is called once is inlined, and its verdict never gets into memory.
             let way = match decide(self, packet) {
-                Verdict::Pass => continue,
+                Verdict::Pass => 0,
                 Verdict::Output(output) => way_to(output),
-                Verdict::Drop(reason) => drops.add(self, reason),
+                Verdict::Drop(reason) => {
+                    cold_path();
+                    drops.add(self, reason)
+                }
             };
-            all |= way;
-            *place = way;
+            if way != 0 {
+                all |= way;
+                ways[at] = way;
+            }
+            at += 1;
         }
         // Nearly always everything passes.
         if all == 0 {
@@ -234,6 +244,15 @@ impl<'t> Cx<'t> {
         }
         self.count_drops(drops.reason, drops.packets);
         self.part(batch, &ways);
+    }
+
+    /// Sends each packet of a batch to the output that stands in its place, as [`Cx::scatter`] does: for elements that tell outputs without a
+    /// verdict for each packet. What stands behind the last packet's place does not count. There is no output `u16::MAX`.
+    #[inline]
+    pub fn spread(&mut self, batch: Batch, outputs: &[u16; packet::BATCH_MAX]) {
+        if !batch.is_empty() {
+            self.part(batch, outputs);
+        }
     }
 
     /// The rest of `scatter` where not all packets pass: each goes its way, an output or [`DROPPED`].
@@ -245,11 +264,16 @@ impl<'t> Cx<'t> {
         let Some(&second) = ways.iter().find(|&&way| way != first) else {
             return self.leave_as_lot(first, batch);
         };
+        // Found out for all at once, since a comparison of eight takes no more than that of one: which do not go the first way, and whether any go a
+        // third one; mostly there are two ways.
+        let (mut goes, mut further) = ([false; packet::BATCH_MAX], false);
+        for (goes, &way) in goes.iter_mut().zip(ways) {
+            *goes = way != first;
+            further |= (way != first) & (way != second);
+        }
         let mut others = self.core.pool.batch();
-        batch.part(ways, &mut others, |way| way != first);
+        batch.part(&goes[..ways.len()], &mut others);
         self.leave_as_lot(first, batch);
-        // Mostly there are two ways. Not left at the first that is of neither: the compiler compares eight at a time.
-        let further = ways.iter().fold(false, |further, &way| further | ((way != first) & (way != second)));
         if !further {
             return self.leave_as_lot(second, others);
         }
