@@ -46,7 +46,6 @@ pub(crate) const CLASS: Class = Class::new("IPEncap", create).live().doc(include
 
 struct IpEncap {
     template: Template,
-    destination: Destination,
     id: u16,
 }
 
@@ -116,14 +115,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     ip.set_ttl(ttl);
     ip.set_protocol(protocol);
     ip.set_src(src);
-    Ok(Box::new(PerPacket(IpEncap { template: Template::new(template), destination, id: 0 })))
+    Ok(Box::new(PerPacket(IpEncap { template: Template::new(template, destination), id: 0 })))
 }
 
 impl Simple for IpEncap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let destination = self.destination.of(packet);
-        if push_header(packet, &self.template, destination, self.id, []).is_none() {
+        if push_header(packet, &self.template, self.id, []).is_none() {
             return Verdict::Drop(NO_FIT);
         }
         self.id = self.id.wrapping_add(1);
@@ -145,9 +143,9 @@ impl Simple for IpEncap {
             e.template.set_src(router::keyword_value(cx, "SRC", text)?);
             Ok(())
         });
-        h.read("dst", |e: &mut IpEncap, _| e.destination);
+        h.read("dst", |e: &mut IpEncap, _| e.template.destination());
         h.write("dst", |e: &mut IpEncap, cx, text| {
-            e.destination = router::keyword_value(cx, "DST", text)?;
+            e.template.set_destination(router::keyword_value(cx, "DST", text)?);
             Ok(())
         });
     }

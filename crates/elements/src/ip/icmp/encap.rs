@@ -1,6 +1,6 @@
 //! Puts ICMP and IP headers in front of packets.
 
-use super::super::encap::{NO_FIT, Template, push_header};
+use super::super::encap::{Destination, NO_FIT, Template, push_header};
 use packet::Packet;
 use router::{Cx, Handlers, Refused, Simple, Verdict};
 use std::any::Any;
@@ -12,7 +12,6 @@ use wire::{ip_proto, ipv4};
 /// An element that does so.
 pub(super) struct IcmpEncap {
     template: Template,
-    dst: Ipv4Addr,
     kind: u8,
     code: u8,
     identifier: u16,
@@ -43,8 +42,8 @@ fn header_len(kind: u8) -> usize {
 
 impl IcmpEncap {
     pub(super) fn new(src: Ipv4Addr, dst: Ipv4Addr, [kind, code]: [u8; 2], identifier: u16) -> IcmpEncap {
-        let template = Template::of(ip_proto::ICMP, 255, src);
-        IcmpEncap { template, dst, kind, code, identifier, id: 1 }
+        let template = Template::of(ip_proto::ICMP, 255, src, Destination::Address(dst));
+        IcmpEncap { template, kind, code, identifier, id: 1 }
     }
 
     /// None if the packet becomes too long.
@@ -67,7 +66,7 @@ impl IcmpEncap {
             }
             packet.data_mut().get_mut(..times)?.fill(0);
         }
-        push_header(packet, &self.template, self.dst, self.id, header)
+        push_header(packet, &self.template, self.id, header)
     }
 }
 
@@ -97,9 +96,10 @@ impl Simple for IcmpEncap {
             e.template.set_src(src);
             Ok(())
         });
-        h.read("dst", |e: &mut IcmpEncap, _| e.dst);
+        h.read("dst", |e: &mut IcmpEncap, _| e.template.destination());
         h.write("dst", |e: &mut IcmpEncap, cx, text| {
-            e.dst = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
+            let dst = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
+            e.template.set_destination(Destination::Address(dst));
             Ok(())
         });
     }
