@@ -25,7 +25,7 @@ use super::header::{NO_HEADER, header_mut};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use wire::ip_proto;
-use wire::ipv4::HEADER_LEN;
+use wire::ipv4::{HEADER_LEN, Header};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IPMirror", create).doc(include_str!("ip_mirror.rs"));
@@ -40,26 +40,42 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(e)))
 }
 
+/// Bytes that a transport header has at least: that of UDP. The ports are the first four.
+const PORTS_LEN: usize = 8;
+
 /// Swaps what the two directions of a TCP or UDP flow have the other way round.
 fn mirror_transport(transport: &mut [u8], protocol: u8) {
-    if let Some([a, b, c, d, ..]) = transport.first_chunk_mut::<8>() {
-        std::mem::swap(a, c);
-        std::mem::swap(b, d);
+    if let Some(ports) = transport.first_chunk_mut() {
+        swap_ports(ports);
     }
-    if protocol == ip_proto::TCP
-        && let Some(numbers) = transport.get_mut(4..12)
-    {
+    if protocol == ip_proto::TCP {
+        mirror_numbers(transport);
+    }
+}
+
+/// Swaps the ports, as one word.
+#[inline]
+fn swap_ports(transport: &mut [u8; PORTS_LEN]) {
+    let [a, b, c, d, ..] = *transport;
+    [transport[0], transport[1], transport[2], transport[3]] = [c, d, a, b];
+}
+
+/// Swaps sequence and acknowledgement number.
+#[inline]
+fn mirror_numbers(transport: &mut [u8]) {
+    if let Some(numbers) = transport.get_mut(4..12) {
         numbers.rotate_left(4);
     }
 }
 
-impl Simple for IpMirror {
-    #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+impl IpMirror {
+    /// A packet with options, or without all of its headers.
+    #[cold]
+    #[inline(never)] // the usual keeps all it needs in registers
+    fn mirror_unusual(&self, packet: &mut Packet) -> Verdict {
         let Some(mut ip) = header_mut(packet) else { return Verdict::Drop(NO_HEADER) };
-        let (src, dst, protocol) = (ip.src(), ip.dst(), ip.protocol());
-        ip.set_src(dst);
-        ip.set_dst(src);
+        let (src, protocol) = (ip.src(), ip.protocol());
+        ip.swap_addresses();
         // Behind a header that says it is shorter than it can be there are no ports.
         let whole = ip.is_first_fragment() && ip.header_len() >= HEADER_LEN;
         let flow = whole && matches!(protocol, ip_proto::TCP | ip_proto::UDP);
@@ -68,6 +84,32 @@ impl Simple for IpMirror {
         }
         if let Some(transport) = packet.transport_mut().filter(|_| flow) {
             mirror_transport(transport, protocol);
+        }
+        Verdict::Pass
+    }
+}
+
+impl Simple for IpMirror {
+    #[inline(always)]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        // Where there are no options, one comparison tells that ports are there, too.
+        let Some((header, ports)) = packet.network_arrays_mut::<HEADER_LEN, PORTS_LEN>() else {
+            return self.mirror_unusual(packet);
+        };
+        let mut ip = Header::new(header);
+        if !ip.has_no_options() {
+            return self.mirror_unusual(packet);
+        }
+        let (src, tcp, udp) = (ip.src(), ip.begins(ip_proto::TCP), ip.begins(ip_proto::UDP));
+        ip.swap_addresses();
+        if tcp | udp {
+            swap_ports(ports);
+        }
+        if self.annotate {
+            packet.set_dst_ip(src);
+        }
+        if tcp && let Some(transport) = packet.transport_mut() {
+            mirror_numbers(transport);
         }
         Verdict::Pass
     }

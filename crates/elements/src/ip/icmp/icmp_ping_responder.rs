@@ -45,19 +45,37 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 /// Checksums are updated, so that a wrong one stays wrong.
 #[inline(always)] // one call less for every packet
 fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
+    if let Some((header, message)) = packet.network_arrays_mut() {
+        let (ip, message) = (ipv4::Header::new(header), icmpv4::Header::new(message));
+        if ip.has_no_options() {
+            return answer(ip, message);
+        }
+    }
+    reply_unusual(packet)
+}
+
+/// The same for a packet with options, or without all of its headers.
+#[cold]
+#[inline(never)]
+fn reply_unusual(packet: &mut Packet) -> Option<Ipv4Addr> {
     let header_len = packet.network_header_len()?;
     let (header, message) = packet.network_mut()?.split_at_mut_checked(header_len)?;
-    let mut ip = ipv4::Header::new_checked_mut(header).ok()?;
-    let mut message = icmpv4::Header::new_checked_mut(message).ok()?;
+    answer(ipv4::Header::new_checked_mut(header).ok()?, icmpv4::Header::new_checked_mut(message).ok()?)
+}
+
+#[inline(always)]
+fn answer(
+    mut ip: ipv4::Header<&mut [u8; ipv4::HEADER_LEN]>,
+    mut message: icmpv4::Header<&mut [u8; icmpv4::HEADER_LEN]>,
+) -> Option<Ipv4Addr> {
     if !ip.begins(ip_proto::ICMP) || ip.header_len() < ipv4::HEADER_LEN || message.kind() != kind::ECHO {
         return None;
     }
-    message.answer_echo();
-    let (src, dst) = (ip.src(), ip.dst());
-    ip.set_src(dst);
-    ip.set_dst(src);
+    let asker = ip.src();
     ip.renew(255);
-    Some(src)
+    ip.swap_addresses();
+    message.answer_echo();
+    Some(asker)
 }
 
 impl Simple for IcmpPingResponder {
