@@ -62,6 +62,8 @@ struct CheckIpHeader {
     bad_sources: AddressSet,
     good_destinations: Vec<Ipv4Addr>,
     offset: usize,
+    /// The same, or as much of it as 32 bits hold: no packet is as long.
+    near: u32,
     checksum: bool,
     verbose: bool,
     details: bool,
@@ -84,6 +86,7 @@ pub(super) fn configure(
         bad_sources: AddressSet::new(Vec::new()),
         good_destinations: Vec::new(),
         offset: 0,
+        near: 0,
         checksum,
         verbose: false,
         details: false,
@@ -111,6 +114,7 @@ pub(super) fn configure(
     } else {
         args.positional("OFFSET", &mut e.offset).finish()?;
     }
+    e.near = u32::try_from(e.offset).unwrap_or(u32::MAX);
     (e.bad_sources, e.good_destinations) = rules(bad.0, good.0, &interfaces, old_form);
     Ok(Box::new(PerPacket(e)))
 }
@@ -156,7 +160,7 @@ impl CheckIpHeader {
     /// A packet that has options, or a fault.
     #[cold]
     fn unusual(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let bytes = packet.data().get(self.offset..).unwrap_or_default();
+        let Some(bytes) = packet.data().get(self.offset..) else { return self.bad(cx, 0) };
         match ipv4::check(bytes, self.checksum) {
             Ok(extent) => self.accept(cx, packet, extent),
             Err(error) => self.malformed(cx, error),
@@ -164,32 +168,48 @@ impl CheckIpHeader {
     }
 
     /// The packet has a right header, of which only the source is still to be looked at.
-    #[inline(always)] // one call less for every packet
     fn accept(&mut self, cx: &mut Cx<'_>, packet: &mut Packet, extent: Extent) -> Verdict {
         let bytes = packet.data().get(self.offset..).unwrap_or_default();
         let Ok(header) = ipv4::Header::new_checked(bytes) else { return self.bad(cx, 0) };
         let (source, destination, len) = (header.src(), header.dst(), bytes.len());
-        if self.bad_sources.contains(source) && !self.good_destinations.contains(&destination) {
+        if self.is_bad(source, destination) {
             return self.bad(cx, 5);
         }
         packet.set_network(self.offset as isize, extent.header_len);
         packet.set_dst_ip(destination);
-        if len > extent.total_len {
-            // The total length is at most what is there, so there is as much padding to take.
-            let _ = packet.take(len - extent.total_len);
-        }
+        // The total length is at most what is there, so there is as much padding to take.
+        let _ = packet.take(len - extent.total_len);
         Verdict::Pass
+    }
+
+    /// Whether a packet from there may not go there.
+    #[inline]
+    fn is_bad(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
+        self.bad_sources.contains(source) && !self.good_destinations.contains(&destination)
     }
 }
 
 impl Simple for CheckIpHeader {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let Some(bytes) = packet.data().get(self.offset..) else { return self.bad(cx, 0) };
-        match ipv4::check_usual(bytes, self.checksum) {
-            Some(extent) => self.accept(cx, packet, extent),
-            None => self.unusual(cx, packet),
+        // A packet without options and faults, which nearly all are; what is another is seen to elsewhere. The offset has 32 bits, so that its sum with
+        // a length doesn't overflow, and one comparison tells whether all of the header is there.
+        let (at, data) = (self.near as usize, packet.data());
+        let header = data.get(at..at + ipv4::HEADER_LEN).and_then(|bytes| bytes.first_chunk());
+        let Some(header) = header.map(ipv4::Header::new) else { return self.unusual(cx, packet) };
+        let (there, total) = (data.len() - at, usize::from(header.total_len()));
+        let (source, destination) = (header.src(), header.dst());
+        // Mostly nothing follows the packet, which one comparison tells.
+        let fits = total == there || (ipv4::HEADER_LEN..there).contains(&total);
+        let right = fits && ipv4::is_usual(header, self.checksum) && !self.is_bad(source, destination);
+        if !right || !packet.set_near_network(at as isize, ipv4::HEADER_LEN) {
+            return self.unusual(cx, packet);
         }
+        packet.set_dst_ip(destination);
+        if total != there {
+            let _ = packet.take(there - total); // there is as much
+        }
+        Verdict::Pass
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -226,6 +246,16 @@ mod tests {
         assert_eq!((packet.network_offset(), packet.transport_offset()), (Some(14), Some(34)));
         assert_eq!(packet.dst_ip(), samples::DST);
         assert_eq!(flow.log(), "");
+    }
+
+    /// No packet is so long that anything is there.
+    #[test]
+    fn offsets_beyond_all_packets() {
+        for offset in ["100", "4294967295", "4294967296", "4294967316"] {
+            let config = format!("Inject -> c :: CheckIPHeader({offset}) -> Collect(0)");
+            let flow = send_one(&config, udp(10));
+            assert_eq!(flow.drops(), [("tiny packet", 1)], "{offset}");
+        }
     }
 
     /// Every fault is found, goes to the second output and is counted under its name; only the first is reported.
