@@ -88,28 +88,57 @@ impl Compiled {
     /// The same for a program that looks at several parts of the packet.
     #[inline(always)]
     pub(super) fn run_on<'d>(&self, part: impl Fn(usize) -> &'d [u8]) -> usize {
-        let mut at = self.start;
-        // An output is a complement, so as an unsigned number it lies beyond all nodes: one comparison tells.
-        while let Some(node) = self.nodes.get(at as u32 as usize) {
+        let nodes = self.nodes.as_slice();
+        let Some(mut node) = nodes.first() else { return !self.start as u32 as usize };
+        loop {
             let (data, from) = (part(node.part as usize), node.offset as usize);
-            let word = match data.get(from..from + WIDE).and_then(|bytes| bytes.first_chunk()) {
-                Some(bytes) => u64::from_ne_bytes(*bytes) & node.mask,
-                None => match partial_word(data, from, node) {
-                    Some(word) => word,
-                    None => {
-                        at = node.short;
-                        continue;
-                    }
-                },
+            let bytes = data.get(from..from + WIDE).and_then(|bytes| bytes.first_chunk());
+            let at = match bytes.map(|bytes| u64::from_ne_bytes(*bytes) & node.mask) {
+                Some(word) if word == node.value || word == node.other => node.yes,
+                Some(_) if node.lookup == 0 => node.no,
+                _ => return self.run_from(node, part),
             };
-            // A node with a lookup has the first of its values here, too.
-            at = match node.lookup {
-                _ if word == node.value || word == node.other => node.yes,
-                0 => node.no,
-                lookup => self.lookups[lookup as usize - 1].get(first_half(word)).unwrap_or(node.no),
-            };
+            // An output is a complement, so as an unsigned number it lies beyond all nodes: one comparison tells.
+            match nodes.get(at as u32 as usize) {
+                Some(next) => node = next,
+                None => return !at as u32 as usize,
+            }
         }
-        !at as usize
+    }
+
+    /// The rest from a node on that looks at the very end of the packet, or looks up what it finds. Not among the others: they need few
+    /// registers, and what is called none of them.
+    #[inline(never)]
+    fn run_from<'s, 'd>(&'s self, mut node: &'s Node, part: impl Fn(usize) -> &'d [u8]) -> usize {
+        loop {
+            let word = word_of(part(node.part as usize), node);
+            let at = word.map_or(node.short, |word| self.jump(node, word));
+            match self.nodes.get(at as u32 as usize) {
+                Some(next) => node = next,
+                None => return !at as u32 as usize,
+            }
+        }
+    }
+
+    /// Where a node leads with these bytes, of which those that do not count are 0.
+    #[inline]
+    fn jump(&self, node: &Node, word: u64) -> Target {
+        // A node with a lookup has the first of its values here, too.
+        match node.lookup {
+            _ if word == node.value || word == node.other => node.yes,
+            0 => node.no,
+            lookup => self.lookups[lookup as usize - 1].get(first_half(word)).unwrap_or(node.no),
+        }
+    }
+}
+
+/// What a node compares; `None` if the packet is too short.
+#[inline]
+fn word_of(data: &[u8], node: &Node) -> Option<u64> {
+    let from = node.offset as usize;
+    match data.get(from..from + WIDE).and_then(|bytes| bytes.first_chunk()) {
+        Some(bytes) => Some(u64::from_ne_bytes(*bytes) & node.mask),
+        None => partial_word(data, from, node),
     }
 }
 

@@ -90,8 +90,8 @@ impl Filter {
     /// The output for a packet; [`NOWHERE`] if it is dropped.
     #[inline(always)] // one call less for every packet
     fn run(&self, packet: &Packet, family: Family) -> usize {
-        if let (Usual::Program(usual), Some(network)) = (&self.usual, packet.network())
-            && usual::is(packet, network, family)
+        if let Usual::Program(usual) = &self.usual
+            && let Some(network) = usual::network(packet, family)
         {
             return usual.run(network);
         }
@@ -102,8 +102,7 @@ impl Filter {
     #[inline(never)] // the usual stays small
     fn run_search(&self, packet: &Packet, family: Family) -> usize {
         if let (Usual::Vectors, Search::Vectors(vectors)) = (&self.usual, &self.search)
-            && let Some(network) = packet.network()
-            && usual::is(packet, network, family)
+            && let Some(network) = usual::network(packet, family)
             && let Some(output) = vectors.run_usual(network)
         {
             return output.unwrap_or(NOWHERE);

@@ -9,13 +9,16 @@ use super::program::{Program, Test};
 use packet::Packet;
 use wire::{ipv4, ipv6};
 
-/// Whether a packet is a usual one; `network` is what begins with its network header.
+/// What begins with the network header of a packet, if it is a usual one.
 #[inline(always)] // for every packet
-pub(super) fn is(packet: &Packet, network: &[u8], family: Family) -> bool {
-    has_usual_header(network, packet.network_header_len().unwrap_or(0), family)
+pub(super) fn network(packet: &Packet, family: Family) -> Option<&[u8]> {
+    match family {
+        Family::V4 => packet.network_of::<{ ipv4::HEADER_LEN }>(),
+        Family::V6 => packet.network().filter(|network| has_usual_header(network, 0, family)),
+    }
 }
 
-/// The same where the annotations say that the header has this length.
+/// Whether `network` begins with a usual header where the annotations say that it has this length.
 #[inline(always)]
 pub(super) fn has_usual_header(network: &[u8], header_len: usize, family: Family) -> bool {
     match family {
