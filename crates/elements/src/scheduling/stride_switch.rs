@@ -26,8 +26,8 @@
 //! StrideSched, RoundRobinSwitch, HashSwitch
 
 use super::strides::Strides;
-use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency, Verdict};
+use packet::{BATCH_MAX, Batch};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StrideSwitch", create)
@@ -50,7 +50,10 @@ impl Element for StrideSwitch {
         let Some(mut turns) = self.strides.turns() else {
             return cx.drop_batch(batch, "no output has tickets");
         };
-        cx.scatter(batch, |_, _| Verdict::Output(turns.next()));
+        let mut ways = [0; BATCH_MAX];
+        ways[..batch.len()].fill_with(|| turns.next());
+        drop(turns);
+        cx.spread(batch, &ways);
     }
 
     fn handlers(&self, h: &mut Handlers) {

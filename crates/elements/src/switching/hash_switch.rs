@@ -28,7 +28,7 @@
 //! # See also
 //! RandomSwitch, RoundRobinSwitch, Switch
 
-use packet::{Batch, Packet};
+use packet::{BATCH_MAX, Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Verdict};
 
 /// The class.
@@ -98,7 +98,11 @@ impl Element for HashSwitch {
 
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        cx.scatter(batch, |_, packet| Verdict::Output(self.output(packet)));
+        let mut ways = [0; BATCH_MAX];
+        for (way, packet) in ways.iter_mut().zip(batch.iter()) {
+            *way = self.output(packet) as u16; // ports are numbered with 16 bits
+        }
+        cx.spread(batch, &ways);
     }
 }
 

@@ -24,8 +24,8 @@
 //! # See also
 //! Switch, RoundRobinSched
 
-use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency, Verdict};
+use packet::{BATCH_MAX, Batch};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RoundRobinSwitch", create)
@@ -63,7 +63,9 @@ impl Element for RoundRobinSwitch {
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         if self.split {
-            return cx.scatter(batch, |_, _| Verdict::Output(self.turn()));
+            let mut ways = [0; BATCH_MAX];
+            ways[..batch.len()].fill_with(|| self.turn() as u16); // ports are numbered with 16 bits
+            return cx.spread(batch, &ways);
         }
         let output = self.turn();
         cx.emit(output, batch);
