@@ -92,7 +92,10 @@ impl Swaps {
         let serve = move || {
             for (text, reply) in requests {
                 match build(text) {
-                    Err(message) => reply.send(Err(message)),
+                    Err(message) => {
+                        lock(&current.0).info().swaps.refuse();
+                        reply.send(Err(message));
+                    }
                     Ok(router) => {
                         if open {
                             offer(&router, again.clone());

@@ -134,6 +134,11 @@ impl Arena {
         self.carved.load(Ordering::Relaxed) as usize
     }
 
+    /// Free buffers that no pool has at hand, as far as they are in blocks.
+    pub(crate) fn spare(&self) -> usize {
+        self.depot.len() * BLOCK
+    }
+
     #[inline]
     pub(crate) fn index_of(&self, buffer: NonNull<Meta>) -> u32 {
         ((buffer.as_ptr() as usize - self.base.as_ptr() as usize) / self.class.stride()) as u32

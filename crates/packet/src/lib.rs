@@ -28,5 +28,5 @@ pub use anno::Anno;
 pub use arena::{Class, LARGE_STRIDE, SMALL_STRIDE};
 pub use batch::{BATCH_MAX, Batch};
 pub use packet::{ANNO_BYTES, DEFAULT_HEADROOM, FlowTag, Kind, Packet};
-pub use pool::{Pool, circulating};
+pub use pool::{Pool, Usage, circulating, usage};
 pub use window::{Borrower, Loan, Window};

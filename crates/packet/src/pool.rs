@@ -215,3 +215,23 @@ impl Pool {
 pub fn circulating() -> (usize, usize) {
     (Arena::of(Class::Small).carved(), Arena::of(Class::Large).carved())
 }
+
+/// The process's buffers of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// As many as there can be.
+    pub capacity: usize,
+    /// Put into circulation so far.
+    pub circulating: usize,
+    /// Those of them that are free and in no pool.
+    pub spare: usize,
+}
+
+/// The process's buffers, small and large.
+pub fn usage() -> (Usage, Usage) {
+    let of = |class| {
+        let arena = Arena::of(class);
+        Usage { capacity: arena.capacity(), circulating: arena.carved(), spare: arena.spare() }
+    };
+    (of(Class::Small), of(Class::Large))
+}

@@ -1,5 +1,6 @@
 //! From a configuration graph to a router that is ready to run.
 
+use crate::account::Account;
 use crate::class::{Class, Classes};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Resources};
@@ -7,7 +8,7 @@ use crate::current::Current;
 use crate::cx::{self, Core, Exits, Link, NOWHERE, Wanted};
 use crate::element::{Element, Queues};
 use crate::handler::Handlers;
-use crate::info::{Info, Log, Node, Port};
+use crate::info::{Info, Log, Node, Port, Swaps};
 use crate::mailbox::Mailbox;
 use crate::names::Names;
 use crate::plan::{Plan, plan};
@@ -270,6 +271,7 @@ fn info(
         grants: AtomicU64::new(0),
         halted: AtomicBool::new(false),
         swapping: AtomicBool::new(false),
+        swaps: Swaps::default(),
         reconfigure: OnceLock::new(),
         driver_manager: OnceLock::new(),
     };
@@ -422,7 +424,7 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         next_call: 0,
         asked: None,
         asks: 0,
-        dispatches: 0,
+        account: Account::default(),
     };
     Worker::new(core, slots, rcu::Domain::global().register(&format!("worker {worker}")))
 }

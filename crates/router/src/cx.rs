@@ -2,6 +2,7 @@
 
 mod tasks;
 
+use crate::account::Account;
 use crate::clock::Clock;
 use crate::control::{Call, Frame, Reply};
 use crate::element::Verdict;
@@ -167,7 +168,7 @@ pub(crate) struct Core {
     pub(crate) asked: Option<u64>,
     /// How often it was asked in a row.
     pub(crate) asks: u32,
-    pub(crate) dispatches: u64,
+    pub(crate) account: Account,
 }
 
 /// The context in which an element runs: its worker's services, for the length of one call.

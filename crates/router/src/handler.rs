@@ -2,6 +2,7 @@
 
 use crate::cx::Cx;
 use crate::element::Element;
+use crate::metric::Metric;
 use std::any::Any;
 
 /// The value of a read, or what a write answers; or an error message.
@@ -98,11 +99,28 @@ pub struct Handler {
     pub everywhere: bool,
     /// The argument that a write changes, if it has another name than the handler.
     pub argument: Option<&'static str>,
+    /// What its value measures.
+    pub metric: Option<&'static Metric>,
     pub(crate) read: Option<Function>,
     pub(crate) write: Option<Function>,
 }
 
 impl Handler {
+    fn new(name: &str) -> Handler {
+        Handler {
+            name: name.to_owned(),
+            merge: Merge::First,
+            parameter: false,
+            button: false,
+            private: false,
+            everywhere: false,
+            argument: None,
+            metric: None,
+            read: None,
+            write: None,
+        }
+    }
+
     /// Whether it can be read.
     pub fn readable(&self) -> bool {
         self.read.is_some()
@@ -118,23 +136,15 @@ impl Handler {
 #[derive(Default)]
 pub struct Handlers {
     list: Vec<Handler>,
+    /// Metrics that are no handlers.
+    unnamed: Vec<Handler>,
 }
 
 impl Handlers {
     /// The handler with this name, made if it is new.
     fn entry(&mut self, name: &str) -> &mut Handler {
         let at = self.list.iter().position(|h| h.name == name).unwrap_or_else(|| {
-            self.list.push(Handler {
-                name: name.to_owned(),
-                merge: Merge::First,
-                parameter: false,
-                button: false,
-                private: false,
-                everywhere: false,
-                argument: None,
-                read: None,
-                write: None,
-            });
+            self.list.push(Handler::new(name));
             self.list.len() - 1
         });
         &mut self.list[at]
@@ -170,18 +180,19 @@ impl Handlers {
         handler
     }
 
-    /// The handler `count` for what an element counts, over all instances, and the button `reset` that begins again at 0.
+    /// The handler `count` for what an element counts, over all instances, which is returned, and the button `reset` that begins again at 0.
     pub fn count<E: Any, N: std::fmt::Display + Default + 'static>(
         &mut self,
         reset: &str,
         count: fn(&mut E) -> &mut N,
-    ) {
+    ) -> &mut Handler {
         self.read("count", move |e: &mut E, _| count(e).to_string()).merged(Merge::Sum);
         self.write(reset, move |e: &mut E, _, _| {
             *count(e) = N::default();
             Ok(())
         })
         .as_button();
+        self.entry("count")
     }
 
     /// A value that can be written.
@@ -206,6 +217,27 @@ impl Handlers {
         handler
     }
 
+    /// Something that is measured and has no handler.
+    pub fn metric<E: Any, T: std::fmt::Display>(
+        &mut self,
+        metric: &'static Metric,
+        f: impl Fn(&mut E, &mut Cx<'_>) -> T + Send + Sync + 'static,
+    ) -> &mut Handler {
+        let mut handler = Handler::new("");
+        handler.read = Some(function(move |e: &mut E, cx: &mut Cx<'_>, _: &str| {
+            Outcome::Done(Ok(f(e, cx).to_string()))
+        }));
+        self.unnamed.push(handler);
+        let last = self.unnamed.len() - 1;
+        self.unnamed[last].measures(metric)
+    }
+
+    /// What is measured: handlers that say so, and metrics that are none.
+    pub(crate) fn metrics(&self) -> impl Iterator<Item = (&'static Metric, &Handler)> {
+        let all = self.list.iter().chain(&self.unnamed);
+        all.filter_map(|handler| handler.metric.map(|metric| (metric, handler)))
+    }
+
     /// The handlers declared so far.
     pub fn list(&self) -> &[Handler] {
         &self.list
@@ -221,6 +253,12 @@ impl Handler {
     /// Says how values of several instances become one.
     pub fn merged(&mut self, merge: Merge) -> &mut Handler {
         self.merge = merge;
+        self
+    }
+
+    /// Says what its value measures, so that it is found among the router's metrics.
+    pub fn measures(&mut self, metric: &'static Metric) -> &mut Handler {
+        self.metric = Some(metric);
         self
     }
 

@@ -128,6 +128,36 @@ fn tell_listeners(text: &str) {
     }
 }
 
+/// How often configurations were replaced.
+#[derive(Debug, Default)]
+pub struct Swaps {
+    done: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl Swaps {
+    /// Those that were carried out.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Those that were not, because something was wrong.
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Notes one that was refused.
+    pub fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Goes on where the configuration was that has just been replaced.
+    pub(crate) fn follow(&self, old: &Swaps) {
+        self.done.store(old.done() + 1, Ordering::Relaxed);
+        self.refused.store(old.refused(), Ordering::Relaxed);
+    }
+}
+
 /// What all workers share about one configuration.
 pub struct Info {
     /// The elements, in the order of the configuration.
@@ -164,6 +194,8 @@ pub struct Info {
     pub(crate) halted: AtomicBool,
     /// Whether it halts only for as long as another configuration is put in its place.
     pub(crate) swapping: AtomicBool,
+    /// How often a configuration took the place of another one, in this process.
+    pub swaps: Swaps,
     /// What takes new configurations, where that is allowed.
     pub(crate) reconfigure: OnceLock<Reconfigure>,
     /// The element that is asked before the driver stops.

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
 mod args;
 mod build;
 mod class;
@@ -24,6 +25,7 @@ mod globals;
 mod handler;
 mod info;
 mod mailbox;
+pub mod metric;
 mod names;
 mod plan;
 mod ports;
@@ -31,12 +33,14 @@ mod ready;
 mod router;
 mod sched;
 mod services;
+mod survey;
 mod timers;
 mod values;
 mod wiring;
 mod work;
 mod worker;
 
+pub use account::{Account, Sizes};
 pub use args::{Args, FromArg, Scope, arguments, keyword_value, parse_error, scope, value};
 pub use build::{Checked, Layout, Options, build, check, layout};
 pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
@@ -48,6 +52,7 @@ pub use element::{Element, PerPacket, Pull, Queues, Refused, Simple, Verdict};
 pub use events::Events;
 pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
 pub use info::{Info, Listener, Log, Node, Port, Reconfigure, listen};
+pub use metric::Metric;
 pub use names::{InterfaceAddresses, Names, Value};
 pub use plan::Plan;
 pub use ports::flows;
@@ -55,6 +60,7 @@ pub use ready::Interest;
 pub use router::{Handle, Router, STOPPED};
 pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};
 pub use services::{machine_protocol, service_port};
+pub use survey::{Reading, Survey, Surveyor, WorkerState};
 pub use values::{
     AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, TableSize,
     interval, parse_boolean, parse_integer,

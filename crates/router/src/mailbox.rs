@@ -13,6 +13,8 @@ pub(crate) enum Message {
     Part { element: usize, handler: Of, access: Access, argument: String, reply: Reply },
     /// The answer of worker `from` to such a part.
     Answer { call: u64, from: usize, result: Result<String, String> },
+    /// A request for this worker's state.
+    Survey(crate::survey::Request),
     /// A signal of this worker became active.
     Signal(u32),
     /// An element's task is to be scheduled.

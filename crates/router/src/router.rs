@@ -157,6 +157,7 @@ impl Router {
             match next {
                 Some(at) => {
                     info.clock.jump(at);
+                    self.workers.iter_mut().for_each(|worker| worker.core.account.slept(info.clock.now_ns()));
                     self.look();
                 }
                 // Nothing will ever happen by itself; a message or a signal may come.
@@ -210,10 +211,15 @@ impl Router {
         self.settle();
         if let Err(error) = new.take_over(self) {
             new.finish();
+            self.info.swaps.refuse();
             self.resume();
             return Err(error);
         }
         std::mem::swap(self, &mut new);
+        self.info.swaps.follow(&new.info.swaps);
+        for (worker, old) in self.workers.iter_mut().zip(&mut new.workers) {
+            worker.core.account = std::mem::take(&mut old.core.account);
+        }
         if new.info.run_count() <= 0 {
             // Somebody asked the old one to stop meanwhile.
             self.info.adjust_run_count(new.info.run_count() - 1);
@@ -305,7 +311,7 @@ impl Router {
 
     /// Dispatches that the workers have made: hops of batches between elements.
     pub fn dispatches(&self) -> u64 {
-        self.workers.iter().map(|worker| worker.core.dispatches).sum()
+        self.workers.iter().map(|worker| worker.core.account.dispatches).sum()
     }
 }
 
@@ -335,10 +341,13 @@ fn sleep(worker: &mut Worker, until_ns: Option<i64>) {
     if worker.core.info.halted() {
         return;
     }
-    let left = until_ns.map(|at| at.saturating_sub(worker.core.clock.now_ns()).max(0).unsigned_abs());
+    let now_ns = worker.core.clock.now_ns();
+    worker.core.account.pass(now_ns);
+    let left = until_ns.map(|at| at.saturating_sub(now_ns).max(0).unsigned_abs());
     worker.reader.offline();
     wait(std::slice::from_mut(worker), left.map(Duration::from_nanos));
     worker.reader.online();
+    worker.core.account.slept(worker.core.clock.now_ns());
 }
 
 /// The processors that this thread may use, those behind the first `skipped` first.

@@ -76,6 +76,7 @@ macro_rules! dispatch {
 
 // Behind the macro, which it uses.
 mod calls;
+mod survey;
 
 /// A worker within a turn.
 struct Running<'w> {
@@ -102,9 +103,10 @@ impl Worker {
     /// Runs one turn, then announces the quiescent state.
     pub(crate) fn turn(&mut self) -> Turned {
         self.core.now_ns = self.core.clock.now_ns();
+        self.core.account.pass(self.core.now_ns);
         let mut budget = DISPATCHES_PER_TURN;
         let turned = self.running().turn(&mut budget);
-        self.core.dispatches += (DISPATCHES_PER_TURN - budget) as u64;
+        self.core.account.turned((DISPATCHES_PER_TURN - budget) as u64);
         self.reader.quiescent();
         turned
     }
@@ -302,6 +304,7 @@ impl Running<'_> {
     /// is emitted on the way goes onto the list.
     #[inline(never)] // the list's loop stays small
     fn push(&mut self, mut link: Link, mut batch: Batch, budget: &mut usize) {
+        self.core.account.batches.count(batch.len());
         loop {
             let verdict = match batch.packets_mut() {
                 [packet] => self.push_alone(&mut link, packet, budget),
@@ -420,6 +423,7 @@ impl Running<'_> {
 
     /// Hands packets to the element that waits for them; unless it asked of its own accord, it hands them on.
     fn hand_down(&mut self, mut waiting: Waiting, mut batch: Batch) {
+        self.core.account.batches.count(batch.len());
         loop {
             let Waiting { element, port, own } = waiting;
             let base = self.core.list.len();

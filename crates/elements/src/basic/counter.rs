@@ -37,6 +37,7 @@ use super::rate_average::RateAverage;
 use packet::Batch;
 use router::{
     Call, CallArg, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Pull, Raw, Scope,
+    metric,
 };
 
 /// The class.
@@ -244,8 +245,8 @@ impl Element for Counter {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut Counter, _| e.packets).merged(Merge::Sum);
-        h.read("byte_count", |e: &mut Counter, _| e.bytes).merged(Merge::Sum);
+        h.read("count", |e: &mut Counter, _| e.packets).merged(Merge::Sum).measures(&metric::PACKETS);
+        h.read("byte_count", |e: &mut Counter, _| e.bytes).merged(Merge::Sum).measures(&metric::BYTES);
         h.read("rate", |e: &mut Counter, cx| e.rate.read(cx.now_ns(), 1)).merged(Merge::Sum);
         h.read("byte_rate", |e: &mut Counter, cx| e.byte_rate.read(cx.now_ns(), 1)).merged(Merge::Sum);
         h.read("bit_rate", |e: &mut Counter, cx| e.byte_rate.read(cx.now_ns(), 8)).merged(Merge::Sum);

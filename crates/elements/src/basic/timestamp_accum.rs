@@ -27,7 +27,7 @@
 
 use crate::script::sprintf::general;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict, metric};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("TimestampAccum", create).doc(include_str!("timestamp_accum.rs"));
@@ -55,7 +55,7 @@ impl Simple for TimestampAccum {
 
     fn handlers(&self, h: &mut Handlers) {
         type T = TimestampAccum;
-        h.read("count", |e: &mut T, _| e.count).merged(Merge::Sum);
+        h.read("count", |e: &mut T, _| e.count).merged(Merge::Sum).measures(&metric::PACKETS);
         h.read("time", |e: &mut T, _| general(e.sum_ns as f64 / NS_PER_S)).merged(Merge::Sum);
         h.read("average_time", |e: &mut T, _| general(e.sum_ns as f64 / NS_PER_S / e.count.max(1) as f64));
         h.write("reset_counts", |e: &mut T, _, _| {

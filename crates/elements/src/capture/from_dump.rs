@@ -68,7 +68,7 @@ use device::capture::{LinkType, Reader, Record};
 use packet::{Anno, Batch, Packet};
 use router::{
     Activity, Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused,
-    Residency,
+    Residency, metric,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -542,7 +542,7 @@ impl Element for FromDump {
             let text = format!("{:.8}", f64::from(e.sample) / f64::from(SAMPLE_ONE));
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         });
-        h.count("reset_counts", |e: &mut D| &mut e.count);
+        h.count("reset_counts", |e: &mut D| &mut e.count).measures(&metric::PACKETS);
         h.read("active", |e: &mut D, _| e.active);
         h.write("active", |e: &mut D, cx, text| {
             let active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;

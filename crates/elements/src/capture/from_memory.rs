@@ -33,7 +33,7 @@
 
 use device::memory::{Interface, Interfaces, RxQueue};
 use packet::{BATCH_MAX, Kind, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Queues, Refused};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Queues, Refused, metric};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -217,7 +217,8 @@ impl Element for FromMemory {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.count("reset_counts", |e: &mut FromMemory| &mut e.count);
+        h.metric(&metric::DEVICE, |e: &mut FromMemory, _| e.interface.name().to_owned());
+        h.count("reset_counts", |e: &mut FromMemory| &mut e.count).measures(&metric::RECEIVED);
         h.read("burst", |e: &mut FromMemory, _| e.burst);
         h.write("burst", |e: &mut FromMemory, cx, text| {
             e.burst = router::value::<usize>(cx, text)?.clamp(1, BATCH_MAX);

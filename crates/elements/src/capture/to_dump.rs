@@ -44,7 +44,7 @@ use crate::pulling::Way;
 use device::capture::{ErrorKind, Format, LinkType, Options, Writer};
 use packet::{Anno, Batch, Packet};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused, Residency,
+    Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused, Residency, metric,
 };
 use std::any::Any;
 use std::fs::File;
@@ -276,7 +276,7 @@ impl Element for ToDump {
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("filename", |e: &mut ToDump, _| e.filename.clone());
-        h.count("reset_counts", |e: &mut ToDump| &mut e.count);
+        h.count("reset_counts", |e: &mut ToDump| &mut e.count).measures(&metric::PACKETS);
     }
 }
 

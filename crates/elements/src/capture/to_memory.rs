@@ -32,7 +32,7 @@ use super::from_memory::interface;
 use crate::pulling;
 use device::memory::{Interface, TxQueue};
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Queues, Refused};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Queues, Refused, metric};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -146,7 +146,8 @@ impl Element for ToMemory {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.count("reset_counts", |e: &mut ToMemory| &mut e.count);
+        h.metric(&metric::DEVICE, |e: &mut ToMemory, _| e.interface.name().to_owned());
+        h.count("reset_counts", |e: &mut ToMemory| &mut e.count).measures(&metric::SENT);
         h.read("burst", |e: &mut ToMemory, _| e.burst);
         h.write("burst", |e: &mut ToMemory, cx, text| {
             e.burst = router::value::<usize>(cx, text)?.clamp(1, BATCH_MAX);

@@ -31,7 +31,7 @@
 //! RatedSource, TimedSource
 
 use packet::{DEFAULT_HEADROOM, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Residency, metric};
 use std::time::Duration;
 use wire::MacAddr;
 use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
@@ -146,7 +146,7 @@ impl Element for EtherPauseSource {
 
     fn handlers(&self, h: &mut Handlers) {
         type E = EtherPauseSource;
-        h.read("count", |e: &mut E, _| e.count);
+        h.read("count", |e: &mut E, _| e.count).measures(&metric::PACKETS);
         h.read("limit", |e: &mut E, _| e.limit);
         h.write("limit", |e: &mut E, cx, text| {
             e.limit = written(cx, text)?;

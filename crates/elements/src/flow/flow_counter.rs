@@ -27,7 +27,9 @@
 use super::NO_FLOW;
 use super::space::Space;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict, metric,
+};
 use std::any::Any;
 
 /// The class.
@@ -86,6 +88,7 @@ impl Simple for FlowCounter {
             e.flows.sweep(|()| e.open -= 1);
             e.open
         })
-        .merged(Merge::Sum);
+        .merged(Merge::Sum)
+        .measures(&metric::FLOWS);
     }
 }

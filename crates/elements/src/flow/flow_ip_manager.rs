@@ -54,7 +54,7 @@ use crate::ip::header::NO_HEADER;
 use packet::{FlowTag, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple,
-    TableSize, Verdict,
+    TableSize, Verdict, metric,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -229,8 +229,8 @@ impl Simple for Manager {
 
     fn handlers(&self, h: &mut Handlers) {
         type M = Manager;
-        h.read("count", |e: &mut M, _| e.table.len()).merged(Merge::Sum);
+        h.read("count", |e: &mut M, _| e.table.len()).merged(Merge::Sum).measures(&metric::FLOWS);
         h.read("capacity", |e: &mut M, _| e.flows.per_worker());
-        h.read("total_capacity", |e: &mut M, _| e.flows.total());
+        h.read("total_capacity", |e: &mut M, _| e.flows.total()).measures(&metric::FLOW_CAPACITY);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::state::{News, Timing};
 use super::table::{Address, Effects, Limits, Neighbours, Refusal, Waiter};
-use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Scope};
+use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Scope, metric};
 use std::any::Any;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -189,8 +189,9 @@ pub(crate) fn handlers<E: Any, A: Address + FromArg>(
 ) {
     h.read("table", move |e: &mut E, cx| part(e).0.list(cx.now_ns()));
     h.read("neighbours", move |e: &mut E, cx| part(e).0.states(cx.now_ns()));
-    h.read("count", move |e: &mut E, _| part(e).0.len());
-    h.read("length", move |e: &mut E, _| part(e).0.waiting().load(Relaxed));
+    h.read("count", move |e: &mut E, _| part(e).0.len()).measures(&metric::NEIGHBOURS);
+    h.read("length", move |e: &mut E, _| part(e).0.waiting().load(Relaxed))
+        .measures(&metric::NEIGHBOUR_WAITING);
     h.read("refused", move |e: &mut E, _| part(e).0.refused().load(Relaxed));
     h.write("insert", move |e: &mut E, cx, text| {
         let (table, interface) = part(e);

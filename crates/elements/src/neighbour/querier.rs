@@ -6,7 +6,7 @@ use super::state::{News, Query, Timing};
 use super::table::{Address, Advice, Fate, Found, Limits, Neighbours, Waiter};
 use super::waiting::Waiting;
 use packet::{Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, Refused, Verdict};
+use router::{Config, ConfigError, Cx, Element, Handlers, Refused, Verdict, metric};
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -539,8 +539,10 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
             let killed = e.shared.drops.load(Relaxed) + e.table.drops().load(Relaxed);
             format!("{killed} packets killed\n{} {} sent\n", e.shared.queries.load(Relaxed), L::QUERIES)
         });
-        h.read("queries", |e: &mut Q<L, HOP>, _| e.shared.queries.load(Relaxed));
-        h.read("responses", |e: &mut Q<L, HOP>, _| e.shared.responses.load(Relaxed));
+        h.read("queries", |e: &mut Q<L, HOP>, _| e.shared.queries.load(Relaxed))
+            .measures(&metric::NEIGHBOUR_QUERIES);
+        h.read("responses", |e: &mut Q<L, HOP>, _| e.shared.responses.load(Relaxed))
+            .measures(&metric::NEIGHBOUR_RESPONSES);
         h.read("drops", |e: &mut Q<L, HOP>, _| e.shared.drops.load(Relaxed));
         h.write("clear", |e: &mut Q<L, HOP>, cx, _| {
             for count in [&e.shared.queries, &e.shared.responses, &e.shared.drops] {

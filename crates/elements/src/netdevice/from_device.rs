@@ -83,7 +83,7 @@ use device::xdp::{self, Rule};
 use packet::{BATCH_MAX, DEFAULT_HEADROOM, Kind};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Interest, Merge, NetOrHost, Queues,
-    Refused, Scope,
+    Refused, Scope, metric,
 };
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -508,8 +508,11 @@ impl Element for FromDevice {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.count("reset_counts", |e: &mut FromDevice| &mut e.count);
-        h.read("kernel_drops", |e: &mut FromDevice, _| e.rx.as_mut().map_or(0, Rx::drops)).merged(Merge::Sum);
+        h.metric(&metric::DEVICE, |e: &mut FromDevice, _| e.interface.clone());
+        h.count("reset_counts", |e: &mut FromDevice| &mut e.count).measures(&metric::RECEIVED);
+        h.read("kernel_drops", |e: &mut FromDevice, _| e.rx.as_mut().map_or(0, Rx::drops))
+            .merged(Merge::Sum)
+            .measures(&metric::MISSED);
         h.read("encap", |e: &mut FromDevice, _| encap::name(e.linktype));
         h.read("mode", |e: &mut FromDevice, _| e.rx.as_ref().map_or(String::new(), |rx| rx.mode() + "\n"))
             .merged(Merge::Concatenate);

@@ -6,7 +6,9 @@ use device::capture::LinkType;
 use device::offload::Note;
 use device::tap::{self, Carries, Setup};
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet, Pool};
-use router::{Config, ConfigError, Cx, Element, Handlers, Interest, IpMask, Merge, Pull, Queues, Verdict};
+use router::{
+    Config, ConfigError, Cx, Element, Handlers, Interest, IpMask, Merge, Pull, Queues, Verdict, metric,
+};
 use rustix::io::Errno;
 use std::io::{IoSlice, IoSliceMut};
 use std::net::Ipv4Addr;
@@ -418,8 +420,9 @@ impl Element for HostPort {
     fn handlers(&self, h: &mut Handlers) {
         h.read("dev_name", |e: &mut HostPort, _| {
             e.common.open.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
-        });
-        h.read("packets", |e: &mut HostPort, _| e.packets).merged(Merge::Sum);
+        })
+        .measures(&metric::DEVICE);
+        h.read("packets", |e: &mut HostPort, _| e.packets).merged(Merge::Sum).measures(&metric::PACKETS);
     }
 }
 

@@ -41,7 +41,7 @@ use device::Trouble;
 use device::capture::LinkType;
 use packet::{Anno, BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, Handlers, Interest, IpPort, Pull, Residency,
+    Activity, Class, Config, ConfigError, Cx, Element, Handlers, Interest, IpPort, Pull, Residency, metric,
 };
 use rustix::io::Errno;
 use rustix::net::{
@@ -266,7 +266,7 @@ impl Element for RawSocket {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.count("reset_counts", |e: &mut RawSocket| &mut e.count);
+        h.count("reset_counts", |e: &mut RawSocket| &mut e.count).measures(&metric::PACKETS);
     }
 }
 

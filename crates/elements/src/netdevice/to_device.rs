@@ -43,7 +43,9 @@ use device::Trouble;
 use device::port::Tx;
 use device::xdp;
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, Refused};
+use router::{
+    Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, Refused, metric,
+};
 use rustix::io::Errno;
 use std::any::Any;
 use std::io;
@@ -328,7 +330,8 @@ impl Element for ToDevice {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.count("reset_counts", |e: &mut ToDevice| &mut e.count);
+        h.metric(&metric::DEVICE, |e: &mut ToDevice, _| e.interface.clone());
+        h.count("reset_counts", |e: &mut ToDevice| &mut e.count).measures(&metric::SENT);
         h.read("pulls", |e: &mut ToDevice, _| e.pulls).merged(Merge::Sum);
         h.read("signal", |e: &mut ToDevice, cx| e.pulls_input && cx.may_have(0));
         h.read("debug", |e: &mut ToDevice, _| e.debug);

@@ -37,7 +37,9 @@
 
 use crossbeam_queue::ArrayQueue;
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency, TableSize};
+use router::{
+    Activity, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency, TableSize, metric,
+};
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -297,7 +299,7 @@ impl Element for Pipeliner {
 
     fn handlers(&self, h: &mut Handlers) {
         type P = Pipeliner;
-        h.read("count", |e: &mut P, _| e.pipe.count.load(Relaxed));
+        h.read("count", |e: &mut P, _| e.pipe.count.load(Relaxed)).measures(&metric::PACKETS);
         h.read("dropped", |e: &mut P, _| e.pipe.dropped.load(Relaxed));
         h.read("active", |e: &mut P, _| e.active);
         h.write("active", |e: &mut P, cx, text| {

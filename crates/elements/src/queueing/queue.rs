@@ -41,7 +41,9 @@
 use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency, TableSize};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency, TableSize, metric,
+};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -521,10 +523,11 @@ impl Element for Queue {
 
     fn handlers(&self, h: &mut Handlers) {
         type Q = Queue;
-        h.read("length", |e: &mut Q, _| e.len());
-        h.read("highwater_length", |e: &mut Q, _| e.common.highwater.load(Relaxed));
-        h.read("capacity", |e: &mut Q, _| e.common.capacity.load(Relaxed));
-        h.read("drops", |e: &mut Q, _| e.common.drops.load(Relaxed));
+        h.read("length", |e: &mut Q, _| e.len()).measures(&metric::QUEUE_PACKETS);
+        h.read("highwater_length", |e: &mut Q, _| e.common.highwater.load(Relaxed))
+            .measures(&metric::QUEUE_HIGHWATER);
+        h.read("capacity", |e: &mut Q, _| e.common.capacity.load(Relaxed)).measures(&metric::QUEUE_CAPACITY);
+        h.read("drops", |e: &mut Q, _| e.common.drops.load(Relaxed)).measures(&metric::QUEUE_DROPS);
         h.write("capacity", |e: &mut Q, cx, text| {
             let capacity = router::value::<u32>(cx, text)?;
             e.resize(cx, capacity as usize)

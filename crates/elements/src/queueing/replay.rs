@@ -34,7 +34,7 @@
 
 use super::rounds::{FIRST_WAIT, Rounds, tell_loaded, tell_loading};
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, metric};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Replay", create)
@@ -189,7 +189,7 @@ impl Element for Replay {
         type R = Replay;
         h.read("loaded", |e: &mut R, _| e.loaded);
         h.read("packets", |e: &mut R, _| e.packets.len());
-        h.read("count", |e: &mut R, _| e.count);
+        h.read("count", |e: &mut R, _| e.count).measures(&metric::PACKETS);
         h.read("active", |e: &mut R, _| e.active);
         h.write("active", |e: &mut R, cx, text| {
             e.active = router::value(cx, text)?;

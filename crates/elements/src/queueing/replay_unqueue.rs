@@ -46,7 +46,7 @@
 use super::rounds::{FIRST_WAIT, Rounds, tell_loaded, tell_loading};
 use crate::formula::Formula;
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict, metric};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ReplayUnqueue", create)
@@ -367,7 +367,7 @@ impl Element for ReplayUnqueue {
 
     fn handlers(&self, h: &mut Handlers) {
         type R = ReplayUnqueue;
-        h.read("count", |e: &mut R, _| e.count);
+        h.read("count", |e: &mut R, _| e.count).measures(&metric::PACKETS);
         h.read("loaded", |e: &mut R, _| e.loaded);
         h.read("packets", |e: &mut R, _| e.packets.len());
         h.read("timing", |e: &mut R, _| e.timing);

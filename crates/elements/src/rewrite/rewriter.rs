@@ -7,7 +7,7 @@ use super::nat::{Circumstances, Kind, Miss, Nat};
 use super::record::{Flow, REPLY, flag};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
-use router::{Args, Config, ConfigError, Cx, Element, Handlers, Refused, Verdict};
+use router::{Args, Config, ConfigError, Cx, Element, Handlers, Refused, Verdict, metric};
 use std::any::Any;
 use std::fmt::Write as _;
 use std::marker::PhantomData;
@@ -285,12 +285,14 @@ impl<P: Protocol> Element for Rewriter<P> {
         for name in ["table_size", "nmappings"] {
             h.read(name, |e: &mut R<P>, _| sum(&e.nat, |counts| counts.flows.load(Relaxed)));
         }
-        h.read("mapping_failures", |e: &mut R<P>, _| sum(&e.nat, |counts| counts.failures.load(Relaxed)));
+        h.read("mapping_failures", |e: &mut R<P>, _| sum(&e.nat, |counts| counts.failures.load(Relaxed)))
+            .measures(&metric::FLOW_FAILURES);
         h.read("patterns", |e: &mut R<P>, cx| {
             (0..e.nat.inputs().len()).map(|at| pattern(&e.nat, cx.turn(), at)).collect::<String>()
         });
-        h.read("size", |e: &mut R<P>, _| e.set.as_ref().map_or(0, |set| set.size()));
-        h.read("capacity", |e: &mut R<P>, _| e.set.as_ref().map_or(0, |set| set.capacity()));
+        h.read("size", |e: &mut R<P>, _| e.set.as_ref().map_or(0, |set| set.size())).measures(&metric::FLOWS);
+        h.read("capacity", |e: &mut R<P>, _| e.set.as_ref().map_or(0, |set| set.capacity()))
+            .measures(&metric::FLOW_CAPACITY);
         h.write("capacity", |e: &mut R<P>, cx, text| {
             let mut capacity = 0;
             let words = lang::conf::split_spaces(&lang::conf::uncomment(text));

@@ -13,7 +13,7 @@ use super::words::{leads_to, needed_outputs, parse};
 use commands::explain;
 use lpm::{LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, Merge, Refused, TableSize, Verdict};
+use router::{Config, ConfigError, Cx, Element, Handlers, Merge, Refused, TableSize, Verdict, metric};
 use std::any::Any;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -261,15 +261,17 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         h.write("load", |e: &mut Lookup<F, T>, _, text| e.load(text));
         h.write("load_text", |e: &mut Lookup<F, T>, _, text| e.load_text(text));
         h.read("table", |e: &mut Lookup<F, T>, _| e.list());
-        h.read("length", |e: &mut Lookup<F, T>, _| e.table.len());
+        h.read("length", |e: &mut Lookup<F, T>, _| e.table.len()).measures(&metric::ROUTES);
         h.read("flows", |e: &mut Lookup<F, T>, cx| {
             e.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
         })
         .merged(Merge::Sum);
         h.read("cache_hits", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.hits))
-            .merged(Merge::Sum);
+            .merged(Merge::Sum)
+            .measures(&metric::ROUTE_CACHE_HITS);
         h.read("cache_misses", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.misses))
-            .merged(Merge::Sum);
+            .merged(Merge::Sum)
+            .measures(&metric::ROUTE_CACHE_MISSES);
         h.read_with("lookup", |e: &mut Lookup<F, T>, cx, text| {
             let address = router::value::<F::Address>(cx, text);
             address.map(|a| e.look_up(cx, a)).map_err(|_| format!("expected IP address, not '{text}'"))

@@ -32,7 +32,7 @@
 
 use crate::pulling;
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, metric};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Discard", create)
@@ -120,7 +120,7 @@ impl Element for Discard {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut Discard, _| e.packets).merged(Merge::Sum);
+        h.read("count", |e: &mut Discard, _| e.packets).merged(Merge::Sum).measures(&metric::PACKETS);
         h.read("byte_count", |e: &mut Discard, _| e.bytes).merged(Merge::Sum);
         h.write("reset_counts", |e: &mut Discard, _, _| {
             (e.packets, e.bytes) = (0, 0);

@@ -38,7 +38,9 @@
 
 use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers, length_handlers};
 use packet::Batch;
-use router::{Activity, Args, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull};
+use router::{
+    Activity, Args, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, metric,
+};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("InfiniteSource", create)
@@ -241,7 +243,7 @@ impl Element for InfiniteSource {
 
     fn handlers(&self, h: &mut Handlers) {
         type S = InfiniteSource;
-        h.read("count", |e: &mut S, _| e.count).merged(Merge::Sum);
+        h.read("count", |e: &mut S, _| e.count).merged(Merge::Sum).measures(&metric::PACKETS);
         h.write("reset", |e: &mut S, cx, _| {
             e.count = 0;
             e.wake(cx);

@@ -2,7 +2,7 @@
 
 use crate::queueing::rate::GapRate;
 use crate::queueing::shaper;
-use router::{Cx, Element, Handlers};
+use router::{Cx, Element, Handlers, metric};
 
 /// How fast a source that is pulled from makes packets, and how many.
 pub(super) struct Pace {
@@ -104,7 +104,7 @@ pub(super) trait Paced: Element {
 
 /// The handlers `count`, `rate`, `reset`, `active` and `limit`.
 pub(super) fn handlers<S: Paced>(h: &mut Handlers) {
-    h.read("count", |e: &mut S, _| e.pace().count);
+    h.read("count", |e: &mut S, _| e.pace().count).measures(&metric::PACKETS);
     h.read("rate", |e: &mut S, _| e.pace().average());
     h.write("rate", |e: &mut S, cx, text| {
         let rate = router::value(cx, text).map_err(|_| "rate parameter must be integer >= 0")?;

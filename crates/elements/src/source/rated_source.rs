@@ -38,7 +38,9 @@
 use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers, length_handlers};
 use crate::queueing::rate::{Bandwidth, TokenBucket};
 use packet::Batch;
-use router::{Activity, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{
+    Activity, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, metric,
+};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RatedSource", create)
@@ -204,7 +206,7 @@ impl Element for RatedSource {
 
     fn handlers(&self, h: &mut Handlers) {
         type S = RatedSource;
-        h.read("count", |e: &mut S, _| e.count);
+        h.read("count", |e: &mut S, _| e.count).measures(&metric::PACKETS);
         h.write("reset", |e: &mut S, cx, _| {
             (e.count, e.ended) = (0, false);
             e.bucket.set(1);

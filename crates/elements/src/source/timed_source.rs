@@ -31,7 +31,7 @@
 //! RatedSource, InfiniteSource, TimedSink
 
 use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers};
-use router::{Activity, Bytes, Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+use router::{Activity, Bytes, Class, Config, ConfigError, Cx, Element, Handlers, Residency, metric};
 use std::time::Duration;
 
 /// The class.
@@ -129,7 +129,7 @@ impl Element for TimedSource {
 
     fn handlers(&self, h: &mut Handlers) {
         type S = TimedSource;
-        h.read("count", |e: &mut S, _| e.count);
+        h.read("count", |e: &mut S, _| e.count).measures(&metric::PACKETS);
         h.write("reset", |e: &mut S, cx, _| {
             e.count = 0;
             e.wake(cx);

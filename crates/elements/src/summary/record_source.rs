@@ -3,7 +3,7 @@
 use super::maker::Maker;
 use crate::reading::{self, Next};
 use packet::Batch;
-use router::{Call, Config, ConfigError, Cx, Element, Handlers, Pull};
+use router::{Call, Config, ConfigError, Cx, Element, Handlers, Pull, metric};
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -311,7 +311,7 @@ impl Element for RecordSource {
             Ok(())
         })
         .as_button();
-        h.read("count", |e: &mut F, _| e.count);
+        h.read("count", |e: &mut F, _| e.count).measures(&metric::PACKETS);
         h.read("filename", |e: &mut F, _| e.filename.clone());
         h.read("filesize", |e: &mut F, _| e.size());
         h.read("filepos", |e: &mut F, _| e.position.load(Ordering::Relaxed));

@@ -58,7 +58,9 @@ use super::form::{Form, print_time};
 use super::view::{Manner, Stamp, View};
 use crate::pulling::Way;
 use packet::{Anno, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency};
+use router::{
+    Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency, metric,
+};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
@@ -324,7 +326,7 @@ impl Element for ToIpSummaryDump {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("count", |e: &mut ToIpSummaryDump, _| e.count);
+        h.read("count", |e: &mut ToIpSummaryDump, _| e.count).measures(&metric::PACKETS);
         h.write("flush", |e: &mut ToIpSummaryDump, cx, _| {
             e.open(cx);
             e.flush(cx);

@@ -219,6 +219,7 @@ impl Running<'_> {
                     self.invoke(element, handler, access, &argument, reply);
                 }
                 Message::Answer { call, from, result } => self.take_answer(call, from, result),
+                Message::Survey(request) => self.survey(&request),
                 Message::Signal(element) => {
                     if let Some(signal) = self.core.provides[element as usize] {
                         self.core.set_signal(signal, true);
