@@ -12,6 +12,8 @@ use crate::swap::Swaps;
 use crate::takeover::{self, Interface};
 use elements::netdevice::DpdkPorts;
 use router::{Call, Classes, Clock, Options, Router};
+use std::net::IpAddr;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
@@ -35,6 +37,40 @@ pub(crate) enum Door {
     File(String),
     /// A connection that the program was started with: its descriptor.
     Connection(String),
+    /// One that tells metrics.
+    Metrics(Place),
+}
+
+/// Where metrics are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A TCP port, on this address or else on this machine's own.
+    Tcp(Option<IpAddr>, String),
+    /// A UNIX-domain socket.
+    File(String),
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Place, String> {
+        if text.contains('/') {
+            return Ok(Place::File(text.to_owned()));
+        }
+        let (address, port) =
+            text.rsplit_once(':').map_or((None, text), |(address, port)| (Some(address), port));
+        let bare =
+            |address: &str| address.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+        let number = port.strip_suffix('+').unwrap_or(port).parse::<u16>();
+        match (address, address.and_then(bare), number) {
+            (None, _, Ok(_)) => Ok(Place::Tcp(None, port.to_owned())),
+            (Some(_), Some(address), Ok(_)) => Ok(Place::Tcp(Some(address), port.to_owned())),
+            _ => {
+                Err("a port, ADDRESS:PORT, or the name of a UNIX-domain socket with a '/' in it is expected"
+                    .to_owned())
+            }
+        }
+    }
 }
 
 /// What is to be run, and what else is to be done.
@@ -233,13 +269,18 @@ impl Door {
             Door::Port(port) => format!("TCP, {}", lang::conf::quote(port)),
             Door::File(file) => format!("UNIX, {}", lang::conf::quote(file)),
             Door::Connection(descriptor) => format!("SOCKET, {descriptor}"),
+            Door::Metrics(Place::Tcp(None, port)) => format!("TCP, {port}"),
+            Door::Metrics(Place::Tcp(Some(address), port)) => format!("TCP, {port}, ADDRESS {address}"),
+            Door::Metrics(Place::File(file)) => format!("UNIX, {}", lang::conf::quote(file)),
         };
+        let metrics = matches!(self, Door::Metrics(_));
         lang::Element {
             name: match number {
+                _ if metrics => format!("clique@@MetricsSocket@{number}"),
                 0 => "click_driver@@ControlSocket".to_owned(),
                 _ => format!("click_driver@@ControlSocket@{number}"),
             },
-            class: "ControlSocket".to_owned(),
+            class: if metrics { "MetricsSocket" } else { "ControlSocket" }.to_owned(),
             config: place + again,
             landmark: lang::Landmark { file: "click".into(), line: 0 },
             span: lang::Span::default(),
@@ -275,5 +316,27 @@ fn exit_value(router: &mut Router, handler: &str) -> Result<i32, String> {
         _ => router::parse_integer(value)
             .and_then(|value| i32::try_from(value).ok())
             .ok_or_else(|| "exit handler value should be integer".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_metrics() {
+        let tcp = |address: &str, port: &str| Ok(Place::Tcp(address.parse().ok(), port.to_owned()));
+        for (text, place) in [
+            ("9100", tcp("", "9100")),
+            ("9100+", tcp("", "9100+")),
+            ("0.0.0.0:0", tcp("0.0.0.0", "0")),
+            ("[::1]:9100", tcp("::1", "9100")),
+            ("./m", Ok(Place::File("./m".to_owned()))),
+        ] {
+            assert_eq!(text.parse::<Place>(), place, "{text}");
+        }
+        for text in ["", ":9100", "99999", "localhost:9100", "metrics", "1.2.3.4:", "9100:1.2.3.4"] {
+            assert!(text.parse::<Place>().is_err(), "{text}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `clique run`: runs a configuration.
 
 use crate::input::{Input, InputArgs, Parameter};
-use crate::job::{Door, Job, Outcome, Setup, WORKERS_MAX, simulated_clock, start_s};
+use crate::job::{Door, Job, Outcome, Place, Setup, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::takeover::{self, Takeover};
@@ -53,6 +53,11 @@ pub(crate) struct Args {
     /// times.
     #[arg(short = 'u', long = "unix-socket", value_name = "FILE", value_hint = ValueHint::FilePath)]
     unix_sockets: Vec<String>,
+
+    /// Tell metrics by HTTP, at /metrics, for Prometheus and the like: on a TCP port of this machine, of another address (0.0.0.0: all), or
+    /// on the UNIX-domain socket FILE, whose name has a '/' in it. The option can be given several times.
+    #[arg(long, value_name = "[ADDRESS:]PORT|FILE", value_hint = ValueHint::FilePath)]
+    metrics: Vec<Place>,
 
     /// Offer the handler 'hotconfig': what is written to it replaces the configuration while the router runs.
     #[arg(short = 'R', long)]
@@ -123,7 +128,10 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
     let job = Job {
         input,
         setup,
-        doors: ports.chain(args.unix_sockets.into_iter().map(Door::File)).collect(),
+        doors: ports
+            .chain(args.unix_sockets.into_iter().map(Door::File))
+            .chain(args.metrics.into_iter().map(Door::Metrics))
+            .collect(),
         reconfigure: args.allow_reconfigure,
         taken: takeover.as_ref().map(|takeover| takeover.interfaces().to_vec()),
         ports: elements::netdevice::DpdkPorts::default(),

@@ -107,6 +107,14 @@ impl Client {
         self.command(&format!("WRITEDATA {} {}", word(handler)?, value.len()), value)
     }
 
+    /// Asks for the router's metrics, in Prometheus' text format.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn metrics(&mut self) -> Result<Reply, Failure> {
+        self.command("METRICS", "")
+    }
+
     /// Asks for events of these topics, all if there is none; [`Client::event`] returns them. No command can be sent after this.
     ///
     /// # Errors
@@ -143,7 +151,7 @@ impl Client {
                 break code;
             }
         };
-        let reads = line.starts_with("READ") && (200..300).contains(&code);
+        let reads = (line.starts_with("READ") || line == "METRICS") && (200..300).contains(&code);
         let data = if reads { Some(self.data()?) } else { None };
         Ok(Reply { code, messages, data })
     }

@@ -12,6 +12,7 @@ mod feed;
 mod kernel_filter;
 mod kernel_handler_proxy;
 mod members;
+mod metrics;
 mod routes;
 mod socket;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub const CLASSES: &[&Class] = &[
     &socket::chatter::CLASS,
     &socket::control::CLASS,
     &socket::http::CLASS,
+    &socket::metrics::CLASS,
 ];
 
 /// Bytes of a line of the protocol, at most.

@@ -48,6 +48,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ControlSocket", "crates/control/src/socket/tests.rs"),
     ("ChatterSocket", "crates/control/src/socket/tests.rs"),
     ("HTTPServer", "crates/control/src/socket/tests.rs"),
+    ("MetricsSocket", "crates/control/src/socket/tests.rs"),
 ];
 
 #[test]

@@ -220,7 +220,7 @@ impl Request {
         doors.sort_by_key(|door| match door {
             Door::Port(_) => 0,
             Door::File(_) => 1,
-            Door::Connection(_) => 2,
+            Door::Connection(_) | Door::Metrics(_) => 2,
         });
         let job = Job {
             input: self.input.unwrap_or(Input::Stdin),

@@ -50,7 +50,7 @@ const BACKLOG: usize = 1_024;
 const LOOK_AROUND: Duration = Duration::from_millis(200);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    super::control::create_chatter(config)
+    super::control::create_as(config, super::control::Speaks::Messages)
 }
 
 /// The ways to the connections.

@@ -8,7 +8,7 @@
 //!
 //! Listens on a TCP port or a UNIX-domain socket, or has a connection that the program was started with, and speaks Click's protocol, version 1.3: a command is a line, the
 //! response lines that start with a code of three digits; data follow a line `DATA LENGTH`. The commands are `READ`,
-//! `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`, `WRITEUNTIL`, `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `HELP` and `QUIT`.
+//! `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`, `WRITEUNTIL`, `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `HELP` and `QUIT`.
 //! The codes are 200 (done), 500 (syntax error), 501 (no such command), 510 (no such element), 511 (no such handler), 520
 //! (the handler reports an error), 521 (too much data), 530 (not permitted), 540 (no router runs) and 590 (other errors).
 //! `clique ctl` is a client.
@@ -17,6 +17,8 @@
 //! something: `neighbour add|change|delete ADDR ETH STATE INTERFACE` from elements with neighbour tables (see ARPTable). `EVENT lost N`
 //! says that N events were too many for a client that does not keep up, `EVENT router replaced` that a new configuration runs: after
 //! either, what was known from events is out of date.
+//!
+//! `METRICS`, which Click's does not have either, answers with what MetricsSocket tells, as data; `clique top` shows it. With `PROXY` it is refused.
 //!
 //! Commands are carried out in the order in which they arrive on a connection, by threads of their own; packets do not
 //! wait for them. There may be 64 connections at a time.
@@ -39,7 +41,7 @@
 //! - `PROXY` (element): asks this element for `E.H` wherever a client asks for a handler `E.H`.
 //! - `VERBOSE` (boolean): report connections. Default: false.
 //! - `LOCALHOST` (boolean): accept connections from this machine only. Default: true.
-//! - `ADDRESS` (IP address): listen on this address instead.
+//! - `ADDRESS` (IPv4 or IPv6 address): listen on this address instead.
 //! - `RETRIES` (integer): try again so many times, once a second, if the socket cannot be opened; then the driver is
 //!   stopped. Default: 0.
 //! - `RETRY_WARNINGS` (boolean): report each failure, not only the last. Default: true.
@@ -55,16 +57,17 @@
 //! ```
 //!
 //! # See also
-//! ChatterSocket, KernelHandlerProxy, Script
+//! ChatterSocket, KernelHandlerProxy, MetricsSocket, Script
 
 use super::chatter::Chatter;
+use super::http::Serves;
 use super::server::{Address, Role, Server, Target};
 use router::{
     Class, Config, ConfigError, Cx, Element, ElementName, FileName, FromArg, Handlers, IpPort, Refused,
     Residency, Scope,
 };
 use std::any::Any;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -107,9 +110,10 @@ enum Kind {
     Commands,
     /// A ChatterSocket, and whether it greets.
     Chatter(bool),
-    /// An HTTPServer, and whether only this machine may connect.
+    /// An HTTPServer or a MetricsSocket, and whether only this machine may connect.
     Http {
         local: bool,
+        serves: Serves,
     },
 }
 
@@ -126,22 +130,44 @@ impl FromArg for Ports {
     }
 }
 
+/// The address of one of this machine's interfaces, of either family.
+struct Listening(IpAddr);
+
+impl FromArg for Listening {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        match Ipv4Addr::from_arg(text, scope) {
+            Ok(address) => Ok(Listening(address.into())),
+            Err(error) => match text.parse::<Ipv6Addr>() {
+                Ok(address) => Ok(Listening(address.into())),
+                Err(_) => Err(error),
+            },
+        }
+    }
+}
+
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    create_as(config, false)
+    create_as(config, Speaks::Commands)
 }
 
-/// Makes the same of the arguments of a ChatterSocket, which passes messages on.
-pub(super) fn create_chatter(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    create_as(config, true)
+/// What elements with these arguments have their sockets for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speaks {
+    /// ControlSocket: commands are carried out.
+    Commands,
+    /// ChatterSocket: messages are passed on.
+    Messages,
+    /// MetricsSocket: figures are told, by HTTP.
+    Metrics,
 }
 
-fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>, ConfigError> {
+/// Makes an element of the arguments that classes with sockets have in common.
+pub(super) fn create_as(config: &mut Config<'_>, speaks: Speaks) -> Result<Box<dyn Element>, ConfigError> {
     let (mut kind, mut others) = (String::new(), Vec::new());
     config.args().required("TYPE", &mut kind).rest(&mut others).finish()?;
     let (mut ports, mut file) = (Ports(0..=0), None::<FileName>);
     let mut descriptor = None::<u16>;
     let (mut read_only, mut verbose, mut localhost) = (false, false, true);
-    let (mut address, mut proxy) = (None::<Ipv4Addr>, None::<ElementName>);
+    let (mut address, mut proxy) = (None::<Listening>, None::<ElementName>);
     let (mut retries, mut retry_warnings) = (0, true);
     let kind = kind.to_ascii_uppercase();
     let mut ignored = String::new();
@@ -152,16 +178,22 @@ fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>
             .keyword("LOCALHOST", &mut localhost)
             .keyword("ADDRESS", &mut address),
         "UNIX" => args.required("FILENAME", &mut file).keyword("LOCALHOST", &mut localhost),
-        "SOCKET" => args.required("FD", &mut descriptor).keyword("LOCALHOST", &mut localhost),
+        "SOCKET" if speaks != Speaks::Metrics => {
+            args.required("FD", &mut descriptor).keyword("LOCALHOST", &mut localhost)
+        }
         _ => return Err(format!("unknown socket type '{kind}'").into()),
     };
     let (mut channel, mut quiet, mut greeting) = ("default".to_owned(), true, true);
-    let args = if chatters {
-        args.keyword("CHANNEL", &mut channel)
+    let args = match speaks {
+        Speaks::Messages => args
+            .keyword("CHANNEL", &mut channel)
             .keyword("QUIET_CHANNEL", &mut quiet)
-            .keyword("GREETING", &mut greeting)
-    } else {
-        args.keyword("READONLY", &mut read_only).keyword("PROXY", &mut proxy).keyword("VERBOSE", &mut verbose)
+            .keyword("GREETING", &mut greeting),
+        Speaks::Commands => args
+            .keyword("READONLY", &mut read_only)
+            .keyword("PROXY", &mut proxy)
+            .keyword("VERBOSE", &mut verbose),
+        Speaks::Metrics => args.keyword("VERBOSE", &mut verbose),
     };
     args.keyword("RETRIES", &mut retries).keyword("RETRY_WARNINGS", &mut retry_warnings).finish()?;
     if channel != "default" {
@@ -174,22 +206,30 @@ fn create_as(config: &mut Config<'_>, chatters: bool) -> Result<Box<dyn Element>
         (None, None) => Address::Tcp(listening_at(localhost, address), ports.0),
     };
     let proxy = proxy.map(|proxy| proxy.name);
+    let local = match &address {
+        Address::Tcp(ip, _) => ip.is_loopback(),
+        Address::Unix(_) | Address::Connected(_) => true,
+    };
     Ok(Box::new(ControlSocket {
         address,
         server: None,
         former: None,
-        read_only,
+        read_only: read_only || speaks == Speaks::Metrics,
         verbose,
         proxy,
         retries,
         retry_warnings,
-        kind: if chatters { Kind::Chatter(greeting) } else { Kind::Commands },
+        kind: match speaks {
+            Speaks::Commands => Kind::Commands,
+            Speaks::Messages => Kind::Chatter(greeting),
+            Speaks::Metrics => Kind::Http { local, serves: Serves::Metrics },
+        },
     }))
 }
 
 /// Makes the same of the arguments of an HTTPServer.
 pub(super) fn create_http(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut ports, mut address) = (Ports(80..=80), None::<Ipv4Addr>);
+    let (mut ports, mut address) = (Ports(80..=80), None::<Listening>);
     let (mut read_only, mut verbose, mut localhost) = (true, false, true);
     let (mut retries, mut retry_warnings) = (0, true);
     config
@@ -212,14 +252,14 @@ pub(super) fn create_http(config: &mut Config<'_>) -> Result<Box<dyn Element>, C
         proxy: None,
         retries,
         retry_warnings,
-        kind: Kind::Http { local: ip.is_loopback() },
+        kind: Kind::Http { local: ip.is_loopback(), serves: Serves::Handlers },
     }))
 }
 
 /// The address to listen on: the one that was said, or this machine's own or all of them.
-fn listening_at(localhost: bool, said: Option<Ipv4Addr>) -> IpAddr {
+fn listening_at(localhost: bool, said: Option<Listening>) -> IpAddr {
     let everywhere = if localhost { Ipv4Addr::LOCALHOST } else { Ipv4Addr::UNSPECIFIED };
-    IpAddr::V4(said.unwrap_or(everywhere))
+    said.map_or(everywhere.into(), |Listening(address)| address)
 }
 
 impl ControlSocket {
@@ -237,7 +277,7 @@ impl ControlSocket {
         match self.kind {
             Kind::Commands => Role::Commands,
             Kind::Chatter(greeting) => Role::Chatter(Arc::new(Chatter::new(greeting))),
-            Kind::Http { local } => Role::Http { local },
+            Kind::Http { local, serves } => Role::Http { local, serves },
         }
     }
 

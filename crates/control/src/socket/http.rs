@@ -15,7 +15,8 @@
 //! Unlike FastClick's, it listens on 127.0.0.1 and allows no writing, unless told otherwise. Web pages of others get no answer: a request
 //! that a browser sends for one (`Origin`), or by a name that is not this machine's (`Host`, where only this machine may connect), is refused.
 //!
-//! Requests are served by threads of their own; packets do not wait for them. There may be 64 connections at a time.
+//! Requests are served by threads of their own; packets do not wait for them. There may be 64 connections at a time; one that sends nothing,
+//! or too slowly, is closed after 30 seconds, or earlier to make room for others.
 //!
 //! Ports: none. Workers: exclusive.
 //!
@@ -37,12 +38,16 @@
 //! ControlSocket, Script
 
 use super::input::Input;
+use super::patient::Patient;
 use super::server::Shared;
 use super::session::Found;
-use crate::DATA_MAX;
+use crate::metrics::Format;
+use crate::{DATA_MAX, LINE_MAX};
 use router::{Call, Class, Config, ConfigError, Element, Residency};
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
+use std::time::Duration;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("HTTPServer", create)
@@ -57,8 +62,31 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     super::control::create_http(config)
 }
 
+/// What is to be had at a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Serves {
+    /// Handlers of elements.
+    Handlers,
+    /// The router's figures.
+    Metrics,
+}
+
+/// How long a client may take for a request, and again to take the answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Bytes of a request's body, or of an answer, that a slow client is granted another second for.
+const SLOWEST: usize = 100_000;
+
+/// The time for a request or an answer of so many bytes.
+fn patience(bytes: usize) -> Duration {
+    PATIENCE + Duration::from_secs((bytes / SLOWEST) as u64)
+}
+
 /// A status and what is said with it.
 type Answer = (u16, String);
+
+/// What answers are, unless they are metrics.
+const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// What a request asks for.
 struct Request {
@@ -66,6 +94,8 @@ struct Request {
     /// The path without its first slash, decoded.
     path: String,
     host: String,
+    /// The kinds of answer that are understood.
+    accept: String,
     /// Whether a web page of somebody else sends it.
     foreign: bool,
     body: String,
@@ -73,38 +103,85 @@ struct Request {
     stays: bool,
 }
 
-/// Serves a connection until it ends. Where only this machine may connect, names of others are refused.
-pub(super) fn serve(
-    shared: &Shared,
-    input: BufReader<impl Read>,
-    mut output: impl Write,
-    local: bool,
-) -> io::Result<()> {
-    let mut input = Input::new(input);
-    while !shared.is_closed() {
-        let Some(line) = input.line()? else { break };
-        if line.is_empty() {
-            continue;
-        }
-        let (answer, stays, head_only) = match Request::read(&mut input, &line)? {
-            Ok(request) if request.foreign || (local && !is_local(&request.host)) => {
-                ((403, "This request comes from another site".to_owned()), false, false)
+/// The service of one connection.
+pub(super) struct Service<'s> {
+    pub(super) shared: &'s Shared,
+    /// The connection's number.
+    pub(super) number: i32,
+    /// Whether only this machine may connect: names of others are refused then.
+    pub(super) local: bool,
+    pub(super) serves: Serves,
+}
+
+impl Service<'_> {
+    /// Serves the connection until it ends.
+    pub(super) fn serve(&self, socket: &File) -> io::Result<()> {
+        let patient = Patient::new(socket, PATIENCE);
+        let mut input = Input::new(BufReader::new(&patient));
+        while !self.shared.is_closed() {
+            self.shared.wait_for_client(self.number, true);
+            let Some(line) = input.line()? else { break };
+            if line.is_empty() {
+                continue;
             }
-            Ok(request) => (answer(shared, &request), request.stays, request.method == "HEAD"),
-            Err(answer) => (answer, false, false),
-        };
-        output.write_all(response(&answer, stays, head_only).as_bytes())?;
-        output.flush()?;
-        if !stays {
-            break;
+            let body_max = if self.shared.target().read_only { LINE_MAX } else { DATA_MAX };
+            let request = Request::read(&mut input, &line, body_max, |bytes| patient.grant(patience(bytes)))?;
+            self.shared.wait_for_client(self.number, false);
+            let (response, stays) = self.respond(&request);
+            patient.grant(patience(response.len()));
+            self.shared.wait_for_client(self.number, true);
+            (&patient).write_all(response.as_bytes())?;
+            if !stays {
+                break;
+            }
+            patient.grant(PATIENCE);
         }
+        Ok(())
     }
-    Ok(())
+
+    /// What is sent, and whether another request may follow.
+    fn respond(&self, request: &Result<Request, Answer>) -> (String, bool) {
+        let request = match request {
+            Err(answer) => return (response(answer, PLAIN, false, false), false),
+            Ok(request) if request.foreign || (self.local && !is_local(&request.host)) => {
+                let refused = (403, "This request comes from another site".to_owned());
+                return (response(&refused, PLAIN, false, false), false);
+            }
+            Ok(request) => request,
+        };
+        let (answer, media_type) = match self.serves {
+            Serves::Handlers => (answer(self.shared, request), PLAIN),
+            Serves::Metrics => metrics(self.shared, request),
+        };
+        (response(&answer, media_type, request.stays, request.method == "HEAD"), request.stays)
+    }
+}
+
+/// Answers somebody who asks for metrics.
+fn metrics(shared: &Shared, request: &Request) -> (Answer, &'static str) {
+    if !["GET", "HEAD"].contains(&request.method.as_str()) {
+        return ((405, "Unsupported method".to_owned()), PLAIN);
+    }
+    let openly = request.accept.to_ascii_lowercase().contains("application/openmetrics-text");
+    let format = if openly { Format::OpenMetrics } else { Format::Prometheus };
+    match request.path.as_str() {
+        "metrics" => match shared.metrics(format) {
+            Ok(text) => ((200, text), format.media_type()),
+            Err(message) => ((503, message), PLAIN),
+        },
+        "" => ((200, "The router's figures are at /metrics.\n".to_owned()), PLAIN),
+        path => ((404, format!("There is no /{path}; the router's figures are at /metrics.")), PLAIN),
+    }
 }
 
 impl Request {
-    /// What follows a request's first line.
-    fn read(input: &mut Input<BufReader<impl Read>>, line: &str) -> io::Result<Result<Request, Answer>> {
+    /// What follows a request's first line. `grant` is told how long the body is that is waited for.
+    fn read(
+        input: &mut Input<BufReader<impl Read>>,
+        line: &str,
+        body_max: usize,
+        grant: impl Fn(usize),
+    ) -> io::Result<Result<Request, Answer>> {
         let wrong = |status: u16, why: &str| Ok(Err((status, why.to_owned())));
         let words: Vec<&str> = line.split(' ').collect();
         let &[method, target, version] = words.as_slice() else { return wrong(400, "Bad request") };
@@ -112,6 +189,7 @@ impl Request {
             return wrong(400, "Bad request");
         };
         let (mut length, mut host, mut origin, mut stays) = (0, String::new(), None, version != "HTTP/1.0");
+        let mut accept = String::new();
         for number in 0.. {
             let Some(field) = input.line()? else { return wrong(400, "Bad request") };
             if field.is_empty() {
@@ -123,22 +201,24 @@ impl Request {
             let value = value.trim();
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => match value.parse::<usize>() {
-                    Ok(said) if said <= DATA_MAX => length = said,
+                    Ok(said) if said <= body_max => length = said,
                     Ok(_) => return wrong(413, "Too much data"),
                     Err(_) => return wrong(400, "Bad request"),
                 },
                 "transfer-encoding" => return wrong(501, "Unsupported transfer encoding"),
                 "connection" => stays &= !value.eq_ignore_ascii_case("close"),
+                "accept" => accept = value.to_owned(),
                 "host" => host = value.to_owned(),
                 "origin" => origin = Some(value.to_owned()),
                 // Somebody who waits for leave to send the body gets the final answer only; what they send is read.
                 _ => {}
             }
         }
+        grant(length);
         let Some(body) = input.data(length)? else { return wrong(400, "Bad request") };
         let foreign = origin.is_some_and(|origin| origin.split_once("://").is_none_or(|(_, of)| of != host));
         let path = decoded(path.split('?').next().unwrap_or(path));
-        Ok(Ok(Request { method: method.to_owned(), path, host, foreign, body, stays }))
+        Ok(Ok(Request { method: method.to_owned(), path, host, accept, foreign, body, stays }))
     }
 }
 
@@ -206,7 +286,7 @@ fn answer(shared: &Shared, request: &Request) -> Answer {
 }
 
 /// A response as it is sent.
-fn response((status, body): &Answer, stays: bool, head_only: bool) -> String {
+fn response((status, body): &Answer, media_type: &str, stays: bool, head_only: bool) -> String {
     let reason = match status {
         200 => "OK",
         400 => "Bad Request",
@@ -214,11 +294,12 @@ fn response((status, body): &Answer, stays: bool, head_only: bool) -> String {
         404 => "Not Found",
         405 => "Method Not Allowed",
         413 => "Content Too Large",
+        503 => "Service Unavailable",
         _ => "Not Implemented",
     };
     let connection = if stays { "keep-alive" } else { "close" };
     let mut text = format!(
-        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: {media_type}\r\n\
          X-Content-Type-Options: nosniff\r\nContent-Length: {}\r\nConnection: {connection}\r\n",
         body.len()
     );

@@ -2,6 +2,7 @@
 
 use super::chatter::Chatter;
 use super::{http, session};
+use crate::metrics::Collector;
 use router::Handle;
 use rustix::event::{PollFd, PollFlags};
 use std::collections::BTreeSet;
@@ -13,13 +14,16 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Connections at a time, at most.
 const CONNECTIONS_MAX: usize = 64;
 
 /// How long the end of a router waits for responses to be sent.
 const FAREWELL: Duration = Duration::from_millis(500);
+
+/// How long a client waits for a place that another one is to leave.
+const EVICTION: Duration = Duration::from_millis(500);
 
 /// How long a connection waits for a router that takes the place of one that stopped.
 const SUCCESSION: Duration = Duration::from_millis(300);
@@ -67,7 +71,7 @@ pub(super) enum Role {
     /// Passes messages on.
     Chatter(Arc<Chatter>),
     /// Answers requests of HTTP, of this machine only if so.
-    Http { local: bool },
+    Http { local: bool, serves: http::Serves },
 }
 
 /// Whom a server's clients talk to, and what they may do.
@@ -86,16 +90,57 @@ pub(super) struct Target {
 pub(super) struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    collector: Mutex<Collector>,
 }
 
 struct State {
     target: Arc<Target>,
     closed: bool,
-    /// The sockets of connections, by number.
-    connections: Vec<(i32, File)>,
+    connections: Vec<Connection>,
+}
+
+struct Connection {
+    number: i32,
+    socket: File,
+    /// Since when it waits for its client, if it may be given up for another one.
+    waits_since: Option<Instant>,
+}
+
+impl Connection {
+    fn shut(&self, which: rustix::net::Shutdown) {
+        // Who has gone already is no news.
+        let _ = rustix::net::shutdown(&self.socket, which);
+    }
 }
 
 impl Shared {
+    /// Says whether a connection waits for its client, so that it may be given up for another one.
+    pub(super) fn wait_for_client(&self, number: i32, waits: bool) {
+        let mut state = self.lock();
+        if let Some(connection) = state.connections.iter_mut().find(|known| known.number == number) {
+            connection.waits_since = waits.then(Instant::now);
+        }
+    }
+
+    /// Finds a place for another connection; none if all are in use, and no client is to be waited for any longer.
+    fn place(&self) -> Option<MutexGuard<'_, State>> {
+        let state = self.lock();
+        if state.connections.len() < CONNECTIONS_MAX {
+            return Some(state);
+        }
+        let waiting = state.connections.iter().filter(|connection| connection.waits_since.is_some());
+        waiting.min_by_key(|connection| connection.waits_since)?.shut(rustix::net::Shutdown::Both);
+        let full = |state: &mut State| state.connections.len() >= CONNECTIONS_MAX;
+        let waited = self.changed.wait_timeout_while(state, EVICTION, full);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        (state.connections.len() < CONNECTIONS_MAX).then_some(state)
+    }
+
+    /// What collects metrics for the connections, for one at a time.
+    pub(super) fn collector(&self) -> MutexGuard<'_, Collector> {
+        self.collector.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -190,7 +235,11 @@ impl Server {
     pub(super) fn start(address: &Address, target: Target, role: Role) -> Result<Server, String> {
         let bound = |error: std::io::Error| format!("bind: {}", plain(&error));
         let state = State { target: Arc::new(target), closed: false, connections: Vec::new() };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            collector: Mutex::default(),
+        });
         let (listener, port, socket) = match address {
             Address::Connected(descriptor) => {
                 let stream =
@@ -241,15 +290,11 @@ impl Drop for Server {
             Address::Connected(descriptor) => drop(taken().remove(descriptor)),
         }
         // No more commands; the responses to those that are being carried out may still be sent.
-        for (_, connection) in &state.connections {
-            let _ = rustix::net::shutdown(connection, rustix::net::Shutdown::Read);
-        }
+        state.connections.iter().for_each(|connection| connection.shut(rustix::net::Shutdown::Read));
         let busy = |state: &mut State| !state.connections.is_empty();
         let waited = self.shared.changed.wait_timeout_while(state, FAREWELL, busy);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        for (_, connection) in &state.connections {
-            let _ = rustix::net::shutdown(connection, rustix::net::Shutdown::Both);
-        }
+        state.connections.iter().for_each(|connection| connection.shut(rustix::net::Shutdown::Both));
     }
 }
 
@@ -285,13 +330,9 @@ fn admit(shared: &Arc<Shared>, stream: File, from: &str, role: &Role) {
         Ok(copy) => copy,
         Err(error) => return refuse(&plain(&error)),
     };
-    {
-        let mut state = shared.lock();
-        if state.connections.len() >= CONNECTIONS_MAX {
-            drop(state);
-            return refuse("too many connections");
-        }
-        state.connections.push((number, copy));
+    match shared.place() {
+        Some(mut state) => state.connections.push(Connection { number, socket: copy, waits_since: None }),
+        None => return refuse("too many connections"),
     }
     let (thread_shared, role) = (shared.clone(), role.clone());
     let serve = move || {
@@ -304,9 +345,8 @@ fn admit(shared: &Arc<Shared>, stream: File, from: &str, role: &Role) {
                 stream.try_clone().and_then(serve)
             }
             Role::Chatter(chatter) => chatter.serve(&stream, || shared.is_closed()),
-            Role::Http { local } => {
-                let serve = |input| http::serve(&shared, BufReader::new(input), &stream, local);
-                stream.try_clone().and_then(serve)
+            Role::Http { local, serves } => {
+                http::Service { shared: &shared, number, local, serves }.serve(&stream)
             }
         };
         forget(&shared, number);
@@ -328,9 +368,8 @@ fn is_readable(stream: &File) -> bool {
 
 fn forget(shared: &Shared, number: i32) {
     let mut state = shared.lock();
-    if let Some(at) = state.connections.iter().position(|(known, _)| *known == number) {
-        let (_, socket) = state.connections.swap_remove(at);
-        let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Both);
+    if let Some(at) = state.connections.iter().position(|known| known.number == number) {
+        state.connections.swap_remove(at).shut(rustix::net::Shutdown::Both);
     }
     shared.changed.notify_all();
 }

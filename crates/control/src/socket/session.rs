@@ -3,11 +3,12 @@
 use super::input::Input;
 use super::server::Shared;
 use crate::DATA_MAX;
-use router::{Call, HandlerResult, Info, STOPPED};
+use crate::metrics::Format;
+use router::{Call, Handle, HandlerResult, Info, STOPPED};
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The line that greets a client.
 const GREETING: &str = "Click::ControlSocket/1.3\r\n";
@@ -38,6 +39,7 @@ const HELP: &[&str] = &[
     "CHECKWRITE handler      check if write handler is valid",
     "LLRPC elt#number [len]  call LLRPC, pass len data bytes, return DATA",
     "WATCH [topic...]        report events line by line, until anything is sent",
+    "METRICS                 report what the router does, return DATA",
     "QUIT                    close connection",
 ];
 
@@ -177,6 +179,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
                 Some(Err(refusal)) => Err(refusal),
                 _ => self.llrpc(words[1]),
             },
+            ("METRICS", 1) => self.metrics(),
             ("CLOSE" | "QUIT", number) => {
                 self.over = true;
                 let complaint = if number > 1 {
@@ -189,7 +192,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
             ("HELP", _) => Ok(lines(code::OK, &HELP.iter().map(|&line| line.into()).collect::<Vec<_>>())),
             (
                 "READ" | "GET" | "WRITE" | "SET" | "READDATA" | "WRITEDATA" | "SETDATA" | "READUNTIL"
-                | "WRITEUNTIL" | "CHECKREAD" | "CHECKWRITE" | "LLRPC",
+                | "WRITEUNTIL" | "CHECKREAD" | "CHECKWRITE" | "LLRPC" | "METRICS",
                 _,
             ) => refuse(code::SYNTAX, "Wrong number of arguments"),
             _ => refuse(code::UNIMPLEMENTED, format!("Command '{verb}' unimplemented")),
@@ -237,6 +240,19 @@ impl<R: Read> Session<'_, BufReader<R>> {
             Err(message) => {
                 self.failed(code::HANDLER_ERROR, format!("Write handler '{name}' error"), &message)
             }
+        }
+    }
+
+    fn metrics(&self) -> Answered {
+        if self.shared.target().proxy.is_some() {
+            return refuse(code::PERMISSION, "Permission denied for metrics");
+        }
+        match self.shared.metrics(Format::Prometheus) {
+            Ok(text) => {
+                let said = lines(code::OK, &["Metrics OK".to_owned()]);
+                Ok(format!("{said}DATA {}\r\n{text}", text.len()))
+            }
+            Err(message) => self.failed(code::UNSPECIFIED, "Metrics error".to_owned(), &message),
         }
     }
 
@@ -332,12 +348,23 @@ impl Found {
     }
 }
 
-/// Calls a handler of whichever router is the current one.
+/// Talks to whichever router is the current one.
 impl Shared {
+    /// Calls a handler.
     pub(super) fn call(&self, call: &Call) -> HandlerResult {
+        self.ask(|handle| handle.call(call.clone()))
+    }
+
+    /// Its metrics.
+    pub(super) fn metrics(&self, format: Format) -> HandlerResult {
+        let asked = Instant::now();
+        self.ask(|handle| self.collector().read(handle, format, asked))
+    }
+
+    fn ask(&self, question: impl Fn(&Handle) -> HandlerResult) -> HandlerResult {
         loop {
             let target = self.target();
-            let result = target.handle.call(call.clone());
+            let result = question(&target.handle);
             let stopped = result.as_ref().is_err_and(|message| message == STOPPED);
             // Another router may just have taken the place of the one that was asked.
             if !stopped || !self.changes_soon(&target) {

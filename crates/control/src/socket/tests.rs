@@ -379,3 +379,53 @@ fn request_raw(port: u16, text: &str) -> String {
     stream.read_to_string(&mut said).expect("an end");
     said
 }
+
+/// Metrics are told at `/metrics`, whatever happens to other clients: those that send nothing, or too much, or never read, take no
+/// place from one who asks, and nobody writes.
+#[test]
+fn metrics() {
+    with("cs :: MetricsSocket(TCP, 0); s :: Sample", Clock::real(), |port| {
+        let scrape = || request_raw(port, "GET /metrics HTTP/1.1\nHost: localhost\nConnection: close\n\n");
+        assert!(scrape().contains("\nclique_elements 2\n"));
+        let connect = || TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        let mut slow: Vec<TcpStream> = (0..100).map(|_| connect()).collect();
+        for (number, client) in slow.iter_mut().enumerate() {
+            // Those that have been given up already are not told so.
+            let _ = match number % 3 {
+                0 => Ok(()),
+                1 => client.write_all(b"GET /metrics HTT"),
+                _ => client.write_all("GET /metrics HTTP/1.1\r\n\r\n".repeat(1000).as_bytes()),
+            };
+        }
+        for _ in 0..3 {
+            assert!(scrape().contains("\nclique_elements 2\n"));
+        }
+        let mut endless = connect();
+        let sent = (0..1 << 12).take_while(|_| endless.write_all(&[b'x'; 4096]).is_ok()).count();
+        assert!(sent < 1 << 12, "16 MiB without a newline were taken");
+        let mut lines = connect();
+        let head = "GET /metrics HTTP/1.1\r\n".to_owned() + &"x: y\r\n".repeat(1000);
+        let _ = lines.write_all(head.as_bytes());
+        let mut said = String::new();
+        let _ = lines.read_to_string(&mut said); // refused before it was read to its end
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 400 "), "{said}");
+        let refused = request_raw(port, "POST /s/value HTTP/1.1\nContent-Length: 1\n\nx");
+        assert!(refused.starts_with("HTTP/1.1 405 "), "{refused}");
+        drop(slow);
+    });
+}
+
+/// A control socket tells the same, and not to those who are to reach one element only.
+#[test]
+fn metrics_of_a_control_socket() {
+    with(TCP, Clock::real(), |port| {
+        let mut client = Client::tcp("127.0.0.1", port).expect("a connection");
+        let text = client.metrics().expect("answered").data.expect("data");
+        assert!(text.contains("# TYPE clique_elements gauge\nclique_elements 2\n"), "{text}");
+        assert!(text.contains("clique_worker_up{worker=\"0\"} 1\n"), "{text}");
+        assert_eq!(talk(port, "metrics now"), "500 Wrong number of arguments\n");
+    });
+    with("cs :: ControlSocket(TCP, 0, PROXY p); p :: Anything", Clock::real(), |port| {
+        assert_eq!(talk(port, "metrics"), "530 Permission denied for metrics\n");
+    });
+}
