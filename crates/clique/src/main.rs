@@ -38,6 +38,7 @@ mod status;
 mod swap;
 mod takeover;
 mod tools;
+mod top;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use router::Classes;
@@ -78,6 +79,12 @@ enum Command {
     /// with commands are read from standard input, at a terminal with history and completion.
     #[command(after_help = EXIT_STATUS)]
     Ctl(ctl::Args),
+    /// Show what a running router does: workers, elements, queues, drops, interfaces, tables.
+    ///
+    /// The router must have a control socket, as for 'clique ctl'. Rates are per second, from one reading to the next. A router that goes away
+    /// is waited for.
+    #[command(after_help = EXIT_STATUS)]
+    Top(top::Args),
     /// Convert, compare and look into files of routes.
     ///
     /// Read are lists, the output of 'ip route', and MRT files, plain or compressed by gzip, bzip2, xz or zstd.
@@ -146,6 +153,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args, &known),
         Command::Demo(args) => demo::run(&args, &known),
         Command::Ctl(args) => ctl::run(&args).into(),
+        Command::Top(args) => top::run(&args).into(),
         Command::Routes(args) => routes::run(&args).into(),
         Command::Check(args) => check::run(&args, &known).into(),
         Command::Flatten(args) => print::flatten(&args).into(),

@@ -5,6 +5,8 @@ mod click;
 mod cluster;
 mod control;
 mod demo;
+mod exposition;
+mod metrics;
 mod print;
 mod reference;
 mod routes;

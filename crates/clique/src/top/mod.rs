@@ -1,0 +1,183 @@
+//! `clique top`: what a running router does, on one screen.
+//!
+//! A reading is the router's metrics as a text, from its control socket (`source`, `samples`). Two of them make a view with rates
+//! (`watch`, `view`), of which rows are chosen and sorted (`order`) and put into tables (`panels`, `grid`). These are drawn
+//! (`screen`, `terminal`), or printed as a text; or the view is printed as JSON.
+
+mod figures;
+mod grid;
+mod order;
+mod panels;
+#[cfg(test)]
+mod picture;
+mod samples;
+mod screen;
+mod source;
+mod terminal;
+mod view;
+mod watch;
+
+use crate::console;
+use crate::ctl;
+use crate::status::Status;
+use clap::ValueHint;
+use control::Client;
+use grid::Grid;
+use order::{Order, arrange};
+use panels::Panel;
+use screen::Choices;
+use source::Source;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+use view::View;
+use watch::Watch;
+
+/// Seconds between readings, at least and at most.
+const INTERVALS_S: (f64, f64) = (0.1, 3600.0);
+
+/// Columns of a text that is not for a terminal.
+const TEXT_WIDTH: usize = 120;
+
+/// Arguments of `clique top`.
+#[derive(clap::Args, Debug)]
+#[command(group = clap::ArgGroup::new("router").required(true).args(["port", "unix_socket"]))]
+pub(crate) struct Args {
+    #[command(flatten)]
+    address: Address,
+
+    /// Seconds from one reading to the next.
+    #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = interval_s)]
+    interval: f64,
+
+    /// Print the tables once, as text, and end.
+    #[arg(long)]
+    once: bool,
+
+    /// Print an object for each reading, one a line, instead of a screen.
+    #[arg(long)]
+    json: bool,
+
+    /// Stop after N readings.
+    #[arg(short = 'n', long, value_name = "N", requires = "json")]
+    count: Option<u64>,
+
+    /// Sort rows by this.
+    #[arg(short, long, value_enum, default_value = "packets")]
+    sort: Order,
+
+    /// Show only what has TEXT in its name, class or reason.
+    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    filter: String,
+}
+
+/// Where a router's control socket is.
+#[derive(clap::Args, Clone, Debug)]
+struct Address {
+    /// The TCP port of the router's control socket.
+    #[arg(short, long, value_name = "PORT")]
+    port: Option<u16>,
+
+    /// The machine that the router runs on.
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1", value_hint = ValueHint::Hostname)]
+    host: String,
+
+    /// The UNIX-domain socket of the router.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    unix_socket: Option<PathBuf>,
+}
+
+impl Address {
+    fn connect(&self) -> Result<Client, String> {
+        ctl::connect(&self.host, self.port, self.unix_socket.as_deref())
+    }
+
+    fn name(&self) -> String {
+        match &self.unix_socket {
+            Some(path) => path.display().to_string(),
+            None => format!("{}:{}", self.host, self.port.unwrap_or_default()),
+        }
+    }
+}
+
+/// Reads the number of seconds between readings.
+fn interval_s(text: &str) -> Result<f64, String> {
+    let (least, most) = INTERVALS_S;
+    match text.parse::<f64>() {
+        Ok(seconds) if (least..=most).contains(&seconds) => Ok(seconds),
+        _ => Err(format!("a number of seconds between {least} and {most} is expected")),
+    }
+}
+
+/// Runs `clique top`.
+pub(crate) fn run(args: &Args) -> Status {
+    let done = if args.once || args.json {
+        print(args)
+    } else if !std::io::stdout().is_terminal() {
+        Err("standard output is no terminal; use --once or --json".to_owned())
+    } else {
+        // That nobody listens is better said before the screen is cleared.
+        args.address.connect().and_then(|_| terminal::run(args.address.clone(), choices(args)))
+    };
+    match done {
+        Ok(()) => Status::Fine,
+        Err(message) => {
+            console::complain(&format!("clique top: {message}\n"));
+            Status::Failure
+        }
+    }
+}
+
+fn choices(args: &Args) -> Choices {
+    Choices {
+        place: args.address.name(),
+        order: args.sort,
+        filter: args.filter.clone(),
+        interval: Duration::from_secs_f64(args.interval),
+        color: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        ..Choices::default()
+    }
+}
+
+/// Prints tables or objects. A router that goes away is waited for; one that is not there to begin with is not.
+fn print(args: &Args) -> Result<(), String> {
+    let (mut source, mut watch) = (Source::new(args.address.clone()), Watch::default());
+    let interval = Duration::from_secs_f64(args.interval);
+    watch.take(source.read()?);
+    let count = if args.once { 1 } else { args.count.unwrap_or(u64::MAX) };
+    let mut printed = 0;
+    while printed < count {
+        std::thread::sleep(interval);
+        let news = match source.read() {
+            Ok(reading) => watch.take(reading),
+            Err(message) if args.once => return Err(message),
+            Err(message) => {
+                console::complain(&format!("clique top: {message}; trying again\n"));
+                continue;
+            }
+        };
+        if let Some(notice) = news.notice {
+            console::complain(&format!("clique top: {notice}\n"));
+        }
+        let view = arrange(news.view, args.sort, &args.filter);
+        let text = if args.json { object(&view) } else { tables(&view) };
+        console::print(&text).map_err(|error| format!("standard output: {}", console::reason(&error)))?;
+        printed += 1;
+    }
+    Ok(())
+}
+
+fn object(view: &View) -> String {
+    let text = serde_json::to_string(view);
+    // Nothing in a view can fail to be written.
+    text.map_or_else(|error| format!("{{\"error\":\"{error}\"}}\n"), |text| text + "\n")
+}
+
+/// All tables that have rows, one below the other.
+fn tables(view: &View) -> String {
+    let titled = |panel: &Panel| format!("{}\n{}", panel.title, Grid::new(panel, TEXT_WIDTH).lines());
+    let panels = std::iter::once(panels::workers(view)).chain(panels::all(view));
+    let texts: Vec<String> =
+        panels.filter(|panel| !panel.rows.is_empty()).map(|panel| titled(&panel)).collect();
+    texts.join("\n")
+}

@@ -1,0 +1,239 @@
+//! Metrics of a router that runs, by HTTP and on the display.
+
+use crate::control::Running;
+use crate::exposition::{self, Families, value};
+use crate::program;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sends a request; the head and the body of the response.
+fn request(socket: &Path, text: &str) -> (String, String) {
+    let mut stream = UnixStream::connect(socket).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("set");
+    stream.write_all(text.as_bytes()).expect("written");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("an end");
+    let (head, body) = response.split_once("\r\n\r\n").expect("a head");
+    assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
+    (head.to_owned(), body.to_owned())
+}
+
+fn scrape(socket: &Path) -> Families {
+    let (head, body) =
+        request(socket, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("text/plain; version=0.0.4"), "{head}");
+    exposition::read(&body).unwrap_or_else(|wrong| panic!("{wrong}\n\n{body}"))
+}
+
+/// A router that tells metrics at a socket beside its control socket.
+fn start(config: &str, options: &[&str]) -> (Running, tempfile::TempDir, std::path::PathBuf) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let socket = directory.path().join("metrics");
+    let mut all = vec!["--metrics", socket.to_str().expect("UTF-8")];
+    all.extend(options);
+    (Running::start("run", config, &all), directory, socket)
+}
+
+/// Two workers that never rest, a compound element, and packets that are dropped.
+const BUSY: &str = "
+    elementclass Both { input -> c :: Counter -> output }
+    StaticThreadSched(a 0, b 1);
+    a :: InfiniteSource(LENGTH 60) -> one/two :: Both -> d :: Discard;
+    b :: InfiniteSource(LENGTH 60) -> c :: Counter -> check :: CheckIPHeader(VERBOSE false) -> Discard;
+    RatedSource(RATE 1000) -> q :: Queue(5) -> Idle;";
+
+/// Series whose values may fall although they are counters: none.
+fn assert_grown(before: &Families, after: &Families) {
+    let mut grown = 0;
+    for (name, family) in before.iter().filter(|(_, family)| family.kind != "gauge") {
+        for (series, old) in &family.samples {
+            let new = after.get(name).and_then(|family| family.samples.get(series));
+            let new = *new.unwrap_or_else(|| panic!("{series} is gone"));
+            assert!(new >= *old, "{series} falls from {old} to {new}");
+            grown += usize::from(new > *old);
+        }
+    }
+    assert!(grown > 10, "hardly anything has grown");
+}
+
+/// While packets flow on two workers, counters only grow; every text is as the format wants it.
+#[test]
+fn counters_grow() {
+    let (router, _directory, socket) = start(BUSY, &["-j", "2"]);
+    let start = Instant::now();
+    let mut before = scrape(&socket);
+    let counted = |families: &Families| {
+        let of = |series| value(families, series).unwrap_or(0.0);
+        [
+            of("clique_element_packets_total{element=\"one/two/c\",class=\"Counter\"}"),
+            of("clique_element_packets_total{element=\"c\",class=\"Counter\"}"),
+            of(
+                "clique_element_drops_total{element=\"check\",class=\"CheckIPHeader\",reason=\"bad IP version\"}",
+            ),
+        ]
+    };
+    for _ in 0..5 {
+        // Both workers have a share of the processor at some time.
+        let after = loop {
+            let after = scrape(&socket);
+            let (old, new) = (counted(&before), counted(&after));
+            if old.iter().zip(new).all(|(old, new)| new > *old) {
+                break after;
+            }
+            assert!(start.elapsed() < PATIENCE, "nothing moves: {old:?} {new:?}");
+        };
+        assert_grown(&before, &after);
+        before = after;
+    }
+    for worker in ["0", "1"] {
+        assert_eq!(value(&before, &format!("clique_worker_up{{worker=\"{worker}\"}}")), Some(1.0));
+        let busy = format!("clique_worker_seconds_total{{worker=\"{worker}\",state=\"busy\"}}");
+        assert!(value(&before, &busy) > Some(0.0), "{busy}");
+    }
+    assert!(value(&before, "process_resident_memory_bytes") > Some(1e6));
+    router.talk("write stop");
+    router.end();
+}
+
+/// What handlers say of a router at rest is what metrics say.
+#[test]
+fn handlers_agree() {
+    let config = "
+        StaticThreadSched(a 0, b 1);
+        a :: RatedSource(RATE 10000, LIMIT 700) -> c :: Counter -> q :: Queue(100) -> Idle;
+        b :: InfiniteSource(LIMIT 40, LENGTH 100) -> strip :: CheckIPHeader -> Discard;
+        r :: RadixIPLookup(10.0.0.0/8 0, 10.1.0.0/16 0, 0.0.0.0/0 0); Idle -> r -> Discard;
+        arp :: ARPTable;";
+    let (router, _directory, socket) = start(config, &["-j", "2"]);
+    let start = Instant::now();
+    while !router.talk("read c.count").contains("\n700") || !router.talk("read b.count").contains("\n40") {
+        assert!(start.elapsed() < PATIENCE, "they never come");
+    }
+    let families = scrape(&socket);
+    for (handler, series) in [
+        ("c.count", "clique_element_packets_total{element=\"c\",class=\"Counter\"}"),
+        ("c.byte_count", "clique_element_bytes_total{element=\"c\",class=\"Counter\"}"),
+        ("q.length", "clique_queue_packets{element=\"q\",class=\"Queue\"}"),
+        ("q.capacity", "clique_queue_capacity_packets{element=\"q\",class=\"Queue\"}"),
+        ("q.highwater_length", "clique_queue_highwater_packets{element=\"q\",class=\"Queue\"}"),
+        ("q.drops", "clique_queue_dropped_packets_total{element=\"q\",class=\"Queue\"}"),
+        ("a.runs", "clique_task_runs_total{element=\"a\",class=\"RatedSource\",worker=\"0\"}"),
+        ("b.runs", "clique_task_runs_total{element=\"b\",class=\"InfiniteSource\",worker=\"1\"}"),
+        ("arp.count", "clique_neighbour_entries{element=\"arp\",class=\"ARPTable\"}"),
+        ("r.length", "clique_route_table_routes{element=\"r\",class=\"RadixIPLookup\"}"),
+    ] {
+        let said = router.talk(&format!("read {handler}"));
+        let said: f64 = said.lines().last().and_then(|line| line.trim().parse().ok()).expect("a number");
+        assert_eq!(value(&families, series), Some(said), "{handler} {series}");
+    }
+    let drops = families["clique_element_drops_total"].samples.iter();
+    let of_check: f64 = drops.filter(|(series, _)| series.contains("\"strip\"")).map(|(_, n)| n).sum();
+    assert_eq!(of_check, 40.0, "{families:?}");
+    assert_eq!(value(&families, "clique_hot_swaps_total{outcome=\"done\"}"), Some(0.0));
+    router.talk("write stop");
+    router.end();
+}
+
+/// OpenMetrics for whoever accepts it; other requests get what they deserve.
+#[test]
+fn requests() {
+    let (router, _directory, socket) = start("Idle -> Discard", &[]);
+    let ask = |text: &str| request(&socket, &format!("{text}\r\nConnection: close\r\n\r\n"));
+    let (head, body) =
+        ask("GET /metrics HTTP/1.1\r\nAccept: application/openmetrics-text;version=1.0.0,text/plain;q=0.1");
+    assert!(head.contains("Content-Type: application/openmetrics-text; version=1.0.0"), "{head}");
+    assert!(body.ends_with("\n# EOF\n") && body.contains("# TYPE clique_worker_turns counter\n"), "{body}");
+    assert!(body.contains("# TYPE clique_build info\n"), "{body}");
+    for (text, status) in [
+        ("GET /metrics?x=1 HTTP/1.1", "200"),
+        ("GET / HTTP/1.1", "200"),
+        ("GET /other HTTP/1.1", "404"),
+        ("POST /metrics HTTP/1.1\r\nContent-Length: 0", "405"),
+        ("POST /metrics HTTP/1.1\r\nContent-Length: 100000000", "413"),
+        ("GET /metrics HTTP/1.1\r\nHost: example.com", "403"),
+        ("GET /metrics HTTP/1.1\r\nHost: localhost\r\nOrigin: http://example.com", "403"),
+        ("nonsense", "400"),
+    ] {
+        let (head, _) = ask(text);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{text}: {head}");
+    }
+    router.talk("write stop");
+    router.end();
+}
+
+/// Metrics go on when the configuration is replaced: the socket and its connections stay, and swaps are counted.
+#[test]
+fn metrics_outlive_a_swap() {
+    let (router, _directory, socket) = start("Idle -> a :: Counter -> Discard", &["-R"]);
+    let hotconfig = |config: &str| router.talk(&format!("writedata hotconfig {}\n{config}", config.len()));
+    let mut connection = UnixStream::connect(&socket).expect("a connection");
+    assert!(hotconfig("Idle -> b :: Counter -> Discard").contains("200"));
+    assert!(hotconfig("Idle -> Nonsense").contains("520"));
+    connection.write_all(b"GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n").expect("written");
+    let mut response = String::new();
+    connection.read_to_string(&mut response).expect("an end");
+    let (_, body) = response.split_once("\r\n\r\n").expect("a head");
+    let families = exposition::read(body).expect("fine");
+    assert_eq!(value(&families, "clique_hot_swaps_total{outcome=\"done\"}"), Some(1.0));
+    assert_eq!(value(&families, "clique_hot_swaps_total{outcome=\"refused\"}"), Some(1.0));
+    assert_eq!(value(&families, "clique_element_packets_total{element=\"b\",class=\"Counter\"}"), Some(0.0));
+    assert!(value(&families, "clique_worker_turns_total{worker=\"0\"}") > Some(0.0));
+    router.talk("write stop");
+    router.end();
+}
+
+/// Runs `clique top` on a router.
+fn top(router: &Running, options: &[&str]) -> String {
+    let mut arguments = vec!["top", "-u", router.socket.to_str().expect("UTF-8"), "-i", "0.3"];
+    arguments.extend(options);
+    let output = program(&arguments).output().expect("the program can be started");
+    let (text, messages) = (String::from_utf8(output.stdout), String::from_utf8(output.stderr));
+    let (text, messages) = (text.expect("UTF-8"), messages.expect("UTF-8"));
+    assert!(output.status.success(), "{text}{messages}");
+    text
+}
+
+/// Tables for people, once; objects for programs.
+#[test]
+fn top_prints() {
+    let router = Running::start("run", BUSY, &["-j", "2"]);
+    let text = top(&router, &["--once"]);
+    for expected in ["Workers\n", "Elements\n", "Queues\n", "Drops\n", "RCU\n", "one/two/c", "queue full"] {
+        assert!(text.contains(expected), "{expected} is missing:\n{text}");
+    }
+    let lines = top(&router, &["--json", "-n", "2", "--filter", "one/two"]);
+    let objects: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(objects.len(), 2);
+    for object in objects {
+        assert_eq!(object["elements"].as_array().map(Vec::len), Some(1), "{object}");
+        assert_eq!(object["elements"][0]["element"], "one/two/c", "{object}");
+        assert!(object["elements"][0]["packets_rate"].as_f64() > Some(0.0), "{object}");
+        assert_eq!(object["queues"].as_array().map(Vec::len), Some(0), "{object}");
+        let workers = object["workers"].as_array().expect("a list");
+        assert_eq!(workers.len(), 2);
+        for worker in workers {
+            let shares: f64 =
+                ["busy", "idle", "asleep"].iter().filter_map(|share| worker[share].as_f64()).sum();
+            assert!((shares - 1.0).abs() < 1e-6, "{worker}");
+        }
+    }
+    router.talk("write stop");
+    router.end();
+}
+
+/// Nobody there is an error; a terminal is needed for the screen.
+#[test]
+fn top_complains() {
+    let said = crate::clique(&["top", "-u", "/nowhere/at/all", "--once"]);
+    assert!(said.starts_with("exit status: 3") && said.contains("no router listens there"), "{said}");
+    let said = crate::clique(&["top", "-u", "/nowhere/at/all"]);
+    assert!(said.contains("standard output is no terminal; use --once or --json"), "{said}");
+    let said = crate::clique(&["run", "-e", "Idle", "--metrics", "localhost:1"]);
+    assert!(said.starts_with("exit status: 2") && said.contains("ADDRESS:PORT"), "{said}");
+}
