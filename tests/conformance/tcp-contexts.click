@@ -9,3 +9,12 @@ Idle -> back :: TCPIn(RETURNNAME in) -> TCPOut -> Discard;
 //= 1
 //? u.count
 //= 1
+//! then
+// An arrow can stand for a TCPIn, and one for its TCPOut: two TCPIn are each other's other direction.
+FromIPSummaryDump($DIR/in, CHECKSUM true, STOP true) -> CTXManager -> i :: IPIn;
+i ~tcp> t :: Counter ~/tcp> Discard; i ~> u :: Counter -> Discard;
+Idle -> IPIn ~tcp> Null ~/tcp> Discard;
+//? t.count
+//= 1
+//? u.count
+//= 1

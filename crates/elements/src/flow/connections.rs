@@ -2,7 +2,10 @@
 //!
 //! All four of them are on one worker, so nobody ever waits for the lock; it is taken once for a batch.
 
+use super::between::{Between, Parts};
+use super::held::copy;
 use super::key::key;
+use super::messages::{Marks, Requests};
 use super::segment::{NO_TCP, Segment};
 use super::stream::{Place, Repeat, Stream};
 use super::waiting::{Refusal, Waiting, before};
@@ -30,12 +33,22 @@ const OVER_NS: i64 = 30_000_000_000;
 /// A connection, by the direction of the elements that it passes.
 struct Connection {
     streams: [Stream; 2],
+    /// What elements between keep of each.
+    parts: [Parts; 2],
+    /// Where the messages of HTTP are in each, and what was asked by them.
+    marks: [Marks; 2],
+    requests: Requests,
     /// A RST was there, or had to be sent: no more data passes.
     is_over: bool,
     seen_ns: i64,
 }
 
 impl Connection {
+    fn new(streams: [Stream; 2]) -> Connection {
+        let (parts, marks, requests) = Default::default();
+        Connection { streams, parts, marks, requests, is_over: false, seen_ns: 0 }
+    }
+
     fn has_ended(&self) -> bool {
         self.is_over || self.streams.iter().all(Stream::has_ended)
     }
@@ -75,7 +88,10 @@ pub(super) struct Answer {
 pub(super) struct Connections {
     table: HashMap<FlowId, Box<Connection>>,
     waiting: Waiting,
-    /// Packets that waited when their connection ended.
+    /// Packets that elements between hold, and how many they can.
+    held: usize,
+    most_held: usize,
+    /// Packets that waited or were held when their connection ended.
     lost: u64,
     capacity: usize,
     buffer: usize,
@@ -88,6 +104,8 @@ impl Connections {
         Connections {
             table: HashMap::new(),
             waiting: Waiting::new(waiting),
+            held: 0,
+            most_held: waiting,
             lost: 0,
             capacity,
             buffer,
@@ -171,10 +189,10 @@ impl Connections {
             return Err(CROWDED);
         }
         let stream = || Stream::new(self.buffer);
-        let mut new = Connection { streams: [stream(), stream()], is_over: false, seen_ns: 0 };
+        let mut new = Connection::new([stream(), stream()]);
         new.streams[direction].begin(syn);
         if let Some(mut old) = self.table.insert(id, Box::new(new)) {
-            self.lost += forget(&mut self.waiting, &mut old);
+            self.lost += forget(&mut self.waiting, &mut self.held, &mut old);
         }
         Ok(())
     }
@@ -227,7 +245,9 @@ impl Connections {
         }
         if *is_over {
             cut(packet, segment.headers);
-            finish(packet, &segment, stream.number(segment.start));
+            // What an element between has made stands for all that has not left.
+            let number = if closes { stream.next() } else { stream.number(segment.start) };
+            finish(packet, &segment, number);
             let answer = Answer::new(other, segment.start, flag::RST | flag::ACK);
             return if closes { Exit::Answer(answer) } else { whole };
         }
@@ -242,6 +262,10 @@ impl Connections {
         }
         // Nothing is left of it. A number that the receiver does not expect makes it acknowledge what it has.
         finish(packet, &segment, number.wrapping_sub(1));
+        if !stream.is_acknowledged() {
+            // What is before it may be lost yet, and must come again then.
+            return whole;
+        }
         let acknowledgement = stream.left();
         Exit::Answer(Answer::new(other, acknowledgement, flag::ACK))
     }
@@ -269,7 +293,8 @@ impl Connections {
 
     /// Forgets connections that are over, or of which nothing came for long.
     pub(super) fn sweep(&mut self, now_ns: i64) {
-        let (timeout_ns, waiting, lost) = (self.timeout_ns, &mut self.waiting, &mut self.lost);
+        let (timeout_ns, waiting, held, lost) =
+            (self.timeout_ns, &mut self.waiting, &mut self.held, &mut self.lost);
         self.table.retain(|_, connection| {
             let most = match timeout_ns {
                 _ if connection.has_ended() => OVER_NS,
@@ -278,10 +303,24 @@ impl Connections {
             };
             let stays = now_ns - connection.seen_ns < most;
             if !stays {
-                *lost += forget(waiting, connection);
+                *lost += forget(waiting, held, connection);
             }
             stays
         });
+    }
+
+    /// What an element between sees of a direction of a connection.
+    pub(super) fn between(&mut self, id: &FlowId, direction: usize) -> Option<Between<'_>> {
+        let Connection { streams, parts, marks, requests, is_over, .. } = &mut **self.table.get_mut(id)?;
+        Some(Between {
+            left: streams[direction].left(),
+            parts: &mut parts[direction],
+            marks: &mut marks[direction],
+            requests,
+            is_over: *is_over,
+            held: &mut self.held,
+            most: self.most_held,
+        })
     }
 
     /// How many packets that waited have been dropped since it was last asked, as their connections ended.
@@ -321,14 +360,19 @@ impl Answer {
 }
 
 /// The connection of a packet, as packets of direction 0 name it.
-fn connection(packet: &Packet, direction: usize) -> Option<FlowId> {
+pub(super) fn connection(packet: &Packet, direction: usize) -> Option<FlowId> {
     let id = key(packet)?.id;
     Some(if direction == 0 { id } else { id.reversed() })
 }
 
-/// Drops what waits of a connection: how many packets.
-fn forget(waiting: &mut Waiting, connection: &mut Connection) -> u64 {
-    let all = waiting.len();
+/// Drops what waits or is held of a connection: how many packets.
+fn forget(waiting: &mut Waiting, held: &mut usize, connection: &mut Connection) -> u64 {
+    let mut all = waiting.len();
+    for parts in &mut connection.parts {
+        let parts = std::mem::take(parts);
+        *held = held.saturating_sub(parts.held());
+        all += parts.held();
+    }
     for stream in &mut connection.streams {
         while waiting.take(&mut stream.waiting).is_some() {}
     }
@@ -336,14 +380,14 @@ fn forget(waiting: &mut Waiting, connection: &mut Connection) -> u64 {
 }
 
 /// Leaves so many bytes from the IP header on.
-fn cut(packet: &mut Packet, len: usize) {
+pub(super) fn cut(packet: &mut Packet, len: usize) {
     let more = packet.network().map_or(0, |bytes| bytes.len().saturating_sub(len));
     // There are as many.
     let _ = packet.take(more);
 }
 
 /// Changes the TCP header.
-fn edit(packet: &mut Packet, change: impl FnOnce(&mut tcp::Header<&mut [u8; tcp::HEADER_LEN]>)) {
+pub(super) fn edit(packet: &mut Packet, change: impl FnOnce(&mut tcp::Header<&mut [u8; tcp::HEADER_LEN]>)) {
     if let Some(Ok(mut tcp)) = packet.transport_mut().map(tcp::Header::new_checked_mut) {
         change(&mut tcp);
     }
@@ -414,7 +458,7 @@ fn finish(packet: &mut Packet, segment: &Segment, number: u32) {
 /// Leaves a packet its first bytes of data; the packet of the rest.
 pub(super) fn split(pool: &mut Pool, packet: &mut Packet, most: usize) -> Option<Packet> {
     let segment = Segment::of(packet).filter(|segment| segment.data > most)?;
-    let mut rest = pool.copy(packet)?;
+    let mut rest = copy(pool, packet)?;
     let bytes = rest.network_mut()?;
     bytes.copy_within(segment.headers + most.., segment.headers);
     cut(&mut rest, segment.headers + segment.data - most);
@@ -444,7 +488,7 @@ impl Path {
     /// Of a TCPIn.
     pub(super) fn of_in(info: &Info, element: usize) -> Result<Path, ConfigError> {
         let (inlet, out) = (part(info, element)?, out_of(info, element)?);
-        let back = find(info, element, &inlet.back)?;
+        let back = back_of(info, element, &inlet)?;
         let Ok(other) = part(info, back) else {
             let node = &info.nodes[back];
             let text = format!(
@@ -453,7 +497,7 @@ impl Path {
             );
             return Err(text.into());
         };
-        if back == element || find(info, back, &other.back)? != element {
+        if back == element || back_of(info, back, &other)? != element {
             return Err(format!(
                 "'{}' and '{}' are not RETURNNAME of each other",
                 info.nodes[element].name, info.nodes[back].name
@@ -503,6 +547,24 @@ fn part(info: &Info, element: usize) -> Result<Arc<Inlet>, ConfigError> {
 
 fn find(info: &Info, element: usize, name: &str) -> Result<usize, ConfigError> {
     info.find(name, Some(element)).ok_or_else(|| format!("no element named '{name}'").into())
+}
+
+/// The TCPIn of the other direction: the only one that can be if none is named.
+fn back_of(info: &Info, element: usize, inlet: &Inlet) -> Result<usize, ConfigError> {
+    if !inlet.back.is_empty() {
+        return find(info, element, &inlet.back);
+    }
+    let fits = |&at: &usize| {
+        let other = part(info, at).ok().filter(|_| at != element && info.nodes[at].class.name == "TCPIn");
+        other.is_some_and(|other| {
+            other.back.is_empty() || find(info, at, &other.back).is_ok_and(|back| back == element)
+        })
+    };
+    let all: Vec<usize> = (0..info.nodes.len()).filter(fits).collect();
+    match all[..] {
+        [back] => Ok(back),
+        _ => Err("RETURNNAME: required argument missing".into()),
+    }
 }
 
 /// The TCPOut behind a TCPIn.

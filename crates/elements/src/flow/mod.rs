@@ -5,10 +5,12 @@
 //! has its own flows. When a flow ends, only the manager learns of it: others notice when its number is another flow's, or when they look.
 
 mod balancer;
+mod between;
 mod connections;
 mod consistency_check;
 mod ctx_ip_load_balancer;
 mod ctx_manager;
+mod editing;
 mod flow_counter;
 mod flow_ip_load_balancer;
 mod flow_ip_manager;
@@ -25,10 +27,16 @@ mod flow_rate_limiter;
 mod flow_round_robin_switch;
 mod flow_switch;
 mod hash_table_test;
+mod held;
+mod http;
+mod http_in;
+mod http_out;
+mod insult_remover;
 mod ip_in;
 mod ip_out;
 pub(crate) mod key;
 mod mappings;
+mod messages;
 mod segment;
 mod shared;
 mod space;
@@ -42,6 +50,9 @@ mod translator;
 pub(crate) mod udp_in;
 mod udp_out;
 mod waiting;
+mod word_filter;
+mod word_matcher;
+mod words;
 
 use router::Class;
 
@@ -90,6 +101,10 @@ pub const CLASSES: &[&Class] = &[
     &tcp_out::CLASS,
     &ip_in::CLASS,
     &ip_out::CLASS,
+    &word_matcher::CLASS,
+    &insult_remover::CLASS,
+    &http_in::CLASS,
+    &http_out::CLASS,
     &udp_in::CLASS,
     &udp_out::CLASS,
 ];

@@ -299,6 +299,11 @@ impl Stream {
         if before(theirs, self.forged) { self.forged } else { theirs }
     }
 
+    /// Whether the receiver has acknowledged all data that has left.
+    pub(super) fn is_acknowledged(&self) -> bool {
+        self.ring.len == 0
+    }
+
     /// Notes that we acknowledge all that has left.
     pub(super) fn forge(&mut self) {
         self.forged = self.left.theirs;
@@ -347,19 +352,32 @@ pub(super) struct Repeat {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
+    /// What changes a stream, a segment at a time.
+    pub(in super::super) trait Change {
+        /// What becomes of a segment that comes next: segments, each with how much of the sender's counting it stands for.
+        fn take(&mut self, start: u32, data: &[u8], fin: bool, left: u32)
+        -> Vec<(u32, usize, Vec<u8>, bool)>;
+
+        /// Nothing comes for a while.
+        fn wait(&mut self, left: u32) -> Vec<(u32, usize, Vec<u8>, bool)>;
+    }
+
     /// A stream between two ends over ways that lose, double and reorder, through an element that changes it.
-    struct Model {
-        rng: fastrand::Rng,
+    pub(in super::super) struct Model<C> {
+        pub(in super::super) rng: fastrand::Rng,
+        change: C,
         stream: Stream,
-        sent: Vec<u8>,
+        pub(in super::super) sent: Vec<u8>,
         /// Where the sender's numbers begin.
         first: u32,
         acknowledged: usize,
+        /// Behind what was sent last.
+        next: usize,
         /// What the receiver got in order, and expects next.
-        got: Vec<u8>,
+        pub(in super::super) got: Vec<u8>,
         ended: bool,
         /// On the ways: number and data of segments; acknowledgements.
         before: Vec<(u32, usize, bool)>,
@@ -369,50 +387,73 @@ mod tests {
         left: Vec<u8>,
     }
 
-    /// Removes, doubles and replaces some letters.
-    fn edit(data: &[u8]) -> Vec<u8> {
-        let change = |byte: &u8| match byte % 8 {
-            0 => vec![],
-            1 => vec![*byte; 3],
-            2 => vec![b'*'],
-            _ => vec![*byte],
-        };
-        data.iter().flat_map(change).collect()
+    /// Removes, doubles and replaces some letters, and drops some segments.
+    struct Edit(fastrand::Rng);
+
+    impl Change for Edit {
+        fn take(
+            &mut self,
+            start: u32,
+            data: &[u8],
+            fin: bool,
+            _left: u32,
+        ) -> Vec<(u32, usize, Vec<u8>, bool)> {
+            if !data.is_empty() && self.0.u8(..20) == 0 && !fin {
+                return Vec::new(); // Dropped by the element: removed.
+            }
+            let change = |byte: &u8| match byte % 8 {
+                0 => vec![],
+                1 => vec![*byte; 3],
+                2 => vec![b'*'],
+                _ => vec![*byte],
+            };
+            vec![(start, data.len(), data.iter().flat_map(change).collect(), fin)]
+        }
+
+        fn wait(&mut self, _left: u32) -> Vec<(u32, usize, Vec<u8>, bool)> {
+            Vec::new()
+        }
     }
 
-    impl Model {
-        fn new(seed: u64) -> Model {
-            let mut rng = fastrand::Rng::with_seed(seed);
-            let (len, syn) = (rng.usize(0..3000), rng.u32(..));
-            let sent = (0..len).map(|at| if rng.bool() { 0 } else { rng.u8(..) ^ at as u8 }).collect();
-            let mut stream = Stream::new(SLACK + rng.usize(200..2000));
+    /// One of those on a way, which may stay there too.
+    fn pick<T: Clone>(rng: &mut fastrand::Rng, way: &mut Vec<T>) -> Option<T> {
+        let item = if way.is_empty() { return None } else { way.swap_remove(rng.usize(..way.len())) };
+        match rng.u8(..10) {
+            0 => None,
+            1 => {
+                way.push(item.clone());
+                Some(item)
+            }
+            _ => Some(item),
+        }
+    }
+
+    impl<C: Change> Model<C> {
+        /// One for a stream; for retransmissions there is so much more room than there has to be.
+        pub(in super::super) fn new(
+            mut rng: fastrand::Rng,
+            sent: Vec<u8>,
+            room: usize,
+            change: impl FnOnce(u32) -> C,
+        ) -> Model<C> {
+            let syn = rng.u32(..);
+            let mut stream = Stream::new(SLACK + room);
             stream.begin(syn);
             let first = syn.wrapping_add(1);
             Model {
                 rng,
+                change: change(first),
                 stream,
                 sent,
                 first,
                 acknowledged: 0,
+                next: 0,
                 got: Vec::new(),
                 ended: false,
                 before: Vec::new(),
                 after: Vec::new(),
                 back: Vec::new(),
                 left: Vec::new(),
-            }
-        }
-
-        /// One of those on a way, which may stay there too.
-        fn pick<T: Clone>(rng: &mut fastrand::Rng, way: &mut Vec<T>) -> Option<T> {
-            let item = if way.is_empty() { return None } else { way.swap_remove(rng.usize(..way.len())) };
-            match rng.u8(..10) {
-                0 => None,
-                1 => {
-                    way.push(item.clone());
-                    Some(item)
-                }
-                _ => Some(item),
             }
         }
 
@@ -424,27 +465,25 @@ mod tests {
             if self.before.len() > 20 || self.acknowledged > self.sent.len() {
                 return;
             }
-            let at = (self.acknowledged + self.rng.usize(..600)).min(self.sent.len());
-            let at = if self.rng.bool() { self.acknowledged } else { at };
+            let at = match self.rng.u8(..8) {
+                0 => (self.acknowledged + self.rng.usize(..600)).min(self.sent.len()),
+                1 => self.acknowledged,
+                _ if self.next < self.acknowledged + 600 => self.next,
+                _ => self.acknowledged,
+            };
             let len = self.rng.usize(..100).min(self.sent.len() - at);
+            self.next = at + len;
             self.before.push((self.number(at), len, at + len == self.sent.len()));
         }
 
         fn pass(&mut self) {
-            let Some((start, len, fin)) = Model::pick(&mut self.rng, &mut self.before) else { return };
+            let Some((start, len, fin)) = pick(&mut self.rng, &mut self.before) else { return };
             match self.stream.enter(start, len, fin) {
                 Place::Next => {
                     let at = start.wrapping_sub(self.first) as usize;
-                    if len > 0 && self.rng.u8(..20) == 0 && !fin {
-                        return; // Dropped by the element: removed.
-                    }
-                    let data = edit(&self.sent[at.min(self.sent.len())..][..len]);
-                    let number = self.stream.leave(start, len, &data, fin).expect("room");
-                    if len > 0 || fin {
-                        assert_eq!(number, self.number(self.left.len()));
-                    }
-                    self.left.extend(&data);
-                    self.after.push((number, data, fin));
+                    let data = &self.sent[at.min(self.sent.len())..][..len];
+                    let segments = self.change.take(start, data, fin, self.stream.left());
+                    self.leave(segments);
                 }
                 Place::Again => {
                     let repeat = self.stream.again(start, len, fin);
@@ -456,8 +495,24 @@ mod tests {
             }
         }
 
+        fn leave(&mut self, segments: Vec<(u32, usize, Vec<u8>, bool)>) {
+            for (start, len, data, fin) in segments {
+                let number = self.stream.leave(start, len, &data, fin).expect("room");
+                if !data.is_empty() || fin {
+                    assert_eq!(number, self.number(self.left.len()));
+                }
+                if len > 0 && data.is_empty() && !fin && self.stream.is_acknowledged() {
+                    self.stream.forge();
+                    let told = self.stream.left().wrapping_sub(self.first) as usize;
+                    self.acknowledged = self.acknowledged.max(told);
+                }
+                self.left.extend(&data);
+                self.after.push((number, data, fin));
+            }
+        }
+
         fn receive(&mut self) {
-            let Some((number, data, fin)) = Model::pick(&mut self.rng, &mut self.after) else { return };
+            let Some((number, data, fin)) = pick(&mut self.rng, &mut self.after) else { return };
             let at = i64::from(number.wrapping_sub(self.first) as i32);
             let skip = usize::try_from(self.got.len() as i64 - at);
             let ahead = |skip: &usize| *skip <= data.len();
@@ -475,11 +530,35 @@ mod tests {
         }
 
         fn hear(&mut self) {
-            let Some(ours) = Model::pick(&mut self.rng, &mut self.back) else { return };
+            let Some(ours) = pick(&mut self.rng, &mut self.back) else { return };
             let theirs = self.stream.acknowledge(ours);
             let at = i64::from(theirs.wrapping_sub(self.first) as i32);
             assert!(at <= self.sent.len() as i64 + 1, "more than was sent");
             self.acknowledged = self.acknowledged.max(at.max(0) as usize);
+        }
+    }
+
+    impl<C: Change> Model<C> {
+        /// Goes on until the sender has heard that all has arrived. Now and then nothing comes for a while, if that is asked for.
+        pub(in super::super) fn run(&mut self, waits: bool) {
+            let mut turns = 0;
+            while self.acknowledged <= self.sent.len() {
+                turns += 1;
+                let (at, all) = (self.acknowledged, self.sent.len());
+                assert!(turns < 400_000, "stuck at {at} of {all}");
+                match self.rng.u8(..4) {
+                    0 => self.send(),
+                    1 => self.pass(),
+                    2 => self.receive(),
+                    _ => self.hear(),
+                }
+                if waits && self.rng.u8(..50) == 0 {
+                    let segments = self.change.wait(self.stream.left());
+                    self.leave(segments);
+                }
+            }
+            assert_eq!(self.got, self.left);
+            assert!(self.ended);
         }
     }
 
@@ -488,25 +567,11 @@ mod tests {
     #[test]
     fn two_ends() {
         for seed in 0..400 {
-            let mut model = Model::new(seed);
-            let mut turns = 0;
-            while model.acknowledged <= model.sent.len() {
-                turns += 1;
-                assert!(
-                    turns < 400_000,
-                    "seed {seed}: stuck at {} of {}",
-                    model.acknowledged,
-                    model.sent.len()
-                );
-                match model.rng.u8(..4) {
-                    0 => model.send(),
-                    1 => model.pass(),
-                    2 => model.receive(),
-                    _ => model.hear(),
-                }
-            }
-            assert_eq!(model.got, model.left, "seed {seed}");
-            assert!(model.ended);
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let len = rng.usize(0..3000);
+            let sent = (0..len).map(|at| if rng.bool() { 0 } else { rng.u8(..) ^ at as u8 }).collect();
+            let (room, edit) = (rng.usize(200..2000), Edit(rng.fork()));
+            Model::new(rng, sent, room, |_| edit).run(false);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where TCP streams begin that elements may change in passing.
 //!
 //! ```click
-//! TCPIn(RETURNNAME [, KEYWORDS])
+//! TCPIn([RETURNNAME, KEYWORDS])
 //! ```
 //!
 //! Between a TCPIn and its TCPOut elements may change the data of TCP packets, remove some of it, and insert some: the TCPOut then counts as the receiver
@@ -20,13 +20,13 @@
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: one.
 //!
 //! # Arguments
-//! - `RETURNNAME` (element): the TCPIn of the other direction.
+//! - `RETURNNAME` (element): the TCPIn of the other direction. It need not be said if there is one other only, so that `~tcp>` can stand for both; FastClick wants it.
 //! - `OUTNAME` (element): the TCPOut of this direction. It need not be said if there is only one downstream.
 //! - `FLOWDIRECTION` (0 or 1): accepted; that of the other direction is the other one.
 //! - `REORDER` (boolean, default true): whether packets that come too early wait. If not, they are dropped.
 //! - `CAPACITY` (integer, default 16384): connections that there can be. That of the first TCPIn of both counts, as for the following; FastClick has none of them.
 //! - `BUFFER` (integer, default 262144): bytes that are kept for each direction of a connection, at least 16384.
-//! - `WAITING` (integer, default 4096): packets that can wait.
+//! - `WAITING` (integer, default 4096): packets that can wait, and as many that elements between can hold.
 //! - `TIMEOUT` (seconds, default 600): when a connection is forgotten of which nothing comes; 0 for never. One that is over is forgotten after 30 seconds.
 //! - `VERBOSE`, `PROACK`, `RETRANSMIT_PT`: FastClick's; accepted.
 //!
@@ -45,7 +45,7 @@
 //! between says that it changes lengths. Connections are not taken over when the configuration is replaced.
 //!
 //! # See also
-//! TCPOut, TCPReorder, IPIn, UDPIn
+//! TCPOut, WordMatcher, HTTPIn, CTXIDSMatcher, TCPReorder, IPIn, UDPIn
 
 use super::connections::{Connections, ENDED, Entry, Inlet, Path, hide};
 use crate::ip::header::header;
@@ -93,7 +93,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut timeout, mut verbose) = (600u32, String::new());
     config
         .args()
-        .required("RETURNNAME", &mut back)
+        .positional("RETURNNAME", &mut back)
         .keyword("FLOWDIRECTION", &mut direction)
         .keyword("REORDER", &mut reorders)
         .keyword("OUTNAME", &mut out)
