@@ -69,9 +69,9 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use MultiReplayUnqueue", &["MultiReplay"]),
     (DEVICE, &["FromDPDKDeviceMulti", "FromDPDKDeviceXCHG", "ToDPDKDeviceXCHG", "FromXDP", "ToXDP", "XDPFromDevice", "XDPToDevice", "XDPLoader", "XDPDevice", "RSSHashSwitch", "DeviceBalancer", "CrossRSS"]),
     ("this sets up or watches hardware; remove the element", &["MBGClock", "DDIOTune", "HardwareCounter", "PacketMemAligned"]),
-    ("use TCPReorder", &["SimpleTCPReorder"]),
-    (STREAMS, &["TCPRetransmitter", "SimpleTCPRetransmitter",
-        "RetransmissionTiming", "TCPStateIN", "TCPClientACK", "TCPStatus", "MidStat", "PathMerger"]),
+    ("senders send again by themselves; remove the element", &["RetransmissionTiming", "TCPClientACK", "TCPClientAck"]),
+    ("use TCPStateIN", &["TCPStatus"]),
+    ("outputs that meet at an input need no element in between; remove the element", &["PathMerger"]),
     (FLOWS, &["BatchFCB", "SFMaker", "VirtualFlow"]),
     ("there is no agent for a controller of service chains", &["Metron", "MonitoringReportSocket", "BlackboxNF"]),
     ("use GenerateIPDPDKFlowRules", &["GenerateIPFlowDirector", "GenerateIPFlowDispatcher"]),
@@ -120,13 +120,12 @@ const FAMILIES: &[(&str, &str)] = &[
 ];
 
 const DEVICE: &str = "use FromDevice and ToDevice, which take AF_XDP sockets or packet sockets, or FromDump and ToDump for files";
-const CONTEXTS: &str = "use CTXManager and CTXDispatcher; what looks into streams is not built";
+const CONTEXTS: &str = "use CTXManager, CTXDispatcher, CTXIDSMatcher or WordMatcher";
 const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowNAPTLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
 const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
 const LOCKS: &str = "elements need no locks here: each belongs to one worker; remove the element";
 const MEASURE: &str =
     "cycles of single packets are not counted; measure the program with 'clique run --time' or perf(1)";
-const STREAMS: &str = "TCPIn and TCPOut let elements change TCP streams, and answer retransmissions themselves; this one is not built";
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";
 const THREADS: &str =
     "use StaticThreadSched to place elements on workers; 'clique check' shows who runs what";

@@ -106,3 +106,21 @@ pub(super) fn path(info: &Info, element: usize) -> Result<Path, ConfigError> {
         _ => Err("needs one TCPIn upstream, not several".into()),
     }
 }
+
+/// Checks that what comes to an element's second input is what comes again by a TCPIn.
+pub(super) fn comes_again_by(info: &Info, element: usize) -> Result<(), ConfigError> {
+    let (mut known, mut ahead) = (BTreeSet::new(), Vec::new());
+    ahead.extend(info.nodes[element].inputs.iter().skip(1).flat_map(|input| &input.peers).copied());
+    while let Some((at, port)) = ahead.pop() {
+        let node = &info.nodes[at];
+        if !known.insert(at) || node.class.name == "TCPIn" && port == 1 {
+            continue;
+        }
+        if ["TCPIn", "TCPReorder", "SimpleTCPReorder"].contains(&node.class.name) {
+            let text = "input 1 is for what the second output of a TCPIn emits, which puts packets in order by itself; not for that of";
+            return Err(format!("{text} '{}'", node.name).into());
+        }
+        ahead.extend(node.inputs.iter().flat_map(|input| &input.peers).copied());
+    }
+    Ok(())
+}

@@ -8,10 +8,12 @@ mod balancer;
 mod between;
 mod connections;
 mod consistency_check;
+mod ctx_ids_matcher;
 mod ctx_ip_load_balancer;
 mod ctx_manager;
 mod editing;
 mod flow_counter;
+mod flow_hyper_scan;
 mod flow_ip_load_balancer;
 mod flow_ip_manager;
 mod flow_ip_nat;
@@ -37,6 +39,7 @@ mod ip_out;
 pub(crate) mod key;
 mod mappings;
 mod messages;
+mod scanner;
 mod segment;
 mod shared;
 mod space;
@@ -46,6 +49,8 @@ mod table;
 pub(crate) mod tcp_in;
 mod tcp_out;
 mod tcp_reorder;
+mod tcp_retransmitter;
+mod tcp_state_in;
 mod translator;
 pub(crate) mod udp_in;
 mod udp_out;
@@ -96,7 +101,17 @@ pub const CLASSES: &[&Class] = &[
     &flow_switch::CLASS,
     &store_flow_id::CLASS,
     &hash_table_test::CLASS,
+    &flow_counter::MID_STAT,
+    &flow_counter::CTX,
+    &flow_hyper_scan::CLASS,
     &tcp_reorder::CLASS,
+    &tcp_reorder::SIMPLE,
+    &tcp_retransmitter::CLASS,
+    &tcp_retransmitter::SIMPLE,
+    &tcp_state_in::CLASS,
+    &ctx_ids_matcher::CLASS,
+    &ctx_ids_matcher::FLOW,
+    &ctx_ids_matcher::CHUNK,
     &tcp_in::CLASS,
     &tcp_out::CLASS,
     &ip_in::CLASS,

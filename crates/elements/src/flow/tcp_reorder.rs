@@ -14,7 +14,7 @@
 //!
 //! When the configuration is replaced while the router runs, an element of the same name goes on with the flows and the packets that wait.
 //!
-//! It is FastClick's element.
+//! SimpleTCPReorder, which takes VERBOSE and CAPACITY only, is another name. They are FastClick's elements.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: replicated, each with its own flows.
 //!
@@ -33,7 +33,7 @@
 //!
 //! # Differences from FastClick
 //! Every packet that has been there leaves by output 1; in some versions of FastClick the latest only. Where a packet that waits turns out to start too early, FastClick drops
-//! all that wait behind it, too. There a flow is forgotten when nothing came for two seconds, whether packets wait or not.
+//! all that wait behind it, too. SimpleTCPReorder begins a flow with any packet there. There a flow is forgotten when nothing came for two seconds, whether packets wait or not.
 //!
 //! # See also
 //! FlowIPManager, CTXManager, TCPFragmenter
@@ -51,6 +51,8 @@ use wire::tcp::flag;
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("TCPReorder", create).ports("1/1-2").processing("h/h").doc(include_str!("tcp_reorder.rs"));
+/// FastClick's name for one with fewer arguments.
+pub(crate) const SIMPLE: Class = Class { name: "SimpleTCPReorder", create: create_simple, ..CLASS };
 
 /// Why packets are dropped.
 const NO_SYN: &str = "flow without SYN";
@@ -93,12 +95,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .positional("VERBOSE", &mut verbose)
         .keyword("CAPACITY", &mut capacity)
         .finish()?;
-    Ok(Box::new(TcpReorder {
-        flows: Space::default(),
-        waiting: Waiting::new(capacity.0),
-        has_timeout: !no_timeout,
-        again: (config.outputs() > 1).then_some(1),
-    }))
+    Ok(Box::new(TcpReorder::new(config, capacity, !no_timeout)))
+}
+
+fn create_simple(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut verbose, mut capacity) = (false, TableSize(4096));
+    config.args().positional("VERBOSE", &mut verbose).keyword("CAPACITY", &mut capacity).finish()?;
+    Ok(Box::new(TcpReorder::new(config, capacity, true)))
 }
 
 /// What becomes of a packet.
@@ -114,6 +117,11 @@ struct Leaving {
 }
 
 impl TcpReorder {
+    fn new(config: &Config<'_>, capacity: TableSize, has_timeout: bool) -> TcpReorder {
+        let again = (config.outputs() > 1).then_some(1);
+        TcpReorder { flows: Space::default(), waiting: Waiting::new(capacity.0), has_timeout, again }
+    }
+
     /// What becomes of the packet, if that is clear without a look at those that wait.
     #[inline]
     fn judge(&mut self, cx: &mut Cx<'_>, packet: &Packet) -> Fate {

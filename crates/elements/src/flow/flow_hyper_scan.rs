@@ -1,0 +1,141 @@
+//! Looks for regular expressions in flows.
+//!
+//! ```click
+//! FlowHyperScan(PATTERN1, ..., PATTERNN [, KEYWORDS])
+//! ```
+//!
+//! Looks for the patterns in the data of each flow, of all its packets as one, and counts packets in which one of them ends. Passes packets on. A flow manager upstream
+//! tells flows apart; packets without a flow are dropped. For packets to be in order, and to come once, a TCPReorder stands in front of it; for their
+//! data to be all that is looked through, headers are stripped, or PAYLOAD_ONLY is said. Where some patterns look at what is behind a place, as `$` and `\b` do, what ends with a
+//! packet counts with the next one.
+//!
+//! Patterns are Perl's, without look-around and references back, and match bytes: those that RegexMatcher takes. In double quotes, backslashes have to be doubled. It is FastClick's element,
+//! which uses the library HyperScan; here all patterns become one automaton, which has up to 64 MiB.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; counts add up.
+//!
+//! # Arguments
+//! - `PAYLOAD_ONLY` (boolean, default false): whether only what is behind TCP and UDP headers is looked through; other packets pass.
+//! - `FLAGS` (string): letters: `i` for letters of either case, `m` for `^` and `$` at lines, `s` for `.` that matches newlines, too, `8` and `W` for characters of Unicode;
+//!   `H` and `V` are accepted.
+//! - `FILE` (file name): patterns, one in a line, beside those that are given.
+//! - `KILL` (boolean, default false): whether packets of a flow are dropped from the first one on in which a pattern ends.
+//! - `VERBOSE` (boolean, default false): whether it says `MATCHED` for each packet that counts.
+//!
+//! # Handlers
+//! - `matches` (read): packets in which a pattern ended. FastClick has no handler for it.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager -> TCPReorder -> h :: FlowHyperScan("he.*o", PAYLOAD_ONLY true) -> Discard
+//! ```
+//!
+//! # Differences from FastClick
+//! With KILL FastClick's drops packets in which there is nothing. PAYLOAD_ONLY has no effect there.
+//!
+//! # See also
+//! CTXIDSMatcher, RegexMatcher, TCPReorder, FlowIPManager
+
+use super::NO_FLOW;
+use super::scanner::{Place, Scanner};
+use super::space::Space;
+use packet::Packet;
+use regex_automata::util::syntax;
+use router::{
+    Args, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Merge, PerPacket, Simple, Verdict,
+};
+use wire::{ip_proto, ipv4, tcp, udp};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("FlowHyperScan", create).processing("h/h").doc(include_str!("flow_hyper_scan.rs"));
+
+/// What is known of a flow.
+#[derive(Clone, Default)]
+struct State {
+    place: Place,
+    is_found: bool,
+}
+
+struct FlowHyperScan {
+    flows: Space<State>,
+    scanner: Scanner,
+    payload_only: bool,
+    kills: bool,
+    is_verbose: bool,
+    matches: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut payload_only, mut kills, mut is_verbose) = (false, false, false);
+    let (mut flags, mut file, mut given) = (String::new(), FileName::default(), Vec::new());
+    Args::new(lang::conf::split_args(config.text()), config.scope())
+        .keyword("PAYLOAD_ONLY", &mut payload_only)
+        .keyword("VERBOSE", &mut is_verbose)
+        .keyword("FLAGS", &mut flags)
+        .keyword("FILE", &mut file)
+        .keyword("KILL", &mut kills)
+        .rest(&mut given)
+        .finish()?;
+    let mut patterns: Vec<String> = given.iter().map(|pattern| lang::conf::unquote(pattern)).collect();
+    if !file.0.is_empty() {
+        let text = std::fs::read_to_string(&file.0).map_err(|error| format!("{}: {error}", file.0))?;
+        patterns.extend(text.lines().map(lang::conf::unquote));
+    }
+    patterns.retain(|pattern| !pattern.is_empty());
+    let scanner = Scanner::new(&patterns, syntax_of(&flags)?)?;
+    let flows = Space::default();
+    Ok(Box::new(PerPacket(FlowHyperScan { flows, scanner, payload_only, kills, is_verbose, matches: 0 })))
+}
+
+/// What letters say of the form of patterns.
+fn syntax_of(flags: &str) -> Result<syntax::Config, ConfigError> {
+    let mut syntax = syntax::Config::new().unicode(false).utf8(false);
+    for flag in flags.chars() {
+        syntax = match flag {
+            'i' => syntax.case_insensitive(true),
+            'm' => syntax.multi_line(true),
+            's' => syntax.dot_matches_new_line(true),
+            '8' | 'W' => syntax.unicode(true),
+            'H' | 'V' | '\r' => syntax,
+            _ => return Err(format!("Unsupported flag {flag}").into()),
+        };
+    }
+    Ok(syntax)
+}
+
+/// What is behind the headers of a packet, if it is of TCP or UDP.
+fn payload(packet: &Packet) -> Option<&[u8]> {
+    let (network, transport) = (packet.network()?, packet.transport()?);
+    let ip = ipv4::Header::new_checked(network).ok().filter(|ip| !ip.is_fragment())?;
+    let header = match ip.protocol() {
+        ip_proto::TCP => tcp::Header::new_checked(transport).ok()?.header_len(),
+        ip_proto::UDP => udp::HEADER_LEN,
+        _ => return None,
+    };
+    let len = usize::from(ip.total_len()).checked_sub(ip.header_len())?.min(transport.len());
+    transport.get(header..len)
+}
+
+impl Simple for FlowHyperScan {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.flows.connect(cx)
+    }
+
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some((state, _)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
+        let data = if self.payload_only { payload(packet).unwrap_or_default() } else { packet.data() };
+        if self.scanner.scan(&mut state.place, data, false) {
+            state.is_found = true;
+            self.matches += 1;
+            if self.is_verbose {
+                cx.log("MATCHED");
+            }
+        }
+        if self.kills && state.is_found { Verdict::Drop("a pattern matches") } else { Verdict::Pass }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("matches", |e: &mut FlowHyperScan, _| e.matches).merged(Merge::Sum);
+    }
+}
