@@ -55,7 +55,7 @@ struct Program {
 }
 
 const AFTER_HELP: &str = "Click's tools are there as well, 'clique click-flatten --help' for instance, or through links of \
-    their names: click-flatten, click-check, click-pretty, click-undead, click-align,\n    click-xform, click-combine, click-uncombine, click2xml, click-buildtool,\n    click-fastclassifier, click-devirtualize.\n\n\
+    their names: click-flatten, click-check, click-pretty, click-undead, click-align,\n    click-xform, click-combine, click-uncombine, click2xml, xml2click, click-buildtool,\n    click-fastclassifier, click-devirtualize.\n\n\
     Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the router ran.";
 
 const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, \

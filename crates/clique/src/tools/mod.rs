@@ -8,6 +8,7 @@ mod buildtool;
 mod check;
 mod combine;
 mod flatten;
+mod from_xml;
 mod line;
 mod load;
 mod nest;
@@ -60,6 +61,7 @@ const TOOLS: &[&Tool] = &[
     &combine::TOOL,
     &uncombine::TOOL,
     &xml::TOOL,
+    &from_xml::TOOL,
     &buildtool::TOOL,
     &pass::FASTCLASSIFIER,
     &pass::DEVIRTUALIZE,

@@ -20,6 +20,13 @@ pub fn flatten(graph: &Graph) -> String {
     out
 }
 
+/// The connections of a graph, joined to chains, in the order in which they were written as far as chains allow it.
+pub fn connections_text(graph: &Graph) -> String {
+    let mut out = String::new();
+    chains(graph, &graph.as_written().connections, &mut out);
+    out
+}
+
 pub(super) fn requirements(graph: &Graph, out: &mut String) {
     if graph.requirements.is_empty() {
         return;

@@ -5,7 +5,7 @@ mod html;
 mod pretty;
 mod tools;
 
-pub use flat::flatten;
+pub use flat::{connections_text, flatten};
 pub use html::{escape_markup, html};
 pub use pretty::pretty;
 pub use tools::tool_text;

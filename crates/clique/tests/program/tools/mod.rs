@@ -4,6 +4,7 @@ mod buildtool;
 mod check;
 mod combine;
 mod flatten;
+mod from_xml;
 mod line;
 mod pass;
 mod pretty;
