@@ -17,6 +17,7 @@ mod link_unqueue;
 mod meter;
 mod min_batch;
 mod mixed_queue;
+mod multi_replay;
 mod pi;
 mod pipeliner;
 mod queue;
@@ -24,6 +25,7 @@ pub(crate) mod rate;
 pub(crate) mod rate_limit;
 mod rated_splitter;
 mod rated_unqueue;
+mod recording;
 mod red;
 mod refill;
 mod replay;
@@ -76,6 +78,7 @@ pub const CLASSES: &[&Class] = &[
     &min_batch::CLASS,
     &pipeliner::CLASS,
     &replay::CLASS,
+    &multi_replay::CLASS,
     &replay_unqueue::MULTI,
     &token_bucket_test::CLASS,
 ];

@@ -30,7 +30,7 @@
 //! ```
 //!
 //! # See also
-//! ReplayUnqueue, FromDump
+//! ReplayUnqueue, MultiReplay, FromDump
 
 use super::rounds::{FIRST_WAIT, Rounds, tell_loaded, tell_loading};
 use packet::{BATCH_MAX, Batch, Packet};

@@ -41,11 +41,12 @@
 //! ```
 //!
 //! # See also
-//! Replay, Unqueue, FromDump, TimedUnqueue
+//! Replay, MultiReplay, Unqueue, FromDump, TimedUnqueue
 
-use super::rounds::{FIRST_WAIT, Rounds, tell_loaded, tell_loading};
+use super::recording::Recording;
+use super::rounds::Rounds;
 use crate::formula::Formula;
-use packet::{BATCH_MAX, Batch, Packet};
+use packet::{BATCH_MAX, Batch};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict, metric};
 
 /// The class.
@@ -71,19 +72,11 @@ struct Pushed {
 }
 
 struct ReplayUnqueue {
+    recording: Recording,
     rounds: Rounds,
     burst: usize,
     active: bool,
-    limit: usize,
     timing: u32,
-    packets: Vec<Packet>,
-    /// Of several inputs: the next packet of each, if it was pulled.
-    heads: Vec<Option<Packet>>,
-    /// Whether it was said that packets are being pulled.
-    loading: bool,
-    /// Whether there was nothing to pull at first.
-    empty: bool,
-    loaded: bool,
     /// The next packet to push.
     next: usize,
     /// From where on the pace has been what it is.
@@ -125,16 +118,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err("BURST must be positive".into());
     }
     Ok(Box::new(ReplayUnqueue {
+        recording: Recording::new(config.inputs(), limit),
         rounds: Rounds::new(stop, time, verbose),
         burst,
         active,
-        limit: usize::try_from(limit).unwrap_or(usize::MAX),
         timing,
-        packets: Vec::new(),
-        heads: (0..config.inputs()).map(|_| None).collect(),
-        loading: false,
-        empty: false,
-        loaded: false,
         next: 0,
         anchor: Pushed::default(),
         last: Pushed::default(),
@@ -154,61 +142,6 @@ fn usual(sign: &str, most: u32, seconds: u32) -> Option<String> {
 }
 
 impl ReplayUnqueue {
-    fn ask(&self, cx: &Cx<'_>) -> usize {
-        cx.vector().min(BATCH_MAX).min(self.limit - self.packets.len())
-    }
-
-    /// Whether packets of several inputs are merged.
-    fn merges(&self) -> bool {
-        self.heads.len() > 1
-    }
-
-    /// Pulls what comes next.
-    fn load(&mut self, cx: &mut Cx<'_>) {
-        if !std::mem::replace(&mut self.loading, true) {
-            tell_loading(cx, self.heads.len());
-        }
-        match self.heads.iter().position(Option::is_none) {
-            _ if self.ask(cx) == 0 => self.finish_loading(cx, None),
-            _ if !self.merges() => {
-                let want = self.ask(cx);
-                cx.ask(0, want);
-            }
-            Some(input) => cx.ask(input, 1),
-            None => {
-                self.take_earliest();
-                self.load(cx);
-            }
-        }
-    }
-
-    /// Keeps the earliest of the inputs' next packets; of several the one of the first input.
-    fn take_earliest(&mut self) {
-        let time =
-            |(_, head): &(usize, &mut Option<Packet>)| head.as_ref().map(|packet| packet.timestamp_ns());
-        if let Some((input, head)) = self.heads.iter_mut().enumerate().min_by_key(time)
-            && let Some(mut packet) = head.take()
-        {
-            packet.set_paint(input as u8);
-            self.packets.push(packet);
-        }
-    }
-
-    fn let_go(&mut self, cx: &mut Cx<'_>) {
-        let heads = self.heads.iter_mut().filter_map(Option::take);
-        self.packets.drain(..).chain(heads).for_each(|packet| cx.pool().free(packet));
-    }
-
-    /// There are no more, because of the limit or because this input has none.
-    fn finish_loading(&mut self, cx: &mut Cx<'_>, dry: Option<usize>) {
-        for head in self.heads.iter_mut().filter_map(Option::take) {
-            cx.drop(head, "another input has no more");
-        }
-        self.loaded = true;
-        tell_loaded(cx, self.packets.len(), dry);
-        cx.schedule();
-    }
-
     /// When the next packet is due.
     fn due_ns(&self) -> i64 {
         let timing = i128::from(self.timing);
@@ -217,7 +150,7 @@ impl ReplayUnqueue {
             (0, Some(_)) => i64::MAX,
             (0, None) => i64::MIN,
             _ => {
-                let since = self.packets[self.next].timestamp_ns() - self.anchor.stamp_ns;
+                let since = self.recording.packets[self.next].timestamp_ns() - self.anchor.stamp_ns;
                 let scaled = i128::from(since) * 100 / timing;
                 self.anchor.at_ns.saturating_add(i64::try_from(scaled).unwrap_or(i64::MAX))
             }
@@ -250,7 +183,7 @@ impl ReplayUnqueue {
 
     /// Notes that the next packet goes.
     fn step(&mut self, now_ns: i64) {
-        self.last = Pushed { stamp_ns: self.packets[self.next].timestamp_ns(), at_ns: now_ns };
+        self.last = Pushed { stamp_ns: self.recording.packets[self.next].timestamp_ns(), at_ns: now_ns };
         if self.next == 0 {
             self.anchor = self.last;
         }
@@ -278,12 +211,12 @@ impl ReplayUnqueue {
             return self.end(cx);
         }
         // Only now, when the last packets of the round are gone.
-        if self.next == self.packets.len() {
+        if self.next == self.recording.packets.len() {
             return self.end_round(cx);
         }
         let mut copies = cx.batch();
         let most = self.burst.min(cx.vector()).min(BATCH_MAX);
-        while self.next < self.packets.len() && copies.len() < most {
+        while self.next < self.recording.packets.len() && copies.len() < most {
             let due = self.due_ns();
             if due > cx.now_ns() {
                 if self.change_pace(cx) {
@@ -292,17 +225,17 @@ impl ReplayUnqueue {
                 self.wait(cx, due);
                 break;
             }
-            match cx.pool().copy(&self.packets[self.next]) {
+            match cx.pool().copy(&self.recording.packets[self.next]) {
                 Some(copy) => copies.push(copy),
                 None => cx.count_drops("out of memory", 1),
             }
             self.step(cx.now_ns());
         }
         self.count += copies.len() as u64;
-        let (ended, full) = (self.next == self.packets.len(), copies.len() == most);
+        let (ended, full) = (self.next == self.recording.packets.len(), copies.len() == most);
         // With a formula it is the formula that is asked.
         let over = copies.is_empty() && self.formula.is_none() && self.rounds.is_over(cx.now_ns());
-        if self.merges() {
+        if self.recording.merges() {
             cx.scatter(copies, |_, packet| Verdict::Output(usize::from(packet.paint())));
         } else {
             cx.emit(0, copies);
@@ -317,7 +250,7 @@ impl ReplayUnqueue {
 
 impl Element for ReplayUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        (0..self.heads.len()).for_each(|input| cx.listen(input));
+        self.recording.listen(cx);
         if self.formula.is_some() {
             cx.log(&format!("Timing starts with {}%", self.timing));
         }
@@ -330,30 +263,18 @@ impl Element for ReplayUnqueue {
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         match self.active {
             // Rounds without packets are over at once, but not all of endless many.
-            true if self.loaded && (!self.packets.is_empty() || self.rounds.left >= 0) => self.replay(cx),
-            true if !self.loaded => self.load(cx),
+            true if self.recording.loaded
+                && (!self.recording.packets.is_empty() || self.rounds.left >= 0) =>
+            {
+                self.replay(cx)
+            }
+            true if !self.recording.loaded => self.recording.load(cx),
             _ => {}
         }
     }
 
-    fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) -> Pull {
-        let none = batch.is_empty();
-        let merges = self.merges();
-        batch.drain(|packet| match merges {
-            true => self.heads[port] = Some(packet),
-            false => self.packets.push(packet),
-        });
-        cx.consume(batch);
-        if !none {
-            cx.schedule();
-        } else if !self.packets.is_empty() || (self.empty && !cx.may_have(port)) {
-            self.finish_loading(cx, Some(port));
-        } else if cx.may_have(port) {
-            cx.schedule();
-        } else {
-            self.empty = true;
-            cx.timer_after(0, FIRST_WAIT);
-        }
+    fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) -> Pull {
+        self.recording.pulled(cx, port, batch);
         Pull::Nothing
     }
 
@@ -362,14 +283,14 @@ impl Element for ReplayUnqueue {
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
-        self.let_go(cx);
+        self.recording.let_go(cx);
     }
 
     fn handlers(&self, h: &mut Handlers) {
         type R = ReplayUnqueue;
         h.read("count", |e: &mut R, _| e.count).measures(&metric::PACKETS);
-        h.read("loaded", |e: &mut R, _| e.loaded);
-        h.read("packets", |e: &mut R, _| e.packets.len());
+        h.read("loaded", |e: &mut R, _| e.recording.loaded);
+        h.read("packets", |e: &mut R, _| e.recording.packets.len());
         h.read("timing", |e: &mut R, _| e.timing);
         h.write("timing", |e: &mut R, cx, text| {
             e.timing = router::value(cx, text)?;
@@ -377,8 +298,8 @@ impl Element for ReplayUnqueue {
             Ok(())
         });
         h.write("reset", |e: &mut R, cx, _| {
-            e.let_go(cx);
-            (e.loading, e.empty, e.loaded, e.next) = (false, false, false, 0);
+            e.recording.let_go(cx);
+            e.next = 0;
             cx.schedule();
             Ok(())
         })
@@ -388,7 +309,7 @@ impl Element for ReplayUnqueue {
             e.active = router::value(cx, text)?;
             if e.active {
                 // The time in which it was not active does not count.
-                if let Some(packet) = e.packets.get(e.next) {
+                if let Some(packet) = e.recording.packets.get(e.next) {
                     e.anchor = Pushed { stamp_ns: packet.timestamp_ns(), at_ns: cx.now_ns() };
                     e.last = e.anchor;
                 }
