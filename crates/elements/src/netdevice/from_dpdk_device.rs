@@ -3,10 +3,13 @@
 //! ```click
 //! FromDPDKDevice(PORT [, QUEUE, PROMISC, KEYWORDS])
 //! FromNetmapDevice(DEVNAME [, QUEUE, PROMISC, KEYWORDS])
+//! XDPFromDevice(DEV [, KEYWORDS])
 //! ```
 //!
 //! What FromDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as they are. The interface stays
 //! the kernel's: packets come through a packet socket or, with METHOD XDP, an AF_XDP socket.
+//!
+//! XDPFromDevice uses METHOD XDP, as does FromXDP, another name for it. FromDPDKDeviceXCHG is another name for FromDPDKDevice.
 //!
 //! PORT is the name of an interface, or the PCI address of a device of which the kernel has one, or a port number. Which interface a number
 //! means is said where DPDK would be told: `clique click --dpdk -a 0000:51:00.0 --vdev net_af_packet0,iface=eth0 -- FILE` makes the
@@ -15,7 +18,7 @@
 //! Ports: no inputs, 1 output. Processing: push. Workers: an instance on each.
 //!
 //! # Arguments
-//! - `PORT` (FromNetmapDevice: `DEVNAME`): the interface.
+//! - `PORT` (FromNetmapDevice: `DEVNAME`, XDPFromDevice: `DEV`): the interface.
 //! - `QUEUE` (integer, default -1): the only receive queue whose packets come, unless it is negative.
 //! - `PROMISC` (boolean, default true): receive frames for other hosts, too.
 //! - `BURST` (integer, default 32): frames taken at a time.
@@ -26,10 +29,11 @@
 //! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; nothing is received then.
 //! - `TIMESTAMP` (boolean, default true): set the time.
 //! - `METHOD`, `SNIFFER`: as of FromDevice.
+//! - `MODE`: accepted. Of XDPFromDevice it must be `xdp`, `skb` or `copy`; what the driver can do decides.
 //! - `VLAN_STRIP` (boolean, default false): accepted with a warning; VLAN headers stay.
-//! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MINTHREADS`, `MAXTHREADS`, `VLAN_FILTER`, `VLAN_EXTEND`, `LRO`, `JUMBO`, `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `MODE`, `FLOW_ISOLATE`,
+//! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MINTHREADS`, `MAXTHREADS`, `VLAN_FILTER`, `VLAN_EXTEND`, `LRO`, `JUMBO`, `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `FLOW_ISOLATE`,
 //!   `FLOW_RULES_FILE`, `FLOW_DIR_RULES_FILE`, `VF_POOLS`, `VF_VLAN`, `MAX_RSS`, `RETA_SIZE`, `RX_INTR`, `SLEEP_MODE`, `PAUSE`, `CLEAR`, `IPCO`, `TCO`,
-//!   `UCO`, `KEEPHAND`, `VERBOSE`: accepted.
+//!   `UCO`, `KEEPHAND`, `VERBOSE`, `PROG`, `LOAD`, `VNI`, `TRACE`: accepted.
 //!   Each worker receives, and packets of a flow go to one worker.
 //!
 //! # Handlers
@@ -37,7 +41,9 @@
 //! - `active` (read, write): the argument.
 //! - `hw_count`, `hw_bytes`, `hw_dropped`, `hw_errors`, `nombufs`, `xstats` (read): what the kernel has counted of the interface since the router began:
 //!   packets, bytes, packets that the hardware missed, errors, packets that the kernel dropped; all of these.
-//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `device` (read): what the interface is.
+//!   `xstats NAME` is one of them.
+//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device` (read): what the interface is; `vendor` is a number, as PCI has them.
+//! - `nb_rx_queues`, `nb_tx_queues` (read): how many queues the kernel has for it.
 //!
 //! # Example
 //! ```click
@@ -48,7 +54,7 @@
 //! ToDPDKDevice, FromDevice
 
 use super::from_device::{self, Wishes};
-use super::hardware::Hardware;
+use super::hardware::{self, Hardware};
 use device::packet_socket::Options;
 use device::port::{Method, Shape};
 use device::xdp;
@@ -67,11 +73,18 @@ pub(crate) const CLASS: Class = Class {
 /// The same for netmap.
 pub(crate) const NETMAP: Class =
     Class { name: "FromNetmapDevice", create: |config| create(config, "DEVNAME"), ..CLASS };
+/// Another name, of a variant that shares DPDK's buffers.
+pub(crate) const XCHG: Class = Class { name: "FromDPDKDeviceXCHG", ..CLASS };
+/// The same with AF_XDP.
+pub(crate) const XDP: Class =
+    Class { name: "XDPFromDevice", create: |config| create(config, hardware::XDP_PORT), ..CLASS };
+/// Another name.
+pub(crate) const FROM_XDP: Class = Class { name: "FromXDP", ..XDP };
 
 /// Bytes of a frame, at most.
 const SNAPLEN: usize = 2046;
 /// Arguments that mean nothing here.
-const OTHERS: [&str; 32] = [
+const OTHERS: [&str; 35] = [
     "N_QUEUES",
     "MINQUEUES",
     "MAXQUEUES",
@@ -87,7 +100,6 @@ const OTHERS: [&str; 32] = [
     "SCALE",
     "NDESC",
     "MTU",
-    "MODE",
     "FLOW_ISOLATE",
     "FLOW_RULES_FILE",
     "FLOW_DIR_RULES_FILE",
@@ -104,14 +116,18 @@ const OTHERS: [&str; 32] = [
     "UCO",
     "KEEPHAND",
     "VERBOSE",
+    "PROG",
+    "LOAD",
+    "VNI",
+    "TRACE",
 ];
 
 fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn Element>, ConfigError> {
     let (mut port, mut queue, mut promiscuous) = (String::new(), -1i32, true);
     let (mut burst, mut mac, mut aggregate, mut paint) = (32usize, None::<MacAddr>, false, false);
     let (mut active, mut missing, mut timestamp) = (true, false, true);
-    let (mut method, mut sniffer) = ("LINUX".to_owned(), true);
-    let mut strip = false;
+    let (mut method, mut sniffer) = (hardware::usual_method(port_name), true);
+    let (mut strip, mut mode) = (false, String::new());
     let mut others = [const { String::new() }; OTHERS.len()];
     let args = config
         .args()
@@ -127,6 +143,7 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
         .keyword("TIMESTAMP", &mut timestamp)
         .keyword("METHOD", &mut method)
         .keyword("SNIFFER", &mut sniffer)
+        .keyword("MODE", &mut mode)
         .keyword("VLAN_STRIP", &mut strip);
     OTHERS
         .into_iter()
@@ -136,6 +153,7 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
     if burst == 0 {
         return Err("BURST out of range".into());
     }
+    hardware::check_mode(port_name, &mode)?;
     if strip {
         config.warn("VLAN_STRIP: VLAN headers stay; VLANDecap takes them off");
     }

@@ -2,7 +2,7 @@
 
 use crate::flow::key::key_of_frame;
 use packet::{Anno, Batch};
-use router::{Config, ConfigError, Cx, Handlers, Merge};
+use router::{Config, ConfigError, Cx, HandlerResult, Handlers, Merge};
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -11,6 +11,23 @@ use wire::ethernet::MacAddr;
 /// The devices that the command line gave to DPDK, by port number: names of interfaces, or PCI addresses.
 #[derive(Clone, Debug, Default)]
 pub struct DpdkPorts(pub Vec<String>);
+
+/// What the argument is called that names the interface of elements that use AF_XDP.
+pub(super) const XDP_PORT: &str = "DEV";
+
+/// The METHOD of elements whose interface is in this argument.
+pub(super) fn usual_method(port_name: &str) -> String {
+    if port_name == XDP_PORT { "XDP".to_owned() } else { "LINUX".to_owned() }
+}
+
+/// Whether elements whose interface is in this argument have this MODE.
+pub(super) fn check_mode(port_name: &str, mode: &str) -> Result<(), ConfigError> {
+    match mode {
+        "" | "xdp" | "skb" | "copy" => Ok(()),
+        _ if port_name != XDP_PORT => Ok(()),
+        _ => Err(format!("invalid mode \"{mode}\" must be (xdp|skb|copy)").into()),
+    }
+}
 
 /// Where the kernel tells of devices.
 const SYS: &str = "/sys";
@@ -130,6 +147,22 @@ impl Hardware {
         self.count(COUNTS[place].0).saturating_sub(self.before[place])
     }
 
+    /// How many queues there are, of those whose names begin so.
+    fn queues(&self, start: &str) -> usize {
+        let folder = Path::new(SYS).join("class/net").join(&self.interface).join("queues");
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(start)).count()
+    }
+
+    /// One of what has been counted, or all of it if no name is given.
+    fn statistic(&self, name: &str) -> HandlerResult {
+        match COUNTS.iter().position(|(known, _, _)| *known == name) {
+            Some(place) => Ok(self.since(place).to_string()),
+            None if name.is_empty() => Ok(self.list()),
+            None => Err(format!("no statistic '{name}'")),
+        }
+    }
+
     /// All of that.
     fn list(&self) -> String {
         let line = |(place, (name, _, _)): (usize, &(&str, &str, &str))| {
@@ -187,8 +220,17 @@ pub(super) fn handlers<E: Any>(h: &mut Handlers, side: Side, of: fn(&E) -> Optio
     h.read("device", move |e: &mut E, _: &mut Cx<'_>| {
         of(e).map_or_else(String::new, |hardware| hardware.interface().to_owned())
     });
-    h.read("xstats", move |e: &mut E, _: &mut Cx<'_>| of(e).map_or_else(String::new, Hardware::list))
-        .merged(Merge::First);
+    attribute(h, "vendor", "device/vendor");
+    h.read("driver", move |e: &mut E, _: &mut Cx<'_>| {
+        of(e).and_then(|hardware| device::ethtool::driver(hardware.interface())).unwrap_or_default()
+    });
+    for (name, start) in [("nb_rx_queues", "rx-"), ("nb_tx_queues", "tx-")] {
+        h.read(name, move |e: &mut E, _: &mut Cx<'_>| of(e).map_or(0, |hardware| hardware.queues(start)));
+    }
+    h.read_with("xstats", move |e: &mut E, _: &mut Cx<'_>, name| {
+        of(e).map_or_else(|| Ok(String::new()), |hardware| hardware.statistic(name.trim()))
+    })
+    .merged(Merge::First);
 }
 
 #[cfg(test)]

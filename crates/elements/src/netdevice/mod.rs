@@ -1,5 +1,6 @@
 //! Packets from and to the kernel: its interfaces, interfaces of Clique's own, sockets.
 
+mod device_balancer;
 mod faults;
 mod from_device;
 mod from_dpdk_device;
@@ -19,11 +20,15 @@ use router::{Class, Config};
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &device_balancer::CLASS,
     &faults::CLASS,
     &from_device::CLASS,
     &from_device::POLL,
     &from_dpdk_device::CLASS,
     &from_dpdk_device::NETMAP,
+    &from_dpdk_device::XCHG,
+    &from_dpdk_device::XDP,
+    &from_dpdk_device::FROM_XDP,
     &from_host::CLASS,
     &kernel_tap::CLASS,
     &kernel_tun::CLASS,
@@ -36,6 +41,9 @@ pub const CLASSES: &[&Class] = &[
     &to_device::CLASS,
     &to_dpdk_device::CLASS,
     &to_dpdk_device::NETMAP,
+    &to_dpdk_device::XCHG,
+    &to_dpdk_device::XDP,
+    &to_dpdk_device::TO_XDP,
     &to_host::CLASS,
 ];
 

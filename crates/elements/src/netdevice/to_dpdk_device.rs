@@ -3,29 +3,32 @@
 //! ```click
 //! ToDPDKDevice(PORT [, QUEUE, KEYWORDS])
 //! ToNetmapDevice(DEVNAME [, QUEUE, KEYWORDS])
+//! XDPToDevice(DEV [, KEYWORDS])
 //! ```
 //!
 //! What ToDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as they are. PORT is an interface as
 //! FromDPDKDevice understands it, which stays the kernel's.
+//!
+//! XDPToDevice uses METHOD XDP, as does ToXDP, another name for it. ToDPDKDeviceXCHG is another name for ToDPDKDevice.
 //!
 //! Packets that are pushed are dropped while the interface's queue is full; those that are pulled wait.
 //!
 //! Ports: 1 input, no outputs. Processing: agnostic. Workers: replicated, a socket for each.
 //!
 //! # Arguments
-//! - `PORT` (ToNetmapDevice: `DEVNAME`): the interface.
+//! - `PORT` (ToNetmapDevice: `DEVNAME`, XDPToDevice: `DEV`): the interface.
 //! - `QUEUE` (integer, default -1): with METHOD XDP, the queue to use, unless it is negative.
 //! - `BURST` (integer, default 32): packets asked for at a time.
 //! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; packets are dropped then.
-//! - `METHOD`: as of ToDevice.
-//! - `BLOCKING`, `IQUEUE`, `TIMEOUT`, `N_QUEUES`, `MAXQUEUES`, `MAXTHREADS`, `NDESC`, `SET_VLAN`, `ALLOC`, `TSO`, `IPCO`, `TCO`, `UCO`, `ACTIVE`, `VERBOSE`: accepted.
+//! - `METHOD`: as of ToDevice. `MODE`: accepted; of XDPToDevice it must be `xdp`, `skb` or `copy`.
+//! - `BLOCKING`, `IQUEUE`, `TIMEOUT`, `N_QUEUES`, `MAXQUEUES`, `MAXTHREADS`, `NDESC`, `SET_VLAN`, `ALLOC`, `TSO`, `IPCO`, `TCO`, `UCO`, `ACTIVE`, `VERBOSE`, `PROG`, `TRACE`: accepted.
 //!   Checksums are computed before packets come here.
 //!
 //! # Handlers
 //! Those of ToDevice, and:
 //! - `n_sent` (read): packets sent. `dropped`, `n_dropped` (read): packets dropped here.
 //! - `hw_count`, `hw_bytes`, `hw_errors`, `xstats` (read): what the kernel has counted of the interface since the router began.
-//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `device` (read): what the interface is.
+//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device`, `nb_rx_queues`, `nb_tx_queues` (read): what the interface is.
 //!
 //! # Example
 //! ```click
@@ -35,7 +38,7 @@
 //! # See also
 //! FromDPDKDevice, ToDevice
 
-use super::hardware::Hardware;
+use super::hardware::{self, Hardware};
 use super::to_device::{self, Wishes};
 use router::{Class, Config, ConfigError, Element};
 
@@ -51,9 +54,16 @@ pub(crate) const CLASS: Class = Class {
 /// The same for netmap.
 pub(crate) const NETMAP: Class =
     Class { name: "ToNetmapDevice", create: |config| create(config, "DEVNAME"), ..CLASS };
+/// Another name, of a variant that shares DPDK's buffers.
+pub(crate) const XCHG: Class = Class { name: "ToDPDKDeviceXCHG", ..CLASS };
+/// The same with AF_XDP.
+pub(crate) const XDP: Class =
+    Class { name: "XDPToDevice", create: |config| create(config, hardware::XDP_PORT), ..CLASS };
+/// Another name.
+pub(crate) const TO_XDP: Class = Class { name: "ToXDP", ..XDP };
 
 /// Arguments that mean nothing here.
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 17] = [
     "BLOCKING",
     "IQUEUE",
     "TIMEOUT",
@@ -69,17 +79,21 @@ const OTHERS: [&str; 15] = [
     "UCO",
     "ACTIVE",
     "VERBOSE",
+    "PROG",
+    "TRACE",
 ];
 
 fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn Element>, ConfigError> {
     let (mut port, mut queue, mut burst, mut missing) = (String::new(), -1i32, 32usize, false);
-    let (mut method, mut others) = ("LINUX".to_owned(), [const { String::new() }; OTHERS.len()]);
+    let (mut method, mut mode) = (hardware::usual_method(port_name), String::new());
+    let mut others = [const { String::new() }; OTHERS.len()];
     let args = config
         .args()
         .required(port_name, &mut port)
         .positional("QUEUE", &mut queue)
         .keyword("BURST", &mut burst)
         .keyword("ALLOW_NONEXISTENT", &mut missing)
+        .keyword("MODE", &mut mode)
         .keyword("METHOD", &mut method);
     OTHERS
         .into_iter()
@@ -89,6 +103,7 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
     if burst == 0 {
         return Err("bad BURST".into());
     }
+    hardware::check_mode(port_name, &mode)?;
     let mut hardware = Hardware::of(config, &port);
     hardware.may_be_missing = missing;
     let method = super::method(config, method);

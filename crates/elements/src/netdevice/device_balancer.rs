@@ -1,0 +1,132 @@
+//! Accepted where flows would be moved from core to core.
+//!
+//! ```click
+//! DeviceBalancer(METHOD, DEV [, KEYWORDS])
+//! ```
+//!
+//! FastClick's element looks at the load of cores now and then, and changes which receive queue gets which flows. Here it does nothing but say so: packets
+//! of a flow go to one worker, and how the interface spreads flows over its queues is the kernel's (`ethtool -X` changes it).
+//!
+//! Ports: none. Workers: exclusive.
+//!
+//! # Arguments
+//! - `METHOD` (word): `rss`, `rsspp`, `pianorss`, `metron` or `traditional`.
+//! - `DEV` (element): what receives: FromDevice, FromDPDKDevice and the like.
+//! - `TARGET` (word, default load): `load` or `balance`.
+//! - `CYCLES` (word, default cycles): `cycles`, `cyclesqueue`, `cpu`, `queue` or `realcpu`.
+//! - `RSSCOUNTER` (element): with METHOD rsspp, an AggregateCounterVector; required then.
+//! - `MANAGER` (element): a flow manager.
+//! - `ACTIVE` (boolean, default true), `AUTOSCALE` (boolean, default false): what the handlers say.
+//! - `CORE_OFFSET`, `TIMER`, `TIMER_MAX`, `CPUS`, `STARTCPU`, `UNDERLOAD`, `OVERLOAD`, `VERBOSE`, `RETA_SIZE`, `MARK`, `GROUP`, `TARGET_LOAD`,
+//!   `IMBALANCE_ALPHA`, `IMBALANCE_THRESHOLD`, `DANCER`, `NUMA`: accepted.
+//!
+//! # Handlers
+//! - `active`, `autoscale` (read, write): the arguments.
+//!
+//! # Example
+//! ```click
+//! f :: FromDPDKDevice(eth0, RSS_AGGREGATE true) -> a :: AggregateCounterVector(MASK 511) -> Discard;
+//! DeviceBalancer(METHOD rsspp, DEV f, RSSCOUNTER a)
+//! ```
+//!
+//! # See also
+//! FromDPDKDevice, FromDevice
+
+use router::{Class, Config, ConfigError, Element, ElementName, Handlers, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("DeviceBalancer", create)
+    .ports("0/0")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("device_balancer.rs"));
+
+const METHODS: [&str; 5] = ["rss", "rsspp", "pianorss", "metron", "traditional"];
+const CYCLES: [&str; 5] = ["cycles", "cyclesqueue", "cpu", "queue", "realcpu"];
+/// Arguments that mean nothing here.
+const OTHERS: [&str; 16] = [
+    "CORE_OFFSET",
+    "TIMER",
+    "TIMER_MAX",
+    "CPUS",
+    "STARTCPU",
+    "UNDERLOAD",
+    "OVERLOAD",
+    "VERBOSE",
+    "RETA_SIZE",
+    "MARK",
+    "GROUP",
+    "TARGET_LOAD",
+    "IMBALANCE_ALPHA",
+    "IMBALANCE_THRESHOLD",
+    "DANCER",
+    "NUMA",
+];
+
+struct DeviceBalancer {
+    active: bool,
+    autoscale: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut method, mut receiver) = (String::new(), ElementName::default());
+    let (mut target, mut cycles) = ("load".to_owned(), "cycles".to_owned());
+    let (mut counter, mut manager) = (None::<ElementName>, None::<ElementName>);
+    let (mut active, mut autoscale) = (true, false);
+    let mut others = [const { String::new() }; OTHERS.len()];
+    let args = config
+        .args()
+        .required("METHOD", &mut method)
+        .required("DEV", &mut receiver)
+        .keyword("TARGET", &mut target)
+        .keyword("CYCLES", &mut cycles)
+        .keyword("RSSCOUNTER", &mut counter)
+        .keyword("MANAGER", &mut manager)
+        .keyword("ACTIVE", &mut active)
+        .keyword("AUTOSCALE", &mut autoscale);
+    OTHERS
+        .into_iter()
+        .zip(&mut others)
+        .fold(args, |args, (name, value)| args.keyword(name, value))
+        .finish()?;
+    if !CYCLES.contains(&cycles.as_str()) {
+        return Err("Unknown cycle method !".into());
+    }
+    let class = config.class_of(receiver.index);
+    if !(class == "PollDevice"
+        || class.starts_with("From") && class.contains("Device")
+        || class.contains("XDP"))
+    {
+        return Err("Not an Ethernet Device".into());
+    }
+    if !METHODS.contains(&method.as_str()) {
+        return Err(format!("Unknown method {method}").into());
+    }
+    match counter {
+        None if method == "rsspp" => return Err("You must set a RSSCOUNTER element".into()),
+        Some(counter) if config.class_of(counter.index) != "AggregateCounterVector" => {
+            return Err("COUNTER must be of the type AggregateCounterVector or XDPLoader".into());
+        }
+        _ => {}
+    }
+    if target != "load" && target != "balance" {
+        return Err(format!("Unknown target {target}").into());
+    }
+    config.warn("flows stay with their workers; 'ethtool -X' says how the interface spreads them");
+    Ok(Box::new(DeviceBalancer { active, autoscale }))
+}
+
+impl Element for DeviceBalancer {
+    fn handlers(&self, h: &mut Handlers) {
+        type D = DeviceBalancer;
+        h.read("active", |e: &mut D, _| e.active);
+        h.write("active", |e: &mut D, cx, text| {
+            e.active = router::value(cx, text)?;
+            Ok(())
+        });
+        h.read("autoscale", |e: &mut D, _| e.autoscale);
+        h.write("autoscale", |e: &mut D, cx, text| {
+            e.autoscale = router::value(cx, text)?;
+            Ok(())
+        });
+    }
+}
