@@ -17,7 +17,7 @@
 //! - `ID`, `TTL`, `TOS`, `LENGTH` (booleans, default false): whether to print these header fields.
 //! - `ETHER` (boolean, default false): whether to print the Ethernet addresses, if there is a marked Ethernet header.
 //! - `TIMESTAMP` (boolean, default true): whether to print the packet's timestamp.
-//! - `AGGREGATE`, `PAINT` (booleans, default false): whether to print these annotations.
+//! - `AGGREGATE`, `VLAN`, `PAINT` (booleans, default false): whether to print these annotations; VLAN is FastClick's.
 //! - `SWAP` (boolean, default true): whether ICMP echo identifiers and sequence numbers are in network order.
 //! - `OUTFILE` (file name): where to write, instead of standard error.
 //! - `CHANNEL` (word): accepted for compatibility, without effect.
@@ -69,6 +69,7 @@ struct IpPrint {
     ip_length: bool,
     timestamp: bool,
     aggregate: bool,
+    vlan: bool,
     paint: bool,
     swap: bool,
     active: bool,
@@ -88,6 +89,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         ip_length: false,
         timestamp: true,
         aggregate: false,
+        vlan: false,
         paint: false,
         swap: true,
         active: true,
@@ -106,6 +108,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("ETHER", &mut e.ether)
         .keyword("ID", &mut e.id)
         .keyword("TIMESTAMP", &mut e.timestamp)
+        .keyword("VLAN", &mut e.vlan)
         .keyword("PAINT", &mut e.paint)
         .keyword("TOS", &mut e.tos)
         .keyword("TTL", &mut e.ttl)
@@ -174,13 +177,19 @@ impl IpPrint {
             write_time(text, packet.timestamp_ns());
             text.push_str(": ");
         }
-        let (aggregate, paint) = (packet.anno(Anno::AGGREGATE), packet.paint());
-        let _ = match (self.aggregate, self.paint) {
-            (false, false) => Ok(()),
-            (true, false) => write!(text, "#{aggregate}: "),
-            (false, true) => write!(text, "paint {paint}: "),
-            (true, true) => write!(text, "#{aggregate}.{paint}: "),
-        };
+        // Writing to a string does not fail.
+        if self.aggregate {
+            let _ = write!(text, "#{}", packet.anno(Anno::AGGREGATE));
+        }
+        if self.vlan {
+            let _ = write!(text, " VLAN:{}", (packet.anno(Anno::VLAN_TCI) as u16).swap_bytes());
+        }
+        if self.paint {
+            let _ = write!(text, "{}{}", if self.aggregate { "." } else { "paint " }, packet.paint());
+        }
+        if self.aggregate || self.vlan || self.paint {
+            text.push_str(": ");
+        }
         if self.ether {
             text.push_str(&ethernet(packet).unwrap_or_default());
         }

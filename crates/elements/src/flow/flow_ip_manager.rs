@@ -4,6 +4,7 @@
 //! FlowIPManager([CAPACITY, KEYWORDS])
 //! FlowIPManagerIMP([CAPACITY, KEYWORDS])
 //! FlowIPManagerMP([CAPACITY, KEYWORDS])
+//! FlowIPManagerBucket([GROUPS, CAPACITY, KEYWORDS])
 //! ```
 //!
 //! A flow is the packets with the same addresses, protocol and ports. Elements downstream, FlowCounter for instance, keep something of each
@@ -20,8 +21,9 @@
 //! configuration, stay the same.
 //!
 //! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP, FlowIPManager_CuckooPP,
-//! FlowIPManager_CuckooPPIMP, FlowIPManager_DPDK and FlowIPManagerIMP_lazy are FastClick's names for it with other tables and locks. Here each worker has its own flows, in a table of its own,
-//! without locks; a flow whose packets come to several workers is known to each of them by itself.
+//! FlowIPManager_CuckooPPIMP, FlowIPManager_DPDK, FlowIPManagerDPDK and FlowIPManagerIMP_lazy are FastClick's names for it with other tables and locks. Here each worker has its own flows, in a table of its own,
+//! without locks; a flow whose packets come to several workers is known to each of them by itself. So is
+//! FlowIPManagerBucket, which moves groups of flows from core to core at FastClick; here its CAPACITY is that of all groups together.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
@@ -29,7 +31,8 @@
 //! - `CAPACITY` (integer, default 65536): flows that there is room for. Workers have equal parts, rounded up to a power of two.
 //! - `TIMEOUT` (integer, default 0): seconds; 0 means that flows never end.
 //! - `RECYCLE_INTERVAL` (seconds, default 1): how often to look for flows whose time is over.
-//! - `RESERVE`, `VERBOSE`, `CACHE`: FastClick's; accepted.
+//! - `RESERVE`, `VERBOSE`, `CACHE`: FastClick's; accepted. So are FlowIPManagerBucket's `GROUPS` (integer, default 512), `DEF_THREAD`, `MARK`
+//!   and `DO_MIGRATION`.
 //!
 //! # Handlers
 //! - `count` (read): flows that there are.
@@ -84,6 +87,10 @@ pub(crate) const CUCKOO_IMP: Class = Class { name: "FlowIPManager_CuckooPPIMP", 
 /// See [`IMP`].
 pub(crate) const DPDK: Class = Class { name: "FlowIPManager_DPDK", ..CLASS };
 /// See [`IMP`].
+pub(crate) const DPDK_HASH: Class = Class { name: "FlowIPManagerDPDK", ..CLASS };
+/// FastClick's manager of groups of flows.
+pub(crate) const BUCKET: Class = Class { name: "FlowIPManagerBucket", create: create_bucket, ..CLASS };
+/// See [`IMP`].
 pub(crate) const LAZY: Class = Class { name: "FlowIPManagerIMP_lazy", ..CLASS };
 
 /// Why packets of new flows are dropped.
@@ -133,6 +140,23 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("RECYCLE_INTERVAL", &mut settings.interval)
         .keyword("VERBOSE", &mut verbose)
         .keyword("CACHE", &mut cache)
+        .finish()?;
+    Ok(Box::new(PerPacket(Manager::new(config, settings, false)?)))
+}
+
+fn create_bucket(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut settings = Settings::default();
+    let (mut groups, mut reserve, mut thread, mut verbose) = (512u32, 0u32, 0u32, 0u32);
+    let (mut mark, mut migrates) = (false, true);
+    config
+        .args()
+        .positional("GROUPS", &mut groups)
+        .positional("CAPACITY", &mut settings.capacity)
+        .keyword("RESERVE", &mut reserve)
+        .keyword("DEF_THREAD", &mut thread)
+        .keyword("VERBOSE", &mut verbose)
+        .keyword("MARK", &mut mark)
+        .keyword("DO_MIGRATION", &mut migrates)
         .finish()?;
     Ok(Box::new(PerPacket(Manager::new(config, settings, false)?)))
 }

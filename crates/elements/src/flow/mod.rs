@@ -87,6 +87,8 @@ pub const CLASSES: &[&Class] = &[
     &flow_ip_manager::CUCKOO_IMP,
     &flow_ip_manager::DPDK,
     &flow_ip_manager::LAZY,
+    &flow_ip_manager::DPDK_HASH,
+    &flow_ip_manager::BUCKET,
     &flow_ip_nat::CLASS,
     &flow_ip_nat_reverse::CLASS,
     &flow_l2_load_balancer::CLASS,

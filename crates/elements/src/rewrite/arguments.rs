@@ -41,6 +41,10 @@ pub(super) struct RewriterArgs {
     udp_streaming_timeout: Option<Duration>,
     streaming_timeout: Option<Duration>,
     udp_guarantee: Option<Duration>,
+    // FastClick's.
+    use_cache: bool,
+    set_aggregate: bool,
+    handle_migration: bool,
     specs: Vec<String>,
 }
 
@@ -62,7 +66,10 @@ impl RewriterArgs {
             .keyword("GUARANTEE", &mut self.guarantee)
             .keyword("REAP_INTERVAL", &mut self.reap_interval)
             .keyword("REAP_TIME", &mut self.reap_time)
-            .keyword("REPLY_ANNO", &mut self.reply_anno);
+            .keyword("REPLY_ANNO", &mut self.reply_anno)
+            .keyword("USE_CACHE", &mut self.use_cache)
+            .keyword("SET_AGGREGATE", &mut self.set_aggregate)
+            .keyword("HANDLE_MIGRATION", &mut self.handle_migration);
         if !matches!(kind, Kind::Addr | Kind::Pair) {
             args = args.keyword("DST_ANNO", &mut self.dst_anno);
         }
@@ -141,6 +148,9 @@ pub(super) struct Made {
 pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigError> {
     let mut args = RewriterArgs::default();
     args.read(kind, config.args()).finish()?;
+    if args.set_aggregate {
+        config.warn("SET_AGGREGATE: no annotation is set; AggregateIPFlows in front numbers flows");
+    }
     let capacity = args.capacity(config)?;
     if args.specs.len() != config.inputs() {
         return Err(format!("need {} arguments, one per input port", config.inputs()).into());

@@ -52,6 +52,7 @@
 //! - `UDP_GUARANTEE` (seconds, default 5): how long a UDP flow is guaranteed to stay after each packet.
 //! - `REAP_INTERVAL` (seconds, default 15 minutes): how often idle mappings are looked for; 0 for never. `REAP_TIME` is an
 //!   older name.
+//! - `USE_CACHE`, `HANDLE_MIGRATION`, `SET_AGGREGATE` (booleans): FastClick's; accepted, the last one with a warning.
 //! - `MAPPING_CAPACITY` (integer or element, default 2147483647): flows that the table holds, or the rewriter with which
 //!   to share a capacity. `CAPACITY` is a shorter name. Each flow takes about 120 bytes: where strangers can begin flows,
 //!   a capacity keeps them from taking all memory.

@@ -185,6 +185,7 @@ pub(super) const FIELDS: &[Field] = &[
     field("aggregate", NOTE, Form::Number(4), |v| anno(v, Anno::AGGREGATE), |m, value| m.notes.aggregate = value.number()),
     field("wire_len", NOTE, Form::Number(4), |v| number(v.packet.len() as u64),
         |m, value| m.want_wire(value.number())),
+    Field { name: "thread", order: NOTE, form: Form::Number(4), extract: |v| number(v.stamp.worker as u64), inject: None },
 
     field("eth_dst", LINK, Form::Mac, |v| v.ethernet().map(|e| Value::Bytes(e[..6].to_vec())),
         |m, value| m.set_ethernet(0, Maker::bytes(value))),

@@ -12,7 +12,8 @@
 //!
 //! - time: `timestamp` (`ts`), `ntimestamp`, `ts_sec` (`sec`), `ts_usec` (`usec`), `ts_usec1`, `first_timestamp`,
 //!   `first_ntimestamp`
-//! - annotations: `count`, `link`, `paint`, `direction`, `aggregate`; `wire_len` is the length of the whole packet
+//! - annotations: `count`, `link`, `paint`, `direction`, `aggregate`; `wire_len` is the length of the whole packet, `thread` the
+//!   worker that writes
 //! - Ethernet: `eth_src`, `eth_dst`, `eth_type`
 //! - IP (the prefix may be missing): `ip_src`, `ip_dst`, `ip_tos`, `ip_dscp`, `ip_ecn`, `ip_ttl`, `ip_frag`, `ip_fragoff`,
 //!   `ip_id`, `ip_sum`, `ip_proto`, `ip_hl`, `ip_len`, `ip_capture_len`, `ip_opt`
@@ -205,7 +206,7 @@ impl ToIpSummaryDump {
 
     /// Writes the records of a packet: several if it stands for several.
     fn write(&mut self, cx: &Cx<'_>, packet: &Packet) {
-        let mut stamp = Stamp::of(packet);
+        let mut stamp = Stamp::of(packet, cx.worker());
         if !self.multipacket || stamp.count == 1 {
             return self.write_one(cx, packet, stamp);
         }

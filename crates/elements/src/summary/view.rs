@@ -49,11 +49,14 @@ pub(super) struct Stamp {
     pub(super) time_ns: i64,
     pub(super) extra_length: u64,
     pub(super) count: u64,
+    /// The worker that writes.
+    pub(super) worker: usize,
 }
 
 impl Stamp {
-    pub(super) fn of(packet: &Packet) -> Stamp {
+    pub(super) fn of(packet: &Packet, worker: usize) -> Stamp {
         Stamp {
+            worker,
             time_ns: packet.timestamp_ns(),
             extra_length: packet.anno(Anno::EXTRA_LENGTH),
             count: 1 + packet.anno(Anno::EXTRA_PACKETS),
