@@ -13,3 +13,8 @@ FromIPSummaryDump(DATA "!data ip_src ip_dst ip_proto\n1.0.0.1 2.0.0.2 47\n", TIM
 //? f.count
 //= 1
 //< threads 0 1.0.0.1
+//! then
+// Work takes time, which is measured only if that is wanted.
+InfiniteSource(LIMIT 50) -> a :: WorkPackage(1, 5, 20, true, W 100, ANALYSIS true) -> b :: WorkPackage(0, 1, 0, false) -> Discard;
+Script(wait 1, print $(gt $(a.cycles) 0) $(gt $(a.cycles_per_work) 0) $(a.cycles_work) $(b.cycles) $(b.cycles_per_work) $(b.cycles_work), stop);
+//= true true 5000 0 nan 50

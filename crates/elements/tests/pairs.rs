@@ -125,19 +125,22 @@ fn alone() {
 }
 
 /// Classes that take packets, but need an interface or another program, or keep the router from starting.
-const ELSEWHERE: [&str; 12] = [
+const ELSEWHERE: [&str; 15] = [
     "Error",
     "KernelTap",
     "KernelTun",
     "RawSocket",
     "Socket",
     "ToDPDKDevice",
+    "ToDPDKDeviceXCHG",
     "ToDevice",
     "ToHost",
     "ToMemory",
     "ToNetmapDevice",
     "ToRawSocket",
     "ToSocket",
+    "ToXDP",
+    "XDPToDevice",
 ];
 
 /// No class with an input was forgotten.

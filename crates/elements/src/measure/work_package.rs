@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Draws W random numbers for each packet, and then reads at N places that they choose: of the packet or of an array. Passes packets on
-//! from each input to the output of the same number. It is FastClick's element; cycles are not counted.
+//! from each input to the output of the same number. It is FastClick's element.
 //!
-//! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: replicated, an array each.
+//! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: shared, an array each.
 //!
 //! # Arguments
 //! - `S` (integer): megabytes of the array.
@@ -15,10 +15,12 @@
 //! - `R` (integer): per cent of them that go to the packet.
 //! - `PAYLOAD` (boolean): whether they go to all of the packet, or to its first 54 bytes.
 //! - `W` (integer, default 1): random numbers for each packet.
-//! - `ANALYSIS` (boolean): accepted.
+//! - `ANALYSIS` (boolean, default false): whether to measure how long that takes, by the machine's clock also when time is simulated.
 //!
 //! # Handlers
 //! - `cycles_work` (read): random numbers so far.
+//! - `cycles` (read): with ANALYSIS, nanoseconds that the work has taken; FastClick counts the processor's cycles.
+//! - `cycles_per_work` (read): `cycles` for each random number; `nan` before there was one.
 //!
 //! # Example
 //! ```click
@@ -29,19 +31,30 @@
 //! RandLoad
 
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, Residency};
 use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("WorkPackage", create)
     .ports("1-/=")
     .processing("h/h")
     .flow("#/#")
+    .residency(Residency::Shared)
     .doc(include_str!("work_package.rs"));
 
 /// Bytes of Ethernet, IPv4 and TCP headers.
 const HEADERS: usize = 54;
 const WORDS_PER_MB: usize = 1024 * 1024 / size_of::<u32>();
+
+/// What the work of all workers has taken.
+#[derive(Default)]
+struct Spent {
+    ns: AtomicU64,
+    draws: AtomicU64,
+}
 
 struct WorkPackage {
     array: Vec<u32>,
@@ -51,6 +64,8 @@ struct WorkPackage {
     payload: bool,
     draws: u32,
     drawn: u64,
+    /// Measured if there is one.
+    spent: Option<Arc<Spent>>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -67,7 +82,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     let mut rng = fastrand::Rng::with_seed(config.seed());
     let array = (0..usize::from(megabytes) * WORDS_PER_MB).map(|_| rng.u32(..)).collect();
-    Ok(Box::new(WorkPackage { array, reads, from_packet, payload, draws, drawn: 0 }))
+    let spent = config.shared(|| Ok(Spent::default()))?;
+    let spent = analysis.then_some(spent);
+    Ok(Box::new(WorkPackage { array, reads, from_packet, payload, draws, drawn: 0, spent }))
 }
 
 impl WorkPackage {
@@ -93,12 +110,26 @@ impl WorkPackage {
 
 impl Element for WorkPackage {
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        let start = self.spent.is_some().then(Instant::now);
         batch.iter().for_each(|packet| self.work(cx, packet));
-        self.drawn += batch.len() as u64 * u64::from(self.draws);
+        let draws = batch.len() as u64 * u64::from(self.draws);
+        self.drawn += draws;
+        if let (Some(start), Some(spent)) = (start, &self.spent) {
+            spent.ns.fetch_add(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX), Relaxed);
+            spent.draws.fetch_add(draws, Relaxed);
+        }
         cx.emit(port, batch);
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("cycles_work", |e: &mut WorkPackage, _| e.drawn).merged(Merge::Sum);
+        type W = WorkPackage;
+        h.read("cycles_work", |e: &mut W, _| e.drawn).merged(Merge::Sum);
+        h.read("cycles", |e: &mut W, _| e.spent.as_ref().map_or(0, |spent| spent.ns.load(Relaxed)));
+        h.read("cycles_per_work", |e: &mut W, _| match e.spent.as_ref() {
+            Some(spent) if spent.draws.load(Relaxed) > 0 => {
+                format!("{:.4}", spent.ns.load(Relaxed) as f64 / spent.draws.load(Relaxed) as f64)
+            }
+            _ => "nan".to_owned(),
+        });
     }
 }
