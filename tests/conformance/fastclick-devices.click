@@ -10,10 +10,10 @@ FromDPDKDeviceXCHG(0, ALLOW_NONEXISTENT true) -> v :: AggregateCounterVector(MAS
 d :: DeviceBalancer(DEV f, METHOD rsspp, VERBOSE 0, TIMER 1000, STARTCPU 4, RSSCOUNTER v, AUTOSCALE 0, CYCLES queue, TARGET balance);
 InfiniteSource(LIMIT 3) -> t :: ToDPDKDevice(0, BLOCKING true, BURST 32, VERBOSE 99, IQUEUE 1024, TCO 1, ALLOC true, TIMEOUT 0, ALLOW_NONEXISTENT true);
 InfiniteSource(LIMIT 2) -> Queue -> u :: ToNetmapDevice(nowhere0, METHOD NETMAP, ALLOW_NONEXISTENT true);
-w :: Script(write f.active false, print $(f.active), wait 1, print $(t.count) $(t.dropped), print $(f.xstats rx_bytes), read f.xstats frog, stop);
+w :: Script(write f.active false, print $(f.active), wait 1, print $(t.count) $(t.dropped), print $(f.xstats rx_bytes)$(f.xstats rx_good_packets), read f.xstats frog, stop);
 //= false
 //= 0 3
-//= 0
+//= 00
 //= While executing 'w :: Script':
 //=   While calling 'f.xstats frog':
 //=     no statistic 'frog'

@@ -41,7 +41,7 @@
 //! - `active` (read, write): the argument.
 //! - `hw_count`, `hw_bytes`, `hw_dropped`, `hw_errors`, `nombufs`, `xstats` (read): what the kernel has counted of the interface since the router began:
 //!   packets, bytes, packets that the hardware missed, errors, packets that the kernel dropped; all of these.
-//!   `xstats NAME` is one of them.
+//!   `xstats NAME` is one of them, also by DPDK's names (`rx_good_packets`).
 //! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device` (read): what the interface is; `vendor` is a number, as PCI has them.
 //! - `nb_rx_queues`, `nb_tx_queues` (read): how many queues the kernel has for it.
 //!

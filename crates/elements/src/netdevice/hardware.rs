@@ -94,6 +94,15 @@ const COUNTS: [(&str, &str, &str); 8] = [
     ("tx_errors", "", "hw_errors"),
 ];
 
+/// What DPDK calls some of them, and what the kernel does.
+const DPDK_NAMES: [(&str, &str); 5] = [
+    ("rx_good_packets", "rx_packets"),
+    ("rx_good_bytes", "rx_bytes"),
+    ("rx_mbuf_allocation_errors", "rx_dropped"),
+    ("tx_good_packets", "tx_packets"),
+    ("tx_good_bytes", "tx_bytes"),
+];
+
 impl Hardware {
     /// What stands behind a port, if something does.
     pub(super) fn of(config: &Config<'_>, port: &str) -> Hardware {
@@ -156,7 +165,8 @@ impl Hardware {
 
     /// One of what has been counted, or all of it if no name is given.
     fn statistic(&self, name: &str) -> HandlerResult {
-        match COUNTS.iter().position(|(known, _, _)| *known == name) {
+        let meant = DPDK_NAMES.iter().find(|(dpdk, _)| *dpdk == name).map_or(name, |(_, kernel)| kernel);
+        match COUNTS.iter().position(|(known, _, _)| *known == meant) {
             Some(place) => Ok(self.since(place).to_string()),
             None if name.is_empty() => Ok(self.list()),
             None => Err(format!("no statistic '{name}'")),
