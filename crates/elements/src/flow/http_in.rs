@@ -37,7 +37,8 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick's wants each head in one packet. Whether an answer is to a HEAD request is known only if requests pass an HTTPIn as well.
+//! FastClick's wants each head in one packet. Whether an answer is to a HEAD request, or to one of HTTP/1.0, is known only if requests
+//! pass an HTTPIn as well.
 //!
 //! # See also
 //! HTTPOut, WordMatcher, TCPIn
