@@ -8,10 +8,10 @@ use super::flow::{Fields, Flows};
 use super::order::Order;
 use super::sticky::Sticky;
 use super::table::{Change, RouteTable};
-use super::target::{Hop, Route, Target, Way};
+use super::target::{Hop, Route, Target, Way, pick};
 use super::words::{leads_to, needed_outputs, parse};
 use commands::explain;
-use lpm::{LongestMatch, Prefix};
+use lpm::{Group, LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Config, ConfigError, Cx, Element, Handlers, Merge, Refused, TableSize, Verdict, metric};
 use std::any::Any;
@@ -52,15 +52,22 @@ impl Manner {
 /// A lookup element for one family, over one kind of table.
 pub(super) struct Lookup<F: Family, T> {
     table: Arc<RouteTable<F, T>>,
+    /// What was found lately, where that is remembered.
+    cache: Option<Cache<F::Key>>,
+    guide: Guide<F>,
+    outputs: usize,
+    manner: Manner,
+}
+
+/// Sends packets where routes lead.
+struct Guide<F: Family> {
     flows: Flows,
     /// Which way flows went, where that is remembered.
     sticky: Option<Sticky<Hop<F::Address>>>,
-    /// What was found lately, where that is remembered.
-    cache: Option<Cache<F::Key>>,
-    outputs: usize,
     /// Where packets go that no route leads anywhere.
     no_route: Option<u32>,
-    manner: Manner,
+    /// Who reports them, if somebody does.
+    reporter: Option<&'static str>,
     complaints: u32,
 }
 
@@ -130,7 +137,8 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         Ok(table)
     })?;
     let flows = Flows { key, fields };
-    Ok(Box::new(Lookup { table, flows, sticky, cache, outputs, no_route, manner, complaints: 0 }))
+    let guide = Guide { flows, sticky, no_route, reporter: manner.reporter, complaints: 0 };
+    Ok(Box::new(Lookup { table, cache, guide, outputs, manner }))
 }
 
 impl Manner {
@@ -151,38 +159,10 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         let key = F::key(address);
         let id = self.table.lookup_one(key, cx.turn());
         let way = self.table.way(id, cx.turn());
-        match way.and_then(|way| way.pick(|| self.flows.of_address(address.into()))) {
+        match way.and_then(|way| way.pick(|| self.guide.flows.of_address(address.into()))) {
             Some(hop) if hop.gateway != F::NONE => format!("{} {}", hop.port, hop.gateway),
             Some(hop) => hop.port.to_string(),
             None => "-1".to_owned(),
-        }
-    }
-
-    /// The next hop ids of some addresses, at most a batch.
-    #[inline]
-    fn find(&mut self, cx: &Cx<'_>, addresses: &[F::Key], ids: &mut [u32]) {
-        match &mut self.cache {
-            None => self.table.lookup(addresses, ids, cx.turn()),
-            Some(cache) => cache.find(&self.table, &self.flows, addresses, ids, cx.turn()),
-        }
-    }
-
-    /// Sends a packet where the next hop with this id says.
-    #[inline]
-    fn direct(&mut self, cx: &Cx<'_>, packet: &mut Packet, address: F::Key, id: u32) -> Verdict {
-        let Some(way) = self.table.way(id, cx.turn()) else { return self.no_route(cx, address) };
-        let hop = match (way, &mut self.sticky) {
-            (Way::Many(_), Some(sticky)) => way.keep(F::flow(packet, &self.flows), sticky, cx.now_ns()),
-            _ => way.pick(|| F::flow(packet, &self.flows)).copied(),
-        };
-        match hop {
-            Some(Hop { gateway, port }) => {
-                if gateway != F::NONE {
-                    F::set_destination(packet, gateway);
-                }
-                Verdict::Output(port as usize)
-            }
-            None => Verdict::Drop("route leads nowhere"),
         }
     }
 
@@ -195,50 +175,100 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         let head = if self.table.was_used() || !routes.is_empty() { "# Active routes\n" } else { "" };
         head.to_owned() + &routes.iter().map(Route::plain_lines).collect::<String>()
     }
+}
+
+impl<F: Family> Guide<F> {
+    /// Sends a packet along its way.
+    #[inline(always)] // in two loops, of which the verdict would otherwise go through memory
+    fn send(&mut self, cx: &Cx<'_>, packet: &mut Packet, way: Option<&Way<F::Address>>) -> Verdict {
+        let Hop { gateway, port } = match way {
+            Some(Way::One(hop)) => *hop,
+            Some(Way::Many(group)) => self.choose(cx, packet, group),
+            Some(Way::Nowhere) => return Verdict::Drop("route leads nowhere"),
+            None => return self.no_route(cx, packet),
+        };
+        if gateway != F::NONE {
+            F::set_destination(packet, gateway);
+        }
+        Verdict::Output(port as usize)
+    }
+
+    /// The next hop of several for a packet: by its flow.
+    #[inline(never)] // the loop is for those that have one
+    fn choose(&mut self, cx: &Cx<'_>, packet: &Packet, group: &Group<Hop<F::Address>>) -> Hop<F::Address> {
+        let flow = F::flow(packet, &self.flows);
+        let chosen = *pick(group, flow);
+        match &mut self.sticky {
+            None => chosen,
+            Some(sticky) => {
+                let is_there = |hop: &_| group.members().iter().any(|(member, _)| member == hop);
+                sticky.choose(flow, cx.now_ns(), chosen, is_there)
+            }
+        }
+    }
 
     #[cold]
-    fn no_route(&mut self, cx: &Cx<'_>, address: F::Key) -> Verdict {
+    fn no_route(&mut self, cx: &Cx<'_>, packet: &Packet) -> Verdict {
         if let Some(port) = self.no_route {
             return Verdict::Output(port as usize);
         }
-        if let Some(reporter) = self.manner.reporter.filter(|_| self.complaints < COMPLAINTS) {
+        if let Some(reporter) = self.reporter.filter(|_| self.complaints < COMPLAINTS) {
             self.complaints += 1;
-            cx.log(&format!("{reporter}: no route for {}", F::address(address)));
+            cx.log(&format!("{reporter}: no route for {}", F::address(F::destination(packet))));
         }
         Verdict::Drop("no route")
+    }
+
+    /// Which way flows went, and how they are hashed, for another element.
+    fn give(&mut self) -> Option<(Flows, Sticky<Hop<F::Address>>)> {
+        self.sticky.as_mut().map(|sticky| (self.flows, sticky.give()))
+    }
+
+    /// Goes on with another element's flows, if it hashed them as this one does.
+    fn adopt(&mut self, flows: Flows, old: Sticky<Hop<F::Address>>) {
+        if let Some(sticky) = self.sticky.as_mut().filter(|_| flows == self.flows) {
+            sticky.adopt(old);
+        }
     }
 }
 
 impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     #[inline]
     fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
-        let address = F::destination(packet);
+        let (address, turn) = (F::destination(packet), cx.turn());
         let mut id = [lpm::NONE];
         match &mut self.cache {
-            None => id[0] = self.table.lookup_one(address, cx.turn()),
-            Some(cache) => cache.find(&self.table, &self.flows, &[address], &mut id, cx.turn()),
+            None => id[0] = self.table.lookup_one(address, turn),
+            Some(cache) => cache.find(&self.table, &self.guide.flows, &[address], &mut id, turn),
         }
-        Some(self.direct(cx, packet, address, id[0]))
+        Some(self.guide.send(cx, packet, self.table.way(id[0], turn)))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        let turn = cx.turn();
         // Packets of one flow often come in a row: each run of equal addresses is looked up once.
         let (mut addresses, mut ids) = ([F::Key::default(); BATCH_MAX], [lpm::NONE; BATCH_MAX]);
-        let (mut run, mut runs) = ([0u8; BATCH_MAX], 0usize);
+        let mut last = batch.iter().next().map_or(addresses[0], F::destination);
+        let (mut run, mut at) = ([0u8; BATCH_MAX], 0);
         for (run, packet) in run.iter_mut().zip(batch.iter()) {
             let address = F::destination(packet);
-            if runs == 0 || addresses[runs - 1] != address {
-                addresses[runs] = address;
-                runs += 1;
-            }
-            *run = runs as u8 - 1;
+            // Compared with what is in a register: each comparison would wait for the store before it.
+            at += usize::from(address != last);
+            addresses[at % BATCH_MAX] = address;
+            (*run, last) = (at as u8, address);
         }
-        self.find(cx, &addresses[..runs], &mut ids[..runs]);
-        let mut packets = run.iter().map(|&run| run as usize % BATCH_MAX);
-        cx.scatter(batch, |cx, packet| {
-            let run = packets.next().unwrap_or(0); // there is one for each packet of the batch
-            self.direct(cx, packet, addresses[run], ids[run])
-        });
+        let runs = (at + 1).min(batch.len());
+        let (addresses, ids) = (&addresses[..runs], &mut ids[..runs]);
+        match &mut self.cache {
+            None => self.table.lookup(addresses, ids, turn),
+            Some(cache) => cache.find(&self.table, &self.guide.flows, addresses, ids, turn),
+        }
+        let mut ways = [None; BATCH_MAX];
+        ways.iter_mut().zip(ids).for_each(|(way, id)| *way = self.table.way(*id, turn));
+        let mut packets = run.iter().map(|&run| ways[run as usize % BATCH_MAX]);
+        let guide = &mut self.guide;
+        // There is a way for each packet of the batch.
+        cx.scatter(batch, |cx, packet| guide.send(cx, packet, packets.next().flatten()));
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -263,7 +293,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         h.read("table", |e: &mut Lookup<F, T>, _| e.list());
         h.read("length", |e: &mut Lookup<F, T>, _| e.table.len()).measures(&metric::ROUTES);
         h.read("flows", |e: &mut Lookup<F, T>, cx| {
-            e.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
+            e.guide.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
         })
         .merged(Merge::Sum);
         h.read("cache_hits", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.hits))
@@ -281,7 +311,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     /// The table as a whole: the new element reads it through the shared part, so its routes are copied over.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         let table = self.manner.dynamic.then(|| self.table.clone());
-        let sticky = self.sticky.as_mut().map(|sticky| (self.flows, sticky.give()));
+        let sticky = self.guide.give();
         (table.is_some() || sticky.is_some()).then(|| Box::new(Kept { table, sticky }) as _)
     }
 
@@ -290,10 +320,8 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         let Kept { table, sticky } = *state
             .downcast::<Kept<F, T>>()
             .map_err(|state| ("its routes are of another family".into(), state as Box<dyn Any + Send>))?;
-        if let (Some((flows, old)), Some(sticky)) = (sticky, &mut self.sticky)
-            && flows == self.flows
-        {
-            sticky.adopt(old);
+        if let Some((flows, old)) = sticky {
+            self.guide.adopt(flows, old);
         }
         let Some(old) = table.filter(|old| !Arc::ptr_eq(old, &self.table)) else { return Ok(()) };
         let mine = self.table.routes();
@@ -301,7 +329,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             |route: &Route<F>| route.to.hops().iter().all(|(hop, _)| (hop.port as usize) < self.outputs);
         let routes = old.routes().into_iter().filter(exists);
         self.table.set_all(routes.chain(mine)).map_err(|refusal| {
-            let sticky = self.sticky.as_mut().map(|sticky| (self.flows, sticky.give()));
+            let sticky = self.guide.give();
             (explain(refusal).into(), Box::new(Kept { table: Some(old), sticky }) as Box<dyn Any + Send>)
         })
     }

@@ -1,7 +1,6 @@
 //! Where routes lead: a next hop, or several with weights.
 
 use super::family::Family;
-use super::sticky::Sticky;
 use lpm::{Group, Prefix};
 use std::fmt::Write;
 use std::hash::Hash;
@@ -77,26 +76,18 @@ impl<A: Copy + Hash + PartialEq> Way<A> {
     }
 
     /// The next hop for a flow, whose hash is only made if it matters; `None` if packets are to be dropped.
-    #[inline]
     pub(super) fn pick(&self, flow: impl FnOnce() -> u64) -> Option<&Hop<A>> {
         match self {
             Way::One(hop) => Some(hop),
-            Way::Many(group) => Some(group.pick((flow() >> 32) as u32)),
+            Way::Many(group) => Some(pick(group, flow())),
             Way::Nowhere => None,
         }
     }
+}
 
-    /// The same where flows that are going stay where they went.
-    pub(super) fn keep(&self, flow: u64, sticky: &mut Sticky<Hop<A>>, now_ns: i64) -> Option<Hop<A>> {
-        let chosen = *self.pick(|| flow)?;
-        match self {
-            Way::Many(group) => {
-                let is_there = |hop: &Hop<A>| group.members().iter().any(|(member, _)| member == hop);
-                Some(sticky.choose(flow, now_ns, chosen, is_there))
-            }
-            _ => Some(chosen),
-        }
-    }
+/// The next hop of several for a flow with this hash.
+pub(super) fn pick<A>(group: &Group<Hop<A>>, flow: u64) -> &Hop<A> {
+    group.pick((flow >> 32) as u32)
 }
 
 /// One route.
