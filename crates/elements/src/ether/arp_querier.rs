@@ -85,6 +85,7 @@ pub(super) fn create<const HOP: bool>(config: &mut Config<'_>) -> Result<Box<dyn
 
 #[cfg(test)]
 mod tests {
+    use crate::inject::send;
     use crate::neighbour::naive::{Naive, Times};
     use crate::neighbour::state::{News, Query};
     use crate::testing::{build, errors, run, run_and_read};
@@ -126,6 +127,27 @@ mod tests {
                 "10.0.0.255"
             ]
         );
+    }
+
+    /// Each packet of a batch goes to its own neighbour, whoever the packet before went to.
+    #[test]
+    fn many_neighbours_in_one_batch() {
+        let order = [2, 2, 3, 2, 9, 2, 9, 255, 2, 3, 3];
+        let packets = order.map(|last| {
+            let header = [0x45, 0, 0, 20, 0, 0, 0, 0, 64, 0, 0, 0, 10, 0, 0, 1, 10, 0, 0, last];
+            header.to_vec()
+        });
+        let config = format!(
+            "Inject -> GetIPAddress(16) -> Queue -> u :: Unqueue(BURST 32, ACTIVE false) -> [0]{QUERIER});
+             InfiniteSource(ACTIVE false) -> [1]a;
+             a[0] -> Collect(0); a[1] -> Discard;
+             DriverManager(pause, write a.insert 10.0.0.2 2:2:2:2:2:2, write a.insert 10.0.0.3 2:2:2:2:2:3,
+                           write u.active true, wait 1, stop)"
+        );
+        let framed: Vec<_> =
+            send(&config, packets).data(0).iter().map(|frame| (frame[5], frame[33])).collect();
+        let known = order.iter().filter(|&&last| last != 9); // which waits
+        assert_eq!(framed, known.map(|&last| (last, last)).collect::<Vec<_>>());
     }
 
     /// Broadcast and multicast need no query; 0.0.0.0 is dropped, with one message.

@@ -171,10 +171,9 @@ pub(crate) fn create<L: Link, const HOP: bool>(
 
 /// Packets.
 impl<L: Link, const HOP: bool> Querier<L, HOP> {
-    /// Where a packet's next hop is, if that is known and nothing else is to be done first.
+    /// Where a next hop is, if that is known and nothing else is to be done first.
     #[inline]
-    fn quick(&self, cx: &Cx<'_>, packet: &Packet) -> Option<MacAddr> {
-        let ip = L::destination(packet);
+    fn quick(&self, cx: &Cx<'_>, ip: L::Address) -> Option<MacAddr> {
         match self.table.lookup(cx.turn(), ip, cx.now_ns()) {
             Found::Known(mac) if self.link.is_ready() && !self.waiting.concerns(ip) => Some(mac),
             _ => None,
@@ -194,18 +193,37 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
         Verdict::Pass
     }
 
-    /// Returns the packet in a frame if its address is known; otherwise sees to it.
+    /// Returns the packet in a frame if its address is known; otherwise sees to it. `before` is what the packets before had, as
+    /// many in a row go to one neighbour.
     #[inline]
-    fn forward(&mut self, cx: &mut Cx<'_>, packet: Packet) -> Option<Packet> {
-        match self.quick(cx, &packet) {
-            Some(mac) => self.frame(cx, packet, mac),
+    fn forward(
+        &mut self,
+        cx: &mut Cx<'_>,
+        packet: Packet,
+        before: &mut Option<(L::Address, [u8; HEADER_LEN])>,
+    ) -> Option<Packet> {
+        let ip = L::destination(&packet);
+        if let Some((known, header)) = before
+            && *known == ip
+        {
+            return self.encapsulate(cx, packet, header);
+        }
+        let header = self.quick(cx, ip).map(|mac| self.link.header(mac));
+        // What is done about an address may change what is known.
+        *before = header.map(|header| (ip, header));
+        match header {
+            Some(header) => self.encapsulate(cx, packet, &header),
             None => self.forward_slowly(cx, packet),
         }
     }
 
+    fn frame(&mut self, cx: &mut Cx<'_>, packet: Packet, mac: MacAddr) -> Option<Packet> {
+        self.encapsulate(cx, packet, &self.link.header(mac))
+    }
+
     #[inline]
-    fn frame(&mut self, cx: &mut Cx<'_>, mut packet: Packet, mac: MacAddr) -> Option<Packet> {
-        if crate::ether::encapsulate(&mut packet, &self.link.header(mac)) {
+    fn encapsulate(&self, cx: &mut Cx<'_>, mut packet: Packet, header: &[u8; HEADER_LEN]) -> Option<Packet> {
+        if crate::ether::encapsulate(&mut packet, header) {
             return Some(packet);
         }
         self.drop(cx, packet, crate::ether::NO_ROOM);
@@ -285,7 +303,7 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
         self.table.waiting().load(Relaxed) < limits.packets
     }
 
-    fn drop(&mut self, cx: &mut Cx<'_>, packet: Packet, reason: &'static str) {
+    fn drop(&self, cx: &mut Cx<'_>, packet: Packet, reason: &'static str) {
         self.shared.drops.fetch_add(1, Relaxed);
         cx.drop(packet, reason);
     }
@@ -450,7 +468,7 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
         if port != 0 {
             return None;
         }
-        let mac = self.quick(cx, packet)?;
+        let mac = self.quick(cx, L::destination(packet))?;
         let verdict = Self::age_packet(packet);
         if verdict != Verdict::Pass {
             return Some(verdict);
@@ -467,9 +485,9 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
             batch.iter().for_each(|packet| self.learn(cx, packet));
             return cx.consume(batch);
         }
-        let mut old = None;
+        let (mut old, mut before) = (None, None);
         batch.filter_map(|mut packet| match Self::age_packet(&mut packet) {
-            Verdict::Pass => self.forward(cx, packet),
+            Verdict::Pass => self.forward(cx, packet, &mut before),
             Verdict::Drop(reason) => {
                 cx.drop(packet, reason);
                 None
