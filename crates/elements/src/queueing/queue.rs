@@ -222,6 +222,21 @@ impl Queue {
         }
     }
 
+    /// Moves up to `most` packets to an empty batch.
+    #[inline]
+    fn fetch_into(&mut self, batch: &mut Batch, most: usize) {
+        if self.common.ring.is_none() && most > 1 {
+            // Once for all, where the deque wraps: half of the instructions of taking them one by one.
+            let count = most.min(self.local.len());
+            return batch.extend(self.local.drain(..count));
+        }
+        while batch.len() < most
+            && let Some(packet) = self.fetch()
+        {
+            batch.push(packet);
+        }
+    }
+
     /// Takes in what fits: the rest, in order, if there is one.
     #[inline]
     fn store_all(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Option<Batch> {
@@ -482,12 +497,7 @@ impl Element for Queue {
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         let mut batch = cx.batch();
-        while batch.len() < want {
-            match self.fetch() {
-                Some(packet) => batch.push(packet),
-                None => break,
-            }
-        }
+        self.fetch_into(&mut batch, want);
         if !batch.is_empty() {
             self.in_vain = 0;
             self.admit(cx);
