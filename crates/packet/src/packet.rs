@@ -4,6 +4,10 @@ use crate::arena::{Arena, Class};
 use std::hint::cold_path;
 use std::ptr::NonNull;
 
+/// So many bytes in front of the data stay with it when it is moved or copied: headers that were stripped, which Unstrip brings
+/// back.
+const STRIPPED_MAX: usize = 256;
+
 /// Bytes of metadata at the start of every buffer: two cache lines.
 pub(crate) const META_BYTES: usize = 128;
 
@@ -364,8 +368,12 @@ impl Packet {
     fn move_data(&mut self, to: usize) {
         let (from, len) = (self.headroom(), self.len());
         debug_assert!(to + len <= self.room());
-        // SAFETY: both ranges lie within the buffer's data area; `copy` allows them to overlap.
-        unsafe { std::ptr::copy(self.room_ptr().add(from), self.room_ptr().add(to), len) };
+        let front = from.min(to).min(STRIPPED_MAX);
+        // SAFETY: both ranges lie within the buffer's data area: `front` is at most what is in front of either place. `copy` allows
+        // them to overlap.
+        unsafe {
+            std::ptr::copy(self.room_ptr().add(from - front), self.room_ptr().add(to - front), front + len);
+        }
         let m = self.meta_mut();
         (m.start, m.end) = (to as u32, (to + len) as u32);
         for position in [&mut m.mac, &mut m.network, &mut m.transport] {
@@ -385,8 +393,8 @@ impl Packet {
         fits
     }
 
-    /// Makes this packet a copy of `other`: data, header positions, annotations. False if the data does not fit at the
-    /// same place in this buffer.
+    /// Makes this packet a copy of `other`: data, header positions, annotations, and what was stripped lately and may be put
+    /// back. False if the data does not fit at the same place in this buffer.
     pub(crate) fn copy_from(&mut self, other: &Packet) -> bool {
         let end = other.headroom() + other.len();
         if end > self.room() {
@@ -395,7 +403,11 @@ impl Packet {
         let m = self.meta_mut();
         m.describe_like(other.meta());
         (m.start, m.end) = (other.meta().start, end as u32);
-        self.data_mut().copy_from_slice(other.data());
+        let from = other.headroom().saturating_sub(STRIPPED_MAX);
+        // SAFETY: the range ends with the data of `other`, and lies within the data areas of both, which are two buffers.
+        unsafe {
+            std::ptr::copy_nonoverlapping(other.room_ptr().add(from), self.room_ptr().add(from), end - from);
+        }
         true
     }
 }

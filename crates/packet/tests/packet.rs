@@ -192,6 +192,29 @@ fn batches_give_buffers_back() {
     }
 }
 
+/// What was stripped can be put back: in the packet, in a copy, and after the data has moved within its buffer or to another.
+#[test]
+fn stripped_headers_come_back() {
+    let mut pool = Pool::new();
+    let restored = |p: &mut Packet| {
+        assert!(p.push(6));
+        p.data()[..10] == *b"headerdata"
+    };
+    let mut p = pool.packet(b"headerdata").unwrap();
+    assert!(p.pull(6));
+    let mut copy = pool.copy(&p).unwrap();
+    assert!(restored(&mut p) && restored(&mut copy));
+    for headroom in [300, 40] {
+        assert!(p.pull(6) && p.realign(headroom) && restored(&mut p));
+    }
+    assert!(p.pull(6));
+    let mut larger = pool.reserve(p, 0, 50_000).unwrap();
+    assert!(restored(&mut larger));
+    // Also where little of the headroom is left.
+    assert!(larger.pull(6) && larger.realign(3) && larger.push(3));
+    assert_eq!(&larger.data()[..7], b"derdata");
+}
+
 /// A new packet carries nothing over from the buffer's former life.
 #[test]
 fn recycled_buffers_come_back_clean() {
