@@ -37,7 +37,14 @@ fn start(config: &str, options: &[&str]) -> (Running, tempfile::TempDir, std::pa
     let socket = directory.path().join("metrics");
     let mut all = vec!["--metrics", socket.to_str().expect("UTF-8")];
     all.extend(options);
-    (Running::start("run", config, &all), directory, socket)
+    let router = Running::start("run", config, &all);
+    let start = Instant::now();
+    // The control socket is opened before this one.
+    while UnixStream::connect(&socket).is_err() {
+        assert!(start.elapsed() < PATIENCE, "the socket for metrics does not come");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (router, directory, socket)
 }
 
 /// Two workers that never rest, a compound element, and packets that are dropped.
