@@ -17,6 +17,10 @@ pub const DEFAULT_HEADROOM: usize = 128;
 /// Bytes of annotation space in every packet, as in Click.
 pub const ANNO_BYTES: usize = 48;
 
+/// Bytes of the data area of the smallest buffers.
+const LEAST_ROOM: usize = Class::Small.room();
+const _: () = assert!(LEAST_ROOM <= Class::Large.room());
+
 /// Bytes of a header beyond which its end is not near its start; no header of IP is longer.
 const NEAR: usize = 64;
 
@@ -211,6 +215,19 @@ impl Packet {
         let (start, end) = (self.meta().start as usize, self.meta().end as usize);
         // SAFETY: as in `data`, and `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.room_ptr().add(start), end - start) }
+    }
+
+    /// `N` bytes of the data from `offset` on, and how many there are from there to the end; `None` if there are fewer than `N`. For those who
+    /// need both: one comparison does.
+    #[inline]
+    pub fn data_from<const N: usize>(&self, offset: u32) -> Option<(&[u8; N], usize)> {
+        let at = i64::from(self.meta().start) + i64::from(offset);
+        let there = i64::from(self.meta().end) - at;
+        if there < N as i64 {
+            return None;
+        }
+        // SAFETY: `N` bytes from `at` on are data, by what was just compared, and that is initialised and owned.
+        Some((unsafe { &*self.room_ptr().add(at as usize).cast::<[u8; N]>() }, there as usize))
     }
 
     /// Bytes of data.
@@ -555,6 +572,45 @@ impl Packet {
     #[inline]
     pub fn network_of<const N: usize>(&self) -> Option<&[u8]> {
         if self.has_network_of::<N>() { self.network() } else { None }
+    }
+
+    /// The same as an array of `W` bytes, and how many of them are the packet's, at least `least`: for whoever would ask with each look whether
+    /// the packet is as long. It may be longer than `W`; if it is shorter, the rest is whatever the buffer has there. `None` if the
+    /// packet has fewer than `least` bytes there, or the buffer fewer than `W`.
+    #[inline]
+    pub fn wide_network_of<const N: usize, const W: usize>(&self, least: u32) -> Option<(&[u8; W], usize)> {
+        let [network, transport] = [self.meta().network, self.meta().transport].map(u32::from);
+        // Positions are stored plus one; what is not set becomes larger than all.
+        if network + N as u32 == transport { self.wide_at(network.wrapping_sub(1), least) } else { None }
+    }
+
+    /// All bytes from the network header on as [`Self::wide_network_of`] has them, wherever the transport header starts.
+    #[inline]
+    pub fn wide_network<const W: usize>(&self, least: u32) -> Option<(&[u8; W], usize)> {
+        self.wide_at(u32::from(self.meta().network).wrapping_sub(1), least)
+    }
+
+    /// The data as [`Self::wide_network_of`] has it.
+    #[inline]
+    pub fn wide_data<const W: usize>(&self, least: u32) -> Option<(&[u8; W], usize)> {
+        self.wide_at(self.meta().start, least)
+    }
+
+    #[inline]
+    fn wide_at<const W: usize>(&self, at: u32, least: u32) -> Option<(&[u8; W], usize)> {
+        const { assert!(W <= LEAST_ROOM) };
+        if at > (LEAST_ROOM - W) as u32 {
+            cold_path();
+            return None;
+        }
+        // One comparison tells if it is less, or even less than nothing.
+        let len = i64::from(self.meta().end) - i64::from(at);
+        if len < i64::from(least) {
+            return None;
+        }
+        // SAFETY: every buffer has a data area of at least `LEAST_ROOM` bytes, so `W` bytes from `at` on lie within. They are initialised (fresh
+        // mappings are zero) and owned, whether they are data or not.
+        Some((unsafe { &*self.room_ptr().add(at as usize).cast::<[u8; W]>() }, len as usize))
     }
 
     /// The network header and `M` bytes behind it, writable, if the transport header starts `N` bytes behind the network header, and all of them are

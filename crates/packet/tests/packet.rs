@@ -29,6 +29,20 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
+/// Bytes of a wide view.
+const WIDE: usize = 300;
+
+/// What of a wide view is the packet's, and how much there is in all.
+fn as_far_as_data(view: Option<(&[u8; WIDE], usize)>) -> Option<(&[u8], usize)> {
+    view.map(|(bytes, len)| (&bytes[..len.min(WIDE)], len))
+}
+
+/// The same of bytes that lie so far behind the start of a buffer.
+fn wide(bytes: &[u8], at: usize, least: usize) -> Option<(&[u8], usize)> {
+    let near = at + WIDE <= Class::Small.room();
+    (near && bytes.len() >= least).then(|| (&bytes[..bytes.len().min(WIDE)], bytes.len()))
+}
+
 proptest! {
     /// The data is what a plain vector would hold, header positions stick to their bytes wherever the data moves, and an
     /// operation that does not fit changes nothing.
@@ -126,6 +140,15 @@ let possible = head + model.len() + tail <= Class::Large.room();
             if let Some((_, byte)) = network {
                 prop_assert_eq!(p.network().map(|n| n[0]), Some(byte));
             }
+            let from_5 = model.get(5..).and_then(|rest| Some((rest.first_chunk::<7>()?, rest.len())));
+            prop_assert_eq!(p.data_from(5), from_5);
+            prop_assert_eq!(p.data_from::<1>(u32::MAX), None);
+            prop_assert_eq!(as_far_as_data(p.wide_data(40)), wide(p.data(), p.headroom(), 40));
+            let position = p.network_offset().map(|at| (p.headroom() as isize + at) as usize);
+            let expected = p.network().zip(position).and_then(|(bytes, at)| wide(bytes, at, 28));
+            prop_assert_eq!(as_far_as_data(p.wide_network_of::<20, WIDE>(28)), expected);
+            prop_assert_eq!(as_far_as_data(p.wide_network(28)), expected);
+            prop_assert!(p.wide_network_of::<24, WIDE>(0).is_none() && p.wide_data::<1>(u32::MAX).is_none());
             prop_assert_eq!(p.network_of::<20>(), p.network());
             prop_assert_eq!(p.network_of::<24>(), None);
             let whole = network.is_some_and(|(at, _)| at + 28 <= model.len() as isize);

@@ -164,6 +164,15 @@ pub trait Simple: Any + Send {
     /// Treats one packet. Inlined into the loop over the batch.
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict;
 
+    /// Treats all packets of a batch as [`Simple::process`] does, and sends them on: for elements that find something out once for all of them.
+    #[inline]
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch)
+    where
+        Self: Sized,
+    {
+        cx.scatter(batch, |cx, packet| self.process(cx, packet));
+    }
+
     /// See [`Element::initialize`].
     ///
     /// # Errors
@@ -210,7 +219,7 @@ pub struct PerPacket<S>(pub S);
 impl<S: Simple> Element for PerPacket<S> {
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        cx.scatter(batch, |cx, packet| self.0.process(cx, packet));
+        self.0.process_batch(cx, batch);
     }
 
     #[inline]

@@ -32,10 +32,10 @@
 //! # See also
 //! Switch
 
-use super::compiled::{Compiled, NOWHERE};
+use super::compiled::{Compiled, Front, NOWHERE, Quick};
 use super::pattern::Pattern;
 use super::program::Program;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
@@ -85,12 +85,33 @@ impl Classifier {
     }
 }
 
+impl Classifier {
+    #[inline(always)]
+    fn run_quick(&self, program: Quick<'_>, packet: &Packet) -> usize {
+        let front = Front::of(packet, program.reach);
+        front.map_or_else(|| self.compiled.run(packet.data()), |front| program.run(front))
+    }
+}
+
+/// What becomes of a packet for which this output was found.
+#[inline(always)]
+fn verdict(output: usize) -> Verdict {
+    if output < NOWHERE { Verdict::Output(output) } else { Verdict::Drop("no pattern matches") }
+}
+
 impl Simple for Classifier {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match self.compiled.run(packet.data()) {
-            output if output < NOWHERE => Verdict::Output(output),
-            _ => Verdict::Drop("no pattern matches"),
+        verdict(match self.compiled.quick() {
+            Some(program) => self.run_quick(program, packet),
+            None => self.compiled.run(packet.data()),
+        })
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        match self.compiled.quick() {
+            Some(program) => cx.scatter(batch, |_, packet| verdict(self.run_quick(program, packet))),
+            None => cx.scatter(batch, |_, packet| verdict(self.compiled.run(packet.data()))),
         }
     }
 
@@ -106,6 +127,7 @@ impl Simple for Classifier {
 
 #[cfg(test)]
 mod tests {
+    use super::Pattern;
     use crate::inject::send;
     use crate::testing::{build, errors, run_and_read};
     use router::Call;
@@ -118,6 +140,28 @@ mod tests {
         let of = |kind| (0..64u8).filter(|i| i % 3 == kind).map(|i| vec![kind, i]).collect::<Vec<_>>();
         assert_eq!((flow.data(0), flow.data(1)), (of(1), of(2)));
         assert_eq!(flow.drops(), [("no pattern matches", 22)]);
+    }
+
+    /// Bytes far behind the start are seen, and packets that end before them are not taken for others.
+    #[test]
+    fn far_bytes() {
+        let packets = [(1, 301), (1, 300), (2, 263), (2, 262), (3, 251), (3, 250), (9, 1000)];
+        let packets = packets.map(|(byte, len)| vec![byte; len]);
+        for first in ["300/01", "250/01"] {
+            let patterns = [first, "255/0202020202020202", "250/03", "-"];
+            let parsed = patterns.map(|pattern| Pattern::parse(pattern).expect("a pattern"));
+            let config = format!(
+                "Inject -> c :: Classifier({}); c[0] -> Collect(0); c[1] -> Collect(1);
+                 c[2] -> Collect(2); c[3] -> Collect(3);",
+                patterns.join(", ")
+            );
+            let flow = send(&config, packets.clone());
+            for (at, pattern) in parsed.iter().enumerate() {
+                let goes_there = |data: &&Vec<u8>| parsed.iter().position(|p| p.matches(data)) == Some(at);
+                let expected: Vec<_> = packets.iter().filter(goes_there).cloned().collect();
+                assert_eq!(flow.data(at), expected, "{pattern:?}");
+            }
+        }
     }
 
     fn program(patterns: &str) -> String {

@@ -2,8 +2,12 @@
 //!
 //! A chain of tests that compare the same bits of the same word with one value after another becomes one hash lookup,
 //! so that a thousand alternatives cost as much as a few. What remains is walked forward, once.
+//!
+//! Whether a packet has all bytes that any test looks at is asked once, before the first test: nearly all packets do ([`Quick`]).
+//! For the others each test asks.
 
 use super::program::{Jump, Program, Test, part_of};
+use packet::Packet;
 
 /// Values in a chain from which on a lookup is faster than a walk.
 const LOOKUP_MIN: usize = 5;
@@ -13,12 +17,41 @@ pub(super) const NOWHERE: usize = i32::MAX as usize;
 /// A jump: a node if it is not negative, else the complement of an output.
 type Target = i32;
 
+/// Where [`Quick`] goes from a node with a lookup whose first value is not there. As an unsigned number it lies beyond all nodes, as
+/// outputs do.
+const LOOK_UP: Target = i32::MAX;
+
 fn leave(output: usize) -> Target {
     !(output.min(NOWHERE) as i32)
 }
 
 /// Bytes of a packet that one node compares.
 const WIDE: usize = 8;
+/// Bytes that [`Quick`] has to reach all that begins where 8 bits say.
+const FRONT: usize = u8::MAX as usize + WIDE;
+
+/// What a program looks at first of all: the front of a packet, or of what follows its network header, so wide that every offset of 8
+/// bits lies within.
+#[derive(Clone, Copy)]
+pub(super) struct Front<'p> {
+    bytes: &'p [u8; FRONT],
+    /// Those that are the packet's, which may have more than that.
+    len: usize,
+}
+
+impl<'p> Front<'p> {
+    /// That of a packet for a program that reaches so far; `None` if the packet, or its buffer, ends too early.
+    #[inline(always)]
+    pub(super) fn of(packet: &'p Packet, reach: u32) -> Option<Front<'p>> {
+        packet.wide_data(reach).map(Front::new)
+    }
+
+    /// That of `bytes`, of which `len` are the packet's.
+    #[inline(always)]
+    pub(super) fn new((bytes, len): (&'p [u8; FRONT], usize)) -> Front<'p> {
+        Front { bytes, len }
+    }
+}
 
 /// One test, of one value, of two or of many.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +70,15 @@ struct Node {
     yes: Target,
     no: Target,
     short: Target,
+    /// `no`, or [`LOOK_UP`].
+    other_than: Target,
     /// The lookup that gives the jump, plus one; 0 to compare with `value`. Its values are the first four bytes.
     lookup: u32,
+    /// `offset`, where it is that small.
+    near: u8,
 }
+
+const _: () = assert!(size_of::<Node>() == 64);
 
 /// A program that classifies packets.
 #[derive(Clone, Debug)]
@@ -47,12 +86,14 @@ pub(super) struct Compiled {
     nodes: Vec<Node>,
     lookups: Vec<Lookup>,
     start: Target,
+    /// Bytes that the longest of all nodes wants; more than any packet has if some lie where [`Quick`] does not reach.
+    reach: u32,
 }
 
 impl Compiled {
     /// Lays out a program.
     pub(super) fn new(program: &Program) -> Compiled {
-        let mut compiled = Compiled { nodes: Vec::new(), lookups: Vec::new(), start: 0 };
+        let mut compiled = Compiled { nodes: Vec::new(), lookups: Vec::new(), start: 0, reach: 0 };
         if program.tests.is_empty() {
             compiled.start = target(program.otherwise);
             return compiled;
@@ -65,6 +106,11 @@ impl Compiled {
             };
             compiled.nodes.push(node);
         }
+        let wants = |node: &Node| match u8::try_from(node.offset) {
+            Ok(_) => node.required,
+            Err(_) => u32::MAX,
+        };
+        compiled.reach = compiled.nodes.iter().map(wants).max().unwrap_or(0);
         compiled
     }
 
@@ -76,39 +122,41 @@ impl Compiled {
         if let Some(end) = tests().next_back() {
             (node.no, node.short) = (target(end.no), target(end.no));
         }
-        Node { lookup: self.lookups.len() as u32, ..node }
+        Node { lookup: self.lookups.len() as u32, other_than: LOOK_UP, ..node }
     }
 
-    /// The output for a packet; [`NOWHERE`] or more if there is none.
-    #[inline(always)] // one call less for every packet
+    /// The same if the program is quick with this data, behind which lies what would mislead it.
+    #[cfg(test)]
+    pub(super) fn run_quick(&self, data: &[u8]) -> Option<usize> {
+        let mut bytes = [0x45; FRONT];
+        let len = data.len().min(FRONT);
+        bytes[..len].copy_from_slice(&data[..len]);
+        let quick = self.quick()?;
+        (data.len() >= quick.reach as usize).then(|| quick.run(Front { bytes: &bytes, len: data.len() }))
+    }
+
+    /// The same program for those who have the fronts of several packets.
+    #[inline(always)]
+    pub(super) fn quick(&self) -> Option<Quick<'_>> {
+        let nodes = self.nodes.as_slice();
+        nodes.first().map(|first| Quick { program: self, nodes, first, reach: self.reach })
+    }
+
+    /// The output for a packet; [`NOWHERE`] if there is none.
     pub(super) fn run(&self, data: &[u8]) -> usize {
         self.run_on(|_| data)
     }
 
     /// The same for a program that looks at several parts of the packet.
-    #[inline(always)]
     pub(super) fn run_on<'d>(&self, part: impl Fn(usize) -> &'d [u8]) -> usize {
-        let nodes = self.nodes.as_slice();
-        let Some(mut node) = nodes.first() else { return !self.start as u32 as usize };
-        loop {
-            let (data, from) = (part(node.part as usize), node.offset as usize);
-            let bytes = data.get(from..from + WIDE).and_then(|bytes| bytes.first_chunk());
-            let at = match bytes.map(|bytes| u64::from_ne_bytes(*bytes) & node.mask) {
-                Some(word) if word == node.value || word == node.other => node.yes,
-                Some(_) if node.lookup == 0 => node.no,
-                _ => return self.run_from(node, part),
-            };
-            // An output is a complement, so as an unsigned number it lies beyond all nodes: one comparison tells.
-            match nodes.get(at as u32 as usize) {
-                Some(next) => node = next,
-                None => return !at as u32 as usize,
-            }
+        match self.nodes.first() {
+            Some(first) => self.run_from(first, part),
+            None => !self.start as u32 as usize,
         }
     }
 
-    /// The rest from a node on that looks at the very end of the packet, or looks up what it finds. Not among the others: they need few
-    /// registers, and what is called none of them.
-    #[inline(never)]
+    /// The rest from a node on.
+    #[inline(never)] // not among what is quick: that needs few registers
     fn run_from<'s, 'd>(&'s self, mut node: &'s Node, part: impl Fn(usize) -> &'d [u8]) -> usize {
         loop {
             let word = word_of(part(node.part as usize), node);
@@ -128,6 +176,41 @@ impl Compiled {
             _ if word == node.value || word == node.other => node.yes,
             0 => node.no,
             lookup => self.lookups[lookup as usize - 1].get(first_half(word)).unwrap_or(node.no),
+        }
+    }
+}
+
+/// A program at work on many packets, of which nearly all have all bytes that it looks at.
+#[derive(Clone, Copy)]
+pub(super) struct Quick<'c> {
+    program: &'c Compiled,
+    nodes: &'c [Node],
+    first: &'c Node,
+    /// Bytes that a packet must have.
+    pub(super) reach: u32,
+}
+
+impl Quick<'_> {
+    /// The output for a packet that has as many bytes as the program reaches; [`NOWHERE`] if there is none.
+    #[inline(always)] // one call less for every packet
+    pub(super) fn run(&self, front: Front<'_>) -> usize {
+        let mut node = self.first;
+        loop {
+            // An offset of 8 bits is within, which the compiler knows.
+            let from = usize::from(node.near);
+            let bytes: [u8; WIDE] = std::array::from_fn(|i| front.bytes[from + i]);
+            let word = u64::from_ne_bytes(bytes) & node.mask;
+            let at = if word == node.value || word == node.other { node.yes } else { node.other_than };
+            // An output is a complement, so as an unsigned number it lies beyond all nodes: one comparison tells.
+            match self.nodes.get(at as u32 as usize) {
+                Some(next) => node = next,
+                None if at == leave(0) => return 0, // asked first, as nearly all do that
+                None if at != LOOK_UP => return !at as u32 as usize,
+                None => {
+                    let data = &front.bytes[..front.len.min(FRONT)];
+                    return self.program.run_from(node, |_| data);
+                }
+            }
         }
     }
 }
@@ -278,7 +361,9 @@ impl Span {
             yes: target(self.yes),
             no: target(self.no),
             short: target(self.short),
+            other_than: target(self.no),
             lookup: 0,
+            near: self.start as u8,
         }
     }
 }
@@ -427,6 +512,9 @@ mod tests {
                 let expected = first_match(&patterns, data);
                 prop_assert_eq!(plain.run(data), expected, "unoptimised, {:?}", data);
                 prop_assert_eq!(compiled.run(data), expected, "{:?}\n{}", data, program);
+                for quick in [plain.run_quick(data), compiled.run_quick(data)].into_iter().flatten() {
+                    prop_assert_eq!(quick, expected, "quick, {:?}\n{}", data, program);
+                }
             }
         }
     }
@@ -479,6 +567,7 @@ mod tests {
             packet[26..30].copy_from_slice(&(i / 10u32).to_be_bytes());
             packet[30..34].copy_from_slice(&i.to_be_bytes());
             assert_eq!(compiled.run(&packet), i as usize);
+            assert_eq!(compiled.run_quick(&packet), Some(i as usize));
         }
         packet[30] = 0xff;
         assert_eq!(compiled.run(&packet), 10_000);

@@ -3,7 +3,7 @@
 //! A few rules become a decision program ([`super::program`]), many are searched by bit vectors ([`super::vectors`]).
 
 use super::arguments::replaced;
-use super::compiled::{Compiled, NOWHERE};
+use super::compiled::{Compiled, NOWHERE, Quick};
 use super::expr::{MAC, NETWORK, Parts, Rule};
 use super::language::{Language, words};
 use super::names::Family;
@@ -11,7 +11,7 @@ use super::primitive::Messages;
 use super::program::Program;
 use super::usual;
 use super::vectors::Vectors;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{Config, ConfigError, Cx, Element, Handlers, PerPacket, Scope, Simple, Verdict};
 use std::sync::{Arc, OnceLock};
 
@@ -87,30 +87,39 @@ impl Filter {
         (0..outputs).filter(|&output| !used[output]).collect()
     }
 
-    /// The output for a packet; [`NOWHERE`] if it is dropped.
-    #[inline(always)] // one call less for every packet
-    fn run(&self, packet: &Packet, family: Family) -> usize {
-        if let Usual::Program(usual) = &self.usual
-            && let Some(network) = usual::network(packet, family)
-        {
-            return usual.run(network);
-        }
-        self.run_search(packet, family)
+    /// The output for a packet, where there is a program for usual packets; [`NOWHERE`] if it is dropped.
+    #[inline(always)]
+    fn run_quick(&self, program: Quick<'_>, packet: &Packet, family: Family) -> usize {
+        let front = usual::front(packet, family, program.reach);
+        front.map_or_else(|| self.run(packet, family), |front| program.run(front))
     }
 
-    /// The same where there is no program for usual packets, or this is none.
-    #[inline(never)] // the usual stays small
-    fn run_search(&self, packet: &Packet, family: Family) -> usize {
-        if let (Usual::Vectors, Search::Vectors(vectors)) = (&self.usual, &self.search)
-            && let Some(network) = usual::network(packet, family)
-            && let Some(output) = vectors.run_usual(network)
-        {
-            return output.unwrap_or(NOWHERE);
+    /// The output for a packet; [`NOWHERE`] if it is dropped.
+    #[inline(never)] // what is quicker stays small
+    fn run(&self, packet: &Packet, family: Family) -> usize {
+        if let Some(network) = usual::network(packet, family) {
+            match (&self.usual, &self.search) {
+                (Usual::Program(program), _) => return program.run(network),
+                (Usual::Vectors, Search::Vectors(vectors)) => {
+                    if let Some(output) = vectors.run_usual(network) {
+                        return output.unwrap_or(NOWHERE);
+                    }
+                }
+                _ => {}
+            }
         }
         self.run_general(packet, family)
     }
 
-    #[inline(never)] // the usual stays small
+    /// The program for usual packets, if there is one.
+    fn quick(&self) -> Option<Quick<'_>> {
+        match &self.usual {
+            Usual::Program(program) => program.quick(),
+            Usual::Vectors | Usual::None => None,
+        }
+    }
+
+    #[inline(never)] // it has most to do
     fn run_general(&self, packet: &Packet, family: Family) -> usize {
         let network = packet.network().unwrap_or_default();
         let mut mac = [0; 16];
@@ -245,6 +254,19 @@ pub(super) fn create(config: &mut Config<'_>, style: Style) -> Result<Box<dyn El
 }
 
 impl<const V6: bool> IpFilter<V6> {
+    const FAMILY: Family = if V6 { Family::V6 } else { Family::V4 };
+
+    /// What becomes of a packet for which this output was found.
+    #[inline(always)]
+    fn verdict(output_each: bool, output: usize) -> Verdict {
+        match output {
+            0 => Verdict::Pass,
+            _ if output < NOWHERE => Verdict::Output(output),
+            _ if output_each => Verdict::Drop("no pattern matches"),
+            _ => Verdict::Drop("filtered"),
+        }
+    }
+
     fn reconfigure(&mut self, cx: &Cx<'_>, arguments: Vec<String>) -> Result<(), String> {
         let (rules, messages) = read(&arguments, self.style, self.outputs, router::scope(cx));
         messages.warnings.iter().for_each(|warning| cx.log(&format!("{warning}\n")));
@@ -259,12 +281,21 @@ impl<const V6: bool> IpFilter<V6> {
 impl<const V6: bool> Simple for IpFilter<V6> {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let family = if V6 { Family::V6 } else { Family::V4 };
-        match self.filter.run(packet, family) {
-            0 => Verdict::Pass,
-            output if output < NOWHERE => Verdict::Output(output),
-            _ if self.style.output_each => Verdict::Drop("no pattern matches"),
-            _ => Verdict::Drop("filtered"),
+        let output = match self.filter.quick() {
+            Some(program) => self.filter.run_quick(program, packet, Self::FAMILY),
+            None => self.filter.run(packet, Self::FAMILY),
+        };
+        Self::verdict(self.style.output_each, output)
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let (filter, output_each) = (&*self.filter, self.style.output_each);
+        let verdict = |output| Self::verdict(output_each, output);
+        match filter.quick() {
+            Some(program) => {
+                cx.scatter(batch, |_, packet| verdict(filter.run_quick(program, packet, Self::FAMILY)))
+            }
+            None => cx.scatter(batch, |_, packet| verdict(filter.run(packet, Self::FAMILY))),
         }
     }
 
@@ -326,6 +357,9 @@ impl Alone {
             && usual::has_usual_header(packet, header_len, self.family)
         {
             assert_eq!(usual.run(packet) == 0, matches, "usual: {:?}", self.filter.arguments);
+            if let Some(output) = usual.run_quick(packet) {
+                assert_eq!(output == 0, matches, "quick: {:?}", self.filter.arguments);
+            }
         }
         matches
     }

@@ -3,6 +3,7 @@
 //! There the transport header lies at a known place behind the network header, so that one base does for all offsets, words of
 //! both headers are compared at once, and nothing has to be found out about the packet beforehand.
 
+use super::compiled::Front;
 use super::expr::{DIGEST, MAC, NETWORK, PART, TRANSPORT};
 use super::names::Family;
 use super::program::{Program, Test};
@@ -15,6 +16,19 @@ pub(super) fn network(packet: &Packet, family: Family) -> Option<&[u8]> {
     match family {
         Family::V4 => packet.network_of::<{ ipv4::HEADER_LEN }>(),
         Family::V6 => packet.network().filter(|network| has_usual_header(network, 0, family)),
+    }
+}
+
+/// The same for a program that reaches so far.
+#[inline(always)] // for every packet
+pub(super) fn front(packet: &Packet, family: Family, reach: u32) -> Option<Front<'_>> {
+    match family {
+        Family::V4 => packet.wide_network_of::<{ ipv4::HEADER_LEN }, _>(reach).map(Front::new),
+        Family::V6 => {
+            let wide = packet.wide_network(reach.max(ipv6::HEADER_LEN as u32))?;
+            let header = wide.0.first_chunk::<{ ipv6::HEADER_LEN }>()?;
+            has_usual_header(header, 0, family).then(|| Front::new(wide))
+        }
     }
 }
 
