@@ -190,12 +190,13 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     #[inline]
     pub fn renew(&mut self, ttl: u8) {
         let [flags, offset, old_ttl, _, high, low] = get_array::<6, 6, _>(&self.0);
-        // One's complement sums are the same in any order of the bytes. The protocol, which shares its word with the time to live, does not
-        // change: a zero does for it on both sides.
-        let [old, new] = [[flags, offset, old_ttl, 0], [0, 0, ttl, 0]].map(u32::from_ne_bytes);
-        let sum = checksum::update_u32(u16::from_ne_bytes([high, low]), old, new);
+        // What goes is added to the checksum, and of what comes the complement. One's complement sums are the same in any order of the bytes;
+        // in this one no sum overflows. The protocol, which shares its word with the time to live, does not change: a zero does for it on both sides.
+        let old = u32::from_le_bytes([flags, offset, old_ttl, 0]);
+        let sum = u32::from(u16::from_le_bytes([high, low])) + old + u32::from(!u16::from(ttl));
+        let [high, low] = checksum::checksum_of_complement(sum).to_le_bytes();
         set_array::<6, 3, _>(&mut self.0, [0, 0, ttl]);
-        set_array::<10, 2, _>(&mut self.0, sum.to_ne_bytes());
+        set_array::<10, 2, _>(&mut self.0, [high, low]);
     }
 
     /// Sets the protocol.

@@ -19,7 +19,8 @@ impl AddressSet {
     /// Whether an address is in the set.
     #[inline]
     pub(super) fn contains(&self, address: Ipv4Addr) -> bool {
-        self.filter & bit(address) != 0 && self.listed(address)
+        // Mostly there is no list.
+        self.filter != 0 && self.filter & bit(address) != 0 && self.listed(address)
     }
 
     #[cold]

@@ -192,12 +192,11 @@ impl CheckIpHeader {
 impl Simple for CheckIpHeader {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        // A packet without options and faults, which nearly all are; what is another is seen to elsewhere. The offset has 32 bits, so that its sum with
-        // a length doesn't overflow, and one comparison tells whether all of the header is there.
-        let (at, data) = (self.near as usize, packet.data());
-        let header = data.get(at..at + ipv4::HEADER_LEN).and_then(|bytes| bytes.first_chunk());
-        let Some(header) = header.map(ipv4::Header::new) else { return self.unusual(cx, packet) };
-        let (there, total) = (data.len() - at, usize::from(header.total_len()));
+        // A packet without options and faults, which nearly all are; what is another is seen to elsewhere.
+        let at = self.near;
+        let Some((header, there)) = packet.data_from(at) else { return self.unusual(cx, packet) };
+        let header = ipv4::Header::new(header);
+        let total = usize::from(header.total_len());
         let (source, destination) = (header.src(), header.dst());
         // Mostly nothing follows the packet, which one comparison tells.
         let fits = total == there || (ipv4::HEADER_LEN..there).contains(&total);
