@@ -60,7 +60,9 @@ impl Simple for CheckAverageLength {
         self.next = if self.next + 1 == PACKETS { 0 } else { self.next + 1 };
         self.seen = (self.seen + 1).min(PACKETS as u32);
         self.sum = self.sum + packet.len() as u32 - oldest;
-        if self.sum / self.seen < self.min { Verdict::Output(1) } else { Verdict::Pass }
+        // The same as `sum / seen < min`, for which no packet has to wait.
+        let short = u64::from(self.sum) < u64::from(self.min) * u64::from(self.seen);
+        if short { Verdict::Output(1) } else { Verdict::Pass }
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -26,9 +26,15 @@ impl Histogram {
     /// Counts a value.
     #[inline]
     pub(super) fn add(&self, value: usize) {
+        self.add_several(value, 1);
+    }
+
+    /// Counts a value that came so often.
+    #[inline]
+    pub(super) fn add_several(&self, value: usize, times: usize) {
         let row = &self.counts[self.mine];
         let count = &row[value.min(row.len() - 1)];
-        count.store(count.load(Relaxed) + 1, Relaxed);
+        count.store(count.load(Relaxed) + times as u64, Relaxed);
     }
 
     /// How often each value came on all workers.

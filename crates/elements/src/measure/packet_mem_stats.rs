@@ -27,7 +27,7 @@
 
 use super::histogram::Histogram;
 use crate::script::sprintf::general;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
 
 /// The class.
@@ -53,6 +53,16 @@ fn checked(stride: u32) -> Result<usize, String> {
 }
 
 impl PacketMemStats {
+    #[inline]
+    fn is_aligned(&self, packet: &Packet) -> bool {
+        let address = packet.data().as_ptr().addr();
+        // Nearly always it is a power of two, and no division is needed.
+        match self.stride.is_power_of_two() {
+            true => address & (self.stride - 1) == 0,
+            false => address.is_multiple_of(self.stride),
+        }
+    }
+
     fn count(&self, aligned: bool) -> u64 {
         self.counts.sums()[usize::from(aligned)]
     }
@@ -70,11 +80,16 @@ impl PacketMemStats {
 }
 
 impl Simple for PacketMemStats {
-    #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let aligned = packet.data().as_ptr().addr().is_multiple_of(self.stride);
-        self.counts.add(usize::from(aligned));
+        self.counts.add(usize::from(self.is_aligned(packet)));
         Verdict::Pass
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let aligned = batch.iter().filter(|packet| self.is_aligned(packet)).count();
+        self.counts.add_several(usize::from(true), aligned);
+        self.counts.add_several(usize::from(false), batch.len() - aligned);
+        cx.emit(0, batch);
     }
 
     fn handlers(&self, h: &mut Handlers) {
