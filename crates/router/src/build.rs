@@ -399,6 +399,7 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         clock: info.clock.clone(),
         now_ns: info.clock.now_ns(),
         tasks_per_look: 1,
+        times_tasks: false,
         here: 0,
         list: Vec::with_capacity(256),
         first: None,

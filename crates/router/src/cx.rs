@@ -123,6 +123,8 @@ pub(crate) struct Core {
     pub(crate) now_ns: i64,
     /// After so many tasks the clock is asked.
     pub(crate) tasks_per_look: usize,
+    /// Whether it is asked after each, and the time charged to the task.
+    pub(crate) times_tasks: bool,
     /// The element that runs.
     pub(crate) here: u32,
     pub(crate) list: Vec<Work>,
@@ -539,13 +541,6 @@ impl Cx<'_> {
     /// Changes how often the driver may still be asked to stop before it does.
     pub fn adjust_run_count(&mut self, by: i64) {
         self.core.info.adjust_run_count(by);
-    }
-
-    /// Says, while initialising, that this element is asked before the driver stops: `router` is written to its handler
-    /// `step`, and when that has come to its end the driver stops if the run count has not grown meanwhile, goes on if it
-    /// is positive, and asks again otherwise. The first element to say so wins.
-    pub fn steer_driver(&mut self) -> bool {
-        self.core.info.driver_manager.set(self.core.here as usize).is_ok()
     }
 }
 

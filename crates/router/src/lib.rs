@@ -58,7 +58,7 @@ pub use plan::Plan;
 pub use ports::flows;
 pub use ready::Interest;
 pub use router::{Handle, Router, STOPPED};
-pub use sched::{DEFAULT_TICKETS, MAX_TICKETS};
+pub use sched::{DEFAULT_TICKETS, MAX_TICKETS, TaskAccount};
 pub use services::{machine_protocol, service_port};
 pub use survey::{Reading, Survey, Surveyor, WorkerState};
 pub use values::{

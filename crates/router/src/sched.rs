@@ -18,6 +18,19 @@ struct Task {
     scheduled: bool,
     queued: bool,
     runs: u64,
+    /// Nanoseconds of its runs, as far as they are timed.
+    busy_ns: u64,
+}
+
+/// What a task has done since the worker began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskAccount {
+    /// The element whose task it is.
+    pub element: usize,
+    /// How often it ran.
+    pub runs: u64,
+    /// Nanoseconds of runs, with all that followed from them, since somebody wanted to know: [`crate::Cx::time_tasks`].
+    pub busy_ns: u64,
 }
 
 /// Tasks that wait, with their passes, by ascending pass: a ring with a place for every task.
@@ -105,6 +118,7 @@ impl Scheduler {
             scheduled: false,
             queued: false,
             runs: 0,
+            busy_ns: 0,
         });
         self.queue.grow(self.tasks.len());
         self.tasks.len() as u32 - 1
@@ -179,11 +193,44 @@ impl Scheduler {
     pub(crate) fn runs(&self, id: u32) -> u64 {
         self.tasks[id as usize].runs
     }
+
+    /// Charges time to the task that ran last.
+    pub(crate) fn charge(&mut self, ns: u64) {
+        if let Some(id) = self.running {
+            self.tasks[id as usize].busy_ns += ns;
+        }
+    }
+
+    /// What each task has done.
+    pub(crate) fn accounts(&self) -> impl Iterator<Item = TaskAccount> {
+        let account = |task: &Task| TaskAccount {
+            element: task.element as usize,
+            runs: task.runs,
+            busy_ns: task.busy_ns,
+        };
+        self.tasks.iter().map(account)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Time is that of the task that ran last.
+    #[test]
+    fn time_is_charged() {
+        let mut s = Scheduler::default();
+        s.charge(7); // nobody's
+        let (a, b) = (s.add(10), s.add(20));
+        s.schedule(a);
+        s.schedule(b);
+        for ns in [100, 30] {
+            s.next();
+            s.charge(ns);
+        }
+        let accounts: Vec<_> = s.accounts().map(|task| (task.element, task.runs, task.busy_ns)).collect();
+        assert_eq!(accounts, [(10, 1, 100), (20, 1, 30)]);
+    }
 
     /// A task runs in proportion to its tickets, equals alternate in order of addition, sleepers do not catch up.
     #[test]

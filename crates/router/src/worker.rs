@@ -133,7 +133,7 @@ impl Worker {
 impl Running<'_> {
     fn turn(&mut self, budget: &mut usize) -> Turned {
         let began_ns = self.core.now_ns;
-        let mut look_at = self.core.tasks_per_look;
+        let mut look_at = if self.core.times_tasks { 1 } else { self.core.tasks_per_look };
         self.read_mail();
         // Before the list, too: a loop in the graph would never let the driver stop.
         if self.is_asked_to_stop()
@@ -183,12 +183,17 @@ impl Running<'_> {
         Turned::Idle(self.core.timers.next_ns())
     }
 
-    /// Notes the time, and after how many tasks to look again: after each if they were slow since the last look, otherwise
-    /// after twice as many as before. Simulated time stands still meanwhile.
+    /// Notes the time, and after how many tasks to look again: after each if they were slow since the last look, or if each one's time is to be
+    /// known, otherwise after twice as many as before. Simulated time stands still meanwhile.
     fn look_at_clock(&mut self) -> usize {
         let now_ns = self.core.clock.now_ns();
-        let is_slow = now_ns - self.core.now_ns > SLOW_NS;
+        let elapsed_ns = now_ns - self.core.now_ns;
         self.core.now_ns = now_ns;
+        if self.core.times_tasks {
+            self.core.scheduler.charge(elapsed_ns.max(0).unsigned_abs());
+            return 1;
+        }
+        let is_slow = elapsed_ns > SLOW_NS;
         let more = (2 * self.core.tasks_per_look).min(TASKS_PER_LOOK);
         self.core.tasks_per_look = if is_slow { 1 } else { more };
         self.core.tasks_per_look

@@ -188,6 +188,9 @@ pub(super) fn create_as(config: &mut Config<'_>, default: Kind) -> Result<Box<dy
     if kind != Kind::Packet && config.inputs() + config.outputs() > 0 {
         return Err("ports allowed only on PACKET scripts".into());
     }
+    if kind == Kind::Driver && !config.steer_driver() {
+        return Err("router has more than one driver script".into());
+    }
     create_with(kind, &instructions, signals)
 }
 
@@ -388,9 +391,6 @@ fn now(cx: &Cx<'_>) -> String {
 
 impl Element for Script {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        if self.kind == Kind::Driver && !cx.steer_driver() {
-            return Err("router has more than one driver script".into());
-        }
         self.boot(cx);
         if matches!(self.program.first(), Some(Insn::Initial)) && self.starts() {
             self.fresh = true;

@@ -1,8 +1,10 @@
 //! What an element can do about when it runs: tasks, timers, notifiers.
 
 use super::{Cx, Exits, Signal, Wanted};
+use crate::account::Account;
 use crate::mailbox::Message;
 use crate::ready::{Awaited, Interest};
+use crate::sched::TaskAccount;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,6 +73,21 @@ impl Cx<'_> {
     pub fn task_runs(&self) -> u64 {
         let task = self.core.tasks[self.core.here as usize];
         task.map_or(0, |task| self.core.scheduler.runs(task))
+    }
+
+    /// Has this worker time each run of a task from now on, which costs a look at the clock for each.
+    pub fn time_tasks(&mut self) {
+        self.core.times_tasks = true;
+    }
+
+    /// What each task of this worker has done.
+    pub fn task_accounts(&self) -> impl Iterator<Item = TaskAccount> {
+        self.core.scheduler.accounts()
+    }
+
+    /// What this worker has done.
+    pub fn account(&self) -> &Account {
+        &self.core.account
     }
 
     /// Calls [`crate::Element::timer`] with `key` at a time, in nanoseconds since the epoch. Setting a key again moves it.
