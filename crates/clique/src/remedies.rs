@@ -8,7 +8,6 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use FromHost", &["FromLinux"]),
     ("use ToHost", &["ToLinux"]),
     ("use KernelTun", &["Tun"]),
-    ("use ToDump; tcpdump and its like see what FromDevice and ToDevice receive and send", &["ToHostSniffers", "ToLinuxSniffers"]),
     ("use FromDevice, which has queues for each worker", &["MQPollDevice", "MQFromDevice"]),
     ("use ToDevice, which takes packets that are pushed", &["MQPushToDevice", "MQToDevice"]),
     ("use FromDevice, which can keep packets from the kernel", &["DivertSocket"]),

@@ -4,7 +4,8 @@
 //! MoveData(DST_OFFSET, SRC_OFFSET, LENGTH [, KEYWORDS])
 //! ```
 //!
-//! Packets that do not reach beyond the part to be copied pass unchanged. It is FastClick's element.
+//! Packets that do not reach beyond the part to be copied pass unchanged. A negative offset counts from the start of the data backwards, to what was
+//! stripped; packets with less in front of them pass unchanged. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -30,6 +31,8 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 pub(crate) const CLASS: Class = Class::new("MoveData", create).doc(include_str!("move_data.rs"));
 
 struct MoveData {
+    /// Bytes in front of the data that negative offsets reach. The offsets below count from there.
+    front: usize,
     to: usize,
     from: usize,
     length: usize,
@@ -37,7 +40,7 @@ struct MoveData {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut to, mut from, mut length, mut grow) = (0u32, 0u32, 0u32, true);
+    let (mut to, mut from, mut length, mut grow) = (0i32, 0i32, 0u32, true);
     config
         .args()
         .required("DST_OFFSET", &mut to)
@@ -45,7 +48,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .required("LENGTH", &mut length)
         .keyword("GROW", &mut grow)
         .finish()?;
-    Ok(Box::new(PerPacket(MoveData { to: to as usize, from: from as usize, length: length as usize, grow })))
+    let front = i64::from(to.min(from).min(0));
+    let [front, to, from] = [-front, i64::from(to) - front, i64::from(from) - front].map(|n| n as usize);
+    Ok(Box::new(PerPacket(MoveData { front, to, from, length: length as usize, grow })))
 }
 
 /// Copies within the data. What has the length of a field is moved through a register: the library's function would take as long as all the rest.
@@ -70,6 +75,32 @@ fn copy_field<const N: usize>(data: &mut [u8], from: usize, to: usize) {
 }
 
 impl MoveData {
+    /// Copies with what was stripped in sight.
+    #[cold]
+    fn process_with_front(&self, packet: &mut Packet) -> Verdict {
+        if packet.headroom() < self.front || !packet.push(self.front) {
+            return Verdict::Pass;
+        }
+        let verdict = self.copy(packet);
+        // As much was put in front just now.
+        let _ = packet.pull(self.front);
+        verdict
+    }
+
+    #[inline(always)] // one call less for every packet
+    fn copy(&self, packet: &mut Packet) -> Verdict {
+        let (from_end, to_end) = (self.from + self.length, self.to + self.length);
+        let data = packet.data_mut();
+        if data.len() <= from_end {
+            return Verdict::Pass;
+        }
+        if to_end <= data.len() {
+            copy(data, self.from, self.to, self.length);
+            return Verdict::Pass;
+        }
+        if self.grow { self.lengthen(packet) } else { Verdict::Pass }
+    }
+
     /// Copies beyond the end of a packet.
     #[cold]
     fn lengthen(&self, packet: &mut Packet) -> Verdict {
@@ -86,16 +117,7 @@ impl MoveData {
 impl Simple for MoveData {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let (from_end, to_end) = (self.from + self.length, self.to + self.length);
-        let data = packet.data_mut();
-        if data.len() <= from_end {
-            return Verdict::Pass;
-        }
-        if to_end <= data.len() {
-            copy(data, self.from, self.to, self.length);
-            return Verdict::Pass;
-        }
-        if self.grow { self.lengthen(packet) } else { Verdict::Pass }
+        if self.front == 0 { self.copy(packet) } else { self.process_with_front(packet) }
     }
 }
 
@@ -103,6 +125,25 @@ impl Simple for MoveData {
 mod tests {
     use crate::inject::send_one;
     use proptest::prelude::*;
+
+    /// A field of the payload into the Ethernet header that was stripped, and one of that header into the payload.
+    #[test]
+    fn into_what_was_stripped() {
+        let data: Vec<u8> = (0..40).collect();
+        let moved = |arguments: &str, data: &[u8]| {
+            let config = format!("Inject -> Strip(14) -> MoveData({arguments}) -> Unstrip(14) -> Collect(0)");
+            send_one(&config, data.to_vec()).only(0).data().to_vec()
+        };
+        let mut want = data.clone();
+        want[10..12].copy_from_slice(&[36, 37]);
+        assert_eq!(moved("DST_OFFSET -4, SRC_OFFSET 22, LENGTH 2", &data), want);
+        want = data.clone();
+        want[20..24].copy_from_slice(&[0, 1, 2, 3]);
+        assert_eq!(moved("6, -14, 4", &data), want);
+        // Nothing moves where there is not as much, in front or behind.
+        assert_eq!(moved("-200, 0, 4", &data), data);
+        assert_eq!(moved("-4, 22, 2", &data[..38]), data[..38]);
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]

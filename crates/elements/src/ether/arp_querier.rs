@@ -39,6 +39,7 @@
 //!   it is still there. Requests are believed as replies are, but for `refuse`, with which they make no entry. Permanent addresses are
 //!   never changed by either.
 //! - `BROADCAST` (IP address): the network's broadcast address. The default is the last one of the prefix, if IP is one.
+//! - `CACHE` (boolean): FastClick's cache for each thread; accepted, look-ups take no lock here.
 //! - `BROADCAST_POLL` (boolean, default false): whether queries for known addresses are broadcast, too, instead of sent
 //!   to the neighbour itself.
 //!

@@ -15,6 +15,7 @@
 //! - `OUT_PORT` (integer): the output of all routes.
 //! - `NB_RULES` (integer, default 8000): routes to make, at most.
 //! - `PREFIX` (integer, default 32): bits of addresses that matter from the beginning.
+//! - `KEEP_SADDR`, `KEEP_DADDR`, `KEEP_SPORT`, `KEEP_DPORT` (boolean): accepted; routes are made of destinations, whatever they say.
 //! - `OUT_FILE` (file name, default `rules`): where `dump_to_file` writes.
 //!
 //! # Handlers
@@ -45,8 +46,15 @@ pub(crate) const OLD: Class = Class { name: "GenerateIPLookup", ..CLASS };
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut output, mut rules, mut file) = (0u8, 8000u32, FileName("rules".to_owned()));
     let mut keep = Keep { src: false, dst: true, sport: false, dport: false, prefix: 32 };
+    // What GenerateIPFilterRules distinguishes, which FastClick reads here too and takes no notice of.
+    let mut ignored = [false; 4];
+    let [saddr, daddr, sport, dport] = &mut ignored;
     config
         .args()
+        .keyword("KEEP_SADDR", saddr)
+        .keyword("KEEP_DADDR", daddr)
+        .keyword("KEEP_SPORT", sport)
+        .keyword("KEEP_DPORT", dport)
         .required("OUT_PORT", &mut output)
         .positional("NB_RULES", &mut rules)
         .keyword("PREFIX", &mut keep.prefix)

@@ -55,7 +55,7 @@ impl Arp {
     ) -> Result<(Arp, TableArgs, Option<String>), ConfigError> {
         let mut table_args = TableArgs::default();
         let (mut broadcast, mut table_name) = (None::<Ipv4Addr>, None::<String>);
-        let mut unasked = Unasked::default();
+        let (mut unasked, mut cache) = (Unasked::default(), false);
         let mut words = Vec::new();
         table_args
             .read(args)
@@ -63,6 +63,7 @@ impl Arp {
             .keyword("TABLE", &mut table_name)
             .keyword("BROADCAST_POLL", &mut broadcast_poll)
             .keyword("UNASKED", &mut unasked)
+            .keyword("CACHE", &mut cache) // of FastClick's threads, each of which would take a lock; here none does
             .rest(&mut words)
             .finish()?;
         if words.len() == 1 {

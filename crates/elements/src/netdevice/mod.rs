@@ -14,6 +14,7 @@ mod socket;
 mod to_device;
 mod to_dpdk_device;
 mod to_host;
+mod to_host_sniffers;
 
 pub use hardware::DpdkPorts;
 use router::{Class, Config};
@@ -45,6 +46,8 @@ pub const CLASSES: &[&Class] = &[
     &to_dpdk_device::XDP,
     &to_dpdk_device::TO_XDP,
     &to_host::CLASS,
+    &to_host_sniffers::CLASS,
+    &to_host_sniffers::LINUX,
 ];
 
 /// The method that serves for the one of this name: netmap and DPDK take interfaces from the kernel, which keeps them here.

@@ -68,7 +68,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut error = ConfigError::default();
     for spec in specs {
         let (pattern, number) = spec.trim().rsplit_once(char::is_whitespace).unwrap_or(("", ""));
-        let Some(number) = parse_integer(number).and_then(|number| u16::try_from(number).ok()) else {
+        // Click reads 31 bits and keeps 16.
+        let number = parse_integer(number).filter(|number| (0..=i32::MAX.into()).contains(number));
+        let Some(number) = number.map(|number| number as u16) else {
             error.messages.push("bad server ID in pattern spec".to_owned());
             continue;
         };
@@ -98,7 +100,7 @@ impl Element for SourceIPHashMapper {
 mod tests {
     use crate::inject::send;
     use crate::rewrite::samples::{ends, udp};
-    use crate::testing::errors;
+    use crate::testing::{build, errors};
 
     /// A source always gets the same server, and all servers get some of many sources.
     #[test]
@@ -126,6 +128,12 @@ mod tests {
         assert!(errors("SourceIPHashMapper(1 2)").contains("no patterns given"));
         assert!(errors("SourceIPHashMapper(1, - - - - 0 0 0)").contains("requires 2 config params"));
         assert!(errors("SourceIPHashMapper(0 2, - - - - 0 0 0)").contains("number of nodes"));
-        assert!(errors("SourceIPHashMapper(1 2, - - - - 0 0 x)").contains("bad server ID"));
+        for server in ["x", "-1", "2147483648"] {
+            let config = format!("SourceIPHashMapper(1 2, - - - - 0 0 {server})");
+            assert!(errors(&config).contains("bad server ID"), "{server}");
+        }
+        assert!(
+            build("SourceIPHashMapper(5 1, - - 10.0.0.1 - 0 1 1, - - 10.0.0.2 - 0 1 80147)", 1, 1).is_ok()
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Pulls from its inputs in turn.
 //!
 //! ```click
-//! RoundRobinSched
+//! RoundRobinSched([MAX])
 //! ```
 //!
 //! A pull is answered from the input after the one that had the last packet, or from the first one after it that has
@@ -12,7 +12,7 @@
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! None.
+//! - `MAX` (integer): inputs that FastClick tries for a packet before it gives up; accepted, here all are.
 //!
 //! # Handlers
 //! None.
@@ -56,7 +56,8 @@ struct RoundRobinSched {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    config.args().finish()?;
+    let mut max = None::<u32>;
+    config.args().positional("MAX", &mut max).finish()?;
     let inputs = config.inputs();
     Ok(Box::new(RoundRobinSched {
         next: 0,

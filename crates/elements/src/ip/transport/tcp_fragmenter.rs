@@ -1,7 +1,7 @@
 //! Splits large TCP segments.
 //!
 //! ```click
-//! TCPFragmenter([MTU, MTU_ANNO])
+//! TCPFragmenter([MTU, KEYWORDS])
 //! ```
 //!
 //! Expects TCP packets with marked IP and transport headers. A packet that is longer than the MTU becomes several, each with
@@ -11,10 +11,9 @@
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `MTU` (integer): bytes of the largest packet, IP header included.
+//! - `MTU` (integer, default 1500 unless MTU_ANNO is given): bytes of the largest packet, IP header included; 0 is no limit.
 //! - `MTU_ANNO` (annotation of two bytes): where packets say this for themselves; the smaller one counts.
-//!
-//! At least one of them must be given.
+//! - `SW_CHECKSUM` (boolean): accepted; checksums are always put right.
 //!
 //! # Example
 //! ```click
@@ -34,14 +33,23 @@ use wire::{ip_proto, ipv4};
 pub(crate) const CLASS: Class =
     Class::new("TCPFragmenter", create).processing("h/h").doc(include_str!("tcp_fragmenter.rs"));
 
+/// That of Ethernet.
+const DEFAULT_MTU: u16 = 1500;
+
 struct TcpFragmenter {
     mtu: usize,
     place: Option<AnnoOf<2>>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut mtu, mut place) = (0u16, None::<AnnoOf<2>>);
-    config.args().keyword("MTU", &mut mtu).keyword("MTU_ANNO", &mut place).finish()?;
+    let (mut mtu, mut place, mut checksum) = (None::<u16>, None::<AnnoOf<2>>, true);
+    config
+        .args()
+        .positional("MTU", &mut mtu)
+        .keyword("MTU_ANNO", &mut place)
+        .keyword("SW_CHECKSUM", &mut checksum)
+        .finish()?;
+    let mtu = mtu.unwrap_or(if place.is_some() { 0 } else { DEFAULT_MTU });
     if mtu == 0 && place.is_none() {
         return Err("At least one of MTU and MTU_ANNO must be set".into());
     }
@@ -174,7 +182,20 @@ mod tests {
         let lengths =
             send(&config("MTU 80, MTU_ANNO 20"), sent).data(0).iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(lengths, [80, 60, 50, 50, 50, 50, 50, 50, 80, 60]);
-        assert!(errors("Idle -> TCPFragmenter -> Discard").contains("At least one of MTU and MTU_ANNO"));
+        assert!(
+            errors("Idle -> TCPFragmenter(MTU 0) -> Discard").contains("At least one of MTU and MTU_ANNO")
+        );
+    }
+
+    #[test]
+    fn ethernet_without_arguments() {
+        let lengths = |arguments| {
+            let flow = send(&config(arguments), [carrying(6, 0, &tcp(&[7; 3000]))]);
+            flow.data(0).iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(""), [1500, 1500, 120]);
+        assert_eq!(lengths("2000, SW_CHECKSUM false"), [2000, 1080]);
+        assert_eq!(lengths("MTU_ANNO 20"), [3040]);
     }
 
     proptest! {

@@ -1,0 +1,59 @@
+//! Discards packets that Click's kernel module would show to sniffers.
+//!
+//! ```click
+//! ToHostSniffers([DEVNAME, KEYWORDS])
+//! ```
+//!
+//! In Click's kernel module packets go to whoever sniffs, and not to the kernel's protocols. Here sniffers see what FromDevice and
+//! ToDevice receive and send without being told, so that packets end here. ToDump keeps them in a file.
+//!
+//! ToLinuxSniffers is another name for it.
+//!
+//! Ports: 1 input, no outputs. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `DEVNAME`, `TYPE`, `SNIFFERS`, `ALLOW_NONEXISTENT`: accepted.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> c :: Classifier(12/0800, -) -> Discard; c[1] -> ToHostSniffers(eth0)
+//! ```
+//!
+//! # See also
+//! ToHost, ToDump, Discard
+
+use packet::Batch;
+use router::{Class, Config, ConfigError, Cx, Element, Raw};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ToHostSniffers", create)
+    .ports("1/0")
+    .processing("h/")
+    .doc(include_str!("to_host_sniffers.rs"));
+/// The older name.
+pub(crate) const LINUX: Class = Class { name: "ToLinuxSniffers", ..CLASS };
+
+struct ToHostSniffers;
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut name, mut kind) = (Raw::default(), Raw::default());
+    let (mut sniffers, mut nonexistent) = (true, false);
+    config
+        .args()
+        .positional("DEVNAME", &mut name)
+        .keyword("TYPE", &mut kind)
+        .keyword("SNIFFERS", &mut sniffers)
+        .keyword("ALLOW_NONEXISTENT", &mut nonexistent)
+        .finish()?;
+    config.warn("packets are discarded; sniffers see what FromDevice and ToDevice receive and send");
+    Ok(Box::new(ToHostSniffers))
+}
+
+impl Element for ToHostSniffers {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        cx.consume(batch);
+    }
+}
