@@ -48,3 +48,31 @@ Script(wait 1, stop);
 //= 1
 //? x.drop_reasons
 //= 5	no flow
+//! then
+// Words for fields of the IP header, with what says how FastClick keeps flows.
+FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> CTXManager -> t :: Tee(4);
+t[0] -> d :: CTXDispatcher(ip proto tcp && dst host 2.0.0.2 22/0035 0, - drop); d -> d0 :: Counter -> Discard;
+t[1] -> e :: CTXDispatcher(src host 1.0.0.1:HASH-3! && src port 2 keep 1, ip proto 17&&dst port 53:ARRAY 0, agg ip+9/1 2);
+e[0] -> e0 :: Counter -> Discard; e[1] -> e1 :: Counter -> Discard; e[2] -> e2 :: Counter -> Discard;
+// What is 0 is for all packets, with a state for each value in FastClick.
+t[2] -> f :: FlowDispatcher(12/0/ffffffff 9/11 1, 16/00000000/ffffffff 0, - 1); f[0] -> f0 :: Counter -> Discard; f[1] -> f1 :: Counter -> Discard;
+t[3] -> EtherEncap(0x0800, 0:0:0:0:0:9, 0:0:0:0:0:8) -> g :: FlowContextDispatcher(12/0800 26/00000000/ffffffff 0, - 1); g[0] -> g0 :: Counter -> Discard; g[1] -> Discard;
+//? d0.count
+//= 1
+//? e0.count
+//= 2
+//? e1.count
+//= 1
+//? e2.count
+//= 1
+//? e.drop_reasons
+//= 1	no pattern matches
+//? f0.count
+//= 3
+//? f1.count
+//= 2
+//? g0.count
+//= 5
+//! then
+Idle -> CTXDispatcher(9/06, dst net 10.0.0.0/8 0) -> Discard;
+//! error pattern 1: 'dst net' is not implemented

@@ -4,9 +4,26 @@
 //! CTXDispatcher(PATTERN1 [OUTPUT], ..., PATTERNN [OUTPUT])
 //! ```
 //!
-//! A packet leaves by the output of the first pattern that matches it. A pattern is a list of clauses `OFFSET/VALUE` or `OFFSET/VALUE/MASK` that must all
-//! hold, with VALUE and MASK in hexadecimal, or `-`, which matches everything. OUTPUT is a number, or `drop`. Where it is missing, it is one more
+//! A packet leaves by the output of the first pattern that matches it. OUTPUT is a number, or `drop`. Where it is missing, it is one more
 //! than the largest one before, as far as there are outputs; beyond them, packets that match `-` are dropped, and others leave by the last one.
+//!
+//! A pattern is `-`, which matches everything, or a list of terms that must all hold, with blanks or `&&` between them:
+//!
+//! - `OFFSET/VALUE` or `OFFSET/VALUE/MASK`: the packet's data has these bytes at OFFSET, in hexadecimal. An odd number of digits goes without
+//!   the first half of a byte, so that `9/6` looks at four bits only. Where VALUE and MASK differ in length, zeros follow the shorter one.
+//!   `ip+OFFSET/VALUE` is the same.
+//! - `ip proto PROTOCOL`: `9/` with the number of `tcp`, `udp`, `icmp`, another name, or a number.
+//! - `src host ADDR`, `dst host ADDR`: the address at offset 12 or 16.
+//! - `src port PORT`, `dst port PORT`: the number, or what a name stands for, at offset 20 or 22.
+//! - `agg`, `thread`: every packet.
+//! - `!OFFSET/VALUE`: packets without these bytes, as of Classifier.
+//!
+//! Words are for packets that begin with an IP header without options, as behind FlowStrip(14) or IPIn.
+//!
+//! A term whose VALUE is 0 under its MASK *matches every packet*, whatever it has there: `26/00000000/ffffffff`, `12/0/ffff`, `20/0000`,
+//! `dst port 0`. With it FastClick's language asks for a flow of its own for each value, as with `agg` for each aggregate and with `thread`
+//! for each thread; with Classifier it would be for packets that have zeros there. Flows are those of the flow manager here, and such terms do
+//! nothing more. What only says how FastClick keeps flows is accepted: `:HASH-n`, `:ARRAY` and `!` behind a term, and `keep` before OUTPUT.
 //!
 //! Packets that match no pattern leave by the last output if it is larger than all that are said or meant, and are dropped otherwise. Without any
 //! pattern all packets leave by output 0.
@@ -34,10 +51,15 @@
 //! d [1] -> Discard;
 //! ```
 //!
+//! # Differences from FastClick
+//! Patterns are tried in their order. A MASK is laid over VALUE digit by digit, where FastClick has its bytes in the order of the machine.
+//! What FastClick's program stops at is an error: `src net` and `dst net`, and offsets before the packet.
+//!
 //! # See also
 //! Classifier, IPClassifier, CTXManager
 
 use super::compiled::Compiled;
+use super::context_rule::{Rule, Target};
 use super::pattern::Pattern;
 use super::program::Program;
 use crate::flow::{tcp_in, udp_in};
@@ -108,11 +130,12 @@ fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Verdict)>, Verdict), C
     }
     let (mut rules, mut errors) = (Vec::new(), Vec::new());
     let (outputs, mut next) = (config.outputs(), 0);
-    for (i, rule) in texts.iter().enumerate() {
-        match read(rule) {
-            Ok((pattern, target)) => {
-                let verdict = verdict(target, pattern.clauses.is_empty(), &mut next, outputs);
-                rules.push((pattern, verdict));
+    let port = |name: &str| config.scope().port(name).or_else(|| router::service_port(name));
+    for (i, text) in texts.iter().enumerate() {
+        match Rule::parse(text, &port) {
+            Ok(rule) => {
+                let verdict = verdict(rule.target, rule.is_default, &mut next, outputs);
+                rules.push((rule.pattern, verdict));
             }
             Err(error) => errors.push(format!("pattern {i}: {error}")),
         }
@@ -154,33 +177,6 @@ fn leads_to(info: &Info, element: usize, output: usize) -> Option<&'static str> 
         (element, output) = (next, 0);
     }
     None
-}
-
-/// What a rule says of the output.
-enum Target {
-    Nothing,
-    Drop,
-    Output(usize),
-}
-
-/// Reads a rule.
-fn read(rule: &str) -> Result<(Pattern, Target), String> {
-    let mut words: Vec<&str> = rule.split_whitespace().collect();
-    let target = match words.last() {
-        Some(word) if *word == "drop" || word.starts_with('-') && word.len() > 1 => Target::Drop,
-        Some(word) => word.parse().map_or(Target::Nothing, Target::Output),
-        None => Target::Nothing,
-    };
-    if !matches!(target, Target::Nothing) {
-        words.pop();
-    }
-    // Classifier writes masks behind a percent sign.
-    let clause = |word: &&str| match word.match_indices('/').nth(1) {
-        Some((at, _)) => format!("{}%{}", &word[..at], &word[at + 1..]),
-        None => (*word).to_owned(),
-    };
-    let clauses: Vec<String> = words.iter().map(clause).collect();
-    Ok((Pattern::parse(&clauses.join(" "))?, target))
 }
 
 /// Where packets go; `next` is the output after the largest one so far.

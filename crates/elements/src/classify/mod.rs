@@ -17,6 +17,7 @@ mod assertion;
 mod classes;
 mod classifier;
 mod compiled;
+mod context_rule;
 mod ctx_dispatcher;
 mod cuts;
 mod expr;
