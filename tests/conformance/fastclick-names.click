@@ -4,7 +4,7 @@ t[0] -> CTXDPDKManager(s, BUILDER 1) -> c0 :: FlowCounter -> Discard; t[1] -> CT
 t[2] -> CTXDPDKCacheManager(s) -> c2 :: FlowCounter -> Discard; t[3] -> FlowDPDKManager(s) -> c3 :: FlowCounter -> Discard;
 t[4] -> FlowDPDKBuilderManager(BUILDER 1, DEVICE s) -> c4 :: FlowCounter -> Discard; t[5] -> FlowDPDKClassifier(s) -> c5 :: FlowCounter -> Discard;
 t[6] -> FlowIPManager_DPDK(100) -> c6 :: FlowCounter -> Discard; t[7] -> FlowIPManagerIMP_lazy(CAPACITY 100) -> c7 :: FlowCounter -> Discard;
-t[8] -> CTXManager -> lb :: CTXIPLoadBalancer(DST 10.0.0.1, DST 10.0.0.2) -> CheckIPHeader -> CheckUDPHeader -> IPPrint(to, TIMESTAMP false) -> IPMirror
+t[8] -> CTXManager -> lb :: CTXIPLoadBalancer(10.0.0.1, 10.0.0.2) -> CheckIPHeader -> CheckUDPHeader -> IPPrint(to, TIMESTAMP false) -> IPMirror
   -> CTXIPLoadBalancerReverse(10.0.0.9) -> CheckIPHeader -> CheckUDPHeader -> IPPrint(from, TIMESTAMP false) -> Discard;
 // The same number for packets of a flow, another one for those of the other flow.
 t[9] -> AggregateHash -> a :: AggregateCounter -> Discard;

@@ -15,7 +15,7 @@ FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowIPManager -> lb :: F
 // What servers answer comes from the balancer.
 FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowIPManager -> lb :: FlowIPLoadBalancer(10.0.0.1, VIP 10.0.0.9, DST 10.0.0.2) -> IPMirror -> FlowIPLoadBalancerReverse(lb)
   -> CheckIPHeader -> CheckUDPHeader -> IPPrint(TIMESTAMP false) -> Discard;
-//= lb :: FlowIPLoadBalancer has 1 routes
+//= lb :: FlowIPLoadBalancer has 2 routes
 //= 10.0.0.9.53 > 1.0.0.1.1: udp 16
 //= 10.0.0.9.54 > 1.0.0.1.1: udp 16
 //= 10.0.0.9.53 > 1.0.0.1.1: udp 16

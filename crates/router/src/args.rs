@@ -169,6 +169,18 @@ impl<'s, 'v> Args<'s, 'v> {
         self
     }
 
+    /// Any number of arguments, by position or keyword, each of one value or of several with blanks between them.
+    pub fn list<T: FromArg>(mut self, name: &'static str, values: &'v mut Vec<T>) -> Self {
+        let assign = Box::new(move |text: &str, scope: Scope<'_>| {
+            for word in text.split_whitespace() {
+                values.push(T::from_arg(word, scope)?);
+            }
+            Ok(())
+        });
+        self.slots.push(Slot { name, positional: true, mandatory: false, repeated: true, assign });
+        self
+    }
+
     /// All arguments that no other slot takes, in order.
     pub fn rest(mut self, words: &'v mut Vec<String>) -> Self {
         self.rest = Some(words);
@@ -238,7 +250,7 @@ fn keyword(word: &str) -> Option<(&str, &str)> {
     (starts && !value.is_empty()).then_some((name, value))
 }
 
-/// The texts that a slot takes: the last one under its name, or all if it may be repeated, or else the next position.
+/// The texts that a slot takes: the last one under its name, or all if it may be repeated, or else the next position, or all that are left.
 fn take<'w>(slot: &Slot<'_>, given: &mut [Given<'w>]) -> Vec<&'w str> {
     // A keyword ends the positional arguments.
     let position = given.iter().position(|given| given.state != State::Positioned);
@@ -252,17 +264,22 @@ fn take<'w>(slot: &Slot<'_>, given: &mut [Given<'w>]) -> Vec<&'w str> {
             texts.push((at, value));
         }
     }
-    if slot.positional
-        && let Some(at) = position
-        && given[at].state == State::Free
-        && (given[at].named.is_none() || (texts.is_empty() && slot.mandatory))
-    {
+    let mut next = position.filter(|_| slot.positional);
+    while let Some(at) = next.take_if(|at| is_in_place(slot, given, *at, texts.is_empty())) {
         given[at].state = State::Positioned;
         texts.push((at, given[at].word));
-        texts.sort_unstable_by_key(|&(at, _)| at);
+        next = Some(at + 1).filter(|_| slot.repeated);
     }
+    texts.sort_unstable_by_key(|&(at, _)| at);
     let first = if slot.repeated { 0 } else { texts.len().saturating_sub(1) };
     texts[first..].iter().map(|&(_, text)| text).collect()
+}
+
+/// Whether a positional slot takes the argument at this place, where it may be the slot's first one.
+fn is_in_place(slot: &Slot<'_>, given: &[Given<'_>], at: usize, is_first: bool) -> bool {
+    given.get(at).is_some_and(|given| {
+        given.state == State::Free && (given.named.is_none() || is_first && slot.mandatory)
+    })
 }
 
 /// The errors for arguments that no slot takes.

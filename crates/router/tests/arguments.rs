@@ -26,6 +26,12 @@ fn many(config: &mut Config<'_>) -> Made {
     Err(format!("{keys:?} {rest:?}").into())
 }
 
+fn list(config: &mut Config<'_>) -> Made {
+    let (mut list, mut b, mut others) = (Vec::<u8>::new(), None::<u8>, Vec::<u8>::new());
+    config.args().list("L", &mut list).required("B", &mut b).list("M", &mut others).finish()?;
+    Err(format!("{list:?} {b:?} {others:?}").into())
+}
+
 /// Typed(TYPE, TEXT): what TEXT is as a TYPE, with some names defined.
 fn typed(config: &mut Config<'_>) -> Made {
     let address = Ipv4Addr::new(10, 1, 2, 3);
@@ -61,8 +67,12 @@ fn typed(config: &mut Config<'_>) -> Made {
     }
 }
 
-static CLASSES: [Class; 3] =
-    [Class::new("Slots", slots), Class::new("Many", many), Class::new("Typed", typed)];
+static CLASSES: [Class; 4] = [
+    Class::new("Slots", slots),
+    Class::new("Many", many),
+    Class::new("List", list),
+    Class::new("Typed", typed),
+];
 
 /// Two interfaces: `eth0`, to which a gateway belongs, and `eth1`.
 const INTERFACES: InterfaceAddresses = InterfaceAddresses {
@@ -113,6 +123,12 @@ fn positions_and_keywords() {
         ("Slots(x 1)", "A: invalid number (expected integer, not 'x 1')"),
         ("Slots(1, C maybe)", "C: parse error (expected boolean, not 'maybe')"),
         ("Many(K 1, a, K 2, b c)", "[1, 2] [\"a\", \"b c\"]"),
+        ("List(1, 2 3, B 4)", "[1, 2, 3] Some(4) []"),
+        ("List(1, B 4, L 2, L 3 5)", "[1, 2, 3, 5] Some(4) []"),
+        ("List(B 4, M 6 7)", "[] Some(4) [6, 7]"),
+        ("List(1, 2)", "B: required argument missing"),
+        ("List(1, B 4, 5)", "too many arguments"),
+        ("List(1, 2 300, B 4)", "L: out of range, bound 255"),
     ] {
         assert_eq!(said(config), expected, "{config}");
     }

@@ -10,7 +10,7 @@
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
-//! - `DST` (Ethernet address), any number of times: the servers.
+//! - `DST` (Ethernet addresses), any number of times: the servers. They may also stand in front without the keyword.
 //! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of IPLoadBalancer. Addresses, ports and
 //!   connections are seen only where the IP header is marked.
 //!
@@ -37,6 +37,6 @@ pub(crate) const CLASS: Class = Class::new("L2LoadBalancer", create)
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut addresses, mut settings) = (Vec::<MacAddr>::new(), Settings::default());
-    settings.read(config.args().keywords("DST", &mut addresses)).finish()?;
+    settings.read(config.args().list("DST", &mut addresses)).finish()?;
     Ok(Box::new(PerPacket(Balancer(Servers::new(addresses, settings, config)?))))
 }

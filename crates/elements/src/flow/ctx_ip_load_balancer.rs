@@ -1,7 +1,7 @@
 //! Gives flows the address of one of several servers, in turn.
 //!
 //! ```click
-//! CTXIPLoadBalancer(DST ADDR, DST ADDR, ...)
+//! CTXIPLoadBalancer(ADDR, ADDR, ...)
 //! ```
 //!
 //! What FlowIPLoadBalancer does with LB_MODE `rr`; it is FastClick's element for use behind a CTXManager, but does with any flow manager. What
@@ -10,14 +10,14 @@
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
-//! - `DST` (address), any number of times: the servers. They may also stand without the keyword.
+//! - `DST` (addresses), any number of times: the servers. They may also stand in front without the keyword.
 //!
 //! # Handlers
 //! Those of FlowIPLoadBalancer.
 //!
 //! # Example
 //! ```click
-//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> CTXManager -> CTXIPLoadBalancer(DST 10.0.0.2, DST 10.0.0.3) -> Discard
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> CTXManager -> CTXIPLoadBalancer(10.0.0.2, 10.0.0.3) -> Discard
 //! ```
 //!
 //! # See also
@@ -37,6 +37,6 @@ pub(crate) const CLASS: Class = Class {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut addresses = Vec::new();
-    config.args().keywords("DST", &mut addresses).finish()?;
+    config.args().list("DST", &mut addresses).finish()?;
     flow_ip_load_balancer::make(config, addresses, Ipv4Addr::UNSPECIFIED)
 }

@@ -11,7 +11,7 @@
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
-//! - `DST` (address), any number of times: the servers.
+//! - `DST` (addresses), any number of times: the servers. They may also stand in front without the keyword.
 //! - `VIP` (address): this balancer's own address, for FlowIPLoadBalancerReverse.
 //! - `LB_MODE` (default `rr`): how a server is chosen: `rr` or `wrr`, one after the other; `awrr`, the same, but those with less load more
 //!   often; `least`, the one with the least load, the first of several; `pow2`, of two at random the one with less load; `hash` or `hash_crc`,

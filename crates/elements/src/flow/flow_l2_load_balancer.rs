@@ -10,7 +10,7 @@
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
-//! - `DST` (Ethernet address), any number of times: the servers.
+//! - `DST` (Ethernet addresses), any number of times: the servers. They may also stand in front without the keyword.
 //! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of FlowIPLoadBalancer.
 //! - `VIP` (address): accepted.
 //!
@@ -41,7 +41,7 @@ pub(crate) const CLASS: Class = Class::new("FlowL2LoadBalancer", create)
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut addresses, mut settings, mut vip) =
         (Vec::<MacAddr>::new(), Settings::default(), Ipv4Addr::UNSPECIFIED);
-    let args = config.args().keywords("DST", &mut addresses).keyword("VIP", &mut vip);
+    let args = config.args().list("DST", &mut addresses).keyword("VIP", &mut vip);
     settings.read(args).finish()?;
     Ok(Box::new(PerPacket(FlowBalancer::new(Servers::new(addresses, settings, config)?))))
 }

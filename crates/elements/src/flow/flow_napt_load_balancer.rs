@@ -15,8 +15,8 @@
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
-//! - `DST` (address), any number of times: the servers.
-//! - `SIP` (address), as many times: the address towards each server.
+//! - `DST` (addresses), any number of times: the servers. They may also stand in front without the keyword.
+//! - `SIP` (addresses), as many: the address towards each server.
 //! - `STATE` (boolean, default true): whether TCP flows must begin with a SYN, and the end of a connection, by a RST or a FIN of each side, frees
 //!   its port before the flow is over.
 //!
@@ -26,7 +26,7 @@
 //! # Example
 //! ```click
 //! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> FlowIPManager(TIMEOUT 60)
-//!   -> FlowNAPTLoadBalancer(DST 10.0.0.2, DST 10.0.0.3, SIP 10.0.0.1, SIP 10.0.0.1) -> Discard
+//!   -> FlowNAPTLoadBalancer(DST 10.0.0.2, DST 10.0.0.3, SIP 10.0.0.1 10.0.0.1) -> Discard
 //! ```
 //!
 //! # See also
@@ -70,8 +70,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut servers, mut sources, mut state) = (Vec::new(), Vec::new(), true);
     config
         .args()
-        .keywords("DST", &mut servers)
-        .keywords("SIP", &mut sources)
+        .list("DST", &mut servers)
+        .list("SIP", &mut sources)
         .keyword("STATE", &mut state)
         .finish()?;
     if servers.is_empty() {

@@ -12,7 +12,7 @@
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
-//! - `DST` (address), any number of times: the servers.
+//! - `DST` (addresses), any number of times: the servers. They may also stand in front without the keyword.
 //! - `VIP` (address): this balancer's own address, for IPLoadBalancerReverse.
 //! - `LB_MODE` (default `rr`): how a server is chosen: `rr` or `wrr`, one after the other; `awrr`, the same, but those with less load more
 //!   often; `least`, the one with the least load, the first of several; `pow2`, of two at random the one with less load; `hash` or `hash_crc`,
@@ -68,7 +68,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 pub(crate) fn servers(config: &mut Config<'_>) -> Result<Servers<Ipv4Addr>, ConfigError> {
     let (mut addresses, mut vip) = (Vec::new(), Ipv4Addr::UNSPECIFIED);
     let mut settings = Settings::default();
-    let args = config.args().keywords("DST", &mut addresses).required("VIP", &mut vip);
+    let args = config.args().list("DST", &mut addresses).required("VIP", &mut vip);
     settings.read(args).finish()?;
     servers_of(config, addresses, vip, settings)
 }
