@@ -8,15 +8,15 @@
 //! do those of new flows for which there is no room. CTXDispatcher sorts packets with or without a flow.
 //!
 //! FlowClassifier and FlowManager are older names for it. They are FastClick's elements, which also look at what the CTXDispatchers downstream ask for.
-//! CTXDPDKManager, CTXDPDKBuilderManager, CTXDPDKCacheManager, FlowDPDKManager, FlowDPDKBuilderManager and FlowDPDKClassifier are those that leave some of
-//! that to a network card; they have the further argument DEVICE, and do the same.
+//! CTXDPDKManager, CTXDPDKBuilderManager, CTXDPDKCacheManager, FlowDPDKManager, FlowDPDKBuilderManager, FlowDPDKCacheManager and FlowDPDKClassifier are
+//! those that leave some of that to a network card; they have the further argument DEVICE, and do the same.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
 //! - `CAPACITY` (integer, default 65536), `TIMEOUT` (integer, default 60): as of FlowIPManager.
-//! - `RESERVE`, `AGGCACHE`, `CACHESIZE`, `CACHERINGSIZE`, `BUILDER`, `EARLYDROP`, `CLEAN_TIMER`, `NOCUT`, `ORDERED`, `OPTIMIZE`, `VERBOSE`, `AGGTRUST`,
-//!   `CONTEXT`: FastClick's; accepted.
+//! - `RESERVE`, `AGGCACHE`, `CACHESIZE`, `CACHERINGSIZE`, `BUILDER`, `EARLYDROP`, `CLEAN_TIMER`, `NOCUT`, `ORDERED`, `OPTIMIZE`, `VERBOSE`, `VERBOSE_FCB`,
+//!   `AGGTRUST`, `CONTEXT`, `RELEASE`: FastClick's; accepted. Flows that are over are always released.
 //! - `DEVICE` (element, first argument, of the names with DPDK only): accepted.
 //!
 //! # Handlers
@@ -56,6 +56,8 @@ pub(crate) const FLOW_DPDK: Class = Class { name: "FlowDPDKManager", ..DPDK };
 /// See [`DPDK`].
 pub(crate) const FLOW_DPDK_BUILDER: Class = Class { name: "FlowDPDKBuilderManager", ..DPDK };
 /// See [`DPDK`].
+pub(crate) const FLOW_DPDK_CACHE: Class = Class { name: "FlowDPDKCacheManager", ..DPDK };
+/// See [`DPDK`].
 pub(crate) const FLOW_DPDK_CLASSIFIER: Class = Class { name: "FlowDPDKClassifier", ..DPDK };
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -72,7 +74,7 @@ fn create_from(
     mut device: Option<ElementName>,
 ) -> Result<Box<dyn Element>, ConfigError> {
     let mut settings = Settings { timeout: 60, ..Settings::default() };
-    let mut accepted: [String; 13] = Default::default();
+    let mut accepted: [String; 15] = Default::default();
     let names = [
         "RESERVE",
         "AGGCACHE",
@@ -85,8 +87,10 @@ fn create_from(
         "ORDERED",
         "OPTIMIZE",
         "VERBOSE",
+        "VERBOSE_FCB",
         "AGGTRUST",
         "CONTEXT",
+        "RELEASE",
     ];
     let mut args = config.args();
     if let Some(device) = &mut device {

@@ -73,6 +73,7 @@ pub const CLASSES: &[&Class] = &[
     &ctx_manager::DPDK_CACHE,
     &ctx_manager::FLOW_DPDK,
     &ctx_manager::FLOW_DPDK_BUILDER,
+    &ctx_manager::FLOW_DPDK_CACHE,
     &ctx_manager::FLOW_DPDK_CLASSIFIER,
     &flow_counter::CLASS,
     &flow_ip_load_balancer::CLASS,
