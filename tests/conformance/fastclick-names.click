@@ -28,3 +28,14 @@ Script(wait 1, print $(q.ipaddr) $(c0.count)$(c1.count)$(c2.count)$(c3.count)$(c
 //! then
 Idle -> AggregateHash(9) -> Discard;
 //! error bad number of bits
+//! then
+// Older names of balancers.
+FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowClassifier -> lb :: FlowSimpleIPLoadBalancer(10.0.0.1, 10.0.0.2) -> IPPrint(to, TIMESTAMP false) -> IPMirror
+  -> FlowSimpleIPLoadBalancerReverse(10.0.0.9) -> IPPrint(from, TIMESTAMP false) -> Discard;
+//= lb :: FlowSimpleIPLoadBalancer has 2 routes
+//= to: 1.0.0.1.1 > 10.0.0.1.53: udp 16
+//= from: 10.0.0.9.53 > 1.0.0.1.1: udp 16
+//= to: 1.0.0.1.2 > 10.0.0.2.53: udp 16
+//= from: 10.0.0.9.53 > 1.0.0.1.2: udp 16
+//= to: 1.0.0.1.1 > 10.0.0.1.53: udp 16
+//= from: 10.0.0.9.53 > 1.0.0.1.1: udp 16

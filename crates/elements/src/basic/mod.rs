@@ -41,7 +41,7 @@ pub(crate) mod rate_average;
 mod search;
 mod self_test;
 mod set_anno_byte;
-mod set_crc32;
+pub(crate) mod set_crc32;
 mod set_packet_type;
 mod set_timestamp;
 mod set_timestamp_delta;

@@ -35,7 +35,7 @@ pub(crate) const CLASS: Class = Class::new("SetCRC32", create).doc(include_str!(
 pub(crate) const BYTES: usize = 4;
 
 /// The polynomial 0x04c11db7, not reflected, from all ones on, not inverted; 16 bytes at a time.
-static CRC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_MPEG_2);
+pub(crate) static CRC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_MPEG_2);
 
 /// The same from zeros on.
 static FROM_ZEROS: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&Algorithm { init: 0, ..CRC_32_MPEG_2 });

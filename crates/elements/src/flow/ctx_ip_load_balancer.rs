@@ -7,6 +7,8 @@
 //! What FlowIPLoadBalancer does with LB_MODE `rr`; it is FastClick's element for use behind a CTXManager, but does with any flow manager. What
 //! servers answer goes back through a CTXIPLoadBalancerReverse.
 //!
+//! FlowSimpleIPLoadBalancer is an older name for it.
+//!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
@@ -34,6 +36,8 @@ pub(crate) const CLASS: Class = Class {
     doc: include_str!("ctx_ip_load_balancer.rs"),
     ..flow_ip_load_balancer::CLASS
 };
+/// An older name.
+pub(crate) const SIMPLE: Class = Class { name: "FlowSimpleIPLoadBalancer", ..CLASS };
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut addresses = Vec::new();

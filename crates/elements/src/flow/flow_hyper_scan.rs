@@ -37,6 +37,7 @@
 //! CTXIDSMatcher, RegexMatcher, TCPReorder, FlowIPManager
 
 use super::NO_FLOW;
+use super::payload::payload;
 use super::scanner::{Place, Scanner};
 use super::space::Space;
 use packet::Packet;
@@ -44,7 +45,6 @@ use regex_automata::util::syntax;
 use router::{
     Args, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Merge, PerPacket, Simple, Verdict,
 };
-use wire::{ip_proto, ipv4, tcp, udp};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -102,19 +102,6 @@ fn syntax_of(flags: &str) -> Result<syntax::Config, ConfigError> {
         };
     }
     Ok(syntax)
-}
-
-/// What is behind the headers of a packet, if it is of TCP or UDP.
-fn payload(packet: &Packet) -> Option<&[u8]> {
-    let (network, transport) = (packet.network()?, packet.transport()?);
-    let ip = ipv4::Header::new_checked(network).ok().filter(|ip| !ip.is_fragment())?;
-    let header = match ip.protocol() {
-        ip_proto::TCP => tcp::Header::new_checked(transport).ok()?.header_len(),
-        ip_proto::UDP => udp::HEADER_LEN,
-        _ => return None,
-    };
-    let len = usize::from(ip.total_len()).checked_sub(ip.header_len())?.min(transport.len());
-    transport.get(header..len)
 }
 
 impl Simple for FlowHyperScan {

@@ -8,6 +8,8 @@ mod balancer;
 mod between;
 mod connections;
 mod consistency_check;
+mod ctx_ascii_print;
+mod ctx_crc;
 mod ctx_ids_matcher;
 mod ctx_ip_load_balancer;
 mod ctx_manager;
@@ -39,6 +41,7 @@ mod ip_out;
 pub(crate) mod key;
 mod mappings;
 mod messages;
+mod payload;
 mod scanner;
 mod segment;
 mod shared;
@@ -64,7 +67,12 @@ use router::Class;
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
     &consistency_check::CLASS,
+    &ctx_ascii_print::CLASS,
+    &ctx_ascii_print::FLOW,
+    &ctx_crc::CLASS,
+    &ctx_crc::FLOW,
     &ctx_ip_load_balancer::CLASS,
+    &ctx_ip_load_balancer::SIMPLE,
     &ctx_manager::CLASS,
     &ctx_manager::CLASSIFIER,
     &ctx_manager::MANAGER,

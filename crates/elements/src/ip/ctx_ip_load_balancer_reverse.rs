@@ -7,6 +7,8 @@
 //! Sets the source address of packets with a marked IP header to IP. Checksums stay right. Packets without an IP header are dropped. It is
 //! FastClick's element for what comes back from the servers of a CTXIPLoadBalancer.
 //!
+//! FlowSimpleIPLoadBalancerReverse is an older name for it.
+//!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
@@ -33,6 +35,8 @@ use std::net::Ipv4Addr;
 pub(crate) const CLASS: Class = Class::new("CTXIPLoadBalancerReverse", create)
     .processing("h/h")
     .doc(include_str!("ctx_ip_load_balancer_reverse.rs"));
+/// An older name.
+pub(crate) const SIMPLE: Class = Class { name: "FlowSimpleIPLoadBalancerReverse", ..CLASS };
 
 struct CtxIpLoadBalancerReverse {
     address: Ipv4Addr,

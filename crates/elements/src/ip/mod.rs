@@ -115,6 +115,7 @@ pub const CLASSES: &[&Class] = &[
     &ip_load_balancer_reverse::CLASS,
     &ip_load_balancer_reverse::FLOW,
     &ctx_ip_load_balancer_reverse::CLASS,
+    &ctx_ip_load_balancer_reverse::SIMPLE,
     &ip_rr_switch::CLASS,
     &ip_rr_switch::IP_FLOW,
     &ip_rr_switch::FLOW,

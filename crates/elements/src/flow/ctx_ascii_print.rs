@@ -1,0 +1,63 @@
+//! Prints the text that packets carry.
+//!
+//! ```click
+//! CTXASCIIPrint([KEYWORDS])
+//! ```
+//!
+//! Prints a line `Content of the stream:` for each packet that carries something, and that itself. It is what is behind TCP and UDP headers, where an IP header
+//! is marked, and all of other packets. Bytes that are no printable characters are points; newlines stay. Passes packets on.
+//!
+//! FlowASCIIPrint is an older name. They are FastClick's elements, for streams between TCPIn and TCPOut; here they may stand anywhere.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! - `ACTIVE` (boolean, default true): whether it prints.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> CTXManager -> CTXASCIIPrint -> Discard
+//! ```
+//!
+//! # See also
+//! Print, FlowPrint, CTXCRC, TCPIn
+
+use super::payload::content;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("CTXASCIIPrint", create).processing("h/h").doc(include_str!("ctx_ascii_print.rs"));
+/// An older name.
+pub(crate) const FLOW: Class = Class { name: "FlowASCIIPrint", ..CLASS };
+
+struct CtxAsciiPrint {
+    is_active: bool,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut is_active = true;
+    config.args().keyword("ACTIVE", &mut is_active).finish()?;
+    Ok(Box::new(PerPacket(CtxAsciiPrint { is_active })))
+}
+
+/// A byte as a terminal can show it.
+fn shown(byte: u8) -> char {
+    let is_text = byte.is_ascii_graphic() || matches!(byte, b' ' | b'\n');
+    if is_text { char::from(byte) } else { '.' }
+}
+
+impl Simple for CtxAsciiPrint {
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let content = content(packet);
+        if self.is_active && !content.is_empty() {
+            cx.log("Content of the stream:");
+            cx.log(&content.iter().map(|&byte| shown(byte)).collect::<String>());
+        }
+        Verdict::Pass
+    }
+}

@@ -1,0 +1,85 @@
+//! Computes a check of the data of each flow.
+//!
+//! ```click
+//! CTXCRC
+//! ```
+//!
+//! Computes a CRC-32 of what the packets of a flow carry, one after the other: of what is behind TCP and UDP headers, where an IP header is marked, and of all of
+//! other packets. It is the one of SetCRC32: of the polynomial 0x04c11db7, not reflected, from all ones on, not inverted. Passes packets on. A flow manager
+//! upstream tells flows apart; packets without a flow are dropped. For data to be in order, and to count once, a TCPReorder or a TCPIn stands in front of it.
+//!
+//! FlowCRC is an older name. They are FastClick's elements, which are there to be a load for measurements.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! None.
+//!
+//! # Handlers
+//! - `crc` (read): the check, in hexadecimal, of the flow that a packet came of last; nothing before there was one. FastClick has no handler for it.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> MarkIPHeader(14) -> CTXManager -> CTXCRC -> Discard
+//! ```
+//!
+//! # Differences from FastClick
+//! Its numbers are others. No packet leaves by output 1, which is for streams that are closed.
+//!
+//! # See also
+//! SetCRC32, CTXASCIIPrint, FlowHyperScan, CTXManager, TCPIn
+
+use super::NO_FLOW;
+use super::payload::content;
+use super::space::Space;
+use crate::basic::set_crc32::CRC;
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Simple, Verdict};
+use std::any::Any;
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("CTXCRC", create).ports("1/1-2").processing("h/h").doc(include_str!("ctx_crc.rs"));
+/// An older name.
+pub(crate) const FLOW: Class = Class { name: "FlowCRC", ..CLASS };
+
+struct CtxCrc {
+    /// The checks of flows.
+    flows: Space<u32>,
+    last: Option<u32>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    config.args().finish()?;
+    Ok(Box::new(PerPacket(CtxCrc { flows: Space::default(), last: None })))
+}
+
+impl Simple for CtxCrc {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.flows.connect(cx)
+    }
+
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let Some((check, new)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
+        let mut digest = if new { CRC.digest() } else { CRC.digest_with_initial(*check) };
+        digest.update(content(packet));
+        *check = digest.finalize();
+        self.last = Some(*check);
+        Verdict::Pass
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.flows.give()))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Space<u32>>() {
+            self.flows.adopt(cx, *state, Some);
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("crc", |e: &mut CtxCrc, _| e.last.map_or(String::new(), |check| format!("{check:08x}")));
+    }
+}
