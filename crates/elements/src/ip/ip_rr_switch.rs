@@ -29,18 +29,17 @@
 //! ```
 //!
 //! # See also
-//! RoundRobinSwitch, HashSwitch, AggregateIPFlows
+//! FlowMinLoadSwitch, RoundRobinSwitch, HashSwitch, AggregateIPFlows
 
+use super::flow_outputs::FlowOutputs;
 use super::header::{NO_HEADER, header};
-use crate::rewrite::flow_id::{FlowId, Key};
+use crate::rewrite::flow_id::FlowId;
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, TableSize,
-    Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
 };
 use std::any::Any;
 use std::collections::HashMap;
-use std::hash::RandomState;
 use wire::ip_proto;
 
 /// The class.
@@ -55,25 +54,12 @@ pub(crate) const IP_FLOW: Class = Class { name: "IPFlowRRSwitch", ..CLASS };
 pub(crate) const FLOW: Class = Class { name: "FlowRRSwitch", ..CLASS };
 
 struct IpRrSwitch {
-    /// Outputs by flow. Its hasher has a secret, so that nobody can send flows that collide.
-    flows: HashMap<FlowId, usize>,
-    capacity: usize,
-    outputs: usize,
+    flows: FlowOutputs,
     last: usize,
-    /// For flows that there is no room for.
-    seed: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut max, mut capacity) = (config.outputs() as u32, TableSize(65536));
-    config.args().keyword("MAX", &mut max).keyword("CAPACITY", &mut capacity).finish()?;
-    let outputs = max as usize;
-    if outputs == 0 || outputs > config.outputs() {
-        return Err(format!("MAX: between 1 and {} expected", config.outputs()).into());
-    }
-    // With its room from the beginning, the table never grows while packets come.
-    let flows = HashMap::with_capacity_and_hasher(capacity.0, RandomState::new());
-    Ok(Box::new(PerPacket(IpRrSwitch { flows, capacity: capacity.0, outputs, last: 0, seed: config.seed() })))
+    Ok(Box::new(PerPacket(IpRrSwitch { flows: FlowOutputs::new(config)?, last: 0 })))
 }
 
 /// The flow of a packet.
@@ -91,29 +77,21 @@ impl Simple for IpRrSwitch {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let Some(flow) = flow(packet) else { return Verdict::Drop(NO_HEADER) };
-        if let Some(&output) = self.flows.get(&flow) {
-            return Verdict::Output(output);
-        }
-        if self.flows.len() >= self.capacity {
-            let hash = Key { map: 0, id: flow }.hash(self.seed);
-            return Verdict::Output(hash as usize % self.outputs);
-        }
-        self.last = (self.last + 1) % self.outputs;
-        self.flows.insert(flow, self.last);
-        Verdict::Output(self.last)
+        let (last, outputs) = (&mut self.last, self.flows.outputs());
+        Verdict::Output(self.flows.of(flow, || {
+            *last = (*last + 1) % outputs;
+            *last
+        }))
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new((std::mem::take(&mut self.flows), self.last)))
+        Some(Box::new((self.flows.give(), self.last)))
     }
 
-    /// Flows keep their outputs, as far as these are there.
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         if let Ok(state) = state.downcast::<(HashMap<FlowId, usize>, usize)>() {
-            let (old, last) = *state;
-            let known = old.into_iter().filter(|(_, output)| *output < self.outputs);
-            self.flows.extend(known.take(self.capacity));
-            self.last = last % self.outputs;
+            self.flows.adopt(state.0);
+            self.last = state.1 % self.flows.outputs();
         }
         Ok(())
     }

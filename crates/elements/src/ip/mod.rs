@@ -14,6 +14,8 @@ mod encap;
 mod erase_ip_payload;
 pub(crate) mod error_limit;
 mod fix_ip_src;
+mod flow_min_load_switch;
+mod flow_outputs;
 mod get_ip_address;
 mod gtp_decap;
 mod gtp_encap;
@@ -37,6 +39,7 @@ mod network_direction_swap;
 mod network_header_fields_rewriter;
 mod partial;
 mod rip_send;
+mod rss_hash_switch;
 #[cfg(test)]
 pub(crate) mod samples;
 mod set_ip_address;
@@ -116,6 +119,8 @@ pub const CLASSES: &[&Class] = &[
     &ip_load_balancer_reverse::FLOW,
     &ctx_ip_load_balancer_reverse::CLASS,
     &ctx_ip_load_balancer_reverse::SIMPLE,
+    &flow_min_load_switch::CLASS,
+    &rss_hash_switch::CLASS,
     &ip_rr_switch::CLASS,
     &ip_rr_switch::IP_FLOW,
     &ip_rr_switch::FLOW,
