@@ -58,7 +58,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use IPRewriter, AddressTranslator, ProtocolTranslator46 or ProtocolTranslator64", &["NAT624", "Nat624", "NetAddressTranslator",
         "ProtocolTranslator", "Rewriter", "Rewriter2", "MappingCreator", "IPLBMapper"]),
     ("use RoundRobinIPMapper", &["IPRoundRobinMapper"]),
-    ("use FastTCPFlows, TCPIPSend, or a real host", &["TCPAck", "TCPBuffer", "TCPConn", "TCPDemux", "TCPReflector",
+    ("use FastTCPFlows, TCPIPSend, or a real host", &["TCPAck", "TCPBuffer", "TCPConn", "TCPDemux",
         "StatelessTCPResponder", "ToyTCP", "WebGen", "CopyFlowID", "CopyTCPSeq", "TCPSYNACKControl", "SnoopTCP",
         "TCPConnectionMonitor"]),
     ("header compression is not built", &["RFC2507Comp", "RFC2507Decomp", "RFC2507c", "RFC2507d"]),

@@ -114,6 +114,7 @@ pub const CLASSES: &[&Class] = &[
     &transport::store_time_seq_record::OF_ICMP,
     &transport::store_time_seq_record::OF_ANY,
     &transport::tcp_ip_send::CLASS,
+    &transport::tcp_reflector::CLASS,
     &ip_load_balancer::CLASS,
     &ip_load_balancer_reverse::CLASS,
     &ip_load_balancer_reverse::FLOW,

@@ -18,5 +18,6 @@ pub(super) mod store_time_seq_record;
 pub(super) mod strip_transport_header;
 pub(super) mod tcp_fragmenter;
 pub(super) mod tcp_ip_send;
+pub(super) mod tcp_reflector;
 pub(super) mod udp_ip_encap;
 pub(super) mod unstrip_transport_header;
