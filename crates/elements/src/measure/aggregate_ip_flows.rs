@@ -11,7 +11,7 @@
 //!
 //! Where fragments are taken care of, a fragment and everything between the same hosts behind it waits for the fragment
 //! timeout, so that all fragments of a packet get the flow's number. At most 1,024 packets wait; beyond that, those that
-//! wait longest between these hosts leave early.
+//! wait longest between these hosts leave early. A fragment whose flow does not show leaves by output 1, or is dropped.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
@@ -31,7 +31,7 @@
 //!
 //! # Handlers
 //! - `flows` (read): flows known at present.
-//! - `clear` (write, button): forgets all flows.
+//! - `clear` (write, button): emits the packets that wait, and forgets all flows.
 //!
 //! # Example
 //! ```click
@@ -249,7 +249,7 @@ impl AggregateIpFlows {
             head.packet.set_anno(Anno::AGGREGATE, first.packet.anno(Anno::AGGREGATE));
             head.packet.set_paint(first.packet.paint());
         }
-        let Some(key) = head.key else { return cx.drop(head.packet, "fragment of an unknown flow") };
+        let Some(key) = head.key else { return self.fail(cx, head.packet, "fragment of an unknown flow") };
         if head.seen.fragment {
             for other in queue.iter_mut().filter(|other| other.seen.id == head.seen.id && other.key.is_none())
             {
@@ -303,7 +303,22 @@ impl AggregateIpFlows {
         );
     }
 
-    fn clear(&mut self) {
+    /// Emits everything that waits: those hosts' packets first of which the first is oldest.
+    fn release_all(&mut self, cx: &mut Cx<'_>) {
+        let age = |(hosts, queue): (&Hosts, &VecDeque<Waiting>)| {
+            Some((queue.front()?.packet.timestamp_ns(), *hosts, queue.len()))
+        };
+        let mut waiting: Vec<_> = self.waiting.iter().filter_map(age).collect();
+        waiting.sort_unstable();
+        let mut out = cx.batch();
+        for (_, hosts, count) in waiting {
+            (0..count).for_each(|_| self.release_head(cx, hosts, &mut out));
+        }
+        self.waiting.clear();
+        cx.emit(0, out);
+    }
+
+    fn end_flows(&mut self) {
         let all = self.flows.clear();
         all.iter().for_each(|(key, flow)| self.tell(key, flow));
     }
@@ -389,7 +404,7 @@ impl Element for AggregateIpFlows {
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {
-        self.clear();
+        self.end_flows();
         if let Some(trace) = &mut self.trace {
             let _ = trace.head("");
             let _ = trace.file.write_all(b"</trace>\n").and_then(|()| trace.file.flush());
@@ -419,8 +434,9 @@ impl Element for AggregateIpFlows {
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("flows", |e: &mut AggregateIpFlows, _| e.flows.table.len());
-        h.write("clear", |e: &mut AggregateIpFlows, _, _| {
-            e.clear();
+        h.write("clear", |e: &mut AggregateIpFlows, cx, _| {
+            e.release_all(cx);
+            e.end_flows();
             Ok(())
         })
         .as_button();

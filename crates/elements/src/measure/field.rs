@@ -45,6 +45,7 @@ const NAMES: &[(&str, Base, u32, u32)] = {
         ("sport", UDP, 0, 16), ("dport", UDP, 16, 16), ("len", UDP, 32, 16), ("sum", UDP, 48, 16), ("csum", UDP, 48, 16),
         ("sport", TCP, 0, 16), ("dport", TCP, 16, 16), ("seq", TCP, 32, 32), ("seqno", TCP, 32, 32),
         ("ackno", TCP, 64, 32), ("hl", TCP, 96, 4), ("flags", TCP, 104, 8), ("urg", TCP, 106, 1), ("ack", TCP, 107, 1),
+        ("ackf", TCP, 107, 1),
         ("psh", TCP, 108, 1), ("push", TCP, 108, 1), ("rst", TCP, 109, 1), ("syn", TCP, 110, 1), ("fin", TCP, 111, 1),
         ("win", TCP, 112, 16), ("window", TCP, 112, 16), ("sum", TCP, 128, 16), ("csum", TCP, 128, 16), ("urp", TCP, 144, 16),
         ("type", ICMP, 0, 8), ("code", ICMP, 8, 8), ("sum", ICMP, 16, 16), ("csum", ICMP, 16, 16),

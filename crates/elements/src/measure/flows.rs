@@ -14,7 +14,7 @@ pub(super) struct Key {
 }
 
 /// Two hosts and a protocol, the smaller address first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Hosts {
     pub(super) low: Ipv4Addr,
     pub(super) high: Ipv4Addr,
