@@ -10,6 +10,7 @@ mod flow_dump;
 mod form;
 mod from_ip_summary_dump;
 mod from_min_dump;
+mod from_net_flow_summary_dump;
 mod from_tcpdump;
 mod maker;
 mod min_dump;
@@ -28,6 +29,7 @@ use router::Class;
 pub const CLASSES: &[&Class] = &[
     &from_ip_summary_dump::CLASS,
     &from_min_dump::CLASS,
+    &from_net_flow_summary_dump::CLASS,
     &from_tcpdump::CLASS,
     &to_ip_flow_dumps::CLASS,
     &to_ip_summary_dump::CLASS,

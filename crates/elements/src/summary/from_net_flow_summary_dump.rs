@@ -1,0 +1,178 @@
+//! Reads packets from a text of NetFlow records.
+//!
+//! ```click
+//! FromNetFlowSummaryDump(FILENAME [, KEYWORDS])
+//! ```
+//!
+//! Makes an IP packet of each line of a file, which has 15 or more fields between bars (`|`). Counted from 0 they are: source and
+//! destination address (0, 1), numbers of the interfaces by which the flow came and left (3, 4), packets and bytes (5, 6), the times of its first
+//! and last packet in seconds (7, 8), source and destination port (9, 10), TCP flags (12), protocol (13) and type of service (14); the
+//! others do not matter. Empty lines and those that begin with `!` or `#` are passed over. A packet stands for all of its flow, by the
+//! annotations of extra packets and extra length; its time is that of the flow's last packet, its first time that of the first. FILENAME can be
+//! `-` for standard input. Files may be compressed with gzip or xz.
+//!
+//! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
+//!
+//! # Arguments
+//! - `FILENAME`: the file.
+//! - `STOP` (boolean, default false): whether to stop the driver at the end.
+//! - `ACTIVE` (boolean, default true): whether packets are emitted.
+//! - `MULTIPACKET` (boolean, default false): whether a flow is as many packets as it had, their times spread evenly.
+//! - `LINK` (`input`, `output` or `both`, default `input`): the interface that the paint annotation names, 255 at most; `both` puts the
+//!   input in the upper four bits and the output in the lower four, 15 at most each.
+//! - `ZERO` (boolean): accepted; what the lines do not say is always zero.
+//!
+//! # Handlers
+//! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
+//! - `count` (read): packets emitted.
+//! - `filename`, `sampling_prob`, `encap` (read): the file, 1, and `IP`.
+//! - `filesize`, `filepos` (read): the file's bytes (`-` if unknown or compressed), and how far it has been read.
+//!
+//! # Example
+//! ```click
+//! FromNetFlowSummaryDump(flows.txt, STOP true) -> ToIPSummaryDump(-, FIELDS timestamp ip_src ip_dst ip_proto count)
+//! ```
+//!
+//! # See also
+//! FromIPSummaryDump, FromDump
+
+use super::form::parse_time;
+use super::maker::{Defaults, Maker};
+use super::record_source::{RecordSource, Records};
+use crate::capture::encap::Encap;
+use device::capture::LinkType;
+use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, FromArg, Residency, Scope};
+use std::io::{BufRead, Read};
+use std::net::Ipv4Addr;
+use wire::ip_proto;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FromNetFlowSummaryDump", create)
+    .ports("0/1")
+    .residency(Residency::Exclusive)
+    .activity(Activity::Always)
+    .doc(include_str!("from_net_flow_summary_dump.rs"));
+
+/// The longest line.
+const LINE_MAX: u64 = 1 << 20;
+/// Fields of a line, at least.
+const FIELDS: usize = 15;
+
+/// The interface that the paint annotation names.
+#[derive(Clone, Copy, Debug, Default)]
+enum Link {
+    #[default]
+    Input,
+    Output,
+    Both,
+}
+
+impl FromArg for Link {
+    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
+        match text {
+            "input" => Ok(Link::Input),
+            "output" => Ok(Link::Output),
+            "both" => Ok(Link::Both),
+            _ => Err(format!("expected 'input', 'output' or 'both', not '{text}'")),
+        }
+    }
+}
+
+impl Link {
+    fn paint(self, input: u64, output: u64) -> u8 {
+        match self {
+            Link::Input => input.min(255) as u8,
+            Link::Output => output.min(255) as u8,
+            Link::Both => ((input.min(15) << 4) | output.min(15)) as u8,
+        }
+    }
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut filename, mut stop, mut active) = (FileName::default(), false, true);
+    let (mut zero, mut multipacket, mut link) = (true, false, Link::default());
+    config
+        .args()
+        .required("FILENAME", &mut filename)
+        .keyword("STOP", &mut stop)
+        .keyword("ACTIVE", &mut active)
+        .keyword("ZERO", &mut zero)
+        .keyword("MULTIPACKET", &mut multipacket)
+        .keyword("LINK", &mut link)
+        .finish()?;
+    config.shared(|| Ok(Encap::known(LinkType::RawIp)))?;
+    let name = if filename.0 == "-" { "<stdin>" } else { &filename.0 };
+    let flows = Box::new(FlowLines { bytes: None, name: name.to_owned(), link, complained: false });
+    let mut e = RecordSource::new(config, &filename.0, flows);
+    (e.stop, e.active, e.multipacket) = (stop, active, multipacket);
+    Ok(Box::new(e))
+}
+
+/// The lines of a file.
+struct FlowLines {
+    bytes: Option<Box<dyn BufRead + Send>>,
+    name: String,
+    link: Link,
+    complained: bool,
+}
+
+impl Records for FlowLines {
+    fn open(&mut self, bytes: Box<dyn BufRead + Send>) {
+        self.bytes = Some(bytes);
+    }
+
+    fn next(&mut self, cx: &Cx<'_>) -> Option<Maker> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let got = Read::take(self.bytes.as_mut()?, LINE_MAX).read_until(b'\n', &mut line);
+            if !got.is_ok_and(|got| got > 0) {
+                self.bytes = None;
+                return None;
+            }
+            let text = String::from_utf8_lossy(&line);
+            let text = text.trim();
+            if text.is_empty() || text.starts_with(['!', '#']) {
+                continue;
+            }
+            let made = maker(text, self.link);
+            if made.is_some() {
+                return made;
+            }
+            if !std::mem::replace(&mut self.complained, true) {
+                cx.log(&format!("{}: packet parse error", self.name));
+            }
+        }
+    }
+}
+
+/// The packet of a line; `None` if it is not of the format.
+fn maker(line: &str, link: Link) -> Option<Maker> {
+    let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+    if fields.len() < FIELDS {
+        return None;
+    }
+    let number = |at: usize| fields[at].parse::<u64>().ok();
+    let address = |at: usize| fields[at].parse::<Ipv4Addr>().ok();
+    let port = |at: usize| fields[at].parse::<u16>().ok();
+    let protocol = u8::try_from(number(13)?).ok()?;
+    let mut maker = Maker::new(Defaults { protocol, flow: None, aggregate: None, checksum: false });
+    maker.set_ip(1, &[u8::try_from(number(14)?).ok()?]);
+    maker.set_ip(12, &address(0)?.octets());
+    maker.set_ip(16, &address(1)?.octets());
+    if matches!(protocol, ip_proto::TCP | ip_proto::UDP) {
+        maker.set_transport(protocol, 0, &port(9)?.to_be_bytes());
+        maker.set_transport(protocol, 2, &port(10)?.to_be_bytes());
+    }
+    if protocol == ip_proto::TCP {
+        maker.set_tcp_flags(number(12)?);
+    }
+    maker.want_ip(number(6)?.min(u64::from(u32::MAX)));
+    let (first, last) = (parse_time(fields[7])?, parse_time(fields[8])?);
+    maker.notes.first_time_ns = first;
+    maker.notes.time_ns = if last == 0 { first } else { last };
+    maker.notes.extra_packets = number(5)?.saturating_sub(1).min(u64::from(u32::MAX));
+    maker.notes.paint = link.paint(number(3)?, number(4)?);
+    maker.finish();
+    Some(maker)
+}
