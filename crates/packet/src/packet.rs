@@ -620,17 +620,41 @@ impl Packet {
         &mut self,
     ) -> Option<(&mut [u8; N], &mut [u8; M])> {
         const { assert!(0 < N && N + M <= u16::MAX as usize) };
-        let (network, end) = (u32::from(self.meta().network), self.meta().end);
-        // Positions are stored plus one.
-        if !self.has_network_of::<N>() || network + (N + M - 1) as u32 > end {
+        if !self.has_network_of::<N>() {
             cold_path();
             return None;
         }
-        // SAFETY: `network` is not 0 but one more than an offset, and `N + M` bytes from there are not beyond the end of the data. One byte in front of
-        // the data area is the metadata. Taken off first: then the compiler sees that what comes out isn't null, and doesn't ask.
-        let front = unsafe { self.room_ptr().sub(1).add(network as usize) };
-        // SAFETY: as above; the borrow of `self` makes the access exclusive.
+        let front = self.network_reaching(N + M)?;
+        // SAFETY: `N + M` bytes from there are data; the borrow of `self` makes the access exclusive.
         Some(unsafe { arrays_from(front) })
+    }
+
+    /// The first `N` bytes from the network header on, if they are all there.
+    #[inline]
+    pub fn network_array<const N: usize>(&self) -> Option<&[u8; N]> {
+        // SAFETY: `N` bytes from there are data, which is initialised and owned.
+        self.network_reaching(N).map(|front| unsafe { &*front.cast::<[u8; N]>() })
+    }
+
+    /// The same, writable.
+    #[inline]
+    pub fn network_array_mut<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+        // SAFETY: as in `network_array`, and `&mut self` makes the access exclusive.
+        self.network_reaching(N).map(|front| unsafe { &mut *front.cast::<[u8; N]>() })
+    }
+
+    /// Where the network header starts, if there are so many bytes from there to the end of the data; not more than 65,535.
+    #[inline]
+    fn network_reaching(&self, bytes: usize) -> Option<*mut u8> {
+        let (network, end) = (u32::from(self.meta().network), self.meta().end);
+        // Positions are stored plus one.
+        if network == 0 || network + bytes as u32 - 1 > end {
+            cold_path();
+            return None;
+        }
+        // SAFETY: `network` is not 0 but one more than an offset that is not beyond the end of the data. One byte in front of the data area is
+        // the metadata. Taken off first: then the compiler sees that what comes out isn't null, and doesn't ask.
+        Some(unsafe { self.room_ptr().sub(1).add(network as usize) })
     }
 
     /// Whether the network header is known, and the transport header `N` bytes behind it.

@@ -149,6 +149,8 @@ let possible = head + model.len() + tail <= Class::Large.room();
             prop_assert_eq!(as_far_as_data(p.wide_network_of::<20, WIDE>(28)), expected);
             prop_assert_eq!(as_far_as_data(p.wide_network(28)), expected);
             prop_assert!(p.wide_network_of::<24, WIDE>(0).is_none() && p.wide_data::<1>(u32::MAX).is_none());
+            let header = p.network().and_then(|bytes| bytes.first_chunk::<20>()).copied();
+            prop_assert_eq!((p.network_array::<20>().copied(), p.network_array_mut().copied()), (header, header));
             prop_assert_eq!(p.network_of::<20>(), p.network());
             prop_assert_eq!(p.network_of::<24>(), None);
             let whole = network.is_some_and(|(at, _)| at + 28 <= model.len() as isize);

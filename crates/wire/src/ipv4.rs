@@ -239,14 +239,17 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
 
     /// Takes one from the time to live and updates the checksum incrementally (RFC 1624).
     ///
-    /// A time to live of zero wraps to 255; callers test it first.
+    /// A time to live of zero cannot be counted down: it becomes 255, and the checksum wrong. Callers test it first.
     #[inline]
     pub fn decrement_ttl(&mut self) {
         let ttl = self.ttl();
-        let new = ttl.wrapping_sub(1);
-        let sum = checksum::update_u16(self.checksum(), u16::from(ttl) << 8, u16::from(new) << 8);
-        self.set_ttl(new);
-        self.set_checksum(sum);
+        debug_assert!(ttl > 0);
+        self.set_ttl(ttl.wrapping_sub(1));
+        // The word gets less by one in this order of bytes, and so the checksum more. Of the two zeros of one's complement only the first
+        // is a checksum.
+        let next = u32::from(u16::from_le_bytes(get_array::<10, 2, _>(&self.0))) + 1;
+        let sum = (next + u32::from(next >= 0xffff)) as u16;
+        set_array::<10, 2, _>(&mut self.0, sum.to_le_bytes());
     }
 
     /// Sets the source address and updates the checksum incrementally.

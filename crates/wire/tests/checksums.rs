@@ -114,14 +114,14 @@ proptest! {
 
     #[test]
     fn ipv4_updates_keep_the_checksum_right(
-        mut header: [u8; 20], src: [u8; 4], dst: [u8; 4], tos: u8, ttl in prop_oneof![any::<u8>(), Just(0u8), Just(1u8), Just(255u8)]
+        mut header: [u8; 20], src: [u8; 4], dst: [u8; 4], tos: u8, ttl in prop_oneof![1u8..=255, Just(1u8), Just(255u8)]
     ) {
         header[0] = 0x45;
         header[8] = ttl;
         let mut h = ipv4::Header::new(&mut header);
         h.fill_checksum();
         h.decrement_ttl();
-        prop_assert_eq!(h.ttl(), ttl.wrapping_sub(1));
+        prop_assert_eq!(h.ttl(), ttl - 1);
         h.update_src(Ipv4Addr::from(src));
         h.update_dst(Ipv4Addr::from(dst));
         h.update_tos(tos);

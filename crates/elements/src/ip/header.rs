@@ -9,11 +9,11 @@ pub(crate) const NO_HEADER: &str = "no IP header";
 /// The fixed part of the header.
 #[inline]
 pub(crate) fn header(packet: &Packet) -> Option<Header<&[u8; HEADER_LEN]>> {
-    Header::new_checked(packet.network()?).ok()
+    packet.network_array().map(Header::new)
 }
 
 /// The same, writable.
 #[inline]
 pub(crate) fn header_mut(packet: &mut Packet) -> Option<Header<&mut [u8; HEADER_LEN]>> {
-    Header::new_checked_mut(packet.network_mut()?).ok()
+    packet.network_array_mut().map(Header::new)
 }

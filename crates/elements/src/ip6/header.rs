@@ -9,11 +9,11 @@ pub(super) const NO_HEADER: &str = "no IPv6 header";
 /// The fixed header.
 #[inline]
 pub(super) fn header(packet: &Packet) -> Option<Header<&[u8; HEADER_LEN]>> {
-    Header::new_checked(packet.network()?).ok()
+    packet.network_array().map(Header::new)
 }
 
 /// The same, writable.
 #[inline]
 pub(super) fn header_mut(packet: &mut Packet) -> Option<Header<&mut [u8; HEADER_LEN]>> {
-    Header::new_checked_mut(packet.network_mut()?).ok()
+    packet.network_array_mut().map(Header::new)
 }

@@ -1,8 +1,8 @@
 //! What lies behind a packet's IPv4 header.
 
-use super::super::header::header;
 use packet::Packet;
 use std::net::Ipv4Addr;
+use wire::ipv4::{HEADER_LEN, Header};
 
 /// The message that a packet carries, or the part of it that a fragment does.
 pub(in super::super) struct Message {
@@ -20,9 +20,10 @@ impl Message {
     /// That of a packet with a marked and sensible IP header.
     #[inline]
     pub(in super::super) fn of(packet: &Packet) -> Option<Message> {
-        let ip = header(packet)?;
+        let network = packet.network()?;
+        let ip = Header::new_checked(network).ok()?;
         let (start, end) = (ip.header_len(), usize::from(ip.total_len()));
-        let whole = start >= wire::ipv4::HEADER_LEN && start <= packet.network()?.len() && start <= end;
+        let whole = start >= HEADER_LEN && start <= network.len() && start <= end;
         whole.then(|| Message {
             src: ip.src(),
             dst: ip.dst(),
