@@ -6,7 +6,7 @@
 //!
 //! Input and output with the same number are a LAN. The source address of each frame tells behind which LAN a station is. A
 //! frame to a station that is known leaves towards it, unless it came from there: then it is dropped. Frames to
-//! stations that are not known and to groups leave at every output but that of the LAN from which they came, the last output first.
+//! stations that are not known and to groups leave at every output but that of the LAN from which they came.
 //!
 //! The table of stations is one for all workers and holds 65,536 of them; when it is full, who was silent for longest
 //! is forgotten. Ages go by the frames' timestamps, and by the router's clock for frames that have none. Unlike in Click, group
@@ -21,6 +21,9 @@
 //! # Handlers
 //! - `table` (read): the stations, one a line: address and port.
 //! - `timeout` (read, write): the argument.
+//! - `remove_port_forwarding` (write): lists separated by commas, of a port and others to which frames that come from there do not go
+//!   any more. `reset_port_forwarding` (write): all go to all other ports again.
+//! - `port_forwarding` (read): for each port, one a line, to how many and to which others its frames may go: `weight: 2	0: 011`.
 //!
 //! # Example
 //! ```click
@@ -38,6 +41,7 @@ use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use wire::ethernet::Header;
 
@@ -50,12 +54,61 @@ pub(crate) const CLASS: Class = Class::new("EtherSwitch", create)
     .doc(include_str!("ether_switch.rs"));
 
 struct EtherSwitch {
-    stations: Arc<Stations>,
+    lans: Arc<Lans>,
     outputs: usize,
     /// Whether the last output hears everything.
     listener: bool,
     /// Batches by output in the order of first use; empty between calls.
     lots: Vec<(usize, Batch)>,
+}
+
+/// What the switch's instances share.
+struct Lans {
+    stations: Stations,
+    /// For each port, whether frames from there may go to each of the outputs.
+    forwarding: Box<[Box<[AtomicBool]>]>,
+}
+
+impl Lans {
+    fn new(timeout_s: u32, seed: u64, ports: usize) -> Lans {
+        let row = |source| (0..ports).map(|output| AtomicBool::new(output != source)).collect();
+        Lans { stations: Stations::new(timeout_s, seed), forwarding: (0..ports).map(row).collect() }
+    }
+
+    #[inline]
+    fn forwards(&self, source: usize, output: usize) -> bool {
+        self.forwarding.get(source).and_then(|row| row.get(output)).is_some_and(|may| may.load(Relaxed))
+    }
+
+    fn reset_forwarding(&self) {
+        for (source, row) in self.forwarding.iter().enumerate() {
+            row.iter().enumerate().for_each(|(output, may)| may.store(output != source, Relaxed));
+        }
+    }
+
+    /// Takes ways away: words of a port and of those to which its frames do not go any more, in lists separated by commas. All of them or none.
+    fn remove_forwarding(&self, text: &str) -> Option<()> {
+        let mut gone = Vec::new();
+        for list in text.split(',') {
+            let ports =
+                list.split_whitespace().map(|word| word.parse().ok()).collect::<Option<Vec<usize>>>()?;
+            let (&source, outputs) = ports.split_first()?;
+            let row = self.forwarding.get(source)?;
+            gone.extend(outputs.iter().map(|&output| row.get(output)).collect::<Option<Vec<_>>>()?);
+        }
+        gone.into_iter().for_each(|may| may.store(false, Relaxed));
+        Some(())
+    }
+
+    fn forwarding(&self) -> String {
+        let mut text = String::new();
+        for (source, row) in self.forwarding.iter().enumerate() {
+            let bits: String = row.iter().map(|may| if may.load(Relaxed) { '1' } else { '0' }).collect();
+            let weight = bits.matches('1').count();
+            text.push_str(&format!("weight: {weight}\t{source}: {bits}\n"));
+        }
+        text
+    }
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -67,8 +120,8 @@ pub(super) fn build(config: &mut Config<'_>, listener: bool) -> Result<Box<dyn E
     let mut timeout = Duration::from_secs(300);
     config.args().keyword("TIMEOUT", &mut timeout).finish()?;
     let (timeout_s, seed, outputs) = (seconds(timeout), config.seed(), config.outputs());
-    let stations = config.shared(|| Ok(Stations::new(timeout_s, seed)))?;
-    Ok(Box::new(EtherSwitch { stations, outputs, listener, lots: Vec::with_capacity(outputs) }))
+    let lans = config.shared(|| Ok(Lans::new(timeout_s, seed, outputs)))?;
+    Ok(Box::new(EtherSwitch { lans, outputs, listener, lots: Vec::with_capacity(outputs) }))
 }
 
 fn seconds(span: Duration) -> u32 {
@@ -95,15 +148,16 @@ impl EtherSwitch {
     }
 
     fn flood(&mut self, cx: &mut Cx<'_>, source: usize, packet: Packet) {
-        // Where the frame itself goes, at last, and not a copy.
-        let first = usize::from(source == 0);
-        if first >= self.outputs {
+        // Where the frame itself goes, and not a copy.
+        let Some(last) = (0..self.outputs).rev().find(|&output| self.lans.forwards(source, output)) else {
             return cx.drop(packet, "no other LAN");
+        };
+        for output in 0..last {
+            if self.lans.forwards(source, output) {
+                self.add_copy(cx, output, &packet);
+            }
         }
-        for output in (first + 1..self.outputs).rev().filter(|output| *output != source) {
-            self.add_copy(cx, output, &packet);
-        }
-        self.add(cx, first, packet);
+        self.add(cx, last, packet);
     }
 
     #[inline]
@@ -112,18 +166,22 @@ impl EtherSwitch {
         let (src, dst) = (header.src(), header.dst());
         let now_ns = Some(packet.timestamp_ns()).filter(|&time_ns| time_ns != 0).unwrap_or(cx.now_ns());
         let mut found = None;
-        if self.stations.timeout_s() != 0 {
+        let stations = &self.lans.stations;
+        if stations.timeout_s() != 0 {
             if !src.is_group() {
-                self.stations.learn(src, source, now_ns);
+                stations.learn(src, source, now_ns);
             }
             if !dst.is_group() {
-                found = self.stations.port(dst, now_ns);
+                found = stations.port(dst, now_ns);
             }
         }
         match (found, self.listener) {
             (None, _) => self.flood(cx, source, packet),
             (Some(port), true) if port == source => self.add(cx, self.outputs - 1, packet),
             (Some(port), false) if port == source => cx.drop(packet, "from its own LAN"),
+            (Some(port), false) if !self.lans.forwards(source, port) => {
+                cx.drop(packet, "port forwarding removed")
+            }
             (Some(port), listener) => {
                 if listener {
                     self.add_copy(cx, self.outputs - 1, &packet);
@@ -146,12 +204,12 @@ impl Element for EtherSwitch {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.stations.clone()))
+        Some(Box::new(self.lans.clone()))
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Ok(state) = state.downcast::<Arc<Stations>>() {
-            self.stations.adopt(&state, self.outputs - usize::from(self.listener));
+        if let Ok(state) = state.downcast::<Arc<Lans>>() {
+            self.lans.stations.adopt(&state.stations, self.outputs - usize::from(self.listener));
         }
         Ok(())
     }
@@ -159,12 +217,20 @@ impl Element for EtherSwitch {
     fn handlers(&self, h: &mut Handlers) {
         type E = EtherSwitch;
         h.read("table", |e: &mut E, _| {
-            e.stations.list().iter().map(|(mac, port)| format!("{mac} {port}\n")).collect::<String>()
+            e.lans.stations.list().iter().map(|(mac, port)| format!("{mac} {port}\n")).collect::<String>()
         });
-        h.read("timeout", |e: &mut E, _| e.stations.timeout_s());
+        h.read("timeout", |e: &mut E, _| e.lans.stations.timeout_s());
         h.write("timeout", |e: &mut E, cx, text| {
             let timeout = router::value(cx, text).map_err(|_| "expected timeout (integer)")?;
-            e.stations.set_timeout_s(seconds(timeout));
+            e.lans.stations.set_timeout_s(seconds(timeout));
+            Ok(())
+        });
+        h.read("port_forwarding", |e: &mut E, _| e.lans.forwarding());
+        h.write("remove_port_forwarding", |e: &mut E, _, text| {
+            e.lans.remove_forwarding(text).ok_or_else(|| "invalid port forwarding".into())
+        });
+        h.write("reset_port_forwarding", |e: &mut E, _, _| {
+            e.lans.reset_forwarding();
             Ok(())
         });
     }

@@ -24,7 +24,7 @@
 //! - `DETAILS` (boolean, default false): count by reason (they are counted always; this adds the handler).
 //!
 //! # Handlers
-//! - `drops` (read): bad packets.
+//! - `count`, `drops` (read): right packets and bad ones. `count` is FastClick's.
 //! - `drop_details` (read, with DETAILS): bad packets by reason.
 //!
 //! # Example
@@ -68,6 +68,7 @@ struct CheckIpHeader {
     verbose: bool,
     details: bool,
     outputs: usize,
+    count: u64,
     drops: [u64; REASONS.len()],
 }
 
@@ -91,6 +92,7 @@ pub(super) fn configure(
         verbose: false,
         details: false,
         outputs: config.outputs(),
+        count: 0,
         drops: [0; REASONS.len()],
     };
     config
@@ -179,6 +181,7 @@ impl CheckIpHeader {
         packet.set_dst_ip(destination);
         // The total length is at most what is there, so there is as much padding to take.
         let _ = packet.take(len - extent.total_len);
+        self.count += 1;
         Verdict::Pass
     }
 
@@ -208,10 +211,12 @@ impl Simple for CheckIpHeader {
         if total != there {
             let _ = packet.take(there - total); // there is as much
         }
+        self.count += 1;
         Verdict::Pass
     }
 
     fn handlers(&self, h: &mut Handlers) {
+        h.read("count", |e: &mut CheckIpHeader, _| e.count).merged(Merge::Sum);
         h.read("drops", |e: &mut CheckIpHeader, _| e.drops.iter().sum::<u64>()).merged(Merge::Sum);
         if self.details {
             h.read("drop_details", |e: &mut CheckIpHeader, _| {

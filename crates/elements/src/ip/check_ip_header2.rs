@@ -14,7 +14,7 @@
 //! - `BADSRC`, `INTERFACES`, `GOODDST`, `OFFSET`, `VERBOSE`, `DETAILS`: as CheckIPHeader's.
 //!
 //! # Handlers
-//! - `drops` (read): bad packets.
+//! - `count`, `drops` (read): right packets and bad ones. `count` is FastClick's.
 //! - `drop_details` (read, with DETAILS): bad packets by reason.
 //!
 //! # Example

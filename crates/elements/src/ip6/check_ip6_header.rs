@@ -1,13 +1,13 @@
 //! Checks IPv6 headers.
 //!
 //! ```click
-//! CheckIP6Header([BADADDRS, OFFSET])
+//! CheckIP6Header([BADADDRS, OFFSET, KEYWORDS])
 //! ```
 //!
 //! Expects an IPv6 header OFFSET bytes into each packet. Passes packets that hold a whole header of version 6 and the
 //! payload that it announces, and whose source address may send. Marks the header and cuts off link-layer padding behind
 //! the packet. Other packets leave at output 1 if it is in use and are dropped otherwise; the first one is reported.
-//! Extension headers are not looked at, and the destination annotation is left to GetIP6Address.
+//! Extension headers are not looked at unless PROCESS_EH says so, and the destination annotation is left to GetIP6Address.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; counts add up.
 //!
@@ -15,9 +15,11 @@
 //! - `BADADDRS` (IPv6 addresses separated by spaces): source addresses that no packet may have, beside the address that is all ones.
 //!   A router that forwards packets should name `::`, which hosts use only to find out whether an address is taken.
 //! - `OFFSET` (integer, default 0): where the header starts.
+//! - `PROCESS_EH` (boolean, default false): FastClick's; whether the transport header is marked behind the extension headers, as far
+//!   as there are whole ones, instead of right behind the IPv6 header.
 //!
 //! # Handlers
-//! - `drops` (read): bad packets.
+//! - `count`, `drops` (read): right packets and bad ones. `count` is FastClick's.
 //!
 //! # Example
 //! ```click
@@ -55,18 +57,38 @@ impl FromArg for Addresses {
 
 struct CheckIp6Header {
     offset: usize,
+    process_extensions: bool,
     bad_sources: Vec<Ipv6Addr>,
     outputs: usize,
+    count: u64,
     drops: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut bad, mut offset) = (Addresses::default(), 0_u32);
-    config.args().positional("BADADDRS", &mut bad).positional("OFFSET", &mut offset).finish()?;
+    let (mut bad, mut offset, mut process_extensions) = (Addresses::default(), 0_u32, false);
+    config
+        .args()
+        .positional("BADADDRS", &mut bad)
+        .positional("OFFSET", &mut offset)
+        .keyword("PROCESS_EH", &mut process_extensions)
+        .finish()?;
     let mut bad_sources = bad.0;
     bad_sources.push(Ipv6Addr::from_bits(u128::MAX));
     let outputs = config.outputs();
-    Ok(Box::new(PerPacket(CheckIp6Header { offset: offset as usize, bad_sources, outputs, drops: 0 })))
+    Ok(Box::new(PerPacket(CheckIp6Header {
+        offset: offset as usize,
+        process_extensions,
+        bad_sources,
+        outputs,
+        count: 0,
+        drops: 0,
+    })))
+}
+
+/// Bytes in front of the upper-layer protocol, or those of the IPv6 header if extension headers are not whole.
+#[cold]
+fn headers_len(bytes: &[u8]) -> usize {
+    ipv6::upper_layer(bytes).map_or(HEADER_LEN, |upper| upper.offset)
 }
 
 impl CheckIp6Header {
@@ -106,15 +128,18 @@ impl Simple for CheckIp6Header {
             return self.bad(cx, "bad source address");
         }
         let padding = bytes.len() - len;
-        packet.set_network(self.offset as isize, HEADER_LEN);
+        let headers = if self.process_extensions { headers_len(bytes) } else { HEADER_LEN };
+        packet.set_network(self.offset as isize, headers);
         if padding > 0 {
             // The announced length is at most what is there, so there is as much padding to take.
             let _ = packet.take(padding);
         }
+        self.count += 1;
         Verdict::Pass
     }
 
     fn handlers(&self, h: &mut Handlers) {
+        h.read("count", |e: &mut CheckIp6Header, _| e.count).merged(Merge::Sum);
         h.read("drops", |e: &mut CheckIp6Header, _| e.drops).merged(Merge::Sum);
     }
 }

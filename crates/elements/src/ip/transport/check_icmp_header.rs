@@ -16,7 +16,7 @@
 //! - `DETAILS` (boolean, default false): add the handler that counts by reason.
 //!
 //! # Handlers
-//! - `drops` (read): bad packets.
+//! - `count`, `drops` (read): right packets and bad ones. `count` is FastClick's.
 //! - `drop_details` (read, with DETAILS): bad packets by reason.
 //!
 //! # Example
@@ -63,10 +63,11 @@ fn fits(kind: u8, len: usize) -> bool {
 
 impl Protocol for Icmp {
     const NAME: &'static str = "ICMP";
+    const MAY_IGNORE_CHECKSUM: bool = false;
     const REASONS: [&'static str; 3] = ["not ICMP", "bad packet length", "bad ICMP checksum"];
 
     #[inline]
-    fn check(packet: &Packet) -> Result<(), Fault> {
+    fn check(packet: &Packet, _checksum: bool) -> Result<(), Fault> {
         let message = Message::of(packet).ok_or(Fault::Protocol)?;
         if message.protocol != ip_proto::ICMP {
             return Err(Fault::Protocol);

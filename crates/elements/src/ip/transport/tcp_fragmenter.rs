@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Expects TCP packets with marked IP and transport headers. A packet that is longer than the MTU becomes several, each with
-//! the same headers, a part of the data, and its sequence number and checksums put right. FIN and PSH stay with the last
-//! part (Click leaves them in all). Packets that are no whole TCP packets pass unchanged.
+//! the same headers, those in front of the IP header too, a part of the data, and its sequence number and checksums put right. FIN
+//! stays with the last part. Packets that are no whole TCP packets pass unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
@@ -14,6 +14,9 @@
 //! - `MTU` (integer, default 1500 unless MTU_ANNO is given): bytes of the largest packet, IP header included; 0 is no limit.
 //! - `MTU_ANNO` (annotation of two bytes): where packets say this for themselves; the smaller one counts.
 //! - `SW_CHECKSUM` (boolean): accepted; checksums are always put right.
+//!
+//! # Handlers
+//! - `count` (read): packets that came. `fragmented_count`: those that were split. `fragments`: the parts that they became.
 //!
 //! # Example
 //! ```click
@@ -25,7 +28,7 @@
 
 use super::message::Message;
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, Verdict};
+use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Verdict};
 use wire::tcp::{self, flag};
 use wire::{ip_proto, ipv4};
 
@@ -39,6 +42,9 @@ const DEFAULT_MTU: u16 = 1500;
 struct TcpFragmenter {
     mtu: usize,
     place: Option<AnnoOf<2>>,
+    count: u64,
+    split: u64,
+    parts: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -53,11 +59,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if mtu == 0 && place.is_none() {
         return Err("At least one of MTU and MTU_ANNO must be set".into());
     }
-    Ok(Box::new(TcpFragmenter { mtu: usize::from(mtu), place }))
+    Ok(Box::new(TcpFragmenter { mtu: usize::from(mtu), place, count: 0, split: 0, parts: 0 }))
 }
 
 /// A packet that is to be split.
 struct Segment<'a> {
+    /// What is in front of the IP header.
+    link: &'a [u8],
     /// IP and TCP header.
     headers: &'a [u8],
     /// Bytes of the IP header.
@@ -70,16 +78,18 @@ impl<'a> Segment<'a> {
         let message = Message::of(packet).filter(|m| m.protocol == ip_proto::TCP && !m.fragment)?;
         let headers_len = message.start + tcp::header_bytes(message.bytes(packet)?).ok()?.len();
         let (headers, data) = packet.network()?.get(..message.end)?.split_at_checked(headers_len)?;
-        Some(Segment { headers, ip_len: message.start, data })
+        let link = packet.data().get(..usize::try_from(packet.network_offset()?).unwrap_or(0))?;
+        Some(Segment { link, headers, ip_len: message.start, data })
     }
 
     /// The part of the data that starts at `offset`, with headers of its own.
     fn part(&self, cx: &mut Cx<'_>, original: &Packet, offset: usize, len: usize) -> Option<Packet> {
-        let headers_len = self.headers.len();
-        let mut packet = cx.pool().alloc(DEFAULT_HEADROOM, headers_len + len)?;
+        let (link_len, headers_len) = (self.link.len(), self.headers.len());
+        let mut packet = cx.pool().alloc(DEFAULT_HEADROOM, link_len + headers_len + len)?;
         packet.copy_annotations(original);
-        packet.set_network(0, self.ip_len);
-        let bytes = packet.data_mut();
+        packet.set_network(link_len as isize, self.ip_len);
+        let (link, bytes) = packet.data_mut().split_at_mut(link_len);
+        link.copy_from_slice(self.link);
         bytes[..headers_len].copy_from_slice(self.headers);
         bytes[headers_len..].copy_from_slice(self.data.get(offset..offset + len)?);
         let total_len = bytes.len() as u16;
@@ -91,7 +101,7 @@ impl<'a> Segment<'a> {
         let mut tcp = tcp::Header::new_checked_mut(segment).ok()?;
         tcp.set_sequence(tcp.sequence().wrapping_add(offset as u32));
         if offset + len < self.data.len() {
-            tcp.set_flags(tcp.flags() & !(flag::FIN | flag::PSH));
+            tcp.set_flags(tcp.flags() & !flag::FIN);
         }
         tcp::fill_checksum_v4(src, dst, segment).ok()?;
         Some(packet)
@@ -108,15 +118,18 @@ impl TcpFragmenter {
 
     #[inline]
     fn fits(&self, packet: &Packet) -> bool {
-        self.mtu(packet).is_none_or(|mtu| packet.len() <= mtu)
+        let len = packet.network().map_or(0, <[u8]>::len);
+        self.mtu(packet).is_none_or(|mtu| len <= mtu)
     }
 
-    fn split(&self, cx: &mut Cx<'_>, out: &mut Batch, packet: Packet) {
+    fn split(&mut self, cx: &mut Cx<'_>, out: &mut Batch, packet: Packet) {
         let Some(mtu) = self.mtu(&packet) else { return push(cx, out, packet) };
         let segment = Segment::parse(&packet);
         let room = segment.as_ref().map_or(0, |segment| mtu.saturating_sub(segment.headers.len()));
         match segment {
             Some(segment) if room > 0 && segment.data.len() > room => {
+                self.split += 1;
+                self.parts += segment.data.len().div_ceil(room) as u64;
                 for offset in (0..segment.data.len()).step_by(room) {
                     let len = room.min(segment.data.len() - offset);
                     match segment.part(cx, &packet, offset, len) {
@@ -143,10 +156,13 @@ fn push(cx: &mut Cx<'_>, out: &mut Batch, packet: Packet) {
 impl Element for TcpFragmenter {
     #[inline]
     fn push_one(&mut self, _cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
-        self.fits(packet).then_some(Verdict::Pass)
+        let fits = self.fits(packet);
+        self.count += u64::from(fits); // others are counted when they come as a batch
+        fits.then_some(Verdict::Pass)
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        self.count += batch.len() as u64;
         if batch.iter().all(|packet| self.fits(packet)) {
             return cx.emit(0, batch);
         }
@@ -154,6 +170,13 @@ impl Element for TcpFragmenter {
         batch.drain(|packet| self.split(cx, &mut out, packet));
         cx.consume(batch);
         cx.emit(0, out);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type T = TcpFragmenter;
+        h.read("count", |e: &mut T, _| e.count).merged(Merge::Sum);
+        h.read("fragmented_count", |e: &mut T, _| e.split).merged(Merge::Sum);
+        h.read("fragments", |e: &mut T, _| e.parts).merged(Merge::Sum);
     }
 }
 
