@@ -16,7 +16,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use Socket or RawSocket", &["PacketSocket", "MulticastSocket", "McastSocket", "IPFlowSockets", "IPFlowRawSockets", "UMLSwitch"]),
     ("this needs Click's kernel module; this program runs in user space only", &["FromUserDevice", "ToUserDevice",
         "ScheduleLinux", "TulipStats", "ChangeUser"]),
-    (MEASURE, &["SetCycleCount", "CycleCountAccum", "RoundTripCycleCount", "StoreCycles", "PerfCountAccum",
+    (MEASURE, &["RoundTripCycleCount", "StoreCycles", "PerfCountAccum",
         "PerfCountInfo", "PerfCountUser", "SetPerfCount", "UserClock"]),
     ("use StoreUDPTimeSeqRecord", &["UDPTimeCheck"]),
     (LOCKS, &["SpinlockPush"]),
@@ -43,7 +43,6 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use Counter", &["Counter2", "IPCounter", "CounterFile"]),
     ("use IPRateMonitor", &["IPFlexMonitor", "FlexMonitor", "KinkyRateMonitor", "Monitor", "RateMonitor"]),
     ("use Tee", &["Broadcast", "DupPath"]),
-    ("use AggregateCounter", &["AggregateStats"]),
     ("use Print or IPPrint", &["PrintOld", "PrintAiro", "Print80211"]),
     ("use ICMPPingSource", &["ICMPPing"]),
     ("use DynamicUDPIPEncap", &["DynUDPIPEncap"]),
@@ -73,14 +72,13 @@ const CLASSES: &[(&str, &[&str])] = &[
     (FLOWS, &["BatchFCB", "SFMaker", "VirtualFlow"]),
     ("there is no agent for a controller of service chains", &["Metron", "MonitoringReportSocket", "BlackboxNF"]),
     ("use GenerateIPDPDKFlowRules", &["GenerateIPFlowDirector", "GenerateIPFlowDispatcher"]),
-    ("segment routing and BIER are not built; use IP6Encap", &["IP6SREncap", "IP6SRDecap", "IP6SRProcess", "IP6SRv6FECEncode",
-        "IP6SRv6FECDecode", "IP6Drop", "CheckBIERin6Header"]),
+    ("forward error correction and BIER are not built; use IP6SREncap for segment routing", &["IP6SRv6FECEncode", "IP6SRv6FECDecode",
+        "CheckBIERin6Header"]),
     ("use ProtocolTranslator64 or AddressTranslator", &["StatefulTranslator64"]),
-    ("use SetTCPChecksumIP6 for TCP and SetICMPChecksumIP6; UDPIP6Encap makes right checksums", &["SetTransportChecksumIP6"]),
     ("flow managers keep flows by themselves; remove the element", &["FlowAcquire"]),
     ("use FlowHyperScan for flows, RegexMatcher for packets, or CTXIDSMatcher for TCP streams", &["FlowRegexMatcher"]),
     ("use FlowRandLoad or WorkPackage", &["FlowWorkPackage"]),
-    ("use FastTCPFlows or FastUDPFlows", &["SynFlood", "SYNFlood", "IPSynthesizer", "TCPSynthesizer", "UDPSynthesizer"]),
+    ("use FastTCPFlows or FastUDPFlows", &["IPSynthesizer", "TCPSynthesizer", "UDPSynthesizer"]),
     ("use ToSocket or ToDump", &["ToExternalProcess"]),
     (TESTS, &["AggregateNotifier", "QueueThreadTest1", "QueueThreadTest2", "TestFlowSpace"]),
     (IPSEC, &["Aes", "Des", "DesP", "RadixIPsecLookup", "SATable", "HMACSHA1"]),
@@ -125,7 +123,7 @@ const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadB
 const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
 const LOCKS: &str = "elements need no locks here: each belongs to one worker; remove the element";
 const MEASURE: &str =
-    "cycles of single packets are not counted; measure the program with 'clique run --time' or perf(1)";
+    "use SetCycleCount and CycleCountAccum, or measure the program with 'clique run --time' or perf(1)";
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";
 const THREADS: &str =
     "use StaticThreadSched to place elements on workers; 'clique check' shows who runs what";

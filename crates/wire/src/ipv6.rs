@@ -3,10 +3,12 @@
 use crate::field::{first, get_array, get_u8, get_u16, get_u32, set_array, set_u8, set_u16, set_u32, view};
 use crate::{Error, ip_proto};
 use std::net::Ipv6Addr;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 
 /// Octets in the fixed header.
 pub const HEADER_LEN: usize = 40;
+/// Where the octet is that says what follows the fixed header.
+const NEXT_HEADER: usize = 6;
 /// Octets in a fragment header.
 pub const FRAGMENT_HEADER_LEN: usize = 8;
 /// Most extension headers that [`upper_layer`] walks over. RFC 8200 wants each at most once, destination options
@@ -233,6 +235,37 @@ pub fn upper_layer(bytes: &[u8]) -> Result<UpperLayer, Error> {
     Err(Error::TooManyHeaders)
 }
 
+/// An extension header of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// Where it is.
+    pub header: Range<usize>,
+    /// Where the octet is, in the header before, that says that it comes.
+    pub announced: usize,
+}
+
+/// The first extension header of a kind, if the packet has a whole one.
+#[inline]
+pub fn find_extension(bytes: &[u8], protocol: u8) -> Option<Extension> {
+    let (mut current, mut at) = (Header::new_checked(bytes).ok()?.next_header(), HEADER_LEN);
+    let mut announced = NEXT_HEADER;
+    for _ in 0..=MAX_EXTENSION_HEADERS {
+        if !is_extension(current) {
+            return None;
+        }
+        let rest = bytes.get(at..)?;
+        let len = extension_len(current, rest).ok()?;
+        if current == protocol {
+            return Some(Extension { header: at..at + len, announced });
+        }
+        if current == ip_proto::FRAGMENT && Fragment::new_checked(rest).ok()?.offset() != 0 {
+            return None;
+        }
+        (current, announced, at) = (rest[0], at, at + len);
+    }
+    None
+}
+
 /// Whether `protocol` is an extension header that [`upper_layer`] can walk over.
 #[inline]
 pub fn is_extension(protocol: u8) -> bool {
@@ -287,6 +320,20 @@ mod tests {
         h.set_flow_label(0);
         assert_eq!((h.version(), h.traffic_class(), h.flow_label()), (6, 0xff, 0));
         assert_eq!((h.src().to_string(), h.dst().to_string()), ("2001:db8::1".into(), "2001:db8::2".into()));
+    }
+
+    /// Behind destination options, a routing header; neither if it is cut off.
+    #[test]
+    fn extensions_are_found() {
+        let options = [43, 0, 1, 4, 0, 0, 0, 0];
+        let routing = [&[17, 2, 4, 0, 0, 0, 0, 0][..], &[9; 16]].concat();
+        let bytes = header(60, &[&options[..], &routing, &[7; 3]].concat());
+        let found = Extension { header: 48..72, announced: 40 };
+        assert_eq!(find_extension(&bytes, ip_proto::ROUTING), Some(found));
+        let found = Extension { header: 40..48, announced: 6 };
+        assert_eq!(find_extension(&bytes, ip_proto::DESTINATION_OPTIONS), Some(found));
+        assert_eq!(find_extension(&bytes, ip_proto::FRAGMENT), None);
+        assert_eq!(find_extension(&bytes[..71], ip_proto::ROUTING), None);
     }
 
     #[test]

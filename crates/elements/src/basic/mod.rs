@@ -113,6 +113,7 @@ pub const CLASSES: &[&Class] = &[
     &upstream_notifier::CLASS,
     &unstrip::FLOW,
     &timestamp_accum::CLASS,
+    &timestamp_accum::MP,
     &alignment_info::DEVIRTUALIZE,
     &alignment_info::FLOW,
     &alignment_info::FIELD,

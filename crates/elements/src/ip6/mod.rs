@@ -8,16 +8,21 @@ mod get_ip6_address;
 mod header;
 mod icmp6_error;
 mod icmp6_ping_responder;
+mod ip6_drop;
 mod ip6_encap;
 mod ip6_fragmenter;
 mod ip6_mirror;
 mod ip6_print;
 mod ip6_reassembler;
+mod ip6_sr_decap;
+mod ip6_sr_encap;
+mod ip6_sr_process;
 mod mark_ip6_header;
 mod protocol_translator46;
 mod protocol_translator64;
 #[cfg(test)]
 pub(crate) mod samples;
+mod segment_routing;
 mod set_icmp_checksum_ip6;
 mod set_ip6_address;
 mod set_ip6_dscp;
@@ -25,6 +30,7 @@ mod set_ip6_ecn;
 mod set_ip6_flow_label;
 mod set_ip6_hlim;
 mod set_tcp_checksum_ip6;
+mod set_transport_checksum_ip6;
 mod store_ip6_address;
 mod translation;
 mod udp_ip6_encap;
@@ -47,7 +53,13 @@ pub const CLASSES: &[&Class] = &[
     &set_ip6_hlim::CLASS,
     &set_tcp_checksum_ip6::CLASS,
     &set_icmp_checksum_ip6::CLASS,
+    &set_transport_checksum_ip6::CLASS,
+    &set_transport_checksum_ip6::UDP,
     &store_ip6_address::CLASS,
+    &ip6_drop::CLASS,
+    &ip6_sr_decap::CLASS,
+    &ip6_sr_encap::CLASS,
+    &ip6_sr_process::CLASS,
     &ip6_encap::CLASS,
     &ip6_fragmenter::CLASS,
     &ip6_print::CLASS,

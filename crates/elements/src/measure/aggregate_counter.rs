@@ -61,6 +61,9 @@ pub(crate) const CLASS: Class = Class::new("AggregateCounter", create)
     .residency(Residency::Exclusive)
     .doc(include_str!("aggregate_counter.rs"));
 
+/// FastClick's name for one that several threads share.
+pub(crate) const IMP: Class = Class { name: "AggregateCounterIMP", ..CLASS };
+
 /// What happens when a limit is reached.
 #[derive(Clone, Debug)]
 enum Action {

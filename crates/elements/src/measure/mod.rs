@@ -13,6 +13,7 @@ mod aggregate_last;
 mod aggregate_length;
 mod aggregate_packet_counter;
 mod aggregate_paint;
+mod aggregate_stats;
 mod amount;
 mod average_batch_counter;
 mod average_counter;
@@ -20,6 +21,7 @@ mod batch_stats;
 mod burst_stats;
 mod by_aggregate;
 mod check_number_packet;
+mod cycle_count_accum;
 mod field;
 mod flows;
 mod generate_ip_dpdk_flow_rules;
@@ -37,6 +39,7 @@ mod rand_load;
 mod record_timestamp;
 #[cfg(test)]
 pub(crate) mod samples;
+mod set_cycle_count;
 mod timestamp_diff;
 mod work_package;
 
@@ -45,6 +48,7 @@ use router::{Class, Verdict};
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
     &aggregate_counter::CLASS,
+    &aggregate_counter::IMP,
     &aggregate_counter_vector::CLASS,
     &aggregate_filter::CLASS,
     &aggregate_first::CLASS,
@@ -57,6 +61,7 @@ pub const CLASSES: &[&Class] = &[
     &aggregate_length::CLASS,
     &aggregate_packet_counter::CLASS,
     &aggregate_paint::CLASS,
+    &aggregate_stats::CLASS,
     &average_counter::CLASS,
     &average_counter::MP,
     &average_counter::IMP,
@@ -65,6 +70,8 @@ pub const CLASSES: &[&Class] = &[
     &batch_stats::CLASS,
     &burst_stats::CLASS,
     &check_number_packet::CLASS,
+    &cycle_count_accum::CLASS,
+    &set_cycle_count::CLASS,
     &number_packet::CLASS,
     &record_timestamp::CLASS,
     &timestamp_diff::CLASS,

@@ -14,6 +14,7 @@ mod pace;
 mod random_seed;
 mod random_source;
 mod rated_source;
+mod syn_flood;
 mod timed_source;
 
 use router::Class;
@@ -32,5 +33,7 @@ pub const CLASSES: &[&Class] = &[
     &random_seed::CLASS,
     &random_source::CLASS,
     &rated_source::CLASS,
+    &syn_flood::CLASS,
+    &syn_flood::OLD,
     &timed_source::CLASS,
 ];

@@ -1,0 +1,124 @@
+//! Loses packets as a bad link does.
+//!
+//! ```click
+//! IP6Drop([ADDR, ..., KEYWORDS])
+//! ```
+//!
+//! Drops packets by the Gilbert-Elliott model: the link is good or bad, which may change with each packet, and loses packets with another probability in each state. It
+//! is FastClick's element, whose addresses do not matter either.
+//!
+//! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `P` (number from 0 to 1, default 0): how likely the link is to become bad behind a packet. `R` (default 0): to become good again.
+//! - `K` (number from 0 to 1, default 1): how likely a packet is to pass while the link is good. `H` (default 0): while it is bad.
+//! - `UNIFORM` (boolean, default false): whether packets are lost independently instead, with the probability UDROPRATE.
+//! - `DETERMINISTIC` (boolean, default false): whether the first of each hundred packets are lost instead, as many as UDROPRATE says.
+//! - `UDROPRATE` (number from 0 to 1, default 0.03): the share that is lost then.
+//! - `SEED` (integer, default 51): packets that are lost depend on it.
+//! - `ADDR` (IPv6 address): accepted.
+//!
+//! # Handlers
+//! - `count` (read): packets that came. `drops` (read): packets lost. `drop_source` (read): always 0, as in FastClick.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(LIMIT 1000) -> d :: IP6Drop(P 0.01, R 0.5) -> Discard
+//! ```
+//!
+//! # See also
+//! RandomSample, RandomBitErrors
+
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IP6Drop", create)
+    .processing("h/h")
+    .residency(Residency::Exclusive)
+    .doc(include_str!("ip6_drop.rs"));
+
+/// When packets are lost.
+enum Model {
+    GilbertElliott {
+        to_bad: f64,
+        to_good: f64,
+        pass_good: f64,
+        pass_bad: f64,
+    },
+    Uniform(f64),
+    /// So many of each hundred.
+    Deterministic(u64),
+}
+
+struct Ip6Drop {
+    model: Model,
+    rng: fastrand::Rng,
+    bad: bool,
+    count: u64,
+    drops: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut addresses, mut p, mut r, mut h, mut k) = (Vec::new(), 0f64, 0f64, 0f64, 1f64);
+    let (mut uniform, mut deterministic, mut rate, mut seed) = (false, false, 0.03f64, 51u16);
+    config
+        .args()
+        .rest(&mut addresses)
+        .keyword("P", &mut p)
+        .keyword("R", &mut r)
+        .keyword("H", &mut h)
+        .keyword("K", &mut k)
+        .keyword("UNIFORM", &mut uniform)
+        .keyword("UDROPRATE", &mut rate)
+        .keyword("DETERMINISTIC", &mut deterministic)
+        .keyword("SEED", &mut seed)
+        .finish()?;
+    if [p, r, h, k, rate].iter().any(|share| !(0.0..=1.0).contains(share)) {
+        return Err("probabilities must be between 0 and 1".into());
+    }
+    if deterministic && rate > 0.0 && rate < 0.01 {
+        return Err("UDROPRATE must be whole per cents with DETERMINISTIC".into());
+    }
+    let model = match (deterministic, uniform) {
+        (true, _) => Model::Deterministic((rate * 100.0).ceil() as u64),
+        (_, true) => Model::Uniform(rate),
+        _ => Model::GilbertElliott { to_bad: p, to_good: r, pass_good: k, pass_bad: h },
+    };
+    let rng = fastrand::Rng::with_seed(seed.into());
+    Ok(Box::new(PerPacket(Ip6Drop { model, rng, bad: false, count: 0, drops: 0 })))
+}
+
+impl Ip6Drop {
+    #[inline]
+    fn is_lost(&mut self) -> bool {
+        match self.model {
+            Model::GilbertElliott { to_bad, to_good, pass_good, pass_bad } => {
+                let (pass, change) = if self.bad { (pass_bad, to_good) } else { (pass_good, to_bad) };
+                let lost = self.rng.f64() >= pass;
+                self.bad ^= self.rng.f64() < change;
+                lost
+            }
+            Model::Uniform(rate) => self.rng.f64() < rate,
+            Model::Deterministic(of_hundred) => self.count % 100 < of_hundred,
+        }
+    }
+}
+
+impl Simple for Ip6Drop {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, _packet: &mut Packet) -> Verdict {
+        self.count += 1;
+        if !self.is_lost() {
+            return Verdict::Pass;
+        }
+        self.drops += 1;
+        Verdict::Drop("lost, as configured")
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("count", |e: &mut Ip6Drop, _| e.count);
+        h.read("drops", |e: &mut Ip6Drop, _| e.drops);
+        h.read("drop_source", |_: &mut Ip6Drop, _| 0);
+    }
+}

@@ -1,0 +1,61 @@
+//! Tells how often each aggregate comes.
+//!
+//! ```click
+//! AggregateStats(MAX)
+//! ```
+//!
+//! Passes packets on, and counts them by their aggregate annotations. It is FastClick's element, which knows no aggregates from MAX on.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
+//!
+//! # Arguments
+//! - `MAX` (integer): aggregates from this on count as the one before.
+//!
+//! # Handlers
+//! - `count` (read): packets so far.
+//! - `average`, `avg`, `median` (read): their average aggregate and median.
+//! - `max` (read): the largest aggregate. `most_seen`, `most_seen_freq`: the one that came most often, and how often.
+//! - `nval` (read): how many different aggregates came.
+//! - `dump` (read): how often each aggregate came, one a line.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> AggregateLength -> a :: AggregateStats(2048) -> Discard; DriverManager(wait, read a.median)
+//! ```
+//!
+//! # See also
+//! AggregateCounter, BurstStats, BatchStats
+
+use super::histogram::Histogram;
+use packet::{Anno, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("AggregateStats", create).residency(Residency::Shared).doc(include_str!("aggregate_stats.rs"));
+
+/// So that a configuration does not ask for all memory.
+const MOST: u32 = 1 << 24;
+
+struct AggregateStats(Histogram);
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut max = 0u32;
+    config.args().required("MAX", &mut max).finish()?;
+    if !(1..=MOST).contains(&max) {
+        return Err(format!("MAX must be between 1 and {MOST}").into());
+    }
+    Ok(Box::new(PerPacket(AggregateStats(Histogram::of(config, max as usize)?))))
+}
+
+impl Simple for AggregateStats {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        self.0.add(packet.anno(Anno::AGGREGATE) as usize);
+        Verdict::Pass
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        Histogram::handlers(h, |e: &AggregateStats| &e.0);
+    }
+}
