@@ -10,6 +10,8 @@ Script(wait 1, writeq s.config "6, true", stop);
 //= 20
 //? q.drops
 //= 15
+//? a.count
+//= 5
 //? s.drops
 //= 0
 //? b.count

@@ -9,6 +9,7 @@ use super::language::{Language, words};
 use super::names::Family;
 use super::primitive::Messages;
 use super::program::Program;
+use super::repeats::{self, Counts, Repeats};
 use super::usual;
 use super::vectors::Vectors;
 use packet::{Batch, Packet};
@@ -26,6 +27,8 @@ pub(super) struct Style {
     pub(super) family: Family,
     /// Whether each pattern has its own output; otherwise an action stands in front of each.
     pub(super) output_each: bool,
+    /// Whether it has what FastClick adds to IPFilter: rules in files, and CACHING.
+    pub(super) fast: bool,
 }
 
 #[derive(Debug)]
@@ -163,28 +166,76 @@ fn digest_v6(network: &[u8]) -> Option<([u8; 4], &[u8])> {
 /// Reads the arguments. Messages say what is wrong, or odd.
 fn read(arguments: &[String], style: Style, outputs: usize, scope: Scope<'_>) -> (Vec<Rule>, Messages) {
     let language = Language { family: style.family, scope };
-    let mut messages = Messages::default();
+    let mut reader = Reader { language, style, outputs, rules: Vec::new(), messages: Messages::default() };
     if style.output_each && arguments.len() != outputs {
-        messages.error(format!("need {outputs} arguments, one per output port"));
-        return (Vec::new(), messages);
+        reader.messages.error(format!("need {outputs} arguments, one per output port"));
+        return (Vec::new(), reader.messages);
     }
-    let mut rules = Vec::with_capacity(arguments.len());
-    for (i, argument) in arguments.iter().enumerate() {
+    let patterns = arguments.iter().filter(|argument| !style.fast || caching(argument).is_none());
+    for (i, argument) in patterns.enumerate() {
         let text = lang::conf::unquote(argument);
-        let words = words(&text);
+        let bare: Vec<&str> = text.split_whitespace().collect();
+        match bare.as_slice() {
+            ["file", path @ ..] if style.fast => reader.file(path),
+            _ => reader.rule("", i, &words(&text)),
+        }
+    }
+    (reader.rules, reader.messages)
+}
+
+/// What the keyword CACHING has, if this argument is it.
+fn caching(argument: &str) -> Option<&str> {
+    argument.strip_prefix("CACHING").filter(|value| value.starts_with(char::is_whitespace)).map(str::trim)
+}
+
+/// The keyword CACHING among arguments.
+fn read_caching(arguments: &[String]) -> Result<bool, String> {
+    let Some(value) = arguments.iter().find_map(|argument| caching(argument)) else { return Ok(false) };
+    router::parse_boolean(value).ok_or_else(|| "CACHING: expected bool".to_owned())
+}
+
+/// Reads rules.
+struct Reader<'a> {
+    language: Language<'a>,
+    style: Style,
+    outputs: usize,
+    rules: Vec<Rule>,
+    messages: Messages,
+}
+
+impl Reader<'_> {
+    /// Adds the rule with this number. Messages about it start with the place.
+    fn rule(&mut self, place: &str, i: usize, words: &[&str]) {
+        let (style, messages) = (self.style, &mut self.messages);
         messages.prefix.clear();
         if words.is_empty() && !style.output_each {
             messages.error(format!("empty pattern {i}"));
-            continue;
+            return;
         }
-        messages.prefix = format!("pattern {i}: ");
-        let (output, pattern) = match (style.output_each, words.as_slice()) {
-            (false, [action, pattern @ ..]) => (read_action(action, outputs, &mut messages), pattern),
+        messages.prefix = format!("{place}pattern {i}: ");
+        let (output, pattern) = match (style.output_each, words) {
+            (false, [action, pattern @ ..]) => (read_action(action, self.outputs, messages), pattern),
             (_, pattern) => (Some(i), pattern),
         };
-        rules.push(Rule { expr: language.read(pattern, &mut messages), output });
+        self.rules.push(Rule { expr: self.language.read(pattern, messages), output });
     }
-    (rules, messages)
+
+    /// Adds the rules of a file.
+    fn file(&mut self, path: &[&str]) {
+        self.messages.prefix.clear();
+        let [path] = path else {
+            self.messages.error("file must have a single argument, the filename".to_owned());
+            return;
+        };
+        let Ok(text) = std::fs::read_to_string(path) else {
+            self.messages.error(format!("Could not open file {path}"));
+            return;
+        };
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        for (i, line) in lines.enumerate() {
+            self.rule(&format!("file {path}/"), i, &words(line));
+        }
+    }
 }
 
 /// The output that an action stands for.
@@ -220,14 +271,15 @@ struct IpFilter<const V6: bool> {
     filter: Arc<Filter>,
     style: Style,
     outputs: usize,
+    repeats: Option<Box<Repeats>>,
 }
 
 /// Makes an element.
 pub(super) fn create(config: &mut Config<'_>, style: Style) -> Result<Box<dyn Element>, ConfigError> {
     let outputs = config.outputs();
     // Instances share what is compiled, until they are told to change.
-    let slot = config.shared(|| Ok(OnceLock::<Arc<Filter>>::new()))?;
-    let filter = match slot.get() {
+    let slot = config.shared(|| Ok((OnceLock::<Arc<Filter>>::new(), Arc::<Counts>::default())))?;
+    let filter = match slot.0.get() {
         Some(filter) => filter.clone(),
         None => {
             let mut arguments = lang::conf::split_args(config.text());
@@ -244,12 +296,14 @@ pub(super) fn create(config: &mut Config<'_>, style: Style) -> Result<Box<dyn El
                 let unused = filter.unused(outputs);
                 unused.iter().for_each(|output| config.warn(format!("output {output} matches no packets")));
             }
-            slot.get_or_init(|| Arc::new(filter)).clone()
+            slot.0.get_or_init(|| Arc::new(filter)).clone()
         }
     };
+    let caching = style.fast && read_caching(&filter.arguments)?;
+    let repeats = caching.then(|| Box::new(Repeats::new(slot.1.clone())));
     Ok(match style.family {
-        Family::V4 => Box::new(PerPacket(IpFilter::<false> { filter, style, outputs })),
-        Family::V6 => Box::new(PerPacket(IpFilter::<true> { filter, style, outputs })),
+        Family::V4 => Box::new(PerPacket(IpFilter::<false> { filter, style, outputs, repeats })),
+        Family::V6 => Box::new(PerPacket(IpFilter::<true> { filter, style, outputs, repeats })),
     })
 }
 
@@ -281,6 +335,9 @@ impl<const V6: bool> IpFilter<V6> {
 impl<const V6: bool> Simple for IpFilter<V6> {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if let Some(repeats) = &mut self.repeats {
+            repeats.count(std::iter::once(&*packet));
+        }
         let output = match self.filter.quick() {
             Some(program) => self.filter.run_quick(program, packet, Self::FAMILY),
             None => self.filter.run(packet, Self::FAMILY),
@@ -289,6 +346,9 @@ impl<const V6: bool> Simple for IpFilter<V6> {
     }
 
     fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        if let Some(repeats) = &mut self.repeats {
+            repeats.count(batch.iter());
+        }
         let (filter, output_each) = (&*self.filter, self.style.output_each);
         let verdict = |output| Self::verdict(output_each, output);
         match filter.quick() {
@@ -303,6 +363,9 @@ impl<const V6: bool> Simple for IpFilter<V6> {
         h.read("program", |e: &mut Self, _| e.filter.program().grouped());
         h.read("config", |e: &mut Self, _| lang::conf::join_args(&e.filter.arguments));
         h.write("config", |e: &mut Self, cx, text| e.reconfigure(cx, lang::conf::split_args(text)));
+        if self.style.fast {
+            repeats::handlers(h, |e: &Self| e.repeats.as_deref());
+        }
         let patterns = if self.style.output_each { self.outputs } else { 0 };
         for i in 0..patterns {
             let name = format!("pattern{i}");

@@ -47,5 +47,5 @@ pub(crate) const CLASS: Class =
     Class::new("IP6Classifier", create).ports("1/-").processing("h/h").doc(include_str!("ip6_classifier.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    filter::create(config, Style { family: Family::V6, output_each: true })
+    filter::create(config, Style { family: Family::V6, output_each: true, fast: false })
 }

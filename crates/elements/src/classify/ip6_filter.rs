@@ -33,5 +33,5 @@ pub(crate) const CLASS: Class =
     Class::new("IP6Filter", create).ports("1/-").processing("h/h").doc(include_str!("ip6_filter.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    filter::create(config, Style { family: Family::V6, output_each: false })
+    filter::create(config, Style { family: Family::V6, output_each: false, fast: false })
 }

@@ -60,5 +60,5 @@ pub(crate) const CLASS: Class =
     Class::new("IPClassifier", create).ports("1/-").processing("h/h").doc(include_str!("ip_classifier.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    filter::create(config, Style { family: Family::V4, output_each: true })
+    filter::create(config, Style { family: Family::V4, output_each: true, fast: false })
 }

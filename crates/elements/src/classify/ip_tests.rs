@@ -56,8 +56,8 @@ impl Ip {
     }
 }
 
-const V4: Style = Style { family: Family::V4, output_each: true };
-const V6: Style = Style { family: Family::V6, output_each: true };
+const V4: Style = Style { family: Family::V4, output_each: true, fast: false };
+const V6: Style = Style { family: Family::V6, output_each: true, fast: false };
 
 /// Patterns, packets, and whether the packets match the patterns. `Probe` finds out, where names mean something.
 struct Cases {

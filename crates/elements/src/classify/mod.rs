@@ -41,6 +41,7 @@ mod ranks;
 mod regex_classifier;
 mod regex_matcher;
 mod regexes;
+mod repeats;
 mod search;
 mod string_classifier;
 mod string_matcher;

@@ -13,7 +13,7 @@
 //! # Arguments
 //! - `OFFSET` (integer): where the bytes start.
 //! - `LENGTH` (integer): how many there are; not 0.
-//! - `MAX` (integer): FastClick's; accepted, and without effect as there.
+//! - `MAX` (integer): FastClick's; how many of the outputs are used, the first ones; 0, and more than there are, means all.
 //!
 //! # Handlers
 //! None.
@@ -38,8 +38,9 @@ pub(crate) const CLASS: Class =
 struct HashSwitch {
     offset: usize,
     end: usize,
+    /// Outputs in use.
     outputs: usize,
-    /// With 2, 4 or 8 outputs the bits that their numbers have.
+    /// With 2, 4 or 8 of them the bits that their numbers have.
     mask: usize,
 }
 
@@ -57,7 +58,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     let offset = offset as usize;
     let end = offset.saturating_add(length as usize);
-    let outputs = config.outputs();
+    let outputs = match max as usize {
+        0 => config.outputs(),
+        max => max.min(config.outputs()),
+    };
     let mask = if [2, 4, 8].contains(&outputs) { outputs - 1 } else { 0 };
     Ok(Box::new(HashSwitch { offset, end, outputs, mask }))
 }
