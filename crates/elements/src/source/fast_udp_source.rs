@@ -1,8 +1,8 @@
 //! Makes UDP packets in Ethernet frames at a rate.
 //!
 //! ```click
-//! FastUDPSource(RATE, LIMIT, LENGTH, SRCETH, SRCIP, SPORT, DSTETH, DSTIP, DPORT
-//!               [, CHECKSUM, INTERVAL, ACTIVE])
+//! FastUDPSource([RATE, LIMIT, LENGTH, SRCETH, SRCIP, SPORT, DSTETH, DSTIP, DPORT,
+//!                CHECKSUM, INTERVAL, ACTIVE, keyword STOP])
 //! ```
 //!
 //! Answers pulls with copies of one frame: a UDP packet over IPv4 (TTL 250), at most RATE of them a second and LIMIT in
@@ -11,13 +11,15 @@
 //! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE` (integer): packets a second; 0 means as many as are pulled.
-//! - `LIMIT` (integer): packets to make; negative means no limit.
-//! - `LENGTH` (integer): bytes of a frame, at least 60.
-//! - `SRCETH`, `SRCIP`, `SPORT`, `DSTETH`, `DSTIP`, `DPORT`: addresses and ports.
+//! - `RATE` (integer, default 0): packets a second; 0 means as many as are pulled.
+//! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
+//! - `LENGTH` (integer, default 64): bytes of a frame, at least 60.
+//! - `SRCETH`, `DSTETH` (Ethernet addresses, default 0:0:0:0:0:0), `SRCIP`, `DSTIP` (IP addresses, default 127.0.0.1), `SPORT`, `DPORT`
+//!   (ports, default 1000): between whom. As in FastClick, none of the arguments has to be given.
 //! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum; 0 is sent otherwise.
 //! - `INTERVAL` (integer, default 0): after so many packets both ports grow by 1; 0 means never.
 //! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `STOP` (boolean, default false): whether to stop the router when a packet is pulled after the last. FastClick's.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
@@ -68,37 +70,40 @@ struct FastUdpSource {
     checksum: bool,
     interval: u32,
     increment: u16,
+    stop: bool,
     pace: Pace,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    create_for::<Ipv4Addr>(config, ["SRCIP", "DSTIP"])
+    create_for(config, ["SRCIP", "DSTIP"], Ipv4Addr::LOCALHOST)
 }
 
-/// Makes a source of packets between addresses of a kind, which these arguments say.
+/// Makes a source of packets between addresses of a kind, which these arguments say, or `local` ones.
 pub(super) fn create_for<A: End>(
     config: &mut Config<'_>,
     names: [&'static str; 2],
+    local: A,
 ) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut rate, mut limit, mut length) = (0u32, 0i32, 0u32);
+    let (mut rate, mut limit, mut length) = (0u32, -1i32, 64u32);
     let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
-    let (mut src, mut dst) = (A::NONE, A::NONE);
-    let (mut sport, mut dport) = (UdpPort::default(), UdpPort::default());
-    let (mut checksum, mut interval, mut active) = (true, 0, true);
+    let (mut src, mut dst) = (local, local);
+    let (mut sport, mut dport) = (UdpPort(1000), UdpPort(1000));
+    let (mut checksum, mut interval, mut active, mut stop) = (true, 0, true, false);
     config
         .args()
-        .required("RATE", &mut rate)
-        .required("LIMIT", &mut limit)
-        .required("LENGTH", &mut length)
-        .required("SRCETH", &mut src_mac)
-        .required(names[0], &mut src)
-        .required("SPORT", &mut sport)
-        .required("DSTETH", &mut dst_mac)
-        .required(names[1], &mut dst)
-        .required("DPORT", &mut dport)
+        .positional("RATE", &mut rate)
+        .positional("LIMIT", &mut limit)
+        .positional("LENGTH", &mut length)
+        .positional("SRCETH", &mut src_mac)
+        .positional(names[0], &mut src)
+        .positional("SPORT", &mut sport)
+        .positional("DSTETH", &mut dst_mac)
+        .positional(names[1], &mut dst)
+        .positional("DPORT", &mut dport)
         .positional("CHECKSUM", &mut checksum)
         .positional("INTERVAL", &mut interval)
         .positional("ACTIVE", &mut active)
+        .keyword("STOP", &mut stop)
         .finish()?;
     let ends = A::ends(src, dst);
     let (least, most) = ends.lengths();
@@ -117,6 +122,7 @@ pub(super) fn create_for<A: End>(
         checksum,
         interval,
         increment: 0,
+        stop,
         pace: Pace::new(rate, limit, active)?,
     };
     e.set_ports();
@@ -176,6 +182,9 @@ impl Element for FastUdpSource {
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        if self.stop && self.pace.active && self.pace.left() == 0 {
+            cx.please_stop();
+        }
         let due = self.pace.due(cx);
         if !self.pace.active || self.pace.left() == 0 || due == 0 {
             self.pace.rest(cx, due);
@@ -233,8 +242,8 @@ mod tests {
 
     #[test]
     fn arguments_are_checked() {
-        let text = errors("FastUDPSource(1, 2, 70000, x, 1.0.0.1, 99999) -> Discard");
-        for part in ["SRCETH: ", "SPORT: ", "DSTIP: required"] {
+        let text = errors("FastUDPSource(1, 2, x, x, 1.0.0.1, 99999) -> Discard");
+        for part in ["SRCETH: ", "SPORT: ", "LENGTH: "] {
             assert!(text.contains(part), "{text}");
         }
     }

@@ -1,8 +1,8 @@
 //! Makes UDP packets over IPv6 in Ethernet frames at a rate.
 //!
 //! ```click
-//! FastUDPSourceIP6(RATE, LIMIT, LENGTH, SRCETH, SRCIP6, SPORT, DSTETH, DSTIP6, DPORT
-//!                  [, CHECKSUM, INTERVAL, ACTIVE])
+//! FastUDPSourceIP6([RATE, LIMIT, LENGTH, SRCETH, SRCIP6, SPORT, DSTETH, DSTIP6, DPORT,
+//!                   CHECKSUM, INTERVAL, ACTIVE, keyword STOP])
 //! ```
 //!
 //! What FastUDPSource does, over IPv6 (hop limit 250).
@@ -10,7 +10,7 @@
 //! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! Those of FastUDPSource, but with IPv6 addresses `SRCIP6` and `DSTIP6`; a frame has at least 62 bytes.
+//! Those of FastUDPSource, but with IPv6 addresses `SRCIP6` and `DSTIP6` (default ::1); a frame has at least 62 bytes.
 //!
 //! # Handlers
 //! Those of FastUDPSource.
@@ -31,7 +31,7 @@ use std::net::Ipv6Addr;
 /// The class.
 pub(crate) const CLASS: Class = Class {
     name: "FastUDPSourceIP6",
-    create: |config| create_for::<Ipv6Addr>(config, ["SRCIP6", "DSTIP6"]),
+    create: |config| create_for(config, ["SRCIP6", "DSTIP6"], Ipv6Addr::LOCALHOST),
     doc: include_str!("fast_udp_source_ip6.rs"),
     ..fast_udp_source::CLASS
 };
