@@ -18,6 +18,7 @@
 //!
 //! # Handlers
 //! - `rate` (read, write): the argument.
+//! - `config` (read): the rate, as of RatedUnqueue.
 //! - `active` (read, write): the argument.
 //! - `calls` (read): how often the task ran, how often in vain, batches pushed, pulls in vain, packets.
 //!
@@ -148,7 +149,9 @@ impl Element for ExpUnqueue {
 
     fn handlers(&self, h: &mut Handlers) {
         type U = ExpUnqueue;
-        h.read("rate", |e: &mut U, _| e.rate);
+        for name in ["rate", "config"] {
+            h.read(name, |e: &mut U, _| e.rate);
+        }
         h.write("rate", |e: &mut U, cx, text| {
             e.rate = router::keyword_value(cx, "RATE", text)?;
             cx.schedule();
