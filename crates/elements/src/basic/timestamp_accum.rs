@@ -44,7 +44,8 @@ pub(crate) const MP: Class = Class { name: "TimestampAccumMP", ..CLASS };
 
 const NS_PER_S: f64 = 1e9;
 
-/// What one worker has measured; it alone adds to this.
+/// What one worker has measured; it alone adds to this, in cache lines of its own.
+#[repr(align(128))]
 struct Ages {
     count: AtomicU64,
     /// The bits of a floating-point number: old timestamps add up to more than an integer holds.

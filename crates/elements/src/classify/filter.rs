@@ -224,7 +224,7 @@ impl Reader<'_> {
     fn file(&mut self, path: &[&str]) {
         self.messages.prefix.clear();
         let [path] = path else {
-            self.messages.error("file must have a single argument, the filename".to_owned());
+            self.messages.error("file must have a single argument, the filename");
             return;
         };
         let Ok(text) = std::fs::read_to_string(path) else {

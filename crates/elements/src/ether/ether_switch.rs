@@ -23,7 +23,7 @@
 //! - `timeout` (read, write): the argument.
 //! - `remove_port_forwarding` (write): lists separated by commas, of a port and others to which frames that come from there do not go
 //!   any more. `reset_port_forwarding` (write): all go to all other ports again.
-//! - `port_forwarding` (read): for each port, one a line, to how many and to which others its frames may go: `weight: 2	0: 011`.
+//! - `port_forwarding` (read): for each port, one a line, to how many and to which others its frames may go: `weight: 2`, a tab, and `0: 011`.
 //!
 //! # Example
 //! ```click

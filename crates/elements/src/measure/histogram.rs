@@ -1,4 +1,4 @@
-//! How often each value came, on several workers: what BatchStats and BurstStats tell of.
+//! How often each value came, on several workers: what BatchStats, BurstStats and AggregateStats tell of.
 
 use crate::script::sprintf::general;
 use router::{Config, ConfigError, Handlers};
