@@ -28,7 +28,7 @@
 //! SetTimestamp, SetTimestampDelta, AverageCounter
 
 use crate::script::sprintf::general;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict, metric,
 };
@@ -60,15 +60,16 @@ impl Ages {
         Ages { count, sum_ns, min_ns: AtomicI64::new(i64::MAX), max_ns: AtomicI64::new(i64::MIN) }
     }
 
+    /// Replaces what is known.
     #[inline]
-    fn add(&self, age_ns: i64) {
-        self.count.store(self.count.load(Relaxed) + 1, Relaxed);
-        let sum_ns = f64::from_bits(self.sum_ns.load(Relaxed)) + age_ns as f64;
-        self.sum_ns.store(sum_ns.to_bits(), Relaxed);
-        self.min_ns.store(self.min_ns.load(Relaxed).min(age_ns), Relaxed);
-        self.max_ns.store(self.max_ns.load(Relaxed).max(age_ns), Relaxed);
+    fn set(&self, summary: &Summary) {
+        self.count.store(summary.count, Relaxed);
+        self.sum_ns.store(summary.sum_ns.to_bits(), Relaxed);
+        self.min_ns.store(summary.min_ns, Relaxed);
+        self.max_ns.store(summary.max_ns, Relaxed);
     }
 
+    #[inline]
     fn summary(&self) -> Summary {
         Summary {
             count: self.count.load(Relaxed),
@@ -79,11 +80,7 @@ impl Ages {
     }
 
     fn reset(&self) {
-        let new = Ages::new();
-        self.count.store(0, Relaxed);
-        self.sum_ns.store(0f64.to_bits(), Relaxed);
-        self.min_ns.store(new.min_ns.into_inner(), Relaxed);
-        self.max_ns.store(new.max_ns.into_inner(), Relaxed);
+        self.set(&Ages::new().summary());
     }
 }
 
@@ -96,6 +93,14 @@ struct Summary {
 }
 
 impl Summary {
+    #[inline]
+    fn add(&mut self, age_ns: i64) {
+        self.count += 1;
+        self.sum_ns += age_ns as f64;
+        self.min_ns = self.min_ns.min(age_ns);
+        self.max_ns = self.max_ns.max(age_ns);
+    }
+
     fn of_all(ages: &[Ages]) -> Summary {
         let none = Ages::new().summary();
         ages.iter().map(Ages::summary).fold(none, |a, b| Summary {
@@ -147,8 +152,21 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for TimestampAccum {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        self.ages[self.mine].add(cx.now_ns().saturating_sub(packet.timestamp_ns()));
+        let ages = &self.ages[self.mine];
+        let mut summary = ages.summary();
+        summary.add(cx.now_ns().saturating_sub(packet.timestamp_ns()));
+        ages.set(&summary);
         Verdict::Pass
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let (ages, now_ns) = (&self.ages[self.mine], cx.now_ns());
+        let mut summary = ages.summary();
+        cx.scatter(batch, |_, packet| {
+            summary.add(now_ns.saturating_sub(packet.timestamp_ns()));
+            Verdict::Pass
+        });
+        ages.set(&summary);
     }
 
     fn handlers(&self, h: &mut Handlers) {
