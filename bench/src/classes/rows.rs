@@ -39,6 +39,7 @@ fn row(line: &'static str) -> Option<Row> {
     let sample = match sample {
         "ether" => Sample::Ether,
         "vlan" => Sample::Vlan,
+        "arp" => Sample::Arp,
         "ip" => Sample::Ip,
         "tcp" => Sample::Tcp,
         "icmp" => Sample::Icmp,

@@ -9,13 +9,15 @@ const DST: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
 const SRC6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
 const DST6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 1, 2);
 
-/// A kind of packet. All are small: a header of IPv4 or IPv6 and 26 bytes of payload.
+/// A kind of packet. All are small: a header of IPv4 or IPv6 and 26 bytes of payload, or less.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Sample {
     /// UDP over IPv4 over Ethernet.
     Ether,
     /// The same with an 802.1Q tag.
     Vlan,
+    /// An ARP request, on Ethernet.
+    Arp,
     /// UDP over IPv4.
     Ip,
     /// TCP over IPv4.
@@ -30,7 +32,7 @@ impl Sample {
     /// Elements that a packet passes first, so that it has the annotations that elements of this kind expect.
     pub(crate) fn preparation(self) -> &'static str {
         match self {
-            Sample::Ether | Sample::Vlan => "Null",
+            Sample::Ether | Sample::Vlan | Sample::Arp => "Null",
             Sample::Ip6 => "MarkIP6Header(0) -> GetIP6Address(24)",
             _ => "MarkIPHeader(0) -> GetIPAddress(16)",
         }
@@ -50,6 +52,7 @@ impl Sample {
         match self {
             Sample::Ether => Ok([&ETHERNET[..], &ETHERTYPE_IP, &udp_v4()?].concat()),
             Sample::Vlan => Ok([&ETHERNET[..], &[0x81, 0, 0, 7], &ETHERTYPE_IP, &udp_v4()?].concat()),
+            Sample::Arp => Ok([&ETHERNET[..], &ARP_REQUEST].concat()),
             Sample::Ip => udp_v4(),
             Sample::Tcp => tcp_v4(),
             Sample::Icmp => icmp_v4(),
@@ -60,6 +63,9 @@ impl Sample {
 
 /// Destination and source.
 const ETHERNET: [u8; 12] = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+/// The type of Ethernet's payload, and who has 10.0.1.2.
+const ARP_REQUEST: [u8; 30] =
+    [8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0, 1, 2];
 const ETHERTYPE_IP: [u8; 2] = ethernet::ether_type::IPV4.to_be_bytes();
 const PAYLOAD: usize = 26;
 

@@ -230,6 +230,18 @@ impl Packet {
         Some((unsafe { &*self.room_ptr().add(at as usize).cast::<[u8; N]>() }, there as usize))
     }
 
+    /// `N` bytes of the data from `offset` on, writable; `None` if they are not all there.
+    #[inline]
+    pub fn data_array_mut<const N: usize>(&mut self, offset: u32) -> Option<&mut [u8; N]> {
+        let at = u64::from(self.meta().start) + u64::from(offset);
+        if at + N as u64 > u64::from(self.meta().end) {
+            cold_path();
+            return None;
+        }
+        // SAFETY: `N` bytes from `at` on are data, by what was just compared; `&mut self` makes the access exclusive.
+        Some(unsafe { &mut *self.room_ptr().add(at as usize).cast::<[u8; N]>() })
+    }
+
     /// Bytes of data.
     #[inline]
     pub fn len(&self) -> usize {
@@ -478,6 +490,24 @@ impl Packet {
             let network = self.absolute(offset);
             self.set_network_far(network, network.wrapping_add(header_len));
         }
+    }
+
+    /// Says that the data starts with a link-layer header of `header_len` bytes, and that the network header lies behind it, with a transport
+    /// header of which nothing is known yet at the same place.
+    #[inline]
+    pub fn set_frame(&mut self, header_len: usize) {
+        let link = self.absolute(0);
+        if header_len > NEAR || link > usize::from(u16::MAX) - NEAR {
+            return self.set_frame_far(header_len);
+        }
+        let (m, network) = (self.meta_mut(), (link + header_len) as u16);
+        (m.mac, m.network, m.transport) = (link as u16, network, network);
+    }
+
+    #[cold]
+    fn set_frame_far(&mut self, header_len: usize) {
+        self.set_mac_offset(0);
+        self.set_network(header_len as isize, 0);
     }
 
     /// As [`Self::set_network`] where one comparison tells that both positions fit, which they nearly always do. False, and nothing changed, where

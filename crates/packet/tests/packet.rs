@@ -143,6 +143,8 @@ let possible = head + model.len() + tail <= Class::Large.room();
             let from_5 = model.get(5..).and_then(|rest| Some((rest.first_chunk::<7>()?, rest.len())));
             prop_assert_eq!(p.data_from(5), from_5);
             prop_assert_eq!(p.data_from::<1>(u32::MAX), None);
+            let array = from_5.map(|(array, _)| *array);
+            prop_assert_eq!((p.data_array_mut(5).copied(), p.data_array_mut::<1>(u32::MAX)), (array, None));
             prop_assert_eq!(as_far_as_data(p.wide_data(40)), wide(p.data(), p.headroom(), 40));
             let position = p.network_offset().map(|at| (p.headroom() as isize + at) as usize);
             let expected = p.network().zip(position).and_then(|(bytes, at)| wide(bytes, at, 28));
@@ -214,6 +216,20 @@ fn batches_give_buffers_back() {
         pool.recycle(batch);
         assert_eq!(pool.cached(), (small_before + lengths.len() - large, large_before + large));
         assert!(pool.batch().is_empty());
+    }
+}
+
+/// The positions of a frame's headers are as if each was set, also where one of them or both lie too far behind to be known.
+#[test]
+fn frames() {
+    let mut pool = Pool::new();
+    for headroom in [0, 128, 65_400, 65_471, 65_519, 65_520, 65_521, 65_534, 65_535, 65_536] {
+        let [mut whole, mut each] = [(); 2].map(|()| pool.alloc(headroom, 100).unwrap());
+        whole.set_frame(14);
+        each.set_mac_offset(0);
+        each.set_network(14, 0);
+        let places = |p: &Packet| [p.mac_offset(), p.network_offset(), p.transport_offset()];
+        assert_eq!(places(&whole), places(&each), "{headroom}");
     }
 }
 

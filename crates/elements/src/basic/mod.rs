@@ -48,7 +48,7 @@ mod set_timestamp_delta;
 mod sort_test;
 mod store_anno;
 mod store_data;
-mod store_timestamp;
+pub(crate) mod store_timestamp;
 mod strip;
 mod time_filter;
 mod time_range;

@@ -32,7 +32,9 @@ use router::{Bytes, Class, Config, ConfigError, Cx, Element, PerPacket, Simple, 
 pub(crate) const CLASS: Class = Class::new("StoreData", create).doc(include_str!("store_data.rs"));
 
 struct StoreData {
-    offset: usize,
+    offset: u32,
+    /// Data and mask, if they are at most four bytes, as most fields of headers are.
+    short: Option<(u32, u32)>,
     /// Without the bits that stay.
     data: Vec<u8>,
     /// The bits that are written, as long as the data.
@@ -55,7 +57,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     mask.resize(data.len(), 0xff);
     data.iter_mut().zip(&mask).for_each(|(byte, mask)| *byte &= mask);
-    Ok(Box::new(PerPacket(StoreData { offset: offset as usize, data, mask, grow })))
+    let short = padded(&data).map(u32::from_ne_bytes).zip(padded(&mask).map(u32::from_ne_bytes));
+    Ok(Box::new(PerPacket(StoreData { offset, short, data, mask, grow })))
 }
 
 /// Writes the bits of a mask, as far as there is room for them: four bytes at a time, since most fields of headers have so many.
@@ -73,17 +76,38 @@ fn store(place: &mut [u8], data: &[u8], mask: &[u8]) {
     }
 }
 
-impl Simple for StoreData {
-    #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let missing = (self.offset + self.data.len()).saturating_sub(packet.len());
-        if self.grow && missing > 0 && packet.len() > self.offset && !packet.put(missing) {
+impl StoreData {
+    /// Data that is longer, or lies where the packet has not as many bytes.
+    fn store_any(&self, packet: &mut Packet) -> Verdict {
+        let offset = self.offset as usize;
+        let missing = (offset + self.data.len()).saturating_sub(packet.len());
+        if self.grow && missing > 0 && packet.len() > offset && !packet.put(missing) {
             return Verdict::Drop("too long for a buffer");
         }
-        if let Some(place) = packet.data_mut().get_mut(self.offset..) {
+        if let Some(place) = packet.data_mut().get_mut(offset..) {
             store(place, &self.data, &self.mask);
         }
         Verdict::Pass
+    }
+}
+
+/// Bytes with zeros behind them, if there are not more than `N`.
+fn padded<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    let mut padded = [0; N];
+    padded.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(padded)
+}
+
+impl Simple for StoreData {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match self.short {
+            Some((data, mask)) if let Some(place) = packet.data_array_mut(self.offset) => {
+                *place = (u32::from_ne_bytes(*place) & !mask | data).to_ne_bytes();
+                Verdict::Pass
+            }
+            _ => self.store_any(packet),
+        }
     }
 }
 

@@ -29,12 +29,12 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 pub(crate) const CLASS: Class = Class::new("StoreTimestamp", create).doc(include_str!("store_timestamp.rs"));
 
 /// Where the timestamp is written; none: behind the packet.
-struct StoreTimestamp(Option<usize>);
+struct StoreTimestamp(Option<u32>);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut offset, mut tail) = (-1i32, false);
     config.args().positional("OFFSET", &mut offset).keyword("TAIL", &mut tail).finish()?;
-    let offset = usize::try_from(offset).ok();
+    let offset = u32::try_from(offset).ok();
     if offset.is_some() == tail {
         return Err("supply exactly one of 'OFFSET' and 'TAIL'".into());
     }
@@ -45,17 +45,28 @@ impl Simple for StoreTimestamp {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let stamp = packet.timestamp_ns().to_ne_bytes();
-        let (old, at) = (packet.len(), self.0.unwrap_or(packet.len()));
-        let end = at.saturating_add(stamp.len());
-        if end > old {
-            if !packet.put(end - old) {
-                return Verdict::Drop("no room for a timestamp");
-            }
-            packet.data_mut()[old..].fill(0);
+        if let Some(place) = self.0.and_then(|offset| packet.data_array_mut(offset)) {
+            *place = stamp;
+            return Verdict::Pass;
         }
-        packet.data_mut()[at..end].copy_from_slice(&stamp);
-        Verdict::Pass
+        let offset = self.0.map_or(packet.len(), |offset| offset as usize);
+        if write_behind_end(packet, offset, stamp) {
+            Verdict::Pass
+        } else {
+            Verdict::Drop("no room for a timestamp")
+        }
     }
+}
+
+/// Writes bytes that reach beyond a packet's end, with zeros up to them. False, and nothing changed, if the packet cannot be as long.
+pub(crate) fn write_behind_end(packet: &mut Packet, offset: usize, bytes: [u8; 8]) -> bool {
+    let (old, end) = (packet.len(), offset.saturating_add(8));
+    if !packet.put(end.saturating_sub(old)) {
+        return false;
+    }
+    packet.data_mut()[old..].fill(0);
+    packet.data_mut()[offset..end].copy_from_slice(&bytes);
+    true
 }
 
 #[cfg(test)]

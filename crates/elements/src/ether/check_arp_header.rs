@@ -42,9 +42,13 @@ const REASONS: [&str; 4] =
     ["tiny packet", "too small for addresses", "bad hardware type/length", "bad protocol type/length"];
 /// Bytes before the addresses.
 const FIXED: usize = 8;
+/// What packets about IPv4 addresses on Ethernet start with, which nearly all are.
+const PLAIN: [u8; 6] = [0, 1, 8, 0, 6, 4];
+/// Bytes of such a packet.
+const PLAIN_LEN: usize = FIXED + 2 * 6 + 2 * 4;
 
 struct CheckArpHeader {
-    offset: usize,
+    offset: u32,
     verbose: bool,
     details: bool,
     outputs: usize,
@@ -60,7 +64,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("VERBOSE", &mut verbose)
         .keyword("DETAILS", &mut details)
         .finish()?;
-    let (offset, outputs) = (offset as usize, config.outputs());
+    let (offset, outputs) = (offset, config.outputs());
     Ok(Box::new(PerPacket(CheckArpHeader { offset, verbose, details, outputs, drops: 0, reasons: [0; 4] })))
 }
 
@@ -85,6 +89,17 @@ fn check(bytes: &[u8]) -> Result<usize, usize> {
 }
 
 impl CheckArpHeader {
+    /// Checks a packet of whatever kind of addresses.
+    fn check_any(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        match check(packet.data().get(self.offset as usize..).unwrap_or_default()) {
+            Ok(len) => {
+                packet.set_network(self.offset as isize, len);
+                Verdict::Pass
+            }
+            Err(reason) => self.bad(cx, reason),
+        }
+    }
+
     #[cold]
     fn bad(&mut self, cx: &mut Cx<'_>, reason: usize) -> Verdict {
         if self.drops == 0 || self.verbose {
@@ -99,13 +114,13 @@ impl CheckArpHeader {
 impl Simple for CheckArpHeader {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match check(packet.data().get(self.offset..).unwrap_or_default()) {
-            Ok(len) => {
-                packet.set_network(self.offset as isize, len);
-                Verdict::Pass
-            }
-            Err(reason) => self.bad(cx, reason),
+        if let Some((front, _)) = packet.data_from::<PLAIN_LEN>(self.offset)
+            && front.starts_with(&PLAIN)
+        {
+            packet.set_network(self.offset as isize, PLAIN_LEN);
+            return Verdict::Pass;
         }
+        self.check_any(cx, packet)
     }
 
     fn handlers(&self, h: &mut Handlers) {

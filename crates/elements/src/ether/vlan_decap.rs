@@ -59,8 +59,7 @@ impl Simple for VlanDecap {
             packet.data_mut().copy_within(0..HEADER_LEN - 2, TAG_LEN);
             let _ = packet.pull(TAG_LEN);
         }
-        packet.set_mac_offset(0);
-        packet.set_network(HEADER_LEN as isize, 0);
+        packet.set_frame(HEADER_LEN);
         if self.annotate {
             annotate(packet, found.unwrap_or(0));
         }

@@ -19,6 +19,7 @@
 //! # See also
 //! CheckIPHeader
 
+use super::header::header_mut;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
 use wire::ipv4;
@@ -33,9 +34,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(SetIpChecksum(0))))
 }
 
-impl Simple for SetIpChecksum {
-    #[inline]
-    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+impl SetIpChecksum {
+    /// A header with options, one that is not marked, or none.
+    fn set_any(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let marked = packet.network_offset().is_some();
         let header = if marked { packet.network_mut().unwrap_or_default() } else { packet.data_mut() };
         match ipv4::fill_checksum(header) {
@@ -48,6 +49,19 @@ impl Simple for SetIpChecksum {
                 Verdict::Drop("bad IP header")
             }
         }
+    }
+}
+
+impl Simple for SetIpChecksum {
+    #[inline]
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if let Some(mut header) = header_mut(packet)
+            && header.has_no_options()
+        {
+            header.fill_checksum();
+            return Verdict::Pass;
+        }
+        self.set_any(cx, packet)
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -26,7 +26,6 @@
 //! # See also
 //! Truncate, EraseIPPayload
 
-use super::header::header;
 use crate::basic::truncate::cut;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
@@ -62,13 +61,13 @@ fn icmp_header_len(kind: u8) -> usize {
     }
 }
 
-/// Bytes of a packet's IP header, and of its transport header if `transport`; as much as they would be where they are broken or
-/// cut off.
-fn header_len(packet: &Packet, transport: bool) -> usize {
-    let Some(ip) = header(packet).filter(|ip| ip.header_len() >= ipv4::HEADER_LEN) else {
-        return ipv4::HEADER_LEN;
-    };
-    let behind = packet.network().and_then(|network| network.get(ip.header_len()..)).unwrap_or_default();
+/// Bytes of the IP header that a packet starts with, and of its transport header if `transport`; as much as they would be where they are
+/// broken or cut off.
+#[inline]
+fn header_len(packet: &[u8], transport: bool) -> usize {
+    let ip = ipv4::Header::new_checked(packet).ok().filter(|ip| ip.header_len() >= ipv4::HEADER_LEN);
+    let Some(ip) = ip else { return ipv4::HEADER_LEN };
+    let behind = packet.get(ip.header_len()..).unwrap_or_default();
     let more = match ip.protocol() {
         _ if !transport => 0,
         ip_proto::TCP => {
@@ -85,8 +84,8 @@ fn header_len(packet: &Packet, transport: bool) -> usize {
 impl Simple for TruncateIpPayload {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let surplus = match packet.network().map(<[u8]>::len) {
-            Some(len) => len.saturating_sub(header_len(packet, self.transport) + self.length),
+        let surplus = match packet.network() {
+            Some(network) => network.len().saturating_sub(header_len(network, self.transport) + self.length),
             None => packet.len().saturating_sub(self.length),
         };
         cut(packet, surplus.min(packet.len()), self.annotate);

@@ -25,6 +25,7 @@
 //! # See also
 //! CheckNumberPacket, RecordTimestamp, TimestampDiff, StoreData
 
+use crate::basic::store_timestamp::write_behind_end;
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
 use std::sync::Arc;
@@ -54,7 +55,7 @@ pub(super) fn number(packet: &Packet, offset: usize, net_order: bool) -> Option<
 
 struct NumberPacket {
     numbers: Arc<Numbers>,
-    offset: usize,
+    offset: u32,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -62,7 +63,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     config.args().positional("OFFSET", &mut offset).keyword("NET_ORDER", &mut net_order).finish()?;
     let offset = u32::try_from(offset).map_err(|_| "Offset must be >= 0")?;
     let numbers = config.shared(|| Ok(Numbers { next: AtomicU64::new(0), net_order }))?;
-    Ok(Box::new(NumberPacket { numbers, offset: offset as usize }))
+    Ok(Box::new(NumberPacket { numbers, offset }))
 }
 
 impl NumberPacket {
@@ -77,19 +78,25 @@ impl NumberPacket {
     }
 
     /// Writes a number, unless there is no room for it.
+    #[inline]
     fn write(&self, packet: &mut Packet, number: u64) -> bool {
-        let (old, end) = (packet.len(), self.offset.saturating_add(SIZE));
-        if end > old {
-            if !packet.put(end - old) {
-                return false;
-            }
-            packet.data_mut()[old..].fill(0);
-            lengthen(packet);
-        }
-        let bytes = if self.numbers.net_order { number.to_be_bytes() } else { number.to_ne_bytes() };
-        packet.data_mut()[self.offset..end].copy_from_slice(&bytes);
+        let number = if self.numbers.net_order { number.to_be_bytes() } else { number.to_ne_bytes() };
+        let Some(place) = packet.data_array_mut(self.offset) else {
+            return lengthen_for(packet, self.offset, number);
+        };
+        *place = number;
         true
     }
+}
+
+/// Lengthens a packet that is too short for its number, writes that, and has the IPv4 header, if there is one, end where the packet does.
+#[cold]
+fn lengthen_for(packet: &mut Packet, offset: u32, number: [u8; SIZE]) -> bool {
+    let lengthened = write_behind_end(packet, offset as usize, number);
+    if lengthened {
+        lengthen(packet);
+    }
+    lengthened
 }
 
 /// Has the length in a packet's IPv4 header, if there is one, end where the packet does.
