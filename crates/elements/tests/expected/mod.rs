@@ -12,6 +12,8 @@
 use router::{Call, Classes, Clock, Log, Options, Router};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// What a configuration expects.
 #[derive(Default)]
@@ -166,10 +168,13 @@ pub(crate) fn files(folder: &str) -> Vec<(String, String)> {
 /// Runs every configuration of a folder in all its forms: how many there are, and what was otherwise.
 pub(crate) fn check(folder: &str, known: &Classes) -> (usize, String) {
     let (files, mut wrong) = (files(folder), String::new());
+    let (starts, started) = mpsc::channel();
+    std::thread::spawn(|| watch(started));
     for (name, text) in &files {
         let acts: Vec<_> = acts(text).collect();
         let workers = acts[0].expected.workers.iter();
         for (workers, vector) in workers.flat_map(|&workers| [(workers, 1), (workers, 32)]) {
+            starts.send(format!("{name}, {workers} workers, vector {vector}")).expect("it watches");
             let directory = tempfile::tempdir().expect("a directory");
             let differences = play(&acts, &Form { known, directory: directory.path(), workers, vector });
             if !differences.is_empty() {
@@ -178,6 +183,24 @@ pub(crate) fn check(folder: &str, known: &Classes) -> (usize, String) {
         }
     }
     (files.len(), wrong)
+}
+
+/// Longer than any configuration takes that comes to an end.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// Ends the tests when the configuration that was started last does not come to an end, and says which it is.
+fn watch(started: mpsc::Receiver<String>) {
+    let mut name = String::new();
+    loop {
+        match started.recv_timeout(LONGEST) {
+            Ok(next) => name = next,
+            Err(mpsc::RecvTimeoutError::Disconnected) => return,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                eprintln!("{name}: still running after {} s", LONGEST.as_secs());
+                std::process::exit(1);
+            }
+        }
+    }
 }
 
 /// The configurations that run one after the other.
