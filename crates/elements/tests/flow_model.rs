@@ -376,7 +376,7 @@ impl World {
                 entries += usize::from(self.set.check(entry, key).is_some());
                 false
             });
-            assert_eq!(entries, 1, "entries of {}, of {all:?}", key.id);
+            assert_eq!(entries, 1, "entries of {}, of {all:?}", key.id());
         }
         let counted = self.counts[0].flows.load(Relaxed) as usize;
         assert_eq!([self.set.size(), counted], [all.len(); 2], "flows are counted");

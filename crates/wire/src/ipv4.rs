@@ -147,6 +147,12 @@ impl<B: Deref<Target = [u8; HEADER_LEN]>> Header<B> {
     pub fn dst(&self) -> Ipv4Addr {
         Ipv4Addr::from(get_array::<16, 4, _>(&self.0))
     }
+
+    /// Both addresses, the source in the upper half.
+    #[inline]
+    pub fn addresses(&self) -> u64 {
+        u64::from_be_bytes(get_array::<12, 8, _>(&self.0))
+    }
 }
 
 impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
@@ -215,6 +221,12 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     #[inline]
     pub fn set_src(&mut self, addr: Ipv4Addr) {
         set_array::<12, 4, _>(&mut self.0, addr.octets());
+    }
+
+    /// Sets both addresses, the source in the upper half, and leaves the checksum alone.
+    #[inline]
+    pub fn set_addresses(&mut self, both: u64) {
+        set_array::<12, 8, _>(&mut self.0, both.to_be_bytes());
     }
 
     /// Sets the destination address and leaves the checksum alone.

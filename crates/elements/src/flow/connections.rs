@@ -361,7 +361,7 @@ impl Answer {
 
 /// The connection of a packet, as packets of direction 0 name it.
 pub(super) fn connection(packet: &Packet, direction: usize) -> Option<FlowId> {
-    let id = key(packet)?.id;
+    let id = key(packet)?.id();
     Some(if direction == 0 { id } else { id.reversed() })
 }
 

@@ -55,7 +55,7 @@ fn tests(trial: &mut Trial, cx: &mut Cx<'_>) {
 /// A flow of its own for each number.
 fn key(number: u32) -> Key {
     let source = Ipv4Addr::from_bits(0x0a00_0000 + number / 7);
-    Key { map: 6, id: FlowId::new(source, (number % 7) as u16, Ipv4Addr::new(10, 9, 0, 1), 80) }
+    Key::new(6, FlowId::new(source, (number % 7) as u16, Ipv4Addr::new(10, 9, 0, 1), 80))
 }
 
 fn small(trial: &mut Trial, seed: u64) {
@@ -88,7 +88,7 @@ fn likes(trial: &mut Trial, seed: u64) {
         (6, FlowId::new(b, 2, a, 1)),
         (6, FlowId::new(a, 1, a, 2)),
     ] {
-        let entered = table.enter(Key { map, id }, 0);
+        let entered = table.enter(Key::new(map, id), 0);
         trial.holds("a flow like another one is new", entered.is_some_and(|(_, _, new)| new));
     }
     trial.same("all are there", table.len(), 6);

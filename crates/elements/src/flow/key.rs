@@ -29,5 +29,5 @@ fn key_of(network: &[u8], transport: Option<&[u8]>) -> Option<Key> {
     let ports = transport.filter(|_| has_ports).and_then(|transport| transport.first_chunk());
     let [a, b, c, d] = ports.copied().unwrap_or_default();
     let (sport, dport) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
-    Some(Key { map: ip.protocol().into(), id: FlowId::new(ip.src(), sport, ip.dst(), dport) })
+    Some(Key::new(ip.protocol().into(), FlowId::new(ip.src(), sport, ip.dst(), dport)))
 }

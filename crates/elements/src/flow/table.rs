@@ -241,7 +241,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     fn key(n: u16) -> Key {
-        Key { map: 17, id: FlowId::new(Ipv4Addr::new(10, 0, 0, 1), n, Ipv4Addr::new(10, 0, 0, 2), 80) }
+        Key::new(17, FlowId::new(Ipv4Addr::new(10, 0, 0, 1), n, Ipv4Addr::new(10, 0, 0, 2), 80))
     }
 
     fn ended(table: &mut Table, second: i64) -> Vec<u32> {

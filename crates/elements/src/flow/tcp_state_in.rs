@@ -209,8 +209,10 @@ impl Simple for TcpStateIn {
         let mut known = std::mem::take(flow);
         let is_syn = segment.has(flag::SYN);
         if known.connection.is_none() && (is_new || is_syn) {
-            match self.open(key.id, is_syn) {
-                Some(connection) => known = Flow { connection: Some((key.id, connection)), has_ended: false },
+            match self.open(key.id(), is_syn) {
+                Some(connection) => {
+                    known = Flow { connection: Some((key.id(), connection)), has_ended: false }
+                }
                 None => return self.reject(NO_SYN),
             }
         }

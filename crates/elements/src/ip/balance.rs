@@ -341,7 +341,7 @@ impl<A: Target> Servers<A> {
             }
             Mode::Hash => {
                 let id = flow(packet).unwrap_or_default();
-                (Key { map: 0, id }).hash(self.seed) as usize % self.used
+                (Key::new(0, id)).hash(self.seed) as usize % self.used
             }
             Mode::HashIp => sum_of_bytes(packet, self.used),
             Mode::HashAggregate => fold(aggregate, self.used),

@@ -46,7 +46,7 @@ impl FlowOutputs {
             return output;
         }
         if self.flows.len() >= self.capacity {
-            let hash = Key { map: 0, id: flow }.hash(self.seed);
+            let hash = Key::new(0, flow).hash(self.seed);
             return hash as usize % self.outputs;
         }
         let output = choose();

@@ -42,7 +42,11 @@ fn fold(sum: u32) -> u16 {
 pub(super) fn adjusted(checksum: u16, difference: u16) -> u16 {
     match difference {
         0 | 0xffff => checksum,
-        difference => !fold(0xffff + u32::from(!checksum) + u32::from(difference)),
+        // What is added is not zero, so that the sum is not zero either.
+        difference => {
+            let sum = u32::from(!checksum) + u32::from(difference);
+            !((sum + (sum >> 16)) as u16)
+        }
     }
 }
 
@@ -61,8 +65,7 @@ pub(super) fn words(id: FlowId) -> [u16; 6] {
 #[inline]
 pub(super) fn set_addresses(ip: &mut Header<&mut [u8; HEADER_LEN]>, id: FlowId, difference: u16) {
     let checksum = adjusted(ip.checksum(), difference);
-    ip.set_src(id.source());
-    ip.set_dst(id.destination());
+    ip.set_addresses(id.addresses());
     ip.set_checksum(checksum);
 }
 
@@ -113,9 +116,26 @@ pub(super) fn adjust_transport(protocol: u8, transport: &mut [u8], difference: u
     }
 }
 
-/// Rewrites a packet of a UDP flow, or of a TCP flow whose state does not matter. Returns the flow's flags afterwards.
+/// Rewrites a UDP packet without options that is whole, as nearly all are: all that changes lies in one place. False, and nothing changed, if it
+/// is another.
 #[inline]
-pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u8 {
+fn plain_udp(packet: &mut [u8], flow: &Flow, direction: usize) -> bool {
+    let Some((header, transport)) = packet.split_first_chunk_mut::<HEADER_LEN>() else { return false };
+    let Some(transport) = transport.first_chunk_mut::<{ wire::udp::HEADER_LEN }>() else { return false };
+    let mut ip = Header::new(header);
+    let plain = ip.has_no_options() && ip.is_first_fragment() && ip.protocol() == ip_proto::UDP;
+    if plain {
+        let id = flow.rewritten(direction);
+        set_addresses(&mut ip, id, flow.ip_change(direction));
+        set_ports(transport, id);
+        adjust_transport(ip_proto::UDP, transport, flow.transport_change(direction));
+    }
+    plain
+}
+
+/// The same for whatever has ports where UDP has them.
+#[inline(never)]
+fn any_udp(packet: &mut [u8], flow: &Flow, direction: usize) {
     let id = flow.rewritten(direction);
     if let Some((mut ip, transport)) = split_mut(packet) {
         set_addresses(&mut ip, id, flow.ip_change(direction));
@@ -123,6 +143,14 @@ pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u8 {
             set_ports(transport, id);
             adjust_transport(ip.protocol(), transport, flow.transport_change(direction));
         }
+    }
+}
+
+/// Rewrites a packet of a UDP flow, or of a TCP flow whose state does not matter. Returns the flow's flags afterwards.
+#[inline]
+pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u8 {
+    if !plain_udp(packet, flow, direction) {
+        any_udp(packet, flow, direction);
     }
     let mut flags = flow.flags();
     if direction != FORWARD {

@@ -49,11 +49,11 @@ impl Default for Exhausted {
 
 fn mark(map: u32, domain: Domain) -> u64 {
     let (first, top) = domain.range;
-    Key { map, id: domain.id }.hash(u64::from(first) << 32 | u64::from(top)) | 1
+    Key::new(map, domain.id).hash(u64::from(first) << 32 | u64::from(top)) | 1
 }
 
 fn place(map: u32, id: FlowId) -> usize {
-    (Key { map, id }.hash(1) >> 32) as usize % PLACES
+    (Key::new(map, id).hash(1) >> 32) as usize % PLACES
 }
 
 impl Exhausted {

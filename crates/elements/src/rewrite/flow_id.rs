@@ -26,14 +26,14 @@ impl FlowId {
 
     /// Both addresses, the source in the upper half.
     #[inline]
-    pub(super) fn addresses(self) -> u64 {
-        u64::from(self.saddr) << 32 | u64::from(self.daddr)
+    pub(super) const fn addresses(self) -> u64 {
+        (self.saddr as u64) << 32 | self.daddr as u64
     }
 
     /// Both ports, the source in the upper half.
     #[inline]
-    pub(super) fn ports(self) -> u32 {
-        u32::from(self.sport) << 16 | u32::from(self.dport)
+    pub(super) const fn ports(self) -> u32 {
+        (self.sport as u32) << 16 | self.dport as u32
     }
 
     /// The inverse of [`FlowId::addresses`] and [`FlowId::ports`].
@@ -65,18 +65,32 @@ impl fmt::Display for FlowId {
 }
 
 /// What a table is searched for: a flow identifier, and the map that it belongs to, as one table serves several.
+/// Its identifier is kept as words, which is how it is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
+    pub(super) addresses: u64,
+    pub(super) ports: u32,
     pub(crate) map: u32,
-    pub(crate) id: FlowId,
 }
 
 impl Key {
+    /// A flow identifier in a map.
+    #[inline]
+    pub(crate) const fn new(map: u32, id: FlowId) -> Key {
+        Key { addresses: id.addresses(), ports: id.ports(), map }
+    }
+
+    /// The flow identifier.
+    #[inline]
+    pub(crate) fn id(self) -> FlowId {
+        FlowId::from_words(self.addresses, self.ports)
+    }
+
     /// A hash whose bits are all of use. `seed` makes it hard to find flows that collide from outside.
     #[inline]
     pub(crate) fn hash(self, seed: u64) -> u64 {
-        let rest = u64::from(self.map) << 32 | u64::from(self.id.ports());
-        fold(fold(self.id.addresses() ^ seed, FIRST) ^ rest, SECOND ^ seed)
+        let rest = u64::from(self.map) << 32 | u64::from(self.ports);
+        fold(fold(self.addresses ^ seed, FIRST) ^ rest, SECOND ^ seed)
     }
 }
 
@@ -110,7 +124,7 @@ mod tests {
         let mut high = [0u32; 64];
         for n in 0..6400u32 {
             let id = FlowId { saddr: 0x0a00_0000 + n / 100, daddr: 1, sport: (n % 100) as u16, dport: 80 };
-            let hash = Key { map: 3, id }.hash(7);
+            let hash = Key::new(3, id).hash(7);
             low[(hash & 63) as usize] += 1;
             high[(hash >> 58) as usize] += 1;
         }

@@ -60,7 +60,14 @@ pub(super) struct Found<'t> {
     pub(super) direction: usize,
 }
 
-impl Found<'_> {
+impl<'t> Found<'t> {
+    /// An entry's flow, if a key belongs to it.
+    #[inline]
+    pub(super) fn check(flow: &'t Flow, entry: u32, key: Key) -> Option<Found<'t>> {
+        let (record, direction) = (entry / 2, (entry % 2) as usize);
+        flow.matches(direction, key).then_some(Found { flow, record, direction })
+    }
+
     /// Where its packets leave.
     #[inline]
     pub(super) fn output(&self) -> usize {
@@ -143,15 +150,13 @@ impl FlowSet {
     /// The flow of an entry, if the key belongs to it.
     #[inline]
     pub(super) fn check(&self, entry: u32, key: Key) -> Option<Found<'_>> {
-        let (record, direction) = (entry / 2, (entry % 2) as usize);
-        let flow = self.slab.get(record).filter(|flow| flow.matches(direction, key))?;
-        Some(Found { flow, record, direction })
+        Found::check(self.flow(entry)?, entry, key)
     }
 
-    /// Loads the record of an entry, for whoever needs it soon. What it returns means nothing.
+    /// The flow that an entry has now, if there is any such record.
     #[inline]
-    pub(super) fn warm(&self, entry: u32) -> u64 {
-        self.slab.get(entry / 2).map_or(0, Flow::last_ms)
+    pub(super) fn flow(&self, entry: u32) -> Option<&Flow> {
+        self.slab.get(entry / 2)
     }
 
     /// Adds a flow of a worker's, which is used just now, beside what other workers add. If it `varies`, no flow may have its reply key;
@@ -213,7 +218,7 @@ impl FlowSet {
 
     pub(super) fn hash_of(&self, entry: u32) -> u64 {
         let flow = self.slab.get(entry / 2);
-        let key = flow.map(|flow| Key { map: flow.map().unwrap_or(0), id: flow.id((entry % 2) as usize) });
+        let key = flow.map(|flow| Key::new(flow.map().unwrap_or(0), flow.id((entry % 2) as usize)));
         key.map_or(0, |key| key.hash(self.seed))
     }
 }

@@ -35,7 +35,7 @@ fn flow(map: u32, host: u8, port: u16) -> NewFlow {
 }
 
 fn keys(new: &NewFlow) -> [Key; 2] {
-    [new.id, new.rewritten.reversed()].map(|id| Key { map: new.map, id })
+    [new.id, new.rewritten.reversed()].map(|id| Key::new(new.map, id))
 }
 
 struct Naive {
@@ -297,7 +297,7 @@ fn side_by_side() {
         for map in 0..2 {
             let reply = keys(&flow(map, 0, number as u16))[1];
             let found = set.find(reader.turn(), reply).expect("one has made it");
-            assert!(set.find(reader.turn(), Key { map, id: found.rewritten().reversed() }).is_some());
+            assert!(set.find(reader.turn(), Key::new(map, found.rewritten().reversed())).is_some());
         }
     }
     set.edit(reader.turn()).clear();

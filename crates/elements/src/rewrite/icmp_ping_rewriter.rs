@@ -71,7 +71,7 @@ impl Protocol for Echo {
             _ => return None,
         };
         let id = FlowId::new(ip.src(), sport, ip.dst(), dport);
-        Some((Key { map: nat.map(ip_proto::ICMP), id }, ip_proto::ICMP))
+        Some((Key::new(nat.map(ip_proto::ICMP), id), ip_proto::ICMP))
     }
 
     fn may_begin(packet: &Packet) -> bool {

@@ -9,6 +9,7 @@
 
 use super::sync::{AtomicU32, AtomicU64, Cell, LINES, SHARDS, SLOTS, ShardGuard, ShardLock, in_order};
 use rcu::{Turn, Updater};
+use std::hint::select_unpredictable;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -54,6 +55,16 @@ impl Bucket {
         // Acquire: who sees a tag sees the entry's number, and its record filled in.
         let [first, second] = [&self.words[0], &self.words[1]].map(|word| word.load(Acquire));
         (gather(equal(first, tag)) | gather(equal(second, tag)) << FIRST & ((1 << SLOTS) - 1), second >= PAST)
+    }
+
+    /// The first slot with a tag; none has the number that is returned otherwise.
+    #[inline]
+    fn first(&self, tag: u8) -> u32 {
+        // Acquire: as above.
+        let [first, second] = [&self.words[0], &self.words[1]].map(|word| equal(word.load(Acquire), tag));
+        // A slot that is not there counts as one behind the last.
+        let [first_at, second_at] = [first, second & (PAST - 1)].map(|bits| bits.trailing_zeros() / 8);
+        select_unpredictable(first != 0, first_at, FIRST as u32 + second_at)
     }
 
     #[inline]
@@ -185,6 +196,24 @@ fn shard_of(hash: u64) -> usize {
     hash as usize % SHARDS
 }
 
+/// Where the search for a hash begins, for whoever searches for many at once.
+#[derive(Clone, Copy)]
+pub(super) struct Home<'t>(&'t Bucket);
+
+impl Home<'_> {
+    /// Loads what [`Home::guess`] will look at. What it returns means nothing.
+    #[inline]
+    pub(super) fn warm(self) -> u64 {
+        self.0.words[0].load(Relaxed)
+    }
+
+    /// The entry that the hash most likely belongs to, or `u32::MAX`. Without branches that depend on what is found.
+    #[inline]
+    pub(super) fn guess(self, hash: u64) -> u32 {
+        self.0.entry(self.0.first(tag(hash)))
+    }
+}
+
 impl Index {
     #[inline]
     fn shard<'t>(&'t self, turn: Turn<'t>, hash: u64) -> &'t Table {
@@ -211,17 +240,10 @@ impl Index {
         None
     }
 
-    /// Loads what [`Index::guess`] will look at. What it returns means nothing.
+    /// Where the search for a hash begins.
     #[inline]
-    pub(super) fn warm(&self, turn: Turn<'_>, hash: u64) -> u64 {
-        self.shard(turn, hash).home(hash).words[0].load(Relaxed)
-    }
-
-    /// The entry that a hash most likely belongs to, or `u32::MAX`. Without branches that depend on what is found.
-    #[inline]
-    pub(super) fn guess(&self, turn: Turn<'_>, hash: u64) -> u32 {
-        let bucket = self.shard(turn, hash).home(hash);
-        bucket.entry(bucket.slots(tag(hash)).0.trailing_zeros())
+    pub(super) fn home<'t>(&'t self, turn: Turn<'t>, hash: u64) -> Home<'t> {
+        Home(self.shard(turn, hash).home(hash))
     }
 
     /// Waits for the right to change the shards of these hashes. Whoever holds it must not ask again.

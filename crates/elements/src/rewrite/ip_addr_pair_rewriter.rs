@@ -54,7 +54,7 @@ impl Protocol for Pair {
 
     fn key(nat: &Nat, packet: &Packet) -> Option<(Key, u8)> {
         let (ip, _) = split(packet.network()?)?;
-        Some((Key { map: nat.map(0), id: FlowId::new(ip.src(), 0, ip.dst(), 0) }, 0))
+        Some((Key::new(nat.map(0), FlowId::new(ip.src(), 0, ip.dst(), 0)), 0))
     }
 
     fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {

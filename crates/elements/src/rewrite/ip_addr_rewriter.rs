@@ -71,13 +71,13 @@ impl Protocol for Source {
 
     fn key(nat: &Nat, packet: &Packet) -> Option<(Key, u8)> {
         let [by_source, _] = address_keys(addresses_of(packet.network()?)?);
-        Some((Key { map: nat.map(0), id: by_source }, 0))
+        Some((Key::new(nat.map(0), by_source), 0))
     }
 
     fn find<'t>(set: &'t FlowSet, turn: Turn<'t>, key: Key, hash: u64, packet: &Packet) -> Option<Found<'t>> {
         let by_destination = || {
             let [_, id] = address_keys(addresses_of(packet.network()?)?);
-            set.find(turn, Key { id, ..key })
+            set.find(turn, Key::new(key.map, id))
         };
         set.find_hashed(turn, key, hash).or_else(by_destination)
     }

@@ -91,7 +91,7 @@ use super::flow_id::Key;
 use super::nat::{Kind, Nat};
 use super::record::Flow;
 use super::rewriter::{self, Protocol};
-use super::tcp_udp::flow_of;
+use super::tcp_udp::key_of;
 use packet::Packet;
 use rcu::Turn;
 use router::{Class, Residency};
@@ -116,9 +116,8 @@ impl Protocol for TcpAndUdp {
 
     #[inline]
     fn key(nat: &Nat, packet: &Packet) -> Option<(Key, u8)> {
-        let (id, protocol) = flow_of(packet)?;
-        let known = matches!(protocol, ip_proto::TCP | ip_proto::UDP);
-        known.then(|| (Key { map: nat.map(protocol), id }, protocol))
+        let known = |protocol| matches!(protocol, ip_proto::TCP | ip_proto::UDP);
+        key_of(packet, |protocol| known(protocol).then(|| nat.map(protocol)))
     }
 
     #[inline]

@@ -339,16 +339,16 @@ impl Nat {
         let mut choose = |pattern: &Pattern| {
             varies = pattern.varies();
             // An identifier of a ping makes another field, so that what is taken from its range is not known.
-            let domain = pattern.domain(key.id).filter(|_| self.kind != Kind::Ping);
+            let domain = pattern.domain(key.id()).filter(|_| self.kind != Kind::Ping);
             if domain.is_some_and(|domain| set.is_exhausted(key.map, domain)) {
                 return None;
             }
             let mut free = |id: FlowId| !self.is_taken(set, turn, key.map, id);
-            let chosen = pattern.choose(key.id, share, with.random, &mut free);
+            let chosen = pattern.choose(key.id(), share, with.random, &mut free);
             if let (None, Some(domain)) = (chosen, domain) {
                 // A number that was given back behind the search's back would not be looked for again.
                 let mut editor = set.edit(turn);
-                let chosen = pattern.choose(key.id, share, &mut |_| 0, &mut free);
+                let chosen = pattern.choose(key.id(), share, &mut |_| 0, &mut free);
                 if chosen.is_none() {
                     editor.exhausted(key.map, domain);
                 }
@@ -357,9 +357,9 @@ impl Nat {
             chosen
         };
         let (id, outputs) = match input {
-            Input::Keep(outputs) => (key.id, *outputs),
+            Input::Keep(outputs) => (key.id(), *outputs),
             Input::Pattern(pattern, outputs) => (choose(pattern)?, *outputs),
-            Input::Mapper(mapper) => mapper.choose(key.id, with.worker, choose)?,
+            Input::Mapper(mapper) => mapper.choose(key.id(), with.worker, choose)?,
             Input::Drop | Input::Pass(_) => return None,
         };
         Some(Choice { id, outputs, varies })
@@ -367,7 +367,7 @@ impl Nat {
 
     /// Whether a flow of a map has become this already.
     fn is_taken(&self, set: &FlowSet, turn: Turn<'_>, map: u32, id: FlowId) -> bool {
-        set.find(turn, Key { map, id: self.completed(id).reversed() }).is_some()
+        set.find(turn, Key::new(map, self.completed(id).reversed())).is_some()
     }
 
     /// A rewritten identifier with what follows from the rest of it.
@@ -391,24 +391,24 @@ impl Nat {
         let possible = match self.kind {
             Kind::Addr => (rewritten.ports(), rewritten.daddr) == (0, 0),
             Kind::Pair => rewritten.ports() == 0,
-            Kind::Ping => key.id.dport == next_id(key.id.sport),
+            Kind::Ping => key.id().dport == next_id(key.id().sport),
             Kind::Ip | Kind::Tcp | Kind::Udp => true,
         };
         if !possible || outputs.iter().any(|&output| usize::from(output) >= self.outputs) {
             return None;
         }
         let transport_change = match self.kind {
-            Kind::Ping => difference([key.id.sport], [rewritten.sport]),
-            _ => difference(words(key.id), words(rewritten)),
+            Kind::Ping => difference([key.id().sport], [rewritten.sport]),
+            _ => difference(words(key.id()), words(rewritten)),
         };
         Some(NewFlow {
             map: key.map,
             protocol: if matches!(self.kind, Kind::Addr | Kind::Pair) { 0 } else { protocol },
-            id: key.id,
+            id: key.id(),
             rewritten,
             outputs,
             input: at as u16,
-            ip_change: difference(address_words(key.id), address_words(rewritten)),
+            ip_change: difference(address_words(key.id()), address_words(rewritten)),
             transport_change,
             reply_anno: 0,
         })
@@ -425,7 +425,7 @@ impl Nat {
         with: &mut Circumstances<'_>,
     ) -> Option<Found<'t>> {
         let set = self.set()?;
-        let keys = self.keys(protocol, id, purpose)?.map(|id| Key { map: self.map(protocol), id });
+        let keys = self.keys(protocol, id, purpose)?.map(|id| Key::new(self.map(protocol), id));
         let known = set.find(turn, keys[0]).or_else(|| set.find(turn, keys[1]));
         if let Some(found) = known {
             let others = [found.flow.protocol(), protocol];
@@ -469,7 +469,7 @@ impl Nat {
                 let new = NewFlow { map, ..flow.describe() };
                 let fits = usize::from(new.input) < self.specs.len()
                     && new.outputs.iter().all(|&output| usize::from(output) < self.outputs);
-                if !fits || editor.find(Key { map, id: new.id }).is_some() {
+                if !fits || editor.find(Key::new(map, new.id)).is_some() {
                     continue;
                 }
                 let Some(found) = editor.insert(&new, flow.last_ms(), now_ms) else { continue };
@@ -528,7 +528,7 @@ mod tests {
         let made = hosts.filter_map(|host| {
             let id = FlowId { saddr: 0x0a00_0000 + host, daddr: 0x0506_0708, sport: 5, dport: 80 };
             let mut with = Circumstances { worker, now_ms: 0, random: &mut random };
-            match nat.miss(turn, 0, Key { map: 0, id }, ip_proto::UDP, 0, &mut with) {
+            match nat.miss(turn, 0, Key::new(0, id), ip_proto::UDP, 0, &mut with) {
                 Miss::Made(found) => Some(found.rewritten().sport),
                 Miss::Pass(_) | Miss::Drop(_) => None,
             }
@@ -577,7 +577,7 @@ mod tests {
     }
 
     fn reply(port: u16) -> Key {
-        Key { map: 0, id: FlowId { saddr: 0x0506_0708, daddr: 0x0102_0304, sport: 80, dport: port } }
+        Key::new(0, FlowId { saddr: 0x0506_0708, daddr: 0x0102_0304, sport: 80, dport: port })
     }
 
     /// As long as both have ports of their own, neither takes the other's.

@@ -63,7 +63,7 @@ pub(super) struct NewFlow {
 impl NewFlow {
     /// What packets of both directions will be found by.
     pub(super) fn keys(&self) -> [Key; 2] {
-        [self.id, self.rewritten.reversed()].map(|id| Key { map: self.map, id })
+        [self.id, self.rewritten.reversed()].map(|id| Key::new(self.map, id))
     }
 }
 
@@ -148,8 +148,8 @@ impl Flow {
     /// Whether this is the key of a direction.
     #[inline]
     pub(super) fn matches(&self, direction: usize, key: Key) -> bool {
-        self.addresses[direction].load(Relaxed) == key.id.addresses()
-            && self.ports[direction].load(Relaxed) == key.id.ports()
+        self.addresses[direction].load(Relaxed) == key.addresses
+            && self.ports[direction].load(Relaxed) == key.ports
             && self.map.load(Relaxed) == key.map
     }
 

@@ -3,6 +3,7 @@
 use super::arguments::{self, Annotations};
 use super::flow_id::{FlowId, Key};
 use super::flow_set::{FlowSet, Found};
+use super::index::Home;
 use super::nat::{Circumstances, Kind, Miss, Nat};
 use super::record::{Flow, REPLY, flag};
 use packet::{BATCH_MAX, Batch, Packet};
@@ -91,64 +92,86 @@ const NONE: u32 = u32::MAX;
 
 /// What is known of a packet from a look at it.
 #[derive(Clone, Copy)]
-struct Sight {
+struct Sight<'t> {
     key: Key,
     hash: u64,
-    /// The entry that it probably belongs to.
+    /// Where the search for its flow begins; `None` if it can't have one.
+    home: Option<Home<'t>>,
+    /// The entry that it probably belongs to, and the flow there.
     guess: u32,
+    flow: Option<&'t Flow>,
     protocol: u8,
-    /// Whether it can have a flow at all.
-    known: bool,
 }
 
-impl Sight {
-    const NOTHING: Sight = Sight {
-        key: Key { map: 0, id: FlowId { saddr: 0, daddr: 0, sport: 0, dport: 0 } },
+impl<'t> Sight<'t> {
+    const NOTHING: Sight<'t> = Sight {
+        key: Key::new(0, FlowId { saddr: 0, daddr: 0, sport: 0, dport: 0 }),
         hash: 0,
+        home: None,
         guess: NONE,
+        flow: None,
         protocol: 0,
-        known: false,
     };
+
+    /// What a packet says by itself.
+    #[inline(always)] // so that it is made where it stays
+    fn of<P: Protocol>(nat: &Nat, set: &'t FlowSet, turn: Turn<'t>, packet: &Packet) -> Sight<'t> {
+        let Some((key, protocol)) = P::key(nat, packet) else { return Sight::NOTHING };
+        let hash = set.hash(key);
+        Sight { key, hash, home: Some(set.index().home(turn, hash)), guess: NONE, flow: None, protocol }
+    }
+
+    /// Looks for its flow.
+    #[inline]
+    fn guess(&mut self, set: &'t FlowSet) {
+        self.guess = self.home.map_or(NONE, |home| home.guess(self.hash));
+        self.flow = set.flow(self.guess);
+    }
 }
 
 impl<P: Protocol> Rewriter<P> {
     /// Looks at all packets of a batch, and loads what they will need: first all index lines, then all records. The loads
     /// do not depend on each other, and no branch depends on them, so that the processor waits for many at once.
     #[inline]
-    fn prepare(&self, turn: Turn<'_>, set: &FlowSet, batch: &Batch, sights: &mut [Sight; BATCH_MAX]) {
-        let (index, mut loaded) = (set.index(), 0);
+    fn prepare<'t>(
+        &self,
+        turn: Turn<'t>,
+        set: &'t FlowSet,
+        batch: &Batch,
+        sights: &mut [Sight<'t>; BATCH_MAX],
+    ) {
+        let mut loaded = 0;
         for (sight, packet) in sights.iter_mut().zip(batch.iter()) {
-            if let Some((key, protocol)) = P::key(&self.nat, packet) {
-                *sight = Sight { key, hash: set.hash(key), protocol, guess: NONE, known: true };
-                loaded ^= index.warm(turn, sight.hash);
-            }
+            *sight = Sight::of::<P>(&self.nat, set, turn, packet);
+            loaded ^= sight.home.map_or(0, Home::warm);
         }
         let sights = &mut sights[..batch.len()];
         for sight in sights.iter_mut() {
-            sight.guess = index.guess(turn, sight.hash);
+            sight.guess(set);
         }
         for sight in sights.iter() {
-            loaded ^= set.warm(sight.guess);
+            loaded ^= sight.flow.map_or(0, Flow::last_ms);
         }
         std::hint::black_box(loaded);
     }
 
-    #[inline]
+    #[inline(always)] // nearly all that there is to do
     fn process(
         &self,
         cx: &mut Cx<'_>,
         set: &FlowSet,
         port: usize,
         packet: &mut Packet,
-        sight: &Sight,
+        sight: &Sight<'_>,
         now_ms: u64,
     ) -> Verdict {
         let turn = cx.turn();
-        let Sight { key, hash, protocol, guess, known } = *sight;
-        if !known {
+        let Sight { key, hash, home, guess, flow, protocol } = *sight;
+        if home.is_none() {
             return self.pass(turn, port);
         }
-        let known = set.check(guess, key).or_else(|| P::find(set, turn, key, hash, packet));
+        let known = flow.and_then(|flow| Found::check(flow, guess, key));
+        let known = known.or_else(|| P::find(set, turn, key, hash, packet));
         let found = match known {
             Some(found) => found,
             None if !P::may_begin(packet) => return self.pass(turn, port),
@@ -183,7 +206,7 @@ impl<P: Protocol> Rewriter<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)] // a few instructions
     fn annotate(&self, packet: &mut Packet, found: &Found<'_>) {
         // IPAddrRewriter leaves destinations of the forward direction alone, as it does not know them.
         if self.annotations.dst && (P::KIND != Kind::Addr || found.direction == REPLY) {
@@ -235,14 +258,10 @@ impl<P: Protocol> Element for Rewriter<P> {
         Ok(())
     }
 
-    #[inline]
     fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
         let set = self.set.as_deref()?;
-        let mut sight = Sight::NOTHING;
-        if let Some((key, protocol)) = P::key(&self.nat, packet) {
-            let hash = set.hash(key);
-            sight = Sight { key, hash, protocol, guess: set.index().guess(cx.turn(), hash), known: true };
-        }
+        let mut sight = Sight::of::<P>(&self.nat, set, cx.turn(), packet);
+        sight.guess(set);
         let now_ms = now_ms(cx);
         Some(self.process(cx, set, port, packet, &sight, now_ms))
     }
@@ -255,7 +274,8 @@ impl<P: Protocol> Element for Rewriter<P> {
         let now_ms = now_ms(cx);
         let mut sights = sights.iter();
         cx.scatter(batch, |cx, packet| {
-            let sight = sights.next().unwrap_or(&Sight::NOTHING);
+            // There are as many as packets.
+            let Some(sight) = sights.next() else { return Verdict::Drop(NOT_REWRITABLE) };
             this.process(cx, set, port, packet, sight, now_ms)
         });
     }
@@ -353,7 +373,7 @@ impl<P: Protocol> Rewriter<P> {
             .finish()
             .map_err(|error| error.to_string())?;
         let id = FlowId::new(saddr, sport.0, daddr, dport.0);
-        let key = Key { map: self.nat.map(ip_proto::TCP), id };
+        let key = Key::new(self.nat.map(ip_proto::TCP), id);
         let found = self.set.as_ref().and_then(|set| set.find(cx.turn(), key));
         let mut answer = String::new();
         if let Some(found) = found {

@@ -35,7 +35,7 @@ use super::flow_id::Key;
 use super::nat::{Kind, Nat};
 use super::record::Flow;
 use super::rewriter::{self, Protocol};
-use super::tcp_udp::flow_of;
+use super::tcp_udp::key_of;
 use packet::Packet;
 use rcu::Turn;
 use router::{Class, Residency};
@@ -60,8 +60,7 @@ impl Protocol for Tcp {
 
     #[inline]
     fn key(nat: &Nat, packet: &Packet) -> Option<(Key, u8)> {
-        let (id, protocol) = flow_of(packet)?;
-        (protocol == ip_proto::TCP).then(|| (Key { map: nat.map(protocol), id }, protocol))
+        key_of(packet, |protocol| (protocol == ip_proto::TCP).then(|| nat.map(protocol)))
     }
 
     #[inline]
