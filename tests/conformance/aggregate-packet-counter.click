@@ -6,3 +6,7 @@ Script(wait 1, print $(c.undelivered 7), stop);
 //= 0
 //? c.count
 //= 5
+//! then
+// Where no packet has an aggregate, somebody forgot something.
+InfiniteSource(LIMIT 1, STOP true) -> a :: AggregatePacketCounter -> Discard;
+//= a :: AggregatePacketCounter: warning: saw no packets with aggregate annotations

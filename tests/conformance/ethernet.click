@@ -10,3 +10,7 @@ h[1] -> other :: Counter(COUNT_CALL 1 stop) -> Discard;
 //= store:   15 | 06060606 06060303 03030303 080045
 //? other.count
 //= 1
+//! then
+// A header's length says where the next one begins.
+InfiniteSource(DATA abcdefgh, LIMIT 1, STOP true) -> MarkMACHeader(1, 3) -> StripToNetworkHeader -> Print(CONTENTS ASCII) -> Discard;
+//=    4 |  efgh

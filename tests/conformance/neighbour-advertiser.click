@@ -4,7 +4,8 @@ InfiniteSource(DATA \<00>, LENGTH 4, LIMIT 1) -> ICMPIPEncap(1.0.0.1, 2.0.0.2, 0
   -> SetICMPChecksum -> CheckICMPHeader -> b :: Counter -> Discard;
 ARPTable(); MessageElement("said");
 Script(wait 1, stop);
-//= said
+//= config:5: While configuring 'MessageElement@13 :: MessageElement':
+//=   said
 //? a.count
 //= 0
 //? b.count

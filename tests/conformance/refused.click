@@ -1,3 +1,3 @@
-// An Error element keeps the router from starting.
-InfiniteSource -> Error(not yet) -> Discard;
-//! error an Error element never initializes
+// An Error element keeps the router from starting, without a word of its own.
+InfiniteSource -> Error(not yet) -> Discard; Message(soon, WARNING);
+//! error warning: soon

@@ -181,8 +181,12 @@ impl Job {
         options.resources.insert(interfaces);
         options.resources.insert(self.ports.clone());
         match load::build(parsed.graph, &parsed.sources, text, known, options) {
-            Ok((router, warnings)) => {
-                reporter.take(warnings);
+            Ok((router, found)) => {
+                if replaces {
+                    let said: Vec<_> = found.iter().filter(|said| said.is_message()).cloned().collect();
+                    console::complain(&lang::render_click(&said));
+                }
+                reporter.take(found);
                 Ok(router)
             }
             Err(errors) => {

@@ -44,7 +44,7 @@ impl Reporter {
     pub(crate) fn take(&mut self, diagnostics: Vec<Diagnostic>) -> bool {
         let failed = diagnostics.iter().any(Diagnostic::is_error);
         let shown: Vec<Diagnostic> =
-            diagnostics.into_iter().filter(|d| self.warnings || d.is_error()).collect();
+            diagnostics.into_iter().filter(|d| self.warnings || d.is_error() || d.is_message()).collect();
         match self.style {
             Style::Click => console::complain(&lang::render_click(&shown)),
             Style::Excerpts => {
@@ -67,8 +67,8 @@ impl Reporter {
 
     /// Number of errors and of warnings so far.
     pub(crate) fn counts(&self) -> (usize, usize) {
-        let errors = self.all.iter().filter(|d| d.is_error()).count();
-        (errors, self.all.len() - errors)
+        let count = |what: fn(&Diagnostic) -> bool| self.all.iter().filter(|d| what(d)).count();
+        (count(Diagnostic::is_error), count(|d| !d.is_error() && !d.is_message()))
     }
 
     /// All diagnostics so far, a line each.

@@ -59,6 +59,8 @@ pub enum Severity {
     Error,
     /// The configuration can run, but perhaps not as meant.
     Warning,
+    /// The configuration has something to say.
+    Message,
 }
 
 /// A further remark that belongs to a diagnostic, such as the place of an earlier declaration.
@@ -95,7 +97,7 @@ impl Context {
     }
 }
 
-/// One error or warning.
+/// One error, warning or message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How bad it is.
@@ -134,6 +136,11 @@ impl Diagnostic {
     /// A warning without a place.
     pub fn warning(message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(message) }
+    }
+
+    /// A message without a place.
+    pub fn message(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Message, ..Self::error(message) }
     }
 
     /// The same with a place.
@@ -176,5 +183,10 @@ impl Diagnostic {
     /// Whether this is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+
+    /// Whether this is neither an error nor a warning.
+    pub fn is_message(&self) -> bool {
+        self.severity == Severity::Message
     }
 }

@@ -47,13 +47,14 @@ const LONGEST_LINE: usize = 500;
 
 /// Renders diagnostics with file, line and column, the line with a caret, what was expected, advice.
 ///
-/// `sources` are those of the parse that gave the diagnostics.
+/// `sources` are those of the parse that gave the diagnostics. Messages are shown as Click shows them.
 pub fn render_fancy(diagnostics: &[Diagnostic], sources: &[Source], color: bool) -> String {
     let mut cache = SourceCache::new(sources);
     let mut out = String::new();
     for d in diagnostics {
         let place = d.span.and_then(|span| cache.place(span));
         match place {
+            _ if d.is_message() => out.push_str(&render_click(std::slice::from_ref(d))),
             Some(place) if !cache.long_line(&place) => fancy(&mut out, d, place, &mut cache, color),
             place => plain(&mut out, d, place, sources),
         }
@@ -123,6 +124,7 @@ fn fancy(out: &mut String, d: &Diagnostic, place: Place, cache: &mut SourceCache
     let (kind, paint) = match d.severity {
         Severity::Error => (ReportKind::Error, Color::Red),
         Severity::Warning => (ReportKind::Warning, Color::Yellow),
+        Severity::Message => (ReportKind::Advice, Color::Blue),
     };
     let config = Config::default()
         .with_color(color)

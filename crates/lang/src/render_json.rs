@@ -30,6 +30,7 @@ fn object(d: &Diagnostic, sources: &[Source], lines: &[Vec<usize>]) -> String {
     let severity = match d.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
+        Severity::Message => "message",
     };
     let note = |n: &crate::diag::Note| {
         format!("{{\"landmark\": {}, \"message\": {}}}", landmark(n.landmark.as_ref()), string(&n.message))

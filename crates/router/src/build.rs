@@ -170,17 +170,22 @@ pub fn build(
     options: Options,
 ) -> Result<(Router, Vec<Diagnostic>), Vec<Diagnostic>> {
     let order = order(&layout.classes);
-    let mut warnings = std::mem::take(&mut layout.warnings);
+    let mut found = std::mem::take(&mut layout.warnings);
     let (info, resources, pin) = info(layout, source, known, options);
     let info = Arc::new(info);
-    let (elements, shared) = configure(&info, &order, &resources, &mut warnings)?;
+    let Some((elements, shared)) = configure(&info, &order, &resources, &mut found) else {
+        return Err(found);
+    };
     let _ = info.handlers.set(collect_handlers(&elements));
     let _ = info.shared.set(shared);
     let workers = elements.into_iter().enumerate().map(|(w, elements)| worker(&info, w, elements)).collect();
     let mut router = Router::new(info, workers, pin);
-    initialize(&mut router, &order)?;
+    if let Err(errors) = initialize(&mut router, &order) {
+        found.extend(errors);
+        return Err(found);
+    }
     router.workers.iter_mut().for_each(listen);
-    Ok((router, warnings))
+    Ok((router, found))
 }
 
 /// What a check finds out about a configuration that could run.
@@ -205,7 +210,10 @@ pub fn check(
     let order = order(&layout.classes);
     let mut warnings = std::mem::take(&mut layout.warnings);
     let (info, resources, _) = info(layout, source, known, options);
-    let (instances, _) = configure(&info, &order, &resources, &mut warnings)?;
+    let Some((instances, _)) = configure(&info, &order, &resources, &mut warnings) else {
+        return Err(warnings);
+    };
+    warnings.retain(|found| !found.is_message()); // those are for who runs it
     let mut queues = Vec::new();
     for (worker, elements) in instances.iter().enumerate() {
         let serves = |(element, instance): (usize, &Option<Box<dyn Element>>)| {
@@ -291,20 +299,20 @@ fn diagnose(info: &Info, element: usize, context: Context, error: ConfigError) -
     error.messages.into_iter().map(at).collect()
 }
 
-/// Makes all instances.
+/// Makes all instances, or none if an element is refused; adds what elements say, and what is said of them, to what was found before.
 fn configure(
     info: &Info,
     order: &[usize],
     resources: &Resources,
-    warnings: &mut Vec<Diagnostic>,
-) -> Result<(Instances, SharedParts), Vec<Diagnostic>> {
+    found: &mut Vec<Diagnostic>,
+) -> Option<(Instances, SharedParts)> {
     let mut instances: Instances =
         info.mailboxes.iter().map(|_| info.nodes.iter().map(|_| None).collect()).collect();
-    let (mut shared, mut names, mut errors) = (HashMap::new(), Names::default(), Vec::new());
+    let (mut shared, mut names, mut refused) = (HashMap::new(), Names::default(), false);
     for &element in order {
         let node = &info.nodes[element];
         let context = || Context::configuring(&node.name, node.class.name, node.landmark.clone());
-        let mut said = Vec::new();
+        let (mut said, mut errors) = (Vec::new(), Vec::new());
         for &worker in &node.workers {
             let mut config = Config {
                 info,
@@ -313,23 +321,23 @@ fn configure(
                 shared: &mut shared,
                 names: &mut names,
                 resources,
-                warnings: &mut said,
+                said: &mut said,
                 text: None,
             };
             match (node.class.create)(&mut config) {
                 Ok(instance) => instances[worker][element] = Some(instance),
                 Err(error) => {
-                    errors.extend(diagnose(info, element, context(), error));
+                    errors = diagnose(info, element, context(), error);
+                    refused = true;
                     break; // the other workers' instances would fail alike
                 }
             }
         }
-        warnings.extend(said.into_iter().map(|message| {
-            Diagnostic::warning(message).at(node.landmark.clone(), node.span).within(context())
-        }));
+        let here = |said: Diagnostic| said.at(node.landmark.clone(), node.span).within(context());
+        found.extend(said.into_iter().map(here).chain(errors));
     }
     let _ = info.names.set(names);
-    if errors.is_empty() { Ok((instances, shared)) } else { Err(errors) }
+    (!refused).then_some((instances, shared))
 }
 
 /// Makes an instance of an element with other arguments: one of a [`Class::live`] class.
@@ -350,7 +358,7 @@ pub(crate) fn again(
         shared: &mut shared,
         names: &mut names,
         resources: &Resources::default(),
-        warnings: &mut Vec::new(),
+        said: &mut Vec::new(),
         text: Some(text),
     };
     (info.nodes[element].class.create)(&mut config).map_err(|error| error.to_string())
@@ -439,9 +447,8 @@ fn exits(outputs: &[Link], first: &[u32]) -> impl Iterator<Item = Exits> {
     })
 }
 
-/// Initialises all elements, in order of configuration.
+/// Initialises all elements, in order of configuration, up to the first one that fails.
 fn initialize(router: &mut Router, order: &[usize]) -> Result<(), Vec<Diagnostic>> {
-    let mut errors = Vec::new();
     for &element in order {
         let info = router.info.clone();
         let node = &info.nodes[element];
@@ -449,12 +456,11 @@ fn initialize(router: &mut Router, order: &[usize]) -> Result<(), Vec<Diagnostic
             let result = router.workers[worker].with(element, |instance, cx| instance.initialize(cx));
             if let Some(Err(error)) = result {
                 let context = Context::initializing(&node.name, node.class.name, node.landmark.clone());
-                errors.extend(diagnose(&info, element, context, error));
-                break;
+                return Err(diagnose(&info, element, context, error));
             }
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    Ok(())
 }
 
 /// Connects those that listen at pull inputs with the signals upstream.

@@ -3,6 +3,7 @@
 use crate::args::{Args, Scope};
 use crate::info::Info;
 use crate::names::Names;
+use lang::Diagnostic;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -61,7 +62,7 @@ pub struct Config<'a> {
     pub(crate) shared: &'a mut HashMap<usize, Arc<dyn Any + Send + Sync>>,
     pub(crate) names: &'a mut Names,
     pub(crate) resources: &'a Resources,
-    pub(crate) warnings: &'a mut Vec<String>,
+    pub(crate) said: &'a mut Vec<Diagnostic>,
     /// The configuration string, if it is not the one that the configuration says.
     pub(crate) text: Option<&'a str>,
 }
@@ -156,8 +157,17 @@ impl Config<'_> {
 
     /// Tells the user something that is no error.
     pub fn warn(&mut self, message: impl Into<String>) {
+        self.tell(Diagnostic::warning(message));
+    }
+
+    /// Tells the user something that is not even a warning.
+    pub fn say(&mut self, message: impl Into<String>) {
+        self.tell(Diagnostic::message(message));
+    }
+
+    fn tell(&mut self, diagnostic: Diagnostic) {
         if self.workers().first() == Some(&self.worker) {
-            self.warnings.push(message.into());
+            self.said.push(diagnostic);
         }
     }
 

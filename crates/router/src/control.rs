@@ -68,6 +68,14 @@ impl Call {
         crate::globals::check(info, self)
     }
 
+    /// As [`Call::check`], for the element that has its turn: what can be said when it is initialised.
+    ///
+    /// # Errors
+    /// Why it cannot make the call.
+    pub fn check_by(&self, cx: &crate::Cx<'_>) -> Result<(), String> {
+        self.clone().within_default(cx.index()).check(cx.info()).map(drop)
+    }
+
     /// Looks the path up as this element would, unless another was named.
     pub(crate) fn within_default(mut self, element: usize) -> Call {
         self.scope = self.scope.or(Some(element));

@@ -57,5 +57,9 @@ fn unit() {
     assert!(kill.is_ok_and(|status| status.success()));
     assert_eq!(hear(), "STOPPING=1");
     let output = router.wait_with_output().expect("the program can be awaited");
-    assert_eq!((output.status.code(), messages(&output).as_str()), (Some(0), "says one\nnow it says one\n"));
+    assert_eq!(output.status.code(), Some(0));
+    let messages = messages(&output);
+    let said: Vec<&str> =
+        messages.lines().filter(|line| !line.contains("While configuring 'm :: Message':")).collect();
+    assert_eq!(said, ["  says one", "  now it says one"]);
 }

@@ -24,13 +24,14 @@
 //! StoreData, Strip
 
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Pull, Residency, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Pull, Residency, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Clipboard", create)
     .ports("2/2")
     .flow("#/#")
     .residency(Residency::Exclusive)
+    .live()
     .doc(include_str!("clipboard.rs"));
 
 /// No packet is longer than this.
@@ -54,28 +55,31 @@ struct Clipboard {
     filled: bool,
 }
 
-fn read_range(text: &str) -> Option<Range> {
-    let (offset, length) = text.split_once('/')?;
-    let [start, len] =
-        [offset, length].map(|word| router::parse_integer(word.trim()).and_then(|n| usize::try_from(n).ok()));
-    let (start, len) = start.zip(len)?;
-    (start <= LONGEST && len <= LONGEST).then(|| Range { start, bytes: vec![0; len] })
+/// Reads the range of argument `i`.
+fn read_range(config: &Config<'_>, i: usize, text: &str) -> Result<Range, ConfigError> {
+    let sides = text.split_once('/').filter(|(offset, length)| !offset.is_empty() && !length.is_empty());
+    let Some((offset, length)) = sides else {
+        return Err(format!("range {i}: expected '/' between offset and length").into());
+    };
+    let [start, len] = [offset, length].map(|word| u32::from_arg(word.trim(), config.scope()));
+    match (start, len) {
+        (Ok(start), Ok(len)) if start as usize <= LONGEST && len as usize <= LONGEST => {
+            Ok(Range { start: start as usize, bytes: vec![0; len as usize] })
+        }
+        (start, len) => {
+            let wrong = [("OFFSET", start.err()), ("LENGTH", len.err())];
+            let wrong =
+                wrong.into_iter().filter_map(|(name, error)| error.map(|error| format!("{name}: {error}")));
+            let messages = wrong.chain([format!("range {i}: invalid offset or length")]).collect();
+            Err(ConfigError { messages })
+        }
+    }
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut ranges, mut errors) = (Vec::new(), ConfigError::default());
-    for (i, word) in lang::conf::split_args(config.text()).iter().enumerate() {
-        match read_range(word) {
-            Some(range) => ranges.push(range),
-            None if word.contains('/') => {
-                errors.messages.push(format!("range {i}: invalid offset or length"))
-            }
-            None => errors.messages.push(format!("range {i}: expected '/' between offset and length")),
-        }
-    }
-    if !errors.messages.is_empty() {
-        return Err(errors);
-    }
+    let words = lang::conf::split_args(config.text());
+    let ranges = words.iter().enumerate().map(|(i, word)| read_range(config, i, word));
+    let ranges: Vec<Range> = ranges.collect::<Result<_, _>>()?;
     let least = ranges.iter().map(Range::end).max().unwrap_or(0);
     Ok(Box::new(Clipboard { ranges, least, filled: false }))
 }
@@ -148,7 +152,21 @@ mod tests {
         let flow = send_singly(config, ["b12345", "a12345", "bxxxxxx", "bxxx", "a1", "bxxxx"].map(bytes));
         assert_eq!(flow.data(0), ["a12345", "a1"].map(bytes));
         assert_eq!(flow.data(1), ["b12345", "b12x4xx", "bxxx", "b1\0x\0"].map(bytes));
-        let said = errors("c :: Clipboard(1, 2/x); Idle -> [0]c[0] -> Discard; Idle -> [1]c[1] -> Discard");
-        assert!(said.contains("range 0: expected '/'") && said.contains("range 1: invalid offset"), "{said}");
+    }
+
+    /// The first wrong range is told of.
+    #[test]
+    fn ranges() {
+        let with = |ranges: &str| {
+            errors(&format!(
+                "c :: Clipboard({ranges}); Idle -> [0]c[0] -> Discard; Idle -> [1]c[1] -> Discard"
+            ))
+        };
+        for half in ["1, 2/x", "/2", "2/"] {
+            let said = with(half);
+            assert!(said.contains("range 0: expected '/' between") && !said.contains("range 1"), "{said}");
+        }
+        let said = with("3/4, 2/x");
+        assert!(said.contains("LENGTH: ") && said.contains("range 1: invalid offset or length"), "{said}");
     }
 }

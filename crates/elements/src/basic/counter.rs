@@ -36,8 +36,7 @@
 use super::rate_average::RateAverage;
 use packet::Batch;
 use router::{
-    Call, CallArg, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Pull, Raw, Scope,
-    metric,
+    Call, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Pull, Raw, Scope, metric,
 };
 
 /// The class.
@@ -82,7 +81,9 @@ impl FromArg for Trigger {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         let mut rest = text;
         let at = u64::from_arg(lang::conf::pop_space(&mut rest), scope)?;
-        Ok(Trigger { at, call: CallArg::from_arg(rest, scope)?.0, made: false })
+        // Whether there is such a handler is asked when all handlers are known.
+        let path = lang::conf::unquote(lang::conf::pop_space(&mut rest));
+        Ok(Trigger { at, call: Call::write(path, rest.trim()), made: false })
     }
 }
 
@@ -94,8 +95,7 @@ impl Trigger {
         if u64::from_arg(lang::conf::pop_space(&mut rest), config.scope()).is_err() {
             return Err(format!("{name} type mismatch").into());
         }
-        let trigger = Trigger::from_arg(&text, config.scope());
-        Ok(Some(trigger.map_err(|error| format!("{name}: {error}"))?))
+        Ok(Some(Trigger::from_arg(&text, config.scope())?))
     }
 }
 
@@ -220,11 +220,23 @@ impl Counter {
         if router::value::<u64>(cx, number).is_err() {
             return Err(format!("'{name}' first word should be unsigned (count)"));
         }
-        if rest.trim().is_empty() { Ok(None) } else { router::value(cx, text).map(Some) }
+        if rest.trim().is_empty() {
+            return Ok(None);
+        }
+        let trigger: Trigger = router::value(cx, text)?;
+        trigger.call.check_by(cx)?;
+        Ok(Some(trigger))
     }
 }
 
 impl Element for Counter {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        for trigger in [&self.count_call, &self.byte_count_call].into_iter().flatten() {
+            trigger.call.check_by(cx)?;
+        }
+        Ok(())
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         let quiet = batch.len() <= self.quiet();
         let counted = if quiet { self.count(cx, batch) } else { self.count_with_calls(cx, batch) };

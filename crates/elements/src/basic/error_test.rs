@@ -51,7 +51,7 @@ fn tests(trial: &mut Trial, _cx: &mut Cx<'_>) {
         ("\n\nIdle -> p :: Paint(x) -> Discard", "config:3: While configuring 'p :: Paint':"),
         ("InfiniteSource -> PullNull -> Queue -> Discard", "pull"),
         ("Idle -> [1] Discard", "input"),
-        ("Error(out of order)", "While initializing 'Error@1 :: Error':"),
+        ("Idle -> c :: Counter(COUNT_CALL 1 c.rest) -> Discard", "While initializing 'c :: Counter':"),
         ("Idle -> Counter(COUNT_CALL 1 x.reset) -> Discard", "no element named 'x'"),
     ] {
         trial.refused(config, message);

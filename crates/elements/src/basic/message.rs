@@ -4,7 +4,8 @@
 //! Message(MESSAGE [, TYPE])
 //! ```
 //!
-//! Prints MESSAGE, as a message, a warning or an error according to TYPE; after an error the router does not start.
+//! Prints MESSAGE, as a message, a warning or an error according to TYPE, behind a line that says whose it is; after an error
+//! the router does not start.
 //! MessageElement is another name for it.
 //!
 //! Ports: none. Workers: worker 0.
@@ -24,7 +25,7 @@
 //! # See also
 //! Script
 
-use router::{Class, Config, ConfigError, Cx, Element, Residency};
+use router::{Class, Config, ConfigError, Element, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Message", create)
@@ -35,31 +36,21 @@ pub(crate) const CLASS: Class = Class::new("Message", create)
 /// Another name.
 pub(crate) const ELEMENT: Class = Class { name: "MessageElement", ..CLASS };
 
-/// What is said once everything is configured.
-struct Message(Option<String>);
+struct Message;
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut message, mut kind) = (String::new(), "MESSAGE".to_owned());
     config.args().required("MESSAGE", &mut message).positional("TYPE", &mut kind).finish()?;
     match kind.as_str() {
-        "MESSAGE" => Ok(Box::new(Message(Some(message)))),
-        "WARNING" => {
-            config.warn(message);
-            Ok(Box::new(Message(None)))
-        }
-        "ERROR" => Err(message.into()),
-        _ => Err("unrecognized message type".into()),
+        "MESSAGE" => config.say(message),
+        "WARNING" => config.warn(message),
+        "ERROR" => return Err(message.into()),
+        _ => return Err("unrecognized message type".into()),
     }
+    Ok(Box::new(Message))
 }
 
-impl Element for Message {
-    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        if let Some(message) = self.0.take() {
-            cx.log(&message);
-        }
-        Ok(())
-    }
-}
+impl Element for Message {}
 
 #[cfg(test)]
 mod tests {
@@ -68,8 +59,9 @@ mod tests {
     #[test]
     fn kinds() {
         assert_eq!(
-            run("Message(\"hello, you\"); MessageElement(again); Script(stop)"),
-            "hello, you\nagain\n"
+            run("Message(\"hello,\nyou\"); m :: MessageElement(again); Script(stop)"),
+            "config:1: While configuring 'Message@1 :: Message':\n  hello,\n  you\n\
+             config:2: While configuring 'm :: MessageElement':\n  again\n"
         );
         assert_eq!(run("Message(careful, WARNING); Script(stop)"), "");
         assert!(errors("Message(\"stop here\", ERROR)").contains("stop here"));

@@ -202,6 +202,7 @@ impl TimeFilter {
 impl Element for TimeFilter {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.settle(Origin::Initialized, cx.now_ns());
+        self.end_call.as_ref().map_or(Ok(()), |call| call.check_by(cx))?;
         Ok(())
     }
 

@@ -65,9 +65,11 @@ pub(crate) fn build(
     let layout = router::layout(parsed.graph, &known, workers).map_err(|e| lang::render_click(&e))?;
     let log = Log::Memory(Default::default());
     let options = Options { workers, vector, clock, log, resources, ..Options::default() };
-    router::build(layout, config.to_owned(), &known, options)
-        .map(|(router, _)| router)
-        .map_err(|e| lang::render_click(&e))
+    let (router, found) =
+        router::build(layout, config.to_owned(), &known, options).map_err(|e| lang::render_click(&e))?;
+    let said: Vec<_> = found.into_iter().filter(|said| said.is_message()).collect();
+    router.info().log.print(&lang::render_click(&said));
+    Ok(router)
 }
 
 /// What an element tries.
@@ -122,7 +124,11 @@ mod tests {
     fn routers() {
         let mut trial = Trial::default();
         let config = "InfiniteSource(LIMIT 3, STOP true) -> c :: Counter -> Discard; Message(hello)";
-        trial.run(config, "hello\n", &[("c.count", "3")]);
+        trial.run(
+            config,
+            "config:1: While configuring 'Message@4 :: Message':\n  hello\n",
+            &[("c.count", "3")],
+        );
         trial.refused("Nonsense", "Nonsense");
         assert!(trial.failures.is_empty(), "{:?}", trial.failures);
         trial.run(config, "goodbye\n", &[("c.count", "4"), ("c.county", "")]);

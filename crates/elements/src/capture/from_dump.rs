@@ -464,6 +464,9 @@ impl FromDump {
 impl Element for FromDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.open()?;
+        if let AtEnd::Call(call) = &self.at_end {
+            call.check_by(cx)?;
+        }
         reading::begin(cx, self.push, self.active);
         Ok(())
     }

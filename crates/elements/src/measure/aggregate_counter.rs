@@ -372,6 +372,15 @@ impl AggregateCounter {
 }
 
 impl Element for AggregateCounter {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        for limit in [&self.aggregate_limit, &self.count_limit].into_iter().flatten() {
+            if let Action::Call(call) = &limit.action {
+                call.check_by(cx)?;
+            }
+        }
+        Ok(())
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
         let mut done = cx.batch();
         let waiting = self.count_all(cx, port, batch, false, (&mut done, false));

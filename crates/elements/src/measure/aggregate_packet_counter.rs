@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Passes packets on from each input to the output with the same number, and notes which packet numbers of each aggregate
-//! were seen where. Packets whose aggregate annotation is 0 are not counted.
+//! were seen where. Packets whose aggregate annotation is 0 are not counted; if there were no others, that is said in the end.
 //!
 //! Ports: any number of inputs, as many outputs. Processing: agnostic. Workers: exclusive.
 //!
@@ -56,6 +56,9 @@ struct AggregatePacketCounter {
     number: Option<Anno>,
     inputs: usize,
     flows: ByAggregate<Numbers>,
+    /// Whether packets came, and whether any had an aggregate.
+    came: bool,
+    counted: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -76,15 +79,18 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         (None, ..0) => None,
         (None, _) => return Err("'PACKETNO' cannot be bigger than 1".into()),
     };
-    Ok(Box::new(AggregatePacketCounter { number, inputs: config.inputs(), flows: ByAggregate::default() }))
+    let (inputs, flows) = (config.inputs(), ByAggregate::default());
+    Ok(Box::new(AggregatePacketCounter { number, inputs, flows, came: false, counted: false }))
 }
 
 impl AggregatePacketCounter {
     fn note(&mut self, port: usize, packet: &Packet) {
         let aggregate = packet.anno(Anno::AGGREGATE) as u32;
+        self.came = true;
         if aggregate == 0 {
             return;
         }
+        self.counted = true;
         let number = self.number.map_or(0, |place| packet.anno(place) as u32);
         let counts = self.flows.entry(aggregate).or_default().entry(number);
         if let Some(count) = counts.or_insert_with(|| vec![0; self.inputs].into()).get_mut(port) {
@@ -122,6 +128,13 @@ impl Element for AggregatePacketCounter {
     fn pulled(&mut self, _cx: &mut Cx<'_>, port: usize, batch: Batch) -> Pull {
         batch.iter().for_each(|packet| self.note(port, packet));
         Pull::Give(batch)
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        if self.came && !self.counted {
+            let name = cx.info().nodes[cx.index()].declaration();
+            cx.log(&format!("{name}: warning: saw no packets with aggregate annotations"));
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -125,8 +125,13 @@ impl AverageCounter {
 
     /// Starts again where the rate has got beyond the threshold.
     #[cold]
-    fn watch_threshold(&mut self, threshold: i64, passed: i64) {
-        if passed > TICKS_PER_S && self.packets as i64 * TICKS_PER_S / passed > threshold {
+    fn watch_threshold(&mut self, cx: &Cx<'_>, threshold: i64, passed: i64) {
+        let rate = self.packets as i64 * TICKS_PER_S / passed.max(1);
+        if passed > TICKS_PER_S && rate > threshold {
+            cx.log(&format!(
+                "{} : starting compute (rate {rate} pps)",
+                cx.info().nodes[cx.index()].declaration()
+            ));
             self.threshold = None;
             self.reset(None);
         }
@@ -146,7 +151,7 @@ impl Simple for AverageCounter {
             self.packets += 1;
             self.bytes += packet.len() as u64;
             if let Some(threshold) = self.threshold {
-                self.watch_threshold(threshold, passed);
+                self.watch_threshold(cx, threshold, passed);
             }
         }
         Verdict::Pass
@@ -176,7 +181,7 @@ impl Simple for AverageCounter {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run_and_read;
+    use crate::testing::{run, run_and_read};
 
     /// The average is over the time between the packets, without what was ignored at the beginning.
     #[test]
@@ -192,6 +197,16 @@ mod tests {
             let rate: f64 = rate.parse().expect("a number");
             assert!((rate / expected - 1.0).abs() < 0.1, "{rates:?}");
         }
+    }
+
+    /// The element says when it begins anew.
+    #[test]
+    fn threshold() {
+        let said = run(
+            "RatedSource(RATE 100, LIMIT 300, STOP true) -> c :: AverageCounter(THRESHOLD 10) -> Discard",
+        );
+        assert!(said.starts_with("c :: AverageCounter : starting compute (rate 10"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! Ports: 1 input, one output more than rates. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE1`, ... (bandwidths): bytes a second, or with a unit such as `Mbps`.
+//! - `RATE1`, ... (bandwidths): bytes a second, or with a unit such as `Mbps`. Numbers without a unit are warned of.
 //!
 //! # Handlers
 //! - `rate` (read): bytes a second, lately.
@@ -29,7 +29,7 @@
 //! Meter, BandwidthRatedSplitter, Counter
 
 use super::meter;
-use router::{Bandwidth, Class, Config, ConfigError, Element, Residency};
+use router::{Class, Config, ConfigError, Element, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("BandwidthMeter", create)
@@ -39,8 +39,7 @@ pub(crate) const CLASS: Class = Class::new("BandwidthMeter", create)
     .doc(include_str!("bandwidth_meter.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let rate = |bandwidth: Bandwidth| bandwidth.bytes_per_second;
-    meter::create_with(config, "bandwidth", rate, |packet| packet.len() as u64)
+    meter::create_with(config, |packet| packet.len() as u64)
 }
 
 #[cfg(test)]

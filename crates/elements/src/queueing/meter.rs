@@ -11,7 +11,8 @@
 //! Ports: 1 input, one output more than rates. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE1`, ... (integers): packets a second.
+//! - `RATE1`, ... (integers): packets a second. Click takes bandwidths here as well, the bytes a second of which count as packets,
+//!   and warns of numbers without a unit; so it is here.
 //!
 //! # Handlers
 //! - `rate` (read): packets a second, lately.
@@ -31,7 +32,8 @@
 use crate::basic::rate_average::{RateAverage, unparse};
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Residency, Simple, Verdict,
+    Bandwidth, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Residency, Simple,
+    Verdict,
 };
 
 /// The class.
@@ -54,40 +56,48 @@ pub(super) struct Metered {
     weight: fn(&Packet) -> u64,
 }
 
-/// Makes an element whose arguments are rates; `rate` turns one into events a second, `kind` names it.
-pub(super) fn create_with<T: FromArg>(
-    config: &mut Config<'_>,
-    kind: &str,
-    rate: fn(T) -> u64,
-    weight: fn(&Packet) -> u64,
-) -> Result<Box<dyn Element>, ConfigError> {
+/// Reads the rates, which have to ascend. Click takes bandwidths in either class, and warns of numbers without a unit.
+fn read_rates(config: &mut Config<'_>) -> Result<Vec<u64>, ConfigError> {
     let words = lang::conf::split_args(config.text());
-    let words: Vec<&String> = words.iter().filter(|word| !word.is_empty()).collect();
-    if words.is_empty() {
-        return Err(format!("too few arguments to {}({kind}, ...)", config.class_of(config.index())).into());
-    }
     let mut rates: Vec<u64> = Vec::new();
     for (i, word) in words.iter().enumerate() {
-        let Ok(value) = T::from_arg(word, config.scope()).map(rate) else {
-            return Err(format!("argument {} should be {kind} (rate)", i + 1).into());
-        };
-        if rates.last().is_some_and(|&last| value <= last) {
-            return Err(format!("rate {} must be > rate {i}", i + 1).into());
+        let n = i + 1;
+        let rate =
+            Bandwidth::from_arg(word, config.scope()).map_err(|_| format!("argument {n} syntax error"))?;
+        let rate = rate.bytes_per_second;
+        if rates.last().is_some_and(|&last| rate <= last) {
+            return Err(format!("rate {n} must be > rate {i}").into());
         }
-        if value > RATE_MAX {
-            return Err(format!("rate {} too large (max {RATE_MAX})", i + 1).into());
+        if rate > 0 && word.ends_with(|last: char| last.is_ascii_digit()) {
+            config.warn(format!("no units for bandwidth argument {n}, assuming Bps"));
         }
-        rates.push(value);
+        rates.push(rate);
     }
-    if config.outputs() != rates.len() + 1 {
-        return Err(format!("{} rates need {} outputs", rates.len(), rates.len() + 1).into());
+    match rates.iter().position(|&rate| rate > RATE_MAX) {
+        Some(i) => Err(format!("rate {} too large (max {RATE_MAX})", i + 1).into()),
+        None => Ok(rates),
+    }
+}
+
+/// Makes an element whose arguments are rates of what packets weigh.
+pub(super) fn create_with(
+    config: &mut Config<'_>,
+    weight: fn(&Packet) -> u64,
+) -> Result<Box<dyn Element>, ConfigError> {
+    let rates = read_rates(config)?;
+    if rates.is_empty() {
+        return Err("too few arguments to BandwidthMeter(bandwidth, ...)".into());
+    }
+    let wanted = config.outputs() - 1;
+    if rates.len() != wanted {
+        return Err(format!("need {wanted} arguments, one less than the number of output ports").into());
     }
     let thresholds = rates.iter().map(|rate| (rate << SCALE) / 1000).collect();
     Ok(Box::new(PerPacket(Metered { thresholds, rate: RateAverage::default(), weight })))
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    create_with::<u64>(config, "unsigned integer", |rate| rate, |_| 1)
+    create_with(config, |_| 1)
 }
 
 impl Simple for Metered {
@@ -133,10 +143,10 @@ mod tests {
         let with = |arguments: &str| {
             errors(&format!("Idle -> m :: Meter({arguments}); m[0] -> Discard; m[1] -> Discard"))
         };
-        assert!(with("").contains("too few arguments to Meter"));
-        assert!(with("x").contains("argument 1 should be unsigned integer (rate)"));
+        assert!(with("").contains("too few arguments to BandwidthMeter(bandwidth, ...)"));
+        assert!(with("x").contains("argument 1 syntax error"));
         assert!(with("5, 5").contains("rate 2 must be > rate 1"));
-        assert!(with("5, 6").contains("2 rates need 3 outputs"));
+        assert!(with("5, 6").contains("need 1 arguments, one less than the number of output ports"));
         let meters = run_and_read(
             "Idle -> m :: Meter(2000); m[0] -> Discard; m[1] -> Discard; Script(stop)",
             &["m.meters"],

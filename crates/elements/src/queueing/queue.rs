@@ -66,8 +66,8 @@ pub(crate) const SIMPLE: Class =
 /// Another name.
 pub(crate) const THREAD_SAFE: Class = Class { name: "ThreadSafeQueue", ..CLASS };
 
-/// Another name.
-pub(crate) const MS: Class = Class { name: "MSQueue", ..CLASS };
+/// An old name.
+pub(crate) const MS: Class = Class { name: "MSQueue", create: create_old, ..CLASS };
 
 /// What queues are that tell pullers when they have something.
 pub(super) const NOTIFYING: &[&str] = &["NotifierQueue", "SimpleQueue", "Queue", "Storage"];
@@ -115,6 +115,12 @@ struct Queue {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     create_with(config, Discipline::DropNew, SLEEPINESS, true)
+}
+
+fn create_old(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let queue = create(config)?;
+    config.warn("MSQueue is deprecated, use ThreadSafeQueue instead");
+    Ok(queue)
 }
 
 fn create_quick(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -517,7 +523,12 @@ impl Element for Queue {
             *state.downcast::<VecDeque<Packet>>().map_err(|s| ("no packets".into(), s as Box<_>))?;
         let (old, capacity) = (packets.len(), self.common.capacity.load(Relaxed));
         if self.len() + old > capacity {
-            cx.log(&format!("some packets lost (old length {old}, new capacity {capacity})"));
+            let node = &cx.info().nodes[cx.index()];
+            let context =
+                format!("{}: While hot-swapping state into '{}':", node.landmark, node.declaration());
+            cx.log(&format!(
+                "{context}\n  warning: some packets lost (old length {old}, new capacity {capacity})"
+            ));
         }
         let surplus = self.split(&mut packets, capacity.saturating_sub(self.len()));
         surplus.into_iter().for_each(|packet| cx.drop(packet, "queue full"));

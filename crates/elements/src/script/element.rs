@@ -37,7 +37,7 @@
 //! - `save HANDLER [FILE]`, `append HANDLER [FILE]`: print a handler's value to a file.
 //! - `read HANDLER [ARG]`, `readq`: prints name and value of a handler to the standard error.
 //! - `write HANDLER [ARG]`, `writeq`: writes to a handler.
-//! - `pause [N]` (`wait_step`, `wait_stop`): blocks until `step` was called N times.
+//! - `pause [N]` (`wait_step`, `wait_stop`; `wait_pause` is an old name): blocks until `step` was called N times.
 //! - `wait TIME` (`wait_time`, `wait_for`): blocks for some time, or until `step` is called.
 //! - `label NAME`; `goto NAME [CONDITION]`: goes on at a label if the condition is true. `begin` is the first instruction; `exit`,
 //!   `end`, `stop` and `error` end the script like the instructions. A script that jumps 1,000 times without blocking is

@@ -135,7 +135,7 @@ fn instruction(name: &str, text: &str) -> Option<Insn> {
     let plain = name.strip_suffix('q').filter(|_| name != "q").unwrap_or(name);
     let value = |text: &str| Value { text: Text::new(text), unquote: plain != name };
     Some(match (plain, plain != name) {
-        ("pause" | "wait_step" | "wait_stop", false) => pause(text)?,
+        ("pause" | "wait_step" | "wait_stop" | "wait_pause", false) => pause(text)?,
         ("wait", false) if text.is_empty() => Insn::Pause(1),
         ("wait" | "wait_time" | "wait_for", false) => Insn::Wait(Text::new(text)),
         ("print" | "printn", _) => print(text, value(""), plain == "print"),

@@ -74,12 +74,12 @@ impl InfiniteSource {
     /// One with these arguments.
     fn read(args: Args<'_, '_>, push: bool) -> Result<InfiniteSource, ConfigError> {
         let mut data = Bytes(DEFAULT_DATA.to_vec());
-        let (mut length, mut datasize) = (-1, None);
+        let (mut length, mut datasize, mut burst) = (-1, None, 1);
         let (mut end_call, mut headroom) = (None::<router::CallArg>, 0u32);
         let mut e = InfiniteSource::plain(push);
         args.positional("DATA", &mut data)
             .positional("LIMIT", &mut e.limit)
-            .positional("BURST", &mut e.burst)
+            .positional("BURST", &mut burst)
             .positional("ACTIVE", &mut e.active)
             .keyword("LENGTH", &mut length)
             .keyword("DATASIZE", &mut datasize)
@@ -88,18 +88,18 @@ impl InfiniteSource {
             .keyword("END_CALL", &mut end_call)
             .keyword("HEADROOM", &mut headroom)
             .finish()?;
-        e.check(end_call)?;
+        e.check(burst, end_call)?;
         e.contents = Contents::new(data.0, datasize.unwrap_or(length));
         Ok(e)
     }
 
     /// One of random packets.
     fn read_random(args: Args<'_, '_>, push: bool) -> Result<InfiniteSource, ConfigError> {
-        let (mut length, mut end_call) = (0i32, None::<router::CallArg>);
+        let (mut length, mut burst, mut end_call) = (0i32, 1, None::<router::CallArg>);
         let mut e = InfiniteSource::plain(push);
         args.required("LENGTH", &mut length)
             .positional("LIMIT", &mut e.limit)
-            .positional("BURST", &mut e.burst)
+            .positional("BURST", &mut burst)
             .positional("ACTIVE", &mut e.active)
             .keyword("TIMESTAMP", &mut e.timestamp)
             .keyword("STOP", &mut e.stop)
@@ -108,7 +108,7 @@ impl InfiniteSource {
         if !(0..64 * 1024).contains(&length) {
             return Err(format!("bad length {length}").into());
         }
-        e.check(end_call)?;
+        e.check(burst, end_call)?;
         e.contents = Contents::random(length);
         Ok(e)
     }
@@ -128,11 +128,12 @@ impl InfiniteSource {
         }
     }
 
-    /// Checks arguments, and takes the one for the end.
-    fn check(&mut self, end_call: Option<router::CallArg>) -> Result<(), ConfigError> {
-        if self.burst < 1 {
+    /// Checks arguments, and takes the ones for the burst and the end.
+    fn check(&mut self, burst: i32, end_call: Option<router::CallArg>) -> Result<(), ConfigError> {
+        if burst < 1 {
             return Err("burst size must be >= 1".into());
         }
+        self.burst = burst as usize;
         if self.stop && end_call.is_some() {
             return Err("END_CALL and STOP are mutually exclusive".into());
         }
@@ -193,6 +194,7 @@ impl Element for InfiniteSource {
     }
 
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.end_call.as_ref().map_or(Ok(()), |call| call.check_by(cx))?;
         if !self.push {
             cx.provide_signal();
         }
@@ -260,8 +262,8 @@ impl Element for InfiniteSource {
         for name in ["burst", "burstsize"] {
             h.read(name, |e: &mut S, _| e.burst);
             h.write(name, |e: &mut S, cx, text| {
-                e.burst = match router::value(cx, text) {
-                    Ok(burst @ 1..) => burst,
+                e.burst = match router::value::<i32>(cx, text) {
+                    Ok(burst @ 1..) => burst as usize,
                     _ => return Err("burstsize parameter must be integer >= 1".to_owned()),
                 };
                 e.wake(cx);
@@ -314,6 +316,8 @@ mod tests {
             assert!(text.contains(part), "{text}");
         }
         assert!(errors("InfiniteSource(BURST 0) -> Discard").contains("burst size must be >= 1"));
+        assert!(errors("RandomSource(9, BURST -1) -> Discard").contains("burst size must be >= 1"));
+        assert!(errors("InfiniteSource(BURST 3000000000) -> Discard").contains("bound 2147483647"));
         assert!(errors("InfiniteSource(STOP true, END_CALL stop) -> Discard").contains("mutually exclusive"));
     }
 }

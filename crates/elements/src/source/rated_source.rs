@@ -159,6 +159,7 @@ impl Filled for RatedSource {
 
 impl Element for RatedSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.end_call.as_ref().map_or(Ok(()), |call| call.check_by(cx))?;
         self.bucket.set(1);
         if self.push {
             cx.schedule();

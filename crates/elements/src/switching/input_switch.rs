@@ -28,8 +28,11 @@ use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("InputSwitch", create).ports("-/1").processing("h/h").doc(include_str!("input_switch.rs"));
+pub(crate) const CLASS: Class = Class::new("InputSwitch", create)
+    .ports("-/1")
+    .processing("h/h")
+    .live()
+    .doc(include_str!("input_switch.rs"));
 
 /// Why packets at other inputs are dropped.
 const OFF: &str = "switched off";

@@ -117,7 +117,10 @@ fn build(text: &str, form: &Form<'_>, clock: Clock) -> Result<Router, String> {
     let layout = router::layout(parsed.graph, known, workers).map_err(refused)?;
     let log = Log::Memory(Default::default());
     let options = Options { workers, vector, clock, log, ..Options::default() };
-    router::build(layout, text.to_owned(), known, options).map(|(router, _)| router).map_err(refused)
+    let (router, found) = router::build(layout, text.to_owned(), known, options).map_err(refused)?;
+    let said: Vec<_> = found.into_iter().filter(|found| found.is_message()).collect();
+    router.info().log.print(&lang::render_click(&said));
+    Ok(router)
 }
 
 /// Runs the configurations of a file one after the other: what was otherwise.
