@@ -7,6 +7,8 @@ Script(wait 5, stop);
 //? c.drops
 //= 0
 //? c.codel_target
-//= 0.005
+//= 0.005000s
+//? c.codel_interval
+//= 0.100000 s
 //? c.config
 //= 0.005000s, 0.100000 s, 

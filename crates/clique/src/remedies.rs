@@ -19,7 +19,6 @@ const CLASSES: &[(&str, &[&str])] = &[
     (MEASURE, &["RoundTripCycleCount", "StoreCycles", "PerfCountAccum",
         "PerfCountInfo", "PerfCountUser", "SetPerfCount", "UserClock"]),
     ("use StoreUDPTimeSeqRecord", &["UDPTimeCheck"]),
-    (LOCKS, &["SpinlockPush"]),
     (THREADS, &["SortedTaskSched", "SortedSched", "BinPackingSched", "ElementSched"]),
     ("use LinearIPLookup or RadixIPLookup, which a routing daemon's routes reach through KernelRoutes or FPMServer",
         &["LinuxIPLookup", "LookupIPRouteLinux"]),
@@ -124,7 +123,6 @@ const DEVICE: &str = "use FromDevice and ToDevice, which take AF_XDP sockets or 
 const CONTEXTS: &str = "use CTXManager, CTXDispatcher, CTXIDSMatcher or WordMatcher";
 const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowNAPTLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
 const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
-const LOCKS: &str = "elements need no locks here: each belongs to one worker; remove the element";
 const MEASURE: &str =
     "use SetCycleCount and CycleCountAccum, or measure the program with 'clique run --time' or perf(1)";
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";

@@ -103,10 +103,7 @@ pub fn layout(graph: Graph, known: &Classes, workers: usize) -> Result<Layout, V
         return Err(errors);
     }
     let (workers, mut warnings) = (workers.max(1), Vec::new());
-    let pins = pins(&graph, &classes, workers, &mut errors, &mut warnings);
-    if !errors.is_empty() {
-        return Err(errors);
-    }
+    let pins = pins(&graph, &classes, workers, &mut warnings);
     let plan = plan(&classes, &all_ports, &pins, workers);
     Ok(Layout { graph, classes, ports: all_ports, plan, warnings })
 }
@@ -116,7 +113,6 @@ fn pins(
     graph: &Graph,
     classes: &[&'static Class],
     workers: usize,
-    errors: &mut Vec<Diagnostic>,
     warnings: &mut Vec<Diagnostic>,
 ) -> BTreeMap<usize, usize> {
     let mut pins = BTreeMap::new();
@@ -134,11 +130,12 @@ fn pins(
         for (name, worker) in read(&element.config).unwrap_or_default() {
             let pinned = named(graph, &name, &element.name);
             if pinned.is_empty() {
-                errors.push(here(Diagnostic::error(format!("no element named '{name}'"))));
+                // Click complains, too, and goes on.
+                warnings.push(here(Diagnostic::warning(format!("'{name}' does not name an element"))));
                 continue;
             }
             if worker >= workers {
-                let message = format!("'{name}': there is no thread {worker}, using thread 0");
+                let message = format!("thread preference {worker} out of range");
                 warnings.push(here(Diagnostic::warning(message)));
             }
             let worker = if worker < workers { worker } else { 0 };

@@ -17,7 +17,6 @@
 //! - `p_bit_error` (read, write): the argument P.
 //! - `error_kind` (read, write): the argument KIND.
 //! - `active` (read, write): the argument ACTIVE.
-//! - `config` (write): gives the element new arguments, all of them.
 //!
 //! # Example
 //! ```click
@@ -29,7 +28,7 @@
 
 use super::fraction::Fraction;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use std::fmt;
 
 /// The class.
@@ -49,9 +48,9 @@ enum Kind {
     Clear,
 }
 
-impl FromArg for Kind {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        match lang::conf::unquote(text).as_str() {
+impl Kind {
+    fn named(name: &str) -> Result<Kind, String> {
+        match name {
             "flip" | "" => Ok(Kind::Flip),
             "set" => Ok(Kind::Set),
             "clear" => Ok(Kind::Clear),
@@ -78,12 +77,14 @@ struct RandomBitErrors {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut e = RandomBitErrors { probability: Probability::default(), kind: Kind::Flip, active: true };
+    let mut kind = String::new();
     config
         .args()
         .required("P", &mut e.probability)
-        .positional("KIND", &mut e.kind)
+        .positional("KIND", &mut kind)
         .positional("ACTIVE", &mut e.active)
         .finish()?;
+    e.kind = Kind::named(&kind)?;
     e.probability.complement().ok_or(BAD_PROBABILITY)?;
     if e.probability.value() == 0.0 {
         config.warn("zero bit error probability (underflow?)");
@@ -132,7 +133,7 @@ impl Simple for RandomBitErrors {
         .of_argument("P");
         h.read("error_kind", |e: &mut R, _| e.kind);
         h.write("error_kind", |e: &mut R, cx, text| {
-            e.kind = router::keyword_value(cx, "KIND", text)?;
+            e.kind = Kind::named(&router::keyword_value::<String>(cx, "KIND", text)?)?;
             Ok(())
         })
         .of_argument("KIND");

@@ -26,7 +26,8 @@ use packet::{Kind, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetPacketType", create).doc(include_str!("set_packet_type.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("SetPacketType", create).live().doc(include_str!("set_packet_type.rs"));
 
 struct SetPacketType {
     kind: Kind,

@@ -17,7 +17,7 @@
 //! - `QUEUES` (names of queues separated by spaces): the queues that `stats` tells of; by default the nearest upstream.
 //!
 //! # Handlers
-//! - `codel_target`, `codel_interval` (read, write): the arguments, in seconds. `config` (read): both, as text.
+//! - `codel_target`, `codel_interval` (read, write): the arguments; they read as `0.005000s` and `0.100000 s`. `config` (read): both.
 //! - `drops` (read): packets dropped.
 //! - `queues` (read): the names of the queues, one a line.
 //! - `stats` (read): present length and drops, as text.
@@ -42,7 +42,11 @@ use std::time::Duration;
 pub(crate) const CLASS: Class = Class::new("CoDel", create)
     .processing("l/l")
     .residency(Residency::Exclusive)
+    .live()
     .doc(include_str!("codel.rs"));
+
+/// TARGET and INTERVAL.
+const DEFAULTS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(100));
 
 const NS_PER_S: i64 = 1_000_000_000;
 const NS_PER_MS: u64 = 1_000_000;
@@ -80,7 +84,7 @@ struct CoDel {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut target, mut interval) = (Duration::from_millis(5), Duration::from_millis(100));
+    let (mut target, mut interval) = DEFAULTS;
     let mut queues = router::Raw::default();
     config
         .args()
@@ -132,13 +136,21 @@ impl CoDel {
         ns.saturating_add(i64::try_from(interval_ns.saturating_mul(16) / root).unwrap_or(i64::MAX))
     }
 
+    fn set(&mut self, target: Duration, interval: Duration) {
+        (self.target_ns, self.interval_ns) = (nanoseconds(target), nanoseconds(interval));
+    }
+
     /// The times that count, in Click's words, which are no arguments.
+    fn words(&self) -> (String, String) {
+        let [mut target, mut interval] = [String::new(), String::new()];
+        write_time(&mut target, self.target_ns);
+        write_time(&mut interval, self.interval_ns);
+        (target + "s", interval + " s")
+    }
+
     fn config(&self) -> String {
-        let mut text = String::new();
-        write_time(&mut text, self.target_ns);
-        text.push_str("s, ");
-        write_time(&mut text, self.interval_ns);
-        text + " s, "
+        let (target, interval) = self.words();
+        format!("{target}, {interval}, ")
     }
 
     fn decide(&mut self, now_ns: i64, packet: &Packet) -> Verdict {
@@ -176,6 +188,17 @@ impl CoDel {
 }
 
 impl Element for CoDel {
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        let (mut target, mut interval) = DEFAULTS;
+        let mut queues = router::Raw::default(); // those that were found stay
+        let read = router::arguments(cx, config)
+            .positional("TARGET", &mut target)
+            .positional("INTERVAL", &mut interval)
+            .keyword("QUEUES", &mut queues)
+            .finish();
+        Some(read.map(|()| self.set(target, interval)))
+    }
+
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.queues = Watched::find(cx, &self.queue_names, false)?;
         Ok(())
@@ -209,9 +232,8 @@ impl Element for CoDel {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
-        h.read("codel_target", move |e: &mut CoDel, _| seconds(e.target_ns));
-        h.read("codel_interval", move |e: &mut CoDel, _| seconds(e.interval_ns));
+        h.read("codel_target", |e: &mut CoDel, _| e.words().0);
+        h.read("codel_interval", |e: &mut CoDel, _| e.words().1);
         h.write("codel_target", |e: &mut CoDel, cx, text| {
             e.target_ns = nanoseconds(router::keyword_value(cx, "TARGET", text)?);
             Ok(())

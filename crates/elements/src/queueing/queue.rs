@@ -550,7 +550,7 @@ impl Element for Queue {
         h.read("capacity", |e: &mut Q, _| e.common.capacity.load(Relaxed)).measures(&metric::QUEUE_CAPACITY);
         h.read("drops", |e: &mut Q, _| e.common.drops.load(Relaxed)).measures(&metric::QUEUE_DROPS);
         h.write("capacity", |e: &mut Q, cx, text| {
-            let capacity = router::value::<u32>(cx, text)?;
+            let capacity = router::keyword_value::<u32>(cx, "CAPACITY", text)?;
             e.resize(cx, capacity as usize)
         });
         h.write("reset_counts", |e: &mut Q, _, _| {

@@ -16,7 +16,6 @@
 //! # Handlers
 //! - `rate` (read, write): the argument.
 //! - `config` (read): the rate.
-//! - `config` (write): gives the element new arguments, all of them; it keeps its state.
 //!
 //! # Example
 //! ```click

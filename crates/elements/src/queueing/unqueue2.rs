@@ -1,16 +1,18 @@
 //! Pulls packets and pushes them on while there is room for them.
 //!
 //! ```click
-//! Unqueue2([BURST])
+//! Unqueue2([BURST, KEYWORDS])
 //! ```
 //!
 //! Pulls up to BURST packets each time it is scheduled, but no more than fit into the fullest of the queues downstream, and pushes
-//! them out. It sleeps while there are none, and while a queue downstream is full.
+//! them out. It sleeps while there are none, and while a queue downstream is full. As in Click, the class is deprecated, and says so.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `BURST` (integer, default 1): packets a scheduling; 0 means as many as there are.
+//! - `QUEUES` (names of queues separated by spaces): those that are to have room; here those downstream count all the same.
+//! - `QUIET` (boolean, default false): whether not to say that the class is deprecated.
 //!
 //! # Handlers
 //! - `packets` (read): packets so far, as a number and the word `packets`.
@@ -24,7 +26,7 @@
 //! Unqueue, RoundRobinUnqueue
 
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Raw, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Unqueue2", create)
@@ -45,11 +47,28 @@ struct Unqueue2 {
 pub(super) fn burst(config: &Config<'_>) -> Result<usize, ConfigError> {
     let mut burst = 1u32;
     config.args().positional("BURST", &mut burst).finish()?;
-    Ok(if burst == 0 { usize::MAX } else { burst as usize })
+    Ok(unlimited(burst))
+}
+
+fn unlimited(burst: u32) -> usize {
+    if burst == 0 { usize::MAX } else { burst as usize }
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    Ok(Box::new(Unqueue2 { burst: burst(config)?, count: 0, left: 0, asked: 0 }))
+    let (mut burst, mut queues, mut quiet) = (1u32, Raw::default(), false);
+    config
+        .args()
+        .positional("BURST", &mut burst)
+        .keyword("QUEUES", &mut queues)
+        .keyword("QUIET", &mut quiet)
+        .finish()?;
+    if lang::conf::split_spaces(&queues.0).iter().any(|name| config.find(name).is_none()) {
+        return Err("bad QUEUES".into());
+    }
+    if !quiet {
+        config.warn("Unqueue2 is deprecated, you should probably use Unqueue");
+    }
+    Ok(Box::new(Unqueue2 { burst: unlimited(burst), count: 0, left: 0, asked: 0 }))
 }
 
 impl Unqueue2 {
@@ -99,7 +118,7 @@ impl Element for Unqueue2 {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run_and_read;
+    use crate::testing::{errors, run_and_read};
 
     /// What finds no room stays where it is; when there is room again, it goes on.
     #[test]
@@ -119,5 +138,6 @@ mod tests {
             assert_eq!(read[2], format!("{} packets\n", numbers[0] + numbers[1]));
             assert!(numbers[1] >= 20, "{read:?}");
         }
+        assert!(errors("Idle -> Queue -> Unqueue2(QUEUES x) -> Discard").contains("bad QUEUES"));
     }
 }

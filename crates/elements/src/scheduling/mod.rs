@@ -37,6 +37,7 @@ pub const CLASSES: &[&Class] = &[
     &sched_order_test::CLASS,
     &schedule_info::CLASS,
     &spinlock_acquire::CLASS,
+    &spinlock_acquire::PUSH,
     &spinlock_info::CLASS,
     &spinlock_release::CLASS,
     &static_thread_sched::CLASS,

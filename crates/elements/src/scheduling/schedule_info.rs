@@ -7,7 +7,7 @@
 //! The task of ELEMENT runs in proportion to PARAM: one with 2 four times as often as one with 0.5. The default is 1, which
 //! is 1024 tickets. ELEMENT can also be a compound element: then PARAM multiplies the parameters of the elements within it.
 //! Where a ScheduleInfo further out names an element itself, its parameter replaces what those further in say. A task with 0 does not
-//! run; names of elements that do not exist have no effect.
+//! run; names of elements that do not exist have no effect. What is not `ELEMENT PARAM` is warned of.
 //!
 //! Tasks on different workers do not compete.
 //!
@@ -33,6 +33,7 @@ use router::{
 pub(crate) const CLASS: Class = Class::new("ScheduleInfo", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
+    .phase(100) // when tasks are there, in their order
     .doc(include_str!("schedule_info.rs"));
 
 struct ScheduleInfo;
@@ -42,15 +43,18 @@ const MOST: f64 = (1 << 22) as f64;
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let most = f64::from(MAX_TICKETS) / f64::from(DEFAULT_TICKETS);
-    if read(config.text())?.iter().any(|(_, parameter)| *parameter > most) {
+    let (entries, malformed) = read(config.text());
+    // As in Click, the other arguments count all the same.
+    (0..malformed).for_each(|_| config.warn("expected 'ELEMENTNAME PARAM'"));
+    if entries.iter().any(|(_, parameter)| *parameter > most) {
         config.warn(format!("ScheduleInfo too high; reduced to {most}"));
     }
     Ok(Box::new(ScheduleInfo))
 }
 
-/// The names and parameters in a configuration string.
-fn read(text: &str) -> Result<Vec<(String, f64)>, ConfigError> {
-    let (mut entries, mut error) = (Vec::new(), ConfigError::default());
+/// The names and parameters in a configuration string, and how many arguments are something else.
+fn read(text: &str) -> (Vec<(String, f64)>, usize) {
+    let (mut entries, mut malformed) = (Vec::new(), 0);
     for arg in lang::conf::split_args(text) {
         let words = lang::conf::split_spaces(&arg);
         let parameter =
@@ -58,10 +62,10 @@ fn read(text: &str) -> Result<Vec<(String, f64)>, ConfigError> {
         match (words.as_slice(), words.get(1).and_then(parameter)) {
             ([], _) => {}
             ([name, _], Some(parameter)) => entries.push((name.clone(), parameter)),
-            _ => error.messages.push(format!("expected 'ELEMENTNAME PARAM', got '{arg}'")),
+            _ => malformed += 1,
         }
     }
-    if error.messages.is_empty() { Ok(entries) } else { Err(error) }
+    (entries, malformed)
 }
 
 /// What all ScheduleInfo elements say: full names and parameters, with the depth at which each is said.
@@ -70,8 +74,7 @@ fn all(info: &Info) -> Vec<(usize, String, f64)> {
     for node in info.nodes.iter().filter(|node| node.class.name == CLASS.name) {
         let compound = node.name.rfind('/').map_or("", |slash| &node.name[..=slash]);
         let depth = compound.matches('/').count();
-        // Each has been read before, so there is no error here.
-        for (name, parameter) in read(&node.config).unwrap_or_default() {
+        for (name, parameter) in read(&node.config).0 {
             all.push((depth, format!("{compound}{name}"), parameter));
         }
     }
@@ -112,6 +115,11 @@ impl Element for ScheduleInfo {
                 let own = node.name.rsplit('/').next().unwrap_or(&node.name);
                 let call = match tickets.min(MAX_TICKETS) {
                     0 => Call::write(format!("{own}.scheduled"), "false"),
+                    // At once, so that a script that steers the driver finds them.
+                    tickets if node.workers == [cx.worker()] => {
+                        cx.set_tickets_of(element, tickets);
+                        continue;
+                    }
                     tickets => Call::write(format!("{own}.tickets"), tickets.to_string()),
                 };
                 cx.call(call.within(element));
@@ -123,7 +131,7 @@ impl Element for ScheduleInfo {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{errors, run_and_read};
+    use crate::testing::{run, run_and_read};
 
     #[test]
     fn shares() {
@@ -133,6 +141,13 @@ mod tests {
         assert_eq!(read[..2], ["4096", "512"]);
         let count = |at: usize| read[at].parse::<f64>().unwrap_or(0.0);
         assert!((count(2) / count(3) - 8.0).abs() < 0.2, "{read:?}");
+    }
+
+    /// A script that steers the driver runs before anything else.
+    #[test]
+    fn from_the_beginning() {
+        let config = "a :: InfiniteSource -> Discard; ScheduleInfo(a 0.5); DriverManager(print a.tickets)";
+        assert_eq!(run(config), "512\n");
     }
 
     #[test]
@@ -145,11 +160,11 @@ mod tests {
         }
     }
 
+    /// Arguments that are something else do not keep the others from counting.
     #[test]
     fn bad_arguments() {
-        for bad in ["a", "a -1", "a 1 2", "a many"] {
-            let said = errors(&format!("ScheduleInfo({bad})"));
-            assert!(said.contains(&format!("expected 'ELEMENTNAME PARAM', got '{bad}'")), "{said}");
-        }
+        let config =
+            "a :: InfiniteSource -> Discard; ScheduleInfo(a, a -1, a 1 2, a many, a 2); Script(wait 1, stop)";
+        assert_eq!(run_and_read(config, &["a.tickets"]), ["2048"]);
     }
 }

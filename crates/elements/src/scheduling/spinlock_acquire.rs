@@ -2,10 +2,11 @@
 //!
 //! ```click
 //! SpinlockAcquire(LOCK)
+//! SpinlockPush(LOCK)
 //! ```
 //!
 //! Passes packets on. No lock is needed: what workers share is safe to share, and an element that has only one instance runs
-//! on one worker.
+//! on one worker. SpinlockPush, where Click holds the lock while packets go their way, is the same for packets that are pushed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -30,6 +31,9 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("SpinlockAcquire", create).doc(include_str!("spinlock_acquire.rs"));
+
+/// For pushed packets.
+pub(crate) const PUSH: Class = Class { name: "SpinlockPush", ..CLASS }.processing("h/h");
 
 struct SpinlockAcquire;
 

@@ -6,7 +6,7 @@
 //!
 //! Each argument names an element and the number of the worker that its task is to run on. What the element reaches,
 //! pushing downstream and pulling upstream as far as the next queue, runs there as well. If there is no such
-//! worker, that is warned of, and it runs on worker 0; -1 stands for no preference. FastClick's `NODE/WORKER` means the worker, whatever
+//! element or worker, that is warned of, and the element runs on worker 0; -1 stands for no preference. FastClick's `NODE/WORKER` means the worker, whatever
 //! the node of memory.
 //!
 //! Ports: none.
@@ -40,7 +40,11 @@ struct StaticThreadSched;
 impl Element for StaticThreadSched {}
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    pins(config.text())?;
+    for preference in read(config.text())?.into_iter().map(|(_, preference)| preference) {
+        if preference < -1 {
+            config.warn(format!("thread preference {preference} out of range"));
+        }
+    }
     Ok(Box::new(StaticThreadSched))
 }
 
@@ -52,22 +56,27 @@ fn on_node(worker: &str) -> &str {
     }
 }
 
-/// Reads the arguments.
-fn pins(text: &str) -> Result<Vec<Pin>, ConfigError> {
-    let mut pins = Vec::new();
-    let mut error = ConfigError::default();
+/// Reads the arguments: elements' names, and the workers that they prefer.
+fn read(text: &str) -> Result<Vec<(String, i128)>, ConfigError> {
+    let (mut preferences, mut error) = (Vec::new(), ConfigError::default());
     for arg in lang::conf::split_args(text) {
         match lang::conf::split_spaces(&arg).as_slice() {
             [] => {}
-            [element, worker] => match router::parse_integer(on_node(worker)).map(usize::try_from) {
-                Some(Ok(worker)) => pins.push((element.clone(), worker)),
-                Some(Err(_)) => {} // no preference
-                None => error.messages.push(format!("THREAD: '{worker}' is no integer")),
+            [_] => error.messages.push("THREAD: required argument missing".to_owned()),
+            [element, worker] => match router::parse_integer(on_node(worker)) {
+                Some(worker) => preferences.push((element.clone(), worker)),
+                None => error.messages.push("THREAD: invalid number".to_owned()),
             },
-            _ => error.messages.push(format!("expected 'ELEMENT WORKER', got '{arg}'")),
+            _ => error.messages.push("too many arguments".to_owned()),
         }
     }
-    if error.messages.is_empty() { Ok(pins) } else { Err(error) }
+    if error.messages.is_empty() { Ok(preferences) } else { Err(error) }
+}
+
+/// The arguments that say a worker; negative ones stand for no preference.
+fn pins(text: &str) -> Result<Vec<Pin>, ConfigError> {
+    let pin = |(element, worker)| Some((element, usize::try_from(worker).ok()?));
+    Ok(read(text)?.into_iter().filter_map(pin).collect())
 }
 
 #[cfg(test)]
@@ -103,7 +112,7 @@ mod tests {
     /// A worker that does not exist is warned of; the first one does its work.
     #[test]
     fn missing_workers() {
-        let config = "Idle -> Queue -> u :: Unqueue -> Discard; StaticThreadSched(u 2);";
+        let config = "Idle -> Queue -> u :: Unqueue -> Discard; StaticThreadSched(u 2, nobody 1, u -2);";
         let known = crate::classes();
         let graph = lang::parse(config, "config", &[]).graph;
         let layout =
@@ -112,17 +121,19 @@ mod tests {
         let options = router::Options { workers: 2, log, ..Default::default() };
         let (router, warnings) = router::build(layout, config.to_owned(), &known, options)
             .unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
-        assert!(lang::render_click(&warnings).contains("'u': there is no thread 2, using thread 0"));
+        let said = lang::render_click(&warnings);
+        assert!(said.contains("thread preference 2 out of range"), "{said}");
+        assert!(said.contains("thread preference -2 out of range"), "{said}");
+        assert!(said.contains("'nobody' does not name an element"), "{said}");
         let u = router.info().find("u", None).expect("an element");
         assert_eq!(router.info().nodes[u].workers, [0]);
     }
 
     #[test]
     fn bad_pins() {
-        assert!(errors("StaticThreadSched(x 1)").contains("x"));
-        assert!(
-            errors("s :: InfiniteSource -> Discard; StaticThreadSched(s one)")
-                .contains("'one' is no integer")
-        );
+        let said = errors("StaticThreadSched(s one, s, s 1 2)");
+        for message in ["THREAD: invalid number", "THREAD: required argument missing", "too many arguments"] {
+            assert!(said.contains(message), "{said}");
+        }
     }
 }

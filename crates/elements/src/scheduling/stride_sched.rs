@@ -35,6 +35,7 @@ pub(crate) const CLASS: Class = Class::new("StrideSched", create)
     .ports("1-/1")
     .processing("l/l")
     .residency(Residency::Exclusive)
+    .live()
     .doc(include_str!("stride_sched.rs"));
 
 /// A request is planned before inputs are asked: whose turn each packet is, if all have what they are asked for. So each
@@ -118,6 +119,10 @@ impl StrideSched {
 }
 
 impl Element for StrideSched {
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        Some(self.strides.reread(cx, config, "input"))
+    }
+
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
         (0..self.inputs.len()).for_each(|input| cx.relay(input));

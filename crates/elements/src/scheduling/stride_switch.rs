@@ -34,6 +34,7 @@ pub(crate) const CLASS: Class = Class::new("StrideSwitch", create)
     .ports("1/1-")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .live()
     .doc(include_str!("stride_switch.rs"));
 
 struct StrideSwitch {
@@ -46,6 +47,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl Element for StrideSwitch {
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        Some(self.strides.reread(cx, config, "output"))
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         let Some(mut turns) = self.strides.turns() else {
             return cx.drop_batch(batch, "no output has tickets");

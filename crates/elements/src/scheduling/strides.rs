@@ -11,6 +11,23 @@ fn stride(tickets: u32) -> u32 {
     STRIDE1 / tickets.clamp(1, MAX_TICKETS)
 }
 
+/// The tickets in a configuration string, for so many ports.
+fn tickets(text: &str, ports: usize, side: &str) -> Result<Vec<u32>, ConfigError> {
+    let words = lang::conf::split_args(text);
+    if words.len() != ports {
+        return Err(format!("need {ports} arguments, one per {side} port").into());
+    }
+    let (mut tickets, mut error) = (Vec::new(), ConfigError::default());
+    for (i, word) in words.iter().enumerate() {
+        match router::parse_integer(word) {
+            None => error.messages.push(format!("argument {i} should be number of tickets (integer)")),
+            Some(..0) => error.messages.push(format!("argument {i} (number of tickets) must be >= 0")),
+            Some(n) => tickets.push(u32::try_from(n).unwrap_or(u32::MAX)),
+        }
+    }
+    if error.messages.is_empty() { Ok(tickets) } else { Err(error) }
+}
+
 /// A port that is served: its pass, its number and its stride less one, in one word. Clients change places with each packet, and what is
 /// written in two pieces and read as one has to wait; so would the stride if it were looked up.
 #[derive(Clone, Copy, Debug)]
@@ -106,25 +123,20 @@ pub(crate) struct Order(Vec<Client>);
 impl Strides {
     /// Reads tickets, one argument for each of so many ports.
     pub(crate) fn read(config: &mut Config<'_>, ports: usize, side: &str) -> Result<Strides, ConfigError> {
-        let words = lang::conf::split_args(config.text());
-        if words.len() != ports {
-            return Err(format!("need {ports} arguments, one per {side} port").into());
-        }
-        let (mut tickets, mut error) = (Vec::new(), ConfigError::default());
-        for (i, word) in words.iter().enumerate() {
-            match router::parse_integer(word) {
-                None => error.messages.push(format!("argument {i} should be number of tickets (integer)")),
-                Some(..0) => error.messages.push(format!("argument {i} (number of tickets) must be >= 0")),
-                Some(n) => tickets.push(u32::try_from(n).unwrap_or(u32::MAX)),
-            }
-        }
-        if !error.messages.is_empty() {
-            return Err(error);
-        }
+        let tickets = tickets(config.text(), ports, side)?;
         for (i, _) in tickets.iter().enumerate().filter(|(_, n)| **n > MAX_TICKETS) {
-            config.warn(format!("{side} {i}'s tickets reduced to {MAX_TICKETS}"));
+            config.warn(format!("input {i}'s tickets reduced to {MAX_TICKETS}")); // outputs, too, in Click
         }
         Ok(Strides::new(&tickets))
+    }
+
+    /// Takes new arguments. Ports keep their places in line.
+    pub(crate) fn reread(&mut self, cx: &mut Cx<'_>, config: &str, side: &str) -> Result<(), ConfigError> {
+        for (port, tickets) in tickets(config, self.tickets.len(), side)?.into_iter().enumerate() {
+            self.set_tickets(port, i64::from(tickets))?;
+        }
+        cx.set_signal(true); // who had no tickets may have packets
+        Ok(())
     }
 
     fn new(tickets: &[u32]) -> Strides {

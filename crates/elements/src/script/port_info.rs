@@ -5,14 +5,14 @@
 //! ```
 //!
 //! Each name stands for the port wherever elements expect a TCP or UDP port: in the compound element that the PortInfo is in,
-//! and in those within it. Lines of services(5) can be used as they are; what follows a `#` is ignored. Names that
-//! the machine's own services(5) lists need no PortInfo.
+//! and in those within it. Lines of services(5) can be used as they are: what follows a word that begins with `#` is ignored, and so are
+//! ports of other protocols. Names that the machine's own services(5) lists need no PortInfo.
 //!
 //! Ports: none. Workers: replicated.
 //!
 //! # Arguments
 //! - `NAME`: a name.
-//! - `PORT` (integer, 0 to 65535), `PROTOCOL` (`tcp` or `udp`, default both): what it stands for.
+//! - `PORT` (integer, 0 to 65535), `PROTOCOL` (`tcp`, `udp`, or their numbers, default both): what it stands for.
 //!
 //! # Example
 //! ```click
@@ -43,21 +43,23 @@ fn read(text: &str) -> Option<Vec<Value>> {
     let port = router::parse_integer(port).and_then(|port| u16::try_from(port).ok())?;
     Some(match protocol {
         None => vec![Value::TcpPort(port), Value::UdpPort(port)],
-        Some("tcp") => vec![Value::TcpPort(port)],
-        Some("udp") => vec![Value::UdpPort(port)],
-        Some(_) => return None,
+        Some("tcp" | "6") => vec![Value::TcpPort(port)],
+        Some("udp" | "17") => vec![Value::UdpPort(port)],
+        // Nobody asks for ports of others.
+        Some(_) => Vec::new(),
     })
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut error = ConfigError::default();
     for argument in lang::conf::split_args(config.text()) {
-        let said = argument.split('#').next().unwrap_or_default();
-        let words = lang::conf::split_spaces(said);
+        let mut words = lang::conf::split_spaces(&argument);
+        let comment = words.iter().position(|word| word.starts_with('#'));
+        words.truncate(comment.unwrap_or(words.len()));
         let Some((name, rest)) = words.split_first() else { continue };
         let Some((values, more)) = rest.split_first().and_then(|(port, more)| Some((read(port)?, more)))
         else {
-            error.messages.push(format!("expected 'NAME PORT[/PROTOCOL]', got '{argument}'"));
+            error.messages.push("expected 'NAME PORT/PROTO'".to_owned());
             continue;
         };
         for name in std::iter::once(name).chain(more) {
@@ -81,6 +83,16 @@ mod tests {
         assert_eq!(run(config), "1.0.0.1.1000 > 2.0.0.2.2000: udp 9\n");
         let inside = "c :: { PortInfo(here 1); input -> output }; Idle -> c -> UDPIPEncap(1.0.0.1, here, 2.0.0.2, 5) -> Discard";
         assert!(errors(inside).contains("  SPORT: parse error\n"));
-        assert!(errors("PortInfo(x 70000)").contains("expected 'NAME PORT[/PROTOCOL]', got 'x 70000'"));
+        assert!(errors("PortInfo(x 70000)").contains("expected 'NAME PORT/PROTO'"));
+        assert!(errors("PortInfo(x # 80)").contains("expected 'NAME PORT/PROTO'"));
+    }
+
+    /// Protocols by number, and lines about protocols that have nothing to do with TCP and UDP.
+    #[test]
+    fn protocols() {
+        let config = "PortInfo(here 1000/17, a#b 2000/6, here 1/sctp, # nothing, other 5/);
+            InfiniteSource(DATA a, LIMIT 1) -> UDPIPEncap(1.0.0.1, here, 2.0.0.2, 3) -> IPPrint(TIMESTAMP false) -> Discard;
+            DriverManager(wait 0.1)";
+        assert_eq!(run(config), "1.0.0.1.1000 > 2.0.0.2.3: udp 9\n");
     }
 }

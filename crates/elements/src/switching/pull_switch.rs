@@ -30,8 +30,11 @@
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("PullSwitch", create).ports("-/1").processing("l/l").doc(include_str!("pull_switch.rs"));
+pub(crate) const CLASS: Class = Class::new("PullSwitch", create)
+    .ports("-/1")
+    .processing("l/l")
+    .live()
+    .doc(include_str!("pull_switch.rs"));
 
 /// Another name.
 pub(crate) const SIMPLE: Class = Class { name: "SimplePullSwitch", ..CLASS };
@@ -61,6 +64,13 @@ impl PullSwitch {
         self.input = if exists { input } else { -1 };
     }
 
+    /// Pulls from this input from now on.
+    fn switch(&mut self, cx: &mut Cx<'_>, input: i32) {
+        self.select(input);
+        let active = self.may_have(cx);
+        cx.set_signal(active);
+    }
+
     /// Whether the input that counts may have packets.
     fn may_have(&self, cx: &Cx<'_>) -> bool {
         usize::try_from(self.input).is_ok_and(|input| cx.may_have(input))
@@ -68,6 +78,12 @@ impl PullSwitch {
 }
 
 impl Element for PullSwitch {
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        let mut input = 0;
+        let read = router::arguments(cx, config).positional("INPUT", &mut input).finish();
+        Some(read.map(|()| self.switch(cx, input)))
+    }
+
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.provide_signal();
         (0..self.inputs).for_each(|input| cx.relay(input));
@@ -101,9 +117,7 @@ impl Element for PullSwitch {
         h.read("config", |e: &mut PullSwitch, _| e.input);
         h.write("switch", |e: &mut PullSwitch, cx, text| {
             let input = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
-            e.select(input);
-            let active = e.may_have(cx);
-            cx.set_signal(active);
+            e.switch(cx, input);
             Ok(())
         });
     }

@@ -10,7 +10,7 @@
 //! Ports: any number of inputs, as many outputs. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! None.
+//! Ignored.
 //!
 //! # Handlers
 //! - `active0`, `active1`, ... (read, write): whether packets pass at that port. Initially true.
@@ -40,7 +40,7 @@ struct Suppressor {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    config.args().finish()?;
+    // Click's takes any arguments.
     let pulled = (0..config.inputs()).filter(|&port| !config.input_is_push(port)).collect();
     Ok(Box::new(Suppressor { active: vec![true; config.inputs()], pulled }))
 }

@@ -46,12 +46,16 @@ impl Cx<'_> {
 
     #[inline]
     fn task(&mut self) -> u32 {
-        let here = self.core.here as usize;
-        match self.core.tasks[here] {
+        self.task_of(self.core.here as usize)
+    }
+
+    #[inline]
+    fn task_of(&mut self, element: usize) -> u32 {
+        match self.core.tasks[element] {
             Some(task) => task,
             None => {
-                let task = self.core.scheduler.add(here as u32);
-                self.core.tasks[here] = Some(task);
+                let task = self.core.scheduler.add(element as u32);
+                self.core.tasks[element] = Some(task);
                 task
             }
         }
@@ -66,6 +70,12 @@ impl Cx<'_> {
     /// Sets this element's task's share.
     pub fn set_tickets(&mut self, tickets: u32) {
         let task = self.task();
+        self.core.scheduler.set_tickets(task, tickets);
+    }
+
+    /// Sets the share of the task that another element has on this worker.
+    pub fn set_tickets_of(&mut self, element: usize, tickets: u32) {
+        let task = self.task_of(element);
         self.core.scheduler.set_tickets(task, tickets);
     }
 
