@@ -291,6 +291,9 @@ mod tests {
     fn bad_arguments() {
         assert!(errors("Idle -> IPPrint(PAYLOAD maybe) -> Discard").contains("bad payload value 'MAYBE'"));
         assert!(errors("Idle -> IPPrint(PAYLOAD yes, CONTENTS 1) -> Discard").contains("at most one of"));
-        assert!(errors("Idle -> IPPrint(OUTFILE /no/such/file) -> Discard").contains("/no/such/file: "));
+        assert!(
+            errors("Idle -> IPPrint(OUTFILE /no/such/file) -> Discard")
+                .contains("/no/such/file: No such file or directory\n")
+        );
     }
 }

@@ -34,7 +34,8 @@ impl OutFile {
         let Some((path, shared)) = &self.0 else { return Ok(()) };
         let mut file = lock(shared);
         if file.is_none() {
-            *file = Some(BufWriter::new(File::create(path).map_err(|error| format!("{path}: {error}"))?));
+            let opened = File::create(path).map_err(|error| format!("{path}: {}", device::plain(&error)))?;
+            *file = Some(BufWriter::new(opened));
         }
         Ok(())
     }

@@ -224,7 +224,7 @@ fn mistakes() {
         ("src dst 1.2.3.4", "'src' or 'dst' specified twice"),
         ("tcp udp port 1", "transport protocol specified twice"),
         ("icmp port 80", "'port': bad protocol 1"),
-        ("echo", "'<none>  echo' is ambiguous; try 'port  echo', 'icmp type  echo'"),
+        ("echo", "'<none>  echo' is ambiguous; try 'port  echo', 'port  echo', 'icmp type  echo'"),
         ("port syn", "is meaningless; try 'tcp opt  syn'"),
         ("ip frag 3", "'ip frag': value not supported"),
         ("bogus", "empty term near 'bogus'"),

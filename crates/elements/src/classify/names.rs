@@ -301,7 +301,10 @@ impl Family {
                 let what = if several.is_empty() { "meaningless" } else { "ambiguous" };
                 let proto = proto.map(protocol_text).unwrap_or_default();
                 let full = |kind| format!("'{} {proto} {word}'", Kind::text(kind));
-                let try_these: Vec<String> = known.iter().map(|(kind, ..)| full(Some(*kind))).collect();
+                // As in Click, which knows ports of TCP and of UDP and lists both.
+                let times = |kind: Kind| if kind == Kind::Port { 2 } else { 1 };
+                let listed = known.iter().flat_map(|&(kind, ..)| std::iter::repeat_n(kind, times(kind)));
+                let try_these: Vec<String> = listed.map(|kind| full(Some(kind))).collect();
                 complain(format!("{} is {what}; try {}", full(kind), try_these.join(", ")));
                 Meaning::Wrong
             }

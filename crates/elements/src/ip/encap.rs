@@ -9,6 +9,8 @@ use wire::ipv4::{HEADER_LEN, Header};
 
 /// Why packets are dropped that the length field of IP, or a buffer, cannot hold.
 pub(super) const NO_FIT: &str = "too long for an IP packet";
+/// What is wrong with an argument that is no [`Destination`].
+pub(super) const NO_DESTINATION: &str = "DST argument should be IP address or 'DST_ANNO'";
 
 /// Where the new packets go.
 #[derive(Clone, Copy, Debug)]

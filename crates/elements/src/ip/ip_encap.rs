@@ -33,7 +33,7 @@
 //! # See also
 //! UDPIPEncap, ICMPPingEncap, StripIPHeader
 
-use super::encap::{Destination, NO_FIT, Template, push_header};
+use super::encap::{Destination, NO_DESTINATION, NO_FIT, Template, push_header};
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Refused, Simple, Verdict,
@@ -98,8 +98,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .or_else(|| router::parse_integer(&protocol))
         .ok_or_else(|| format!("PROTO: parse error: IP protocol expected, not '{protocol}'"))?;
     let protocol = u8::try_from(number).map_err(|_| "bad IP protocol")?;
-    let destination = Destination::from_arg(&dst, config.scope())
-        .map_err(|_| "DST argument should be IP address or 'DST_ANNO'")?;
+    let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| NO_DESTINATION)?;
     service.ect = match (ect.as_str(), bool::from_arg(&ect, config.scope())) {
         ("", _) => 0,
         ("2", _) => 2,
@@ -145,7 +144,8 @@ impl Simple for IpEncap {
         });
         h.read("dst", |e: &mut IpEncap, _| e.template.destination());
         h.write("dst", |e: &mut IpEncap, cx, text| {
-            e.template.set_destination(router::keyword_value(cx, "DST", text)?);
+            let destination = router::value(cx, text).map_err(|_| NO_DESTINATION)?;
+            e.template.set_destination(destination);
             Ok(())
         });
     }

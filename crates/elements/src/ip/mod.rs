@@ -20,6 +20,7 @@ mod get_ip_address;
 mod gtp_decap;
 mod gtp_encap;
 pub(crate) mod header;
+mod header_compression;
 mod icmp;
 mod icmp_error;
 mod ip_encap;
@@ -38,6 +39,8 @@ mod mark_ip_header;
 mod network_direction_swap;
 mod network_header_fields_rewriter;
 mod partial;
+mod rfc2507_comp;
+mod rfc2507_decomp;
 mod rip_send;
 mod rss_hash_switch;
 #[cfg(test)]
@@ -131,6 +134,8 @@ pub const CLASSES: &[&Class] = &[
     &gtp_decap::CLASS,
     &shifter::CLASS,
     &transport::reset_ip_checksum::CLASS,
+    &rfc2507_comp::CLASS,
+    &rfc2507_decomp::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.

@@ -10,6 +10,9 @@ pub(super) const NO_FIT: &str = "too long for an IPv6 packet";
 /// Why packets are dropped that have no room.
 pub(super) const NO_ROOM: &str = "no room for an IPv6 header";
 
+/// What is wrong with an argument that is no [`Destination`].
+pub(super) const NO_DESTINATION: &str = "DST argument should be IP address or 'DST_ANNO'";
+
 /// Where packets go; none: where their annotation says.
 #[derive(Clone, Copy)]
 pub(super) struct Destination(pub(super) Option<Ipv6Addr>);

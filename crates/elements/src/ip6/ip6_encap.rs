@@ -28,7 +28,7 @@
 //! # See also
 //! IPEncap, UDPIP6Encap, StripIPHeader
 
-use super::encap::{Destination, push_header, template};
+use super::encap::{Destination, NO_DESTINATION, push_header, template};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Simple, Verdict};
 use std::net::Ipv6Addr;
@@ -53,10 +53,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("HLIM", &mut hop_limit)
         .keyword("CLASS", &mut class)
         .finish()?;
-    let protocol = wire::describe::protocol(&protocol).and_then(|number| u8::try_from(number).ok());
-    let destination = Destination::from_arg(&dst, config.scope())
-        .map_err(|_| "DST argument should be IP address or 'DST_ANNO'")?;
-    let template = template(protocol.ok_or("bad IP protocol")?, class, hop_limit, src);
+    let number = wire::describe::protocol(&protocol)
+        .map(i128::from)
+        .or_else(|| router::parse_integer(&protocol))
+        .ok_or_else(|| format!("PROTO: parse error: IP protocol expected, not '{protocol}'"))?;
+    let protocol = u8::try_from(number).map_err(|_| "bad IP protocol")?;
+    let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| NO_DESTINATION)?;
+    let template = template(protocol, class, hop_limit, src);
     Ok(Box::new(PerPacket(Ip6Encap { template, destination })))
 }
 
@@ -72,12 +75,12 @@ impl Simple for Ip6Encap {
     fn handlers(&self, h: &mut Handlers) {
         h.read("src", |e: &mut Ip6Encap, _| Header::new(&e.template).src());
         h.write("src", |e: &mut Ip6Encap, cx, text| {
-            Header::new(&mut e.template).set_src(router::value(cx, text)?);
+            Header::new(&mut e.template).set_src(router::keyword_value(cx, "SRC", text)?);
             Ok(())
         });
         h.read("dst", |e: &mut Ip6Encap, _| e.destination);
         h.write("dst", |e: &mut Ip6Encap, cx, text| {
-            e.destination = router::value(cx, text)?;
+            e.destination = router::value(cx, text).map_err(|_| NO_DESTINATION)?;
             Ok(())
         });
     }
@@ -110,9 +113,11 @@ mod tests {
             [vec![7]],
         );
         assert_eq!(flow.only(0).data()[..8], [0x6a, 0xb0, 0, 0, 0, 1, 17, 9]);
-        for (arguments, message) in
-            [("nothing, ::, ::", "bad IP protocol"), ("udp, ::, 1.2.3", "DST argument")]
-        {
+        for (arguments, message) in [
+            ("nothing, ::, ::", "PROTO: parse error"),
+            ("256, ::, ::", "bad IP protocol"),
+            ("udp, ::, 1.2.3", "DST argument"),
+        ] {
             assert!(errors(&format!("Idle -> IP6Encap({arguments}) -> Discard")).contains(message));
         }
     }

@@ -2,10 +2,14 @@
 
 mod check_ip6_header;
 mod dec_ip6_hlim;
+mod destination_options_encap;
 mod encap;
+mod extension;
 mod fix_ip6_src;
+mod fragmentation_encap;
 mod get_ip6_address;
 mod header;
+mod hop_by_hop_encap;
 mod icmp6_error;
 mod icmp6_ping_responder;
 mod ip6_drop;
@@ -20,6 +24,8 @@ mod ip6_sr_process;
 mod mark_ip6_header;
 mod protocol_translator46;
 mod protocol_translator64;
+mod router_alert_encap;
+mod routing_zero_encap;
 #[cfg(test)]
 pub(crate) mod samples;
 mod segment_routing;
@@ -61,6 +67,11 @@ pub const CLASSES: &[&Class] = &[
     &ip6_sr_encap::CLASS,
     &ip6_sr_process::CLASS,
     &ip6_encap::CLASS,
+    &hop_by_hop_encap::CLASS,
+    &destination_options_encap::CLASS,
+    &router_alert_encap::CLASS,
+    &fragmentation_encap::CLASS,
+    &routing_zero_encap::CLASS,
     &ip6_fragmenter::CLASS,
     &ip6_print::CLASS,
     &ip6_reassembler::CLASS,

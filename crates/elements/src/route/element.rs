@@ -102,20 +102,23 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX / 2);
     let cache = (cached.0 > 0).then(|| Cache::new(cached.0));
     let sticky = (remembered.0 > 0).then(|| Sticky::new(remembered.0, timeout_ns));
-    let (mut known, mut doubled) = (HashSet::new(), 0);
+    let (mut known, mut doubled, mut needed) = (HashSet::new(), 0, 0);
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
         match parse::<F>(word, config.scope()) {
             Some((_, Some(to))) if !leads_to(&to, outputs) => {
-                errors.push(match needed_outputs(&to).filter(|_| manner.lenient) {
-                    Some(needed) => format!("need {needed} or more output ports"),
-                    None => format!("argument {} bad OUTPUT", number + 1),
-                });
+                match needed_outputs(&to).filter(|_| manner.lenient) {
+                    Some(more) => needed = needed.max(more),
+                    None => errors.push(format!("argument {} bad OUTPUT", number + 1)),
+                }
             }
             // As in Click, whatever its warning says, the first of several counts, but for LookupIP6Route the last.
             Some((prefix, Some(_))) if !known.insert(prefix) && !manner.lenient => doubled += 1,
             Some((prefix, Some(to))) => routes.push(Route { prefix, to }),
             _ => errors.push(format!("argument {} should be {}", number + 1, F::ROUTE)),
         }
+    }
+    if needed as usize > outputs && errors.is_empty() {
+        errors.push(format!("need {needed} or more output ports"));
     }
     if doubled > 0 && errors.is_empty() {
         let routes = if doubled == 1 { "route" } else { "routes" };
@@ -164,6 +167,25 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             Some(hop) => hop.port.to_string(),
             None => "-1".to_owned(),
         }
+    }
+
+    /// The handlers that change routes.
+    fn handlers_of_changes(h: &mut Handlers) {
+        for name in ["add", "set", "remove"] {
+            h.write(name, move |e: &mut Lookup<F, T>, cx, text| {
+                e.command(name, &lang::conf::uncomment(text), router::scope(cx))
+            });
+        }
+        h.write("ctrl", |e: &mut Lookup<F, T>, cx, text| {
+            e.control(&lang::conf::uncomment(text), router::scope(cx))
+        });
+        h.write("flush", |e: &mut Lookup<F, T>, _, _| e.table.change([Change::Flush]).map_err(explain))
+            .as_button();
+        h.write("begin", |e: &mut Lookup<F, T>, _, _| e.table.begin().map_err(explain)).as_button();
+        h.write("commit", |e: &mut Lookup<F, T>, _, _| e.table.commit().map_err(explain)).as_button();
+        h.write("abort", |e: &mut Lookup<F, T>, _, _| e.table.abort().map_err(explain)).as_button();
+        h.write("load", |e: &mut Lookup<F, T>, _, text| e.load(text));
+        h.write("load_text", |e: &mut Lookup<F, T>, _, text| e.load_text(text));
     }
 
     /// The answer of the `table` handler.
@@ -272,24 +294,9 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        for name in ["add", "set", "remove"] {
-            h.write(name, move |e: &mut Lookup<F, T>, cx, text| {
-                e.command(name, &lang::conf::uncomment(text), router::scope(cx))
-            });
+        if self.manner.dynamic {
+            Lookup::<F, T>::handlers_of_changes(h);
         }
-        h.write("ctrl", |e: &mut Lookup<F, T>, cx, text| {
-            e.control(&lang::conf::uncomment(text), router::scope(cx))
-        });
-        h.write("flush", |e: &mut Lookup<F, T>, _, _| match e.manner.dynamic {
-            true => e.table.change([Change::Flush]).map_err(|refusal| explain(refusal)),
-            false => Err("cannot delete routes from this routing table".to_owned()),
-        })
-        .as_button();
-        h.write("begin", |e: &mut Lookup<F, T>, _, _| e.transact(RouteTable::begin)).as_button();
-        h.write("commit", |e: &mut Lookup<F, T>, _, _| e.transact(RouteTable::commit)).as_button();
-        h.write("abort", |e: &mut Lookup<F, T>, _, _| e.transact(RouteTable::abort)).as_button();
-        h.write("load", |e: &mut Lookup<F, T>, _, text| e.load(text));
-        h.write("load_text", |e: &mut Lookup<F, T>, _, text| e.load_text(text));
         h.read("table", |e: &mut Lookup<F, T>, _| e.list());
         h.read("length", |e: &mut Lookup<F, T>, _| e.table.len()).measures(&metric::ROUTES);
         h.read("flows", |e: &mut Lookup<F, T>, cx| {
@@ -304,7 +311,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             .measures(&metric::ROUTE_CACHE_MISSES);
         h.read_with("lookup", |e: &mut Lookup<F, T>, cx, text| {
             let address = router::value::<F::Address>(cx, text);
-            address.map(|a| e.look_up(cx, a)).map_err(|_| format!("expected IP address, not '{text}'"))
+            address.map(|a| e.look_up(cx, a)).map_err(|_| "expected IP address".to_owned())
         });
     }
 
@@ -404,14 +411,20 @@ mod tests {
     fn fixed_tables_and_bad_arguments() {
         let config = format!("InfiniteSource(ACTIVE false) -> r :: StaticIPLookup(10.0.0.0/8 0); {THREE}");
         let mut router = build(&config, 1, 1).expect("a good configuration");
-        assert_eq!(
-            write(&mut router, "r.add", "1.0.0.0/8 1"),
-            Err("cannot add routes to this routing table".into())
-        );
+        // As in Click there are no handlers that change routes.
+        for name in ["add", "set", "remove", "ctrl", "flush", "begin", "load"] {
+            let error = write(&mut router, &format!("r.{name}"), "1.0.0.0/8 1").unwrap_err();
+            assert!(error.contains("no 'r."), "{error}");
+        }
         let text = errors("InfiniteSource -> r :: IPLookup(10.0.0.0/8 1, x 0, 1.2.3.4) -> Discard");
         for argument in ["argument 1", "argument 2", "argument 3"] {
             assert!(text.contains(argument), "{text}");
         }
+        // Click's older table counts outputs once all arguments are right.
+        let text = errors("InfiniteSource -> LookupIP6Route(::/0 1, ::1/128 4, x 0) -> Discard");
+        assert!(text.contains("argument 3 should be") && !text.contains("need"), "{text}");
+        let text = errors("InfiniteSource -> LookupIP6Route(::1/128 4, ::/0 1) -> Discard");
+        assert!(text.contains("need 5 or more") && !text.contains("need 2"), "{text}");
     }
 
     #[test]

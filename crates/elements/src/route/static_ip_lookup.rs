@@ -4,7 +4,7 @@
 //! StaticIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
-//! As LinearIPLookup, but the routes are those of the configuration: writes to the handlers that change routes are refused.
+//! As LinearIPLookup, but the routes are those of the configuration: there are no handlers that change them.
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
 //!

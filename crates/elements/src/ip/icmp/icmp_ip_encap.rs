@@ -46,7 +46,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .positional("CODE", &mut code)
         .keyword("IDENTIFIER", &mut identifier)
         .finish()?;
-    let kind = describe::icmp_type(&kind).ok_or("invalid TYPE")?;
+    let number = describe::icmp_type(&kind)
+        .map(i128::from)
+        .or_else(|| router::parse_integer(&kind))
+        .ok_or_else(|| format!("TYPE: parse error: ICMP type expected, not '{kind}'"))?;
+    let kind = u8::try_from(number).map_err(|_| "invalid TYPE")?;
     let code = describe::icmp_code(kind, &code).ok_or("invalid CODE")?;
     Ok(Box::new(PerPacket(IcmpEncap::new(src, dst, [kind, code], identifier))))
 }
@@ -73,9 +77,11 @@ mod tests {
             assert_eq!([data[20], data[21], data[24], data[25]], start, "{arguments}");
             assert!(wire::checksum::verify(&data[20..]) && &data[data_at..] == b"odd", "{arguments}");
         }
-        assert!(errors("Idle -> ICMPIPEncap(1.2.3.4, 5.6.7.8, none) -> Discard").contains("invalid TYPE"));
-        assert!(
-            errors("Idle -> ICMPIPEncap(1.2.3.4, 5.6.7.8, echo, host) -> Discard").contains("invalid CODE")
-        );
+        for (arguments, message) in
+            [("none", "TYPE: parse error"), ("256", "invalid TYPE"), ("echo, host", "invalid CODE")]
+        {
+            let text = errors(&format!("Idle -> ICMPIPEncap(1.2.3.4, 5.6.7.8, {arguments}) -> Discard"));
+            assert!(text.contains(message), "{text}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Lookup;
 use crate::route::family::Family;
-use crate::route::table::{Change, Refusal, RouteTable};
+use crate::route::table::{Change, Refusal};
 use crate::route::target::{Hop, Route, Target};
 use crate::route::words::{Outputs, leads_to, parse};
 use lpm::{LongestMatch, Prefix, import};
@@ -31,10 +31,6 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         if to.as_ref().is_some_and(|to| !leads_to(to, self.outputs)) {
             let wrong = if self.manner.lenient { "output port out of range" } else { "bad OUTPUT" };
             return Err(wrong.to_owned());
-        }
-        if !self.manner.dynamic {
-            let (verb, way) = if removes { ("delete", "from") } else { ("add", "to") };
-            return Err(format!("cannot {verb} routes {way} this routing table"));
         }
         match (command, to) {
             ("remove", to) => Ok(self.manner.remove(prefix, to)),
@@ -70,17 +66,6 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         self.table.change(changes).map_err(explain)
     }
 
-    /// Opens, publishes or forgets a transaction.
-    pub(super) fn transact(
-        &self,
-        command: impl FnOnce(&RouteTable<F, T>) -> Result<(), Refusal<F>>,
-    ) -> Result<(), String> {
-        if !self.manner.dynamic {
-            return Err("cannot change routes of this routing table".to_owned());
-        }
-        command(&self.table).map_err(|refusal| explain(refusal))
-    }
-
     /// Reads a whole file, then sets all its routes at once.
     pub(super) fn load(&self, text: &str) -> Result<(), String> {
         let words = lang::conf::split_spaces(text);
@@ -104,9 +89,6 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         read: impl FnOnce() -> Result<import::List, import::ImportError>,
         words: &[impl AsRef<str>],
     ) -> Result<(), String> {
-        if !self.manner.dynamic {
-            return Err("cannot add routes to this routing table".to_owned());
-        }
         let outputs = Outputs::parse(words)?;
         let list = read().map_err(|error| error.to_string())?;
         let route = |(prefix, way): (Prefix<F::Key>, import::Way)| {

@@ -1,0 +1,37 @@
+//! Puts a destination options header in front of packets.
+//!
+//! ```click
+//! DestinationOptionsEncap(PROTO)
+//! ```
+//!
+//! The header (RFC 8200, section 4.6) holds one option, of padding. IP6Encap with the protocol 60 belongs behind it, or another
+//! extension header that says so.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `PROTO` (integer, 0 to 255): the header that follows.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(LIMIT 1) -> DestinationOptionsEncap(17) -> IP6Encap(60, 2001:db8::1, 2001:db8::2) -> Discard
+//! ```
+//!
+//! # See also
+//! HopByHopEncap, FragmentationEncap, RoutingZeroEncap, IP6Encap
+
+use super::extension::{Extension, PADDING};
+use router::{Class, Config, ConfigError, Element, PerPacket};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("DestinationOptionsEncap", create).doc(include_str!("destination_options_encap.rs"));
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut next_header = 0u8;
+    config.args().required("PROTO", &mut next_header).finish()?;
+    Ok(Box::new(PerPacket(Extension::of_options(next_header, PADDING))))
+}
