@@ -60,7 +60,6 @@ const CLASSES: &[(&str, &[&str])] = &[
         "StatelessTCPResponder", "TCPSYNACKControl", "SnoopTCP", "TCPConnectionMonitor"]),
     ("header compression is not built", &["RFC2507Comp", "RFC2507Decomp", "RFC2507c", "RFC2507d"]),
     ("use StoreData", &["SaveIPFields", "Annotate"]),
-    ("use EtherSwitch", &["DebugBridge"]),
     ("use FastUDPFlows or StoreData", &["KVSGenKey", "KVSKeyGen"]),
     (DEVICE, &["FromDPDKDeviceMulti", "XDPLoader", "XDPDevice", "CrossRSS"]),
     ("this sets up or watches hardware; remove the element", &["MBGClock", "DDIOTune", "HardwareCounter", "PacketMemAligned"]),
