@@ -70,3 +70,16 @@ Script(wait 0.1, stop);
 //= 10
 //? late.count
 //= 0
+//! then
+// A querier that asks in another way knows what it knew; one on another network does not.
+a :: ARPQuerier(1.0.0.1/24, 1:1:1:1:1:1); Idle -> a -> Discard; Idle -> [1] a;
+b :: ARPQuerier(1.0.0.1/24, 1:1:1:1:1:1); Idle -> b -> Discard; Idle -> [1] b;
+Script(write a.insert 1.0.0.2 2:2:2:2:2:2, write b.insert 1.0.0.2 2:2:2:2:2:2, stop);
+//! swap
+a :: ARPQuerier(1.0.0.1/24, 1:1:1:1:1:1, BROADCAST_POLL true); Idle -> a -> Discard; Idle -> [1] a;
+b :: ARPQuerier(1.0.0.1/24, 1:1:1:1:1:1, BROADCAST 1.0.0.7); Idle -> b -> Discard; Idle -> [1] b;
+Script(wait 0.1, stop);
+//? a.count
+//= 1
+//? b.count
+//= 0

@@ -37,6 +37,7 @@
 
 mod message;
 
+pub(super) use self::message::describe;
 use self::message::{Message, Received};
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
 use router::{Call, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};

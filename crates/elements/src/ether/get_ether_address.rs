@@ -30,6 +30,7 @@ use wire::MacAddr;
 pub(crate) const CLASS: Class = Class::new("GetEtherAddress", create)
     .ports("1/1-2")
     .processing("a/ah")
+    .live()
     .doc(include_str!("get_ether_address.rs"));
 
 struct GetEtherAddress {

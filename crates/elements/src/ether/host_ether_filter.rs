@@ -38,6 +38,7 @@ use wire::ethernet::Header;
 pub(crate) const CLASS: Class = Class::new("HostEtherFilter", create)
     .ports("1/1-2")
     .processing("a/ah")
+    .live()
     .doc(include_str!("host_ether_filter.rs"));
 
 struct HostEtherFilter {

@@ -8,6 +8,7 @@ mod arp_querier;
 mod arp_responder;
 mod arp_table;
 mod check_arp_header;
+mod debug_bridge;
 mod ensure_ether;
 mod ether_encap;
 mod ether_mirror;
@@ -43,6 +44,7 @@ pub const CLASSES: &[&Class] = &[
     &ether_switch::CLASS,
     &ether_span_tree::CLASS,
     &listen_ether_switch::CLASS,
+    &debug_bridge::CLASS,
     &arp_print::CLASS,
     &arp_advertiser::CLASS,
     &arp_faker::CLASS,

@@ -16,6 +16,7 @@ pub(crate) mod error_limit;
 mod fix_ip_src;
 mod flow_min_load_switch;
 mod flow_outputs;
+mod force_ip;
 mod get_ip_address;
 mod gtp_decap;
 mod gtp_encap;
@@ -136,6 +137,15 @@ pub const CLASSES: &[&Class] = &[
     &transport::reset_ip_checksum::CLASS,
     &rfc2507_comp::CLASS,
     &rfc2507_decomp::CLASS,
+    &force_ip::CLASS,
+    &transport::force_tcp::CLASS,
+    &transport::force_udp::CLASS,
+    &transport::force_icmp::CLASS,
+    &transport::copy_flow_id::CLASS,
+    &transport::copy_tcp_seq::CLASS,
+    &transport::tcp_buffer::CLASS,
+    &transport::toy_tcp::CLASS,
+    &transport::web_gen::CLASS,
 ];
 
 /// What becomes of a packet that fails: it leaves at output 1 where that is in use, and is dropped otherwise.

@@ -194,6 +194,10 @@ impl Link for Arp {
         (self.ip, self.mac) == (other.ip, other.mac)
     }
 
+    fn succeeds(&self, old: &Arp) -> bool {
+        self.is_same_host(old) && self.broadcast == old.broadcast
+    }
+
     fn handlers<const HOP: bool>(h: &mut Handlers) {
         type Q<const HOP: bool> = Querier<Arp, HOP>;
         h.read("broadcast", |e: &mut Q<HOP>, _| e.link.broadcast);

@@ -57,6 +57,10 @@ pub(crate) trait Link: PartialEq + Clone + Send + 'static {
     fn is_same_host(&self, other: &Self) -> bool {
         self == other
     }
+    /// Whether this is the same host on the same network as in the old configuration, so that its table and counts hold.
+    fn succeeds(&self, old: &Self) -> bool {
+        self == old
+    }
     /// Declares handlers beside those that all have.
     fn handlers<const HOP: bool>(h: &mut Handlers);
 }
@@ -526,7 +530,7 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         let Ok(mut kept) = state.downcast::<Kept<L>>() else { return Ok(()) };
-        if kept.link != self.link {
+        if !self.link.succeeds(&kept.link) {
             return Ok(()); // another network: nothing of it is of use
         }
         if let (Some(own), Some(old)) = (&self.shared.own, &kept.shared.own) {

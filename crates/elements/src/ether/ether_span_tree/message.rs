@@ -154,6 +154,26 @@ fn frame(src: MacAddr, len: u16, kind: u8) -> [u8; LEN] {
     frame
 }
 
+/// What a frame says, as Click prints it; `None` if it is too short for a message.
+pub(in super::super) fn describe(frame: &[u8]) -> Option<String> {
+    let [kind] = be(frame, 3)?;
+    if kind == TOPOLOGY_CHANGE {
+        return Some("TCM".to_owned());
+    }
+    let [flags] = be(frame, 4)?;
+    let kind = if kind == CONFIGURATION { "CFG" } else { "???" };
+    let acknowledged = if flags & ACKNOWLEDGED != 0 { "TCA" } else { "tca" };
+    let changed = if flags & CHANGED != 0 { "TC" } else { "tc" };
+    let [root, bridge] = [be(frame, 5)?, be(frame, 17)?].map(u64::from_be_bytes);
+    let cost = u32::from_be_bytes(be(frame, 13)?);
+    let port = be16(frame, 25)?;
+    let [age, most, hello, delay] = [be16(frame, 27)?, be16(frame, 29)?, be16(frame, 31)?, be16(frame, 33)?];
+    Some(format!(
+        "{kind} {bridge:16x}:{port:04x}: {acknowledged} {changed}  {cost:08x} -> {root:16x}  \
+         a/m/h/d: {age:x}/{most:x}/{hello:x}/{delay:x}"
+    ))
+}
+
 /// A report of a change of topology.
 pub(super) fn topology_change(src: MacAddr) -> [u8; LEN] {
     frame(src, 7, TOPOLOGY_CHANGE)

@@ -28,13 +28,14 @@
 
 use super::message::Message;
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Verdict};
+use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Refused, Verdict};
+use std::any::Any;
 use wire::tcp::{self, flag};
 use wire::{ip_proto, ipv4};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("TCPFragmenter", create).processing("h/h").doc(include_str!("tcp_fragmenter.rs"));
+    Class::new("TCPFragmenter", create).processing("h/h").live().doc(include_str!("tcp_fragmenter.rs"));
 
 /// That of Ethernet.
 const DEFAULT_MTU: u16 = 1500;
@@ -170,6 +171,15 @@ impl Element for TcpFragmenter {
         batch.drain(|packet| self.split(cx, &mut out, packet));
         cx.consume(batch);
         cx.emit(0, out);
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new([self.count, self.split, self.parts]))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        [self.count, self.split, self.parts] = state.downcast_ref().copied().unwrap_or_default();
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -4,20 +4,21 @@
 //! TCPReflector([KEYWORDS])
 //! ```
 //!
-//! Each TCP packet with a marked IP header becomes an answer to itself: addresses and ports change places, and it acknowledges what the packet brought. A SYN is
-//! answered by SYN and ACK, a FIN by FIN and ACK, anything else by ACK. The answer carries the data that the packet had, or DATA instead; it has no TCP
-//! options, a TTL of 64, and right checksums. Nothing is remembered of connections.
+//! Each TCP packet that a server would answer becomes the answer: addresses and ports change places. A SYN is answered by SYN and ACK, with a random
+//! sequence number; a FIN by FIN and ACK; data by ACK. The answer carries the options and the data that the packet had, or DATA instead; it has a TTL of 250, a window
+//! of 61,440, and right checksums. Nothing is remembered of connections.
 //!
-//! Packets with RST need no answer and are dropped, and so are those without whole headers, fragments, and those whose answer has no room.
+//! Other packets need no answer and are dropped: acknowledgements without data, SYN with other flags than PSH, and RST; and so are those without whole
+//! headers, fragments, and those whose answer has no room. Packets whose IP header is not marked have it at their start.
 //!
-//! Let it answer only what is meant for it: two of them that reach each other go on for ever. It is Click's element.
+//! Let it answer only what is meant for it: two of them that reach each other send data to and fro for ever.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `DATA` (string, default empty): what is sent in answer to data; if empty, the data comes back.
 //! - `STRIP_PAYLOAD` (boolean, default false): whether answers have no data.
-//! - `RAND_SEQ` (boolean, default true): whether an answer to a packet without an ACK has a random sequence number, or 0.
+//! - `RAND_SEQ` (boolean, default true): whether an answer to a SYN has a random sequence number, or 0.
 //!
 //! # Handlers
 //! None.
@@ -42,7 +43,8 @@ use wire::{ip_proto, ipv4};
 /// The class.
 pub(crate) const CLASS: Class = Class::new("TCPReflector", create).doc(include_str!("tcp_reflector.rs"));
 
-const TTL: u8 = 64;
+const TTL: u8 = 250;
+const WINDOW: u16 = 60 * 1024;
 
 struct TcpReflector {
     data: Vec<u8>,
@@ -63,25 +65,27 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// None if there is nothing to answer; `initial` is the number of an answer to a packet that acknowledges nothing.
+    /// None if there is nothing to answer; `initial` is the number of an answer to a SYN.
     fn of(packet: &Packet, initial: u32) -> Option<Exchange> {
         let ip = header(packet)?;
         let is_whole = ip.protocol() == ip_proto::TCP && !ip.is_fragment();
         let tcp = tcp::Header::new_checked(packet.transport().filter(|_| is_whole)?).ok()?;
-        let (flags, len) = (tcp.flags(), usize::from(ip.total_len()));
         let headers = ip.header_len() + tcp.header_len();
         let has_headers = ip.header_len() >= ipv4::HEADER_LEN && tcp.header_len() >= tcp::HEADER_LEN;
+        let len = usize::from(ip.total_len());
         let is_there = has_headers && packet.network()?.len() >= len;
-        let data = len.checked_sub(headers).filter(|_| is_there && flags & flag::RST == 0)?;
-        let ends = u32::from(flags & flag::SYN != 0) + u32::from(flags & flag::FIN != 0);
-        Some(Exchange {
-            ip_header: ip.header_len(),
-            headers,
-            data,
-            sequence: if flags & flag::ACK != 0 { tcp.acknowledgement() } else { initial },
-            acknowledgement: tcp.sequence().wrapping_add(data as u32 + ends),
-            flags: flags & (flag::SYN | flag::FIN) | flag::ACK,
-        })
+        let data = len.checked_sub(headers).filter(|_| is_there)?;
+        let received = tcp.sequence().wrapping_add(data as u32);
+        let (flags, sequence, acknowledgement) = match tcp.flags() & !flag::PSH {
+            flag::SYN => (flag::SYN | flag::ACK, initial, tcp.sequence().wrapping_add(1)),
+            flags if flags & (flag::SYN | flag::RST) != 0 => return None,
+            flags if flags & flag::FIN != 0 => {
+                (flag::FIN | flag::ACK, tcp.acknowledgement(), received.wrapping_add(1))
+            }
+            _ if data > 0 => (flag::ACK, tcp.acknowledgement(), received),
+            _ => return None,
+        };
+        Some(Exchange { ip_header: ip.header_len(), headers, data, sequence, acknowledgement, flags })
     }
 }
 
@@ -102,25 +106,29 @@ fn resize(packet: &mut Packet, len: usize) -> Option<()> {
     (packet.take(now.saturating_sub(len)) && packet.put(len.saturating_sub(now))).then_some(())
 }
 
+/// Marks the IP header of a packet that has no mark at its start.
+fn mark(packet: &mut Packet) {
+    if packet.network_offset().is_none() {
+        let len = packet.data().first().map_or(0, |byte| usize::from(byte & 0x0f) * 4);
+        packet.set_network(0, len);
+    }
+}
+
 impl TcpReflector {
-    /// Puts the answer's data behind a TCP header without options: how long that is.
+    /// Has a packet carry the answer's data: where it ends, from the IP header on.
     fn fill(&self, packet: &mut Packet, exchange: &Exchange) -> Option<usize> {
-        let start = exchange.ip_header + tcp::HEADER_LEN;
+        let replaces = exchange.data > 0 && !self.strips && !self.data.is_empty();
         let len = match exchange.data {
-            data if data == 0 || self.strips => 0,
-            data if self.data.is_empty() => {
-                let bytes = packet.network_mut()?;
-                bytes.copy_within(exchange.headers..exchange.headers + data, start);
-                data
-            }
-            _ => self.data.len(),
+            _ if self.strips => 0,
+            _ if replaces => self.data.len(),
+            data => data,
         };
-        let end = u16::try_from(start + len).ok()?;
-        resize(packet, usize::from(end))?;
-        if len > 0 && !self.data.is_empty() {
-            packet.network_mut()?.get_mut(start..)?.copy_from_slice(&self.data);
+        let end = usize::from(u16::try_from(exchange.headers + len).ok()?);
+        resize(packet, end)?;
+        if replaces {
+            packet.network_mut()?.get_mut(exchange.headers..)?.copy_from_slice(&self.data);
         }
-        Some(usize::from(end))
+        Some(end)
     }
 
     fn answer(&self, packet: &mut Packet, exchange: &Exchange) -> Option<()> {
@@ -139,9 +147,8 @@ impl TcpReflector {
         header.set_dst_port(sport);
         header.set_sequence(exchange.sequence);
         header.set_acknowledgement(exchange.acknowledgement);
-        header.set_header_len(tcp::HEADER_LEN);
         header.set_flags(exchange.flags);
-        header.set_urgent_pointer(0);
+        header.set_window(WINDOW);
         tcp::fill_checksum_v4(src, dst, segment).ok()?;
         packet.set_dst_ip(dst);
         Some(())
@@ -151,6 +158,7 @@ impl TcpReflector {
 impl Simple for TcpReflector {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let initial = if self.is_random { cx.rng().u32(..) } else { 0 };
+        mark(packet);
         let Some(exchange) = Exchange::of(packet, initial) else { return Verdict::Drop("nothing to answer") };
         match self.answer(packet, &exchange) {
             Some(()) => Verdict::Pass,
