@@ -6,3 +6,10 @@ Script(wait 1, print $(c.undelivered 7), stop);
 //= 0
 //? c.count
 //= 5
+//! then
+// Packets without aggregates are noted at the end, if there are no others.
+c :: AggregatePacketCounter;
+InfiniteSource(LIMIT 3, STOP true) -> c -> Discard;
+//= c :: AggregatePacketCounter: warning: saw no packets with aggregate annotations
+//? c.count
+//= 0

@@ -56,6 +56,8 @@ struct AggregatePacketCounter {
     number: Option<Anno>,
     inputs: usize,
     flows: ByAggregate<Numbers>,
+    /// Whether there were packets, and whether some had aggregates.
+    seen: (bool, bool),
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -76,15 +78,22 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         (None, ..0) => None,
         (None, _) => return Err("'PACKETNO' cannot be bigger than 1".into()),
     };
-    Ok(Box::new(AggregatePacketCounter { number, inputs: config.inputs(), flows: ByAggregate::default() }))
+    Ok(Box::new(AggregatePacketCounter {
+        number,
+        inputs: config.inputs(),
+        flows: ByAggregate::default(),
+        seen: (false, false),
+    }))
 }
 
 impl AggregatePacketCounter {
     fn note(&mut self, port: usize, packet: &Packet) {
         let aggregate = packet.anno(Anno::AGGREGATE) as u32;
+        self.seen.0 = true;
         if aggregate == 0 {
             return;
         }
+        self.seen.1 = true;
         let number = self.number.map_or(0, |place| packet.anno(place) as u32);
         let counts = self.flows.entry(aggregate).or_default().entry(number);
         if let Some(count) = counts.or_insert_with(|| vec![0; self.inputs].into()).get_mut(port) {
@@ -122,6 +131,13 @@ impl Element for AggregatePacketCounter {
     fn pulled(&mut self, _cx: &mut Cx<'_>, port: usize, batch: Batch) -> Pull {
         batch.iter().for_each(|packet| self.note(port, packet));
         Pull::Give(batch)
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        if self.seen == (true, false) {
+            let (name, complaint) = (cx.name(), "saw no packets with aggregate annotations");
+            cx.log(&format!("{name} :: AggregatePacketCounter: warning: {complaint}"));
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {
