@@ -7,7 +7,7 @@
 //< in rubbish
 f :: FromNetFlowSummaryDump($DIR/in, STOP true) -> ToIPSummaryDump($DIR/out, HEADER false,
   FIELDS ts_sec first_timestamp ip_src sport ip_dst dport ip_proto tcp_flags ip_tos ip_len count paint) -> Discard;
-//= $DIR/in: packet parse error
+//= $DIR/in:6: bad format
 //? f.encap
 //= IP
 //? f.count
@@ -16,10 +16,10 @@ f :: FromNetFlowSummaryDump($DIR/in, STOP true) -> ToIPSummaryDump($DIR/out, HEA
 //= true
 //! then
 FromNetFlowSummaryDump($DIR/in, LINK both, MULTIPACKET true, ACTIVE true, ZERO false, STOP true) -> ToIPSummaryDump($DIR/many, HEADER false, FIELDS ts_sec ip_len count paint);
-//= $DIR/in: packet parse error
+//= $DIR/in:6: bad format
 //! then
 FromNetFlowSummaryDump($DIR/in, LINK output, STOP true) -> ToIPSummaryDump($DIR/output, HEADER false, FIELDS paint);
-//= $DIR/in: packet parse error
+//= $DIR/in:6: bad format
 //! then
 Script(print $(cat $DIR/out), print $(cat $DIR/many), print $(cat $DIR/output), stop);
 //= 998006999 998006995.000000 192.4.1.32 3917 18.26.4.44 80 T SA 3 10932 5 14
@@ -32,3 +32,20 @@ Script(print $(cat $DIR/out), print $(cat $DIR/many), print $(cat $DIR/output), 
 //= 998007000 60 1 242
 //= 255
 //= 2
+//! then
+// Only TCP and UDP packets have more than an IP header; a line may leave some fields open.
+//< some 1.0.0.1|2.0.0.2|-|14|300|1|84|998006995|998006999|0|0|-|0x0|1|6
+//< some 1.0.0.1|2.0.0.2|-|-|300|1|84|998006995|998006999|x|53|-|0|17|0
+//< some 1.0.0.1|2.0.0.2|-|-|-|-|-|998006995|998006999|x|53|-|0|17|0
+FromNetFlowSummaryDump($DIR/some, LINK Output, STOP true, TIMING false)
+  -> Print(n, 2) -> ToIPSummaryDump($DIR/told, HEADER false, FIELDS ip_proto ip_ttl ip_tos ip_len sport dport paint);
+//= n:   20 | 4506
+//= n:   28 | 4500
+//= $DIR/some:3: bad format
+//! then
+Script(print $(cat $DIR/told), stop);
+//= I 0 6 84 - - 255
+//= U 0 0 84 0 53 255
+//! then
+//! error 'LINK' should be 'input', 'output', or 'both'
+FromNetFlowSummaryDump($DIR/some, LINK all) -> Discard;

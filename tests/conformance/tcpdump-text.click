@@ -6,3 +6,10 @@ FromTcpdump($DIR/trace.txt, STOP true, CHECKSUM true) -> CheckIPHeader -> IPPrin
 //= t: 1001.250000: 1.0.0.1.53 > 2.0.0.2.53: udp 12
 //? c.count
 //= 2
+//! then
+// A first line that is no packet is suspicious. Packets of other protocols than TCP and UDP end with the IP header.
+FromTcpdump($DIR/odd.txt, STOP true) -> Print(o, 2) -> Discard;
+//< odd.txt # comment
+//< odd.txt 1000.9 1.0.0.1 > 2.0.0.2: icmp: echo request
+//= $DIR/odd.txt: warning: first line suspicious; is this a tcpdump output file?
+//= o:   20 | 4500

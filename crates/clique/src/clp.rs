@@ -243,10 +243,7 @@ impl<Id: Copy + PartialEq> Items<Id> {
 }
 
 fn is_port(value: &str) -> bool {
-    let name = |value: &str| {
-        value.starts_with(|c: char| c.is_ascii_alphabetic())
-            && value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-    };
+    let name = |value: &str| wire::describe::port(value).or_else(|| router::service_port(value)).is_some();
     let number = |value: &str| router::parse_integer(value).and_then(|n| u16::try_from(n).ok());
     match value.strip_suffix('+') {
         Some(first) => number(first).is_some_and(|first| first > 0),
@@ -351,7 +348,7 @@ mod tests {
 
     #[test]
     fn ports() {
-        for port in ["0", "65535", "0x1f90", "7777+", "http-alt"] {
+        for port in ["0", "65535", "0x1f90", "7777+", "http"] {
             assert_eq!(items(&["-p", port]), [option(Id::Port, Some(port))]);
         }
     }
@@ -384,6 +381,7 @@ mod tests {
             (&["--no-quit"], "unrecognized option '--no-quit'"),
             (&["-j"], "'-j' requires an argument"),
             (&["--thr", "two"], "'--threads' expects an integer, not 'two'"),
+            (&["-p", "nonsense"], "'-p' expects a TCP port number, not 'nonsense'"),
             (&["-p", "99999"], "'-p' expects a TCP port number, not '99999'"),
             (&["--port=0+"], "'--port' expects a TCP port number, not '0+'"),
             (&["-p7, LOCALHOST false"], "'-p' expects a TCP port number, not '7, LOCALHOST false'"),

@@ -45,7 +45,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("RawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
     ("FromRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
     ("ToRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
-    ("ControlSocket", "crates/control/src/socket/tests.rs"),
     ("ChatterSocket", "crates/control/src/socket/tests.rs"),
     ("HTTPServer", "crates/control/src/socket/tests.rs"),
     ("MetricsSocket", "crates/control/src/socket/tests.rs"),

@@ -18,8 +18,7 @@ Prints a configuration with an element Align before each input whose packets nee
 not begin where an element wants them to on a machine that cannot access unaligned
 data, and with an element AlignmentInfo. Clique's elements need neither.
 ",
-    help: "\
-      --assertions              Add elements CheckAlign instead.
+    help: "      --assertions              Add elements CheckAlign instead.
   -V, --verbose                 Say what is added, and why.
 ",
     options: &[

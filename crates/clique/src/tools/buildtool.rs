@@ -17,8 +17,7 @@ pub(super) const TOOL: Tool = Tool {
 that scripts can ask; 'prefix' prints the directory that the program is installed in.
 Whatever builds packages in C++ fails.
 ",
-    help: "\
-  -q, --query                   Print all classes and features, a line each.
+    help: "  -q, --query                   Print all classes and features, a line each.
   -l, --print                   Print 1 if all requirements are met, 0 otherwise.
   -r, --provide REQUIREMENTS    Take these as met.
   -e, --elementmap FILE         Take what an element map in XML lists as met.

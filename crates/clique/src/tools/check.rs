@@ -17,8 +17,7 @@ pub(super) const TOOL: Tool = Tool {
 Checks a configuration: ports, and if all classes are known, all arguments; but no
 interface is opened and no file written. With '-o FILE', a good configuration is written to FILE.
 ",
-    help: "\
-  -p, --filter                  If it is good, write it to standard output.
+    help: "  -p, --filter                  If it is good, write it to standard output.
   -q, --quiet                   Say nothing of a good configuration.
   -u, --userlevel               Check it for the user-level driver, the only one
                                 that there is.

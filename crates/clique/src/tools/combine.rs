@@ -20,8 +20,7 @@ puts a RouterLink in the place of a ToDevice of one router and a FromDevice of
 another; the name of the device will do instead of that of the element.
 'click-uncombine' takes routers out again.
 ",
-    help: "\
-  -n, --name NAME               Call the next router NAME, not by its number.
+    help: "  -n, --name NAME               Call the next router NAME, not by its number.
   -l, --link LINKSPEC           Make a link.
   -c, --config                  Print the configuration only, not an archive.
 ",

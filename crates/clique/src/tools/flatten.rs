@@ -11,8 +11,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "click-flatten",
     usage: "[OPTION]... [ROUTERFILE]",
     about: "Prints a configuration without compound elements.\n",
-    help: "\
-  -c, --classes                 Print the element classes that it uses.
+    help: "  -c, --classes                 Print the element classes that it uses.
   -n, --names                   Print the names of its elements.
   -d, --declarations            Print the declarations of its elements.
       --config                  Print the configuration only, not an archive.

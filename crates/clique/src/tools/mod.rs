@@ -71,16 +71,14 @@ const TOOLS: &[&Tool] = &[
 ];
 
 /// Where tools read from and write to, for their help.
-const FILE_HELP: &str = "\
-  -f, --file FILE               Read the configuration from FILE.
+const FILE_HELP: &str = "  -f, --file FILE               Read the configuration from FILE.
   -e, --expression EXPR         Take EXPR itself as the configuration.
   -o, --output FILE             Write to FILE instead of standard output.
   -C, --clickpath PATH          Search PATH for libraries, not $CLICKPATH.
 ";
 
 /// What all tools have, for their help.
-const COMMON_HELP: &str = "\
-      --help                    Print this help.
+const COMMON_HELP: &str = "      --help                    Print this help.
   -v, --version                 Print the version.
 ";
 

@@ -16,8 +16,7 @@ pub(super) const FASTCLASSIFIER: Tool = Tool {
 Prints a configuration without compound elements, in which Classifiers that stand one
 behind another are one. They are compiled when the configuration starts.
 ",
-    help: "\
-      --no-combine              Leave Classifiers as they are.
+    help: "      --no-combine              Leave Classifiers as they are.
   -c, --config                  Print the configuration only, not an archive.
   -u, --user, -r, --reverse, -q, --quiet, -V, --verbose, --no-classes
                                 Taken, and ignored.
@@ -52,8 +51,7 @@ pub(super) const DEVIRTUALIZE: Tool = Tool {
 Prints a configuration without compound elements, otherwise as it is: there are no
 virtual functions to remove.
 ",
-    help: "\
-  -c, --config                  Print the configuration only, not an archive.
+    help: "  -c, --config                  Print the configuration only, not an archive.
   -u, --userlevel, -r, --reverse, -n, --no-devirtualize CLASS,
   -i, --instructions FILE       Taken, and ignored.
   -l, --linuxmodule, -s, --source

@@ -18,8 +18,7 @@ Prints a configuration without compound elements and without dead code: elements
 that are not on a way from a source of packets to a sink, ports of schedulers and
 tees that are not used then, and elements that change nothing, Null for instance.
 ",
-    help: "\
-  -c, --config                  Print the configuration only, not an archive.
+    help: "  -c, --config                  Print the configuration only, not an archive.
   -k, --kernel                  Refused: there is no kernel module.
   -u, --user                    The configuration is for the user-level driver.
   -V, --verbose                 Say what are sources and sinks, and what is removed.

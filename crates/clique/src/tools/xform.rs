@@ -18,8 +18,7 @@ pub(super) const TOOL: Tool = Tool {
 Replaces patterns in a configuration until none is found, and prints the result.
 Patterns are pairs of compound element classes X and X_Replacement.
 ",
-    help: "\
-  -p, --patterns PATTERNFILE    Read patterns from PATTERNFILE, too.
+    help: "  -p, --patterns PATTERNFILE    Read patterns from PATTERNFILE, too.
   -r, --reverse                 Replace replacements by patterns.
 ",
     options: &[

@@ -164,7 +164,7 @@ pub(super) enum Speaks {
 pub(super) fn create_as(config: &mut Config<'_>, speaks: Speaks) -> Result<Box<dyn Element>, ConfigError> {
     let (mut kind, mut others) = (String::new(), Vec::new());
     config.args().required("TYPE", &mut kind).rest(&mut others).finish()?;
-    let (mut ports, mut file) = (Ports(0..=0), None::<FileName>);
+    let (mut ports, mut file) = (None::<String>, None::<FileName>);
     let mut descriptor = None::<u16>;
     let (mut read_only, mut verbose, mut localhost) = (false, false, true);
     let (mut address, mut proxy) = (None::<Listening>, None::<ElementName>);
@@ -199,11 +199,15 @@ pub(super) fn create_as(config: &mut Config<'_>, speaks: Speaks) -> Result<Box<d
     if channel != "default" {
         config.warn(format!("no element speaks on channel '{channel}'"));
     }
+    let ports = match ports.map(|text| Ports::from_arg(&text, config.scope())) {
+        Some(Err(_)) => return Err("PORT requires TCP port".into()),
+        ports => ports.and_then(Result::ok).map_or(0..=0, |ports| ports.0),
+    };
     let address = match (file, descriptor) {
         (Some(FileName(name)), _) if name.len() > UNIX_NAME_MAX => return Err("filename too long".into()),
         (Some(FileName(name)), _) => Address::Unix(PathBuf::from(name)),
         (None, Some(descriptor)) => Address::Connected(descriptor.into()),
-        (None, None) => Address::Tcp(listening_at(localhost, address), ports.0),
+        (None, None) => Address::Tcp(listening_at(localhost, address), ports),
     };
     let proxy = proxy.map(|proxy| proxy.name);
     let local = match &address {

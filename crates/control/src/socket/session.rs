@@ -172,7 +172,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
             ("READUNTIL" | "WRITEUNTIL", 2..) => match self.input.until(rest())? {
                 Some(data) if verb == "READUNTIL" => self.read(words[1], data),
                 Some(data) => self.write(words[1], data),
-                None => refuse(code::SYNTAX, "Connection closed"),
+                None => refuse(code::SYNTAX, "Not enough data"),
             },
             ("CHECKREAD" | "CHECKWRITE", 2) => self.check(words[1], verb == "CHECKWRITE"),
             ("LLRPC", 2..=3) => match words.get(2).map(|length| self.data("llrpc", length)).transpose()? {

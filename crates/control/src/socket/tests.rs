@@ -114,7 +114,7 @@ fn verbs() {
         ("write s.value bad", "520-Write handler 's.value' error:\n520-no good\n520 \\011at all\n"),
         ("writedata s.value 3\r\nbad", "520-Write handler 's.value' error:\n520-no good\n520 \\011at all\n"),
         ("writeuntil s.only X\nabc\nX\n", "200 Write handler 's.only' OK\n"),
-        ("writeuntil s.only X\nabc\n", "500 Connection closed\n"),
+        ("writeuntil s.only X\nabc\n", "500 Not enough data\n"),
         ("writedata s.only 5\nabc", "500 Not enough data\n"),
         ("writedata s.only -5\nquit", "500 Syntax error in 'WRITEDATA'\n200 Goodbye!\n"),
         ("writedata s.only 999999999999\n", "521 More than 67108864 bytes of data\n"),

@@ -13,7 +13,7 @@
 //!   time, or from the packet's own first-timestamp annotation.
 //!
 //! # Handlers
-//! - `first` (read): the first packet's timestamp.
+//! - `first` (read): the first packet's timestamp, with TYPE RANGE.
 //! - `reset` (write, button): the next packet is the first one.
 //!
 //! # Example
@@ -64,11 +64,13 @@ impl Simple for SetTimestampDelta {
         if time == 0 {
             return Verdict::Pass;
         }
-        if self.first_ns == 0 {
-            self.first_ns = time;
-        }
         packet.set_timestamp_ns(match self.origin {
-            Origin::Range => time.saturating_sub(self.first_ns),
+            Origin::Range => {
+                if self.first_ns == 0 {
+                    self.first_ns = time;
+                }
+                time.saturating_sub(self.first_ns)
+            }
             Origin::Now => cx.now_ns().saturating_sub(time),
             Origin::First => time.saturating_sub(packet.anno(Anno::FIRST_TIMESTAMP) as i64),
         });
@@ -112,5 +114,14 @@ mod tests {
         );
         let stamps: Vec<_> = flow.seen.iter().map(|(_, packet)| packet.timestamp_ns()).collect();
         assert_eq!(stamps, [0, 2_000_000_000]);
+        let first = |arguments: &str| {
+            let config =
+                format!("Inject -> SetTimestamp(5) -> d :: SetTimestampDelta({arguments}) -> Collect(0)");
+            send_one(&config, vec![1]).read("d.first")
+        };
+        assert_eq!(
+            [first(""), first("TYPE NOW"), first("TYPE FIRST")],
+            ["5.000000\n", "0.000000\n", "0.000000\n"]
+        );
     }
 }

@@ -73,7 +73,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
                     ));
                 }
             }
-            Err(error) => errors.push(format!("pattern {number}{error}")),
+            Err(bad) => errors.extend(bad.iter().map(|error| format!("pattern {number}{error}"))),
         }
     }
     if errors.is_empty() { Ok(Box::new(PerPacket(e))) } else { Err(ConfigError { messages: errors }) }
@@ -86,30 +86,33 @@ fn number(text: &str) -> Option<u32> {
 
 impl AggregateFilter {
     /// Adds a pattern; true if it leaves nothing to others.
-    fn add_pattern(&mut self, pattern: &str) -> Result<bool, String> {
+    fn add_pattern(&mut self, pattern: &str) -> Result<bool, Vec<String>> {
         let words: Vec<&str> = pattern.split_whitespace().collect();
-        let (&to, aggregates) = words.split_first().ok_or(" is empty")?;
+        let wrong = |error: &str| vec![error.to_owned()];
+        let (&to, aggregates) = words.split_first().ok_or_else(|| wrong(" is empty"))?;
         let output = match to {
             "allow" => 0,
             "drop" | "deny" => usize::MAX,
-            port => number(port).ok_or(": expected a port number")? as usize,
+            port => number(port).ok_or_else(|| wrong(": expected a port number"))? as usize,
         };
         match aggregates {
-            [] => return Err(" has no aggregates".to_owned()),
+            [] => return Err(wrong(" has no aggregates")),
             ["all" | "-"] => {
                 self.default = output;
                 return Ok(true);
             }
             _ => {}
         }
+        let mut errors = Vec::new();
         for word in aggregates {
             let (first, last) = word.split_once('-').unwrap_or((word, word));
             let (Some(first), Some(last)) = (number(first), number(last)) else {
-                return Err(format!(": bad aggregate number '{word}'"));
+                errors.push(format!(": bad aggregate number '{word}'"));
+                continue;
             };
             self.add(Range { first, last, output });
         }
-        Ok(false)
+        if errors.is_empty() { Ok(false) } else { Err(errors) }
     }
 
     /// Adds the parts of a range that no other range has.
@@ -169,11 +172,12 @@ mod tests {
         let flow = send(config, sent);
         assert_eq!(flow.data(0), [[1], [9], [12]]);
         assert_eq!(flow.data(1), [[99]]);
-        let text = errors("Idle -> AggregateFilter(x 1, 0, allow 1-x, ) -> Discard");
+        let text = errors("Idle -> AggregateFilter(x 1, 0, allow 1-x 3 y, ) -> Discard");
         for part in [
             "pattern 0: expected a port number",
             "pattern 1 has no aggregates",
             "pattern 2: bad aggregate number '1-x'",
+            "pattern 2: bad aggregate number 'y'",
         ] {
             assert!(text.contains(part), "{text}");
         }

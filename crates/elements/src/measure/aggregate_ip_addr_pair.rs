@@ -140,7 +140,8 @@ impl Simple for AggregateIpAddrPair {
         let Some((src, dst)) = ends else { return super::fail(self.outputs, super::NO_IP) };
         if packet.timestamp_ns() == 0 && self.timeout_s.is_some() {
             if !self.warned {
-                cx.log(&format!("{}: warning: packet received without timestamp", cx.name()));
+                let name = cx.name();
+                cx.log(&format!("{name} :: AggregateIPAddrPair: warning: packet received without timestamp"));
                 self.warned = true;
             }
             packet.set_timestamp_ns(cx.now_ns());

@@ -23,7 +23,8 @@
 //! - `ICMP` (boolean, default false): whether ICMP errors belong to the flow of the packet that they tell of.
 //! - `FRAGMENTS` (boolean): whether fragments are taken care of. The default is true on a push input; it cannot be true on a
 //!   pull input.
-//! - `TRACEINFO` (file name): writes an XML summary of each flow there, `-` for standard output.
+//! - `TRACEINFO` (file name): writes an XML summary of each flow there, `-` for standard output (which gets no end tag, as in
+//!   Click).
 //! - `SOURCE` (element): where packets come from: its handler `filename` says what the summary names as the file. Of a FromDump it notes, too,
 //!   where in the file each flow begins (then packets are read one by one).
 //! - `CAPACITY` (integer, default 1000000): the most flows; packets of more are treated like those of other protocols. Click
@@ -407,7 +408,8 @@ impl Element for AggregateIpFlows {
         self.end_flows();
         if let Some(trace) = &mut self.trace {
             let _ = trace.head("");
-            let _ = trace.file.write_all(b"</trace>\n").and_then(|()| trace.file.flush());
+            let end: &[u8] = if self.trace_name == "-" { b"" } else { b"</trace>\n" };
+            let _ = trace.file.write_all(end).and_then(|()| trace.file.flush());
         }
     }
 

@@ -36,7 +36,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut e = AggregatePaint { bits: 8, incremental: false };
     config.args().positional("BITS", &mut e.bits).keyword("INCREMENTAL", &mut e.incremental).finish()?;
     if !(1..=8).contains(&e.bits) {
-        return Err("BITS must be between 1 and 8".into());
+        return Err("bad number of bits".into());
     }
     Ok(Box::new(PerPacket(e)))
 }
@@ -68,6 +68,6 @@ mod tests {
         assert_eq!(after("AggregatePaint", 9), 0x35);
         assert_eq!(after("AggregatePaint(4)", 9), 5);
         assert_eq!(after("AggregatePaint(4, INCREMENTAL true)", 9), 0x95);
-        assert!(errors("Idle -> AggregatePaint(9) -> Discard").contains("between 1 and 8"));
+        assert!(errors("Idle -> AggregatePaint(9) -> Discard").contains("bad number of bits"));
     }
 }

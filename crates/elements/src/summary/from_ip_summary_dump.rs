@@ -65,10 +65,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut stop, mut active, mut zero, mut timing, mut checksum) = (false, true, true, false, false);
     let (mut multipacket, mut allow_missing, mut sample) = (false, false, 1.0f64);
     let (mut proto, mut burst) = (6u8, 1usize);
-    let (mut contents, mut flow) = (Raw(String::new()), Raw(String::new()));
-    let mut names = [const { None::<Raw> }; 3];
-    let [default_contents, default_fields, fields] = &mut names;
-    let (mut default_flow, mut times) = (None::<Raw>, 1i32);
+    // Of several keywords for the same the last one counts.
+    let (mut names, mut flows) = ([const { None::<Raw> }; 4], [const { None::<Raw> }; 2]);
+    let ([default_contents, default_fields, contents, fields], [default_flow, flow]) =
+        (&mut names, &mut flows);
+    let mut times = 1i32;
     let (mut timestamp, mut migrate) = (true, false);
     config
         .args()
@@ -83,10 +84,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("MULTIPACKET", &mut multipacket)
         .keyword("DEFAULT_CONTENTS", default_contents)
         .keyword("DEFAULT_FIELDS", default_fields)
+        .keyword("CONTENTS", contents)
         .keyword("FIELDS", fields)
-        .keyword("CONTENTS", &mut contents)
-        .keyword("DEFAULT_FLOWID", &mut default_flow)
-        .keyword("FLOWID", &mut flow)
+        .keyword("DEFAULT_FLOWID", default_flow)
+        .keyword("FLOWID", flow)
         .keyword("ALLOW_NONEXISTENT", &mut allow_missing)
         .keyword("DATA", &mut data)
         .keyword("BURST", &mut burst)
@@ -103,13 +104,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let defaults = Defaults { protocol: proto, flow: None, aggregate: None, checksum };
     let shown = if filename == "-" { "<stdin>" } else { &filename };
     let mut reader = Reader::new(shown, defaults);
-    let contents = names.into_iter().flatten().next_back().unwrap_or(contents).0;
-    if !contents.is_empty() {
+    if let Some(Raw(contents)) = names.into_iter().flatten().next_back().filter(|words| !words.0.is_empty()) {
         let faults = reader.set_fields(&contents, None);
         faults.into_iter().for_each(|fault| config.warn(fault));
     }
-    let flow = default_flow.unwrap_or(flow).0;
-    if !flow.is_empty() {
+    if let Some(Raw(flow)) = flows.into_iter().flatten().next_back().filter(|words| !words.0.is_empty()) {
         let words: Vec<&str> = flow.split_whitespace().collect();
         // The keyword may be followed by what a line of a file would be.
         let words = words.strip_prefix(&["!flowid"]).unwrap_or(&words);
@@ -158,6 +157,34 @@ mod tests {
         assert!(printed("", "1 2 3\n").contains("no '!data' provided"));
         let log = printed("CONTENTS ip_len, FLOWID 1.0.0.1 5 2.0.0.2 6 U", "30\n");
         assert!(log.contains("1.0.0.1.5 > 2.0.0.2.6: udp"), "{log}");
+    }
+
+    /// A first line is unusual that does not describe the file, unless fields are given.
+    #[test]
+    fn first_lines() {
+        let warns = |keywords: &str, data: &str| {
+            printed(keywords, data)
+                .contains("<data>:1: warning: missing banner line; is this an IP summary dump?")
+        };
+        assert!(warns("", "# note\n!data ip_src\n1.0.0.1\n"));
+        assert!(warns("", "\n!data ip_src\n1.0.0.1\n"));
+        assert!(!warns("", "!creator me\n!data ip_src\n1.0.0.1\n"));
+        assert!(!warns("FIELDS ip_src", "# note\n1.0.0.1\n"));
+    }
+
+    /// Of several keywords for the fields or the flow the last one counts, in a certain order.
+    #[test]
+    fn keywords_for_fields() {
+        let names = ["DEFAULT_CONTENTS ip_dst", "DEFAULT_FIELDS ip_src", "CONTENTS sport", "FIELDS ip_len"];
+        for (count, told) in [(2, "9.9.9.9.0 >"), (3, "0.0.0.0.9999 >"), (4, "length 9999 ")] {
+            let keywords: Vec<&str> = names[..count].iter().rev().copied().collect();
+            let data = if count == 2 { "9.9.9.9\n" } else { "9999\n" };
+            let log = printed(&keywords.join(", "), data);
+            assert!(log.contains(told), "{log}");
+        }
+        let log =
+            printed("FLOWID 1.0.0.1 1 2.0.0.2 2, DEFAULT_FLOWID 3.0.0.1 1 2.0.0.2 2, FIELDS ip_len", "40\n");
+        assert!(log.contains("1.0.0.1.1 >"), "{log}");
     }
 
     /// A packet in a flow's other direction has the flow's ends the other way round.

@@ -7,9 +7,10 @@
 //! Makes an IP packet of each line of a file, which has 15 or more fields between bars (`|`). Counted from 0 they are: source and
 //! destination address (0, 1), numbers of the interfaces by which the flow came and left (3, 4), packets and bytes (5, 6), the times of its first
 //! and last packet in seconds (7, 8), source and destination port (9, 10), TCP flags (12), protocol (13) and type of service (14); the
-//! others do not matter. Empty lines and those that begin with `!` or `#` are passed over. A packet stands for all of its flow, by the
-//! annotations of extra packets and extra length; its time is that of the flow's last packet, its first time that of the first. FILENAME can be
-//! `-` for standard input. Files may be compressed with gzip or xz.
+//! others do not matter. What a field does not say is zero; a line of which fewer than ten fields can be read is reported and passed
+//! over. So are, in silence, empty lines and those that begin with `!` or `#`. A packet stands for all of its flow, by the
+//! annotations of extra packets and extra length; its time is that of the flow's last packet, its first time that of the first. Only TCP
+//! and UDP packets have a header behind that of IP. FILENAME can be `-` for standard input. Files may be compressed with gzip or xz.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
@@ -18,6 +19,7 @@
 //! - `STOP` (boolean, default false): whether to stop the driver at the end.
 //! - `ACTIVE` (boolean, default true): whether packets are emitted.
 //! - `MULTIPACKET` (boolean, default false): whether a flow is as many packets as it had, their times spread evenly.
+//! - `TIMING` (boolean, default false): whether packets come at the pace of their times, instead of at once.
 //! - `LINK` (`input`, `output` or `both`, default `input`): the interface that the paint annotation names, 255 at most; `both` puts the
 //!   input in the upper four bits and the output in the lower four, 15 at most each.
 //! - `ZERO` (boolean): accepted; what the lines do not say is always zero.
@@ -57,6 +59,8 @@ pub(crate) const CLASS: Class = Class::new("FromNetFlowSummaryDump", create)
 const LINE_MAX: u64 = 1 << 20;
 /// Fields of a line, at least.
 const FIELDS: usize = 15;
+/// Those of them that can be read, at least.
+const FIELDS_KNOWN: usize = 10;
 
 /// The interface that the paint annotation names.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,28 +73,28 @@ enum Link {
 
 impl FromArg for Link {
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        match text {
+        match text.to_ascii_lowercase().as_str() {
             "input" => Ok(Link::Input),
             "output" => Ok(Link::Output),
             "both" => Ok(Link::Both),
-            _ => Err(format!("expected 'input', 'output' or 'both', not '{text}'")),
+            _ => Err("'LINK' should be 'input', 'output', or 'both'".to_owned()),
         }
     }
 }
 
 impl Link {
-    fn paint(self, input: u64, output: u64) -> u8 {
-        match self {
-            Link::Input => input.min(255) as u8,
-            Link::Output => output.min(255) as u8,
-            Link::Both => ((input.min(15) << 4) | output.min(15)) as u8,
-        }
+    fn paint(self, input: Option<u64>, output: Option<u64>) -> Option<u8> {
+        Some(match self {
+            Link::Input => input?.min(255) as u8,
+            Link::Output => output?.min(255) as u8,
+            Link::Both => ((input?.min(15) << 4) | output?.min(15)) as u8,
+        })
     }
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut filename, mut stop, mut active) = (FileName::default(), false, true);
-    let (mut zero, mut multipacket, mut link) = (true, false, Link::default());
+    let (mut zero, mut multipacket, mut timing, mut link) = (true, false, false, String::new());
     config
         .args()
         .required("FILENAME", &mut filename)
@@ -99,12 +103,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("ZERO", &mut zero)
         .keyword("MULTIPACKET", &mut multipacket)
         .keyword("LINK", &mut link)
+        .keyword("TIMING", &mut timing)
         .finish()?;
+    let link = if link.is_empty() { Link::default() } else { Link::from_arg(&link, config.scope())? };
     config.shared(|| Ok(Encap::known(LinkType::RawIp)))?;
     let name = if filename.0 == "-" { "<stdin>" } else { &filename.0 };
-    let flows = Box::new(FlowLines { bytes: None, name: name.to_owned(), link, complained: false });
+    let flows =
+        Box::new(FlowLines { bytes: None, name: name.to_owned(), number: 0, link, complained: false });
     let mut e = RecordSource::new(config, &filename.0, flows);
-    (e.stop, e.active, e.multipacket) = (stop, active, multipacket);
+    (e.stop, e.active, e.multipacket, e.timing) = (stop, active, multipacket, timing);
     Ok(Box::new(e))
 }
 
@@ -112,6 +119,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 struct FlowLines {
     bytes: Option<Box<dyn BufRead + Send>>,
     name: String,
+    /// Lines read.
+    number: u64,
     link: Link,
     complained: bool,
 }
@@ -130,6 +139,7 @@ impl Records for FlowLines {
                 self.bytes = None;
                 return None;
             }
+            self.number += 1;
             let text = String::from_utf8_lossy(&line);
             let text = text.trim();
             if text.is_empty() || text.starts_with(['!', '#']) {
@@ -140,7 +150,7 @@ impl Records for FlowLines {
                 return made;
             }
             if !std::mem::replace(&mut self.complained, true) {
-                cx.log(&format!("{}: packet parse error", self.name));
+                cx.log(&format!("{}:{}: bad format", self.name, self.number));
             }
         }
     }
@@ -152,27 +162,46 @@ fn maker(line: &str, link: Link) -> Option<Maker> {
     if fields.len() < FIELDS {
         return None;
     }
-    let number = |at: usize| fields[at].parse::<u64>().ok();
-    let address = |at: usize| fields[at].parse::<Ipv4Addr>().ok();
-    let port = |at: usize| fields[at].parse::<u16>().ok();
-    let protocol = u8::try_from(number(13)?).ok()?;
+    let number = |at: usize, most: u32| {
+        router::parse_integer(fields[at])
+            .filter(|value| (0..=most.into()).contains(value))
+            .map(|value| value as u64)
+    };
+    let ends = [0, 1].map(|at| fields[at].parse::<Ipv4Addr>().ok());
+    let times = [7, 8].map(|at| parse_time(fields[at]));
+    let counts = [5, 6].map(|at| number(at, u32::MAX));
+    let ports = [9, 10].map(|at| number(at, 0xffff));
+    let bytes = [12, 13, 14].map(|at| number(at, 0xff));
+    let paint = link.paint(number(3, u32::MAX), number(4, u32::MAX));
+    let known = ends.iter().flatten().count()
+        + times.iter().flatten().count()
+        + [&counts[..], &ports, &bytes].concat().iter().flatten().count()
+        + usize::from(paint.is_some());
+    if known < FIELDS_KNOWN {
+        return None;
+    }
+    let [flags, protocol, tos] = bytes.map(|byte| byte.unwrap_or(0) as u8);
     let mut maker = Maker::new(Defaults { protocol, flow: None, aggregate: None, checksum: false });
-    maker.set_ip(1, &[u8::try_from(number(14)?).ok()?]);
-    maker.set_ip(12, &address(0)?.octets());
-    maker.set_ip(16, &address(1)?.octets());
+    maker.bare = true;
+    maker.set_ip(1, &[tos]);
+    maker.set_ip(8, &[0]);
+    for (at, end) in [12, 16].into_iter().zip(ends) {
+        maker.set_ip(at, &end.unwrap_or(Ipv4Addr::UNSPECIFIED).octets());
+    }
     if matches!(protocol, ip_proto::TCP | ip_proto::UDP) {
-        maker.set_transport(protocol, 0, &port(9)?.to_be_bytes());
-        maker.set_transport(protocol, 2, &port(10)?.to_be_bytes());
+        let ports = ports.map(|port| (port.unwrap_or(0) as u16).to_be_bytes());
+        maker.set_transport(protocol, 0, ports.as_flattened());
     }
     if protocol == ip_proto::TCP {
-        maker.set_tcp_flags(number(12)?);
+        maker.set_tcp_flags(flags.into());
     }
-    maker.want_ip(number(6)?.min(u64::from(u32::MAX)));
-    let (first, last) = (parse_time(fields[7])?, parse_time(fields[8])?);
+    let [packets, bytes] = counts.map(Option::unwrap_or_default);
+    maker.want_ip(bytes);
+    let [first, last] = times.map(Option::unwrap_or_default);
     maker.notes.first_time_ns = first;
     maker.notes.time_ns = if last == 0 { first } else { last };
-    maker.notes.extra_packets = number(5)?.saturating_sub(1).min(u64::from(u32::MAX));
-    maker.notes.paint = link.paint(number(3)?, number(4)?);
+    maker.notes.extra_packets = packets.saturating_sub(1);
+    maker.notes.paint = paint.unwrap_or(0);
     maker.finish();
     Some(maker)
 }

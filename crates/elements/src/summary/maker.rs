@@ -52,6 +52,8 @@ pub(super) struct Maker {
     /// From the IP header on.
     data: Vec<u8>,
     is_ip: bool,
+    /// Whether only TCP and UDP packets get a transport header.
+    pub(super) bare: bool,
     pub(super) icmp_type: Option<u8>,
     icmp_code: Option<u8>,
     has_tcp_options: bool,
@@ -76,6 +78,7 @@ impl Maker {
             ethernet: None,
             data: Vec::new(),
             is_ip: true,
+            bare: false,
             icmp_type: None,
             icmp_code: None,
             has_tcp_options: false,
@@ -118,7 +121,9 @@ impl Maker {
         let (at, len) = match self.protocol() {
             _ if self.data.len() >= self.header_len() + udp::HEADER_LEN => return true,
             ip_proto::TCP => (self.header_len(), tcp::HEADER_LEN),
-            ip_proto::UDP | UDP_LITE => (self.header_len(), udp::HEADER_LEN),
+            ip_proto::UDP => (self.header_len(), udp::HEADER_LEN),
+            _ if self.bare => return true,
+            UDP_LITE => (self.header_len(), udp::HEADER_LEN),
             ip_proto::DCCP => (self.header_len(), 12),
             ip_proto::ICMP => (self.header_len(), icmpv4::HEADER_LEN),
             _ => return true,
@@ -401,6 +406,11 @@ impl Maker {
     pub(super) fn total(&self) -> u64 {
         let link = self.ethernet.map_or(0, |header| header.len() as u64);
         self.data.len() as u64 + link + self.notes.extra_length
+    }
+
+    #[cfg(test)]
+    pub(super) fn ip_tos(&self) -> u8 {
+        self.byte(1)
     }
 
     /// Gives the packet another length, as one of several that a record stands for.

@@ -72,9 +72,11 @@ impl Reader {
         Ok(if got == 0 { Item::End } else { Item::Text })
     }
 
-    /// A first line that is neither banner nor description makes one wonder.
+    /// A first line that is neither banner nor description makes one wonder, unless fields are known anyhow.
     fn check_banner(&self, cx: &Cx<'_>) {
-        if self.number == 1 && !self.binary && self.fields.is_empty() {
+        const USUAL: [&str; 6] = ["!IPSummaryDump", "!creator", "!data", "!contents", "!proto", "!flowid"];
+        let usual = USUAL.iter().any(|start| self.line.starts_with(start.as_bytes()));
+        if self.number == 1 && !self.binary && self.fields.is_empty() && !usual {
             self.complain(cx, "warning: missing banner line; is this an IP summary dump?");
         }
     }
@@ -228,17 +230,17 @@ impl Records for Reader {
                     return None;
                 }
                 Item::Binary => self.record(),
-                Item::Text => match self.line.first() {
-                    Some(b'!') => {
-                        self.bang(cx);
-                        continue;
+                Item::Text => {
+                    self.check_banner(cx);
+                    match self.line.first() {
+                        Some(b'!') => {
+                            self.bang(cx);
+                            continue;
+                        }
+                        Some(b'#') | None => continue,
+                        Some(_) => self.text_record(),
                     }
-                    Some(b'#') | None => continue,
-                    Some(_) => {
-                        self.check_banner(cx);
-                        self.text_record()
-                    }
-                },
+                }
             };
             let blank = self.line.iter().all(u8::is_ascii_whitespace) && matches!(item, Item::Text);
             match made {

@@ -84,7 +84,7 @@ impl Lines {
         let protocol = match told.as_bytes().first() {
             Some(b'i') => ip_proto::ICMP,
             Some(b'u') => ip_proto::UDP,
-            Some(b'[') if told.starts_with("[u") => ip_proto::UDP,
+            Some(b'[') if told.starts_with("[u") || told.starts_with("[bad udp") => ip_proto::UDP,
             Some(b'.' | b'A'..=b'Z') => ip_proto::TCP,
             _ => 0,
         };
@@ -92,6 +92,7 @@ impl Lines {
         let (src, dst) = (end(src, has_ports)?, end(dst, has_ports)?);
         let defaults = Defaults { protocol, flow: None, aggregate: None, checksum: self.checksum };
         let mut maker = Maker::new(defaults);
+        maker.bare = true;
         maker.notes.time_ns = parse_time(time)?;
         maker.set_ip(8, &[TTL]);
         maker.set_ip(12, &src.0.octets());
@@ -104,7 +105,7 @@ impl Lines {
         match protocol {
             ip_proto::TCP => data_len = self.tcp(&mut maker, told, src, dst),
             ip_proto::UDP => {
-                let told = told.strip_prefix("[udp sum ok] ").unwrap_or(told);
+                let told = without_notes(told);
                 data_len = told.strip_prefix("udp ").and_then(|rest| pop_number(&mut { rest }));
             }
             _ => {}
@@ -123,12 +124,15 @@ impl Lines {
             _ => Form::TcpFlags.parse(flags, context).as_ref().map_or(0, Value::number),
         };
         let mut segment = Segment { flags, ..Segment::default() };
-        rest = rest.strip_prefix("[tcp sum ok] ").unwrap_or(rest);
-        let mut data_len = None;
-        if let Some((seq, end)) = pop_sequence(&mut rest) {
+        rest = without_notes(rest);
+        if !rest.starts_with('a') {
+            let Some((seq, end)) = pop_sequence(&mut rest) else {
+                maker.set_tcp_flags(flags);
+                return None; // cut off
+            };
             (segment.seq, segment.end) = (seq, end);
-            data_len = Some(end.wrapping_sub(seq));
         }
+        let data_len = segment.end.wrapping_sub(segment.seq);
         if let Some(ack) = pop_named(&mut rest, "ack ") {
             segment.flags |= ACK;
             segment.ack = ack;
@@ -147,7 +151,7 @@ impl Lines {
         if let Some((list, _)) = rest.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
             maker.set_tcp_options(&tcp_options(list, relative));
         }
-        data_len.or(Some(0))
+        Some(data_len)
     }
 
     /// Makes sequence numbers absolute, as the flow's first packets told them. Returns what was added to acknowledgements.
@@ -210,6 +214,10 @@ impl Records for Lines {
                     return None;
                 }
             }
+            if self.number == 1 && !self.line[0].is_ascii_digit() {
+                let complaint = "first line suspicious; is this a tcpdump output file?";
+                cx.log(&format!("{}: warning: {complaint}", self.name));
+            }
             let line = String::from_utf8_lossy(&self.line).trim_end().to_owned();
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -233,6 +241,16 @@ fn end(text: &str, has_port: bool) -> Option<End> {
     }
     let (address, port) = text.rsplit_once(['.', ':'])?;
     Some((address.parse().ok()?, wire::describe::port(port)?))
+}
+
+/// What a line tells without the remarks about headers and checksums that may stand before it.
+fn without_notes(mut told: &str) -> &str {
+    for note in ["[bad hdr", "[tcp sum ok", "[bad tcp", "[udp sum ok", "[bad udp"] {
+        if let Some((_, rest)) = told.strip_prefix(note).and_then(|rest| rest.split_once("] ")) {
+            told = rest;
+        }
+    }
+    told
 }
 
 fn pop_number(text: &mut &str) -> Option<u32> {
@@ -308,8 +326,12 @@ fn sack_text(value: &str, relative: u32) -> String {
 /// What stands in brackets at the end of a line: type of service, fragments, time to live, identifier, length.
 fn notes(maker: &mut Maker, told: &str, data_len: &mut Option<u32>) {
     let (mut fragment, mut whole) = (0u16, None);
-    for group in told.split(['(', '[']).skip(1) {
-        let Some((group, _)) = group.split_once([')', ']']) else { continue };
+    let mut rest = told;
+    while let Some(at) = rest.find(['(', '[']) {
+        let close = if rest[at..].starts_with('(') { ')' } else { ']' };
+        rest = &rest[at + 1..];
+        let Some((group, behind)) = rest.split_once(close) else { continue };
+        rest = behind;
         for item in group.split(',').map(str::trim) {
             let (name, value) = item.split_once(' ').unwrap_or((item, ""));
             let number = || value.parse::<u32>().ok();
@@ -365,6 +387,21 @@ mod tests {
         let mut text = String::new();
         options::print_tcp(&mut text, &bytes, options::Which::All);
         assert_eq!(text, "ts5:7;sack11-12");
+    }
+
+    /// Remarks of tcpdump, brackets within brackets, and lines that are cut off.
+    #[test]
+    fn remarks() {
+        let made = |told: &str| {
+            let ends = if told.starts_with("icmp") { "1.0.0.1 > 2.0.0.2" } else { "1.0.0.1.1 > 2.0.0.2.2" };
+            let maker = Lines::new("x", false).packet(&format!("1.5 {ends}: {told}")).unwrap();
+            (maker.total(), maker.ip_tos())
+        };
+        assert_eq!(made("P [bad hdr length 5] [bad tcp cksum 12ab!] 1:9(8) win 7"), (48, 0));
+        assert_eq!(made("udp 9 [tos 0x12,ECT(0)] (ttl 5)"), (37, 0x12));
+        assert_eq!(made("[bad udp cksum 1!] udp 9"), (37, 0));
+        assert_eq!(made(". [|tcp] (ttl 64, id 5, len 1500)"), (1500, 0));
+        assert_eq!(made("icmp: echo request").0, 20);
     }
 
     proptest! {

@@ -118,7 +118,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if old.is_some() {
         config.warn("DATA: argument deprecated");
     }
-    let words = contents.or(other).or(old).map_or_else(|| "timestamp ip_src".to_owned(), |words| words.0);
+    let words = old.or(contents).or(other).map_or_else(|| "timestamp ip_src".to_owned(), |words| words.0);
     Ok(Box::new(ToIpSummaryDump {
         filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
         fields: find_fields(&words, binary)?,
@@ -141,15 +141,16 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 fn find_fields(words: &str, binary: bool) -> Result<Vec<&'static Field>, ConfigError> {
     let (mut fields, mut messages) = (Vec::new(), Vec::new());
     for (name, field) in fields::find_all(words) {
-        match field {
-            None => messages.push(format!("unknown content type '{name}'")),
-            Some(field) if binary && !field.form.has_binary() => {
-                messages.push(format!("cannot use field {name} with BINARY"));
-            }
-            Some(field) => fields.push(field),
+        let Some(field) = field else {
+            messages.push(format!("unknown content type '{name}'"));
+            continue;
+        };
+        fields.push(field);
+        if binary && !field.form.has_binary() {
+            messages.push(format!("cannot use field {name} with BINARY"));
         }
     }
-    if fields.is_empty() && messages.is_empty() {
+    if fields.is_empty() {
         messages.push("no contents specified".to_owned());
     }
     if messages.is_empty() { Ok(fields) } else { Err(ConfigError { messages }) }
@@ -404,9 +405,19 @@ mod tests {
     fn arguments_are_checked() {
         let text = errors("Idle -> ToIPSummaryDump(/dev/null, CONTENTS a_b c_d)");
         assert!(text.contains("unknown content type 'a_b'") && text.contains("'c_d'"), "{text}");
+        assert!(text.contains("no contents specified"), "{text}");
         let text = errors("Idle -> ToIPSummaryDump(/dev/null, CONTENTS payload, BINARY true)");
         assert!(text.contains("cannot use field payload with BINARY"), "{text}");
+        assert!(!text.contains("no contents specified"), "{text}");
         assert!(errors("Idle -> ToIPSummaryDump(/nonexistent/x)").contains("/nonexistent/x: No such file"));
+    }
+
+    /// Of several keywords for the fields the last one in this order counts: FIELDS, CONTENTS, DATA.
+    #[test]
+    fn keywords_for_fields() {
+        let packets = || vec![udp(B, A, b"abc")];
+        assert_eq!(lines("CONTENTS dport, FIELDS sport, HEADER false", packets()), "1000\n");
+        assert_eq!(lines("DATA ip_len, CONTENTS dport, HEADER false", packets()), "31\n");
     }
 
     /// What is written is read again as packets with the same summary, as text and in binary.

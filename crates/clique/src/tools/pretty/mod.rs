@@ -22,8 +22,7 @@ Prints a configuration as a page of HTML: its text, an index of its elements, an
 what each of their ports is connected to. A template says what the page looks like;
 '--write-template' shows that which is used unless another one is given.
 ",
-    help: "\
-  -t, --template FILE           Use the template in FILE.
+    help: "  -t, --template FILE           Use the template in FILE.
   -d, --define NAME=TEXT        Put TEXT in the place of the tag '<~NAME>'.
       --write-template          Print the template.
       --dot                     Print the graph in the language of Graphviz.

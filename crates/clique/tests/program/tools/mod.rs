@@ -67,6 +67,11 @@ fn names() {
             found.starts_with(&format!("exit status: 0\n--- output\nUsage: {tool} [OPTION]... [ROUTERFILE")),
             "{found}"
         );
+        assert!(found.contains("\n      --help  "), "{found}");
+        let is_option = |line: &&str| line.trim_start().starts_with('-') && !line.starts_with("---");
+        let flush_left: Vec<&str> =
+            found.lines().filter(is_option).filter(|line| !line.starts_with("  ")).collect();
+        assert_eq!(flush_left, [""; 0], "{tool}");
         assert_eq!(found, clique(&[tool, "--help"]));
     }
 }
