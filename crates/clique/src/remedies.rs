@@ -16,7 +16,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use Socket or RawSocket", &["PacketSocket", "MulticastSocket", "McastSocket", "IPFlowSockets", "IPFlowRawSockets", "UMLSwitch"]),
     ("this needs Click's kernel module; this program runs in user space only", &["FromUserDevice", "ToUserDevice",
         "ScheduleLinux", "TulipStats", "ChangeUser"]),
-    (MEASURE, &["RoundTripCycleCount", "StoreCycles", "PerfCountAccum",
+    (MEASURE, &["StoreCycles", "PerfCountAccum",
         "PerfCountInfo", "PerfCountUser", "SetPerfCount", "UserClock"]),
     ("use StoreUDPTimeSeqRecord", &["UDPTimeCheck"]),
     (LOCKS, &["SpinlockPush"]),
@@ -40,7 +40,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use BandwidthShaper", &["OldBandwidthShaper"]),
     ("use HashSwitch", &["HashDemux"]),
     ("use Unqueue", &["PullToPush"]),
-    ("use Counter", &["Counter2", "IPCounter", "CounterFile"]),
+    ("use Counter", &["Counter2", "IPCounter"]),
     ("use IPRateMonitor", &["IPFlexMonitor", "FlexMonitor", "KinkyRateMonitor", "Monitor", "RateMonitor"]),
     ("use Tee", &["Broadcast", "DupPath"]),
     ("use Print or IPPrint", &["PrintOld", "PrintAiro", "Print80211"]),
@@ -63,7 +63,6 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("header compression is not built", &["RFC2507Comp", "RFC2507Decomp", "RFC2507c", "RFC2507d"]),
     ("use StoreData", &["SaveIPFields", "Annotate"]),
     ("use EtherSwitch", &["DebugBridge"]),
-    ("use FastUDPFlows or StoreData", &["KVSGenKey", "KVSKeyGen"]),
     (DEVICE, &["FromDPDKDeviceMulti", "XDPLoader", "XDPDevice", "CrossRSS"]),
     ("this sets up or watches hardware; remove the element", &["MBGClock", "DDIOTune", "HardwareCounter", "PacketMemAligned"]),
     ("senders send again by themselves; remove the element", &["RetransmissionTiming", "TCPClientACK", "TCPClientAck"]),
@@ -125,8 +124,7 @@ const CONTEXTS: &str = "use CTXManager, CTXDispatcher, CTXIDSMatcher or WordMatc
 const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowNAPTLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
 const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
 const LOCKS: &str = "elements need no locks here: each belongs to one worker; remove the element";
-const MEASURE: &str =
-    "use SetCycleCount and CycleCountAccum, or measure the program with 'clique run --time' or perf(1)";
+const MEASURE: &str = "use SetCycleCount and CycleCountAccum, or RoundTripCycleCount, or measure the program with 'clique run --time' or perf(1)";
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";
 const THREADS: &str =
     "use StaticThreadSched to place elements on workers; 'clique check' shows who runs what";
