@@ -19,6 +19,9 @@ mod flow_outputs;
 mod get_ip_address;
 mod gtp_decap;
 mod gtp_encap;
+mod gtp_lookup;
+mod gtp_table;
+mod gtp_tunnels;
 pub(crate) mod header;
 mod icmp;
 mod icmp_error;
@@ -129,6 +132,8 @@ pub const CLASSES: &[&Class] = &[
     &network_header_fields_rewriter::CLASS,
     &gtp_encap::CLASS,
     &gtp_decap::CLASS,
+    &gtp_table::CLASS,
+    &gtp_lookup::CLASS,
     &shifter::CLASS,
     &transport::reset_ip_checksum::CLASS,
 ];
