@@ -160,6 +160,8 @@ pub const CLASSES: &[&Class] = &[
     &clock::CLASS,
     &clock::JIFFIE,
     &clock::LINUX,
+    &clock::DEVICE,
+    &clock::RADIO,
     &move_data::CLASS,
     &paint2::CLASS,
     &search::CLASS,

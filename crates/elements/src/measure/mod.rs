@@ -84,6 +84,7 @@ pub const CLASSES: &[&Class] = &[
     &timestamp_diff::CLASS,
     &multi_counter::CLASS,
     &packet_mem_stats::CLASS,
+    &packet_mem_stats::ALIGNED,
     &rand_load::CLASS,
     &work_package::CLASS,
     &generate_ip_filter_rules::CLASS,
@@ -92,6 +93,8 @@ pub const CLASSES: &[&Class] = &[
     &generate_ip_lookup_rules::OLD,
     &generate_ip_open_flow_rules::CLASS,
     &generate_ip_dpdk_flow_rules::CLASS,
+    &generate_ip_dpdk_flow_rules::DISPATCHER,
+    &generate_ip_dpdk_flow_rules::DIRECTOR,
 ];
 
 /// Why packets are dropped that have no IP header where one is needed.
