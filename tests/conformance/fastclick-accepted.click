@@ -1,5 +1,5 @@
 // What FastClick needs for memory, clocks and locks is accepted; packets pass.
-DPDKInfo(NB_SOCKET_MBUF 65536); NetmapInfo(); t :: TSCClock(NOWAIT true); j :: JiffieClock(MINPRECISION 1000); LinuxClock();
+DPDKInfo(NB_SOCKET_MBUF 65536); NetmapInfo(); t :: TSCClock(NOWAIT true); j :: JiffieClock(MINPRECISION 1000); LinuxClock(); DPDKDeviceClock(); MBGClock();
 InfiniteSource(LIMIT 3) -> EnsureDPDKBuffer -> [0]l :: PathSpinlock(x)[0] -> EnsureHeadroom(48) -> a :: Discard;
 InfiniteSource(LIMIT 4) -> Queue -> [1]l[1] -> EnsureNetmapBuffer -> Unqueue -> b :: Discard;
 q :: ARPQuerier(10.0.0.1, 0:0:0:0:0:1, CACHE true); Idle -> q -> Discard; Idle -> [1]q;

@@ -2,7 +2,8 @@
 FromIPSummaryDump($DIR/in, STOP true) -> a :: GenerateIPFilterRules(10, KEEP_SPORT true, OUT_FILE $DIR/out) -> b :: GenerateIPFilter(2, PATTERN_TYPE ipclassifier, KEEP_DADDR false)
   -> c :: GenerateIPLookupRules(3, NB_RULES 1, OUT_FILE $DIR/routes) -> d :: GenerateIPLookup(OUT_PORT 1)
   -> e :: GenerateIPOpenFlowRules(4, br0, 3, OUT_PORT 2, OUT_FILE $DIR/of) -> f :: GenerateIPOpenFlowRules(OF_PROTO 0, OF_BRIDGE br1, NB_RULES 1, KEEP_DPORT false)
-  -> g :: GenerateIPDPDKFlowRules(0, 3, KEEP_DPORT true) -> i :: GenerateIPDPDKFlowRules(PORT 0, NB_QUEUES 2, POLICY round-robin, KEEP_SADDR false) -> Discard;
+  -> g :: GenerateIPDPDKFlowRules(0, 3, KEEP_DPORT true) -> i :: GenerateIPDPDKFlowRules(PORT 0, NB_QUEUES 2, POLICY round-robin, KEEP_SADDR false)
+  -> GenerateIPFlowDispatcher(0, 3) -> GenerateIPFlowDirector(0, 3) -> Discard;
 //< in !data src sport dst dport proto
 //< in 1.0.0.1 5 2.0.0.2 53 U
 //< in 1.0.0.1 5 2.0.0.2 53 U

@@ -85,6 +85,9 @@ fn lines(class: &Class) -> impl Iterator<Item = &'static str> {
 
 /// Adds the handler that elements of live classes have to those of the manual.
 fn add_live(lines: &mut Vec<&'static str>) {
+    if lines.iter().any(|line| line.starts_with("- `config` (write")) {
+        return; // it says more
+    }
     let find = |heading| lines.iter().position(|line| *line == heading);
     match (find("# Handlers"), find("# Example")) {
         (Some(at), _) if lines.get(at + 1) == Some(&"None.") => lines[at + 1] = LIVE,

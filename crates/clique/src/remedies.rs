@@ -16,7 +16,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use Socket or RawSocket", &["PacketSocket", "MulticastSocket", "McastSocket", "IPFlowSockets", "IPFlowRawSockets", "UMLSwitch"]),
     ("this needs Click's kernel module; this program runs in user space only", &["FromUserDevice", "ToUserDevice",
         "ScheduleLinux", "TulipStats", "ChangeUser"]),
-    (MEASURE, &["RoundTripCycleCount", "StoreCycles", "PerfCountAccum",
+    (MEASURE, &["StoreCycles", "PerfCountAccum",
         "PerfCountInfo", "PerfCountUser", "SetPerfCount", "UserClock"]),
     ("use StoreUDPTimeSeqRecord", &["UDPTimeCheck"]),
     (THREADS, &["SortedTaskSched", "SortedSched", "BinPackingSched", "ElementSched"]),
@@ -39,7 +39,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use BandwidthShaper", &["OldBandwidthShaper"]),
     ("use HashSwitch", &["HashDemux"]),
     ("use Unqueue", &["PullToPush"]),
-    ("use Counter", &["Counter2", "IPCounter", "CounterFile"]),
+    ("use Counter", &["Counter2", "IPCounter"]),
     ("use IPRateMonitor", &["IPFlexMonitor", "FlexMonitor", "KinkyRateMonitor", "Monitor", "RateMonitor"]),
     ("use Tee", &["Broadcast", "DupPath"]),
     ("use Print or IPPrint", &["PrintOld", "PrintAiro", "Print80211"]),
@@ -59,22 +59,18 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use RFC2507Comp", &["RFC2507c"]),
     ("use RFC2507Decomp", &["RFC2507d"]),
     ("use StoreData", &["SaveIPFields", "Annotate"]),
-    ("use FastUDPFlows or StoreData", &["KVSGenKey", "KVSKeyGen"]),
     (DEVICE, &["FromDPDKDeviceMulti", "XDPLoader", "XDPDevice", "CrossRSS"]),
-    ("this sets up or watches hardware; remove the element", &["MBGClock", "DDIOTune", "HardwareCounter", "PacketMemAligned"]),
+    ("this sets up or watches hardware; remove the element", &["DDIOTune", "HardwareCounter"]),
     ("senders send again by themselves; remove the element", &["RetransmissionTiming", "TCPClientACK", "TCPClientAck"]),
     ("use TCPStateIN", &["TCPStatus"]),
     ("outputs that meet at an input need no element in between; remove the element", &["PathMerger"]),
     (FLOWS, &["BatchFCB", "SFMaker", "VirtualFlow"]),
     ("there is no agent for a controller of service chains", &["Metron", "MonitoringReportSocket", "BlackboxNF"]),
-    ("use GenerateIPDPDKFlowRules", &["GenerateIPFlowDirector", "GenerateIPFlowDispatcher"]),
     ("forward error correction and BIER are not built; use IP6SREncap for segment routing", &["IP6SRv6FECEncode", "IP6SRv6FECDecode",
         "CheckBIERin6Header"]),
     ("use ProtocolTranslator64 or AddressTranslator", &["StatefulTranslator64"]),
-    ("flow managers keep flows by themselves; remove the element", &["FlowAcquire"]),
     ("use FlowHyperScan for flows, RegexMatcher for packets, or CTXIDSMatcher for TCP streams", &["FlowRegexMatcher"]),
-    ("use FlowRandLoad or WorkPackage", &["FlowWorkPackage"]),
-    ("tunnels are not learnt from packets; use GTPDecap, and GTPEncap with the tunnel of the way back", &["GTPTable", "GTPLookup", "GTPFilter"]),
+    ("this lets all packets pass, in FastClick, too; remove the element", &["GTPFilter"]),
     ("use RoundRobinSched and Unqueue", &["RRUnqueue"]),
     ("use HTTPServer, or a real server", &["WebServer"]),
     ("use FastTCPFlows or FastUDPFlows", &["IPSynthesizer", "TCPSynthesizer", "UDPSynthesizer"]),
@@ -120,8 +116,7 @@ const DEVICE: &str = "use FromDevice and ToDevice, which take AF_XDP sockets or 
 const CONTEXTS: &str = "use CTXManager, CTXDispatcher, CTXIDSMatcher or WordMatcher";
 const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowNAPTLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
 const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
-const MEASURE: &str =
-    "use SetCycleCount and CycleCountAccum, or measure the program with 'clique run --time' or perf(1)";
+const MEASURE: &str = "use SetCycleCount and CycleCountAccum, or RoundTripCycleCount, or measure the program with 'clique run --time' or perf(1)";
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";
 const THREADS: &str =
     "use StaticThreadSched to place elements on workers; 'clique check' shows who runs what";

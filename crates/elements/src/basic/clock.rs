@@ -4,10 +4,12 @@
 //! TSCClock(...)
 //! JiffieClock(...)
 //! LinuxClock(...)
+//! DPDKDeviceClock(...)
+//! MBGClock(...)
 //! ```
 //!
 //! Changes nothing: a worker reads the kernel's clock once a turn, which costs next to nothing. They are FastClick's elements, for clocks that count
-//! the processor's cycles, that a timer advances, and for the kernel's.
+//! the processor's cycles, that a timer advances, for the kernel's, for network cards' and for a radio clock's.
 //!
 //! Ports: none. Workers: exclusive.
 //!
@@ -39,6 +41,10 @@ pub(crate) const CLASS: Class =
 pub(crate) const JIFFIE: Class = Class { name: "JiffieClock", ..CLASS };
 /// The kernel's clock.
 pub(crate) const LINUX: Class = Class { name: "LinuxClock", ..CLASS };
+/// A network card's clock.
+pub(crate) const DEVICE: Class = Class { name: "DPDKDeviceClock", ..CLASS };
+/// A radio clock.
+pub(crate) const RADIO: Class = Class { name: "MBGClock", ..CLASS };
 
 const NS_PER_S: i64 = 1_000_000_000;
 const NS_PER_MS: i64 = 1_000_000;

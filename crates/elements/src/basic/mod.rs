@@ -38,6 +38,7 @@ mod pull_null;
 mod push_null;
 mod random_bit_errors;
 pub(crate) mod rate_average;
+mod resize;
 mod search;
 mod self_test;
 mod set_anno_byte;
@@ -109,6 +110,7 @@ pub const CLASSES: &[&Class] = &[
     &time_range::CLASS,
     &timer_test::CLASS,
     &truncate::CLASS,
+    &resize::CLASS,
     &unstrip::CLASS,
     &upstream_notifier::CLASS,
     &unstrip::FLOW,
@@ -158,6 +160,8 @@ pub const CLASSES: &[&Class] = &[
     &clock::CLASS,
     &clock::JIFFIE,
     &clock::LINUX,
+    &clock::DEVICE,
+    &clock::RADIO,
     &move_data::CLASS,
     &paint2::CLASS,
     &search::CLASS,

@@ -14,6 +14,7 @@ mod ctx_ids_matcher;
 mod ctx_ip_load_balancer;
 mod ctx_manager;
 mod editing;
+mod flow_acquire;
 mod flow_counter;
 mod flow_hyper_scan;
 mod flow_ip_load_balancer;
@@ -30,6 +31,7 @@ mod flow_rand_load;
 mod flow_rate_limiter;
 mod flow_round_robin_switch;
 mod flow_switch;
+mod flow_work_package;
 mod hash_table_test;
 mod held;
 mod http;
@@ -83,6 +85,8 @@ pub const CLASSES: &[&Class] = &[
     &ctx_manager::FLOW_DPDK_BUILDER,
     &ctx_manager::FLOW_DPDK_CACHE,
     &ctx_manager::FLOW_DPDK_CLASSIFIER,
+    &flow_acquire::CLASS,
+    &flow_work_package::CLASS,
     &flow_counter::CLASS,
     &flow_ip_load_balancer::CLASS,
     &flow_ip_manager::CLASS,

@@ -30,10 +30,17 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 /// The class.
 pub(crate) const CLASS: Class = Class::new("GTPDecap", create).doc(include_str!("gtp_decap.rs"));
 
+/// Why packets are dropped that have none.
+pub(super) const NO_HEADER: &str = "no GTP header";
 /// An extension header, a sequence number, an N-PDU number: if there is one, there is room for all.
 const OPTIONS: u8 = 7;
 /// The room for them.
 const OPTIONS_LEN: usize = 4;
+
+/// How long a header is that begins so.
+pub(super) fn header_len(flags: u8) -> usize {
+    HEADER_LEN + if flags & OPTIONS == 0 { 0 } else { OPTIONS_LEN }
+}
 
 struct GtpDecap;
 
@@ -46,10 +53,9 @@ impl Simple for GtpDecap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let Some(&[flags, _, _, _, teid @ ..]) = packet.data().first_chunk::<HEADER_LEN>() else {
-            return Verdict::Drop("no GTP header");
+            return Verdict::Drop(NO_HEADER);
         };
         packet.set_anno(Anno::AGGREGATE, u32::from_be_bytes(teid).into());
-        let options = if flags & OPTIONS == 0 { 0 } else { OPTIONS_LEN };
-        if packet.pull(HEADER_LEN + options) { Verdict::Pass } else { Verdict::Drop("no GTP header") }
+        if packet.pull(header_len(flags)) { Verdict::Pass } else { Verdict::Drop(NO_HEADER) }
     }
 }

@@ -31,10 +31,18 @@ pub(crate) const CLASS: Class = Class::new("GTPEncap", create).doc(include_str!(
 
 /// Bytes of a header without options.
 pub(super) const HEADER_LEN: usize = 8;
+/// Why packets are dropped that the header's length field cannot hold.
+pub(super) const TOO_LONG: &str = "too long for GTP";
 /// Version 1, and GTP instead of charging data.
 const FLAGS: u8 = 0x30;
 /// The message is a packet of the user.
 const G_PDU: u8 = 0xff;
+
+/// A header in front of so many bytes.
+pub(super) fn header(teid: u32, len: u16) -> [u8; HEADER_LEN] {
+    let (teid, len) = (teid.to_be_bytes(), len.to_be_bytes());
+    [FLAGS, G_PDU, len[0], len[1], teid[0], teid[1], teid[2], teid[3]]
+}
 
 struct GtpEncap {
     /// 0: the annotation says it.
@@ -51,11 +59,9 @@ impl GtpEncap {
     /// Why the packet is to be dropped, if it is.
     #[inline]
     fn encapsulate(&self, packet: &mut Packet) -> Result<(), &'static str> {
-        let len = u16::try_from(packet.len()).map_err(|_| "too long for GTP")?.to_be_bytes();
+        let len = u16::try_from(packet.len()).map_err(|_| TOO_LONG)?;
         let teid = if self.teid == 0 { packet.anno(Anno::AGGREGATE) as u32 } else { self.teid };
-        let teid = teid.to_be_bytes();
-        let header: &mut [u8; HEADER_LEN] = packet.push_array().ok_or("no headroom")?;
-        *header = [FLAGS, G_PDU, len[0], len[1], teid[0], teid[1], teid[2], teid[3]];
+        *packet.push_array().ok_or("no headroom")? = header(teid, len);
         Ok(())
     }
 }

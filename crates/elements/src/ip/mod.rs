@@ -20,6 +20,9 @@ mod force_ip;
 mod get_ip_address;
 mod gtp_decap;
 mod gtp_encap;
+mod gtp_lookup;
+mod gtp_table;
+mod gtp_tunnels;
 pub(crate) mod header;
 mod header_compression;
 mod icmp;
@@ -133,6 +136,8 @@ pub const CLASSES: &[&Class] = &[
     &network_header_fields_rewriter::CLASS,
     &gtp_encap::CLASS,
     &gtp_decap::CLASS,
+    &gtp_table::CLASS,
+    &gtp_lookup::CLASS,
     &shifter::CLASS,
     &transport::reset_ip_checksum::CLASS,
     &rfc2507_comp::CLASS,

@@ -6,7 +6,8 @@
 //!
 //! Passes packets on, and notes their flows. Handlers make rules of them, as DPDK's `testpmd` reads them, that send each flow to a queue of the card.
 //! Where there would be more than NB_RULES, the addresses' prefixes are made shorter until there are not, as far as that helps. Packets need a
-//! marked IP header; others pass without being noted. A million flows are noted at most. It is FastClick's element.
+//! marked IP header; others pass without being noted. A million flows are noted at most. It is FastClick's element; GenerateIPFlowDispatcher and
+//! GenerateIPFlowDirector are older names for it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
@@ -46,6 +47,9 @@ use wire::ip_proto;
 pub(crate) const CLASS: Class = Class::new("GenerateIPDPDKFlowRules", create)
     .residency(Residency::Exclusive)
     .doc(include_str!("generate_ip_dpdk_flow_rules.rs"));
+/// Older names.
+pub(crate) const DISPATCHER: Class = Class { name: "GenerateIPFlowDispatcher", ..CLASS };
+pub(crate) const DIRECTOR: Class = Class { name: "GenerateIPFlowDirector", ..CLASS };
 
 struct GenerateIpDpdkFlowRules {
     generator: Generator,

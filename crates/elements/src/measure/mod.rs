@@ -21,6 +21,7 @@ mod batch_stats;
 mod burst_stats;
 mod by_aggregate;
 mod check_number_packet;
+mod counter_file;
 mod cycle_count_accum;
 mod field;
 mod flows;
@@ -31,12 +32,14 @@ mod generate_ip_open_flow_rules;
 mod generate_rules;
 mod histogram;
 mod ip_rate_monitor;
+mod kvs_key_gen;
 mod multi_counter;
 pub(crate) mod notifier;
 mod number_packet;
 mod packet_mem_stats;
 mod rand_load;
 mod record_timestamp;
+mod round_trip_cycle_count;
 #[cfg(test)]
 pub(crate) mod samples;
 mod set_cycle_count;
@@ -70,13 +73,18 @@ pub const CLASSES: &[&Class] = &[
     &batch_stats::CLASS,
     &burst_stats::CLASS,
     &check_number_packet::CLASS,
+    &counter_file::CLASS,
     &cycle_count_accum::CLASS,
+    &round_trip_cycle_count::CLASS,
+    &kvs_key_gen::CLASS,
+    &kvs_key_gen::FILE,
     &set_cycle_count::CLASS,
     &number_packet::CLASS,
     &record_timestamp::CLASS,
     &timestamp_diff::CLASS,
     &multi_counter::CLASS,
     &packet_mem_stats::CLASS,
+    &packet_mem_stats::ALIGNED,
     &rand_load::CLASS,
     &work_package::CLASS,
     &generate_ip_filter_rules::CLASS,
@@ -85,6 +93,8 @@ pub const CLASSES: &[&Class] = &[
     &generate_ip_lookup_rules::OLD,
     &generate_ip_open_flow_rules::CLASS,
     &generate_ip_dpdk_flow_rules::CLASS,
+    &generate_ip_dpdk_flow_rules::DISPATCHER,
+    &generate_ip_dpdk_flow_rules::DIRECTOR,
 ];
 
 /// Why packets are dropped that have no IP header where one is needed.

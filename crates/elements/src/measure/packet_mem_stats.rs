@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Passes packets on, and counts those whose data begins at an address that is a multiple of ALIGN_STRIDE: for those of the length of a cache
-//! line, headers take no more lines than they must. It is FastClick's element.
+//! line, headers take no more lines than they must. It is FastClick's element; PacketMemAligned is an older name for it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
 //!
@@ -34,6 +34,8 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Resid
 pub(crate) const CLASS: Class = Class::new("PacketMemStats", create)
     .residency(Residency::Shared)
     .doc(include_str!("packet_mem_stats.rs"));
+/// An older name.
+pub(crate) const ALIGNED: Class = Class { name: "PacketMemAligned", ..CLASS };
 
 struct PacketMemStats {
     /// Packets that are not aligned, and those that are.

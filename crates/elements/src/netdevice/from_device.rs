@@ -1,8 +1,8 @@
 //! Receives packets from a network interface.
 //!
 //! ```click
-//! FromDevice(DEVNAME [, PROMISC, SNAPLEN, SNIFFER, FORCE_IP, METHOD, PROTOCOL, OUTBOUND, HEADROOM, ENCAP, BURST,
-//!            TIMESTAMP, QUEUE, HOST, BUSY_POLL, WAIT])
+//! FromDevice(DEVNAME [, PROMISC, SNAPLEN, SNIFFER, FORCE_IP, METHOD, BPF_FILTER, PROTOCOL, OUTBOUND, HEADROOM,
+//!            ENCAP, BURST, TIMESTAMP, QUEUE, HOST, BUSY_POLL, WAIT])
 //! ```
 //!
 //! Emits the frames that arrive at interface DEVNAME, with the time when they were received, the place of the link-layer
@@ -32,7 +32,7 @@
 //! worker w of W serves the interface's queues w, w + W and so on. With QUEUE only what arrived at that queue is
 //! received, by worker QUEUE modulo W.
 //!
-//! PollDevice is another name for it. Click's BPF_FILTER is not known: put an IPClassifier behind it.
+//! PollDevice is another name for it.
 //! Frames longer than SNAPLEN, as virtual links bring when segmentation is left to hardware, are cut as in Click;
 //! `ethtool -K INTERFACE tso off gso off` at their sender helps.
 //!
@@ -47,6 +47,8 @@
 //!   connected.
 //! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for AF_XDP sockets. NETMAP and DPDK are
 //!   taken for LINUX, with a warning.
+//! - `BPF_FILTER` (string): as in Click it does nothing where METHOD says something else than PCAP. Clique has no such filters:
+//!   without METHOD, and with PCAP and XDP, it must be empty. Put an IPClassifier behind the element.
 //! - `PROTOCOL` (integer, default 0): only frames of this EtherType, unless it is 0.
 //! - `OUTBOUND` (boolean, default false): receive what this machine sends, too.
 //! - `HEADROOM` (integer, at most 8190, default 130): free bytes in front of each packet.
@@ -173,7 +175,8 @@ impl Wishes {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut interface, mut promiscuous, mut outbound, mut sniffer) = (String::new(), false, false, true);
     let (mut snaplen, mut headroom, mut burst) = (2046usize, DEFAULT_HEADROOM + 2, config.vector());
-    let (mut method, mut capture, mut link) = ("LINUX".to_owned(), None::<String>, "ETHER".to_owned());
+    let (mut method, mut capture, mut link) = (None::<String>, None::<String>, "ETHER".to_owned());
+    let mut filter = String::new();
     let (mut force_ip, mut timestamp, mut protocol, mut queue) = (false, true, 0u16, None::<u16>);
     let (mut host, mut busy_poll, mut wait) = (Host::default(), 0u32, Duration::ZERO);
     config
@@ -185,6 +188,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("FORCE_IP", &mut force_ip)
         .keyword("METHOD", &mut method)
         .keyword("CAPTURE", &mut capture)
+        .keyword("BPF_FILTER", &mut filter)
         .keyword("PROTOCOL", &mut protocol)
         .keyword("OUTBOUND", &mut outbound)
         .keyword("HEADROOM", &mut headroom)
@@ -208,8 +212,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if burst == 0 {
         return Err("BURST out of range".into());
     }
+    let method = capture.or(method);
+    if !filter.is_empty() && !ignores_filters(method.as_deref()) {
+        return Err("BPF_FILTER is not supported; put an IPClassifier behind".into());
+    }
     let left = (!sniffer).then(|| host.0.clone());
-    let method = match super::method(config, capture.unwrap_or(method)).as_str() {
+    let method = match super::method(config, method.unwrap_or_else(|| "LINUX".to_owned())).as_str() {
         "LINUX" | "PCAP" => {
             // The kernel holds packets back by the millisecond; for a shorter time they wait here.
             let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
@@ -224,6 +232,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let shape = Shape { headroom, timestamp };
     let wishes = Wishes::new(interface, method);
     make(config, Wishes { queue, outbound, shape, protocol, force_ip, linktype, burst, wait, ..wishes })
+}
+
+/// Whether Click ignores filters with this METHOD. Its default may be PCAP, which filters.
+fn ignores_filters(method: Option<&str>) -> bool {
+    matches!(method, Some("LINUX" | "NETMAP" | "DPDK"))
 }
 
 /// Makes an element that receives what is wanted.
@@ -545,6 +558,10 @@ mod tests {
             ("lo, METHOD FROG", "bad METHOD"),
             ("lo, BURST 0", "BURST out of range"),
             ("lo, ENCAP FROG", "bad encapsulation type"),
+            ("lo, BPF_FILTER arp", "BPF_FILTER is not supported"),
+            ("lo, METHOD PCAP, BPF_FILTER arp", "BPF_FILTER is not supported"),
+            ("nowhere0, METHOD LINUX, BPF_FILTER arp", "nowhere0: "),
+            ("nowhere0, BPF_FILTER \"\"", "nowhere0: "),
             ("lo, HOST 10.0.0.1 frog", "'frog' is neither an IP prefix nor one of arp, lldp, icmp"),
             ("lo, HOST bgp@frog", "'bgp@frog' is neither"),
             ("lo, HOST arp@10.0.0.1", "'arp@10.0.0.1' is neither"),

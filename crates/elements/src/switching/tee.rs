@@ -2,7 +2,7 @@
 //!
 //! ```click
 //! Tee([N])
-//! Duplicate([N])
+//! Duplicate([N, KEYWORDS])
 //! ```
 //!
 //! Sends a copy of each packet to every output, in order of their numbers; the packet itself leaves at the last one.
@@ -11,6 +11,7 @@
 //!
 //! # Arguments
 //! - `N` (integer): outputs; has to be the number of outputs in use.
+//! - `DATA_ONLY` (boolean): of Duplicate; accepted.
 //!
 //! # Handlers
 //! None.
@@ -33,7 +34,7 @@ pub(crate) const CLASS: Class =
     Class::new("Tee", create).ports("1/1-").processing("h/h").doc(include_str!("tee.rs"));
 
 /// FastClick's name for one whose copies share nothing, as all copies do here.
-pub(crate) const DUPLICATE: Class = Class { name: "Duplicate", ..CLASS };
+pub(crate) const DUPLICATE: Class = Class { name: "Duplicate", create: create_duplicate, ..CLASS };
 
 struct Tee {
     outputs: usize,
@@ -43,15 +44,24 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(Tee { outputs: arms(config)? }))
 }
 
+fn create_duplicate(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut n, mut data_only) = (config.outputs(), true);
+    config.args().positional("N", &mut n).keyword("DATA_ONLY", &mut data_only).finish()?;
+    Ok(Box::new(Tee { outputs: checked(config, n)? }))
+}
+
 /// Reads the number of outputs, which has to be right if it is given.
 pub(crate) fn arms(config: &mut Config<'_>) -> Result<usize, ConfigError> {
-    let outputs = config.outputs();
-    let mut n = outputs;
+    let mut n = config.outputs();
     config.args().positional("N", &mut n).finish()?;
-    if n != outputs {
-        return Err(format!("{outputs} outputs implies {outputs} arms").into());
+    checked(config, n)
+}
+
+fn checked(config: &Config<'_>, n: usize) -> Result<usize, ConfigError> {
+    match config.outputs() {
+        outputs if n == outputs => Ok(outputs),
+        outputs => Err(format!("{outputs} outputs implies {outputs} arms").into()),
     }
-    Ok(outputs)
 }
 
 /// A copy of each packet. Packets for which there is no memory are missing and counted as dropped.
