@@ -6,7 +6,7 @@
 //!
 //! Passes packets on unchanged. The file has two numbers of eight bytes, in the machine's order: packets and bytes. Programs may read it, or map it into their memory,
 //! while the router runs: it is written a hundred times a second where something has come, and at the end. A file that is there already says where
-//! counts begin. It is FastClick's element, which counts in the file itself.
+//! counts begin; a longer one is refused. It is FastClick's element, which counts in the file itself.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
 //!
@@ -45,10 +45,14 @@ const INTERVAL: Duration = Duration::from_millis(10);
 /// What the file says: packets, and bytes.
 type Counts = [u64; 2];
 
+/// What a worker has counted, which it alone writes: apart from what others write.
+#[derive(Default)]
+#[repr(align(128))]
+struct Counted([AtomicU64; 2]);
+
 /// What all workers have in common.
 struct Common {
-    /// What each of them has counted. That worker alone writes it.
-    counted: Box<[[AtomicU64; 2]]>,
+    counted: Box<[Counted]>,
     /// What is added to all that; may be negative, as such numbers wrap.
     offset: [AtomicU64; 2],
 }
@@ -79,11 +83,12 @@ fn open(name: &str) -> std::io::Result<(File, Counts)> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(name)?;
     let mut bytes = [0; size_of::<Counts>()];
     let metadata = file.metadata()?;
-    if metadata.len() >= bytes.len() as u64 {
-        file.read_exact_at(&mut bytes, 0)?;
-    }
     if metadata.is_file() {
-        file.set_len(bytes.len() as u64)?; // for those who map it; devices have no length
+        if metadata.len() > bytes.len() as u64 {
+            return Err(std::io::Error::other("longer than two counts"));
+        }
+        file.set_len(bytes.len() as u64)?; // for those who map it
+        file.read_exact_at(&mut bytes, 0)?;
     }
     let (packets, octets) = bytes.split_at(size_of::<u64>());
     let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
@@ -94,7 +99,7 @@ impl CounterFile {
     #[inline]
     fn add(&self, batch: &Batch) {
         let more = [batch.len(), batch.iter().map(|packet| packet.len()).sum()];
-        for (count, more) in self.common.counted[self.mine].iter().zip(more) {
+        for (count, more) in self.common.counted[self.mine].0.iter().zip(more) {
             count.store(count.load(Relaxed).wrapping_add(more as u64), Relaxed);
         }
     }
@@ -102,7 +107,10 @@ impl CounterFile {
     fn counts(&self) -> Counts {
         [0, 1].map(|at| {
             let offset = self.common.offset[at].load(Relaxed);
-            self.common.counted.iter().fold(offset, |sum, counts| sum.wrapping_add(counts[at].load(Relaxed)))
+            self.common
+                .counted
+                .iter()
+                .fold(offset, |sum, counts| sum.wrapping_add(counts.0[at].load(Relaxed)))
         })
     }
 
@@ -201,7 +209,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("counts");
         let name = path.to_str().expect("a name");
-        std::fs::write(&path, [5u64, 100, 7].map(u64::to_ne_bytes).as_flattened()).expect("a file");
+        std::fs::write(&path, [5u64, 100].map(u64::to_ne_bytes).as_flattened()).expect("a file");
         let config =
             format!("InfiniteSource(DATA abc, LIMIT 4, STOP true) -> c :: CounterFile({name}) -> Discard;");
         for expected in [["9", "112"], ["13", "124"]] {
@@ -216,5 +224,9 @@ mod tests {
         }
         let said = errors(&format!("Idle -> CounterFile({name}/counts) -> Discard"));
         assert!(said.contains("Not a directory"), "{said}");
+        std::fs::write(&path, "something that somebody needs").expect("a file");
+        let said = errors(&format!("Idle -> CounterFile({name}) -> Discard"));
+        assert!(said.contains("longer than two counts"), "{said}");
+        assert_eq!(std::fs::read(&path).expect("a file").len(), 29);
     }
 }

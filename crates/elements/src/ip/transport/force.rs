@@ -1,6 +1,6 @@
 //! What elements that force fields into packets have in common.
 
-use router::{FromArg, IpPort, Scope};
+use router::{Cx, FromArg, IpPort, Scope, Verdict};
 
 /// A destination port; -1 stands for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,5 +12,19 @@ impl FromArg for Port {
             return Ok(Port(None));
         }
         IpPort::from_arg(text, scope).map(|IpPort(port)| Port(Some(port)))
+    }
+}
+
+/// What becomes of packets whose lengths are wrong: they are dropped, and the first one is spoken of.
+#[derive(Default)]
+pub(super) struct BadLengths(bool);
+
+impl BadLengths {
+    #[cold]
+    pub(super) fn reject(&mut self, cx: &mut Cx<'_>, class: &str, reason: &'static str) -> Verdict {
+        if !std::mem::replace(&mut self.0, true) {
+            cx.log(&format!("{class}: bad lengths"));
+        }
+        Verdict::Drop(reason)
     }
 }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Expects packets with a marked IP header and at least 8 bytes behind it. Sets their ICMP type, code and checksum. Without TYPE or CODE, half of the packets
-//! get random ones below 20, and the others keep theirs. Shorter packets are reported and dropped.
+//! get random ones below 20, and the others keep theirs. Shorter packets are dropped, and the first one reported.
 //!
 //! It serves to test other elements with random packets.
 //!
@@ -26,6 +26,7 @@
 //! # See also
 //! ForceIP, SetICMPChecksum, CheckICMPHeader
 
+use super::force::BadLengths;
 use super::message::Message;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
@@ -38,6 +39,7 @@ pub(crate) const CLASS: Class = Class::new("ForceICMP", create).doc(include_str!
 struct ForceIcmp {
     kind: Option<u8>,
     code: Option<u8>,
+    bad: BadLengths,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -54,7 +56,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         }
         None => None,
     };
-    Ok(Box::new(PerPacket(ForceIcmp { kind, code })))
+    Ok(Box::new(PerPacket(ForceIcmp { kind, code, bad: BadLengths::default() })))
 }
 
 impl ForceIcmp {
@@ -80,10 +82,7 @@ impl Simple for ForceIcmp {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match self.force(cx, packet) {
             Some(()) => Verdict::Pass,
-            None => {
-                cx.log("ForceICMP: bad lengths");
-                Verdict::Drop("bad ICMP length")
-            }
+            None => self.bad.reject(cx, "ForceICMP", "bad ICMP length"),
         }
     }
 }

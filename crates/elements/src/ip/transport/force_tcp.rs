@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Expects packets with a marked IP header and at least 20 bytes behind it. Sets their TCP checksum, and fields that the arguments say. A TCP header length
-//! that is below the least, or beyond the packet, becomes a random one within the packet. Shorter packets are reported and dropped.
+//! that is below the least, or beyond the packet, becomes a random one within the packet. Shorter packets are dropped, and the first one reported.
 //!
 //! It serves to test other elements with random packets.
 //!
@@ -27,7 +27,7 @@
 //! # See also
 //! ForceIP, SetTCPChecksum, CheckTCPHeader
 
-use super::force::Port;
+use super::force::{BadLengths, Port};
 use super::message::Message;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
@@ -44,6 +44,7 @@ struct ForceTcp {
     random: bool,
     flags: Option<u8>,
     count: u32,
+    bad: BadLengths,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -56,7 +57,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     let port = port.0.filter(|&port| port > 0);
     let flags = (flags != -1).then_some(flags as u8);
-    Ok(Box::new(PerPacket(ForceTcp { port, random, flags, count: 0 })))
+    Ok(Box::new(PerPacket(ForceTcp { port, random, flags, count: 0, bad: BadLengths::default() })))
 }
 
 /// The octet with a header length that is below the least or beyond the segment replaced by a random one.
@@ -102,10 +103,7 @@ impl Simple for ForceTcp {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match self.force(cx, packet) {
             Some(()) => Verdict::Pass,
-            None => {
-                cx.log("ForceTCP: bad lengths");
-                Verdict::Drop("bad TCP length")
-            }
+            None => self.bad.reject(cx, "ForceTCP", "bad TCP length"),
         }
     }
 }

@@ -25,7 +25,7 @@
 //! # See also
 //! ForceIP, SetUDPChecksum, CheckUDPHeader
 
-use super::force::Port;
+use super::force::{BadLengths, Port};
 use super::message::Message;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
@@ -36,12 +36,13 @@ pub(crate) const CLASS: Class = Class::new("ForceUDP", create).doc(include_str!(
 
 struct ForceUdp {
     port: Option<u16>,
+    bad: BadLengths,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut port = Port::default();
     config.args().positional("DPORT", &mut port).finish()?;
-    Ok(Box::new(PerPacket(ForceUdp { port: port.0 })))
+    Ok(Box::new(PerPacket(ForceUdp { port: port.0, bad: BadLengths::default() })))
 }
 
 impl ForceUdp {
@@ -60,10 +61,7 @@ impl Simple for ForceUdp {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match self.force(cx, packet) {
             Some(()) => Verdict::Pass,
-            None => {
-                cx.log("ForceUDP: bad lengths");
-                Verdict::Drop("bad UDP length")
-            }
+            None => self.bad.reject(cx, "ForceUDP", "bad UDP length"),
         }
     }
 }
