@@ -70,7 +70,7 @@ const CLASSES: &[(&str, &[&str])] = &[
         "CheckBIERin6Header"]),
     ("use ProtocolTranslator64 or AddressTranslator", &["StatefulTranslator64"]),
     ("use FlowHyperScan for flows, RegexMatcher for packets, or CTXIDSMatcher for TCP streams", &["FlowRegexMatcher"]),
-    ("this lets all packets pass, in FastClick, too; remove the element", &["GTPFilter"]),
+    ("it lets all packets pass; remove the element", &["GTPFilter"]),
     ("use RoundRobinSched and Unqueue", &["RRUnqueue"]),
     ("use HTTPServer, or a real server", &["WebServer"]),
     ("use FastTCPFlows or FastUDPFlows", &["IPSynthesizer", "TCPSynthesizer", "UDPSynthesizer"]),

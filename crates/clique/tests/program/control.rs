@@ -193,7 +193,7 @@ fn ports() {
     let number = said.lines().nth(2).and_then(|port| port.parse::<u16>().ok());
     assert!(number.is_some_and(|port| port > first) || first == u16::MAX, "{said}");
     let said = crate::clique(&["run", "-q", "-p", "1, READONLY true", "-e", "Idle -> Discard"]);
-    assert!(said.contains("PORT: parse error"), "{said}");
+    assert!(said.contains("PORT requires TCP port"), "{said}");
 }
 
 /// What happens to neighbours is told as it happens, as text and in JSON.
