@@ -134,7 +134,7 @@ impl ConsistencyCheck {
         let Some(number) = number.map(|bytes| u64::from_ne_bytes(*bytes)) else {
             return self.count(Count::TooShort);
         };
-        let known = (key.map, key.id());
+        let known = (key.map(), key.id());
         let Some(flow) = self.flows.get_mut(&known) else {
             if self.flows.len() < self.capacity {
                 self.flows.insert(known, Flow { number, broken: false });

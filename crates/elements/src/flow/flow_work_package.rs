@@ -119,7 +119,7 @@ impl FlowWorkPackage {
     /// The number of a packet's flow, and whether it is new.
     fn flow(&mut self, packet: &Packet) -> Option<(usize, bool)> {
         let key = key(packet)?;
-        let (known, new) = ((key.map, key.id()), self.flows.len());
+        let (known, new) = ((key.map(), key.id()), self.flows.len());
         if let Some(&number) = self.flows.get(&known) {
             return Some((number as usize, false));
         }

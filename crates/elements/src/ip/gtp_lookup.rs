@@ -84,7 +84,7 @@ fn enter(packet: &mut Packet, tunnel: Tunnel, id: u16) -> Option<()> {
 
 impl GtpLookup {
     fn answer(&mut self, cx: &Cx<'_>, known: &mut Known, packet: &mut Packet) -> Verdict {
-        let back = key(packet).and_then(|key| known.way_back(key.map, key.id(), cx.now_ns()));
+        let back = key(packet).and_then(|key| known.way_back(key.map(), key.id(), cx.now_ns()));
         match back {
             None => Verdict::Drop("flow of no tunnel"),
             Some(None) => Verdict::Drop("tunnel back not known yet"),

@@ -143,7 +143,7 @@ impl GtpTable {
         };
         packet.set_network(0, extent.header_len);
         if let Some(key) = key(packet) {
-            known.add_flow(key.map, key.id().reversed(), tunnel, cx.now_ns());
+            known.add_flow(key.map(), key.id().reversed(), tunnel, cx.now_ns());
         }
         Verdict::Output(OUT)
     }

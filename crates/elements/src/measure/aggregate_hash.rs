@@ -50,7 +50,7 @@ impl Simple for AggregateHash {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let hash = key(packet).map_or(0, |key| {
             let mut hasher = DefaultHasher::new();
-            (self.secret, key.map, key.id()).hash(&mut hasher);
+            (self.secret, key.map(), key.id()).hash(&mut hasher);
             hasher.finish()
         });
         packet.set_anno(Anno::AGGREGATE, hash & u64::from(u32::MAX));

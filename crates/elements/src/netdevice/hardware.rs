@@ -192,7 +192,7 @@ impl Hardware {
                 && let Some(key) = key_of_frame(packet)
             {
                 let mut hasher = DefaultHasher::new();
-                (secret, key.map, key.id()).hash(&mut hasher);
+                (secret, key.map(), key.id()).hash(&mut hasher);
                 packet.set_anno(Anno::AGGREGATE, hasher.finish() & u64::from(u32::MAX));
             }
             if let Some(paint) = self.paint {

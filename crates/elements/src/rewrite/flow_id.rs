@@ -65,32 +65,55 @@ impl fmt::Display for FlowId {
 }
 
 /// What a table is searched for: a flow identifier, and the map that it belongs to, as one table serves several.
-/// Its identifier is kept as words, which is how it is compared.
+/// It is kept as it is hashed and compared, in two words: a load of a word that two stores have just made would wait for both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
-    pub(super) addresses: u64,
-    pub(super) ports: u32,
-    pub(crate) map: u32,
+    addresses: u64,
+    /// The map in the upper half, the ports in the lower one.
+    rest: u64,
 }
 
 impl Key {
     /// A flow identifier in a map.
     #[inline]
     pub(crate) const fn new(map: u32, id: FlowId) -> Key {
-        Key { addresses: id.addresses(), ports: id.ports(), map }
+        Key::of_words(map, id.addresses(), id.ports())
+    }
+
+    /// The same, with [`FlowId::addresses`] and [`FlowId::ports`].
+    #[inline]
+    pub(super) const fn of_words(map: u32, addresses: u64, ports: u32) -> Key {
+        Key { addresses, rest: (map as u64) << 32 | ports as u64 }
+    }
+
+    /// The map.
+    #[inline]
+    pub(crate) fn map(self) -> u32 {
+        (self.rest >> 32) as u32
+    }
+
+    /// The addresses of the flow identifier.
+    #[inline]
+    pub(super) fn addresses(self) -> u64 {
+        self.addresses
+    }
+
+    /// Its ports.
+    #[inline]
+    pub(super) fn ports(self) -> u32 {
+        self.rest as u32
     }
 
     /// The flow identifier.
     #[inline]
     pub(crate) fn id(self) -> FlowId {
-        FlowId::from_words(self.addresses, self.ports)
+        FlowId::from_words(self.addresses, self.ports())
     }
 
     /// A hash whose bits are all of use. `seed` makes it hard to find flows that collide from outside.
     #[inline]
     pub(crate) fn hash(self, seed: u64) -> u64 {
-        let rest = u64::from(self.map) << 32 | u64::from(self.ports);
-        fold(fold(self.addresses ^ seed, FIRST) ^ rest, SECOND ^ seed)
+        fold(fold(self.addresses ^ seed, FIRST) ^ self.rest, SECOND ^ seed)
     }
 }
 

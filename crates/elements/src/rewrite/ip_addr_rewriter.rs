@@ -77,7 +77,7 @@ impl Protocol for Source {
     fn find<'t>(set: &'t FlowSet, turn: Turn<'t>, key: Key, hash: u64, packet: &Packet) -> Option<Found<'t>> {
         let by_destination = || {
             let [_, id] = address_keys(addresses_of(packet.network()?)?);
-            set.find(turn, Key::new(key.map, id))
+            set.find(turn, Key::new(key.map(), id))
         };
         set.find_hashed(turn, key, hash).or_else(by_destination)
     }

@@ -340,17 +340,17 @@ impl Nat {
             varies = pattern.varies();
             // An identifier of a ping makes another field, so that what is taken from its range is not known.
             let domain = pattern.domain(key.id()).filter(|_| self.kind != Kind::Ping);
-            if domain.is_some_and(|domain| set.is_exhausted(key.map, domain)) {
+            if domain.is_some_and(|domain| set.is_exhausted(key.map(), domain)) {
                 return None;
             }
-            let mut free = |id: FlowId| !self.is_taken(set, turn, key.map, id);
+            let mut free = |id: FlowId| !self.is_taken(set, turn, key.map(), id);
             let chosen = pattern.choose(key.id(), share, with.random, &mut free);
             if let (None, Some(domain)) = (chosen, domain) {
                 // A number that was given back behind the search's back would not be looked for again.
                 let mut editor = set.edit(turn);
                 let chosen = pattern.choose(key.id(), share, &mut |_| 0, &mut free);
                 if chosen.is_none() {
-                    editor.exhausted(key.map, domain);
+                    editor.exhausted(key.map(), domain);
                 }
                 return chosen;
             }
@@ -402,7 +402,7 @@ impl Nat {
             _ => difference(words(key.id()), words(rewritten)),
         };
         Some(NewFlow {
-            map: key.map,
+            map: key.map(),
             protocol: if matches!(self.kind, Kind::Addr | Kind::Pair) { 0 } else { protocol },
             id: key.id(),
             rewritten,

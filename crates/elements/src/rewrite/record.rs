@@ -148,9 +148,9 @@ impl Flow {
     /// Whether this is the key of a direction.
     #[inline]
     pub(super) fn matches(&self, direction: usize, key: Key) -> bool {
-        self.addresses[direction].load(Relaxed) == key.addresses
-            && self.ports[direction].load(Relaxed) == key.ports
-            && self.map.load(Relaxed) == key.map
+        self.addresses[direction].load(Relaxed) == key.addresses()
+            && self.ports[direction].load(Relaxed) == key.ports()
+            && self.map.load(Relaxed) == key.map()
     }
 
     /// The identifier of packets of a direction, as they arrive.

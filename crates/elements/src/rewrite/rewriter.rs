@@ -186,7 +186,7 @@ impl<P: Protocol> Rewriter<P> {
         let flags = P::apply(data, turn, flow, found.direction);
         flow.touch(now_ms);
         if flags != flow.flags() {
-            self.change_flags(set, &found, key.map, flags);
+            self.change_flags(set, &found, key.map(), flags);
         }
         self.annotate(packet, &found);
         match found.output() {

@@ -39,6 +39,6 @@ fn key(
 ) -> Option<(Key, u8)> {
     let (protocol, [a, b, c, d, ..]) = (ip.protocol(), *ports);
     let map = map(protocol)?;
-    let key = Key { addresses: ip.addresses(), ports: u32::from_be_bytes([a, b, c, d]), map };
+    let key = Key::of_words(map, ip.addresses(), u32::from_be_bytes([a, b, c, d]));
     ip.is_first_fragment().then_some((key, protocol))
 }
