@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::machine::Region;
+use crate::machine::{Region, Spot};
 
 /// Node memory is counted in chunks of this many words: 512 KiB.
 const CHUNK_WORDS: usize = 1 << 16;
@@ -51,31 +51,22 @@ impl Arena {
         words[at as usize & (words.len() - 1)].load(order)
     }
 
-    /// The words at `places`, each taken modulo the size of it all, by acquire loads.
+    /// The word that begins `bytes` from the start, rounded down, modulo the size of it all.
     #[inline(always)]
-    pub(crate) fn load_all<const N: usize>(&self, places: &[u32; N]) -> [u64; N] {
-        self.region.load_all(places)
+    pub(crate) fn spot(&self, bytes: u32) -> Spot<'_> {
+        self.region.spot(bytes)
     }
 
-    /// [`Self::load_half`] for all of `halves`.
+    /// Asks for the cache line of the half of a word.
     #[inline(always)]
-    pub(crate) fn load_halves<const N: usize>(&self, halves: &[u32; N]) -> [u32; N] {
-        let mut places = [0; N];
-        for (place, half) in places.iter_mut().zip(halves) {
-            *place = half / 2;
-        }
-        let words = self.load_all(&places);
-        let mut found = [0; N];
-        for ((found, word), half) in found.iter_mut().zip(&words).zip(halves) {
-            *found = (word >> (32 * (half % 2))) as u32;
-        }
-        found
+    pub(crate) fn prefetch_half(&self, half: u32) {
+        self.region.prefetch(4 * half as usize);
     }
 
     /// The half of a word, numbered from the start: an entry of the root or a page.
     #[inline(always)]
     pub(crate) fn load_half(&self, half: u32) -> u32 {
-        (self.load(half / 2, Ordering::Acquire) >> (32 * (half % 2))) as u32
+        self.region.half(half)
     }
 
     /// Stores the word at `at`.

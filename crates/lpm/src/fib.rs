@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
 use crate::arena::{Arena, Block};
-use crate::machine::Processor;
+use crate::machine::{Processor, Spot};
 use crate::prefix::Key;
 
 /// Set in an entry that refers to a block or a page: then its last two bits are the [`Width`] of the block's entries, or
@@ -38,7 +38,7 @@ fn child_mask(entry: u32) -> u32 {
 /// The bits that an entry has in the block that `entry` refers to.
 #[inline(always)]
 fn value_mask(entry: u32) -> u32 {
-    u32::MAX >> (32u32.wrapping_sub(8 << (entry & 3)) & 31)
+    (u64::MAX >> (64 - (8 << (entry & 3)))) as u32
 }
 
 /// The entry that refers to a page.
@@ -65,6 +65,7 @@ impl Width {
 /// What readers walk.
 pub(crate) struct Fib<K> {
     pub(crate) arena: Arena,
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub(crate) processor: Processor,
     key: PhantomData<K>,
 }
@@ -81,24 +82,43 @@ impl<K: Key> Fib<K> {
     /// The entry of `slot` in the block that `entry` refers to.
     #[inline(always)]
     pub(crate) fn step(&self, entry: u32, slot: usize) -> u32 {
-        let (at, width) = (place(entry), entry & 3);
-        // Relaxed: whoever found the block did so by an acquire load, after its words had been written.
-        let bitmap = self.arena.load(at, Ordering::Relaxed);
-        let run = (bitmap << (63 - slot)).count_ones();
-        let byte = run << width;
-        // Acquire: an entry may have been stored in place, and refer to a newer block.
-        let word = self.arena.load(at.wrapping_add(1 + byte / 8), Ordering::Acquire);
-        (word >> (8 * (byte % 8))) as u32 & value_mask(entry)
+        step(self.spot(entry), entry, slot)
     }
 
-    /// What the root, and the page below it, have for `addr`, and how many bits that took.
+    /// Where what `entry` refers to is; the start of it all for a leaf.
+    #[inline(always)]
+    fn spot(&self, entry: u32) -> Spot<'_> {
+        // Twice an entry is its place in bytes, and bits that the arena drops.
+        self.arena.spot((entry << 1) & child_mask(entry))
+    }
+
+    /// Asks for the cache line of the root that `addr` leads to.
+    #[inline(always)]
+    fn prefetch_root(&self, addr: K) {
+        self.arena.prefetch_half(addr.bits(0, K::ROOT_BITS) as u32);
+    }
+
+    /// The root's entry for `addr`.
+    #[inline(always)]
+    fn root(&self, addr: K) -> u32 {
+        self.arena.load_half(addr.bits(0, K::ROOT_BITS) as u32)
+    }
+
+    /// Where the entry for `addr` is in the page that `entry` refers to, in halves of words; at the start of it all for a leaf.
+    #[inline(always)]
+    fn in_page(&self, entry: u32, addr: K) -> u32 {
+        (2 * place(entry) + addr.bits(K::ROOT_BITS, K::PAGE_BITS) as u32) & child_mask(entry)
+    }
+
+    /// What the root, and the page below it, have for `addr`.
     #[inline(always)]
     fn start(&self, addr: K) -> u32 {
-        let entry = self.arena.load_half(addr.bits(0, K::ROOT_BITS) as u32);
+        let entry = self.root(addr);
         if K::PAGE_BITS == 0 || entry & CHILD == 0 {
-            return entry;
+            entry
+        } else {
+            self.arena.load_half(self.in_page(entry, addr))
         }
-        self.arena.load_half(2 * place(entry) + addr.bits(K::ROOT_BITS, K::PAGE_BITS) as u32)
     }
 
     /// The leaf for `addr`, from `entry` on, which was found with the first `depth` bits.
@@ -118,95 +138,99 @@ impl<K: Key> Fib<K> {
         self.walk(self.start(addr), K::ROOT_BITS + K::PAGE_BITS, addr)
     }
 
-    /// Finds [`MANY`] addresses at a time of a table without pages, and returns what is left: all, if there are pages.
+    /// Finds any number of addresses; `out` is as long as `addrs`.
     #[inline(always)]
-    pub(crate) fn find_many<'a>(&self, addrs: &'a [K], out: &'a mut [u32]) -> (&'a [K], &'a mut [u32]) {
-        if K::PAGE_BITS > 0 {
-            return (addrs, out);
+    pub(crate) fn find_all(&self, addrs: &[K], out: &mut [u32]) {
+        let (groups, rest) = addrs.as_chunks::<LANES>();
+        let (out, rest_out) = out[..addrs.len()].as_chunks_mut::<LANES>();
+        let prefetch = |addrs: &[K]| addrs.iter().for_each(|&addr| self.prefetch_root(addr));
+        prefetch(groups.first().map_or(rest, |first| first));
+        for (at, (addrs, out)) in groups.iter().zip(out).enumerate() {
+            self.find_group(addrs, groups.get(at + 1).unwrap_or(addrs), out);
         }
-        let (groups, rest) = addrs.as_chunks::<MANY>();
-        let (out, rest_out) = out.as_chunks_mut::<MANY>();
-        for (addrs, out) in groups.iter().zip(out) {
-            self.find_group(addrs, out);
+        if !rest.is_empty() {
+            self.find_group(rest, rest, rest_out);
         }
-        (rest, rest_out)
     }
 
-    /// Finds [`MANY`] addresses of a table without pages.
+    /// Finds up to [`LANES`] addresses, while the root's entries for `next` come into the caches.
+    #[inline(always)]
+    fn find_group(&self, addrs: &[K], next: &[K], out: &mut [u32]) {
+        if K::PAGE_BITS == 0 { self.find_short(addrs, next, out) } else { self.find_long(addrs, next, out) }
+    }
+
+    /// [`Self::find_group`] of a table without pages.
     ///
-    /// Each step is a loop over all of them, so that their cache misses overlap, no branch depends on where one of them ends,
-    /// and steps that only compute become vector instructions. What one loop loads one by one and stores, the next reads
-    /// many at a time, for which it waits until all is stored; loads are faster than gather instructions by more than that if
-    /// there are many.
+    /// Each level is a loop over all of them that ends with asking for what the next begins with, so that their cache misses
+    /// overlap, and no branch depends on where one of them ends: a leaf is taken for a block at the start of it all, and what that
+    /// gives is not used.
     #[inline(always)]
-    fn find_group(&self, addrs: &[K; MANY], out: &mut [u32; MANY]) {
-        let entries = self.arena.load_halves(&each(|at| addrs[at].bits(0, K::ROOT_BITS) as u32));
-        // A leaf is taken for the block at word 0, and what that gives is not used.
-        let blocks = each(|at| place(entries[at]) & child_mask(entries[at]));
-        let bitmaps = self.arena.load_all(&blocks);
-        let later = each(|at| 63 - (addrs[at].bits(K::ROOT_BITS, 6) as u32 & 63));
-        let runs = each(|at| (bitmaps[at] << later[at]).count_ones());
-        let bytes = each(|at| runs[at] << (entries[at] & 3));
-        let halves = self.arena.load_halves(&each(|at| (2 * blocks[at] + 2).wrapping_add(bytes[at] / 4)));
-        let found = each(|at| {
-            let value = halves[at] >> (8 * (bytes[at] % 4)) & value_mask(entries[at]);
-            let is_block = child_mask(entries[at]);
-            value & is_block | entries[at] & !is_block
-        });
-        *out = each(|at| found[at].wrapping_sub(1));
-        if found.iter().fold(0, |any, entry| any | entry) & CHILD != 0 {
-            // Few addresses have more than one block.
-            for ((&entry, &addr), out) in found.iter().zip(addrs).zip(out) {
-                *out = self.walk(entry, K::ROOT_BITS + 6, addr).wrapping_sub(1);
-            }
+    fn find_short(&self, addrs: &[K], next: &[K], out: &mut [u32]) {
+        let (mut entries, mut spots) = ([0; LANES], [self.arena.spot(0); LANES]);
+        for ((entry, spot), &addr) in entries.iter_mut().zip(&mut spots).zip(addrs) {
+            *entry = self.root(addr);
+            *spot = self.spot(*entry);
+            spot.prefetch();
+        }
+        let mut any = 0;
+        let lanes = entries.iter().zip(&spots).zip(addrs).zip(&mut *out).zip(next);
+        for ((((&entry, &spot), &addr), out), &next) in lanes {
+            self.prefetch_root(next);
+            let found = below(entry, step(spot, entry, addr.bits(K::ROOT_BITS, 6)));
+            any |= found;
+            *out = found.wrapping_sub(1);
+        }
+        if any & CHILD != 0 {
+            self.finish(K::ROOT_BITS + 6, addrs, out);
         }
     }
 
-    /// As [`Self::find`], without a branch on whether there is a block below the root.
+    /// [`Self::find_group`] of a table with pages: as [`Self::find_short`], but down to where nothing is below any of them.
     #[inline(always)]
-    fn find_flat(&self, addr: K) -> u32 {
-        let entry = self.start(addr);
-        let depth = K::ROOT_BITS + K::PAGE_BITS;
-        // A leaf is taken for the block at word 0, and what that gives is not used.
-        let below = self.step(entry & child_mask(entry), addr.bits(depth, 6));
-        let found = if entry & CHILD == 0 { entry } else { below };
-        if found & CHILD == 0 { found } else { self.walk(found, depth + 6, addr) }
-    }
-
-    /// Finds [`LANES`] addresses level by level, so that their cache misses overlap and no branch depends on
-    /// where one of them ends.
-    ///
-    /// Each level is two loops: one that misses the cache and stores at fixed places, and one that
-    /// picks out the unfinished. In one loop, the place of a store would wait for a miss, and, where processors
-    /// are told not to speculate past such stores, all later loads with it.
-    #[inline(always)]
-    fn find_lanes(&self, addrs: &[K; LANES], out: &mut [u32; LANES]) {
-        let mut lanes: [u8; LANES] = std::array::from_fn(|lane| lane as u8);
-        let mut entries = [0u32; LANES];
-        for (entry, &addr) in entries.iter_mut().zip(addrs) {
-            *entry = self.start(addr);
+    fn find_long(&self, addrs: &[K], next: &[K], out: &mut [u32]) {
+        let (mut entries, mut spots) = ([0; LANES], [self.arena.spot(0); LANES]);
+        let mut any = 0;
+        for (((entry, &addr), out), &next) in entries.iter_mut().zip(addrs).zip(&mut *out).zip(next) {
+            self.prefetch_root(next);
+            *entry = self.root(addr);
+            any |= *entry;
+            *out = entry.wrapping_sub(1);
+            self.arena.prefetch_half(self.in_page(*entry, addr));
         }
-        let mut count = LANES;
+        if any & CHILD == 0 {
+            return;
+        }
+        any = 0;
+        for (((entry, spot), &addr), out) in entries.iter_mut().zip(&mut spots).zip(addrs).zip(&mut *out) {
+            *entry = below(*entry, self.arena.load_half(self.in_page(*entry, addr)));
+            any |= *entry;
+            *out = entry.wrapping_sub(1);
+            *spot = self.spot(*entry);
+            spot.prefetch();
+        }
         let mut depth = K::ROOT_BITS + K::PAGE_BITS;
-        loop {
-            let mut left = 0;
-            for at in 0..count {
-                let (lane, entry) = (lanes[at % LANES], entries[at % LANES]);
-                out[lane as usize % LANES] = entry.wrapping_sub(1);
-                lanes[left % LANES] = lane;
-                entries[left % LANES] = entry;
-                left += (entry >> 31) as usize;
-            }
-            count = left;
-            if count == 0 || depth >= K::BITS {
-                return;
-            }
-            for at in 0..count {
-                let addr = addrs[lanes[at % LANES] as usize % LANES];
-                let entry = &mut entries[at % LANES];
-                *entry = self.step(*entry, addr.bits(depth, 6));
+        while any & CHILD != 0 && depth < LONG {
+            any = 0;
+            for (((entry, spot), &addr), out) in entries.iter_mut().zip(&mut spots).zip(addrs).zip(&mut *out)
+            {
+                *entry = below(*entry, step(*spot, *entry, (addr.high() << depth >> 58) as usize));
+                any |= *entry;
+                *out = entry.wrapping_sub(1);
+                *spot = self.spot(*entry);
+                spot.prefetch();
             }
             depth += 6;
+        }
+        if any & CHILD != 0 {
+            self.finish(depth, addrs, out);
+        }
+    }
+
+    /// Goes on from what was found with the first `depth` bits.
+    #[cold]
+    fn finish(&self, depth: u32, addrs: &[K], out: &mut [u32]) {
+        for (out, &addr) in out.iter_mut().zip(addrs) {
+            *out = self.walk(out.wrapping_add(1), depth, addr).wrapping_sub(1);
         }
     }
 
@@ -231,36 +255,6 @@ impl<K: Key> Fib<K> {
         words.sort_unstable();
         words.dedup();
         words.len()
-    }
-
-    /// Finds any number of addresses; `out` is as long as `addrs`.
-    #[inline(always)]
-    pub(crate) fn find_all(&self, addrs: &[K], out: &mut [u32]) {
-        let (addrs, out) = self.find_many(addrs, out);
-        if K::PAGE_BITS == 0 {
-            // One block at most, but for few: the processor overlaps such short lookups by itself.
-            for (out, &addr) in out.iter_mut().zip(addrs) {
-                *out = self.find_flat(addr).wrapping_sub(1);
-            }
-            return;
-        }
-        let (addrs, rest) = addrs.as_chunks::<LANES>();
-        let (out, rest_out) = out.as_chunks_mut::<LANES>();
-        for (addrs, out) in addrs.iter().zip(out) {
-            self.find_lanes(addrs, out);
-        }
-        if rest.len() <= FEW {
-            for (out, &addr) in rest_out.iter_mut().zip(rest) {
-                *out = self.find(addr).wrapping_sub(1);
-            }
-        } else if let Some(&first) = rest.first() {
-            // Filled up by a copy of one of them, which costs no further cache miss.
-            let mut lanes = [first; LANES];
-            let mut found = [NONE; LANES];
-            lanes[..rest.len()].copy_from_slice(rest);
-            self.find_lanes(&lanes, &mut found);
-            rest_out.copy_from_slice(&found[..rest.len()]);
-        }
     }
 
     /// The page that `entry` refers to. For the writer.
@@ -310,23 +304,24 @@ impl<K: Key> Fib<K> {
     }
 }
 
-/// An array of what `value` gives for each place. Unlike `std::array::from_fn`, it is always compiled into its caller, for
-/// the processor that the caller is compiled for.
+/// What was `found` below `entry`, or that if it is a leaf.
 #[inline(always)]
-fn each(value: impl Fn(usize) -> u32) -> [u32; MANY] {
-    let mut all = [0; MANY];
-    for (at, one) in all.iter_mut().enumerate() {
-        *one = value(at);
-    }
-    all
+fn below(entry: u32, found: u32) -> u32 {
+    if entry & CHILD == 0 { entry } else { found }
+}
+
+/// The entry of `slot` in a block that `entry` refers to.
+#[inline(always)]
+fn step(block: Spot<'_>, entry: u32, slot: usize) -> u32 {
+    // The slot's own bit becomes the highest; the bits of later slots drop out. What is left counts the runs before.
+    let run = (block.word() << (!slot & 63)).count_ones();
+    block.behind(run << (entry & 3)) & value_mask(entry)
 }
 
 /// Addresses that are looked up together.
 const LANES: usize = 32;
-/// So many go together as long as there are, where lookups are short.
-const MANY: usize = 128;
-/// So few are looked up one by one: filling up the lanes would cost more than the misses that overlap.
-const FEW: usize = 8;
+/// As far as this, addresses of a table with pages are looked up together: few matches are longer.
+const LONG: u32 = 50;
 
 /// A block before it has a place.
 pub(crate) struct Packed {

@@ -46,11 +46,10 @@
 //!
 //! Blocks of up to a cache line lie in one line, and longer ones begin one.
 //!
-//! A batch of IPv4 addresses is looked up 128 at a time, unless gather instructions are fast: loops over all of them that load, between loops
-//! that compute and are compiled to vector instructions. What is left of a batch, and IPv6, goes level by level in registers of sixteen lookups where
-//! the processor has AVX-512: entries of root and pages, bitmaps and entries of blocks come by gather instructions, bits are
-//! counted in registers. With AVX2 alone, 32 lookups go level by level in four registers, and prefetches run ahead of the
-//! gathers. Elsewhere, 32 lookups go level by level in ordinary code, so that their cache misses overlap.
+//! A batch goes level by level, 32 addresses at a time: each level is a loop over all of them that ends with prefetches of what the
+//! next level reads, so that their cache misses overlap, and has no branch that depends on an address. Where the processor has AVX-512, and
+//! gathers of it are fast or the table is of IPv6, a batch goes in registers of sixteen lookups: entries of root and pages, bitmaps and entries of
+//! blocks come by gather instructions, and bits are counted in registers.
 //!
 //! # How it changes
 //!

@@ -1,7 +1,6 @@
 //! Sixteen lookups in a register, level by level, with gather instructions; four registers go together as long as there are
 //! so many, since gathers of one wait for one another's level, and those of several do not. Prefetches beside them gain a
-//! tenth where the table is in the caches, and cost half where packets have pushed it out. Where gathers are slow, [`Fib::find_many`] is
-//! faster than they.
+//! tenth where the table is in the caches, and cost half where packets have pushed it out.
 //!
 //! The gathers are written as machine code, because writers store to the same words meanwhile: to the language, a
 //! gather made of ordinary loads would race with them. To the processor, each lane is an aligned load of 4 or 8
@@ -36,7 +35,6 @@ pub(super) fn is_there() -> bool {
 /// registers for all.
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
 pub(super) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
-    let (addrs, out) = if fib.processor.gathers_fast { (addrs, out) } else { find_many(fib, addrs, out) };
     let (addrs, rest) = addrs.as_chunks::<LANES>();
     let (out, rest_out) = out.as_chunks_mut::<LANES>();
     let (addrs, out) = find_groups::<K, 4>(fib, addrs, out);
@@ -45,13 +43,6 @@ pub(super) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
     if !rest.is_empty() {
         find_rest(fib, rest, rest_out);
     }
-}
-
-/// [`Fib::find_many`].
-#[inline(never)]
-#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
-fn find_many<'a, K: Key>(fib: &Fib<K>, addrs: &'a [K], out: &'a mut [u32]) -> (&'a [K], &'a mut [u32]) {
-    fib.find_many(addrs, out)
 }
 
 /// Finds what makes groups of `N` rows, and returns the rows that are left.

@@ -3,12 +3,10 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod region;
 
-pub(crate) use region::Region;
+pub(crate) use region::{Region, Spot};
 
 use crate::fib::Fib;
 use crate::prefix::Key;
@@ -28,13 +26,13 @@ pub(crate) fn find<K: Key>(fib: &Fib<K>, addr: K) -> u32 {
 #[inline]
 pub(crate) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
-    match fib.processor.vectors {
-        // SAFETY: `vectors` says that the processor has the features that the function is compiled for.
-        Vectors::Sixteen if addrs.len() > 1 => return unsafe { avx512::find_all(fib, addrs, out) },
-        // SAFETY: as above.
-        Vectors::Eight if addrs.len() > 1 => return unsafe { avx2::find_all(fib, addrs, out) },
+    match fib.processor {
+        Processor { sixteen: true, gathers_fast, .. } if gathers_fast || K::PAGE_BITS > 0 => {
+            // SAFETY: `sixteen` says that the processor has the features that the function is compiled for.
+            return unsafe { avx512::find_all(fib, addrs, out) };
+        }
         // SAFETY: `bits` says the same.
-        _ if fib.processor.bits => return unsafe { find_all_bits(fib, addrs, out) },
+        Processor { bits: true, .. } => return unsafe { find_all_bits(fib, addrs, out) },
         _ => {}
     }
     fib.find_all(addrs, out);
@@ -46,23 +44,10 @@ pub(crate) fn find_all<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
 pub(crate) struct Processor {
     /// Instructions that count and pick bits.
     bits: bool,
-    /// Registers of many lookups, and gathers.
-    vectors: Vectors,
-    /// Whether a gather is faster than loads one by one also where there are enough of them to hide what a store costs
-    /// that is read by a vector load.
+    /// AVX-512: registers of sixteen lookups, and gathers.
+    sixteen: bool,
+    /// Whether gathers are faster also where a lookup is short.
     gathers_fast: bool,
-}
-
-/// How many lookups a register holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-enum Vectors {
-    /// No such register.
-    None,
-    /// AVX2.
-    Eight,
-    /// AVX-512.
-    Sixteen,
 }
 
 impl Processor {
@@ -73,37 +58,27 @@ impl Processor {
             let bits = std::arch::is_x86_feature_detected!("popcnt")
                 && std::arch::is_x86_feature_detected!("bmi1")
                 && std::arch::is_x86_feature_detected!("bmi2");
-            let vectors = match bits {
-                true if avx512::is_there() => Vectors::Sixteen,
-                true if avx2::is_there() => Vectors::Eight,
-                _ => Vectors::None,
-            };
-            Self { bits, vectors, gathers_fast: is_intel() }
+            Self { bits, sixteen: bits && avx512::is_there(), gathers_fast: is_intel() }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        Self { bits: false, vectors: Vectors::None, gathers_fast: false }
+        Self { bits: false, sixteen: false, gathers_fast: false }
     }
 
     /// This processor and each lesser one, saying what this one lacks.
     #[cfg(test)]
     pub(crate) fn all() -> Vec<Self> {
         let here = Self::detect();
-        let mut all = vec![here];
-        all.push(Self { gathers_fast: !here.gathers_fast, ..here });
-        if here.vectors == Vectors::Sixteen {
-            // Each processor with AVX-512 has AVX2.
-            all.push(Self { vectors: Vectors::Eight, ..here });
-        } else {
+        if !here.sixteen {
             println!("lookups with AVX-512 left out: this processor has only {here:?}");
         }
-        let plain = Self { vectors: Vectors::None, ..here };
-        all.extend([plain, Self { bits: false, ..plain }]);
-        all
+        let other = Self { gathers_fast: !here.gathers_fast, ..here };
+        let plain = Self { sixteen: false, ..here };
+        vec![here, other, plain, Self { bits: false, ..plain }]
     }
 }
 
-/// Whether Intel made the processor. IPv4 lookups by gathers, 256 at a time, take 0.7 of what they take by loads on an Intel Xeon (Sapphire
-/// Rapids), 1.4 times as long on an AMD EPYC (Zen 5), which makes a gather of many small instructions.
+/// Whether Intel made the processor. An AMD EPYC makes a gather of many small instructions: gathers of IPv4 lookups, 256 at a time, took
+/// 1.4 times as long as loads in rows on a Zen 5, 0.7 of it on an Intel Xeon (Sapphire Rapids).
 #[cfg(target_arch = "x86_64")]
 fn is_intel() -> bool {
     let vendor = std::arch::x86_64::__cpuid(0);
