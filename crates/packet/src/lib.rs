@@ -22,6 +22,7 @@ mod arena;
 mod batch;
 mod packet;
 mod pool;
+mod prefetch;
 mod window;
 
 pub use anno::Anno;
@@ -29,4 +30,5 @@ pub use arena::{Class, LARGE_STRIDE, SMALL_STRIDE};
 pub use batch::{BATCH_MAX, Batch};
 pub use packet::{ANNO_BYTES, DEFAULT_HEADROOM, FlowTag, Kind, Packet};
 pub use pool::{Pool, Usage, circulating, usage};
+pub use prefetch::prefetch;
 pub use window::{Borrower, Loan, Window};

@@ -201,10 +201,10 @@ fn shard_of(hash: u64) -> usize {
 pub(super) struct Home<'t>(&'t Bucket);
 
 impl Home<'_> {
-    /// Loads what [`Home::guess`] will look at. What it returns means nothing.
+    /// Asks for what [`Home::guess`] will look at.
     #[inline]
-    pub(super) fn warm(self) -> u64 {
-        self.0.words[0].load(Relaxed)
+    pub(super) fn prefetch(self) {
+        packet::prefetch(self.0);
     }
 
     /// The entry that the hash most likely belongs to, or `u32::MAX`. Without branches that depend on what is found.

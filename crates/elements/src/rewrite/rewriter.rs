@@ -130,8 +130,7 @@ impl<'t> Sight<'t> {
 }
 
 impl<P: Protocol> Rewriter<P> {
-    /// Looks at all packets of a batch, and loads what they will need: first all index lines, then all records. The loads
-    /// do not depend on each other, and no branch depends on them, so that the processor waits for many at once.
+    /// Looks at all packets of a batch, and asks for what they will need: first for all index lines, then for all records.
     #[inline]
     fn prepare<'t>(
         &self,
@@ -140,19 +139,18 @@ impl<P: Protocol> Rewriter<P> {
         batch: &Batch,
         sights: &mut [Sight<'t>; BATCH_MAX],
     ) {
-        let mut loaded = 0;
         for (sight, packet) in sights.iter_mut().zip(batch.iter()) {
             *sight = Sight::of::<P>(&self.nat, set, turn, packet);
-            loaded ^= sight.home.map_or(0, Home::warm);
+            if let Some(home) = sight.home {
+                home.prefetch();
+            }
         }
-        let sights = &mut sights[..batch.len()];
-        for sight in sights.iter_mut() {
+        for sight in &mut sights[..batch.len()] {
             sight.guess(set);
+            if let Some(flow) = sight.flow {
+                packet::prefetch(flow);
+            }
         }
-        for sight in sights.iter() {
-            loaded ^= sight.flow.map_or(0, Flow::last_ms);
-        }
-        std::hint::black_box(loaded);
     }
 
     #[inline(always)] // nearly all that there is to do
