@@ -101,7 +101,8 @@ impl Log {
     }
 }
 
-/// Takes a new configuration and the place where the answer goes; must not wait for it.
+/// Takes a new configuration and the place where the answer goes; must not wait for it. In simulated time it may wait until it is clear what the
+/// answer will be.
 pub type Reconfigure = Box<dyn Fn(String, mpsc::Sender<HandlerResult>) + Send + Sync>;
 
 /// Hears the messages of elements.
