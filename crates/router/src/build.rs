@@ -20,6 +20,7 @@ use crate::{DEFAULT_VECTOR, ports};
 use lang::{Context, Diagnostic, Graph};
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
@@ -213,6 +214,7 @@ impl Configured {
     pub fn initialize(mut self) -> Result<Router, Vec<Diagnostic>> {
         initialize(&mut self.router, &self.order)?;
         self.router.workers.iter_mut().for_each(listen);
+        self.router.info.initialized.store(true, Relaxed);
         Ok(self.router)
     }
 }
@@ -288,6 +290,8 @@ fn info(
     let placed = nodes.iter().flat_map(|node| node.workers.last()).max();
     let workers = options.workers.max(placed.map_or(1, |last| last + 1));
     let info = Info {
+        has_task: nodes.iter().map(|_| AtomicBool::new(false)).collect(),
+        initialized: AtomicBool::new(false),
         nodes,
         graph: layout.graph,
         source,
