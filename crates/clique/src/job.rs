@@ -11,6 +11,7 @@ use crate::service;
 use crate::swap::Swaps;
 use crate::takeover::{self, Interface};
 use elements::netdevice::DpdkPorts;
+use lang::Diagnostic;
 use router::{Call, Classes, Clock, Options, Router};
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -180,20 +181,17 @@ impl Job {
         reporter.take(memory::warning(&interfaces).into_iter().collect());
         options.resources.insert(interfaces);
         options.resources.insert(self.ports.clone());
-        match load::build(parsed.graph, &parsed.sources, text, known, options) {
-            Ok((router, found)) => {
-                if replaces {
-                    let said: Vec<_> = found.iter().filter(|said| said.is_message()).cloned().collect();
-                    console::complain(&lang::render_click(&said));
-                }
-                reporter.take(found);
-                Ok(router)
+        let tell = |found: Vec<Diagnostic>| {
+            if replaces {
+                let said: Vec<_> = found.iter().filter(|said| said.is_message()).cloned().collect();
+                console::complain(&lang::render_click(&said));
             }
-            Err(errors) => {
-                reporter.take(errors);
-                Err(Stage::Router)
-            }
-        }
+            reporter.take(found);
+        };
+        load::build(parsed.graph, &parsed.sources, text, known, options, tell).map_err(|errors| {
+            reporter.take(errors);
+            Stage::Router
+        })
     }
 
     /// Builds a router that is to replace one that runs.

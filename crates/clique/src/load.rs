@@ -76,22 +76,26 @@ pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: O
     Reader { params, clickpath, known, ..Reader::default() }.parse(text)
 }
 
-/// Makes a router of a graph without errors.
+/// Makes a router of a graph without errors. `tell` takes what is odd about the configuration, before elements are initialised.
 ///
 /// # Errors
-/// Everything that is wrong.
+/// Everything that is wrong, with what is odd unless that was told.
 pub(crate) fn build(
     graph: lang::Graph,
     sources: &[Source],
     text: &Text,
     known: &Classes,
     options: Options,
-) -> Result<(Router, Vec<Diagnostic>), Vec<Diagnostic>> {
+    tell: impl FnOnce(Vec<Diagnostic>),
+) -> Result<Router, Vec<Diagnostic>> {
     let arguments = Arguments::new(&graph, sources);
+    let pinpoint = |mut found: Vec<Diagnostic>| {
+        arguments.pinpoint(&mut found);
+        found
+    };
     let layout = router::layout(graph, known, options.workers)?;
-    let mut built = router::build(layout, text.text.clone(), known, options);
-    match &mut built {
-        Ok((_, found)) | Err(found) => arguments.pinpoint(found),
-    }
-    built
+    let (configured, found) =
+        router::configure(layout, text.text.clone(), known, options).map_err(pinpoint)?;
+    tell(pinpoint(found));
+    configured.initialize().map_err(pinpoint)
 }

@@ -1,17 +1,18 @@
 //! Replacing the configuration of a router that runs.
 //!
 //! A thread builds the new router while the old one goes on. Only when that has succeeded the old one is interrupted, for
-//! as long as it takes to hand its elements' state over; packets that wait in queues are part of that state.
+//! as long as it takes to hand its elements' state over; packets that wait in queues are part of that state. Simulated time stands
+//! still until a router is built: what is waited for would take none, and the run might be over before.
 
 use router::{Handle, HandlerResult, Router, STOPPED};
 use std::io;
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The router that runs, and the one that is to run next.
 pub(crate) struct Swaps {
     current: Current,
-    next: Arc<Mutex<Option<Next>>>,
+    builds: Arc<Builds>,
 }
 
 /// The router that runs, whichever that is.
@@ -20,18 +21,81 @@ pub(crate) struct Current(Arc<Mutex<Handle>>);
 
 /// Where configurations are built, one after the other.
 #[derive(Clone)]
-pub(crate) struct Requests(Sender<(String, Reply)>);
+pub(crate) struct Requests {
+    sender: Sender<Request>,
+    builds: Arc<Builds>,
+}
+
+/// A configuration that is to be built.
+struct Request {
+    text: String,
+    reply: Reply,
+    unbuilt: Unbuilt,
+}
 
 impl Requests {
+    /// Has a configuration built and put in the place of what runs.
+    fn send(&self, text: String, reply: Sender<HandlerResult>) {
+        let unbuilt = Unbuilt::new(&self.builds);
+        // If the thread is gone, so is the reply.
+        let _ = self.sender.send(Request { text, reply: Reply(reply), unbuilt });
+    }
+
     /// Replaces the configuration of the router that runs, and waits until that is done.
     ///
     /// # Errors
     /// What is wrong; what ran goes on then.
     pub(crate) fn replace(&self, text: String) -> Result<(), String> {
         let (reply, result) = mpsc::channel();
-        // If the thread or the router is gone, so is the other end of the channel.
-        let _ = self.0.send((text, Reply(reply)));
+        self.send(text, reply);
         result.recv().unwrap_or_else(|_| Err(STOPPED.to_owned())).map(drop)
+    }
+}
+
+/// What becomes of the configurations that were sent.
+#[derive(Default)]
+struct Builds {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// How many are not built yet.
+    unbuilt: usize,
+    next: Option<Next>,
+    /// Whether one is built whose matter is not settled, so that no other is built.
+    stands: bool,
+}
+
+impl Builds {
+    /// Changes the state.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let result = change(&mut lock(&self.state));
+        self.changed.notify_all();
+        result
+    }
+
+    /// Waits until the configurations that were sent are built, or one of them is to take its place before the others are.
+    fn wait(&self) {
+        let goes_on = |state: &mut State| state.unbuilt > 0 && !state.stands;
+        drop(self.changed.wait_while(lock(&self.state), goes_on));
+    }
+}
+
+/// One of the configurations that are not built yet, for as long as it lives.
+struct Unbuilt(Arc<Builds>);
+
+impl Unbuilt {
+    fn new(builds: &Arc<Builds>) -> Unbuilt {
+        builds.change(|state| state.unbuilt += 1);
+        Unbuilt(builds.clone())
+    }
+}
+
+impl Drop for Unbuilt {
+    fn drop(&mut self) {
+        self.0.change(|state| state.unbuilt -= 1);
     }
 }
 
@@ -69,7 +133,7 @@ impl Current {
 impl Swaps {
     /// No other router yet.
     pub(crate) fn new(current: Handle) -> Swaps {
-        Swaps { current: Current(Arc::new(Mutex::new(current))), next: Arc::default() }
+        Swaps { current: Current(Arc::new(Mutex::new(current))), builds: Arc::default() }
     }
 
     /// The router that runs.
@@ -87,10 +151,11 @@ impl Swaps {
         open: bool,
         build: impl Fn(String) -> Result<Router, String> + Send + 'static,
     ) -> io::Result<Requests> {
-        let (sender, requests) = mpsc::channel::<(String, Reply)>();
-        let (current, next, again) = (self.current.clone(), self.next.clone(), sender.clone());
+        let (sender, received) = mpsc::channel();
+        let requests = Requests { sender, builds: self.builds.clone() };
+        let (current, builds, again) = (self.current.clone(), self.builds.clone(), requests.clone());
         let serve = move || {
-            for (text, reply) in requests {
+            for Request { text, reply, unbuilt } in received {
                 match build(text) {
                     Err(message) => {
                         lock(&current.0).info().swaps.refuse();
@@ -98,11 +163,15 @@ impl Swaps {
                     }
                     Ok(router) => {
                         if open {
-                            offer(&router, again.clone());
+                            offer(&router, &again);
                         }
                         let (settled, done) = mpsc::channel();
-                        *lock(&next) = Some(Next { router, reply, settled });
-                        lock(&current.0).interrupt();
+                        builds.change(|state| {
+                            (state.next, state.stands) = (Some(Next { router, reply, settled }), true);
+                            // At once: whoever waits for it shall not go on into the next moment of simulated time.
+                            lock(&current.0).interrupt();
+                        });
+                        drop(unbuilt);
                         // Nothing is sent: it is settled when the other end is gone.
                         let _ = done.recv();
                     }
@@ -111,14 +180,15 @@ impl Swaps {
         };
         std::thread::Builder::new().name("hotconfig".to_owned()).spawn(serve)?;
         if open {
-            offer(router, sender.clone());
+            offer(router, &requests);
         }
-        Ok(Requests(sender))
+        Ok(requests)
     }
 
     /// After a router has run: puts the next one in its place, if there is one; false if there is nothing to run any more.
     pub(crate) fn swap(&self, router: &mut Router) -> bool {
-        let Some(Next { router: new, reply, settled }) = lock(&self.next).take() else { return false };
+        let next = lock(&self.builds.state).next.take();
+        let Some(Next { router: new, reply, settled }) = next else { return false };
         if router.info().run_count() <= 0 {
             reply.send(Err(STOPPED.to_owned()));
             return false;
@@ -132,15 +202,22 @@ impl Swaps {
                 old.finish();
             }
         }
+        self.builds.change(|state| state.stands = false);
         drop(settled);
+        if router.info().clock.is_simulated() {
+            self.builds.wait();
+        }
         true
     }
 }
 
 /// Makes the handler of a router send configurations to the thread that builds.
-fn offer(router: &Router, requests: Sender<(String, Reply)>) {
+fn offer(router: &Router, requests: &Requests) {
+    let (requests, is_simulated) = (requests.clone(), router.info().clock.is_simulated());
     router.allow_reconfigure(Box::new(move |text, reply| {
-        // The thread lives as long as the program.
-        let _ = requests.send((text, Reply(reply)));
+        requests.send(text, reply);
+        if is_simulated {
+            requests.builds.wait();
+        }
     }));
 }

@@ -20,6 +20,7 @@ use crate::{DEFAULT_VECTOR, ports};
 use lang::{Context, Diagnostic, Graph};
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
@@ -65,7 +66,7 @@ pub struct Layout {
     pub ports: Vec<[Vec<Port>; 2]>,
     /// Which worker runs what.
     pub plan: Plan,
-    /// What is odd about all that; [`build`] and [`check`] return it with their own warnings.
+    /// What is odd about all that; [`configure`] and [`check`] return it with their own warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -161,28 +162,61 @@ fn named(graph: &Graph, name: &str, from: &str) -> Vec<usize> {
 /// # Errors
 /// Everything that is wrong; nothing was started then. Warnings come with the router.
 pub fn build(
-    mut layout: Layout,
+    layout: Layout,
     source: String,
     known: &Classes,
     options: Options,
 ) -> Result<(Router, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (configured, mut found) = configure(layout, source, known, options)?;
+    match configured.initialize() {
+        Ok(router) => Ok((router, found)),
+        Err(errors) => {
+            found.extend(errors);
+            Err(found)
+        }
+    }
+}
+
+/// A router whose elements are configured, but not initialised yet: what they say meanwhile comes after the warnings so far.
+pub struct Configured {
+    router: Router,
+    order: Vec<usize>,
+}
+
+/// The first half of [`build`]: configures every element.
+///
+/// # Errors
+/// Everything that is wrong so far. Warnings come with the router.
+pub fn configure(
+    mut layout: Layout,
+    source: String,
+    known: &Classes,
+    options: Options,
+) -> Result<(Configured, Vec<Diagnostic>), Vec<Diagnostic>> {
     let order = order(&layout.classes);
     let mut found = std::mem::take(&mut layout.warnings);
     let (info, resources, pin) = info(layout, source, known, options);
     let info = Arc::new(info);
-    let Some((elements, shared)) = configure(&info, &order, &resources, &mut found) else {
+    let Some((elements, shared)) = create(&info, &order, &resources, &mut found) else {
         return Err(found);
     };
     let _ = info.handlers.set(collect_handlers(&elements));
     let _ = info.shared.set(shared);
     let workers = elements.into_iter().enumerate().map(|(w, elements)| worker(&info, w, elements)).collect();
-    let mut router = Router::new(info, workers, pin);
-    if let Err(errors) = initialize(&mut router, &order) {
-        found.extend(errors);
-        return Err(found);
+    Ok((Configured { router: Router::new(info, workers, pin), order }, found))
+}
+
+impl Configured {
+    /// The second half: initialises every element.
+    ///
+    /// # Errors
+    /// What is wrong with the first one that fails.
+    pub fn initialize(mut self) -> Result<Router, Vec<Diagnostic>> {
+        initialize(&mut self.router, &self.order)?;
+        self.router.workers.iter_mut().for_each(listen);
+        self.router.info.initialized.store(true, Relaxed);
+        Ok(self.router)
     }
-    router.workers.iter_mut().for_each(listen);
-    Ok((router, found))
 }
 
 /// What a check finds out about a configuration that could run.
@@ -207,7 +241,7 @@ pub fn check(
     let order = order(&layout.classes);
     let mut warnings = std::mem::take(&mut layout.warnings);
     let (info, resources, _) = info(layout, source, known, options);
-    let Some((instances, _)) = configure(&info, &order, &resources, &mut warnings) else {
+    let Some((instances, _)) = create(&info, &order, &resources, &mut warnings) else {
         return Err(warnings);
     };
     warnings.retain(|found| !found.is_message()); // those are for who runs it
@@ -256,6 +290,8 @@ fn info(
     let placed = nodes.iter().flat_map(|node| node.workers.last()).max();
     let workers = options.workers.max(placed.map_or(1, |last| last + 1));
     let info = Info {
+        has_task: nodes.iter().map(|_| AtomicBool::new(false)).collect(),
+        initialized: AtomicBool::new(false),
         nodes,
         graph: layout.graph,
         source,
@@ -297,7 +333,7 @@ fn diagnose(info: &Info, element: usize, context: Context, error: ConfigError) -
 }
 
 /// Makes all instances, or none if an element is refused; adds what elements say, and what is said of them, to what was found before.
-fn configure(
+fn create(
     info: &Info,
     order: &[usize],
     resources: &Resources,

@@ -39,7 +39,8 @@ fn globals(info: &Info) -> impl Iterator<Item = &'static (&'static str, bool, bo
 
 /// The handlers that every element has, unless it has its own of the same name.
 const COMMON: &[&str] = &["drop_reasons", "workers", "handlers", "ports", "config", "class", "name"];
-/// Those that elements with a task have in addition: (name, writable).
+/// Those that elements with a task have in addition: (name, writable). Before elements are initialised, when calls that are meant for later are
+/// checked, any may come to have one.
 const TASK: &[(&str, bool)] =
     &[("home_thread", false), ("runs", false), ("tickets", true), ("scheduled", true)];
 
@@ -127,7 +128,8 @@ fn locate<'a>(info: &Info, call: &'a Call) -> Result<(Option<usize>, &'a str), S
 /// An element's handler with this name, if it has one.
 fn known(info: &Info, element: usize, name: &str) -> Option<Of> {
     let own = info.handlers(element).and_then(|handlers| handlers.find(name));
-    let mut others = COMMON.iter().chain(TASK.iter().map(|(name, _)| name));
+    let task = if info.may_have_task(element) { TASK } else { &[] };
+    let mut others = COMMON.iter().chain(task.iter().map(|(name, _)| name));
     own.map(Of::Own).or_else(|| others.find(|known| **known == name).map(|name| Of::Common(name)))
 }
 
@@ -244,7 +246,7 @@ pub(crate) fn call_common(
         (Access::Read, "name") => Ok(node.name.clone()),
         (Access::Read, "config") => Ok(info.current.config(&info, element)),
         (Access::Read, "ports") => Ok(ports(&info, element)),
-        (Access::Read, "handlers") => Ok(list(&info, element, cx.core.tasks[element].is_some())),
+        (Access::Read, "handlers") => Ok(list(&info, element)),
         (Access::Read, "workers") => {
             Ok(node.workers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
         }
@@ -302,7 +304,7 @@ fn ports(info: &Info, element: usize) -> String {
 }
 
 /// The `handlers` handler's text: last declared first, as Click has it.
-fn list(info: &Info, element: usize, has_task: bool) -> String {
+fn list(info: &Info, element: usize) -> String {
     let mut text = String::new();
     let own = info.handlers(element).map_or(&[][..], |handlers| handlers.list());
     let live = is_live(info, element);
@@ -318,7 +320,7 @@ fn list(info: &Info, element: usize, has_task: bool) -> String {
             text.push_str(&line(name, true, write, flags));
         }
     };
-    if has_task {
+    if info.has_task(element) {
         TASK.iter().for_each(|&(name, write)| add(name, write, ""));
     }
     // Calm: their values hardly ever change.

@@ -101,7 +101,8 @@ impl Log {
     }
 }
 
-/// Takes a new configuration and the place where the answer goes; must not wait for it.
+/// Takes a new configuration and the place where the answer goes; must not wait for it. In simulated time it may wait until it is clear what the
+/// answer will be.
 pub type Reconfigure = Box<dyn Fn(String, mpsc::Sender<HandlerResult>) + Send + Sync>;
 
 /// Hears the messages of elements.
@@ -187,6 +188,10 @@ pub struct Info {
     /// The arguments of elements, as handlers have changed them.
     pub(crate) current: Current,
     pub(crate) mailboxes: Vec<Arc<Mailbox>>,
+    /// By element, whether it has a task on any worker.
+    pub(crate) has_task: Vec<AtomicBool>,
+    /// Whether elements are initialised, which is when most of them make their tasks.
+    pub(crate) initialized: AtomicBool,
     /// How many times more the driver may be asked to stop before it does.
     pub(crate) run_count: AtomicI64,
     /// How often that was raised.
@@ -271,6 +276,16 @@ impl Info {
     pub(crate) fn halt(&self) {
         self.halted.store(true, Ordering::Relaxed);
         self.mailboxes.iter().for_each(|mailbox| mailbox.wake());
+    }
+
+    /// Whether an element has a task on any worker.
+    pub fn has_task(&self, element: usize) -> bool {
+        self.has_task[element].load(Ordering::Relaxed)
+    }
+
+    /// Whether it has one, or may yet have one.
+    pub(crate) fn may_have_task(&self, element: usize) -> bool {
+        self.has_task(element) || !self.initialized.load(Ordering::Relaxed)
     }
 
     /// The shared part of an element, if it has one of this type.

@@ -42,7 +42,7 @@ mod worker;
 
 pub use account::{Account, Sizes};
 pub use args::{Args, FromArg, Scope, arguments, keyword_value, parse_error, scope, value};
-pub use build::{Checked, Layout, Options, build, check, layout};
+pub use build::{Checked, Configured, Layout, Options, build, check, configure, layout};
 pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Resources};

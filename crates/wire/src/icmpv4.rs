@@ -173,17 +173,10 @@ impl<B: Deref<Target = [u8; HEADER_LEN]>> Header<B> {
         get_u16::<6, _>(&self.0)
     }
 
-    /// Whether this is an error message, in answer to which none may be sent (RFC 1122, section 3.2.2).
+    /// Whether this is an error message; see [`is_error`].
     #[inline]
     pub fn is_error(&self) -> bool {
-        matches!(
-            self.kind(),
-            kind::UNREACHABLE
-                | kind::SOURCE_QUENCH
-                | kind::REDIRECT
-                | kind::TIME_EXCEEDED
-                | kind::PARAMETER_PROBLEM
-        )
+        is_error(self.kind())
     }
 }
 
@@ -252,6 +245,19 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     pub fn set_next_hop_mtu(&mut self, mtu: u16) {
         set_u16::<6, _>(&mut self.0, mtu);
     }
+}
+
+/// Whether messages of a type are errors, in answer to which none may be sent (RFC 1122, section 3.2.2).
+#[inline]
+pub fn is_error(kind: u8) -> bool {
+    matches!(
+        kind,
+        kind::UNREACHABLE
+            | kind::SOURCE_QUENCH
+            | kind::REDIRECT
+            | kind::TIME_EXCEEDED
+            | kind::PARAMETER_PROBLEM
+    )
 }
 
 /// Computes and stores the checksum of `message`, header and data.

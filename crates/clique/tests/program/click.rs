@@ -371,6 +371,22 @@ fn ports_that_do_not_fit() {
     );
 }
 
+/// All elements are configured before one is initialised, and so are the warnings told.
+#[test]
+fn warnings_of_configuring_come_first() {
+    let config = "Idle -> p :: Pipeliner(NOUSELESS true) -> Queue -> u :: Unqueue(0) -> Discard";
+    check(
+        click(&["-qe", config]),
+        expect![[r#"
+            exit status: 0
+            --- messages
+            config:1: While configuring 'u :: Unqueue':
+              warning: BURST size 0, no packets will be pulled
+            p :: Pipeliner : Pipeline from 0 to 0
+        "#]],
+    );
+}
+
 #[test]
 fn nothing_to_run() {
     check(

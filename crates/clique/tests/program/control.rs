@@ -103,6 +103,28 @@ fn hot_swap() {
     }
 }
 
+/// In simulated time a script that writes configurations has each built before it goes on, hears what is wrong with it, and is replaced at once
+/// by one that is right; what was written behind that is built before the new one goes on.
+#[test]
+fn hotconfig_by_scripts_in_simulated_time() {
+    let (bad, worse, good) =
+        (r#""Idle -> Bad""#, r#""Idle -> Worse""#, r#""Script(wait 1, print 'new', stop)""#);
+    let unknown = |name: &str| format!("hotconfig: config:1: undeclared element '{name}'\n\n");
+    for (written, out, err) in [
+        ([bad, worse], "old\n", [unknown("Bad"), unknown("Worse")].concat()),
+        ([bad, good], "new\n", unknown("Bad")),
+        ([good, bad], "new\n", unknown("Bad")),
+        ([good, good], "new\n", String::new()),
+    ] {
+        let [first, second] = written;
+        let config =
+            format!("Script(writeq hotconfig {first}, writeq hotconfig {second}, wait 1, print 'old', stop)");
+        let output = program(&["run", "-R", "--simtime", "-e", &config]).output().expect("a run");
+        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        assert_eq!(said, [out.to_owned(), err], "{written:?}");
+    }
+}
+
 /// Without `-R` there is no such handler.
 #[test]
 fn hotconfig_is_not_there_unasked() {

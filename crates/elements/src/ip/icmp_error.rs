@@ -47,81 +47,19 @@
 use super::arguments::Addresses;
 use super::error_limit::{ErrorLimit, TOO_MANY};
 use super::header::NO_HEADER;
+use super::numbers::{IcmpType, icmp_code};
 use packet::{ANNO_BYTES, Anno, Kind, Packet};
-use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Node, PerPacket, Simple, Verdict, parse_integer,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Node, PerPacket, Simple, Verdict};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
-use wire::icmpv4::{self, kind, parameter_problem, redirect, time_exceeded, unreachable};
+use wire::icmpv4::{self, kind, parameter_problem, unreachable};
 use wire::ip_proto;
 use wire::ipv4::{self, HEADER_LEN, Header, IpOption, MAX_HEADER_LEN, option};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ICMPError", create).doc(include_str!("icmp_error.rs"));
-
-type Names = &'static [(&'static str, u8)];
-
-const TYPES: Names = &[
-    ("echo", kind::ECHO),
-    ("echo-reply", kind::ECHO_REPLY),
-    ("inforeq", kind::INFORMATION_REQUEST),
-    ("inforeq-reply", kind::INFORMATION_REPLY),
-    ("maskreq", kind::MASK_REQUEST),
-    ("maskreq-reply", kind::MASK_REPLY),
-    ("parameterproblem", kind::PARAMETER_PROBLEM),
-    ("redirect", kind::REDIRECT),
-    ("routeradvert", kind::ROUTER_ADVERTISEMENT),
-    ("routersolicit", kind::ROUTER_SOLICITATION),
-    ("sourcequench", kind::SOURCE_QUENCH),
-    ("timeexceeded", kind::TIME_EXCEEDED),
-    ("timestamp", kind::TIMESTAMP),
-    ("timestamp-reply", kind::TIMESTAMP_REPLY),
-    ("unreachable", kind::UNREACHABLE),
-];
-
-const UNREACHABLE_CODES: Names = &[
-    ("filterprohibited", unreachable::FILTER_PROHIBITED),
-    ("host", unreachable::HOST),
-    ("hostprecedence", unreachable::HOST_PRECEDENCE),
-    ("hostprohibited", unreachable::HOST_PROHIBITED),
-    ("hostunknown", unreachable::HOST_UNKNOWN),
-    ("isolated", unreachable::ISOLATED),
-    ("needfrag", unreachable::FRAGMENTATION_NEEDED),
-    ("net", unreachable::NET),
-    ("netprohibited", unreachable::NET_PROHIBITED),
-    ("netunknown", unreachable::NET_UNKNOWN),
-    ("port", unreachable::PORT),
-    ("precedencecutoff", unreachable::PRECEDENCE_CUTOFF),
-    ("protocol", unreachable::PROTOCOL),
-    ("srcroutefail", unreachable::SOURCE_ROUTE_FAILED),
-    ("toshost", unreachable::HOST_TOS),
-    ("tosnet", unreachable::NET_TOS),
-];
-
-const REDIRECT_CODES: Names = &[
-    ("host", redirect::HOST),
-    ("net", redirect::NET),
-    ("toshost", redirect::HOST_TOS),
-    ("tosnet", redirect::NET_TOS),
-];
-
-const TIME_EXCEEDED_CODES: Names =
-    &[("reassembly", time_exceeded::REASSEMBLY), ("transit", time_exceeded::TRANSIT)];
-
-const PARAMETER_PROBLEM_CODES: Names = &[
-    ("erroratptr", parameter_problem::POINTER),
-    ("length", parameter_problem::LENGTH),
-    ("missingopt", parameter_problem::MISSING_OPTION),
-];
-
-/// The number that a word names or is.
-fn named(names: Names, word: &str) -> Option<i128> {
-    let by_name = names.iter().find(|(name, _)| *name == word).map(|&(_, number)| i128::from(number));
-    by_name.or_else(|| parse_integer(word))
-}
 
 /// Time to live of the messages.
 const TTL: u8 = 200;
@@ -163,7 +101,7 @@ struct IcmpError {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut type_word, mut code_word) = (String::new(), "0".to_owned());
+    let (mut kind, mut code) = (IcmpType::default(), "0".to_owned());
     let (mut bad, ids) = (Addresses::default(), Ids::new(config.workers()));
     let mut e = IcmpError {
         source: Ipv4Addr::UNSPECIFIED,
@@ -180,8 +118,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     config
         .args()
         .required("SRC", &mut e.source)
-        .required("TYPE", &mut type_word)
-        .positional("CODE", &mut code_word)
+        .required("TYPE", &mut kind)
+        .positional("CODE", &mut code)
         .positional("BADADDRS", &mut bad)
         .keyword("MTU", &mut e.mtu)
         .keyword("PMTU", &mut e.path_mtu)
@@ -191,18 +129,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     e.bad_addresses = bad.0;
     e.limit = ErrorLimit::new(rate, burst);
-    let number = named(TYPES, &type_word)
-        .ok_or_else(|| format!("TYPE: parse error: ICMP type expected, not '{type_word}'"))?;
-    e.kind = u8::try_from(number).map_err(|_| "ICMP type must be between 0 and 255")?;
-    let codes = match e.kind {
-        kind::UNREACHABLE => UNREACHABLE_CODES,
-        kind::REDIRECT => REDIRECT_CODES,
-        kind::TIME_EXCEEDED => TIME_EXCEEDED_CODES,
-        kind::PARAMETER_PROBLEM => PARAMETER_PROBLEM_CODES,
-        kind::SOURCE_QUENCH => &[],
-        other => return Err(format!("ICMP type {other} is not an error type").into()),
-    };
-    let code = named(codes, &code_word).and_then(|code| u8::try_from(code).ok());
+    e.kind = kind.octet().ok_or("ICMP type must be between 0 and 255")?;
+    if !icmpv4::is_error(e.kind) {
+        return Err(format!("ICMP type {} is not an error type", e.kind).into());
+    }
+    let code = icmp_code(e.kind, &code);
     e.code = code.ok_or("argument 2 takes ICMP code (integer between 0 and 255)")?;
     Ok(Box::new(PerPacket(e)))
 }
@@ -464,6 +395,8 @@ mod tests {
     fn arguments() {
         for (arguments, message) in [
             ("echo", "ICMP type 8 is not an error type"),
+            ("-1", "ICMP type must be between 0 and 255"),
+            ("unreachable, 256", "argument 2 takes ICMP code"),
             ("256", "ICMP type must be between 0 and 255"),
             ("timeexceeded, host", "argument 2 takes ICMP code"),
             ("oops", "TYPE"),

@@ -34,6 +34,7 @@
 //! UDPIPEncap, ICMPPingEncap, StripIPHeader
 
 use super::encap::{Destination, NO_DESTINATION, NO_FIT, Template, push_header};
+use super::numbers::IpProtocol;
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Refused, Simple, Verdict,
@@ -77,7 +78,7 @@ impl Service {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut protocol, mut dst, mut ect) = (String::new(), String::new(), String::new());
+    let (mut protocol, mut dst, mut ect) = (IpProtocol::default(), String::new(), String::new());
     let (mut src, mut ttl, mut df) = (std::net::Ipv4Addr::UNSPECIFIED, 250u8, false);
     let (mut tos, mut dscp) = (-1i32, -1i32);
     let mut service = Service::default();
@@ -93,11 +94,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("CE", &mut service.ce)
         .keyword("DF", &mut df)
         .finish()?;
-    let number = wire::describe::protocol(&protocol)
-        .map(i128::from)
-        .or_else(|| router::parse_integer(&protocol))
-        .ok_or_else(|| format!("PROTO: parse error: IP protocol expected, not '{protocol}'"))?;
-    let protocol = u8::try_from(number).map_err(|_| "bad IP protocol")?;
+    let protocol = protocol.octet()?;
     let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| NO_DESTINATION)?;
     service.ect = match (ect.as_str(), bool::from_arg(&ect, config.scope())) {
         ("", _) => 0,
@@ -153,7 +150,7 @@ impl Simple for IpEncap {
 
 #[cfg(test)]
 mod tests {
-    use crate::inject::{Sent, send};
+    use crate::inject::{Sent, send, send_one};
     use crate::testing::errors;
     use packet::Anno;
 
@@ -184,6 +181,14 @@ mod tests {
     }
 
     #[test]
+    fn protocols_by_names_and_numbers() {
+        for (protocol, number) in [("UDP", 17), ("ipip", 4), ("0x11", 17), ("021", 17), ("255", 255)] {
+            let config = format!("Inject -> IPEncap({protocol}, 1.2.3.4, 5.6.7.8) -> Collect(0)");
+            assert_eq!(send_one(&config, vec![7]).only(0).data()[9], number, "{protocol}");
+        }
+    }
+
+    #[test]
     fn too_long_for_ip() {
         let config = "Inject -> IPEncap(udp, 1.2.3.4, 5.6.7.8) -> Collect(0)";
         let flow = send(config, [vec![0; 65_515], vec![0; 65_516]]);
@@ -195,6 +200,7 @@ mod tests {
         for (arguments, message) in [
             ("nothing, 1.2.3.4, 5.6.7.8", "  PROTO: parse error\n"),
             ("300, 1.2.3.4, 5.6.7.8", "bad IP protocol"),
+            ("tcpudp, 1.2.3.4, 5.6.7.8", "bad IP protocol"),
             ("udp, 1.2.3.4, there", "DST argument should be IP address or 'DST_ANNO'"),
             ("udp, 1.2.3.4, 5.6.7.8, TOS 1, DSCP 1", "cannot set both TOS and DSCP"),
             ("udp, 1.2.3.4, 5.6.7.8, TOS 1, CE true", "cannot set both TOS and ECN bits"),

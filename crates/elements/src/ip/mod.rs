@@ -42,6 +42,7 @@ mod mark_ip_ce;
 mod mark_ip_header;
 mod network_direction_swap;
 mod network_header_fields_rewriter;
+pub(crate) mod numbers;
 mod partial;
 mod rfc2507_comp;
 mod rfc2507_decomp;

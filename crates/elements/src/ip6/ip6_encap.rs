@@ -29,6 +29,7 @@
 //! IPEncap, UDPIP6Encap, StripIPHeader
 
 use super::encap::{Destination, NO_DESTINATION, push_header, template};
+use crate::ip::numbers::IpProtocol;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Simple, Verdict};
 use std::net::Ipv6Addr;
@@ -43,7 +44,7 @@ struct Ip6Encap {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut protocol, mut src, mut dst) = (String::new(), Ipv6Addr::UNSPECIFIED, String::new());
+    let (mut protocol, mut src, mut dst) = (IpProtocol::default(), Ipv6Addr::UNSPECIFIED, String::new());
     let (mut hop_limit, mut class) = (250u8, 0u8);
     config
         .args()
@@ -53,11 +54,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("HLIM", &mut hop_limit)
         .keyword("CLASS", &mut class)
         .finish()?;
-    let number = wire::describe::protocol(&protocol)
-        .map(i128::from)
-        .or_else(|| router::parse_integer(&protocol))
-        .ok_or_else(|| format!("PROTO: parse error: IP protocol expected, not '{protocol}'"))?;
-    let protocol = u8::try_from(number).map_err(|_| "bad IP protocol")?;
+    let protocol = protocol.octet()?;
     let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| NO_DESTINATION)?;
     let template = template(protocol, class, hop_limit, src);
     Ok(Box::new(PerPacket(Ip6Encap { template, destination })))

@@ -36,6 +36,7 @@
 //! Socket, FromDevice, ToDevice
 
 use crate::capture::encap;
+use crate::ip::numbers::IpProtocol;
 use crate::pulling;
 use device::Trouble;
 use device::capture::LinkType;
@@ -104,7 +105,7 @@ struct RawSocket {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut protocol, mut port, mut burst) = (String::new(), IpPort(0), config.vector());
+    let (mut protocol, mut port, mut burst) = (IpProtocol::default(), IpPort(0), config.vector());
     let (mut snaplen, mut headroom, mut timestamp) = (2048usize, DEFAULT_HEADROOM, true);
     config
         .args()
@@ -121,10 +122,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if headroom > 8192 {
         return Err("HEADROOM out of range".into());
     }
-    let protocol = wire::describe::protocol(&protocol.to_lowercase());
-    let protocol = protocol.and_then(|number| u8::try_from(number).ok()).ok_or("bad IP protocol")?;
     Ok(Box::new(RawSocket {
-        protocol,
+        protocol: protocol.octet()?,
         port: port.0,
         snaplen,
         headroom,
@@ -279,7 +278,8 @@ mod tests {
     fn arguments() {
         assert!(errors("FromRawSocket(icmp, BURST 0) -> Discard").contains("BURST out of range"));
         assert!(errors("FromRawSocket(ICMP, HEADROOM 9000) -> Discard").contains("HEADROOM out of range"));
-        assert!(errors("FromRawSocket(frog) -> Discard").contains("bad IP protocol"));
+        assert!(errors("FromRawSocket(frog) -> Discard").contains("TYPE: parse error"));
+        assert!(errors("FromRawSocket(300) -> Discard").contains("bad IP protocol"));
         assert!(errors("FromRawSocket() -> Discard").contains("TYPE: required argument missing"));
         assert!(errors("Idle -> ToRawSocket(UDP, 70000)").contains("PORT: "));
     }

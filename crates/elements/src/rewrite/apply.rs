@@ -116,14 +116,13 @@ pub(super) fn adjust_transport(protocol: u8, transport: &mut [u8], difference: u
     }
 }
 
-/// Rewrites a UDP packet without options that is whole, as nearly all are: all that changes lies in one place. False, and nothing changed, if it
-/// is another.
+/// Rewrites a UDP packet without options, as nearly all are: all that changes lies in one place. False, and nothing changed, if it is another.
 #[inline]
 fn plain_udp(packet: &mut [u8], flow: &Flow, direction: usize) -> bool {
     let Some((header, transport)) = packet.split_first_chunk_mut::<HEADER_LEN>() else { return false };
     let Some(transport) = transport.first_chunk_mut::<{ wire::udp::HEADER_LEN }>() else { return false };
     let mut ip = Header::new(header);
-    let plain = ip.has_no_options() && ip.is_first_fragment() && ip.protocol() == ip_proto::UDP;
+    let plain = ip.has_no_options() && ip.protocol() == ip_proto::UDP;
     if plain {
         let id = flow.rewritten(direction);
         set_addresses(&mut ip, id, flow.ip_change(direction));
@@ -139,14 +138,13 @@ fn any_udp(packet: &mut [u8], flow: &Flow, direction: usize) {
     let id = flow.rewritten(direction);
     if let Some((mut ip, transport)) = split_mut(packet) {
         set_addresses(&mut ip, id, flow.ip_change(direction));
-        if ip.is_first_fragment() {
-            set_ports(transport, id);
-            adjust_transport(ip.protocol(), transport, flow.transport_change(direction));
-        }
+        set_ports(transport, id);
+        adjust_transport(ip.protocol(), transport, flow.transport_change(direction));
     }
 }
 
-/// Rewrites a packet of a UDP flow, or of a TCP flow whose state does not matter. Returns the flow's flags afterwards.
+/// Rewrites a packet of a UDP flow, or of a TCP flow whose state does not matter. Returns the flow's flags afterwards. It has ports: later
+/// fragments belong to no flow.
 #[inline]
 pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u8 {
     if !plain_udp(packet, flow, direction) {
@@ -162,14 +160,14 @@ pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u8 {
     flags
 }
 
-/// Rewrites a packet of a TCP flow. Returns the flow's flags afterwards.
+/// The same for a packet of a TCP flow.
 #[inline]
 pub(super) fn tcp(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {
     let id = flow.rewritten(direction);
     let flags = flow.flags();
     let Some((mut ip, transport)) = split_mut(packet) else { return flags };
     set_addresses(&mut ip, id, flow.ip_change(direction));
-    if !ip.is_first_fragment() || transport.len() < TCP_MIN {
+    if transport.len() < TCP_MIN {
         return flags;
     }
     set_ports(transport, id);

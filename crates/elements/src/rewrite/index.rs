@@ -62,8 +62,8 @@ impl Bucket {
     fn first(&self, tag: u8) -> u32 {
         // Acquire: as above.
         let [first, second] = [&self.words[0], &self.words[1]].map(|word| equal(word.load(Acquire), tag));
-        // A slot that is not there counts as one behind the last.
-        let [first_at, second_at] = [first, second & (PAST - 1)].map(|bits| bits.trailing_zeros() / 8);
+        // The count behind the last tags may look like tags, of slots behind the last; so does a word without the tag.
+        let [first_at, second_at] = [first, second].map(|bits| bits.trailing_zeros() / 8);
         select_unpredictable(first != 0, first_at, FIRST as u32 + second_at)
     }
 
@@ -364,6 +364,17 @@ mod tests {
             let words = index.shards[0].read(turn).buckets.iter().flat_map(|bucket| &bucket.words);
             prop_assert!(words.into_iter().all(|word| word.load(Relaxed) == 0));
         }
+    }
+
+    /// The count of entries that went past a bucket stands where more tags would.
+    #[test]
+    fn counts_are_no_tags() {
+        let bucket = Bucket::default();
+        (0..5).for_each(|_| bucket.went_past(false));
+        assert_eq!(Home(&bucket).guess(5 << 56), u32::MAX);
+        bucket.entries[SLOTS - 1].store(7, Relaxed);
+        bucket.set_tag(SLOTS - 1, 5);
+        assert_eq!(Home(&bucket).guess(5 << 56), 7);
     }
 
     #[test]

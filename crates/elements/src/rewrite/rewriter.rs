@@ -49,7 +49,7 @@ pub(super) trait Protocol: Send + 'static {
         true
     }
 
-    /// Rewrites a packet. Returns the flow's flags afterwards.
+    /// Rewrites a packet that has a key. Returns the flow's flags afterwards.
     fn apply(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u8;
 }
 

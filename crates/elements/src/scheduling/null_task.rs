@@ -94,7 +94,7 @@ impl Element for NullTask {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run_and_read;
+    use crate::testing::{run, run_and_read};
 
     #[test]
     fn counts_and_stops() {
@@ -106,5 +106,17 @@ mod tests {
             run_and_read("t :: NullTask(LIMIT 3, ACTIVE false); Script(wait 1, stop)", &["t.count"]),
             ["0"]
         );
+    }
+
+    /// Handlers about a task are there where a task is. What is checked before elements are initialised may be about one that comes.
+    #[test]
+    fn only_tasks_have_handlers_of_tasks() {
+        let config = "HandlerTask(t.scheduled true); Idle -> c :: Counter -> Discard; t :: NullTask(LIMIT 1);
+             s :: TimedSource -> Discard; ScheduleInfo(s 2); Script(write c.scheduled true, stop)";
+        let handlers = ["c.scheduled", "c.runs", "s.tickets", "s.home_thread"];
+        let missing = handlers.map(|name| format!("error: no '{name}' read handler"));
+        assert_eq!(run_and_read(config, &handlers), missing);
+        assert_eq!(run_and_read(config, &["t.tickets", "t.home_thread"]), ["1024", "0"]);
+        assert!(run(config).contains("no 'c.scheduled' write handler"));
     }
 }

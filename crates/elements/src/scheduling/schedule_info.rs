@@ -25,9 +25,7 @@
 //! # See also
 //! StaticThreadSched, StrideSched
 
-use router::{
-    Activity, Call, Class, Config, ConfigError, Cx, DEFAULT_TICKETS, Element, Info, MAX_TICKETS, Residency,
-};
+use router::{Call, Class, Config, ConfigError, Cx, DEFAULT_TICKETS, Element, Info, MAX_TICKETS, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ScheduleInfo", create)
@@ -104,12 +102,7 @@ impl Element for ScheduleInfo {
             return Ok(());
         }
         let all = all(&info);
-        let has_task = |node: &router::Node| match node.class.activity {
-            Activity::Never => false,
-            Activity::IfPullInput => node.inputs.first().is_some_and(|port| !port.push),
-            Activity::Always | Activity::PerWorker => true,
-        };
-        for (element, node) in info.nodes.iter().enumerate().filter(|(_, node)| has_task(node)) {
+        for (element, node) in info.nodes.iter().enumerate().filter(|(element, _)| info.has_task(*element)) {
             if let Some(parameter) = parameter(&all, &node.name) {
                 let tickets = (f64::from(DEFAULT_TICKETS) * parameter).round() as u32; // saturates
                 let own = node.name.rsplit('/').next().unwrap_or(&node.name);

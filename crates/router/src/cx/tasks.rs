@@ -7,6 +7,7 @@ use crate::ready::{Awaited, Interest};
 use crate::sched::TaskAccount;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// Runs of a task that are made one by one, whatever the vector.
@@ -56,6 +57,7 @@ impl Cx<'_> {
             None => {
                 let task = self.core.scheduler.add(element as u32);
                 self.core.tasks[element] = Some(task);
+                self.core.info.has_task[element].store(true, Relaxed);
                 task
             }
         }

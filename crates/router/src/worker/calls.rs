@@ -147,7 +147,9 @@ impl Running<'_> {
         match reply {
             Reply::Thread(sender) => reconfigure(config, sender),
             reply => {
-                reconfigure(config, std::sync::mpsc::channel().0);
+                // Nobody listens, from the start: then it is said aloud what is wrong.
+                let (sender, _) = std::sync::mpsc::channel();
+                reconfigure(config, sender);
                 self.deliver(reply, Ok(String::new()));
             }
         }

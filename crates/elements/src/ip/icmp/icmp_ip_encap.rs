@@ -27,17 +27,17 @@
 //! # See also
 //! ICMPPingEncap, ICMPError
 
+use super::super::numbers::{IcmpType, icmp_code};
 use super::encap::IcmpEncap;
 use router::{Class, Config, ConfigError, Element, PerPacket};
 use std::net::Ipv4Addr;
-use wire::describe;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ICMPIPEncap", create).doc(include_str!("icmp_ip_encap.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut src, mut dst, mut identifier) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED, 0u16);
-    let (mut kind, mut code) = (String::new(), "0".to_owned());
+    let (mut kind, mut code) = (IcmpType::default(), "0".to_owned());
     config
         .args()
         .required("SRC", &mut src)
@@ -46,12 +46,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .positional("CODE", &mut code)
         .keyword("IDENTIFIER", &mut identifier)
         .finish()?;
-    let number = describe::icmp_type(&kind)
-        .map(i128::from)
-        .or_else(|| router::parse_integer(&kind))
-        .ok_or_else(|| format!("TYPE: parse error: ICMP type expected, not '{kind}'"))?;
-    let kind = u8::try_from(number).map_err(|_| "invalid TYPE")?;
-    let code = describe::icmp_code(kind, &code).ok_or("invalid CODE")?;
+    let kind = kind.octet().ok_or("invalid TYPE")?;
+    let code = icmp_code(kind, &code).ok_or("invalid CODE")?;
     Ok(Box::new(PerPacket(IcmpEncap::new(src, dst, [kind, code], identifier))))
 }
 

@@ -26,11 +26,11 @@
 //! # See also
 //! ForceIP, SetICMPChecksum, CheckICMPHeader
 
+use super::super::numbers::{IcmpType, icmp_code};
 use super::force::BadLengths;
 use super::message::Message;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
-use wire::describe;
 use wire::icmpv4::{self, Header};
 
 /// The class.
@@ -43,16 +43,17 @@ struct ForceIcmp {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut kind, mut code) = (None::<String>, None::<String>);
+    let (mut kind, mut code) = (None::<IcmpType>, None::<String>);
     config.args().positional("TYPE", &mut kind).positional("CODE", &mut code).finish()?;
     let kind = match kind {
-        Some(name) => Some(describe::icmp_type(&name).ok_or("ICMP type must be between 0 and 255")?),
+        Some(kind) => Some(kind.octet().ok_or("ICMP type must be between 0 and 255")?),
         None => None,
     };
     let code = match code {
         Some(name) => {
-            let code = kind.and_then(|kind| describe::icmp_code(kind, &name));
-            Some(code.or_else(|| name.parse().ok()).ok_or("argument 2 takes ICMP code")?)
+            // No code has a name without a type.
+            let code = kind.map_or_else(|| name.parse().ok(), |kind| icmp_code(kind, &name));
+            Some(code.ok_or("argument 2 takes ICMP code")?)
         }
         None => None,
     };
@@ -106,7 +107,9 @@ mod tests {
         assert_eq!(seen("unreachable, port"), [(3, 3); 40]);
         assert_eq!(seen("8, 0"), [(8, 0); 40]);
         assert!(seen("").iter().all(|&(kind, code)| (kind, code) == (0xee, 0xee) || kind < 20 && code < 20));
-        assert!(errors("Idle -> ForceICMP(nothing, 0) -> Discard").contains("ICMP type must be between"));
+        assert_eq!(seen("0x8, CODE 011"), [(8, 9); 40]);
+        assert!(errors("Idle -> ForceICMP(nothing, 0) -> Discard").contains("TYPE: parse error"));
+        assert!(errors("Idle -> ForceICMP(256, 0) -> Discard").contains("ICMP type must be between"));
         assert!(errors("Idle -> ForceICMP(echo, host) -> Discard").contains("argument 2 takes ICMP code"));
     }
 

@@ -1,0 +1,308 @@
+//! Where a packet's headers start, and the bytes from there on. Positions are offsets from the start of the data, negative where a header was
+//! stripped.
+
+use super::{Packet, arrays_from};
+use crate::arena::Class;
+use std::hint::cold_path;
+
+/// Bytes of the data area of the smallest buffers.
+const LEAST_ROOM: usize = Class::Small.room();
+const _: () = assert!(LEAST_ROOM <= Class::Large.room());
+
+/// Bytes of a header beyond which its end is not near its start; no header of IP is longer.
+const NEAR: usize = 64;
+
+impl Packet {
+    #[inline]
+    fn position(&self, stored: u16) -> Option<isize> {
+        (stored != 0).then(|| stored as isize - 1 - self.meta().start as isize)
+    }
+
+    /// An offset from the start of the data as it is stored, if it fits. In front of the buffer it is 0 or a huge number.
+    #[inline]
+    fn absolute(&self, offset: isize) -> usize {
+        (self.meta().start as isize).wrapping_add(offset).wrapping_add(1) as usize
+    }
+
+    #[inline]
+    fn stored(&self, offset: isize) -> u16 {
+        u16::try_from(self.absolute(offset)).unwrap_or(0)
+    }
+
+    /// Where the link-layer header starts, if known.
+    #[inline]
+    pub fn mac_offset(&self) -> Option<isize> {
+        self.position(self.meta().mac)
+    }
+
+    /// Where the network header starts, if known.
+    #[inline]
+    pub fn network_offset(&self) -> Option<isize> {
+        self.position(self.meta().network)
+    }
+
+    /// Where the transport header starts, if known.
+    #[inline]
+    pub fn transport_offset(&self) -> Option<isize> {
+        self.position(self.meta().transport)
+    }
+
+    /// Says where the link-layer header starts.
+    #[inline]
+    pub fn set_mac_offset(&mut self, offset: isize) {
+        self.meta_mut().mac = self.stored(offset);
+    }
+
+    /// Says where the network header and the transport header start, `header_len` bytes apart.
+    #[inline]
+    pub fn set_network(&mut self, offset: isize, header_len: usize) {
+        if !self.set_near_network(offset, header_len) {
+            let network = self.absolute(offset);
+            self.set_network_far(network, network.wrapping_add(header_len));
+        }
+    }
+
+    /// Says that the data starts with a link-layer header of `header_len` bytes, and that the network header lies behind it, with a transport
+    /// header of which nothing is known yet at the same place.
+    #[inline]
+    pub fn set_frame(&mut self, header_len: usize) {
+        let link = self.absolute(0);
+        if header_len > NEAR || link > usize::from(u16::MAX) - NEAR {
+            return self.set_frame_far(header_len);
+        }
+        let (m, network) = (self.meta_mut(), (link + header_len) as u16);
+        (m.mac, m.network, m.transport) = (link as u16, network, network);
+    }
+
+    #[cold]
+    fn set_frame_far(&mut self, header_len: usize) {
+        self.set_mac_offset(0);
+        self.set_network(header_len as isize, 0);
+    }
+
+    /// As [`Self::set_network`] where one comparison tells that both positions fit, which they nearly always do. False, and nothing changed, where
+    /// it doesn't: for those who keep all they need in registers as long as nothing is called.
+    #[inline]
+    #[must_use]
+    pub fn set_near_network(&mut self, offset: isize, header_len: usize) -> bool {
+        let network = self.absolute(offset);
+        if header_len > NEAR || network > usize::from(u16::MAX) - NEAR {
+            cold_path();
+            return false;
+        }
+        let m = self.meta_mut();
+        (m.network, m.transport) = (network as u16, (network + header_len) as u16);
+        true
+    }
+
+    /// Stores positions of which one may not fit, or both.
+    #[cold]
+    fn set_network_far(&mut self, network: usize, transport: usize) {
+        let [network, transport] = [network, transport].map(|place| u16::try_from(place).unwrap_or(0));
+        (self.meta_mut().network, self.meta_mut().transport) = (network, transport);
+    }
+
+    /// Forgets where the link-layer header starts.
+    #[inline]
+    pub fn clear_mac(&mut self) {
+        self.meta_mut().mac = 0;
+    }
+
+    /// Forgets where the network and transport headers start.
+    #[inline]
+    pub fn clear_network(&mut self) {
+        (self.meta_mut().network, self.meta_mut().transport) = (0, 0);
+    }
+
+    /// Says where the transport header starts.
+    #[inline]
+    pub fn set_transport_offset(&mut self, offset: isize) {
+        self.meta_mut().transport = self.stored(offset);
+    }
+
+    /// As [`Self::push_arrays`]; the first `N` bytes become the network header, and the transport header starts behind them.
+    /// `None`, and nothing changed, also if the data would have to move for that, or if it lies too far behind in a large buffer: see
+    /// [`Self::push`] and [`Self::set_network`].
+    #[inline]
+    #[must_use]
+    pub fn push_network<const N: usize, const M: usize>(&mut self) -> Option<(&mut [u8; N], &mut [u8; M])> {
+        const { assert!(N < NEAR && N + M <= u16::MAX as usize) };
+        let start = self.meta().start.wrapping_sub((N + M) as u32);
+        // One comparison tells that there is as much headroom, and that both positions fit.
+        if start > u32::from(u16::MAX) - NEAR as u32 {
+            cold_path();
+            return None;
+        }
+        let m = self.meta_mut();
+        (m.start, m.network, m.transport) = (start, start as u16 + 1, start as u16 + 1 + N as u16);
+        // SAFETY: `start` was lowered by no more than there was in front of the data, or it would have wrapped around.
+        Some(unsafe { self.arrays_at(start) })
+    }
+
+    /// The bytes from a position (possibly in front of the data) to the end of the data.
+    #[inline]
+    fn tail_at(&self, stored: u16) -> Option<&[u8]> {
+        let m = self.meta();
+        let at = (stored as u32).checked_sub(1)?;
+        if at > m.end {
+            return None;
+        }
+        // SAFETY: `at <= end <= room`: the range lies within the data area, which is initialised and owned.
+        Some(unsafe { std::slice::from_raw_parts(self.room_ptr().add(at as usize), (m.end - at) as usize) })
+    }
+
+    #[inline]
+    fn tail_mut_at(&mut self, stored: u16) -> Option<&mut [u8]> {
+        let end = self.meta().end;
+        let at = (stored as u32).checked_sub(1)?;
+        if at > end {
+            return None;
+        }
+        // SAFETY: as in `tail_at`, and `&mut self` makes the access exclusive.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.room_ptr().add(at as usize), (end - at) as usize) })
+    }
+
+    /// All bytes from the link-layer header to the end of the data.
+    #[inline]
+    pub fn mac(&self) -> Option<&[u8]> {
+        self.tail_at(self.meta().mac)
+    }
+
+    /// The same, writable.
+    #[inline]
+    pub fn mac_mut(&mut self) -> Option<&mut [u8]> {
+        self.tail_mut_at(self.meta().mac)
+    }
+
+    /// All bytes from the network header to the end of the data.
+    #[inline]
+    pub fn network(&self) -> Option<&[u8]> {
+        self.tail_at(self.meta().network)
+    }
+
+    /// The same, writable.
+    #[inline]
+    pub fn network_mut(&mut self) -> Option<&mut [u8]> {
+        self.tail_mut_at(self.meta().network)
+    }
+
+    /// All bytes from the network header to the end of the data, if the transport header starts `N` bytes behind it. The same as
+    /// [`Self::network`] where [`Self::network_header_len`] is `N`, in half of the instructions.
+    #[inline]
+    pub fn network_of<const N: usize>(&self) -> Option<&[u8]> {
+        if self.has_network_of::<N>() { self.network() } else { None }
+    }
+
+    /// The same as an array of `W` bytes, and how many of them are the packet's, at least `least`: for whoever would ask with each look whether
+    /// the packet is as long. It may be longer than `W`; if it is shorter, the rest is whatever the buffer has there. `None` if the
+    /// packet has fewer than `least` bytes there, or the buffer fewer than `W`.
+    #[inline]
+    pub fn wide_network_of<const N: usize, const W: usize>(&self, least: u32) -> Option<(&[u8; W], usize)> {
+        let [network, transport] = [self.meta().network, self.meta().transport].map(u32::from);
+        // Positions are stored plus one; what is not set becomes larger than all.
+        if network + N as u32 == transport { self.wide_at(network.wrapping_sub(1), least) } else { None }
+    }
+
+    /// All bytes from the network header on as [`Self::wide_network_of`] has them, wherever the transport header starts.
+    #[inline]
+    pub fn wide_network<const W: usize>(&self, least: u32) -> Option<(&[u8; W], usize)> {
+        self.wide_at(u32::from(self.meta().network).wrapping_sub(1), least)
+    }
+
+    /// The data as [`Self::wide_network_of`] has it.
+    #[inline]
+    pub fn wide_data<const W: usize>(&self, least: u32) -> Option<(&[u8; W], usize)> {
+        self.wide_at(self.meta().start, least)
+    }
+
+    #[inline]
+    fn wide_at<const W: usize>(&self, at: u32, least: u32) -> Option<(&[u8; W], usize)> {
+        const { assert!(W <= LEAST_ROOM) };
+        if at > (LEAST_ROOM - W) as u32 {
+            cold_path();
+            return None;
+        }
+        // One comparison tells if it is less, or even less than nothing.
+        let len = i64::from(self.meta().end) - i64::from(at);
+        if len < i64::from(least) {
+            return None;
+        }
+        // SAFETY: every buffer has a data area of at least `LEAST_ROOM` bytes, so `W` bytes from `at` on lie within. They are initialised (fresh
+        // mappings are zero) and owned, whether they are data or not.
+        Some((unsafe { &*self.room_ptr().add(at as usize).cast::<[u8; W]>() }, len as usize))
+    }
+
+    /// The network header and `M` bytes behind it, writable, if the transport header starts `N` bytes behind the network header, and all of them are
+    /// there.
+    #[inline]
+    pub fn network_arrays_mut<const N: usize, const M: usize>(
+        &mut self,
+    ) -> Option<(&mut [u8; N], &mut [u8; M])> {
+        const { assert!(0 < N && N + M <= u16::MAX as usize) };
+        if !self.has_network_of::<N>() {
+            cold_path();
+            return None;
+        }
+        let front = self.network_reaching(N + M)?;
+        // SAFETY: `N + M` bytes from there are data; the borrow of `self` makes the access exclusive.
+        Some(unsafe { arrays_from(front) })
+    }
+
+    /// The first `N` bytes from the network header on, if they are all there.
+    #[inline]
+    pub fn network_array<const N: usize>(&self) -> Option<&[u8; N]> {
+        // SAFETY: `N` bytes from there are data, which is initialised and owned.
+        self.network_reaching(N).map(|front| unsafe { &*front.cast::<[u8; N]>() })
+    }
+
+    /// The same, writable.
+    #[inline]
+    pub fn network_array_mut<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+        // SAFETY: as in `network_array`, and `&mut self` makes the access exclusive.
+        self.network_reaching(N).map(|front| unsafe { &mut *front.cast::<[u8; N]>() })
+    }
+
+    /// Where the network header starts, if there are so many bytes from there to the end of the data; not more than 65,535.
+    #[inline]
+    fn network_reaching(&self, bytes: usize) -> Option<*mut u8> {
+        let (network, end) = (u32::from(self.meta().network), self.meta().end);
+        // Positions are stored plus one.
+        if network == 0 || network + bytes as u32 - 1 > end {
+            cold_path();
+            return None;
+        }
+        // SAFETY: `network` is not 0 but one more than an offset that is not beyond the end of the data. One byte in front of the data area is
+        // the metadata. Taken off first: then the compiler sees that what comes out isn't null, and doesn't ask.
+        Some(unsafe { self.room_ptr().sub(1).add(network as usize) })
+    }
+
+    /// Whether the network header is known, and the transport header `N` bytes behind it.
+    #[inline]
+    fn has_network_of<const N: usize>(&self) -> bool {
+        const { assert!(N <= u16::MAX as usize) };
+        let m = self.meta();
+        m.network != 0 && u32::from(m.network) + N as u32 == u32::from(m.transport)
+    }
+
+    /// All bytes from the transport header to the end of the data.
+    #[inline]
+    pub fn transport(&self) -> Option<&[u8]> {
+        self.tail_at(self.meta().transport)
+    }
+
+    /// The same, writable.
+    #[inline]
+    pub fn transport_mut(&mut self) -> Option<&mut [u8]> {
+        self.tail_mut_at(self.meta().transport)
+    }
+
+    /// Bytes of the network header, where both positions are known.
+    #[inline]
+    pub fn network_header_len(&self) -> Option<usize> {
+        let m = self.meta();
+        if m.network == 0 || m.transport < m.network {
+            return None;
+        }
+        Some((m.transport - m.network) as usize)
+    }
+}
