@@ -1,6 +1,6 @@
 // Devices as FastClick names them, which may be missing.
 f :: FromDPDKDevice(nowhere0, 0, true, ALLOW_NONEXISTENT true, VERBOSE 99, N_QUEUES -1, RSS_AGGREGATE 1, PAINT_QUEUE true, NDESC 512, MAC 0:0:0:0:0:1, PAUSE none,
-  MAXTHREADS 1, THREADOFFSET 0, NUMA false, ACTIVE 1, MODE rss) -> a :: Counter -> Discard;
+  MAXTHREADS 1, THREADOFFSET 0, NUMA false, PREFETCH_SECOND 1, ACTIVE 1, MODE rss) -> a :: Counter -> Discard;
 n :: FromNetmapDevice(netmap:nowhere0, PROMISC false, BURST 16, METHOD NETMAP, ALLOW_NONEXISTENT true) -> Discard;
 FromDPDKDevice(0, METHOD DPDK, MODE flow_dir, FLOW_DIR_RULES_FILE rules, SLEEP_MODE no_sleep, MINTHREADS 2, VLAN_STRIP true, LRO false, ALLOW_NONEXISTENT true) -> Idle
   -> ToDPDKDevice(0, SET_VLAN false, ALLOW_NONEXISTENT true);
@@ -8,6 +8,7 @@ XDPFromDevice(nowhere0, MODE skb, PROG xdpallrx, LOAD true, VNI 0, TRACE false, 
 FromXDP(nowhere0, ALLOW_NONEXISTENT true) -> ToXDP(nowhere0, ALLOW_NONEXISTENT true);
 FromDPDKDeviceXCHG(0, ALLOW_NONEXISTENT true) -> v :: AggregateCounterVector(MASK 511) -> ToDPDKDeviceXCHG(0, ALLOW_NONEXISTENT true);
 d :: DeviceBalancer(DEV f, METHOD rsspp, VERBOSE 0, TIMER 1000, STARTCPU 4, RSSCOUNTER v, AUTOSCALE 0, CYCLES queue, TARGET balance);
+DeviceBalancer(DEV f, METHOD pianorss, TARGET 0.75, LOAD 0.90, RSSCOUNTER v, CYCLES realcpu, MIN_MOVEMENT 1, CONFIG rules);
 InfiniteSource(LIMIT 3) -> t :: ToDPDKDevice(0, BLOCKING true, BURST 32, VERBOSE 99, IQUEUE 1024, TCO 1, ALLOC true, TIMEOUT 0, ALLOW_NONEXISTENT true);
 InfiniteSource(LIMIT 2) -> Queue -> u :: ToNetmapDevice(nowhere0, METHOD NETMAP, ALLOW_NONEXISTENT true);
 w :: Script(write f.active false, print $(f.active), wait 1, print $(t.count) $(t.dropped), print $(f.xstats rx_bytes)$(f.xstats rx_good_packets), read f.xstats frog, stop);

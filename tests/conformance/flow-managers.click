@@ -1,7 +1,7 @@
 // A flow manager tells flows apart, by addresses, protocol and ports; elements behind it keep something of each. Every name of it finds the same flows.
 s :: FromIPSummaryDump($DIR/in, STOP false, CHECKSUM true) -> t :: Tee(9);
 t[0] -> a :: FlowIPManager(100, TIMEOUT 2) -> c :: FlowCounter -> StoreFlowID(28) -> Strip(28) -> Print(id, 8) -> Queue -> Unqueue -> d :: FlowCounter -> Discard;
-t[1] -> FlowIPManagerIMP -> c1 :: FlowCounter -> Discard;
+t[1] -> FlowIPManagerIMP(GROUPS 512, LF true, NCHECK 100) -> c1 :: FlowCounter -> Discard;
 t[2] -> FlowIPManagerMP(CAPACITY 4) -> c2 :: FlowCounter -> Discard;
 // There is room for two flows only; packets of the third are dropped.
 t[3] -> e :: FlowIPManagerSpinlock(2, CACHE 1, VERBOSE 0) -> c3 :: FlowCounter -> Discard;

@@ -35,6 +35,10 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use RandomSample", &["RandomLossage", "ProbSampler", "ProbSplitter", "SplitFirst"]),
     ("use RandomBitErrors", &["RandomError"]),
     ("use RatedSplitter or Meter", &["RatedSampler", "PacketMeter"]),
+    (DHCP, &["CheckDHCPMsg", "LeasePool", "LeaseTable"]),
+    ("there are no elements for GRE; use FromDevice and ToDevice with an interface of the kernel's ('ip link add type gretap')",
+        &["CheckGREHeader", "GREEncap", "StripGREHeader"]),
+    ("use IPRewriter", &["VanillaIPRewriter"]),
     ("use Shaper", &["PacketShaper", "PacketShaper2", "OldShaper"]),
     ("use BandwidthShaper", &["OldBandwidthShaper"]),
     ("use HashSwitch", &["HashDemux"]),
@@ -98,6 +102,7 @@ const CLASSES: &[(&str, &[&str])] = &[
 /// Advice for families of classes, by how their names begin.
 const FAMILIES: &[(&str, &str)] = &[
     ("CTX", CONTEXTS),
+    ("DHCP", DHCP),
     ("DPDK", DEVICE),
     ("DSR", WIRELESS),
     ("Flow", FLOWS),
@@ -106,6 +111,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("IPsec", IPSEC),
     ("Netmap", DEVICE),
     ("Radiotap", WIRELESS),
+    ("SNMP", "use MetricsSocket, or read handlers through ControlSocket"),
     ("SR2", WIRELESS),
     ("SR", WIRELESS),
     ("Wep", WIRELESS),
@@ -114,6 +120,8 @@ const FAMILIES: &[(&str, &str)] = &[
 
 const DEVICE: &str = "use FromDevice and ToDevice, which take AF_XDP sockets or packet sockets, or FromDump and ToDump for files";
 const CONTEXTS: &str = "use CTXManager, CTXDispatcher, CTXIDSMatcher or WordMatcher";
+const DHCP: &str =
+    "there are no elements for DHCP; let a server or client use an interface of FromHost or KernelTap";
 const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowNAPTLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
 const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
 const MEASURE: &str = "use SetCycleCount and CycleCountAccum, or RoundTripCycleCount, or measure the program with 'clique run --time' or perf(1)";
@@ -183,8 +191,8 @@ mod tests {
     fn advice_names_classes() {
         let known = known();
         let other = [
-            "BIER", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY", "Click's", "IP6",
-            "Click",
+            "BIER", "DHCP", "GRE", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY",
+            "Click's", "IP6", "Click",
         ];
         let advice =
             CLASSES.iter().map(|(advice, _)| *advice).chain(FAMILIES.iter().map(|(_, advice)| *advice));

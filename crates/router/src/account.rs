@@ -57,7 +57,14 @@ pub struct Account {
     until_ns: Option<i64>,
     /// Whether the last turn dispatched something.
     worked: bool,
+    /// What share of the last span of time the worker was busy.
+    pub load: f64,
+    /// When the span that `load` is next of began, and `busy_ns` then.
+    span: (i64, u64),
 }
+
+/// Nanoseconds of which `load` is, at least.
+const SPAN_NS: i64 = 100_000_000;
 
 impl Account {
     /// A turn begins, or sleep: what has passed since then is the last turn's.
@@ -65,6 +72,17 @@ impl Account {
     pub(crate) fn pass(&mut self, now_ns: i64) {
         let ns = self.since(now_ns);
         *if self.worked { &mut self.busy_ns } else { &mut self.idle_ns } += ns;
+        if now_ns - self.span.0 >= SPAN_NS {
+            self.begin_span(now_ns);
+        }
+    }
+
+    /// A span of time is over, and the next one begins.
+    #[cold]
+    fn begin_span(&mut self, now_ns: i64) {
+        let (since, busy_ns) = self.span;
+        self.load = (self.busy_ns - busy_ns) as f64 / (now_ns - since) as f64;
+        self.span = (now_ns, self.busy_ns);
     }
 
     /// A turn is over that has made so many dispatches.
@@ -107,6 +125,19 @@ mod tests {
         account.pass(1_570);
         assert_eq!((account.busy_ns, account.idle_ns, account.asleep_ns), (50, 20, 500));
         assert_eq!((account.turns, account.idle_turns, account.sleeps, account.dispatches), (3, 1, 1, 6));
+    }
+
+    /// The load is the share of the last span that was busy.
+    #[test]
+    fn load_is_of_the_last_span() {
+        let mut account = Account::default();
+        for (from, dispatches, load) in
+            [(SPAN_NS, 1, 0.0), (SPAN_NS * 3 / 2, 0, 0.0), (SPAN_NS * 2, 1, 0.5), (SPAN_NS * 3, 0, 1.0)]
+        {
+            account.pass(from);
+            account.turned(dispatches);
+            assert_eq!(account.load, load, "{from}");
+        }
     }
 
     #[test]

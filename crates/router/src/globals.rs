@@ -1,5 +1,6 @@
 //! Handlers that belong to no element, and those that every element has.
 
+use crate::account::Account;
 use crate::class::Residency;
 use crate::control::{Access, Call};
 use crate::cx::Cx;
@@ -23,7 +24,26 @@ const GLOBAL: &[(&str, bool, bool)] = &[
     ("timewarp", true, false),
     ("workers", true, false),
     ("rcu", true, false),
+    ("load", true, false),
+    ("useful_kcycles", true, false),
 ];
+
+/// The global handlers that each worker answers for itself. They take a worker's number.
+const OF_WORKERS: [&str; 2] = ["load", "useful_kcycles"];
+
+/// The name, if each worker answers for itself.
+pub(crate) fn of_workers(name: &str) -> Option<&'static str> {
+    OF_WORKERS.into_iter().find(|known| *known == name)
+}
+
+/// What a worker answers. A cycle counts as a nanosecond, as TSCClock has it.
+pub(crate) fn of_worker(account: &Account, name: &str) -> String {
+    match name {
+        // No more digits than there is sense in.
+        "load" => ((account.load * 1e6).round() / 1e6).to_string(),
+        _ => (account.busy_ns / 1000).to_string(),
+    }
+}
 
 /// The global handler that takes a new configuration. There is none unless the program allows it.
 pub(crate) const HOTCONFIG: &str = "hotconfig";
@@ -164,7 +184,8 @@ pub(crate) fn resolve<'a>(info: &Info, call: &'a Call) -> Result<Target<'a>, Str
 fn able(info: &Info, target: Target<'_>, reads: bool) -> (bool, bool) {
     match target {
         Target::Global(name) => {
-            (GLOBAL.iter().any(|&(known, r, w)| known == name && if reads { r } else { w }), false)
+            let fits = GLOBAL.iter().any(|&(known, r, w)| known == name && if reads { r } else { w });
+            (fits, of_workers(name).is_some())
         }
         Target::Element(element, Of::Common(name), _) => {
             let writable = TASK.iter().any(|&(known, write)| known == name && write);
@@ -211,7 +232,9 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
         (Access::Read, "requirements") => {
             Ok(info.graph.requirements.iter().map(|r| format!("{}\n{}\n", r.kind, r.value)).collect())
         }
-        (Access::Read, "handlers") => Ok(globals(info).map(|&(name, r, w)| line(name, r, w, "")).collect()),
+        (Access::Read, "handlers") => Ok(globals(info)
+            .map(|&(name, r, w)| line(name, r, w, if of_workers(name).is_some() { "+" } else { "" }))
+            .collect()),
         (Access::Read, "workers") => Ok(format!("{}\n", info.mailboxes.len())),
         (Access::Read, "rcu") => Ok(rcu::Domain::global().stats().to_string()),
         (Access::Read, "timewarp") => {

@@ -32,6 +32,8 @@ pub enum Merge {
     Sum,
     /// One after the other.
     Concatenate,
+    /// One after the other, with spaces between.
+    Words,
     /// Lines of a number, a tab and a label: the numbers of each label added up, labels in order of appearance.
     Tally,
 }
@@ -51,6 +53,7 @@ impl Merge {
             match self {
                 Merge::First | Merge::Tally => {}
                 Merge::Concatenate => merged.push_str(&value),
+                Merge::Words => merged.extend([" ", &value]),
                 Merge::Sum => {
                     if let Some(sum) = add(&merged, &value) {
                         merged = sum;
@@ -324,6 +327,7 @@ mod tests {
         assert_eq!(merge(Merge::Sum, &["0.5", "1"]).as_deref(), Ok("1.5"));
         assert_eq!(merge(Merge::First, &["a", "b"]).as_deref(), Ok("a"));
         assert_eq!(merge(Merge::Concatenate, &["a\n", "b\n"]).as_deref(), Ok("a\nb\n"));
+        assert_eq!(merge(Merge::Words, &["1", "0.5"]).as_deref(), Ok("1 0.5"));
         let tallied = merge(Merge::Tally, &["1\tx\n2\ty\n", "", "3\ty\n4\tz\n"]);
         assert_eq!(tallied.as_deref(), Ok("1\tx\n5\ty\n4\tz\n"));
         assert_eq!(Merge::Sum.apply(vec![Ok("1".into()), Err("no".into())]), Err("no".into()));

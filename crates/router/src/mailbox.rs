@@ -11,6 +11,8 @@ pub(crate) enum Message {
     Request { call: Call, reply: Reply },
     /// The part of another worker's call that concerns this worker's instance.
     Part { element: usize, handler: Of, access: Access, argument: String, reply: Reply },
+    /// The part of a global handler that each worker answers for itself.
+    Own { name: &'static str, reply: Reply },
     /// The answer of worker `from` to such a part.
     Answer { call: u64, from: usize, result: Result<String, String> },
     /// A request for this worker's state.

@@ -282,6 +282,8 @@ fn global_handlers() {
         timewarp	r
         workers	r
         rcu	r
+        load	r+
+        useful_kcycles	r+
     "#]],
     );
 }

@@ -31,8 +31,8 @@
 //! - `CAPACITY` (integer, default 65536): flows that there is room for. Workers have equal parts, rounded up to a power of two.
 //! - `TIMEOUT` (integer, default 0): seconds; 0 means that flows never end.
 //! - `RECYCLE_INTERVAL` (seconds, default 1): how often to look for flows whose time is over.
-//! - `RESERVE`, `VERBOSE`, `CACHE`: FastClick's; accepted. So are FlowIPManagerBucket's `GROUPS` (integer, default 512), `DEF_THREAD`, `MARK`
-//!   and `DO_MIGRATION`.
+//! - `RESERVE`, `VERBOSE`, `CACHE`, `LF`: FastClick's; accepted. So are FlowIPManagerBucket's `GROUPS` (integer, default 512), `DEF_THREAD`, `MARK`
+//!   and `DO_MIGRATION`, and keywords `GROUPS` and `NCHECK`, which FlowIPManager and FlowIPManager_DPDK have in other versions of FastClick.
 //!
 //! # Handlers
 //! - `count` (read): flows that there are.
@@ -131,7 +131,8 @@ pub(super) struct Manager {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut settings = Settings::default();
-    let (mut reserve, mut verbose, mut cache) = (0u32, 0u32, true);
+    let (mut reserve, mut verbose, mut cache, mut lock_free) = (0u32, 0u32, true, false);
+    let (mut groups, mut checks) = (512u32, 0u32);
     config
         .args()
         .positional("CAPACITY", &mut settings.capacity)
@@ -140,6 +141,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("RECYCLE_INTERVAL", &mut settings.interval)
         .keyword("VERBOSE", &mut verbose)
         .keyword("CACHE", &mut cache)
+        .keyword("LF", &mut lock_free)
+        .keyword("GROUPS", &mut groups)
+        .keyword("NCHECK", &mut checks)
         .finish()?;
     Ok(Box::new(PerPacket(Manager::new(config, settings, false)?)))
 }

@@ -12,13 +12,13 @@
 //! # Arguments
 //! - `METHOD` (word): `rss`, `rsspp`, `pianorss`, `metron` or `traditional`.
 //! - `DEV` (element): what receives: FromDevice, FromDPDKDevice and the like.
-//! - `TARGET` (word, default load): `load` or `balance`.
+//! - `TARGET` (word, default load): `load` or `balance`; or a number, as in the version of FastClick of the paper on RSS++.
 //! - `CYCLES` (word, default cycles): `cycles`, `cyclesqueue`, `cpu`, `queue` or `realcpu`.
 //! - `RSSCOUNTER` (element): with METHOD rsspp, an AggregateCounterVector; required then.
 //! - `MANAGER` (element): a flow manager.
 //! - `ACTIVE` (boolean, default true), `AUTOSCALE` (boolean, default false): what the handlers say.
 //! - `CORE_OFFSET`, `TIMER`, `TIMER_MAX`, `CPUS`, `STARTCPU`, `UNDERLOAD`, `OVERLOAD`, `VERBOSE`, `RETA_SIZE`, `MARK`, `GROUP`, `TARGET_LOAD`,
-//!   `IMBALANCE_ALPHA`, `IMBALANCE_THRESHOLD`, `DANCER`, `NUMA`: accepted.
+//!   `IMBALANCE_ALPHA`, `IMBALANCE_THRESHOLD`, `DANCER`, `NUMA`: accepted. So are that version's `LOAD`, `MIN_MOVEMENT` and `CONFIG`.
 //!
 //! # Handlers
 //! - `active`, `autoscale` (read, write): the arguments.
@@ -43,7 +43,7 @@ pub(crate) const CLASS: Class = Class::new("DeviceBalancer", create)
 const METHODS: [&str; 5] = ["rss", "rsspp", "pianorss", "metron", "traditional"];
 const CYCLES: [&str; 5] = ["cycles", "cyclesqueue", "cpu", "queue", "realcpu"];
 /// Arguments that mean nothing here.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 19] = [
     "CORE_OFFSET",
     "TIMER",
     "TIMER_MAX",
@@ -60,6 +60,9 @@ const OTHERS: [&str; 16] = [
     "IMBALANCE_THRESHOLD",
     "DANCER",
     "NUMA",
+    "LOAD",
+    "MIN_MOVEMENT",
+    "CONFIG",
 ];
 
 struct DeviceBalancer {
@@ -108,7 +111,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         }
         _ => {}
     }
-    if target != "load" && target != "balance" {
+    if target != "load" && target != "balance" && target.parse::<f64>().is_err() {
         return Err(format!("Unknown target {target}").into());
     }
     config.warn("flows stay with their workers; 'ethtool -X' says how the interface spreads them");

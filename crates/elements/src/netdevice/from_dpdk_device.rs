@@ -33,7 +33,7 @@
 //! - `VLAN_STRIP` (boolean, default false): accepted with a warning; VLAN headers stay.
 //! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MINTHREADS`, `MAXTHREADS`, `VLAN_FILTER`, `VLAN_EXTEND`, `LRO`, `JUMBO`, `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `FLOW_ISOLATE`,
 //!   `FLOW_RULES_FILE`, `FLOW_DIR_RULES_FILE`, `VF_POOLS`, `VF_VLAN`, `MAX_RSS`, `RETA_SIZE`, `RX_INTR`, `SLEEP_MODE`, `PAUSE`, `CLEAR`, `IPCO`, `TCO`,
-//!   `UCO`, `KEEPHAND`, `VERBOSE`, `PROG`, `LOAD`, `VNI`, `TRACE`: accepted.
+//!   `UCO`, `KEEPHAND`, `PREFETCH_SECOND`, `VERBOSE`, `PROG`, `LOAD`, `VNI`, `TRACE`: accepted.
 //!   Each worker receives, and packets of a flow go to one worker.
 //!
 //! # Handlers
@@ -84,7 +84,7 @@ pub(crate) const FROM_XDP: Class = Class { name: "FromXDP", ..XDP };
 /// Bytes of a frame, at most.
 const SNAPLEN: usize = 2046;
 /// Arguments that mean nothing here.
-const OTHERS: [&str; 35] = [
+const OTHERS: [&str; 36] = [
     "N_QUEUES",
     "MINQUEUES",
     "MAXQUEUES",
@@ -115,6 +115,7 @@ const OTHERS: [&str; 35] = [
     "TCO",
     "UCO",
     "KEEPHAND",
+    "PREFETCH_SECOND",
     "VERBOSE",
     "PROG",
     "LOAD",

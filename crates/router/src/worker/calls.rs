@@ -102,6 +102,9 @@ impl Running<'_> {
         let (element, handler, argument) = match globals::resolve(&info, &call) {
             Ok(globals::Target::Global(globals::HOTCONFIG)) => return self.reconfigure(call.argument, reply),
             Ok(globals::Target::Global(name)) => {
+                if let Some(name) = globals::of_workers(name) {
+                    return self.ask_workers(name, &call.argument, reply);
+                }
                 let result = globals::call(&info, name, &call);
                 return self.deliver(reply, result);
             }
@@ -137,6 +140,23 @@ impl Running<'_> {
                     reply: part,
                 });
             }
+        }
+    }
+
+    /// Asks all workers, or the one that the argument names, for their parts of a global handler.
+    fn ask_workers(&mut self, name: &'static str, argument: &str, reply: Reply) {
+        let info = self.core.info.clone();
+        let mut asked = 0..info.mailboxes.len();
+        if !argument.trim().is_empty() {
+            let one = argument.trim().parse::<usize>().ok().filter(|worker| asked.contains(worker));
+            let Some(one) = one else { return self.deliver(reply, Err(format!("no worker '{argument}'"))) };
+            asked = one..one + 1;
+        }
+        let id = self.core.next_call;
+        self.core.next_call += 1;
+        self.open.insert(id, Open { merge: Merge::Words, results: Vec::new(), missing: asked.len(), reply });
+        for mailbox in &info.mailboxes[asked] {
+            mailbox.send(Message::Own { name, reply: Reply::Worker { worker: self.core.worker, call: id } });
         }
     }
 
@@ -219,6 +239,9 @@ impl Running<'_> {
                 Message::Request { call, reply } => self.perform(call, reply),
                 Message::Part { element, handler, access, argument, reply } => {
                     self.invoke(element, handler, access, &argument, reply);
+                }
+                Message::Own { name, reply } => {
+                    self.deliver(reply, Ok(globals::of_worker(&self.core.account, name)));
                 }
                 Message::Answer { call, from, result } => self.take_answer(call, from, result),
                 Message::Survey(request) => self.survey(&request),
