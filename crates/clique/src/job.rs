@@ -172,6 +172,7 @@ impl Job {
             clock: self.setup.clock.clone(),
             seed: self.setup.seed,
             pin: self.setup.pin,
+            reconfigurable: self.reconfigure,
             ..Options::default()
         };
         if reporter.take(parsed.diagnostics) {
@@ -210,9 +211,8 @@ impl Job {
             return Ok(());
         }
         let (job, known) = (self.clone(), known.clone());
-        let requests = swaps
-            .allow(router, self.reconfigure, move |text| job.rebuild(text, &known))
-            .map_err(|error| reason(&error))?;
+        let requests =
+            swaps.allow(router, move |text| job.rebuild(text, &known)).map_err(|error| reason(&error))?;
         let say = |message: &str| console::complain(&format!("clique run: {message}\n"));
         match &self.taken {
             Some(taken) => takeover::follow(taken.clone(), move |text| requests.replace(text), say),

@@ -141,14 +141,13 @@ impl Swaps {
         self.current.clone()
     }
 
-    /// Lets the router be replaced by what `build` makes of a configuration; if `open`, its handler `hotconfig` can do so.
+    /// Lets the router be replaced by what `build` makes of a configuration, also by its handler `hotconfig` if it has that.
     ///
     /// # Errors
     /// That there is no thread to do so.
     pub(crate) fn allow(
         &self,
         router: &Router,
-        open: bool,
         build: impl Fn(String) -> Result<Router, String> + Send + 'static,
     ) -> io::Result<Requests> {
         let (sender, received) = mpsc::channel();
@@ -162,9 +161,7 @@ impl Swaps {
                         reply.send(Err(message));
                     }
                     Ok(router) => {
-                        if open {
-                            offer(&router, &again);
-                        }
+                        offer(&router, &again);
                         let (settled, done) = mpsc::channel();
                         builds.change(|state| {
                             (state.next, state.stands) = (Some(Next { router, reply, settled }), true);
@@ -179,9 +176,7 @@ impl Swaps {
             }
         };
         std::thread::Builder::new().name("hotconfig".to_owned()).spawn(serve)?;
-        if open {
-            offer(router, &requests);
-        }
+        offer(router, &requests);
         Ok(requests)
     }
 

@@ -40,6 +40,8 @@ pub struct Options {
     pub pin: Option<usize>,
     /// What elements may use.
     pub resources: Resources,
+    /// Whether there is the handler `hotconfig`, which whoever runs the router answers: see [`Router::allow_reconfigure`].
+    pub reconfigurable: bool,
 }
 
 impl Default for Options {
@@ -52,6 +54,7 @@ impl Default for Options {
             log: Log::Stderr,
             pin: None,
             resources: Resources::default(),
+            reconfigurable: false,
         }
     }
 }
@@ -313,6 +316,7 @@ fn info(
         halted: AtomicBool::new(false),
         swapping: AtomicBool::new(false),
         swaps: Swaps::default(),
+        reconfigurable: options.reconfigurable,
         reconfigure: OnceLock::new(),
         driver_manager: OnceLock::new(),
     };

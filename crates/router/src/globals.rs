@@ -53,8 +53,7 @@ pub(crate) const CLICK_VERSION: &str = "2.1";
 
 /// The global handlers of a router.
 fn globals(info: &Info) -> impl Iterator<Item = &'static (&'static str, bool, bool)> {
-    let allowed = info.reconfigure.get().is_some();
-    GLOBAL.iter().filter(move |(name, ..)| allowed || *name != HOTCONFIG)
+    GLOBAL.iter().filter(|(name, ..)| info.reconfigurable || *name != HOTCONFIG)
 }
 
 /// The handlers that every element has, unless it has its own of the same name.

@@ -203,6 +203,8 @@ pub struct Info {
     pub swaps: Swaps,
     /// What takes new configurations, where that is allowed.
     pub(crate) reconfigure: OnceLock<Reconfigure>,
+    /// Whether there is the handler `hotconfig`.
+    pub(crate) reconfigurable: bool,
     /// The element that is asked before the driver stops.
     pub(crate) driver_manager: OnceLock<usize>,
 }

@@ -196,7 +196,8 @@ impl Router {
         }
     }
 
-    /// Makes the handler `hotconfig` available, which takes new configurations.
+    /// Says what the handler `hotconfig` does with new configurations, if there is one ([`crate::Options::reconfigurable`]). To be said before the router
+    /// runs: calls from outside wait for that.
     pub fn allow_reconfigure(&self, reconfigure: crate::Reconfigure) {
         // Said twice, the first stands.
         let _ = self.info.reconfigure.set(reconfigure);

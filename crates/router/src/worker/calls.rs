@@ -163,7 +163,9 @@ impl Running<'_> {
     /// Hands a new configuration on. Only another thread can wait for what comes of it: here packets wait.
     fn reconfigure(&mut self, config: String, reply: Reply) {
         let info = self.core.info.clone();
-        let Some(reconfigure) = info.reconfigure.get() else { return };
+        let Some(reconfigure) = info.reconfigure.get() else {
+            return self.deliver(reply, Err("the router does not run yet".to_owned()));
+        };
         match reply {
             Reply::Thread(sender) => reconfigure(config, sender),
             reply => {
