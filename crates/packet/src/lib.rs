@@ -20,15 +20,15 @@
 mod anno;
 mod arena;
 mod batch;
+mod memory;
 mod packet;
 mod pool;
-mod prefetch;
 mod window;
 
 pub use anno::Anno;
 pub use arena::{Class, LARGE_STRIDE, SMALL_STRIDE};
 pub use batch::{BATCH_MAX, Batch};
+pub use memory::{prefetch, roomy_vec};
 pub use packet::{ANNO_BYTES, DEFAULT_HEADROOM, FlowTag, Kind, Packet};
 pub use pool::{Pool, Usage, circulating, usage};
-pub use prefetch::prefetch;
 pub use window::{Borrower, Loan, Window};

@@ -108,7 +108,9 @@ struct Table {
 
 impl Table {
     fn new(buckets: usize) -> Table {
-        Table { buckets: (0..buckets).map(|_| Bucket::default()).collect() }
+        let mut all = packet::roomy_vec(buckets);
+        all.resize_with(buckets, Bucket::default);
+        Table { buckets: all.into() }
     }
 
     /// The first bucket that an entry with this hash can be in.

@@ -305,7 +305,11 @@ impl Slab {
     pub(super) fn make(&self, number: u32) -> Option<&Flow> {
         let (chunk, at) = Slab::place(number);
         let records = (FIRST as usize) << chunk;
-        let made = || (0..records).map(|_| Flow::unused()).collect();
+        let made = || {
+            let mut all = packet::roomy_vec(records);
+            all.resize_with(records, Flow::unused);
+            all.into()
+        };
         self.chunks.get(chunk)?.get_or_init(made).get(at)
     }
 }
