@@ -1,6 +1,6 @@
-//! Nanoseconds a packet in IPRewriter, with many flows whose packets come in random order.
+//! Nanoseconds a packet in IPRewriter and in FlowIPManager, with many flows whose packets come in random order.
 //!
-//! Each figure is a difference: a configuration runs for some packets and for twice as many, with the rewriter and without
+//! Each figure is a difference: a configuration runs for some packets and for twice as many, with the element and without
 //! it, so that neither the first packets of flows nor the source that makes packets is part of it. How long new flows take is
 //! measured by packets each of which is the first of a flow, and by the clock: processors wait for each other there.
 
@@ -129,8 +129,15 @@ impl Element for FlowSource {
     }
 }
 
+/// Rewrites addresses and ports.
+const REWRITER: &str = "IPRewriter(pattern 203.0.113.1-203.0.113.16 1024-65535 - - 0 0, REAP_INTERVAL 0)";
+/// Says which flow a packet belongs to.
+const MANAGER: &str = "FlowIPManager(2000000)";
+
 struct Case {
     name: &'static str,
+    /// The element.
+    element: &'static str,
     /// 0 to make each packet a flow of its own.
     flows: u32,
     workers: u32,
@@ -138,13 +145,22 @@ struct Case {
 }
 
 const CASES: &[Case] = &[
-    Case { name: "1,000 flows", flows: 1000, workers: 1, vector: 32 },
-    Case { name: "100,000 flows", flows: 100_000, workers: 1, vector: 32 },
-    Case { name: "100,000 flows, 2 workers", flows: 100_000, workers: 2, vector: 32 },
-    Case { name: "100,000 flows, one by one", flows: 100_000, workers: 1, vector: 1 },
-    Case { name: "1,000,000 flows", flows: 1_000_000, workers: 1, vector: 32 },
-    Case { name: "new flows", flows: 0, workers: 1, vector: 32 },
-    Case { name: "new flows, 2 workers", flows: 0, workers: 2, vector: 32 },
+    Case { name: "1,000 flows", element: REWRITER, flows: 1000, workers: 1, vector: 32 },
+    Case { name: "100,000 flows", element: REWRITER, flows: 100_000, workers: 1, vector: 32 },
+    Case { name: "100,000 flows, 2 workers", element: REWRITER, flows: 100_000, workers: 2, vector: 32 },
+    Case { name: "100,000 flows, one by one", element: REWRITER, flows: 100_000, workers: 1, vector: 1 },
+    Case { name: "1,000,000 flows", element: REWRITER, flows: 1_000_000, workers: 1, vector: 32 },
+    Case { name: "new flows", element: REWRITER, flows: 0, workers: 1, vector: 32 },
+    Case { name: "new flows, 2 workers", element: REWRITER, flows: 0, workers: 2, vector: 32 },
+    Case { name: "FlowIPManager, 1,000 flows", element: MANAGER, flows: 1000, workers: 1, vector: 32 },
+    Case { name: "FlowIPManager, 100,000 flows", element: MANAGER, flows: 100_000, workers: 1, vector: 32 },
+    Case {
+        name: "FlowIPManager, 1,000,000 flows",
+        element: MANAGER,
+        flows: 1_000_000,
+        workers: 1,
+        vector: 32,
+    },
 ];
 
 /// New flows that are made, at most.
@@ -197,19 +213,17 @@ impl Case {
         }
     }
 
-    /// Nanoseconds that a packet spends in the rewriter.
+    /// Nanoseconds that a packet spends in the element.
     fn measure(&self, packets: u64) -> Result<f64, String> {
-        const REWRITER: &str =
-            "IPRewriter(pattern 203.0.113.1-203.0.113.16 1024-65535 - - 0 0, REAP_INTERVAL 0)";
         if self.flows == 0 {
             let packets = packets.min(NEW_FLOWS);
-            return Ok((self.time(packets, REWRITER)? - self.time(packets, "Null")?) / packets as f64);
+            return Ok((self.time(packets, self.element)? - self.time(packets, "Null")?) / packets as f64);
         }
         let more = |through: &str| -> Result<f64, String> {
             let once = self.time(packets, through)?;
             Ok(self.time(2 * packets, through)? - once)
         };
-        Ok((more(REWRITER)? - more("Null")?) / packets as f64)
+        Ok((more(self.element)? - more("Null")?) / packets as f64)
     }
 }
 

@@ -22,7 +22,7 @@ fn forward() {
 
 #[test]
 fn rewriter() {
-    assert_eq!(figures("rewriter").len(), 7);
+    assert_eq!(figures("rewriter").len(), 10);
 }
 
 #[test]

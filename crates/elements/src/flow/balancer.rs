@@ -3,7 +3,7 @@
 use super::NO_FLOW;
 use super::space::Space;
 use crate::ip::balance::{Servers, Target};
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{ConfigError, Cx, Handlers, Refused, Simple, Verdict};
 use std::any::Any;
 
@@ -33,6 +33,11 @@ impl<A: Target> Simple for FlowBalancer<A> {
             *server = self.servers.pick(cx, packet);
         }
         self.servers.send(*server, packet)
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        self.flows.prefetch(&batch);
+        cx.scatter(batch, |cx, packet| self.process(cx, packet));
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

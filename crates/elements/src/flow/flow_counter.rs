@@ -26,7 +26,7 @@
 
 use super::NO_FLOW;
 use super::space::Space;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict, metric,
 };
@@ -67,6 +67,11 @@ impl Simple for FlowCounter {
             }
             None => Verdict::Drop(NO_FLOW),
         }
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        self.flows.prefetch(&batch);
+        cx.scatter(batch, |cx, packet| self.process(cx, packet));
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

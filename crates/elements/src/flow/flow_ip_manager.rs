@@ -54,7 +54,8 @@ use super::key::{key, key_of_frame};
 use super::shared::{Flows, Numbers};
 use super::table::Table;
 use crate::ip::header::NO_HEADER;
-use packet::{FlowTag, Packet};
+use crate::rewrite::flow_id::Key;
+use packet::{BATCH_MAX, Batch, FlowTag, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple,
     TableSize, Verdict, metric,
@@ -186,6 +187,30 @@ impl Manager {
         })
     }
 
+    /// What a packet's flow is found by.
+    #[inline]
+    fn look_at(&self, packet: &Packet) -> Option<(Key, u32)> {
+        let key = key(packet).or_else(|| if self.lenient { key_of_frame(packet) } else { None })?;
+        Some((key, self.table.hash(key)))
+    }
+
+    /// Finds a packet's flow, or begins it.
+    #[inline]
+    fn follow(&mut self, cx: &mut Cx<'_>, packet: &mut Packet, sight: Option<(Key, u32)>) -> Verdict {
+        let Some((key, hash)) = sight else { return self.without(packet, NO_HEADER) };
+        let Some((at, generation, new)) = self.table.enter_hashed(key, hash, cx.now_ns()) else {
+            return self.without(packet, FULL);
+        };
+        if new {
+            self.flows.set_generation(self.start + at as usize, generation);
+            if self.table.ages() && !cx.timer_is_set(0) {
+                cx.timer_after(0, self.interval);
+            }
+        }
+        packet.set_flow(FlowTag { number: self.number + at, generation });
+        Verdict::Pass
+    }
+
     /// What becomes of a packet without a flow.
     #[cold]
     fn without(&self, packet: &mut Packet, reason: &'static str) -> Verdict {
@@ -206,21 +231,26 @@ impl Simple for Manager {
 
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let key = key(packet).or_else(|| if self.lenient { key_of_frame(packet) } else { None });
-        let Some(key) = key else { return self.without(packet, NO_HEADER) };
-        let Some((at, generation, new)) = self.table.enter(key, cx.now_ns()) else {
-            return self.without(packet, FULL);
-        };
-        if new {
-            self.flows.set_generation(self.start + at as usize, generation);
-            if self.table.ages() && !cx.timer_is_set(0) {
-                cx.timer_after(0, self.interval);
-            }
-        }
-        packet.set_flow(FlowTag { number: self.number + at, generation });
-        Verdict::Pass
+        let sight = self.look_at(packet);
+        self.follow(cx, packet, sight)
     }
 
+    /// First asks for what all packets' flows are found by, then for the flows, then finds them: so a batch waits for about one of
+    /// them.
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let mut sights = [None; BATCH_MAX];
+        for (sight, packet) in sights.iter_mut().zip(batch.iter()) {
+            *sight = self.look_at(packet);
+            if let Some((_, hash)) = *sight {
+                self.table.prefetch(hash);
+            }
+        }
+        for &(_, hash) in sights[..batch.len()].iter().flatten() {
+            self.table.guess(hash);
+        }
+        let mut sights = sights.into_iter();
+        cx.scatter(batch, |cx, packet| self.follow(cx, packet, sights.next().flatten()));
+    }
     /// Ends flows.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         let (flows, start) = (&self.flows, self.start);

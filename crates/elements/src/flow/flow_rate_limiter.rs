@@ -29,7 +29,7 @@ use super::NO_FLOW;
 use super::space::Space;
 use crate::queueing::rate::TokenBucket;
 use crate::queueing::rate_limit::RateLimit;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict};
 use std::any::Any;
 
@@ -69,6 +69,11 @@ impl Simple for FlowRateLimiter {
         }
         self.dropped += 1;
         Verdict::Drop(TOO_FAST)
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        self.flows.prefetch(&batch);
+        cx.scatter(batch, |cx, packet| self.process(cx, packet));
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -27,7 +27,7 @@
 
 use super::NO_FLOW;
 use super::space::Space;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Refused, Simple, Verdict};
 use std::any::Any;
 
@@ -63,6 +63,11 @@ impl Simple for FlowRoundRobinSwitch {
             self.next = if self.next + 1 == self.outputs { 0 } else { self.next + 1 };
         }
         Verdict::Output(*output)
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        self.flows.prefetch(&batch);
+        cx.scatter(batch, |cx, packet| self.process(cx, packet));
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -37,6 +37,7 @@ mod held;
 mod http;
 mod http_in;
 mod http_out;
+mod index;
 mod insult_remover;
 mod ip_in;
 mod ip_out;

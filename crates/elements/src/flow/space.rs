@@ -1,7 +1,7 @@
 //! What an element keeps of each flow.
 
 use super::shared::{Numbers, managers};
-use packet::FlowTag;
+use packet::{Batch, FlowTag};
 use router::{ConfigError, Cx};
 
 /// Flows whose memory comes together.
@@ -66,6 +66,17 @@ impl<T: Default + Clone> Space<T> {
             ended(old);
         }
         Some((&mut state.value, true))
+    }
+
+    /// Asks for the memory of what is kept of a batch's flows.
+    #[inline]
+    pub(super) fn prefetch(&self, batch: &Batch) {
+        for packet in batch.iter() {
+            let number = packet.flow().number as usize;
+            if let Some(Some(chunk)) = self.chunks.get(number / CHUNK) {
+                packet::prefetch(&chunk[number % CHUNK]);
+            }
+        }
     }
 
     /// Looks at what is kept of each flow that there is, or was.

@@ -29,7 +29,7 @@
 
 use super::NO_FLOW;
 use super::space::Space;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Refused, Simple, Verdict};
 use std::any::Any;
 
@@ -72,6 +72,11 @@ impl Simple for StoreFlowId {
             *place = written.to_ne_bytes();
         }
         Verdict::Pass
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        self.flows.prefetch(&batch);
+        cx.scatter(batch, |cx, packet| self.process(cx, packet));
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

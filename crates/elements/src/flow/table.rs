@@ -4,9 +4,8 @@
 //! which it would end if nothing came after it was put there. Packets only note their time; when the second comes, the flow ends or goes into the
 //! list of a later one.
 
+use super::index::Index;
 use crate::rewrite::flow_id::Key;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// The end of a list.
 const END: u32 = u32::MAX;
@@ -14,40 +13,10 @@ const NS_PER_S: i64 = 1_000_000_000;
 /// Seconds that the wheel has at most; flows that live longer are looked at on the way.
 const MAX_WHEEL: usize = 4096;
 
-/// A flow with its hash, which is computed once.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Hashed {
-    key: Key,
-    hash: u64,
-}
-
-impl Hash for Hashed {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
-    }
-}
-
-/// Takes hashes as they are: all their bits are of use, and they have a secret in them.
-#[derive(Default)]
-struct AsIs(u64);
-
-impl Hasher for AsIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
-/// A flow's place.
+/// A flow's place: half of a cache line.
+#[repr(align(32))]
 struct Slot {
-    key: Hashed,
+    key: Key,
     seen_ns: i64,
     /// Odd while there is a flow.
     generation: u32,
@@ -55,9 +24,11 @@ struct Slot {
     next: u32,
 }
 
+const _: () = assert!(size_of::<Slot>() == 32);
+
 /// The flows of one worker.
 pub(super) struct Table {
-    index: HashMap<Hashed, u32, BuildHasherDefault<AsIs>>,
+    index: Index,
     slots: Vec<Slot>,
     free: Vec<u32>,
     capacity: usize,
@@ -79,8 +50,8 @@ impl Table {
     pub(super) fn new(capacity: usize, timeout_s: u32, seed: u64) -> Table {
         let seconds = (timeout_s as usize + 2).min(MAX_WHEEL);
         Table {
-            index: HashMap::with_capacity_and_hasher(capacity, BuildHasherDefault::default()),
-            slots: Vec::with_capacity(capacity),
+            index: Index::new(capacity),
+            slots: packet::roomy_vec(capacity),
             free: Vec::with_capacity(capacity),
             capacity,
             seed,
@@ -115,19 +86,16 @@ impl Table {
     /// for want of room.
     pub(super) fn adopt(&mut self, old: Table, shift: u32, now_ns: i64) -> usize {
         let flows = old.len();
-        (self.index, self.slots, self.free, self.seed) = (old.index, old.slots, old.free, old.seed);
-        if self.slots.len() > self.capacity {
-            self.slots.truncate(self.capacity);
-            self.free.retain(|&at| (at as usize) < self.capacity);
-            self.index.retain(|_, at| (*at as usize) < self.capacity);
-        }
+        (self.slots, self.free, self.seed) = (old.slots, old.free, old.seed);
+        self.slots.truncate(self.capacity);
+        self.free.retain(|&at| (at as usize) < self.capacity);
         self.slots.reserve(self.capacity - self.slots.len());
         self.free.reserve(self.capacity - self.free.len());
-        self.index.reserve(self.capacity - self.index.len());
         self.second = now_ns / NS_PER_S;
         for at in 0..self.slots.len() {
             self.slots[at].generation = self.slots[at].generation.wrapping_add(shift);
             if self.slots[at].generation % 2 == 1 {
+                self.index.insert(self.hash(self.slots[at].key), at as u32);
                 self.place(at as u32);
             }
         }
@@ -149,20 +117,48 @@ impl Table {
         self.timeout_ns > 0
     }
 
-    /// The place and generation of a flow that has a packet now, and whether it is new. None if it is, and there is no room.
+    /// What a flow is found by.
     #[inline]
-    pub(super) fn enter(&mut self, key: Key, now_ns: i64) -> Option<(u32, u32, bool)> {
-        let hashed = Hashed { key, hash: key.hash(self.seed) };
-        match self.index.get(&hashed).and_then(|&at| Some((at, self.slots.get_mut(at as usize)?))) {
-            Some((at, slot)) => {
-                slot.seen_ns = now_ns;
-                Some((at, slot.generation, false))
-            }
-            None => self.add(hashed, now_ns),
+    pub(super) fn hash(&self, key: Key) -> u32 {
+        key.hash(self.seed) as u32
+    }
+
+    /// Asks for the memory that [`Self::guess`] looks at.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u32) {
+        self.index.prefetch(hash);
+    }
+
+    /// Asks for the memory of the flow that a hash most likely belongs to.
+    #[inline]
+    pub(super) fn guess(&self, hash: u32) {
+        if let Some(slot) = self.index.find(hash, |_| true).and_then(|at| self.slots.get(at as usize)) {
+            packet::prefetch(slot);
         }
     }
 
-    fn add(&mut self, key: Hashed, now_ns: i64) -> Option<(u32, u32, bool)> {
+    /// The place and generation of a flow that has a packet now, and whether it is new. None if it is, and there is no room.
+    #[inline]
+    pub(super) fn enter(&mut self, key: Key, now_ns: i64) -> Option<(u32, u32, bool)> {
+        self.enter_hashed(key, self.hash(key), now_ns)
+    }
+
+    /// The same where the hash is known.
+    #[inline]
+    pub(super) fn enter_hashed(&mut self, key: Key, hash: u32, now_ns: i64) -> Option<(u32, u32, bool)> {
+        let slots = &mut self.slots;
+        match self.index.find(hash, |at| slots.get(at as usize).is_some_and(|slot| slot.key == key)) {
+            Some(at) => {
+                let slot = slots.get_mut(at as usize)?;
+                slot.seen_ns = now_ns;
+                Some((at, slot.generation, false))
+            }
+            None => self.add(key, hash, now_ns),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, key: Key, hash: u32, now_ns: i64) -> Option<(u32, u32, bool)> {
         let at = match self.free.pop() {
             Some(at) => at,
             None if self.slots.len() < self.capacity => {
@@ -171,10 +167,10 @@ impl Table {
             }
             None => return None,
         };
-        if self.index.is_empty() {
+        if self.index.len() == 0 {
             self.second = self.second.max(now_ns / NS_PER_S);
         }
-        self.index.insert(key, at);
+        self.index.insert(hash, at);
         let slot = &mut self.slots[at as usize];
         (slot.key, slot.seen_ns) = (key, now_ns);
         slot.generation = slot.generation.wrapping_add(1);
@@ -209,7 +205,7 @@ impl Table {
             slot.generation = slot.generation.wrapping_add(1);
             ended(at, slot.generation);
             let key = slot.key;
-            self.index.remove(&key);
+            self.index.remove(self.hash(key), at);
             self.free.push(at);
         }
         true
@@ -219,7 +215,7 @@ impl Table {
     fn next_due(&mut self, now_ns: i64) -> Option<u32> {
         let (now, seconds) = (now_ns / NS_PER_S, self.wheel.len() as i64);
         while self.due == END {
-            if self.second > now || seconds == 0 || self.index.is_empty() {
+            if self.second > now || seconds == 0 || self.index.len() == 0 {
                 return None;
             }
             // After a long sleep each list is looked at once.
