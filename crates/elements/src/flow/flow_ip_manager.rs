@@ -245,12 +245,13 @@ impl Simple for Manager {
                 self.table.prefetch(hash);
             }
         }
-        for &(_, hash) in sights[..batch.len()].iter().flatten() {
+        for &(_, hash) in sights.iter().flatten() {
             self.table.guess(hash);
         }
         let mut sights = sights.into_iter();
         cx.scatter(batch, |cx, packet| self.follow(cx, packet, sights.next().flatten()));
     }
+
     /// Ends flows.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         let (flows, start) = (&self.flows, self.start);
