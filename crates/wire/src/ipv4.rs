@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::checksum::{self, Sum};
-use crate::field::{get_array, get_u8, get_u16, set_array, set_u8, set_u16, view};
+use crate::field::{get_array, get_u8, get_u16, set_array, set_u8, set_u16, set_u32, view};
 use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
 
@@ -180,6 +180,12 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
         set_u16::<4, _>(&mut self.0, id);
     }
 
+    /// Sets the total length and the identification: one store, since they are neighbours.
+    #[inline]
+    pub fn set_total_len_and_id(&mut self, len: u16, id: u16) {
+        set_u32::<2, _>(&mut self.0, u32::from(len) << 16 | u32::from(id));
+    }
+
     /// Sets flags and fragment offset together; see [`Header::fragment_field`].
     #[inline]
     pub fn set_fragment_field(&mut self, value: u16) {
@@ -192,16 +198,17 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
         set_u8::<8, _>(&mut self.0, ttl);
     }
 
-    /// Makes the datagram a new one: whole, allowed to be fragmented, and with this time to live. Updates the checksum.
+    /// Makes the datagram, which has this protocol, a new one: whole, allowed to be fragmented, and with this time to live. Updates the checksum.
     #[inline]
-    pub fn renew(&mut self, ttl: u8) {
+    pub fn renew(&mut self, protocol: u8, ttl: u8) {
         let [flags, offset, old_ttl, _, high, low] = get_array::<6, 6, _>(&self.0);
         // What goes is added to the checksum, and of what comes the complement. One's complement sums are the same in any order of the bytes;
         // in this one no sum overflows. The protocol, which shares its word with the time to live, does not change: a zero does for it on both sides.
         let old = u32::from_le_bytes([flags, offset, old_ttl, 0]);
         let sum = u32::from(u16::from_le_bytes([high, low])) + old + u32::from(!u16::from(ttl));
         let [high, low] = checksum::checksum_of_complement(sum).to_le_bytes();
-        set_array::<6, 3, _>(&mut self.0, [0, 0, ttl]);
+        // Whoever knows the protocol makes it part of one store.
+        set_array::<6, 4, _>(&mut self.0, [0, 0, ttl, protocol]);
         set_array::<10, 2, _>(&mut self.0, [high, low]);
     }
 
@@ -582,7 +589,7 @@ mod tests {
             let protocol = ip.protocol();
             assert_eq!(ip.begins(protocol), field & OFFSET_MASK == 0);
             assert!(!ip.begins(protocol + 1));
-            ip.renew(255);
+            ip.renew(protocol, 255);
             assert_eq!((ip.fragment_field(), ip.ttl(), ip.protocol()), (0, 255, protocol));
             let updated = ip.checksum();
             ip.fill_checksum();

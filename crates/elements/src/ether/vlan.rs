@@ -60,9 +60,12 @@ pub(super) struct Tagging {
     tci: Option<Tci>,
     id: u16,
     priority: u8,
-    native: Option<u16>,
+    native: u16,
     value: u16,
 }
+
+/// In place of the native VLAN where there is none: no tag has this identifier.
+const NO_NATIVE: u16 = u16::MAX;
 
 /// The arguments as they are read.
 pub(super) struct Arguments {
@@ -85,7 +88,7 @@ impl Tagging {
             tci: arguments.tci,
             id: arguments.id.map_or(0, |id| id.0 as u16),
             priority: arguments.priority.0 as u8,
-            native: u16::try_from(arguments.native.0).ok(),
+            native: u16::try_from(arguments.native.0).unwrap_or(NO_NATIVE),
             value: 0,
         };
         tagging.combine();
@@ -112,7 +115,7 @@ impl Tagging {
     /// Whether packets with this tag control information travel untagged.
     #[inline]
     pub(super) fn is_native(&self, tci: u16) -> bool {
-        self.native == Some(tci & ID_MASK)
+        self.native == tci & ID_MASK
     }
 
     /// The arguments as the handler `config` says them.
@@ -121,10 +124,15 @@ impl Tagging {
             Some(Tci::Annotation) => "ANNO".to_owned(),
             _ => format!("VLAN_ID {}, VLAN_PCP {}", self.value & ID_MASK, self.value >> 13),
         };
-        match self.native {
-            Some(0) => tag,
-            native => format!("{tag}, NATIVE_VLAN {}", native.map_or(-1, i32::from)),
+        match self.native() {
+            0 => tag,
+            native => format!("{tag}, NATIVE_VLAN {native}"),
         }
+    }
+
+    /// The argument NATIVE_VLAN.
+    fn native(&self) -> i32 {
+        if self.native == NO_NATIVE { -1 } else { i32::from(self.native) }
     }
 
     fn shown(&self) -> String {
@@ -162,10 +170,10 @@ pub(super) fn tag_handlers<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &mu
 
 /// Declares the handler `native_vlan`.
 pub(super) fn native_handler<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &mut Tagging) {
-    h.read("native_vlan", move |e: &mut E, _| part(e).native.map_or(-1, i32::from));
+    h.read("native_vlan", move |e: &mut E, _| part(e).native());
     h.write("native_vlan", move |e: &mut E, cx, text| {
         let Bounded(native) = router::value::<Bounded<-1, 0xfff>>(cx, text)?;
-        part(e).native = u16::try_from(native).ok();
+        part(e).native = u16::try_from(native).unwrap_or(NO_NATIVE);
         Ok(())
     });
 }

@@ -38,6 +38,9 @@ use wire::vlan::TAG_LEN;
 /// The class.
 pub(crate) const CLASS: Class = Class::new("VLANEncap", create).live().doc(include_str!("vlan_encap.rs"));
 
+/// Bytes of an Ethernet type.
+const TYPE_LEN: usize = 2;
+
 struct VlanEncap {
     tagging: Tagging,
     ether_type: u16,
@@ -70,11 +73,15 @@ impl Simple for VlanEncap {
         if !packet.push(TAG_LEN) {
             return Verdict::Drop(NO_ROOM);
         }
-        let data = packet.data_mut();
-        data.copy_within(TAG_LEN..HEADER_LEN + TAG_LEN - 2, 0);
-        data[12..14].copy_from_slice(&self.ether_type.to_be_bytes());
-        data[14..16].copy_from_slice(&tci.to_be_bytes());
         packet.set_frame(HEADER_LEN + TAG_LEN);
+        // The addresses move to the front; what announces the tag, and the tag, fill the gap.
+        let Some(front) = packet.data_mut().first_chunk_mut::<{ HEADER_LEN - TYPE_LEN + TAG_LEN }>() else {
+            return Verdict::Drop(NO_HEADER);
+        };
+        let [_, _, _, _, addresses @ ..] = *front;
+        let tag = u32::from(self.ether_type) << 16 | u32::from(tci);
+        front[..addresses.len()].copy_from_slice(&addresses);
+        front[addresses.len()..].copy_from_slice(&tag.to_be_bytes());
         Verdict::Pass
     }
 

@@ -175,8 +175,7 @@ impl Made {
     fn write(self, template: &Template, bytes: &mut [u8; HEADER_LEN]) {
         *bytes = template.header;
         let mut ip = Header::new(bytes);
-        ip.set_total_len(self.len);
-        ip.set_id(self.id);
+        ip.set_total_len_and_id(self.len, self.id);
         ip.set_dst(self.destination);
         ip.set_checksum(self.checksum.checksum());
     }

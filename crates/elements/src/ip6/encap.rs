@@ -59,18 +59,41 @@ pub(super) fn template(next_header: u8, class: u8, hop_limit: u8, src: Ipv6Addr)
 #[inline(always)] // so that it is made in registers
 pub(super) fn push_header<const MORE: usize>(
     packet: &mut Packet,
-    template: &[u8; HEADER_LEN],
+    template: [u8; HEADER_LEN],
+    destination: Ipv6Addr,
+    more: [u8; MORE],
+) -> Result<(), &'static str> {
+    let payload_len = u16::try_from(packet.len() + MORE).map_err(|_| NO_FIT)?;
+    packet.set_dst_ip6(destination);
+    let Some((bytes, rest)) = packet.push_network() else {
+        return push_far(packet, template, destination, more);
+    };
+    *rest = more;
+    write(bytes, template, destination, payload_len);
+    Ok(())
+}
+
+/// The same where the data has to move in its buffer, or lies far behind.
+#[cold]
+#[inline(never)] // the usual keeps all it needs in registers
+fn push_far<const MORE: usize>(
+    packet: &mut Packet,
+    template: [u8; HEADER_LEN],
     destination: Ipv6Addr,
     more: [u8; MORE],
 ) -> Result<(), &'static str> {
     let payload_len = u16::try_from(packet.len() + MORE).map_err(|_| NO_FIT)?;
     let (bytes, rest) = packet.push_arrays().ok_or(NO_ROOM)?;
     *rest = more;
-    *bytes = *template;
+    write(bytes, template, destination, payload_len);
+    packet.set_network(0, HEADER_LEN);
+    Ok(())
+}
+
+#[inline(always)]
+fn write(bytes: &mut [u8; HEADER_LEN], template: [u8; HEADER_LEN], destination: Ipv6Addr, payload_len: u16) {
+    *bytes = template;
     let mut ip = Header::new(bytes);
     ip.set_payload_len(payload_len);
     ip.set_dst(destination);
-    packet.set_network(0, HEADER_LEN);
-    packet.set_dst_ip6(destination);
-    Ok(())
 }

@@ -8,29 +8,47 @@ use router::{Cx, Simple, Verdict};
 pub(super) const PADDING: [u8; 6] = [1, 4, 0, 0, 0, 0];
 
 /// Puts the same header in front of all packets. Where packets are marked as IPv6 packets, the marks stay where they are.
+///
+/// Each such header is as many times eight bytes as it likes (RFC 8200, section 4), and most have eight: it is written in stores of eight.
 pub(super) struct Extension {
-    header: Vec<u8>,
+    first: [u8; 8],
+    rest: Vec<[u8; 8]>,
 }
 
 impl Extension {
     /// Puts these bytes in front.
-    pub(super) fn new(header: Vec<u8>) -> Extension {
-        Extension { header }
+    pub(super) fn new(first: [u8; 8], rest: Vec<[u8; 8]>) -> Extension {
+        Extension { first, rest }
     }
 
     /// Puts the shortest header of options in front, which holds six bytes of them.
     pub(super) fn of_options(next_header: u8, options: [u8; 6]) -> Extension {
-        Extension::new([&[next_header, 0][..], &options].concat())
+        let [a, b, c, d, e, f] = options;
+        Extension::new([next_header, 0, a, b, c, d, e, f], Vec::new())
+    }
+}
+
+impl Extension {
+    /// Puts what follows the first eight bytes in front. False if there is no room.
+    #[inline]
+    fn push_rest(&self, packet: &mut Packet) -> bool {
+        let room = packet.push(size_of_val(&*self.rest));
+        if room {
+            let places = packet.data_mut().as_chunks_mut().0;
+            places.iter_mut().zip(&self.rest).for_each(|(place, part)| *place = *part);
+        }
+        room
     }
 }
 
 impl Simple for Extension {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        if !packet.push(self.header.len()) {
+        if !self.rest.is_empty() && !self.push_rest(packet) {
             return Verdict::Drop(NO_ROOM);
         }
-        packet.data_mut()[..self.header.len()].copy_from_slice(&self.header);
+        let Some(place) = packet.push_array() else { return Verdict::Drop(NO_ROOM) };
+        *place = self.first;
         Verdict::Pass
     }
 }

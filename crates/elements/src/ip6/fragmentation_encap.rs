@@ -47,6 +47,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if offset > LARGEST_OFFSET {
         return Err(format!("OFFSET should be an integer between 0 and {LARGEST_OFFSET}").into());
     }
-    let field = (offset << 3 | u16::from(more)).to_be_bytes();
-    Ok(Box::new(PerPacket(Extension::new([&[next_header, 0][..], &field, &id.to_be_bytes()].concat()))))
+    let ([high, low], [a, b, c, d]) = ((offset << 3 | u16::from(more)).to_be_bytes(), id.to_be_bytes());
+    Ok(Box::new(PerPacket(Extension::new([next_header, 0, high, low, a, b, c, d], Vec::new()))))
 }

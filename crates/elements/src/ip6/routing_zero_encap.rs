@@ -47,7 +47,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err(format!("at most {MOST_ADDRESSES} addresses fit into a header").into());
     }
     let count = addresses.len() as u8;
-    let mut header = vec![next_header, 2 * count, 0, count, 0, 0, 0, 0];
-    header.extend(addresses.iter().flat_map(Ipv6Addr::octets));
-    Ok(Box::new(PerPacket(Extension::new(header))))
+    let first = [next_header, 2 * count, 0, count, 0, 0, 0, 0];
+    let halves = |address: &Ipv6Addr| {
+        [address.to_bits() >> 64, address.to_bits()].map(|half| (half as u64).to_be_bytes())
+    };
+    let rest = addresses.iter().flat_map(halves).collect();
+    Ok(Box::new(PerPacket(Extension::new(first, rest))))
 }

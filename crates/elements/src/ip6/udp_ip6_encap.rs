@@ -70,7 +70,7 @@ impl UdpIp6Encap {
         let (src, dst) = (ipv6::Header::new(&self.template).src(), self.destination.of(packet));
         // The sum comes before the headers, which are written and not read.
         let header = udp::header_v6(src, dst, self.ports, len, Sum::of(packet.data()));
-        push_header(packet, &self.template, dst, header)
+        push_header(packet, self.template, dst, header)
     }
 }
 

@@ -26,7 +26,6 @@
 
 use packet::{BATCH_MAX, Batch};
 use router::{Class, Config, ConfigError, Cx, Element};
-use std::hint::black_box;
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -43,15 +42,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for RandomSwitch {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        let (outputs, mut ways) = (self.outputs as u128, [0; BATCH_MAX]);
+        let (outputs, mut ways) = (self.outputs as u64, [0; BATCH_MAX]);
         // Not where it lies: each number would wait until the one before is in memory.
         let mut rng = cx.rng().clone();
         // One for each packet, so that it does not matter how packets are divided among batches.
         ways[..batch.len()].fill_with(|| {
-            // Unseen, or the compiler makes vectors of several numbers, only to take them apart for the multiplication.
-            let number = black_box(rng.u64(..));
-            // The upper half of a product is uneven by one part in 2^64.
-            ((u128::from(number) * outputs) >> 64) as u16
+            // The upper half of a product is uneven by less than one part in 2^16, for as many outputs as there can be.
+            ((u64::from(rng.u32(..)) * outputs) >> 32) as u16
         });
         *cx.rng() = rng;
         cx.spread(batch, &ways);

@@ -265,15 +265,14 @@ impl Packet {
     /// Where the network header starts, if there are so many bytes from there to the end of the data; not more than 65,535.
     #[inline]
     fn network_reaching(&self, bytes: usize) -> Option<*mut u8> {
-        let (network, end) = (u32::from(self.meta().network), self.meta().end);
-        // Positions are stored plus one.
-        if network == 0 || network + bytes as u32 - 1 > end {
+        // Positions are stored plus one: what is not known comes out beyond the end of any data, so that one comparison tells.
+        let at = u64::from(u32::from(self.meta().network).wrapping_sub(1));
+        if at + bytes as u64 > u64::from(self.meta().end) {
             cold_path();
             return None;
         }
-        // SAFETY: `network` is not 0 but one more than an offset that is not beyond the end of the data. One byte in front of the data area is
-        // the metadata. Taken off first: then the compiler sees that what comes out isn't null, and doesn't ask.
-        Some(unsafe { self.room_ptr().sub(1).add(network as usize) })
+        // SAFETY: the offset is not beyond the end of the data.
+        Some(unsafe { self.room_ptr().add(at as usize) })
     }
 
     /// Whether the network header is known, and the transport header `N` bytes behind it.

@@ -32,6 +32,9 @@ pub(crate) const CLASS: Class = Class::new("ICMPPingResponder", create)
     .processing("a/ah")
     .doc(include_str!("icmp_ping_responder.rs"));
 
+/// Bytes of an IP header without options and of the ICMP header behind it.
+const FRONT: usize = ipv4::HEADER_LEN + icmpv4::HEADER_LEN;
+
 struct IcmpPingResponder {
     outputs: usize,
 }
@@ -45,11 +48,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 /// Checksums are updated, so that a wrong one stays wrong.
 #[inline(always)] // one call less for every packet
 fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
-    if let Some((header, message)) = packet.network_arrays_mut() {
-        let (ip, message) = (ipv4::Header::new(header), icmpv4::Header::new(message));
-        if ip.has_no_options() {
-            return answer(ip, message);
-        }
+    // What the annotations say of the IP header's length is not asked where the header itself says that it has no options.
+    if let Some(front) = packet.network_array_mut::<FRONT>()
+        && let Some((header, message)) = front.split_first_chunk_mut()
+        && let Some(message) = message.first_chunk_mut()
+        && ipv4::Header::new(&*header).has_no_options()
+    {
+        return answer(ipv4::Header::new(header), icmpv4::Header::new(message));
     }
     reply_unusual(packet)
 }
@@ -72,7 +77,7 @@ fn answer(
         return None;
     }
     let asker = ip.src();
-    ip.renew(255);
+    ip.renew(ip_proto::ICMP, 255);
     ip.swap_addresses();
     message.answer_echo();
     Some(asker)
