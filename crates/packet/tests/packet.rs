@@ -204,6 +204,24 @@ let possible = head + model.len() + tail <= Class::Large.room();
     }
 }
 
+/// Arrays of a network header end where the data does, to the byte; a packet without such a header has none.
+#[test]
+fn network_arrays_end_with_the_data() {
+    let mut pool = Pool::new();
+    for len in 0..40 {
+        let mut p = pool.packet(&vec![7; len]).unwrap();
+        assert!(p.network_array::<1>().is_none() && p.network_array_mut::<1>().is_none());
+        for at in 0..=len {
+            p.set_network(at as isize, 20);
+            let rest = len - at;
+            assert_eq!(p.network_array::<20>().is_some(), rest >= 20, "{len} bytes, header at {at}");
+            assert_eq!(p.network_array_mut::<28>().is_some(), rest >= 28, "{len} bytes, header at {at}");
+            assert_eq!(p.network_arrays_mut::<20, 8>().is_some(), rest >= 28, "{len} bytes, header at {at}");
+        }
+        pool.free(p);
+    }
+}
+
 /// Buffers come back to where those of their size are, whatever else was in the batch.
 #[test]
 fn batches_give_buffers_back() {

@@ -213,4 +213,19 @@ mod tests {
             assert!(text.contains(message), "{arguments}: {text}");
         }
     }
+
+    /// Headers for which the data has to move in its buffer are made and marked as others are, whichever of many that is.
+    #[test]
+    fn more_than_there_is_headroom() {
+        for count in 1..20 {
+            let headers = "IPEncap(4, 1.2.3.4, 5.6.7.8) -> ".repeat(count);
+            let flow = send(&format!("Inject -> {headers} Collect(0)"), [b"abc".to_vec()]);
+            let packet = flow.only(0);
+            assert_eq!((packet.network_offset(), packet.transport_offset()), (Some(0), Some(20)), "{count}");
+            let (headers, rest) = packet.data().as_chunks::<20>();
+            let lens = headers.iter().map(|header| u16::from_be_bytes([header[2], header[3]]));
+            assert!(lens.eq((1..=count as u16).rev().map(|from_here| 3 + 20 * from_here)), "{count}");
+            assert_eq!(rest, b"abc");
+        }
+    }
 }

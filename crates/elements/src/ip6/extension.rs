@@ -26,9 +26,7 @@ impl Extension {
         let [a, b, c, d, e, f] = options;
         Extension::new([next_header, 0, a, b, c, d, e, f], Vec::new())
     }
-}
 
-impl Extension {
     /// Puts what follows the first eight bytes in front. False if there is no room.
     #[inline]
     fn push_rest(&self, packet: &mut Packet) -> bool {

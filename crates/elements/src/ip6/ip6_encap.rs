@@ -126,4 +126,19 @@ mod tests {
             assert!(errors(&format!("Idle -> IP6Encap({arguments}) -> Discard")).contains(message));
         }
     }
+
+    /// Headers for which the data has to move in its buffer are made and marked as others are, whichever of many that is.
+    #[test]
+    fn more_than_there_is_headroom() {
+        for count in 1..10 {
+            let config = format!("Inject -> {} Collect(0)", "IP6Encap(59, ::5, ::6) -> ".repeat(count));
+            let flow = send(&config, [b"abc".to_vec()]);
+            let packet = flow.only(0);
+            assert_eq!((packet.network_offset(), packet.transport_offset()), (Some(0), Some(40)), "{count}");
+            let (headers, rest) = packet.data().as_chunks::<40>();
+            let payload_lens = headers.iter().map(|header| u16::from_be_bytes([header[4], header[5]]));
+            assert!(payload_lens.eq((0..count as u16).rev().map(|inside| 3 + 40 * inside)), "{count}");
+            assert_eq!(rest, b"abc");
+        }
+    }
 }

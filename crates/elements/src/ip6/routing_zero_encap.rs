@@ -48,9 +48,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     let count = addresses.len() as u8;
     let first = [next_header, 2 * count, 0, count, 0, 0, 0, 0];
-    let halves = |address: &Ipv6Addr| {
-        [address.to_bits() >> 64, address.to_bits()].map(|half| (half as u64).to_be_bytes())
-    };
-    let rest = addresses.iter().flat_map(halves).collect();
-    Ok(Box::new(PerPacket(Extension::new(first, rest))))
+    let rest: Vec<u8> = addresses.iter().flat_map(Ipv6Addr::octets).collect();
+    Ok(Box::new(PerPacket(Extension::new(first, rest.as_chunks().0.to_vec()))))
 }
