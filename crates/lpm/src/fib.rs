@@ -94,13 +94,13 @@ impl<K: Key> Fib<K> {
 
     /// Asks for the cache line of the root that `addr` leads to.
     #[inline(always)]
-    fn prefetch_root(&self, addr: K) {
+    pub(crate) fn prefetch_root(&self, addr: K) {
         self.arena.prefetch_half(addr.bits(0, K::ROOT_BITS) as u32);
     }
 
     /// The root's entry for `addr`.
     #[inline(always)]
-    fn root(&self, addr: K) -> u32 {
+    pub(crate) fn root(&self, addr: K) -> u32 {
         self.arena.load_half(addr.bits(0, K::ROOT_BITS) as u32)
     }
 
@@ -228,7 +228,7 @@ impl<K: Key> Fib<K> {
 
     /// Goes on from what was found with the first `depth` bits.
     #[cold]
-    fn finish(&self, depth: u32, addrs: &[K], out: &mut [u32]) {
+    pub(crate) fn finish(&self, depth: u32, addrs: &[K], out: &mut [u32]) {
         for (out, &addr) in out.iter_mut().zip(addrs) {
             *out = self.walk(out.wrapping_add(1), depth, addr).wrapping_sub(1);
         }

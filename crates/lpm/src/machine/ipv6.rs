@@ -1,4 +1,4 @@
-//! Sixteen lookups in a register, level by level, with gather instructions; four registers go together as long as there are
+//! Lookups of IPv6 with AVX-512: sixteen in a register, level by level, with gather instructions; four registers go together as long as there are
 //! so many, since gathers of one wait for one another's level, and those of several do not. Prefetches beside them gain a
 //! tenth where the table is in the caches, and cost half where packets have pushed it out.
 //!
@@ -9,7 +9,6 @@
 
 use std::arch::asm;
 use std::arch::x86_64::*;
-use std::marker::PhantomData;
 
 use super::region::SLACK;
 use crate::fib::Fib;
@@ -19,15 +18,6 @@ use crate::prefix::{Key, Shape};
 const LANES: usize = 16;
 /// Bytes of a block's bitmap, which comes before its entries.
 const BITMAP: usize = 8;
-
-/// Whether the processor has what the functions here are compiled for.
-pub(super) fn is_there() -> bool {
-    std::arch::is_x86_feature_detected!("avx512f")
-        && std::arch::is_x86_feature_detected!("avx512bw")
-        && std::arch::is_x86_feature_detected!("avx512dq")
-        && std::arch::is_x86_feature_detected!("avx512vl")
-        && std::arch::is_x86_feature_detected!("avx512vpopcntdq")
-}
 
 /// [`Fib::find_all`].
 ///
@@ -96,29 +86,24 @@ fn find_rows<K: Key, const N: usize>(
 ) {
     let memory = Memory::new(fib);
     let nothing = _mm512_setzero_si512();
-    let mut bits = [Sixteen::<K>(nothing, nothing, PhantomData); N];
+    let mut bits = [Sixteen(nothing, nothing); N];
     let mut rows = [nothing; N];
     for ((row, bits), addrs) in rows.iter_mut().zip(&mut bits).zip(addrs) {
         let all = Sixteen::load(addrs);
         *row = memory.gather_32::<0>(wanted, all.first(K::ROOT_BITS), nothing);
         *bits = all.after(K::ROOT_BITS);
     }
-    let mut depth = K::ROOT_BITS;
-    if K::PAGE_BITS > 0 && any_live(&rows) {
+    if any_live(&rows) {
         // Below the root of such a table there are pages only.
         for (row, bits) in rows.iter_mut().zip(&mut bits) {
             let at = _mm512_add_epi32(memory.place(*row), bits.first(K::PAGE_BITS));
             *row = memory.gather_32::<0>(_mm512_movepi32_mask(*row), at, *row);
-            *bits = bits.after(K::PAGE_BITS);
+            *bits = bits.after(K::PAGE_BITS).inverted();
         }
-        depth += K::PAGE_BITS;
     }
-    for bits in &mut bits {
-        *bits = bits.inverted();
-    }
+    let mut depth = K::ROOT_BITS + K::PAGE_BITS;
     // Up to where there are six more bits in the registers.
-    let last = if Sixteen::<K>::SHORT { 26 } else { 58 };
-    while depth <= last && any_live(&rows) {
+    while depth <= 58 && any_live(&rows) {
         for (row, bits) in rows.iter_mut().zip(&mut bits) {
             *row = memory.step(_mm512_movepi32_mask(*row), *row, bits.six());
             *bits = bits.after(6);
@@ -156,33 +141,20 @@ fn any_live<const N: usize>(rows: &[__m512i; N]) -> bool {
     rows.iter().fold(0, |live, &row| live | _mm512_movepi32_mask(row)) != 0
 }
 
-/// Bits of sixteen addresses from some depth on: of IPv4 in one register, of IPv6 those up to the 64th in two. A lane's next bits are
-/// its highest.
+/// Bits of sixteen addresses from some depth on up to the 64th, in two registers. A lane's next bits are its highest.
 #[derive(Clone, Copy)]
-struct Sixteen<K>(__m512i, __m512i, PhantomData<K>);
+struct Sixteen(__m512i, __m512i);
 
-impl<K: Key> Sixteen<K> {
-    const SHORT: bool = K::BITS == 32;
-
+impl Sixteen {
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn load(addrs: &[K; LANES]) -> Self {
-        if Self::SHORT {
-            let mut all = [0u32; LANES];
-            for (short, addr) in all.iter_mut().zip(addrs) {
-                *short = (addr.high() >> 32) as u32;
-            }
-            // SAFETY: sixteen times four bytes, which is what there is.
-            return Self(
-                unsafe { _mm512_loadu_si512(all.as_ptr().cast()) },
-                _mm512_setzero_si512(),
-                PhantomData,
-            );
-        }
+    fn load<K: Key>(addrs: &[K; LANES]) -> Self {
+        // Known when compiled: nothing is left of it for the addresses that this is called for.
+        assert_eq!(size_of::<K>(), 16);
         // The second word of an address has the bits that count more.
         let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
         let words: *const __m512i = addrs.as_ptr().cast();
-        // SAFETY: four times 64 bytes, which is what there is, as `SHORT` says.
+        // SAFETY: four times 64 bytes, which is what there is.
         let [a, b, c, d] = unsafe {
             [
                 _mm512_loadu_si512(words),
@@ -191,16 +163,13 @@ impl<K: Key> Sixteen<K> {
                 _mm512_loadu_si512(words.add(3)),
             ]
         };
-        Self(_mm512_permutex2var_epi64(a, odd, b), _mm512_permutex2var_epi64(c, odd, d), PhantomData)
+        Self(_mm512_permutex2var_epi64(a, odd, b), _mm512_permutex2var_epi64(c, odd, d))
     }
 
     /// The next `width` bits.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn first(self, width: u32) -> __m512i {
-        if Self::SHORT {
-            return _mm512_srl_epi32(self.0, _mm_cvtsi32_si128((32 - width) as i32));
-        }
         let by = _mm_cvtsi32_si128((64 - width) as i32);
         join(_mm512_srl_epi64(self.0, by), _mm512_srl_epi64(self.1, by))
     }
@@ -209,14 +178,7 @@ impl<K: Key> Sixteen<K> {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn six(self) -> [__m512i; 2] {
-        if !Self::SHORT {
-            return [_mm512_srli_epi64::<58>(self.0), _mm512_srli_epi64::<58>(self.1)];
-        }
-        let six = _mm512_srli_epi32::<26>(self.0);
-        [
-            _mm512_cvtepu32_epi64(_mm512_castsi512_si256(six)),
-            _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(six)),
-        ]
+        [_mm512_srli_epi64::<58>(self.0), _mm512_srli_epi64::<58>(self.1)]
     }
 
     /// The bits without the next `width`.
@@ -224,10 +186,7 @@ impl<K: Key> Sixteen<K> {
     #[target_feature(enable = "avx512f")]
     fn after(self, width: u32) -> Self {
         let by = _mm_cvtsi32_si128(width as i32);
-        if Self::SHORT {
-            return Self(_mm512_sll_epi32(self.0, by), self.1, PhantomData);
-        }
-        Self(_mm512_sll_epi64(self.0, by), _mm512_sll_epi64(self.1, by), PhantomData)
+        Self(_mm512_sll_epi64(self.0, by), _mm512_sll_epi64(self.1, by))
     }
 
     /// All bits inverted.
@@ -235,7 +194,7 @@ impl<K: Key> Sixteen<K> {
     #[target_feature(enable = "avx512f")]
     fn inverted(self) -> Self {
         let ones = _mm512_set1_epi32(-1);
-        Self(_mm512_xor_si512(self.0, ones), _mm512_xor_si512(self.1, ones), PhantomData)
+        Self(_mm512_xor_si512(self.0, ones), _mm512_xor_si512(self.1, ones))
     }
 }
 
