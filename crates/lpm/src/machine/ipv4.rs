@@ -1,5 +1,5 @@
 //! Lookups of IPv4 with AVX-512. What is computed, sixteen compute at once; what is loaded is loaded one by one and put together in
-//! registers, after prefetches that run ahead of it all. That takes 0.65 to 0.85 of what lookups one by one take on a Zen 4. Gather instructions, each of which
+//! registers, after prefetches that run ahead of it all. That takes 0.67 to 0.94 of what lookups one by one take on a Zen 4. Gather instructions, each of which
 //! waits for the slowest of its loads, took 1.4 times as much as those on a Zen 5, and 0.7 on an Intel Xeon (Sapphire Rapids), where this has not
 //! been measured.
 //!

@@ -16,6 +16,8 @@ use crate::prefix::{Key, Shape};
 
 /// Lookups in one register.
 const LANES: usize = 16;
+/// So few are faster by ordinary instructions than in a register that is not full.
+const FEW: usize = 8;
 /// Bytes of a block's bitmap, which comes before its entries.
 const BITMAP: usize = 8;
 
@@ -67,6 +69,9 @@ fn find_each<K: Key, const N: usize>(
 #[inline(never)]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
 fn find_rest<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
+    if addrs.len() <= FEW {
+        return fib.find_all(addrs, out);
+    }
     let mut lanes = [K::default(); LANES];
     let mut found = [0; LANES];
     lanes[..addrs.len()].copy_from_slice(addrs);
