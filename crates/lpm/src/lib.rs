@@ -49,7 +49,7 @@
 //! A batch goes level by level, 32 addresses at a time: each level is a loop over all of them that ends with prefetches of what the
 //! next level reads, so that their cache misses overlap, and has no branch that depends on an address. Where the processor has AVX-512,
 //! batches are computed in registers of sixteen lookups: places in the root and in blocks, bits that count, entries of different widths. What an IPv4 lookup
-//! reads is still loaded one by one, since prefetched loads are faster than gather instructions; an IPv6 lookup, which reads more, gathers.
+//! reads is still loaded one by one, behind prefetches that run a group of 32 ahead; an IPv6 lookup, which reads more, gathers.
 //!
 //! # How it changes
 //!

@@ -106,8 +106,8 @@ impl<K: Key> Table<K> {
         machine::find(&self.fib, addr).checked_sub(1)
     }
 
-    /// Looks up each of `addrs`; `out` receives the ids, [`NONE`](crate::NONE) where nothing matches. Cache misses of up to
-    /// 32 addresses overlap.
+    /// Looks up each of `addrs`; `out` receives the ids, [`NONE`](crate::NONE) where nothing matches. Cache misses of
+    /// 32 addresses overlap, and of more where batches are longer.
     ///
     /// # Panics
     /// If `out` is shorter than `addrs`.
