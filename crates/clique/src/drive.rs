@@ -38,7 +38,7 @@ pub(crate) fn run(router: &mut Router, swaps: &Swaps) -> io::Result<Took> {
     let current = swaps.current();
     let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut stopping = false;
-        for signal in signals.forever().filter(|signal| !script::serves_signal(*signal)) {
+        for signal in signals.forever().filter(|signal| !script::serve_signal(*signal)) {
             if stopping {
                 // Nothing to be done if even that fails.
                 let _ = signal_hook::low_level::emulate_default_handler(signal);

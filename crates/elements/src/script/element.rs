@@ -21,7 +21,7 @@
 //!     it was written.
 //!   - `DRIVER`: like `ACTIVE`, and decides whether the driver stops; see DriverManager.
 //!   - `SIGNAL SIGNO...`: when the process gets one of these signals, given by name (`HUP`, `USR1`, ...) or number. After a
-//!     script that ends otherwise than by `end` the signal has its usual effect again.
+//!     script that ends otherwise than by `end`, or waits, the next signal has its usual effect again: `INT` and `TERM` stop the driver.
 //!
 //! # Instructions
 //! Texts are expanded: `$VAR` and `${VAR}` are variables, `$(HANDLER ARG...)` is the value of a handler; both may be nested.
@@ -79,8 +79,7 @@
 //!
 //! # Differences from Click
 //! A passive, proxy or packet script that is called while it runs runs a second time, with arguments of its own, instead of
-//! starting over. Errors in a script that was started by a handler name that script. `nand` is the negation of `and`. A script
-//! that serves `INT` or `TERM` does not keep them from stopping the driver.
+//! starting over. Errors in a script that was started by a handler name that script. `nand` is the negation of `and`.
 //!
 //! # See also
 //! DriverManager, Counter

@@ -20,7 +20,7 @@ mod signals;
 pub(crate) mod sprintf;
 mod text;
 
-pub use signals::{leave_to_program, serves_signal};
+pub use signals::{leave_to_program, serve_signal};
 
 use router::Class;
 

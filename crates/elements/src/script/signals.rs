@@ -31,16 +31,29 @@ fn number(word: &str) -> Option<i32> {
 pub(super) struct Signals {
     numbers: Vec<i32>,
     waiter: Option<signal_hook::iterator::Handle>,
-    /// Whether the script serves the next signal; otherwise that has its usual effect.
-    armed: Arc<AtomicBool>,
-    /// Whether the signals are the script's: it serves the next one, or is about to.
     claim: Option<Arc<Claim>>,
 }
 
 /// Signals that are a script's.
 struct Claim {
     numbers: Vec<i32>,
-    valid: AtomicBool,
+    /// Whether the script serves the next signal; otherwise that has its usual effect.
+    armed: AtomicBool,
+    handle: Handle,
+    /// Runs the script.
+    run: Call,
+}
+
+impl Claim {
+    /// Whether the script serves a signal that has come: it is the next one then.
+    fn takes(&self, signal: i32) -> bool {
+        self.numbers.contains(&signal) && self.armed.swap(false, Ordering::Relaxed)
+    }
+
+    fn serve(&self) {
+        // Errors in the script were reported by the script.
+        drop(self.handle.call(self.run.clone()));
+    }
 }
 
 /// The claims of all scripts in this process.
@@ -53,13 +66,20 @@ fn claims() -> MutexGuard<'static, Vec<Weak<Claim>>> {
     CLAIMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a script serves a signal, so that the program should not.
-pub fn serves_signal(signal: i32) -> bool {
-    let is_valid = |claim: &Claim| claim.valid.load(Ordering::Relaxed) && claim.numbers.contains(&signal);
-    claims().iter().filter_map(Weak::upgrade).any(|claim| is_valid(&claim))
+/// Has a signal that was left to the program served by the scripts that claim it. False if there are none, so that the program should.
+pub fn serve_signal(signal: i32) -> bool {
+    let taken: Vec<Arc<Claim>> =
+        claims().iter().filter_map(Weak::upgrade).filter(|claim| claim.takes(signal)).collect();
+    let served = !taken.is_empty();
+    for claim in taken {
+        // Not here, since a script may take its time while further signals come.
+        let thread = std::thread::Builder::new().name("signal".to_owned()).spawn(move || claim.serve());
+        drop(thread); // without a thread there is no serving either
+    }
+    served
 }
 
-/// Says that the program serves a signal where no script does.
+/// Says that the program gets a signal, and calls [`serve_signal`] with it: who serves it is found out in one place, once.
 pub fn leave_to_program(signal: i32) {
     PROGRAM.fetch_or(bit(signal), Ordering::Relaxed);
 }
@@ -70,7 +90,7 @@ fn bit(signal: i32) -> u64 {
 
 impl Signals {
     pub(super) fn new(numbers: Vec<i32>) -> Signals {
-        Signals { numbers, waiter: None, armed: Arc::default(), claim: None }
+        Signals { numbers, waiter: None, claim: None }
     }
 
     /// Reads a list of signals; it must not be empty.
@@ -89,18 +109,22 @@ impl Signals {
         let mut signals = signal_hook::iterator::Signals::new(&self.numbers)
             .map_err(|error| format!("cannot wait for signals: {error}"))?;
         self.waiter = Some(signals.handle());
-        self.armed.store(true, Ordering::Relaxed);
-        let claim = Arc::new(Claim { numbers: self.numbers.clone(), valid: AtomicBool::new(true) });
+        let claim = Arc::new(Claim {
+            numbers: self.numbers.clone(),
+            armed: AtomicBool::new(true),
+            handle: cx.handle(),
+            run: Call::write(format!("{}.run", cx.name()), ""),
+        });
         claims().retain(|claim| claim.strong_count() > 0);
         claims().push(Arc::downgrade(&claim));
-        self.claim = Some(claim);
-        let (armed, handle) = (self.armed.clone(), cx.handle());
-        let call = Call::write(format!("{}.run", cx.name()), "");
+        self.claim = Some(claim.clone());
         let wait = move || {
-            for signal in signals.forever() {
-                if armed.swap(false, Ordering::Relaxed) {
-                    serve(&handle, &call);
-                } else if PROGRAM.load(Ordering::Relaxed) & bit(signal) == 0 {
+            for signal in
+                signals.forever().filter(|signal| PROGRAM.load(Ordering::Relaxed) & bit(*signal) == 0)
+            {
+                if claim.takes(signal) {
+                    claim.serve();
+                } else {
                     // Nothing to be done if even that fails.
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }
@@ -112,15 +136,16 @@ impl Signals {
 
     /// The script has run; whether it serves further signals.
     pub(super) fn served(&mut self, again: bool) {
-        self.armed.store(again, Ordering::Relaxed);
         if let Some(claim) = &self.claim {
-            claim.valid.store(again, Ordering::Relaxed);
+            claim.armed.store(again, Ordering::Relaxed);
         }
     }
 
     /// Ends the thread.
     pub(super) fn disarm(&mut self) {
-        self.claim = None;
+        if let Some(claim) = self.claim.take() {
+            claim.armed.store(false, Ordering::Relaxed);
+        }
         if let Some(waiter) = self.waiter.take() {
             waiter.close();
         }
@@ -131,11 +156,6 @@ impl Drop for Signals {
     fn drop(&mut self) {
         self.disarm();
     }
-}
-
-fn serve(handle: &Handle, call: &Call) {
-    // Errors in the script were reported by the script.
-    drop(handle.call(call.clone()));
 }
 
 /// `SIGNAL PID...`: sends a signal to processes.
