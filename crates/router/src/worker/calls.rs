@@ -160,7 +160,8 @@ impl Running<'_> {
         }
     }
 
-    /// Hands a new configuration on. Only another thread can wait for what comes of it: here packets wait.
+    /// Hands a new configuration on. Only another thread can wait for what comes of it: here packets wait. What is wrong with it is known at once where time is
+    /// simulated, which stands still until it is built.
     fn reconfigure(&mut self, config: String, reply: Reply) {
         let info = self.core.info.clone();
         let Some(reconfigure) = info.reconfigure.get() else {
@@ -169,10 +170,11 @@ impl Running<'_> {
         match reply {
             Reply::Thread(sender) => reconfigure(config, sender),
             reply => {
-                // Nobody listens, from the start: then it is said aloud what is wrong.
-                let (sender, _) = std::sync::mpsc::channel();
+                let (sender, result) = std::sync::mpsc::channel();
                 reconfigure(config, sender);
-                self.deliver(reply, Ok(String::new()));
+                let result = result.try_recv().unwrap_or_else(|_| Ok(String::new()));
+                // Nobody listens any more: then it is said aloud what is wrong.
+                self.deliver(reply, result);
             }
         }
     }
