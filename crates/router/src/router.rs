@@ -143,17 +143,16 @@ impl Router {
                     Turned::Idle(None) | Turned::Blocked => {}
                 }
             }
-            if busy {
-                timeless_rounds += 1;
-                if timeless_rounds > TIMELESS_ROUNDS {
-                    info.clock.jump(info.clock.now_ns() + ROUND_NS);
-                }
+            // A timer that is due at once is no rest either.
+            let rests = !busy && next.is_none_or(|at| at > info.clock.now_ns());
+            timeless_rounds = if rests { 0 } else { timeless_rounds + 1 };
+            if timeless_rounds > TIMELESS_ROUNDS {
+                info.clock.jump(info.clock.now_ns() + ROUND_NS);
             }
             if busy || info.mailboxes.iter().any(|mailbox| !mailbox.is_empty()) {
                 self.look();
                 continue;
             }
-            timeless_rounds = 0;
             match next {
                 Some(at) => {
                     info.clock.jump(at);
