@@ -65,16 +65,18 @@ const GREATEST_P: f64 = 0.5;
 const DECREASE: f64 = 0.9;
 /// How often the greatest probability is adapted.
 const ADAPTATION: Duration = Duration::from_millis(500);
-/// Time that counts as the passing of one packet while queues are empty.
-const EMPTY_STEP_NS: i64 = 20_000_000;
+/// An epoch, which counts as the passing of one packet while queues are empty.
+const EPOCH_NS: i64 = 20_000_000;
+/// After so many of them nothing is left of what was before, however slowly the average follows; as in Click.
+const FORGOTTEN: i64 = 100;
 
 /// The running average of a length.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Average {
     scaled: i64,
     stability: u32,
-    /// Until when an empty queue has been taken into account; 0 if it was not empty.
-    empty_ns: i64,
+    /// Until which epoch an empty queue has been taken into account; none if it was not empty.
+    empty: Option<i64>,
 }
 
 impl Average {
@@ -99,20 +101,20 @@ impl Average {
             self.scaled = (length as i64) << SCALE;
         } else if length > 0 {
             self.update(length);
-            self.empty_ns = 0;
+            self.empty = None;
         } else {
-            let steps = if self.empty_ns == 0 { 1 } else { (now_ns - self.empty_ns) / EMPTY_STEP_NS };
-            for _ in 0..steps {
-                let before = self.scaled;
-                self.update(0);
-                if self.scaled == before {
-                    break; // further steps would not change it, however many there are
-                }
+            let epoch = now_ns / EPOCH_NS;
+            match self.empty.map_or(1, |before| epoch - before) {
+                FORGOTTEN.. => self.scaled = 0,
+                steps => (0..steps).for_each(|_| self.update(0)),
             }
-            if steps > 0 {
-                self.empty_ns = now_ns;
-            }
+            self.empty = Some(epoch);
         }
+    }
+
+    /// The nearest whole number.
+    fn rounded(&self) -> f64 {
+        self.value().round()
     }
 
     fn value(&self) -> f64 {
@@ -207,10 +209,12 @@ impl Red {
     fn probability(&self) -> Option<f64> {
         let (average, max_p) = (self.average.value(), self.max_p.value());
         let [min, max] = [self.min, self.max].map(f64::from);
-        match average {
-            _ if average.floor() <= min => None,
-            _ if average <= max => Some((average - min) / (max - min) * max_p),
-            _ if self.gentle && average <= 2.0 * max => Some((average - max) / max * (1.0 - max_p) + max_p),
+        match self.average.rounded() {
+            rounded if rounded <= min => None,
+            rounded if rounded <= max => Some((average - min) / (max - min) * max_p),
+            rounded if self.gentle && rounded <= 2.0 * max => {
+                Some((average - max) / max * (1.0 - max_p) + max_p)
+            }
             _ => Some(1.0),
         }
     }
@@ -240,7 +244,7 @@ impl Red {
     fn adapt(&mut self) {
         let average = match self.average.stability {
             0 => self.queues.len() as f64,
-            _ => self.average.value().floor(),
+            _ => self.average.rounded(),
         };
         let half = f64::from((self.max - self.min) / 2);
         let max_p = self.max_p.value();
@@ -359,7 +363,35 @@ pub(super) fn shown(average: &Average) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::{Average, EPOCH_NS};
     use crate::testing::{errors, run_and_read};
+
+    /// While a queue is empty each epoch counts once, whenever packets come in it, and after many nothing is left.
+    #[test]
+    fn empty_queues() {
+        let after = |times: &[i64]| {
+            let mut average = Average::new(4);
+            (0..200).for_each(|_| average.see(100, 0));
+            times.iter().for_each(|&at_ns| average.see(0, at_ns));
+            average.value()
+        };
+        let epochs: Vec<i64> = (1..=20).map(|epoch| epoch * EPOCH_NS).collect();
+        let often: Vec<i64> = (1..=40).map(|half| EPOCH_NS + (half - 1) * EPOCH_NS / 2).collect();
+        let rarely: Vec<i64> = (1..=11).map(|step| EPOCH_NS + (step - 1) * EPOCH_NS * 19 / 10).collect();
+        assert!((20.0..30.0).contains(&after(&epochs)), "{}", after(&epochs));
+        assert_eq!((after(&often), after(&rarely)), (after(&epochs), after(&epochs)));
+        assert_eq!(after(&[EPOCH_NS, 101 * EPOCH_NS]), 0.0);
+    }
+
+    /// An average that is nearly above a threshold is above it.
+    #[test]
+    fn nearest_whole_number() {
+        let config = "q :: Queue -> Idle; RatedSource(RATE 100, LIMIT 5) -> q;
+            TimedSource(0.01) -> r :: RED(4, 4, 0.5, GENTLE false, QUEUES q) -> Discard; Script(wait 2, stop)";
+        let [average, drops] = &run_and_read(config, &["r.avg_queue_size", "r.drops"])[..] else { panic!() };
+        assert_eq!(average, "4.993");
+        assert!(drops.parse::<u32>().is_ok_and(|drops| drops > 100), "{drops}");
+    }
 
     /// Below the first threshold nothing is dropped, above twice the second everything; what is dropped is at output 1.
     #[test]
