@@ -10,7 +10,7 @@
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! Names of elements that have tasks.
+//! Names of elements that have tasks. Of others it says so once, and does not watch them.
 //!
 //! # Handlers
 //! None.
@@ -69,6 +69,12 @@ impl Element for QuitWatcher {
 
     fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
         let Some(at) = state.downcast_mut::<usize>() else { return Step::Done(Ok(String::new())) };
+        if let Answer::Result(Err(message)) = &answer {
+            // It will not have a task later either.
+            cx.log(message);
+            *at -= 1;
+            self.names.remove(*at);
+        }
         if matches!(&answer, Answer::Result(Ok(value)) if value.trim() == "false") {
             cx.please_stop();
             return Step::Done(Ok(String::new()));
@@ -87,7 +93,7 @@ impl Element for QuitWatcher {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{errors, run_and_read};
+    use crate::testing::{errors, run, run_and_read};
 
     /// The second source has no end.
     #[test]
@@ -95,5 +101,10 @@ mod tests {
         let config = "elementclass C { s :: InfiniteSource(LIMIT 500) -> d :: Discard; t :: RatedSource -> Discard; QuitWatcher(t, s) }; c :: C";
         assert_eq!(run_and_read(config, &["c/d.count"]), ["500"]);
         assert!(errors("QuitWatcher(x)").contains("no element named 'x'"));
+        // An element without a task does not keep it from watching the next one.
+        let config = "Idle -> d :: Discard; s :: InfiniteSource(LIMIT 5) -> Discard; QuitWatcher(d, s)";
+        assert_eq!(run_and_read(config, &["s.count"]), ["5"]);
+        let said = run(config);
+        assert_eq!(said.matches("d.scheduled").count(), 1, "{said}");
     }
 }

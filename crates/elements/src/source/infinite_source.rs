@@ -252,7 +252,9 @@ impl Element for InfiniteSource {
             Ok(())
         })
         .as_button();
-        data_handlers::<S>(h);
+        if !self.contents.is_random() {
+            data_handlers::<S>(h);
+        }
         h.read("limit", |e: &mut S, _| e.limit);
         h.write("limit", |e: &mut S, cx, text| {
             e.limit = router::value(cx, text).map_err(|_| "limit parameter must be integer".to_owned())?;
