@@ -83,6 +83,9 @@ fn cases(packets: u64) -> Vec<Case> {
             no_peers,
         ),
         case("IPv6 last step, IP6Adjacency", &last_step(PARTS_6, "", "IP6Adjacency"), 32, no_peers),
+        case("IPsec, 64-byte frames", &ipsec(64, ""), 32, no_peers),
+        case("IPsec, 64-byte frames, there and back", &ipsec(64, IPSEC_BACK), 32, no_peers),
+        case("IPsec, 1024-byte frames", &ipsec(1024, ""), 32, no_peers),
     ]
 }
 
@@ -113,6 +116,21 @@ fn last_step([data, mark, set, host, neighbour]: [&str; 5], hop: &str, querier: 
          s :: InfiniteSource(DATA \\<{data} 000000000000000000000000000000000000>, BURST $BURST, LIMIT $LIMIT, STOP true,
            ACTIVE false) -> {mark} -> {set} {arrow} -> a :: {querier}({host}) -> d :: Discard;
          Idle -> [1]a; a[1] -> Discard; {expired} Script(write a.insert {neighbour} permanent, write s.active true);"
+    )
+}
+
+/// What takes a packet out of a tunnel again.
+const IPSEC_BACK: &str = "-> CheckIPHeader -> StripIPHeader -> ESPDecap(0x1001, $KEY)";
+
+/// The third application of RouteBricks (section 5.1): every packet is encrypted with AES-128. Frames have 14 bytes of Ethernet header and 4 of checksum around
+/// the IP packet, as there.
+fn ipsec(frame: usize, back: &str) -> String {
+    let len = frame - 18;
+    let data = format!("4500{len:04x} 00000000 40110000 0a000909 0a000808 {}", "00".repeat(len - 20));
+    format!(
+        "define($BURST 1, $LIMIT 1, $KEY \"\\<00112233 44556677 8899aabb ccddeeff 01020304>\");
+         InfiniteSource(DATA \\<{data}>, BURST $BURST, LIMIT $LIMIT, STOP true) -> MarkIPHeader
+           -> ESPEncap(0x1001, $KEY) -> IPEncap(esp, 10.0.0.1, 10.0.0.2) {back} -> d :: Discard;"
     )
 }
 

@@ -123,7 +123,7 @@ const CONTEXTS: &str = "use CTXManager, CTXDispatcher, CTXIDSMatcher or WordMatc
 const DHCP: &str =
     "there are no elements for DHCP; let a server or client use an interface of FromHost or KernelTap";
 const FLOWS: &str = "use FlowIPManager with FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowNAPTLoadBalancer, FlowIPNAT, FlowRateLimiter or StoreFlowID";
-const IPSEC: &str = "there is no IPsec; let the kernel encrypt ('ip xfrm')";
+const IPSEC: &str = "use ESPEncap and ESPDecap, or let the kernel encrypt ('ip xfrm')";
 const MEASURE: &str = "use SetCycleCount and CycleCountAccum, or RoundTripCycleCount, or measure the program with 'clique run --time' or perf(1)";
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";
 const THREADS: &str =

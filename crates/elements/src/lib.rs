@@ -20,6 +20,7 @@ mod formula;
 mod inject;
 pub mod ip;
 pub mod ip6;
+pub mod ipsec;
 pub mod measure;
 mod neighbour;
 pub mod netdevice;
@@ -52,6 +53,7 @@ const FAMILIES: &[&[&Class]] = &[
     ether::CLASSES,
     ip::CLASSES,
     ip6::CLASSES,
+    ipsec::CLASSES,
     rewrite::CLASSES,
     route::CLASSES,
     capture::CLASSES,

@@ -27,6 +27,7 @@ mod field;
 pub mod arp;
 pub mod checksum;
 pub mod describe;
+pub mod esp;
 pub mod ethernet;
 pub mod icmpv4;
 pub mod icmpv6;
