@@ -12,7 +12,8 @@
 //! No error is sent, and the packet is dropped, where RFC 1812, section 4.3.2.7 forbids it: in answer to another ICMP
 //! error, to a fragment other than the first, to broadcasts and multicasts of the IP or the link layer, or to a source that
 //! is not a single host. Nor is a redirect sent for a packet with a source route. A source route of the packet is used in
-//! reverse. The messages of all ICMPErrors on a worker are numbered on, from 1, in their identification fields.
+//! reverse. The messages of all ICMPErrors on a worker are numbered on, from 1, in their identification fields; of several workers each has
+//! numbers of its own.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -64,13 +65,13 @@ pub(crate) const CLASS: Class = Class::new("ICMPError", create).doc(include_str!
 /// Time to live of the messages.
 const TTL: u8 = 200;
 
-/// The identification of the last message, by worker: each counts by itself.
+/// The identification of the last message, by worker. Each counts by itself, in steps that leave the others theirs.
 struct Ids(Box<[AtomicU16]>);
 
 impl Ids {
     fn new(workers: &[usize]) -> Ids {
         let places = workers.iter().max().map_or(0, |last| last + 1);
-        Ids((0..places).map(|_| AtomicU16::new(0)).collect())
+        Ids((0..places as u16).map(AtomicU16::new).collect())
     }
 
     /// Those of the first element of the class on this worker. All others count with it, since they send for the same router.
@@ -82,7 +83,7 @@ impl Ids {
 
     fn next(&self, worker: usize) -> u16 {
         let Some(last) = self.0.get(worker) else { return 0 };
-        let id = last.load(Relaxed).wrapping_add(1);
+        let id = last.load(Relaxed).wrapping_add(self.0.len().next_power_of_two() as u16);
         last.store(id, Relaxed);
         id
     }

@@ -7,8 +7,8 @@
 //! The identification counts up from 0. Marks the new header and, unless it comes from there, sets the destination address
 //! annotation. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts identifications by itself, so that a
-//! flow, which stays on its worker, sees none twice within 65,536 packets.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; of several each has
+//! identifications of its own, so that none comes twice before its part of the 65,536 is used up.
 //!
 //! # Arguments
 //! - `PROTO` (protocol name or number): the protocol.
@@ -34,6 +34,7 @@
 //! UDPIPEncap, ICMPPingEncap, StripIPHeader
 
 use super::encap::{Destination, NO_DESTINATION, NO_FIT, Template, push_header};
+use super::identification::Identification;
 use super::numbers::IpProtocol;
 use packet::Packet;
 use router::{
@@ -47,7 +48,7 @@ pub(crate) const CLASS: Class = Class::new("IPEncap", create).live().doc(include
 
 struct IpEncap {
     template: Template,
-    id: u16,
+    id: Identification,
 }
 
 /// The arguments about the type-of-service octet.
@@ -111,16 +112,19 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     ip.set_ttl(ttl);
     ip.set_protocol(protocol);
     ip.set_src(src);
-    Ok(Box::new(PerPacket(IpEncap { template: Template::new(template, destination), id: 0 })))
+    Ok(Box::new(PerPacket(IpEncap {
+        template: Template::new(template, destination),
+        id: Identification::new(config, 0),
+    })))
 }
 
 impl Simple for IpEncap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        if push_header(packet, &self.template, self.id, []).is_none() {
+        if push_header(packet, &self.template, self.id.get(), []).is_none() {
             return Verdict::Drop(NO_FIT);
         }
-        self.id = self.id.wrapping_add(1);
+        self.id.advance();
         Verdict::Pass
     }
 
@@ -129,7 +133,9 @@ impl Simple for IpEncap {
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        self.id = state.downcast_ref().copied().unwrap_or_default();
+        if let Some(id) = state.downcast_ref() {
+            self.id.go_on(*id);
+        }
         Ok(())
     }
 

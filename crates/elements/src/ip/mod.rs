@@ -27,6 +27,7 @@ pub(crate) mod header;
 mod header_compression;
 mod icmp;
 mod icmp_error;
+mod identification;
 mod ip_encap;
 mod ip_fragmenter;
 mod ip_gw_options;

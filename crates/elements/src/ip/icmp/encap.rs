@@ -1,8 +1,9 @@
 //! Puts ICMP and IP headers in front of packets.
 
 use super::super::encap::{Destination, NO_FIT, Template, push_header};
+use super::super::identification::Identification;
 use packet::Packet;
-use router::{Cx, Handlers, Refused, Simple, Verdict};
+use router::{Config, Cx, Handlers, Refused, Simple, Verdict};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use wire::checksum::Sum;
@@ -16,7 +17,7 @@ pub(super) struct IcmpEncap {
     code: u8,
     identifier: u16,
     /// Identification of the next packet, and its sequence number: never 0.
-    id: u16,
+    id: Identification,
 }
 
 /// Whether messages of this type have an identifier and a sequence number.
@@ -41,9 +42,15 @@ fn header_len(kind: u8) -> usize {
 }
 
 impl IcmpEncap {
-    pub(super) fn new(src: Ipv4Addr, dst: Ipv4Addr, [kind, code]: [u8; 2], identifier: u16) -> IcmpEncap {
+    pub(super) fn new(
+        config: &Config<'_>,
+        src: Ipv4Addr,
+        dst: Ipv4Addr,
+        [kind, code]: [u8; 2],
+        identifier: u16,
+    ) -> IcmpEncap {
         let template = Template::of(ip_proto::ICMP, 255, src, Destination::Address(dst));
-        IcmpEncap { template, kind, code, identifier, id: 1 }
+        IcmpEncap { template, kind, code, identifier, id: Identification::new(config, 1) }
     }
 
     /// None if the packet becomes too long.
@@ -55,7 +62,7 @@ impl IcmpEncap {
         let mut header = [self.kind, self.code, 0, 0, 0, 0, 0, 0];
         if is_sequenced(self.kind) {
             header[4..6].copy_from_slice(&self.identifier.to_be_bytes());
-            header[6..8].copy_from_slice(&self.id.to_be_bytes());
+            header[6..8].copy_from_slice(&self.id.get().to_be_bytes());
         }
         // The sum comes before the header is written: loads of what was just stored would wait.
         let sum = Sum::of(packet.data()).add_bytes(&header);
@@ -66,7 +73,7 @@ impl IcmpEncap {
             }
             packet.data_mut().get_mut(..times)?.fill(0);
         }
-        push_header(packet, &self.template, self.id, header)
+        push_header(packet, &self.template, self.id.get(), header)
     }
 }
 
@@ -76,7 +83,10 @@ impl Simple for IcmpEncap {
         if self.encapsulate(packet).is_none() {
             return Verdict::Drop(NO_FIT);
         }
-        self.id = self.id.checked_add(1).unwrap_or(1);
+        self.id.advance();
+        if self.id.get() == 0 {
+            self.id.advance();
+        }
         Verdict::Pass
     }
 
@@ -85,7 +95,9 @@ impl Simple for IcmpEncap {
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        self.id = state.downcast_ref().copied().unwrap_or(1);
+        if let Some(id) = state.downcast_ref() {
+            self.id.go_on(*id);
+        }
         Ok(())
     }
 

@@ -7,7 +7,7 @@
 //! Identification, and the sequence number of types that have one, count up together from 1 and leave 0 out. Marks the new headers and
 //! sets the destination address annotation. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts by itself.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; of several each has numbers of its own.
 //!
 //! # Arguments
 //! - `SRC` (address): the source.
@@ -48,7 +48,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     let kind = kind.octet().ok_or("invalid TYPE")?;
     let code = icmp_code(kind, &code).ok_or("invalid CODE")?;
-    Ok(Box::new(PerPacket(IcmpEncap::new(src, dst, [kind, code], identifier))))
+    Ok(Box::new(PerPacket(IcmpEncap::new(config, src, dst, [kind, code], identifier))))
 }
 
 #[cfg(test)]

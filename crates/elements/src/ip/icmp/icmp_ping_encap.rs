@@ -7,7 +7,7 @@
 //! Identification and sequence number count up together from 1 and leave 0 out. Marks the new headers and sets the destination address
 //! annotation. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts by itself.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; of several each has numbers of its own.
 //!
 //! # Arguments
 //! - `SRC` (address): the source.
@@ -42,7 +42,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .required("DST", &mut dst)
         .keyword("IDENTIFIER", &mut identifier)
         .finish()?;
-    Ok(Box::new(PerPacket(IcmpEncap::new(src, dst, [kind::ECHO, 0], identifier))))
+    Ok(Box::new(PerPacket(IcmpEncap::new(config, src, dst, [kind::ECHO, 0], identifier))))
 }
 
 #[cfg(test)]

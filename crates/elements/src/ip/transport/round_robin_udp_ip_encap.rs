@@ -28,7 +28,7 @@ use super::super::encap::Destination;
 use super::udp_ip_encap::UdpIp;
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, FromArg, IpPort, PerPacket, Residency, Scope, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, FromArg, IpPort, PerPacket, Residency, Simple, Verdict,
 };
 use std::net::Ipv4Addr;
 
@@ -44,8 +44,8 @@ struct RoundRobinUdpIpEncap {
 
 /// Reads words: addresses and ports, a probability if `weighted`, perhaps whether there is a checksum. The headers, and the
 /// probability.
-fn headers(word: &str, weighted: bool, scope: Scope<'_>) -> Option<(UdpIp, u32)> {
-    let mut words = lang::conf::split_spaces(word);
+fn headers(word: &str, weighted: bool, config: &Config<'_>) -> Option<(UdpIp, u32)> {
+    let (mut words, scope) = (lang::conf::split_spaces(word), config.scope());
     if weighted && words.len() < 5 {
         return None;
     }
@@ -58,7 +58,7 @@ fn headers(word: &str, weighted: bool, scope: Scope<'_>) -> Option<(UdpIp, u32)>
     let port = |text: &str| IpPort::from_arg(text, scope).ok();
     let destination = Destination::Address(Ipv4Addr::from_arg(dst, scope).ok()?);
     let src = Ipv4Addr::from_arg(src, scope).ok()?;
-    Some((UdpIp::new(src, destination, [port(sport)?, port(dport)?], checksum), weight))
+    Some((UdpIp::new(config, src, destination, [port(sport)?, port(dport)?], checksum), weight))
 }
 
 /// Reads all arguments: headers, and probabilities, which are 1 unless `weighted`.
@@ -75,7 +75,7 @@ pub(super) fn read(config: &Config<'_>, weighted: bool) -> Result<Vec<(UdpIp, u3
     };
     let (mut all, mut error) = (Vec::new(), ConfigError::default());
     for (at, word) in words.iter().enumerate() {
-        match headers(word, weighted, config.scope()) {
+        match headers(word, weighted, config) {
             Some(found) => all.push(found),
             None => error.messages.push(format!("argument {at} should be '{form}'")),
         }

@@ -7,7 +7,7 @@
 //! The identification counts up from 0, the time to live is 250. Marks the new headers and, unless it comes from there, sets
 //! the destination address annotation. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts identifications by itself.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; of several each has identifications of its own.
 //!
 //! # Arguments
 //! - `SRC` (address): the source.
@@ -28,6 +28,7 @@
 //! IPEncap, SetUDPChecksum, StripTransportHeader
 
 use super::super::encap::{Destination, NO_FIT, Template, push_header};
+use super::super::identification::Identification;
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Refused, Simple, Verdict,
@@ -48,13 +49,19 @@ pub(super) struct UdpIp {
     template: Template,
     pub(super) ports: [u16; 2],
     checksum: bool,
-    id: u16,
+    id: Identification,
 }
 
 impl UdpIp {
-    pub(super) fn new(src: Ipv4Addr, destination: Destination, ports: [IpPort; 2], checksum: bool) -> UdpIp {
+    pub(super) fn new(
+        config: &Config<'_>,
+        src: Ipv4Addr,
+        destination: Destination,
+        ports: [IpPort; 2],
+        checksum: bool,
+    ) -> UdpIp {
         let template = Template::of(ip_proto::UDP, 250, src, destination);
-        UdpIp { template, ports: ports.map(|port| port.0), checksum, id: 0 }
+        UdpIp { template, ports: ports.map(|port| port.0), checksum, id: Identification::new(config, 0) }
     }
 
     /// Puts the headers in front of a packet, unless it becomes too long.
@@ -69,7 +76,7 @@ impl UdpIp {
         if self.encapsulate::<CHECKSUM>(packet).is_none() {
             return Verdict::Drop(NO_FIT);
         }
-        self.id = self.id.wrapping_add(1);
+        self.id.advance();
         Verdict::Pass
     }
 
@@ -85,7 +92,7 @@ impl UdpIp {
             }
             false => udp::header(self.ports, len, 0),
         };
-        push_header(packet, &self.template, self.id, header)
+        push_header(packet, &self.template, self.id.get(), header)
     }
 }
 
@@ -105,7 +112,7 @@ pub(super) fn read(config: &Config<'_>, mut interval: Option<&mut u32>) -> Resul
     }
     args.finish()?;
     let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| "bad DST")?;
-    Ok(UdpIp::new(src, destination, [sport, dport], checksum))
+    Ok(UdpIp::new(config, src, destination, [sport, dport], checksum))
 }
 
 struct UdpIpEncap<const CHECKSUM: bool>(UdpIp);
@@ -129,7 +136,9 @@ impl<const CHECKSUM: bool> Simple for UdpIpEncap<CHECKSUM> {
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        self.0.id = state.downcast_ref().copied().unwrap_or_default();
+        if let Some(id) = state.downcast_ref() {
+            self.0.id.go_on(*id);
+        }
         Ok(())
     }
 

@@ -1,0 +1,82 @@
+//! Identifications of IP headers, by which fragments are put together.
+
+use router::Config;
+
+/// The identifications of one worker. Of several workers that an element is on, each has every second, fourth or so, so that none comes twice although they know
+/// nothing of each other (RFC 791, section 3.2); one worker alone counts up by one, as Click does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identification {
+    next: u16,
+    step: u16,
+}
+
+impl Identification {
+    /// Those of the worker that an instance is for; the first of all is `first`.
+    pub(super) fn new(config: &Config<'_>, first: u16) -> Identification {
+        let workers = config.workers();
+        let place = workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0);
+        Identification::of(place, workers.len(), first)
+    }
+
+    fn of(place: usize, workers: usize, first: u16) -> Identification {
+        // A power of two, so that the steps also fit where numbers begin anew.
+        Identification { next: first.wrapping_add(place as u16), step: workers.next_power_of_two() as u16 }
+    }
+
+    /// The next one.
+    #[inline]
+    pub(super) fn get(self) -> u16 {
+        self.next
+    }
+
+    /// It was used.
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        self.next = self.next.wrapping_add(self.step);
+    }
+
+    /// Goes on where a namesake's were, which may have been on another number of workers.
+    pub(super) fn go_on(&mut self, from: Identification) {
+        // Steps are powers of two, and what they leave over says whose number it is.
+        let rest = self.step - 1;
+        self.next = (from.next & !rest | self.next & rest).wrapping_add(if from.step == self.step {
+            0
+        } else {
+            self.step
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// However often each of some workers takes one, none comes twice before all have come.
+    #[test]
+    fn none_twice() {
+        for workers in 1..6 {
+            let mut seen = HashSet::new();
+            for place in 0..workers {
+                let mut ids = Identification::of(place, workers, 1);
+                for _ in 0..65_536 / workers.next_power_of_two() {
+                    assert!(seen.insert(ids.get()), "{} of worker {place} of {workers}", ids.get());
+                    ids.advance();
+                }
+            }
+        }
+    }
+
+    /// What goes on has numbers of its own still, and later ones.
+    #[test]
+    fn goes_on() {
+        let mut old = Identification::of(0, 1, 0);
+        (0..101).for_each(|_| old.advance());
+        let goes_on = |place, workers| {
+            let mut new = Identification::of(place, workers, 0);
+            new.go_on(old);
+            new.get()
+        };
+        assert_eq!((goes_on(0, 1), goes_on(0, 2), goes_on(1, 2)), (101, 102, 103));
+    }
+}
