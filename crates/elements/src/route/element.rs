@@ -135,7 +135,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     }
     let table = config.shared(|| {
         let table = RouteTable::<F, T>::new(manner.order);
-        let added = table.change(routes.into_iter().map(|route| manner.add(route)));
+        let added = table.configure(routes.into_iter().map(|route| manner.add(route)));
         added.map_err(|refusal| ConfigError::from(explain(refusal)))?;
         Ok(table)
     })?;
@@ -322,7 +322,8 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         (table.is_some() || sticky.is_some()).then(|| Box::new(Kept { table, sticky }) as _)
     }
 
-    /// Routes that the new configuration names stay as it says; all others are taken over.
+    /// Routes that came while the old router ran are taken over, unless the new configuration has one for the prefix. Those of the old
+    /// configuration are not: whoever deletes a route from the file wants it gone.
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         let Kept { table, sticky } = *state
             .downcast::<Kept<F, T>>()
@@ -334,7 +335,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         let mine = self.table.routes();
         let exists =
             |route: &Route<F>| route.to.hops().iter().all(|(hop, _)| (hop.port as usize) < self.outputs);
-        let routes = old.routes().into_iter().filter(exists);
+        let routes = old.learned().into_iter().filter(exists);
         self.table.set_all(routes.chain(mine)).map_err(|refusal| {
             let sticky = self.guide.give();
             (explain(refusal).into(), Box::new(Kept { table: Some(old), sticky }) as Box<dyn Any + Send>)
@@ -667,16 +668,41 @@ mod tests {
         assert_eq!(router.call(Call::read("r.cache_hits", "")), Ok("98".to_owned()));
     }
 
-    /// A namesake takes the routes over; those that its own configuration names win.
+    /// A namesake takes over the routes that came while the router ran, and those that have changed then, until a configuration names
+    /// them: its own routes win, and go with it.
     #[test]
-    fn hot_swap_keeps_routes() {
-        let config =
-            |routes: &str| format!("InfiniteSource(ACTIVE false) -> r :: IPLookup({routes}); {THREE}");
-        let mut old = build(&config("10.0.0.0/8 0"), 1, 1).expect("good");
-        write(&mut old, "r.add", "11.0.0.0/8 2").expect("added");
-        let mut new = build(&config("10.0.0.0/8 1"), 1, 1).expect("good");
-        new.take_over(&mut old).expect("taken over");
-        assert_eq!((lookup(&mut new, "10.1.1.1"), lookup(&mut new, "11.1.1.1")), ("1".into(), "2".into()));
+    fn hot_swap_keeps_routes_that_came_later() {
+        let addresses = ["10.1.1.1", "11.1.1.1", "12.1.1.1", "13.1.1.1"];
+        for (class, addresses) in [
+            ("IPLookup", addresses),
+            ("RadixIPLookup", addresses),
+            ("DirectIPLookup", addresses),
+            ("RangeIPLookup", addresses),
+            ("LinearIPLookup", addresses),
+            ("IP6Lookup", ["2010::1", "2011::1", "2012::1", "2013::1"]),
+            ("LookupIP6Route", ["2010::1", "2011::1", "2012::1", "2013::1"]),
+        ] {
+            let prefixes = addresses.map(|address| format!("{address}/16"));
+            let config = |routes: &[(usize, u32)]| {
+                let routes: Vec<_> =
+                    routes.iter().map(|(at, port)| format!("{} {port}", prefixes[*at])).collect();
+                let config = format!("Idle -> r :: {class}({}); {THREE}", routes.join(", "));
+                build(&config, 1, 1).expect("a good configuration")
+            };
+            let answers = |router: &mut Router| addresses.map(|address| lookup(router, address));
+            let mut first = config(&[(0, 0), (1, 0), (2, 0)]);
+            write(&mut first, "r.set", &format!("{} 2", prefixes[1])).expect("room");
+            write(&mut first, "r.add", &format!("{} 2", prefixes[3])).expect("room");
+            let mut second = config(&[(0, 1)]);
+            second.take_over(&mut first).expect("taken over");
+            assert_eq!(answers(&mut second), ["1", "2", "-1", "2"], "{class}");
+            let mut third = config(&[(3, 2)]);
+            third.take_over(&mut second).expect("taken over");
+            assert_eq!(answers(&mut third), ["-1", "2", "-1", "2"], "{class}");
+            let mut last = config(&[]);
+            last.take_over(&mut third).expect("taken over");
+            assert_eq!(answers(&mut last), ["-1", "2", "-1", "-1"], "{class}");
+        }
     }
 
     proptest! {

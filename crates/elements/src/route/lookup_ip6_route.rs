@@ -8,6 +8,10 @@
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
 //!
+//! When the configuration is replaced while the router runs, routes that came since it was read, or have changed since (by handlers, from
+//! FPMServer or KernelRoutes), move to the table of the same name, if its configuration has none for the prefix; those
+//! of the old configuration go with it.
+//!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: one shared table.
 //!
 //! # Arguments

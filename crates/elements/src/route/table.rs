@@ -62,6 +62,8 @@ struct Books<F: Family> {
     slots: Slots<Prefix<F::Key>>,
     /// The changes of an open transaction.
     open: Option<Draft<F>>,
+    /// The routes of the configuration, which a later one is to answer for.
+    configured: HashMap<Prefix<F::Key>, Target<F::Address>>,
 }
 
 /// The number of a table's first state.
@@ -73,7 +75,7 @@ pub(super) type Decision<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as F
 impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     pub(super) fn new(order: Order) -> Self {
         let domain = Domain::global();
-        let books = Books { slots: Slots::new(order), open: None };
+        let books = Books { slots: Slots::new(order), open: None, configured: HashMap::new() };
         let version = AtomicU64::new(FIRST_VERSION);
         RouteTable { prefixes: T::new(domain), hops: Hops::new(domain), version, books: Mutex::new(books) }
     }
@@ -114,6 +116,17 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         // The lookups' loads come before this one: whoever saw some of a change sees the number that it began with, or a later one.
         fence(Ordering::Acquire);
         version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version
+    }
+
+    /// Makes the changes that the configuration asks for, and remembers which routes come of them.
+    ///
+    /// # Errors
+    /// The first [`Refusal`].
+    pub(super) fn configure(&self, changes: impl IntoIterator<Item = Change<F>>) -> Result<(), Refusal<F>> {
+        self.change(changes)?;
+        let mut books = self.books();
+        books.configured = self.all(&books).into_iter().map(|route| (route.prefix, route.to)).collect();
+        Ok(())
     }
 
     /// Makes changes in order, all or none: at once, or as part of the open transaction.
@@ -277,6 +290,21 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     /// All routes: those added one by one first, in the order that Click's tables print them, then the others by address.
     pub(super) fn routes(&self) -> Vec<Route<F>> {
         let books = self.books();
+        let mut routes = self.all(&books);
+        routes.sort_by_cached_key(|route| books.slots.get(&route.prefix).unwrap_or(usize::MAX));
+        routes
+    }
+
+    /// Routes that are not, or not any more, as the configuration says: those that came while the router ran. By address.
+    pub(super) fn learned(&self) -> Vec<Route<F>> {
+        let books = self.books();
+        let mut routes = self.all(&books);
+        routes.retain(|route| books.configured.get(&route.prefix) != Some(&route.to));
+        routes
+    }
+
+    /// All routes by address, as they are while the books are held.
+    fn all(&self, _books: &Books<F>) -> Vec<Route<F>> {
         let mut routes = Vec::with_capacity(self.prefixes.len());
         let mut targets = HashMap::new();
         self.prefixes.for_each(&mut |prefix, id| {
@@ -285,7 +313,6 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
                 routes.push(Route { prefix, to: to.clone() });
             }
         });
-        routes.sort_by_key(|route| books.slots.get(&route.prefix).unwrap_or(usize::MAX));
         routes
     }
 
