@@ -11,7 +11,8 @@
 //! Replies without a mapping and other packets, later fragments among them, are dropped, or pass as they are where the
 //! input's specification is `pass`.
 //!
-//! Unlike Click it does not choose an identifier that another flow with the same addresses uses.
+//! Unlike Click it does not choose an identifier that another flow with the same addresses uses. When the configuration is replaced,
+//! flows move to a rewriter of the same name as IPRewriter's do.
 //!
 //! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
 //!

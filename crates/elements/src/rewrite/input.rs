@@ -136,7 +136,7 @@ impl Spec {
 }
 
 /// A specification that can be followed.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Input {
     Drop,
     Pass(u16),

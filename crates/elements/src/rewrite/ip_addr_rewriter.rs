@@ -9,7 +9,8 @@
 //! an unknown source is rewritten as its input's specification says. As many sources can be in use at a time as there are
 //! new addresses.
 //!
-//! Fragments are rewritten, too. The checksums of TCP and UDP, which cover the addresses, change with them.
+//! Fragments are rewritten, too. The checksums of TCP and UDP, which cover the addresses, change with them. When the configuration is
+//! replaced, mappings move to a rewriter of the same name as IPRewriter's do.
 //!
 //! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
 //!

@@ -30,6 +30,13 @@ pub(super) struct Mapper {
     patterns: OnceLock<Vec<(Arc<Pattern>, Outputs)>>,
 }
 
+/// Whether they choose among the same patterns, in whatever way.
+impl PartialEq for Mapper {
+    fn eq(&self, other: &Mapper) -> bool {
+        self.patterns.get() == other.patterns.get()
+    }
+}
+
 impl Mapper {
     /// A mapper among these patterns, of which there is at least one.
     pub(super) fn new(how: How, written: Vec<(PatternRef, Outputs)>) -> Mapper {

@@ -456,20 +456,25 @@ impl Nat {
         }
     }
 
-    /// Takes over the flows of a rewriter of the same name in an old configuration, as far as this one has the inputs and
-    /// outputs that they need.
-    pub(super) fn adopt(&self, old: &Nat, turn: Turn<'_>, now_ms: u64) {
-        let (Some(set), Some(old_set)) = (self.set(), old.set()) else { return };
+    /// Takes over the flows of a rewriter of the same name in an old configuration, as far as they come from inputs whose specification
+    /// is the same here. Returns how many there are of others: as if it had been written to the handler, an old specification's flows go.
+    pub(super) fn adopt(&self, old: &Nat, turn: Turn<'_>, now_ms: u64) -> usize {
+        let (Some(set), Some(old_set)) = (self.set(), old.set()) else { return 0 };
         if self.kind != old.kind {
-            return;
+            return 0;
         }
+        let same: Vec<bool> =
+            self.inputs.iter().zip(&old.inputs).map(|(new, old)| new.read(turn) == old.read(turn)).collect();
+        let mut lost = 0;
         let mut editor = set.edit(turn);
         for (map, old_map) in self.maps().zip(old.maps()) {
             for flow in old_set.flows(turn, old_map) {
                 let new = NewFlow { map, ..flow.describe() };
-                let fits = usize::from(new.input) < self.specs.len()
-                    && new.outputs.iter().all(|&output| usize::from(output) < self.outputs);
-                if !fits || editor.find(Key::new(map, new.id)).is_some() {
+                if same.get(usize::from(new.input)) != Some(&true) {
+                    lost += 1;
+                    continue;
+                }
+                if editor.find(Key::new(map, new.id)).is_some() {
                     continue;
                 }
                 let Some(found) = editor.insert(&new, flow.last_ms(), now_ms) else { continue };
@@ -483,6 +488,7 @@ impl Nat {
         for (new, old) in self.counts.iter().zip(&*old.counts) {
             new.failures.fetch_max(old.failures.load(Relaxed), Relaxed); // the same for every instance
         }
+        lost
     }
 }
 

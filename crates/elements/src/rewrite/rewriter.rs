@@ -293,7 +293,14 @@ impl<P: Protocol> Element for Rewriter<P> {
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         if let Some(old) = state.downcast_ref::<Arc<Nat>>() {
-            self.nat.adopt(old, cx.turn(), now_ms(cx));
+            let lost = self.nat.adopt(old, cx.turn(), now_ms(cx));
+            // Every instance comes to the same number.
+            if lost > 0 && self.reaps {
+                cx.log(&format!(
+                    "{}: {lost} flows lost (their input has another specification now)",
+                    cx.name()
+                ));
+            }
         }
         Ok(())
     }
