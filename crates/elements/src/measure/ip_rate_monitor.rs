@@ -23,8 +23,8 @@
 //!   reverse rate, with tabs between them.
 //! - `thresh`, `mem`, `memmax` (read): the threshold times RATIO, bytes in use, and how many there may be (0 unless MEMORY says so).
 //! - `memmax` (write): the argument MEMORY.
-//! - `anno_level` (write, `ADDRESS LEVEL SECONDS`): does not look into the group of LEVEL (0 to 3) that the address belongs to
-//!   for so long.
+//! - `anno_level` (write, `ADDRESS, LEVEL, SECONDS`, or with spaces alone): does not look into the group of LEVEL (0 to 3) that the
+//!   address belongs to for so long.
 //! - `reset` (write, button): forgets everything.
 //!
 //! # Example
@@ -326,7 +326,10 @@ impl IpRateMonitor {
     }
 
     fn write_level(&mut self, cx: &Cx<'_>, text: &str) -> Result<(), String> {
-        let words = lang::conf::split_spaces(text);
+        let mut words = lang::conf::split_args(text);
+        if words.len() == 1 {
+            words = lang::conf::split_spaces(text);
+        }
         let [address, level, seconds] = &words[..] else { return Err("expecting 3 arguments".to_owned()) };
         let address = router::value(cx, address).map_err(|_| "not an IP address")?;
         let level = router::value::<usize>(cx, level).ok().filter(|level| *level < 4);
@@ -444,6 +447,16 @@ mod tests {
         let after = call(Call::read("m.mem", "")).unwrap();
         assert_eq!(used.parse::<usize>().unwrap(), 4 * after.parse::<usize>().unwrap());
         assert_eq!(call(Call::read("m.thresh", "")).unwrap(), "500");
+        // Click's form, and what is wrong with it.
+        for (text, error) in [
+            ("18.26.4.0, 2, 100", None),
+            ("18.26.4.0, 2", Some("expecting 3 arguments")),
+            ("x, 2, 100", Some("not an IP address")),
+            ("18.26.4.0, 4, 100", Some("2nd argument specifies a level, between 0 and 3, to annotate")),
+            ("18.26.4.0, 2, 0", Some("3rd argument specifies when this rule expires, must be > 0")),
+        ] {
+            assert_eq!(call(Call::write("m.anno_level", text)).err().as_deref(), error, "{text}");
+        }
         call(Call::write("m.reset", "")).unwrap();
         assert_eq!(call(Call::read("m.look", "")).unwrap(), "0\n");
     }
