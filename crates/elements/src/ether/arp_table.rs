@@ -39,7 +39,7 @@
 //! - `refused` (read): news of neighbours that was not believed.
 //! - `insert` (write, `IP ETH [permanent | stale]`): adds an address, as one that has just answered, or for good, or as one that was heard of
 //!   and is asked when it is used; packets that wait for it are sent. A permanent one does not age, and what
-//!   neighbours say does not change it.
+//!   neighbours say does not change it. With `ff:ff:ff:ff:ff:ff` the address becomes unknown, as with `delete`.
 //! - `delete` (write, `IP`): makes an address unknown.
 //! - `clear` (write): forgets everything; packets that wait are dropped.
 //!
@@ -154,6 +154,14 @@ mod tests {
         }
         assert_eq!(call(Call::write("t.insert", "10.0.0.4 0:1:2:3:4:8 stale")), Ok(String::new()));
         assert!(call(Call::read("t.neighbours", "")).unwrap().contains("10.0.0.4 00-01-02-03-04-08 stale"));
+        for (ip, how) in [("10.0.0.4", ""), ("10.0.0.3", " permanent"), ("10.0.0.1", " stale")] {
+            assert_eq!(
+                call(Call::write("t.insert", format!("{ip} ff:ff:ff:ff:ff:ff{how}"))),
+                Ok(String::new())
+            );
+            let table = call(Call::read("t.table", "")).unwrap();
+            assert!(table.contains(&format!("{ip} 0 FF-FF-FF-FF-FF-FF")), "{ip}: {table}");
+        }
         assert_eq!(call(Call::write("t.clear", "")), Ok(String::new()));
         assert_eq!(call(Call::read("t.table", "")), Ok(String::new()));
         assert_eq!(call(Call::read("t.drops", "")), Ok("0".to_owned()));

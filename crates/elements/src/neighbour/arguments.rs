@@ -198,6 +198,8 @@ pub(crate) fn handlers<E: Any, A: Address + FromArg>(
         let Written { ip, mac, how } = router::value::<Written<A>>(cx, text)?;
         let heard = News { mac: Some(mac), solicited: false, overrides: true };
         let done = match how {
+            // As Click has it: nobody is there whose address is everybody's.
+            _ if mac.is_broadcast() => table.delete(cx.turn(), ip, cx.now_ns()),
             How::Stale => table.tell(cx.turn(), ip, heard, true, cx.now_ns()),
             how => table.insert(cx.turn(), ip, mac, how == How::Permanent, cx.now_ns()),
         };
