@@ -10,7 +10,7 @@
 //! the address of the interface through which it leaves.
 //!
 //! No error is sent, and the packet is dropped, where RFC 1812, section 4.3.2.7 forbids it: in answer to another ICMP
-//! error, to a fragment other than the first, to broadcasts and multicasts of the IP or the link layer, or to a source that
+//! error, and to ICMP of less than 4 bytes, which may have been one; to a fragment other than the first, to broadcasts and multicasts of the IP or the link layer, or to a source that
 //! is not a single host. Nor is a redirect sent for a packet with a source route. A source route of the packet is used in
 //! reverse. The messages of all ICMPErrors on a worker are numbered on, from 1, in their identification fields; of several workers each has
 //! numbers of its own.
@@ -200,10 +200,9 @@ impl IcmpError {
             return Err("no ICMP error about a later fragment");
         }
         if ip.protocol() == ip_proto::ICMP {
-            let message = bytes.get(ip.header_len()..).ok_or(NO_HEADER)?;
-            // Its type is its first byte; where that is missing it may have been an error.
-            let is_error = icmpv4::Header::new_checked(message).map_or(true, |icmp| icmp.is_error());
-            if is_error {
+            // As in Click, its first four bytes are needed: what has fewer may have been an error.
+            let message = bytes.get(ip.header_len()..).and_then(|message| message.first_chunk::<4>());
+            if message.is_none_or(|&[kind, ..]| icmpv4::is_error(kind)) {
                 return Err("no ICMP error about an ICMP error");
             }
         }
@@ -466,6 +465,17 @@ mod tests {
             assert_eq!(icmp(kind), Some("no ICMP error about an ICMP error"));
         }
         assert_eq!((icmp(0), icmp(8)), (None, None));
+        // The type can be told by four bytes; what has fewer may have been an error.
+        let cut = |kind, len: usize| {
+            let mut data = edited(udp(9), |ip| ip.set_protocol(1));
+            data[20] = kind;
+            data.truncate(20 + len);
+            reason(data.into())
+        };
+        for len in 4..8 {
+            assert_eq!((cut(8, len), cut(3, len).is_some()), (None, true), "{len}");
+        }
+        assert_eq!(cut(8, 3), Some("no ICMP error about an ICMP error"));
         assert_eq!(
             send_one("Inject -> ICMPError(1.2.3.4, 3) -> Collect(0)", udp(9)).drops(),
             [("no IP header", 1)]
