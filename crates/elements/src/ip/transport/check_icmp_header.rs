@@ -9,6 +9,10 @@
 //!
 //! A fragment is judged as if it were whole, so that it fails: put IPReassembler in front where fragments may come.
 //!
+//! The message ends where the IP header says. Click's ends where the packet does; there is no difference behind CheckIPHeader, which cuts
+//! the packet. Behind MarkIPHeader the padding of a short frame, which Click takes for a part of the message, spoils none here, and no
+//! bytes behind a message make up for those that it lacks.
+//!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; counts add up.
 //!
 //! # Arguments
@@ -116,12 +120,17 @@ mod tests {
         assert_eq!(flow.log(), "c :: CheckICMPHeader: ICMP header check failed: bad packet length\n");
     }
 
-    /// Ethernet pads short frames; the padding is not part of the message.
+    /// Ethernet pads short frames; the padding is not part of the message, neither to its harm nor to its good.
     #[test]
     fn padding_does_not_count() {
-        let mut padded = message(8, b"odd");
-        padded.extend([0xaa; 15]);
-        assert_eq!(send(BOTH, [padded.clone()]).data(0), [padded]);
+        let padded = |mut data: Vec<u8>, byte: u8| {
+            data.extend([byte; 15]);
+            data
+        };
+        let good = [padded(message(8, b"odd"), 0xaa), padded(message(13, &[1; 12]), 0)];
+        let bad = padded(message(3, &[9; 20]), 0);
+        let flow = send(BOTH, [&good[..], std::slice::from_ref(&bad)].concat());
+        assert_eq!((flow.data(0), flow.data(1)), (good.to_vec(), vec![bad]));
     }
 
     proptest! {
