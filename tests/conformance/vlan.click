@@ -7,3 +7,15 @@ InfiniteSource(DATA \<0000>, LIMIT 1) -> EtherVLANEncap(0x0800, 1:1:1:1:1:1, 2:2
 //= again:   20 | 02020202 02020101 01010101 81000005 08000000
 //= seven:   20 | 02020202 02020101 01010101 81000007 08000000
 //= stripped:    2 | 0000
+//! then
+// Who sets one part of the tag control information keeps the other.
+Idle -> v :: VLANEncap(0xa123) -> e :: EtherVLANEncap(0x0800, 1:1:1:1:1:1, 2:2:2:2:2:2, VLAN_TCI 0xa123) -> a :: VLANEncap(ANNO) -> Discard;
+Script(write v.vlan_id 6, write e.vlan_pcp 1, write a.vlan_id 6, stop);
+//? v.vlan_tci
+//= 40966
+//? v.config
+//= VLAN_ID 6, VLAN_PCP 5
+//? e.vlan_tci
+//= 8483
+//? a.vlan_tci
+//= ANNO

@@ -14,7 +14,8 @@
 //! - `VLAN_ID` (0 to 0xFFF): the identifier alone. Without effect if VLAN_TCI is given.
 //!
 //! # Handlers
-//! - `vlan_tci`, `vlan_id`, `vlan_pcp` (read, write): the arguments.
+//! - `vlan_tci`, `vlan_id`, `vlan_pcp` (read, write): the arguments. Written to, `vlan_id` and `vlan_pcp`
+//!   leave the other part of the tag control information as it is, and do nothing where each packet's annotation says it.
 //!
 //! # Example
 //! ```click

@@ -100,6 +100,17 @@ impl Tagging {
         self.value = low | u16::from(self.priority) << 13;
     }
 
+    /// Sets identifier and priority, made of the value that there is: its parts take the place of a whole. As in Click, packets'
+    /// annotations go on to count where they do.
+    fn set_parts(&mut self, parts: impl FnOnce(u16) -> (u16, u16)) {
+        if self.tci == Some(Tci::Annotation) {
+            return;
+        }
+        let (id, priority) = parts(self.value);
+        (self.tci, self.id, self.priority) = (None, id, priority as u8);
+        self.combine();
+    }
+
     /// The tag control information for a packet.
     #[inline]
     pub(super) fn of(&self, packet: &Packet) -> u16 {
@@ -150,20 +161,21 @@ pub(super) fn tag_handlers<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &mu
     h.read("vlan_tci", move |e: &mut E, _| part(e).shown());
     h.write("vlan_tci", move |e: &mut E, cx, text| {
         let tci = router::keyword_value::<Tci>(cx, "VLAN_TCI", text)?;
-        change(part(e), |tagging| tagging.tci = Some(tci));
+        let tagging = part(e);
+        tagging.tci = Some(tci);
+        tagging.combine();
         Ok(())
     });
     h.read("vlan_id", move |e: &mut E, _| part(e).value & ID_MASK);
     h.write("vlan_id", move |e: &mut E, cx, text| {
         let Bounded(id) = router::keyword_value::<Bounded<0, 0xfff>>(cx, "VLAN_ID", text)?;
-        // An identifier takes the place of a whole tag control information.
-        change(part(e), |tagging| (tagging.tci, tagging.id) = (None, id as u16));
+        part(e).set_parts(|value| (id as u16, value >> 13));
         Ok(())
     });
     h.read("vlan_pcp", move |e: &mut E, _| part(e).value >> 13);
     h.write("vlan_pcp", move |e: &mut E, cx: &mut Cx<'_>, text| {
         let Bounded(priority) = router::keyword_value::<Bounded<0, 7>>(cx, "VLAN_PCP", text)?;
-        change(part(e), |tagging| tagging.priority = priority as u8);
+        part(e).set_parts(|value| (value & ID_MASK, priority as u16));
         Ok(())
     });
 }
@@ -176,9 +188,4 @@ pub(super) fn native_handler<E: 'static>(h: &mut Handlers, part: fn(&mut E) -> &
         part(e).native = u16::try_from(native).unwrap_or(NO_NATIVE);
         Ok(())
     });
-}
-
-fn change(tagging: &mut Tagging, f: impl FnOnce(&mut Tagging)) {
-    f(tagging);
-    tagging.combine();
 }

@@ -18,7 +18,8 @@
 //! - `ETHERTYPE` (integer, default 0x8100): the type that announces the tag.
 //!
 //! # Handlers
-//! - `vlan_tci`, `vlan_id`, `vlan_pcp`, `native_vlan`, `ethertype` (read, write): the arguments.
+//! - `vlan_tci`, `vlan_id`, `vlan_pcp`, `native_vlan`, `ethertype` (read, write): the arguments. Written to, `vlan_id` and `vlan_pcp`
+//!   leave the other part of the tag control information as it is, and do nothing where each packet's annotation says it.
 //!
 //! # Example
 //! ```click
@@ -158,12 +159,20 @@ mod tests {
     fn handlers_and_errors() {
         let mut flow = send_one("Inject -> v :: VLANEncap(ANNO) -> Collect(0)", FRAME.to_vec());
         assert_eq!(flow.read("v.vlan_tci"), "ANNO");
+        assert_eq!((flow.write("v.vlan_id", "7"), flow.write("v.vlan_pcp", "7")), ("".into(), "".into()));
+        assert_eq!(flow.read("v.vlan_tci"), "ANNO", "the annotation counts");
         assert_eq!(flow.write("v.vlan_tci", "0x2005"), "");
         assert_eq!(["v.vlan_tci", "v.vlan_id", "v.vlan_pcp"].map(|h| flow.read(h)), ["8197", "5", "1"]);
         assert_eq!(flow.write("v.vlan_id", "6"), "");
         assert_eq!(flow.write("v.vlan_pcp", "8"), "error: VLAN_PCP: out of range, bound 7");
-        assert_eq!([flow.read("v.vlan_tci"), flow.read("v.native_vlan")], ["6", "0"]);
-        assert_eq!(flow.read("v.config"), "VLAN_ID 6, VLAN_PCP 0");
+        assert_eq!([flow.read("v.vlan_tci"), flow.read("v.native_vlan")], ["8198", "0"]);
+        assert_eq!(flow.read("v.config"), "VLAN_ID 6, VLAN_PCP 1");
+        // What is whole has parts.
+        assert_eq!(
+            (flow.write("v.vlan_tci", "0x4005"), flow.write("v.vlan_pcp", "1")),
+            ("".into(), "".into())
+        );
+        assert_eq!(["v.vlan_id", "v.vlan_pcp"].map(|h| flow.read(h)), ["5", "1"]);
         for (arguments, error) in [("0x10000", "VLAN_TCI"), ("VLAN_ID 4096", "VLAN_ID")] {
             let text = errors(&format!("Idle -> VLANEncap({arguments}) -> Discard"));
             assert!(text.contains(error), "{text}");
