@@ -19,3 +19,10 @@ Script(wait 1, write b.active true, wait 1, stop);
 //= 1
 //? l3.count
 //= 3
+//! then
+// Seconds are whole.
+Idle -> s :: EtherSwitch(TIMEOUT 2.5) -> Discard;
+Script(print $(s.timeout), write s.timeout 1.6, print $(s.timeout), write s.timeout 1.4, print $(s.timeout), stop);
+//= 3
+//= 2
+//= 1
