@@ -496,6 +496,11 @@ impl<'t> Cx<'t> {
         self.core.info.log.line(message);
     }
 
+    /// Writes a message for those who listen on a channel ([`crate::Log::line_on`]).
+    pub fn log_on(&self, channel: &str, message: &str) {
+        self.core.info.log.line_on(channel, message);
+    }
+
     /// Whether anybody listens to events ([`crate::Events`]).
     #[inline]
     pub fn is_heard(&self) -> bool {

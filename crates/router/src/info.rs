@@ -69,13 +69,23 @@ impl Log {
             // A closed standard error is no reason to stop forwarding.
             Log::Stderr => {
                 drop(writeln!(std::io::stderr().lock(), "{text}"));
-                tell_listeners(text);
+                tell(DEFAULT_CHANNEL, text);
             }
             Log::Memory(log) => {
                 let mut log = log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 log.push_str(text);
                 log.push('\n');
             }
+        }
+    }
+
+    /// Writes a line on a channel. Whoever listens there hears it, and nobody else; with the name of the default channel, or none, it
+    /// is a line like any other.
+    pub fn line_on(&self, channel: &str, text: &str) {
+        match self {
+            _ if matches!(channel, "" | DEFAULT_CHANNEL) => self.line(text),
+            Log::Stderr if tell(channel, text) => drop(writeln!(std::io::stderr().lock(), "{text}")),
+            _ => {}
         }
     }
 
@@ -109,24 +119,42 @@ pub type Reconfigure = Box<dyn Fn(String, mpsc::Sender<HandlerResult>) + Send + 
 pub type Listener = Arc<Hear>;
 type Hear = dyn Fn(&str) + Send + Sync;
 
-/// Who hears what is written to standard error, which is one for the whole process.
-static LISTENERS: Mutex<Vec<Weak<Hear>>> = Mutex::new(Vec::new());
+/// The channel of messages that name none.
+pub const DEFAULT_CHANNEL: &str = "default";
+
+/// Who hears a channel.
+struct Ear {
+    channel: String,
+    /// Whether standard error gets what is said there, too.
+    loud: bool,
+    hear: Weak<Hear>,
+}
+
+/// Who hears what: channels, as standard error, are the same for the whole process.
+static LISTENERS: Mutex<Vec<Ear>> = Mutex::new(Vec::new());
 /// Whether anybody does: usually not, and then no lock is needed.
 static LISTENED: AtomicBool = AtomicBool::new(false);
 
-/// Lets `listener` hear each message of elements that goes to standard error, for as long as it lives. It must not wait.
-pub fn listen(listener: &Listener) {
+/// Lets `listener` hear each message of elements on a channel, for as long as it lives: on the default one, those that go to standard
+/// error. What is said on another channel goes there, too, if that is `loud`. The listener must not wait.
+pub fn listen(listener: &Listener, channel: &str, loud: bool) {
     let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
-    listeners.retain(|known| known.strong_count() > 0);
-    listeners.push(Arc::downgrade(listener));
+    listeners.retain(|known| known.hear.strong_count() > 0);
+    listeners.push(Ear { channel: channel.to_owned(), loud, hear: Arc::downgrade(listener) });
     LISTENED.store(true, Ordering::Relaxed);
 }
 
-fn tell_listeners(text: &str) {
-    if LISTENED.load(Ordering::Relaxed) {
-        let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener(text));
+/// Tells those who listen on a channel. Returns whether one of them wants it on standard error.
+fn tell(channel: &str, text: &str) -> bool {
+    if !LISTENED.load(Ordering::Relaxed) {
+        return false;
     }
+    let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let here = listeners.iter().filter(|ear| ear.channel == channel);
+    let here: Vec<_> = here.filter_map(|ear| Some((ear.hear.upgrade()?, ear.loud))).collect();
+    drop(listeners);
+    here.iter().for_each(|(listener, _)| listener(text));
+    here.iter().any(|(_, loud)| *loud)
 }
 
 /// How often configurations were replaced.
@@ -293,5 +321,28 @@ impl Info {
     /// The shared part of an element, if it has one of this type.
     pub fn shared<T: Any + Send + Sync>(&self, element: usize) -> Option<Arc<T>> {
         self.shared.get()?.get(&element)?.clone().downcast().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each hears its channel; standard error gets what is said there for as long as somebody wants that.
+    #[test]
+    fn channels() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let ear = |name: &'static str, loud: bool| -> Listener {
+            let heard = heard.clone();
+            let listener: Listener =
+                Arc::new(move |text: &str| heard.lock().expect("no panic").push(format!("{name}{text}")));
+            listen(&listener, if name == "b" { "other" } else { "one" }, loud);
+            listener
+        };
+        let (_a, _b, c) = (ear("a", false), ear("b", false), ear("c", true));
+        assert_eq!((tell("one", "1"), tell("other", "2"), tell("none", "3")), (true, false, false));
+        drop(c);
+        assert!(!tell("one", "4"));
+        assert_eq!(*heard.lock().expect("no panic"), ["a1", "c1", "b2", "a4"]);
     }
 }

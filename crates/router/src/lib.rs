@@ -51,7 +51,7 @@ pub use cx::Cx;
 pub use element::{Element, PerPacket, Pull, Queues, Refused, Simple, Verdict};
 pub use events::Events;
 pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
-pub use info::{Info, Listener, Log, Node, Port, Reconfigure, listen};
+pub use info::{DEFAULT_CHANNEL, Info, Listener, Log, Node, Port, Reconfigure, listen};
 pub use metric::Metric;
 pub use names::{InterfaceAddresses, Names, Value};
 pub use plan::Plan;

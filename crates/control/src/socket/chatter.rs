@@ -6,18 +6,19 @@
 //! ```
 //!
 //! Whoever connects to the TCP port or the UNIX-domain socket gets a copy of what elements print to standard error from
-//! then on, beginning with the line `Click::ChatterSocket/1.0`. A client that does not keep up is disconnected: elements
-//! never wait for it.
+//! then on, beginning with the line `Click::ChatterSocket/1.0`; with CHANNEL, what they print on that channel. A client that does not keep up
+//! is disconnected: elements never wait for it.
 //!
-//! Unlike Click's, a TCP socket listens on 127.0.0.1 unless told otherwise, and there is no channel but the default one.
+//! Unlike Click's, a TCP socket listens on 127.0.0.1 unless told otherwise. When the configuration is replaced while the router runs, the
+//! socket and its connections go to the new element of the same name, as a ControlSocket's do, if its channel is the same.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
 //! - `TYPE` (`TCP` or `UNIX`), `PORT`, `FILENAME`, `LOCALHOST`, `ADDRESS`, `RETRIES`, `RETRY_WARNINGS`: as for
 //!   ControlSocket.
-//! - `CHANNEL` (word): the channel; nothing comes from any but `default`. Default: `default`.
-//! - `QUIET_CHANNEL` (boolean): accepted; concerns other channels.
+//! - `CHANNEL` (word): the channel, on which elements print that are told to, such as IPPrint. Default: `default`, standard error.
+//! - `QUIET_CHANNEL` (boolean): do not print to standard error what goes to another channel than that. Default: true.
 //! - `GREETING` (boolean): send the first line. Default: true.
 //!
 //! # Handlers
@@ -29,7 +30,7 @@
 //! ```
 //!
 //! # See also
-//! ControlSocket, Print
+//! ControlSocket, Print, IPPrint
 
 use router::{Class, Config, ConfigError, Element, Listener, Residency};
 use std::io::{self, Write};
@@ -56,6 +57,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 /// The ways to the connections.
 type Clients = Arc<Mutex<Vec<SyncSender<String>>>>;
 
+/// What a ChatterSocket's arguments say.
+#[derive(Clone)]
+pub(super) struct Hearing {
+    pub(super) channel: String,
+    /// Whether standard error gets what is said on the channel, if it is another one.
+    pub(super) loud: bool,
+    pub(super) greeting: bool,
+}
+
 /// Passes messages on to all connections.
 pub(super) struct Chatter {
     clients: Clients,
@@ -66,16 +76,16 @@ pub(super) struct Chatter {
 
 impl Chatter {
     /// Begins to listen to elements.
-    pub(super) fn new(greeting: bool) -> Chatter {
+    pub(super) fn new(hearing: &Hearing) -> Chatter {
         let clients: Clients = Arc::default();
-        let hearing = clients.clone();
+        let told = clients.clone();
         let listener: Listener = Arc::new(move |text: &str| {
-            let mut clients = hearing.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut clients = told.lock().unwrap_or_else(PoisonError::into_inner);
             // Who has gone, or does not keep up, is forgotten.
             clients.retain(|client| client.try_send(format!("{text}\n")).is_ok());
         });
-        router::listen(&listener);
-        Chatter { clients, greeting, _listener: listener }
+        router::listen(&listener, &hearing.channel, hearing.loud);
+        Chatter { clients, greeting: hearing.greeting, _listener: listener }
     }
 
     /// Serves a connection until one end closes it.

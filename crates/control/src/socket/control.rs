@@ -59,7 +59,7 @@
 //! # See also
 //! ChatterSocket, KernelHandlerProxy, MetricsSocket, Script
 
-use super::chatter::Chatter;
+use super::chatter::{Chatter, Hearing};
 use super::http::Serves;
 use super::server::{Address, Role, Server, Target};
 use router::{
@@ -105,11 +105,10 @@ struct ControlSocket {
 }
 
 /// What speaks through the socket.
-#[derive(Clone, Copy)]
 enum Kind {
     Commands,
-    /// A ChatterSocket, and whether it greets.
-    Chatter(bool),
+    /// A ChatterSocket, and what it hears.
+    Chatter(Hearing),
     /// An HTTPServer or a MetricsSocket, and whether only this machine may connect.
     Http {
         local: bool,
@@ -183,7 +182,7 @@ pub(super) fn create_as(config: &mut Config<'_>, speaks: Speaks) -> Result<Box<d
         }
         _ => return Err(format!("unknown socket type '{kind}'").into()),
     };
-    let (mut channel, mut quiet, mut greeting) = ("default".to_owned(), true, true);
+    let (mut channel, mut quiet, mut greeting) = (router::DEFAULT_CHANNEL.to_owned(), true, true);
     let args = match speaks {
         Speaks::Messages => args
             .keyword("CHANNEL", &mut channel)
@@ -196,9 +195,6 @@ pub(super) fn create_as(config: &mut Config<'_>, speaks: Speaks) -> Result<Box<d
         Speaks::Metrics => args.keyword("VERBOSE", &mut verbose),
     };
     args.keyword("RETRIES", &mut retries).keyword("RETRY_WARNINGS", &mut retry_warnings).finish()?;
-    if channel != "default" {
-        config.warn(format!("no element speaks on channel '{channel}'"));
-    }
     let ports = match ports.map(|text| Ports::from_arg(&text, config.scope())) {
         Some(Err(_)) => return Err("PORT requires TCP port".into()),
         ports => ports.and_then(Result::ok).map_or(0..=0, |ports| ports.0),
@@ -225,7 +221,7 @@ pub(super) fn create_as(config: &mut Config<'_>, speaks: Speaks) -> Result<Box<d
         retry_warnings,
         kind: match speaks {
             Speaks::Commands => Kind::Commands,
-            Speaks::Messages => Kind::Chatter(greeting),
+            Speaks::Messages => Kind::Chatter(Hearing { channel, loud: !quiet, greeting }),
             Speaks::Metrics => Kind::Http { local, serves: Serves::Metrics },
         },
     }))
@@ -278,17 +274,28 @@ impl ControlSocket {
     }
 
     fn role(&self) -> Role {
-        match self.kind {
+        match &self.kind {
             Kind::Commands => Role::Commands,
-            Kind::Chatter(greeting) => Role::Chatter(Arc::new(Chatter::new(greeting))),
-            Kind::Http { local, serves } => Role::Http { local, serves },
+            Kind::Chatter(hearing) => Role::Chatter(Arc::new(Chatter::new(hearing))),
+            &Kind::Http { local, serves } => Role::Http { local, serves },
+        }
+    }
+
+    /// The channel that a ChatterSocket hears.
+    fn channel(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Chatter(hearing) => Some(&hearing.channel),
+            Kind::Commands | Kind::Http { .. } => None,
         }
     }
 
     /// Opens the socket, or prepares the next attempt.
     fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         match Server::start(&self.address, self.aim(cx), self.role()) {
-            Ok(server) => self.server = Some(server),
+            Ok(mut server) => {
+                server.channel = self.channel().map(str::to_owned);
+                self.server = Some(server);
+            }
             Err(error) => {
                 self.retries -= 1;
                 if self.retries < 0 {
@@ -336,7 +343,7 @@ impl Element for ControlSocket {
             cx.timer_at(FORGET, cx.now_ns());
             return Ok(());
         }
-        if server.address != self.address {
+        if server.address != self.address || server.channel.as_deref() != self.channel() {
             return Err(("incompatible ControlSockets".into(), server));
         }
         server.retarget(self.aim(cx));

@@ -222,6 +222,8 @@ pub(crate) struct Server {
     pub(super) address: Address,
     /// The port, which the system may have chosen.
     pub(super) port: Option<u16>,
+    /// The channel whose messages it passes on, if it does so.
+    pub(super) channel: Option<String>,
     /// The listening socket, to be shut down.
     socket: Option<OwnedFd>,
     shared: Arc<Shared>,
@@ -244,7 +246,8 @@ impl Server {
             Address::Connected(descriptor) => {
                 let stream =
                     take(*descriptor).map_err(|error| format!("socket {descriptor}: {}", plain(&error)))?;
-                let server = Server { address: address.clone(), port: None, socket: None, shared };
+                let server =
+                    Server { address: address.clone(), port: None, channel: None, socket: None, shared };
                 admit(&server.shared, stream, "", &role);
                 return Ok(server);
             }
@@ -260,7 +263,8 @@ impl Server {
                 (Listener::Unix(listener), None, socket)
             }
         };
-        let server = Server { address: address.clone(), port, socket: Some(socket), shared: shared.clone() };
+        let (address, socket) = (address.clone(), Some(socket));
+        let server = Server { address, port, channel: None, socket, shared: shared.clone() };
         let thread = std::thread::Builder::new().name("control".to_owned());
         thread
             .spawn(move || accept_all(&shared, &listener, &role))

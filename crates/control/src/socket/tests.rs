@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 /// An element with handlers of all kinds.
 struct Sample(String);
@@ -292,8 +293,29 @@ fn chatter() {
             assert_eq!(String::from_utf8_lossy(&bytes), expected);
         };
         heard("Click::ChatterSocket/1.0\r\n");
+        Log::Stderr.line_on("elsewhere", "something else happened");
         Log::Stderr.line("something happened");
         heard("something happened\n");
+    });
+}
+
+/// Who listens on a channel hears what is said there, and nothing else.
+#[test]
+fn channels() {
+    with("cs :: ChatterSocket(TCP, 0, CHANNEL here, GREETING false); s :: Sample", Clock::real(), |port| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        let (mut heard, mut said) = (Vec::new(), String::new());
+        stream.set_nonblocking(true).expect("a socket");
+        // The connection is served a moment after it is made.
+        while !heard.ends_with(b"\n") {
+            Log::Stderr.line("everywhere");
+            Log::Stderr.line_on("there", "there");
+            Log::Stderr.line_on("here", "here");
+            let _ = stream.read_to_end(&mut heard);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        said.extend(String::from_utf8_lossy(&heard).lines());
+        assert_eq!(said.replace("here", ""), "", "{heard:?}");
     });
 }
 
@@ -314,6 +336,25 @@ fn events() {
         let said = talk(port, "watch neighbour\nread s.value\nquit\n");
         assert_eq!(said, "200 Watching\n200 Read handler 's.value' OK\nDATA 6\nfirst\n200 Goodbye!\n");
     });
+}
+
+/// Connections that hear a channel are no use to an element for another one.
+#[test]
+fn channels_stay_what_they_are() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let chatter = |channel: &str| {
+        let path = directory.path().join("sock");
+        let rest = "RETRIES 1, RETRY_WARNINGS false";
+        build(
+            &format!("cs :: ChatterSocket(UNIX, {}, CHANNEL {channel}, {rest})", path.display()),
+            Clock::real(),
+        )
+    };
+    let mut router = chatter("here");
+    let error = router.replace(chatter("there")).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(error.contains("incompatible ControlSockets"), "{error}");
+    router.replace(chatter("here")).expect("the same channel").finish();
+    router.finish();
 }
 
 /// Sends a request whose lines end with a newline here, and gives the status and the body.

@@ -20,7 +20,8 @@
 //! - `AGGREGATE`, `VLAN`, `PAINT` (booleans, default false): whether to print these annotations; VLAN is FastClick's.
 //! - `SWAP` (boolean, default true): whether ICMP echo identifiers and sequence numbers are in network order.
 //! - `OUTFILE` (file name): where to write, instead of standard error.
-//! - `CHANNEL` (word): accepted for compatibility, without effect.
+//! - `CHANNEL` (word, default `default`): the channel on which to write, instead of standard error: whoever listens there by a ChatterSocket
+//!   gets the lines, and nobody else.
 //! - `ACTIVE` (boolean, default true): whether to print at all.
 //!
 //! # Handlers
@@ -33,7 +34,7 @@
 //! ```
 //!
 //! # See also
-//! Print, CheckIPHeader
+//! Print, CheckIPHeader, ChatterSocket
 
 use super::ip_text;
 use super::out_file::OutFile;
@@ -128,7 +129,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         }
         (e.contents, e.payload) = (payload, true);
     }
-    e.output = OutFile::new(config, path.map(|path| path.0))?;
+    e.output = OutFile::new(config, path.map(|path| path.0), channel)?;
     Ok(Box::new(PerPacket(e)))
 }
 

@@ -1,4 +1,5 @@
-//! The argument `OUTFILE` of elements that print: a file that all instances write to, instead of standard error.
+//! The arguments `OUTFILE` and `CHANNEL` of elements that print: a file that all instances write to, or a channel of messages, instead of
+//! standard error.
 
 use router::{Config, ConfigError, Cx};
 use std::fs::File;
@@ -8,22 +9,29 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// The file of all instances, once it is open.
 type Shared = Mutex<Option<BufWriter<File>>>;
 
-/// Where lines go: to a file, or to standard error.
+/// Where lines go: to a file, or to a channel, of which the default one is standard error.
 #[derive(Default)]
-pub(crate) struct OutFile(Option<(String, Arc<Shared>)>);
+pub(crate) struct OutFile {
+    file: Option<(String, Arc<Shared>)>,
+    channel: String,
+}
 
 fn lock(shared: &Shared) -> MutexGuard<'_, Option<BufWriter<File>>> {
     shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl OutFile {
-    /// The file with this name; none means standard error. It is opened by [`OutFile::open`].
+    /// The file with this name, which is opened by [`OutFile::open`]; without one, the channel.
     ///
     /// # Errors
     /// The element shares something else already.
-    pub(crate) fn new(config: &mut Config<'_>, path: Option<String>) -> Result<OutFile, ConfigError> {
-        let shared = |path| Ok((path, config.shared(|| Ok(Shared::default()))?));
-        path.map(shared).transpose().map(OutFile)
+    pub(crate) fn new(
+        config: &mut Config<'_>,
+        path: Option<String>,
+        channel: String,
+    ) -> Result<OutFile, ConfigError> {
+        let shared = |path| Ok::<_, ConfigError>((path, config.shared(|| Ok(Shared::default()))?));
+        Ok(OutFile { file: path.map(shared).transpose()?, channel })
     }
 
     /// Opens the file, unless another instance has.
@@ -31,7 +39,7 @@ impl OutFile {
     /// # Errors
     /// The file cannot be written.
     pub(crate) fn open(&self) -> Result<(), ConfigError> {
-        let Some((path, shared)) = &self.0 else { return Ok(()) };
+        let Some((path, shared)) = &self.file else { return Ok(()) };
         let mut file = lock(shared);
         if file.is_none() {
             let opened = File::create(path).map_err(|error| format!("{path}: {}", device::plain(&error)))?;
@@ -42,7 +50,7 @@ impl OutFile {
 
     /// Writes a line.
     pub(crate) fn print(&self, cx: &Cx<'_>, text: &str) {
-        let Some((_, shared)) = &self.0 else { return cx.log(text) };
+        let Some((_, shared)) = &self.file else { return cx.log_on(&self.channel, text) };
         if let Some(file) = &mut *lock(shared)
             && let Err(error) = writeln!(file, "{text}")
         {
@@ -52,7 +60,7 @@ impl OutFile {
 
     /// Writes what is kept back.
     pub(crate) fn finish(&self, cx: &Cx<'_>) {
-        if let Some((_, shared)) = &self.0
+        if let Some((_, shared)) = &self.file
             && let Some(file) = &mut *lock(shared)
             && let Err(error) = file.flush()
         {

@@ -68,7 +68,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("ACTIVE", &mut e.active)
         .keyword("OUTFILE", &mut path)
         .finish()?;
-    e.output = OutFile::new(config, path.map(|path| path.0))?;
+    e.output = OutFile::new(config, path.map(|path| path.0), String::new())?;
     Ok(Box::new(PerPacket(e)))
 }
 
