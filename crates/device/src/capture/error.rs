@@ -127,7 +127,10 @@ impl fmt::Display for ErrorKind {
         match self {
             ErrorKind::Open(error) | ErrorKind::Create(error) => f.write_str(&plain(error)),
             ErrorKind::Read(error) => {
-                write!(f, "cannot read on: {error}; check the file (gzip -t, xz -t) or copy it again")
+                write!(
+                    f,
+                    "cannot read on: {error}; check the file (gzip -t, bzip2 -t, xz -t) or copy it again"
+                )
             }
             ErrorKind::Write(error) => write!(f, "cannot write: {error}; the last record may be incomplete"),
             // These, and of which files they are said, are Click's words.

@@ -1,7 +1,7 @@
 //! Packet captures: streaming readers and writers of pcap and pcapng.
 //!
 //! A [`Reader`] takes a file, standard input or any byte stream, finds out by the first bytes whether it is
-//! compressed (gzip, xz) and which format it has, and hands out one record at a time into the caller's buffer.
+//! compressed (gzip, bzip2, xz) and which format it has, and hands out one record at a time into the caller's buffer.
 //! It allocates nothing per record and holds no more than one record, so captures of any size can be read. (An xz
 //! file decides itself how much memory its dictionary takes: 8 MiB usually, more only if it was made so.)
 //! A [`Writer`] writes what libpcap and Click write, byte by byte.

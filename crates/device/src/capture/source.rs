@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
+use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
@@ -49,10 +50,10 @@ impl Source {
             (Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER_LEN, whole))), true)
         } else if head.starts_with(MAGIC_XZ) {
             (Box::new(XzReader::new(Whole(BufReader::with_capacity(BUFFER_LEN, whole)), true)), true)
+        } else if head.starts_with(MAGIC_BZIP2) {
+            (Box::new(MultiBzDecoder::new(BufReader::with_capacity(BUFFER_LEN, whole))), true)
         } else if head.starts_with(MAGIC_ZSTD) {
             return Err(ErrorKind::Compression { name: "zstd" });
-        } else if head.starts_with(MAGIC_BZIP2) {
-            return Err(ErrorKind::Compression { name: "bzip2" });
         } else {
             (Box::new(whole), false)
         };

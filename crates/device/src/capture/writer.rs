@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
+use bzip2::write::BzEncoder;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -70,28 +71,67 @@ type Output = BufWriter<Box<dyn Write + Send>>;
 enum Sink {
     Plain(Output),
     Gzip(GzEncoder<Output>),
+    Bzip2(BzEncoder<Output>),
     Closed,
+}
+
+/// How a file's contents are compressed.
+#[derive(Clone, Copy)]
+enum Packing {
+    Plain,
+    Gzip,
+    Bzip2,
+}
+
+impl Packing {
+    /// What the name of a file asks for.
+    fn of(path: &str) -> Packing {
+        match path {
+            _ if path.ends_with(".gz") => Packing::Gzip,
+            _ if path.ends_with(".bz2") => Packing::Bzip2,
+            _ => Packing::Plain,
+        }
+    }
+}
+
+impl Sink {
+    fn new(output: Output, packing: Packing) -> Sink {
+        match packing {
+            Packing::Plain => Sink::Plain(output),
+            Packing::Gzip => Sink::Gzip(GzEncoder::new(output, Compression::default())),
+            Packing::Bzip2 => Sink::Bzip2(BzEncoder::new(output, bzip2::Compression::default())),
+        }
+    }
+
+    fn writer(&mut self) -> Option<&mut dyn Write> {
+        match self {
+            Sink::Plain(output) => Some(output),
+            Sink::Gzip(output) => Some(output),
+            Sink::Bzip2(output) => Some(output),
+            Sink::Closed => None,
+        }
+    }
 }
 
 impl Writer {
     /// Creates the file `path`, `-` for standard output, and writes its header.
     ///
-    /// A name that ends in `.gz` asks for gzip compression. The file is replaced if it exists.
+    /// A name that ends in `.gz` asks for gzip compression, `.bz2` for bzip2. The file is replaced if it exists.
     ///
     /// # Errors
     /// The file cannot be created, its name asks for another compression, or the link type does not fit the format.
     pub fn create(path: &str, options: Options) -> Result<Writer> {
         if path == "-" {
-            return Writer::new(Box::new(io::stdout()), "<stdout>", options, false);
+            return Writer::new(Box::new(io::stdout()), "<stdout>", options, Packing::Plain);
         }
-        for (suffix, name) in [(".xz", "xz"), (".zst", "zstd"), (".bz2", "bzip2")] {
+        for (suffix, name) in [(".xz", "xz"), (".zst", "zstd")] {
             if path.ends_with(suffix) {
                 return Err(Error::new(path, ErrorKind::Compression { name }));
             }
         }
         check_linktype(path, options)?;
         let file = File::create(path).map_err(|error| Error::new(path, ErrorKind::Create(error)))?;
-        Writer::new(Box::new(file), path, options, path.ends_with(".gz"))
+        Writer::new(Box::new(file), path, options, Packing::of(path))
     }
 
     /// Writes a capture, uncompressed, to `output`; `name` stands for it in errors.
@@ -99,16 +139,13 @@ impl Writer {
     /// # Errors
     /// The header cannot be written, or the link type does not fit the format.
     pub fn from_write(output: Box<dyn Write + Send>, name: &str, options: Options) -> Result<Writer> {
-        Writer::new(output, name, options, false)
+        Writer::new(output, name, options, Packing::Plain)
     }
 
-    fn new(output: Box<dyn Write + Send>, name: &str, options: Options, gzip: bool) -> Result<Writer> {
+    fn new(output: Box<dyn Write + Send>, name: &str, options: Options, packing: Packing) -> Result<Writer> {
         check_linktype(name, options)?;
         let output = BufWriter::with_capacity(BUFFER_LEN, output);
-        let sink = match gzip {
-            true => Sink::Gzip(GzEncoder::new(output, Compression::default())),
-            false => Sink::Plain(output),
-        };
+        let sink = Sink::new(output, packing);
         let mut writer = Writer { name: name.to_owned(), sink, options, records: 0, offset: 0, failed: None };
         match options.format {
             Format::Pcap => writer.pcap_header(),
@@ -161,11 +198,7 @@ impl Writer {
     /// [`ErrorKind::Write`].
     pub fn flush(&mut self) -> Result<()> {
         self.check()?;
-        let flushed = match &mut self.sink {
-            Sink::Plain(output) => output.flush(),
-            Sink::Gzip(output) => output.flush(),
-            Sink::Closed => Ok(()),
-        };
+        let flushed = self.sink.writer().map_or(Ok(()), |writer| writer.flush());
         flushed.map_err(|error| self.fail(error))
     }
 
@@ -182,6 +215,7 @@ impl Writer {
         match std::mem::replace(&mut self.sink, Sink::Closed) {
             Sink::Plain(mut output) => output.flush(),
             Sink::Gzip(output) => output.finish()?.flush(),
+            Sink::Bzip2(output) => output.finish()?.flush(),
             Sink::Closed => Ok(()),
         }
     }
@@ -269,11 +303,7 @@ impl Writer {
 
     fn put_all(&mut self, bytes: &[u8]) -> Result<()> {
         self.check()?;
-        let written = match &mut self.sink {
-            Sink::Plain(output) => output.write_all(bytes),
-            Sink::Gzip(output) => output.write_all(bytes),
-            Sink::Closed => Ok(()),
-        };
+        let written = self.sink.writer().map_or(Ok(()), |writer| writer.write_all(bytes));
         written.map_err(|error| self.fail(error))?;
         self.offset += bytes.len() as u64;
         Ok(())
@@ -292,7 +322,7 @@ impl Writer {
     }
 
     fn error(&self, kind: ErrorKind) -> Error {
-        let compressed = matches!(self.sink, Sink::Gzip(_));
+        let compressed = matches!(self.sink, Sink::Gzip(_) | Sink::Bzip2(_));
         let place = Place { records: self.records, offset: self.offset, compressed };
         Error { file: self.name.clone(), place: Some(place), kind }
     }

@@ -1,6 +1,7 @@
 use std::fs;
 use std::io::{self, Read, Write};
 
+use bzip2::write::BzEncoder;
 use clique_device::capture::{ErrorKind, Options, Reader, Writer};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -10,6 +11,12 @@ use crate::fixture::{pcap, read_all, read_good, some_packets};
 
 fn gz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn bz2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = BzEncoder::new(Vec::new(), bzip2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
@@ -26,30 +33,35 @@ fn compressed_captures_are_recognised_by_their_bytes() {
     let expected = read_good(&plain);
     assert_eq!(read_good(&gz(&plain)), expected);
     assert_eq!(read_good(&xz(&plain)), expected);
+    assert_eq!(read_good(&bz2(&plain)), expected);
     // Two members are one stream, as `cat a.gz b.gz` makes them.
     let (head, tail) = plain.split_at(50);
     assert_eq!(read_good(&[gz(head), gz(tail)].concat()), expected);
+    assert_eq!(read_good(&[bz2(head), bz2(tail)].concat()), expected);
 }
 
 #[test]
-fn names_ending_in_gz_are_compressed() {
+fn names_say_what_is_compressed() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("t.pcap.gz");
-    let mut writer = Writer::create(path.to_str().unwrap(), Options::default()).unwrap();
-    for packet in some_packets() {
-        writer.write(packet.time_ns, packet.orig_len, &packet.bytes).unwrap();
+    for (name, magic) in [("t.pcap.gz", &[0x1f, 0x8b][..]), ("t.pcap.bz2", b"BZh")] {
+        let path = dir.path().join(name);
+        let mut writer = Writer::create(path.to_str().unwrap(), Options::default()).unwrap();
+        for packet in some_packets() {
+            writer.write(packet.time_ns, packet.orig_len, &packet.bytes).unwrap();
+            writer.flush().unwrap(); // must not end the stream
+        }
+        writer.close().unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert!(bytes.starts_with(magic));
+        assert_eq!(read_good(&bytes).len(), 5);
     }
-    writer.close().unwrap();
-    let bytes = fs::read(&path).unwrap();
-    assert_eq!(bytes[..2], [0x1f, 0x8b]);
-    assert_eq!(read_good(&bytes).len(), 5);
 }
 
 #[test]
 fn a_compressed_capture_cut_anywhere_gives_a_good_prefix_and_an_error() {
     let plain = pcap(true, false, 1, &some_packets());
     let expected = read_good(&plain);
-    for whole in [gz(&plain), xz(&plain)] {
+    for whole in [gz(&plain), bz2(&plain), xz(&plain)] {
         for cut in 0..whole.len() {
             let (records, error) = read_all(&whole[..cut]);
             assert!(expected.starts_with(&records));
@@ -61,7 +73,7 @@ fn a_compressed_capture_cut_anywhere_gives_a_good_prefix_and_an_error() {
 #[test]
 fn flipped_bits_in_compressed_captures_do_no_harm() {
     let plain = pcap(false, false, 1, &some_packets());
-    for whole in [gz(&plain), xz(&plain)] {
+    for whole in [gz(&plain), bz2(&plain), xz(&plain)] {
         for at in 0..whole.len() {
             for bit in 0..8 {
                 let mut damaged = whole.clone();
@@ -75,10 +87,8 @@ fn flipped_bits_in_compressed_captures_do_no_harm() {
 
 #[test]
 fn other_compressions_are_named() {
-    for (magic, name) in [(&b"\x28\xb5\x2f\xfd____"[..], "zstd"), (b"BZh91AY&SY", "bzip2")] {
-        let (_, error) = read_all(magic);
-        assert!(matches!(error.unwrap().kind(), ErrorKind::Compression { name: found } if *found == name));
-    }
+    let (_, error) = read_all(b"\x28\xb5\x2f\xfd____");
+    assert!(matches!(error.unwrap().kind(), ErrorKind::Compression { name: "zstd" }));
 }
 
 /// Gives a byte at a time, as a slow pipe may.
@@ -94,7 +104,7 @@ impl Read for Trickle {
 #[test]
 fn a_slow_pipe_changes_nothing() {
     let plain = pcap(false, true, 1, &some_packets());
-    for bytes in [plain.clone(), gz(&plain), xz(&plain)] {
+    for bytes in [plain.clone(), gz(&plain), bz2(&plain), xz(&plain)] {
         let mut reader = Reader::from_read(Box::new(Trickle(io::Cursor::new(bytes))), "pipe").unwrap();
         let mut buf = Vec::new();
         while reader.next(&mut buf).unwrap().is_some() {}

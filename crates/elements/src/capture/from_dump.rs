@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Emits the packets of a pcap or pcapng file as fast as it can, or with TIMING at the pace at which they were captured.
-//! Files may be compressed with gzip or xz, and their times may have nanoseconds. FILENAME can be `-` for standard
+//! Files may be compressed with gzip, bzip2 or xz, and their times may have nanoseconds. FILENAME can be `-` for standard
 //! input.
 //!
 //! Packets carry the time of their capture, an annotation of the length by which they were cut, and where the
@@ -604,15 +604,18 @@ mod tests {
     /// All of a file, whatever its format, and what handlers say about it.
     #[test]
     fn whole_files() {
-        for (name, format) in
-            [("a.pcap", Format::Pcap), ("a.pcap.gz", Format::Pcap), ("a.ng", Format::PcapNg)]
-        {
+        for (name, format) in [
+            ("a.pcap", Format::Pcap),
+            ("a.pcap.gz", Format::Pcap),
+            ("a.pcap.bz2", Format::Pcap),
+            ("a.ng", Format::PcapNg),
+        ] {
             let (_folder, path) = capture(name, 5, Options { format, ..Options::default() });
             let config = format!("d :: FromDump({path}, STOP true) -> c :: Counter -> Discard");
             let read =
                 run_and_read(&config, &["d.count", "c.byte_count", "d.encap", "d.active", "d.filename"]);
             assert_eq!(read, ["5", "310", "ETHER", "false", path.as_str()]);
-            let size = if name.ends_with("gz") {
+            let size = if name.ends_with("gz") || name.ends_with("bz2") {
                 "-".to_owned()
             } else {
                 std::fs::metadata(&path).unwrap().len().to_string()

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Writes a pcap file that tcpdump and FromDump read. FILENAME can be `-` for standard output; a name that ends in `.gz`
-//! asks for gzip compression. Packets without a time get the present one, unless FORCE_TS says otherwise.
+//! asks for gzip compression, `.bz2` for bzip2. Packets without a time get the present one, unless FORCE_TS says otherwise.
 //!
 //! With an output packets pass through. On a pull input without output packets are asked for as fast as possible.
 //!
@@ -150,9 +150,9 @@ impl ToDump {
         if name == "<stdout>" {
             return Ok(());
         }
-        for suffix in [".xz", ".zst", ".bz2"] {
+        for suffix in [".xz", ".zst"] {
             if name.ends_with(suffix) {
-                return Err(format!("{name}: cannot write {suffix} files; write .gz instead").into());
+                return Err(format!("{name}: cannot write {suffix} files; write .gz or .bz2 instead").into());
             }
         }
         match File::options().write(true).create(true).truncate(false).open(name) {
@@ -359,7 +359,7 @@ mod tests {
         let text = errors("InfiniteSource -> ToDump(/nonexistent/a)");
         assert!(text.contains("/nonexistent/a: No such file"), "{text}");
         let text = errors("InfiniteSource -> ToDump(a.xz, ENCAP IP)");
-        assert!(text.contains("write .gz instead"), "{text}");
+        assert!(text.contains("write .gz or .bz2 instead"), "{text}");
     }
 
     /// A namesake in a new configuration appends to the file.

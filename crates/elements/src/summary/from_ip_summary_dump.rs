@@ -6,7 +6,7 @@
 //!
 //! Makes an IP packet of each line (or binary record) of a file that ToIPSummaryDump or ipsumdump(1) wrote. What the file
 //! does not say is zero; lengths that it says are annotated as extra lengths rather than filled. FILENAME can be `-` for
-//! standard input. Files may be compressed with gzip or xz.
+//! standard input. Files may be compressed with gzip, bzip2 or xz.
 //!
 //! Lines that begin with `!` describe the file: `!data` names the fields of each line, `!flowid`, `!proto` and `!aggregate` say
 //! what all packets have, `!binary` says that binary records follow. ToIPSummaryDump's manual page lists the fields.

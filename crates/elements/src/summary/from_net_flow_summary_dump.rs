@@ -10,7 +10,7 @@
 //! others do not matter. What a field does not say is zero; a line of which fewer than ten fields can be read is reported and passed
 //! over. So are, in silence, empty lines and those that begin with `!` or `#`. A packet stands for all of its flow, by the
 //! annotations of extra packets and extra length; its time is that of the flow's last packet, its first time that of the first. Only TCP
-//! and UDP packets have a header behind that of IP. FILENAME can be `-` for standard input. Files may be compressed with gzip or xz.
+//! and UDP packets have a header behind that of IP. FILENAME can be `-` for standard input. Files may be compressed with gzip, bzip2 or xz.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!

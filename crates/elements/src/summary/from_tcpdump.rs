@@ -7,7 +7,7 @@
 //! Makes an IP packet of each line of a file that `tcpdump -tt -n` of the older kind wrote (`1000.5 1.0.0.1.10 > 2.0.0.2.80: S
 //! 1:1(0) win 5840 <mss 1460>`), as far as the line tells about it. Relative sequence numbers of TCP become absolute again.
 //! What the lines do not say is zero; the data is annotated as extra length. FILENAME can be `-` for standard input. Files
-//! may be compressed with gzip or xz.
+//! may be compressed with gzip, bzip2 or xz.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
