@@ -5,12 +5,12 @@ use crate::fixture::{Bytes, read_good, some_packets};
 
 #[test]
 fn numbers_of_link_types() {
-    for code in [0, 1, 101, 105, 108, 113, 228, 229, 276, 99_999] {
+    for code in [0, 1, 9, 10, 50, 100, 101, 104, 105, 108, 113, 119, 120, 123, 127, 228, 229, 276, 99_999] {
         assert_eq!(LinkType::from_code(code).code(), code);
     }
     assert_eq!(LinkType::from_code(12), LinkType::RawIp);
     assert_eq!(LinkType::from_code(14), LinkType::RawIp);
-    assert_eq!(LinkType::from_code(105), LinkType::Other(105));
+    assert_eq!(LinkType::from_code(120), LinkType::Other(120));
 }
 
 #[test]
@@ -51,7 +51,50 @@ fn ip_is_found_behind_each_link_header() {
         (LinkType::LinuxSll, frame(&[&[0; 14][..], &[8, 0]].concat(), 4), Some(16)),
         (LinkType::LinuxSll2, frame(&[&[8, 0][..], &[0; 18]].concat(), 4), Some(20)),
         (LinkType::LinuxSll2, frame(&[&[8, 6][..], &[0; 18]].concat(), 4), None),
-        (LinkType::Other(105), frame(&ethernet(&[8, 0]), 4), None),
+        (LinkType::Other(120), frame(&ethernet(&[8, 0]), 4), None),
+    ];
+    for (linktype, frame, expected) in cases {
+        assert_eq!(linktype.ip_offset(&frame), expected, "{linktype}: {frame:02x?}");
+    }
+}
+
+/// LLC with a SNAP header that has an organisation and an Ethernet type or a protocol.
+fn snap(organisation: [u8; 3], kind: u16) -> Vec<u8> {
+    [&[0xaa, 0xaa, 3], &organisation[..], &kind.to_be_bytes()].concat()
+}
+
+#[test]
+fn ip_is_found_behind_link_headers_of_other_networks() {
+    let frame = |parts: &[&[u8]]| [&parts.concat()[..], &[0x45, 0, 0]].concat();
+    let ip = &snap([0; 3], 0x800)[..];
+    let fddi = &[&[0x57][..], &[0; 12]].concat()[..];
+    let wlan = |control: [u8; 2], len: usize| [&control[..], &vec![0; len - 2]].concat();
+    let ethernet = &[&[0; 12][..], &[8, 0]].concat()[..];
+    let cases = [
+        (LinkType::Ppp, frame(&[&[0x21]]), Some(1)),
+        (LinkType::Ppp, frame(&[&[0, 0x57]]), Some(2)),
+        (LinkType::Ppp, frame(&[&[0xff, 3, 0, 0x21]]), Some(4)),
+        (LinkType::Ppp, frame(&[&[0xc0, 0x21]]), None),
+        (LinkType::PppHdlc, frame(&[&[0xff, 3, 0, 0x21]]), Some(4)),
+        (LinkType::PppHdlc, frame(&[&[0x8f, 0, 8, 0]]), Some(4)),
+        (LinkType::PppHdlc, frame(&[&[0, 0, 8, 0]]), None),
+        (LinkType::CiscoHdlc, frame(&[&[0x0f, 0, 0x86, 0xdd]]), Some(4)),
+        (LinkType::CiscoHdlc, frame(&[&[0x0f, 0, 0x80, 0x35]]), None),
+        (LinkType::AtmLlc, frame(&[ip]), Some(8)),
+        (LinkType::AtmLlc, frame(&[&snap([0, 0, 0xf8], 0x800)]), Some(8)),
+        (LinkType::AtmLlc, frame(&[&snap([0; 3], 0x806)]), None),
+        (LinkType::AtmLlc, frame(&[&snap([0, 0x80, 0xc2], 7), ethernet]), Some(22)),
+        (LinkType::AtmLlc, frame(&[&snap([0, 0x80, 0xc2], 10), &[0], fddi, ip]), Some(30)),
+        (LinkType::AtmLlc, frame(&[&[6, 6, 3, 0]]), Some(4)),
+        (LinkType::SunAtm, frame(&[&[2, 1, 0, 5], ip]), Some(12)),
+        (LinkType::Fddi, frame(&[fddi, ip]), Some(21)),
+        (LinkType::Fddi, frame(&[&[0x40; 13], ip]), None),
+        (LinkType::Ieee80211, frame(&[&wlan([8, 1], 24), ip]), Some(32)),
+        (LinkType::Ieee80211, frame(&[&wlan([8, 3], 30), ip]), Some(38)),
+        (LinkType::Ieee80211, frame(&[&wlan([0x80, 0], 24), ip]), None),
+        (LinkType::Prism, frame(&[&[0; 144], &wlan([8, 2], 24), ip]), Some(176)),
+        (LinkType::Radiotap, frame(&[&[0, 0, 9, 0, 0, 0, 0, 0, 0], &wlan([8, 1], 24), ip]), Some(41)),
+        (LinkType::Radiotap, frame(&[&[0, 0, 7, 0, 0, 0, 0], &wlan([8, 1], 24), ip]), None),
     ];
     for (linktype, frame, expected) in cases {
         assert_eq!(linktype.ip_offset(&frame), expected, "{linktype}: {frame:02x?}");

@@ -12,9 +12,9 @@ const NAMES: &[(&str, u32)] = &[
     ("IP", 101),
     ("ETHER", 1),
     ("FDDI", 10),
-    ("ATM", 11),
-    ("RFC1483", 11),
-    ("ATM_RFC1483", 11),
+    ("ATM", 100),
+    ("RFC1483", 100),
+    ("ATM_RFC1483", 100),
     ("802_11", 105),
     ("802.11", 105),
     ("802_11_RADIO", 127),
@@ -141,7 +141,14 @@ mod tests {
 
     #[test]
     fn names() {
-        for (text, printed) in [("ETHER", "ETHER"), ("802.11", "802_11"), ("#147", "#147"), ("#1", "ETHER")] {
+        for (text, printed) in [
+            ("ETHER", "ETHER"),
+            ("802.11", "802_11"),
+            ("#147", "#147"),
+            ("#1", "ETHER"),
+            ("RFC1483", "ATM"),
+            ("#100", "ATM"),
+        ] {
             assert_eq!(name(parse(text).unwrap()), printed);
         }
         assert_eq!((parse("ETHERNET"), parse("#-1")), (None, None));

@@ -25,7 +25,8 @@
 //! - `END_CALL` (handler call): called at the end.
 //! - `ACTIVE` (boolean, default true): whether packets are emitted.
 //! - `SAMPLE` (number, default 1): probability with which a packet is emitted.
-//! - `FORCE_IP` (boolean, default false): whether to emit IP packets only.
+//! - `FORCE_IP` (boolean, default false): whether to emit IP packets only. The file must be of Ethernet, IP, BSD loopback, FDDI, PPP, HDLC, ATM,
+//!   IEEE 802.11 (also with a Prism or radiotap header) or Linux cooked packets.
 //! - `START`, `END` (time): only packets from START on and before END, in seconds since the epoch.
 //! - `START_AFTER`, `END_AFTER` (time span): the same, counted from the first packet of the file.
 //! - `INTERVAL` (time span): the end, counted from the beginning of the range.
