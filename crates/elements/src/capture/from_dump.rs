@@ -13,7 +13,7 @@
 //! annotations; others leave by output 1 or, if there is none, are dropped. A file of packets without link-layer headers
 //! forces that by itself.
 //!
-//! A file that ends too early, or that is damaged, ends there with a message. Reading from a pipe that has nothing to
+//! A file that ends too early, or that is damaged, ends there with a message; a packet of more than 65535 bytes is damage. Reading from a pipe that has nothing to
 //! offer makes the whole worker wait.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
@@ -48,7 +48,8 @@
 //! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
 //! - `filename`, `filesize`, `filepos`, `packet_filepos`, `encap`, `sampling_prob` (read): the file's name, its bytes (`-`
 //!   if unknown), how far it has been read, where the last packet begins, its link type, the sampling probability.
-//!   `filepos` can be written: reading goes on with the first packet at or behind that byte.
+//!   `filepos` can be written: reading goes on with the first packet at or behind that byte; if the end was reached before, not until `active`
+//!   is written.
 //! - `extend_interval` (write, time span): moves the end of the range.
 //! - `reset_timing` (write, button): takes the next packet for the first of the file.
 //!
@@ -86,6 +87,8 @@ pub(crate) const CLASS: Class = Class::new("FromDump", create)
 const SAMPLE_ONE: u32 = 1 << 28;
 /// Lengths that all packets can be given.
 const FORCED_LENGTHS: std::ops::RangeInclusive<i32> = 60..=9000;
+/// Bytes of the longest packet; Click takes a record that claims more for damage.
+const PACKET_MAX: usize = 65_535;
 /// Records passed over in one go before others get their turn.
 const SKIPS_PER_RUN: usize = 16;
 
@@ -282,7 +285,12 @@ impl Source {
     fn read(&mut self, cx: &Cx<'_>) -> Option<(Record, Stage)> {
         if self.held.is_none() && !self.ended {
             self.position = self.offset();
-            match self.reader.as_mut()?.next(&mut self.bytes) {
+            let reader = self.reader.as_mut()?;
+            match reader.next(&mut self.bytes) {
+                Ok(Some(_)) if self.bytes.len() > PACKET_MAX => {
+                    let (name, file) = (cx.name(), reader.name());
+                    cx.log(&format!("{name} :: FromDump: {file}: bad packet header; giving up"));
+                }
                 Ok(record) => self.held = record.map(|record| (record, Stage::New)),
                 Err(error) => cx.log(&format!("{} :: FromDump: {error}", cx.name())),
             }
@@ -415,8 +423,9 @@ impl FromDump {
         met
     }
 
-    /// Goes on at another position of the file, which is opened once more.
-    fn seek(&mut self, cx: &mut Cx<'_>, filepos: u64) -> Result<(), String> {
+    /// Goes on at another position of the file, which is opened once more. After the end nothing goes on before somebody writes `active`,
+    /// as in Click, where scripts count on it.
+    fn seek(&mut self, filepos: u64) -> Result<(), String> {
         if self.source.offset() == filepos && self.source.held.is_none() {
             return Ok(());
         }
@@ -428,11 +437,7 @@ impl FromDump {
         }
         let reader = Reader::open(&self.filename).map_err(|error| error.to_string())?;
         (self.source.held, self.source.ended, self.source.range_ended) = (None, false, false);
-        self.source.begin(reader, filepos).map_err(|error| error.to_string())?;
-        if self.active {
-            reading::wake(cx, self.push);
-        }
-        Ok(())
+        self.source.begin(reader, filepos).map_err(|error| error.to_string())
     }
 
     /// Does what was asked for at the end of the file or of the range. True if there may be more packets.
@@ -538,7 +543,7 @@ impl Element for FromDump {
         h.read("filepos", |e: &mut D, _| e.source.offset());
         h.write("filepos", |e: &mut D, cx, text| {
             let filepos = router::value(cx, text).map_err(|_| "argument must be file offset".to_owned())?;
-            e.seek(cx, filepos)
+            e.seek(filepos)
         });
         h.read("packet_filepos", |e: &mut D, _| e.source.position);
         h.read("encap", |e: &mut D, _| encap::name(e.linktype));
@@ -735,6 +740,35 @@ mod tests {
         assert!(said.contains(&path) && said.starts_with("d :: FromDump: "), "{said}");
         let text = errors("FromDump(/nonexistent/file.pcap) -> Discard");
         assert!(text.contains("/nonexistent/file.pcap"), "{text}");
+    }
+
+    /// A record that is too long for a packet ends the file, whatever follows.
+    #[test]
+    fn too_long_a_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.pcap").to_str().unwrap().to_owned();
+        let mut writer = Writer::create(&path, Options::default()).unwrap();
+        for len in [60, 65_535, 65_536, 60] {
+            writer.write(1_000 * SECOND, 0, &vec![0; len]).unwrap();
+        }
+        writer.close().unwrap();
+        let config = format!("d :: FromDump({path}, STOP true) -> Discard");
+        assert_eq!(run(&config), format!("d :: FromDump: {path}: bad packet header; giving up\n"));
+        assert_eq!(run_and_read(&config, &["d.count"]), ["2"]);
+    }
+
+    /// After the end another position alone starts nothing.
+    #[test]
+    fn position_after_the_end() {
+        let (_folder, path) = capture("a.pcap", 8, Options::default());
+        let run = |script: &str| {
+            let config = format!(
+                "d :: FromDump({path}) -> c :: Counter -> Discard; Script(wait 1, {script}, wait 1, stop)"
+            );
+            run_and_read(&config, &["c.count"]).remove(0)
+        };
+        assert_eq!(run("write d.filepos 0"), "8");
+        assert_eq!(run("write d.filepos 0, write d.active true"), "16");
     }
 
     /// A configuration can be checked where its captures are not.
