@@ -38,6 +38,7 @@ pub mod switching;
 #[cfg(test)]
 #[allow(dead_code)] // each test uses what it needs
 mod testing;
+mod writing;
 
 use router::{Class, Classes, InterfaceAddresses};
 

@@ -6,7 +6,8 @@
 //!
 //! Writes a line for each packet with the values of the fields that CONTENTS names, `-` for those that it does not have.
 //! FILENAME can be `-` for standard output. With an output packets pass through; on a pull input without output packets are
-//! asked for as fast as possible. The file is replaced when the first packet is written or the router ends.
+//! asked for as fast as possible. The file is replaced when the first packet is written or the router ends; standard output
+//! gets its first lines at the start, and records as soon as packets come.
 //!
 //! Fields (names in parentheses mean the same):
 //!
@@ -58,12 +59,13 @@ use super::fields::{self, Field};
 use super::form::{Form, print_time};
 use super::view::{Manner, Stamp, View};
 use crate::pulling::Way;
+use crate::writing::Output;
 use packet::{Anno, Batch, Packet};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency, metric,
 };
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ToIPSummaryDump", create)
@@ -87,7 +89,7 @@ struct ToIpSummaryDump {
     binary: bool,
     way: Way,
     /// Missing before the first packet and after a fault.
-    output: Option<Box<dyn Write + Send>>,
+    output: Option<Output>,
     failed: bool,
     text: String,
     record: Vec<u8>,
@@ -162,12 +164,9 @@ impl ToIpSummaryDump {
         if self.output.is_some() || self.failed {
             return;
         }
-        let opened: io::Result<Box<dyn Write + Send>> = match self.filename.as_str() {
-            "<stdout>" => Ok(Box::new(BufWriter::new(io::stdout()))),
-            name => File::create(name).map(|file| Box::new(BufWriter::new(file)) as _),
-        };
+        let path = if self.filename == "<stdout>" { "-" } else { &self.filename };
         let head = if self.header { self.head(cx.now_ns()) } else { String::new() };
-        match opened.and_then(|mut output| output.write_all(head.as_bytes()).map(|()| output)) {
+        match Output::create(path).and_then(|mut output| output.write_all(head.as_bytes()).map(|()| output)) {
             Ok(output) => self.output = Some(output),
             Err(error) => self.fail(cx, &error),
         }
@@ -229,6 +228,18 @@ impl ToIpSummaryDump {
             }
             self.write_one(cx, packet, stamp);
             stamp.time_ns += step_ns;
+        }
+    }
+
+    fn write_batch(&mut self, cx: &Cx<'_>, batch: &Batch) {
+        batch.iter().for_each(|packet| self.write(cx, packet));
+        self.end_batch(cx);
+    }
+
+    /// Shows what is written to standard output.
+    fn end_batch(&mut self, cx: &Cx<'_>) {
+        if let Some(Err(error)) = self.output.as_mut().map(Output::end_batch) {
+            self.fail(cx, &error);
         }
     }
 
@@ -295,8 +306,11 @@ fn write_fault(output: &mut dyn Write, line: Option<&str>, binary: bool) -> io::
 
 impl Element for ToIpSummaryDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        if self.filename != "<stdout>"
-            && let Err(error) = File::options().write(true).create(true).truncate(false).open(&self.filename)
+        if self.filename == "<stdout>" {
+            self.open(cx); // nothing is there that could be lost
+            self.end_batch(cx);
+        } else if let Err(error) =
+            File::options().write(true).create(true).truncate(false).open(&self.filename)
         {
             return Err(format!("{}: {}", self.filename, device::plain(&error)).into());
         }
@@ -305,7 +319,7 @@ impl Element for ToIpSummaryDump {
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        batch.iter().for_each(|packet| self.write(cx, packet));
+        self.write_batch(cx, &batch);
         self.way.pushed(cx, batch);
     }
 
@@ -318,7 +332,7 @@ impl Element for ToIpSummaryDump {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        batch.iter().for_each(|packet| self.write(cx, packet));
+        self.write_batch(cx, &batch);
         self.way.pulled(cx, batch)
     }
 

@@ -10,7 +10,7 @@
 //! Ports: 1 input, 0 or 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `FILENAME`: the file, `-` for standard output.
+//! - `FILENAME`: the file, `-` for standard output, which gets records as soon as packets come.
 //! - `VERBOSE` (boolean): FastClick's; accepted.
 //!
 //! # Handlers
@@ -26,9 +26,10 @@
 
 use super::min_dump::{HEAD, RECORD_LEN};
 use crate::pulling::Way;
+use crate::writing::Output;
 use packet::Batch;
 use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Residency};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ToMinDump", create)
@@ -44,7 +45,7 @@ const BURST: usize = 32;
 struct ToMinDump {
     filename: String,
     /// Missing before it was opened and after an error.
-    file: Option<Box<dyn Write + Send>>,
+    file: Option<Output>,
     way: Way,
 }
 
@@ -67,11 +68,10 @@ fn record(packet: &[u8]) -> Option<[u8; RECORD_LEN]> {
 impl ToMinDump {
     fn write_batch(&mut self, cx: &Cx<'_>, batch: &Batch) {
         let Some(file) = &mut self.file else { return };
-        let records = batch.iter().filter_map(|packet| record(packet.data()));
-        for record in records {
-            if let Err(error) = file.write_all(&record) {
-                return self.fail(cx, &error);
-            }
+        let mut records = batch.iter().filter_map(|packet| record(packet.data()));
+        let written = records.try_for_each(|record| file.write_all(&record)).and_then(|()| file.end_batch());
+        if let Err(error) = written {
+            self.fail(cx, &error);
         }
     }
 
@@ -89,11 +89,11 @@ impl ToMinDump {
 
 impl Element for ToMinDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let opened: io::Result<Box<dyn Write + Send>> = match self.filename.as_str() {
-            "-" => Ok(Box::new(BufWriter::new(io::stdout()))),
-            name => std::fs::File::create(name).map(|file| Box::new(BufWriter::new(file)) as _),
-        };
-        let begun = opened.and_then(|mut file| file.write_all(HEAD).map(|()| file));
+        let begun = Output::create(&self.filename).and_then(|mut file| {
+            file.write_all(HEAD)?;
+            file.end_batch()?;
+            Ok(file)
+        });
         self.file = Some(begun.map_err(|error| format!("{}: {}", self.filename, device::plain(&error)))?);
         self.way.begin(cx);
         Ok(())
