@@ -46,6 +46,35 @@ fn several_handlers_are_printed_with_names() {
     );
 }
 
+/// What elements write to standard output stays in order, and comes at once.
+#[test]
+fn standard_output_is_in_order() {
+    const CONFIG: &str = "InfiniteSource(LIMIT 1) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2) -> ToIPSummaryDump(-, FIELDS ip_src);
+        TimedSource(2, LIMIT 2) -> UDPIPEncap(3.0.0.1, 1, 2.0.0.2, 2) -> ToIPSummaryDump(-, FIELDS ip_src, HEADER false);
+        DriverManager(wait 1, print \"first\", wait 2, print \"second\", wait 2, print \"third\", stop)";
+    check(
+        clique(&["run", "--simtime", "-e", CONFIG]),
+        expect![[r#"
+        exit status: 0
+        --- output
+        !IPSummaryDump 1.3
+        !data ip_src
+        1.0.0.1
+        first
+        3.0.0.1
+        second
+        3.0.0.1
+        third
+    "#]],
+    );
+    let capture = "TimedSource(2, LIMIT 1) -> ToDump(-, SNAPLEN 1); DriverManager(wait 1, print \"first\", wait 2, print \"second\", stop)";
+    let said =
+        program(&["run", "--simtime", "-e", capture]).output().expect("the program can be started").stdout;
+    // The capture's header, and a packet of one byte.
+    assert!(said.starts_with(&[0xd4, 0xc3, 0xb2, 0xa1]));
+    assert_eq!((&said[24..30], &said[30 + 17..]), (&b"first\n"[..], &b"second\n"[..]));
+}
+
 /// A pattern stands for the elements that have the handler; so does a class.
 #[test]
 fn patterns_and_classes_stand_for_elements() {

@@ -10,7 +10,8 @@
 //! With an output packets pass through. On a pull input without output packets are asked for as fast as possible.
 //!
 //! The file is replaced when the first packet is written or the router ends, so that the old contents are still there if
-//! the configuration fails to start.
+//! the configuration fails to start. With UNBUFFERED it is as soon as the router runs, so that whoever reads it has its header; so is
+//! standard output, to which packets are always handed at once.
 //!
 //! Ports: 1 input, at most 1 output. Processing: agnostic. Workers: exclusive.
 //!
@@ -44,7 +45,8 @@ use crate::pulling::Way;
 use device::capture::{ErrorKind, Format, LinkType, Options, Writer};
 use packet::{Anno, Batch, Packet};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused, Residency, metric,
+    Activity, Answer, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused, Residency,
+    Step, metric,
 };
 use std::any::Any;
 use std::fs::File;
@@ -183,10 +185,19 @@ impl ToDump {
         for packet in batch.iter() {
             self.write(cx, packet);
         }
-        if self.unbuffered && !batch.is_empty() {
-            let flushed = self.writer(cx).map_or(Ok(()), Writer::flush);
-            self.settle(cx, flushed);
+        if self.at_once() && !batch.is_empty() {
+            self.flush(cx);
         }
+    }
+
+    /// Whether nothing is kept back. Others write to standard output, too: it is to stay in order.
+    fn at_once(&self) -> bool {
+        self.unbuffered || self.filename == "<stdout>"
+    }
+
+    fn flush(&mut self, cx: &Cx<'_>) {
+        let flushed = self.writer(cx).map_or(Ok(()), Writer::flush);
+        self.settle(cx, flushed);
     }
 
     fn write(&mut self, cx: &Cx<'_>, packet: &Packet) {
@@ -217,8 +228,18 @@ impl Element for ToDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.find_encap(cx)?;
         self.check_file()?;
+        if self.at_once() {
+            // Not now: the file may still be that of a namesake, which hands it on.
+            cx.start(Box::new(()));
+        }
         self.way.begin(cx);
         Ok(())
+    }
+
+    /// The router runs.
+    fn resume(&mut self, cx: &mut Cx<'_>, _state: &mut Box<dyn Any + Send>, _answer: Answer) -> Step {
+        self.flush(cx);
+        Step::Done(Ok(String::new()))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
@@ -360,6 +381,30 @@ mod tests {
         assert!(text.contains("/nonexistent/a: No such file"), "{text}");
         let text = errors("InfiniteSource -> ToDump(a.xz, ENCAP IP)");
         assert!(text.contains("write .gz or .bz2 instead"), "{text}");
+    }
+
+    /// Whoever reads a file that is written at once finds its header before the first packet; it is not written again when a namesake goes on.
+    #[test]
+    fn header_before_packets() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        let lengths = |arguments: &str| {
+            std::fs::write(&path, "").unwrap();
+            let config = format!(
+                "TimedSource(1, LIMIT 2) -> d :: ToDump({path}, {arguments}); DriverManager(wait 0.5, stop)"
+            );
+            let mut old = build(&config, 1, 1).unwrap();
+            let configured = std::fs::metadata(&path).unwrap().len();
+            old.run();
+            let begun = std::fs::metadata(&path).unwrap().len();
+            let mut new = build(&config, 1, 1).unwrap();
+            new.take_over(&mut old).unwrap();
+            new.run();
+            new.finish();
+            [configured, begun, std::fs::metadata(&path).unwrap().len()]
+        };
+        assert_eq!(lengths("UNBUFFERED true"), [0, 24, 24]);
+        assert_eq!(lengths("UNBUFFERED false"), [0, 0, 24]);
     }
 
     /// A namesake in a new configuration appends to the file.
