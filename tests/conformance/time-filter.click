@@ -10,3 +10,21 @@ Script(wait 20, stop);
 //= 6
 //? b.count
 //= 3
+//! then
+// Without a start it is the time of the first packet: what is earlier is out of the range, and lengths count from it.
+FromIPSummaryDump(DATA "!data timestamp\n10\n9\n11\n12\n13\n", STOP true) -> f :: TimeFilter(INTERVAL 2) -> a :: Discard; f[1] -> b :: Discard;
+FromIPSummaryDump(DATA "!data timestamp\n10\n9\n11\n12\n13\n", STOP true) -> g :: TimeFilter -> c :: Discard;
+//? f.start
+//= 10.000000
+//? f.end
+//= 12.000000
+//? f.interval
+//= 2.000000
+//? a.count
+//= 2
+//? b.count
+//= 3
+//? g.start
+//= 10.000000
+//? c.count
+//= 4

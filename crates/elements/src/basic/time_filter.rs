@@ -11,7 +11,7 @@
 //!
 //! # Arguments
 //! - `START` (time since the epoch), `START_AFTER` (time since the first packet's timestamp) or `START_DELAY` (time since
-//!   the router started): the start of the range; at most one of them. The default is always.
+//!   the router started): the start of the range; at most one of them. The default is the first packet's timestamp.
 //! - `END`, `END_AFTER`, `END_DELAY`, or `INTERVAL` (time since the start): the end of the range; at most one of them. The
 //!   default is never.
 //! - `STOP` (boolean, default false): whether to stop the driver at the first packet past the end.
@@ -125,7 +125,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err("END_CALL and STOP are mutually exclusive".into());
     }
     let end_call = end_call.map(|call| call.0).or_else(|| stop.then(|| Call::write("stop", "")));
-    let (start_ns, start_from) = start.unwrap_or((0, Origin::Epoch));
+    let (start_ns, start_from) = start.unwrap_or((0, Origin::FirstPacket));
     let (end_ns, end_from) = end.unwrap_or((i64::MAX, Origin::Epoch));
     let (armed, second) = (end_call.is_some(), config.outputs() > 1);
     Ok(Box::new(TimeFilter { start_ns, end_ns, start_from, end_from, ready: false, end_call, armed, second }))
