@@ -9,7 +9,7 @@
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `TIME` (seconds, default 0): what to add; may be negative.
+//! - `TIME` (time, default 0): what to add, in seconds unless another unit is said (`3ms`, `1min`); may be negative.
 //! - `FIRST` (boolean, default false): whether to change the first-timestamp annotation instead.
 //! - `ALL` (boolean, default false): whether to change timestamps that are zero, too.
 //!
@@ -90,6 +90,7 @@ mod tests {
             send_one(&format!("Inject -> {elements} -> Collect(0)"), vec![1]).only(0).timestamp_ns()
         };
         assert_eq!(stamp("SetTimestamp(10) -> AdjustTimestamp(-2.5)"), 7_500_000_000);
+        assert_eq!(stamp("SetTimestamp(10) -> AdjustTimestamp(-2ms)"), 9_998_000_000);
         assert_eq!([stamp("AdjustTimestamp(3)"), stamp("AdjustTimestamp(3, ALL true)")], [0, 3_000_000_000]);
     }
 }

@@ -2,25 +2,38 @@
 
 use router::{FromArg, Scope};
 
-/// Nanoseconds, since the epoch or between two events; written in seconds.
+/// Nanoseconds, since the epoch or between two events; written in seconds unless another unit is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Instant(pub(crate) i64);
 
-/// Digits behind the point that count.
-const DIGITS: usize = 9;
-
 fn parse(text: &str) -> Option<i64> {
-    let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let text = text.strip_suffix('s').unwrap_or(text);
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if (whole.is_empty() && part.is_empty()) || !digits(whole) || !digits(part) {
+    match text.strip_prefix('-') {
+        Some(text) => parse_span(text).map(|ns| -ns),
+        None => parse_span(text),
+    }
+}
+
+/// Reads a time without a sign, exactly, where floating-point numbers would round: `1000000000.000001`, `2min`.
+pub(crate) fn parse_span(text: &str) -> Option<i64> {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let scale: i128 = match &text[number.len()..] {
+        "" | "s" | "sec" => 1_000_000_000,
+        "ms" | "msec" => 1_000_000,
+        "us" | "usec" => 1_000,
+        "ns" | "nsec" => 1,
+        "m" | "min" => 60 * 1_000_000_000,
+        "h" | "hr" => 3_600 * 1_000_000_000,
+        "d" | "day" => 86_400 * 1_000_000_000,
+        _ => return None,
+    };
+    let (whole, fraction) = number.trim_end().split_once('.').unwrap_or((number.trim_end(), ""));
+    let digits = |text: &str| text.len() <= 20 && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
         return None;
     }
-    let seconds: i64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let ns: i64 = format!("{:0<DIGITS$}", &part[..part.len().min(DIGITS)]).parse().ok()?;
-    let total = seconds.checked_mul(1_000_000_000)?.checked_add(ns)?;
-    Some(if negative { -total } else { total })
+    let value = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<i128>().ok() };
+    let parts = value(fraction)? * scale / 10_i128.pow(fraction.len() as u32);
+    i64::try_from(value(whole)? * scale + parts).ok()
 }
 
 impl FromArg for Instant {
@@ -47,5 +60,10 @@ mod tests {
             [parse("."), parse(""), parse("1.2.3"), parse("99999999999999999999"), parse("1e3")],
             [None; 5]
         );
+        assert_eq!(
+            [parse("3ms"), parse("-2.5usec"), parse("1min"), parse("-7 ns"), parse("1.5h")],
+            [3_000_000, -2_500, 60_000_000_000, -7, 5_400_000_000_000].map(Some)
+        );
+        assert_eq!([parse("--1"), parse("- 1"), parse("1 week"), parse("ms")], [None; 4]);
     }
 }

@@ -20,7 +20,7 @@ mod error;
 mod error_test;
 pub(crate) mod fraction;
 mod function_test;
-mod instant;
+pub(crate) mod instant;
 mod ip_print;
 mod ip_text;
 mod message;

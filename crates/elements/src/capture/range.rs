@@ -1,5 +1,6 @@
 //! Which records of a capture are wanted, by their times.
 
+use crate::basic::instant::parse_span;
 use router::{ConfigError, FromArg, Scope};
 
 /// A time or a time span in nanoseconds, read without rounding: `1000000000.000001`, `2min`.
@@ -8,30 +9,8 @@ pub(super) struct Nanos(pub(super) i64);
 
 impl FromArg for Nanos {
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        parse_nanos(text).map(Nanos).map_or_else(|| router::parse_error("time", text), Ok)
+        parse_span(text).map(Nanos).map_or_else(|| router::parse_error("time", text), Ok)
     }
-}
-
-fn parse_nanos(text: &str) -> Option<i64> {
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let scale: i128 = match &text[number.len()..] {
-        "" | "s" | "sec" => 1_000_000_000,
-        "ms" | "msec" => 1_000_000,
-        "us" | "usec" => 1_000,
-        "ns" | "nsec" => 1,
-        "m" | "min" => 60 * 1_000_000_000,
-        "h" | "hr" => 3_600 * 1_000_000_000,
-        "d" | "day" => 86_400 * 1_000_000_000,
-        _ => return None,
-    };
-    let (whole, fraction) = number.trim_end().split_once('.').unwrap_or((number.trim_end(), ""));
-    let digits = |text: &str| text.len() <= 20 && text.bytes().all(|b| b.is_ascii_digit());
-    if !digits(whole) || !digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
-        return None;
-    }
-    let value = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<i128>().ok() };
-    let parts = value(fraction)? * scale / 10_i128.pow(fraction.len() as u32);
-    i64::try_from(value(whole)? * scale + parts).ok()
 }
 
 /// One end of the range.
@@ -167,11 +146,11 @@ mod tests {
 
     #[test]
     fn times_are_exact() {
-        assert_eq!(parse_nanos("1234567890.123456789"), Some(1_234_567_890_123_456_789));
-        assert_eq!(parse_nanos("1.5min"), Some(90_000_000_000));
-        assert_eq!(parse_nanos(".5"), Some(500_000_000));
+        assert_eq!(parse_span("1234567890.123456789"), Some(1_234_567_890_123_456_789));
+        assert_eq!(parse_span("1.5min"), Some(90_000_000_000));
+        assert_eq!(parse_span(".5"), Some(500_000_000));
         for bad in ["", ".", "1.2.3", "-1", "x", "1 parsec", "99999999999999999999"] {
-            assert_eq!(parse_nanos(bad), None, "{bad}");
+            assert_eq!(parse_span(bad), None, "{bad}");
         }
     }
 
