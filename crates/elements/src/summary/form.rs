@@ -239,8 +239,12 @@ impl Form {
     pub(super) fn write(self, record: &mut Vec<u8>, value: Option<&Value>) {
         let Some(width) = self.width() else {
             let bytes: &[u8] = if let Some(Value::Bytes(bytes)) = value { bytes } else { &[] };
-            record.push(bytes.len().min(40) as u8);
-            return record.extend(bytes.iter().take(40));
+            let selected = match self {
+                Form::TcpOptions(which) => options::select_tcp(bytes, which),
+                _ => bytes.to_vec(),
+            };
+            record.push(selected.len().min(40) as u8);
+            return record.extend(selected.iter().take(40));
         };
         match value {
             Some(Value::Bytes(bytes)) => record.extend(bytes.iter().take(width)),

@@ -69,15 +69,34 @@ pub(super) fn print_tcp(text: &mut String, options: &[u8], which: Which) {
     join(text, tcp_parts(options, which));
 }
 
+impl Which {
+    /// Whether options of a kind are among them.
+    fn has(self, kind: u8) -> bool {
+        match self {
+            Which::All => true,
+            Which::NotTimestamps => kind != kind::TIMESTAMP,
+            Which::Sack => matches!(kind, kind::SACK | kind::SACK_OK),
+        }
+    }
+}
+
+/// The bytes of some TCP options: of all with padding, of others without, up to the first one that is damaged.
+pub(super) fn select_tcp(options: &[u8], which: Which) -> Vec<u8> {
+    if which == Which::All {
+        return options.to_vec();
+    }
+    let mut bytes = Vec::new();
+    for (kind, body) in each(options).map_while(|option| option).filter(|(kind, _)| which.has(*kind)) {
+        bytes.extend([kind, body.len() as u8 + 2]); // it had this length in a byte
+        bytes.extend(body);
+    }
+    bytes
+}
+
 fn tcp_parts(options: &[u8], which: Which) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     for option in each(options) {
         let (kind, body) = option?;
-        let wanted = match which {
-            Which::All => true,
-            Which::NotTimestamps => kind != kind::TIMESTAMP,
-            Which::Sack => matches!(kind, kind::SACK | kind::SACK_OK),
-        };
         let part = match (kind, body.len()) {
             (kind::MSS, 2) => format!("mss{}", word(body)),
             (kind::WSCALE, 1) => format!("wscale{}", body[0]),
@@ -90,7 +109,7 @@ fn tcp_parts(options: &[u8], which: Which) -> Option<Vec<String>> {
             (kind::MSS | kind::WSCALE | kind::SACK_OK | kind::SACK | kind::TIMESTAMP, _) => return None,
             _ => unnamed(kind, body),
         };
-        if wanted && !part.is_empty() {
+        if which.has(kind) && !part.is_empty() {
             parts.push(part);
         }
     }
@@ -465,6 +484,10 @@ mod tests {
         let options = parse_tcp("mss1;ts5:7;sack1-2").unwrap();
         assert_eq!(tcp(&options, Which::NotTimestamps), "mss1;sack1-2");
         assert_eq!(tcp(&options, Which::Sack), "sack1-2");
+        assert_eq!(select_tcp(&options, Which::NotTimestamps), parse_tcp("mss1;sack1-2").unwrap());
+        assert_eq!(select_tcp(&options, Which::Sack), parse_tcp("sack1-2").unwrap());
+        assert_eq!(select_tcp(&[1, 4, 2, 1, 0], Which::All), [1, 4, 2, 1, 0]);
+        assert_eq!(select_tcp(&[1, 4, 2, 2, 9, 0], Which::Sack), [4, 2]);
         assert_eq!(tcp(&[1, 1, 0], Which::All), ".");
         assert_eq!(tcp(&[2, 9, 0], Which::All), "?");
         assert_eq!(tcp(&[1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 7], Which::All), "ts5:7");
@@ -477,6 +500,7 @@ mod tests {
         #[test]
         fn total(bytes in prop::collection::vec(any::<u8>(), 0..40), text in "[a-z0-9{};:,.^+=-]{0,30}") {
             tcp(&bytes, Which::All);
+            select_tcp(&bytes, Which::NotTimestamps);
             ip(&bytes);
             parse_tcp(&text);
             parse_ip(&text);
