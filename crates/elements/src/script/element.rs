@@ -54,7 +54,8 @@
 //! - `get` (read with parameter), `set` (write): a variable. `shift` (read with parameter): takes the first word off a variable,
 //!   or off `$args`.
 //! - `add`, `sub`, `mul`, `div`, `idiv`, `min`, `max` (read with parameter): combine numbers; `div` divides numbers with fractions,
-//!   `idiv` cuts the fraction off.
+//!   `idiv` cuts the fraction off. Integers may be in any base; these two take all numbers, and the others those behind the first that is no
+//!   integer, as decimal (or, with `0x`, hexadecimal) ones: a leading zero says nothing there.
 //! - `avg`: the mean of numbers, cut to an integer if all are. `count`, `popcount`: how many numbers, or numbers other than zero, there are. `gt_vec`: how many of the numbers
 //!   behind the first are greater than that. These are FastClick's.
 //! - `mod`, `rem`: remainder of two integers, or else numbers. `neg`, `abs`, and FastClick's `ceil`: of a number.

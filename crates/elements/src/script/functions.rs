@@ -18,10 +18,12 @@ pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("div", |text| quotient(text).map(general)),
     ("idiv", |text| quotient(text).map(|value| whole(value).to_string())),
     ("avg", average),
-    ("count", |text| Ok(numbers(text)?.len().to_string())),
-    ("popcount", |text| Ok(numbers(text)?.iter().filter(|number| number.real() != 0.0).count().to_string())),
+    ("count", |text| Ok(numbers(text, false)?.len().to_string())),
+    ("popcount", |text| {
+        Ok(numbers(text, false)?.iter().filter(|number| number.real() != 0.0).count().to_string())
+    }),
     ("gt_vec", |text| {
-        let all = numbers(text)?;
+        let all = numbers(text, false)?;
         let greater = |first: &Number| all[1..].iter().filter(|number| number.real() > first.real()).count();
         Ok(all.first().map_or(0, greater).to_string())
     }),
@@ -64,14 +66,29 @@ enum Number {
     Real(f64),
 }
 
-impl Number {
-    fn parse(word: &str) -> Option<Number> {
-        match parse_integer(word).and_then(|n| i64::try_from(n).ok()) {
-            Some(n) => Some(Number::Int(n)),
-            None => word.parse().ok().map(Number::Real),
-        }
-    }
+/// An integer in any base.
+fn integer(word: &str) -> Option<i64> {
+    parse_integer(word).and_then(|n| i64::try_from(n).ok())
+}
 
+/// A number as C's `strtod` reads it: a leading zero says nothing, `0x` does.
+fn real(word: &str) -> Option<f64> {
+    let (negative, digits) = word.strip_prefix('-').map_or((false, word), |digits| (true, digits));
+    let hexadecimal = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
+    let Some(hexadecimal) = hexadecimal else { return word.parse().ok() };
+    let value = u64::from_str_radix(hexadecimal, 16).ok()? as f64;
+    Some(if negative { -value } else { value })
+}
+
+/// Two numbers, integers if both are.
+fn pair(a: &str, b: &str) -> Option<(Number, Number)> {
+    match (integer(a), integer(b)) {
+        (Some(a), Some(b)) => Some((Number::Int(a), Number::Int(b))),
+        _ => Some((Number::Real(real(a)?), Number::Real(real(b)?))),
+    }
+}
+
+impl Number {
     fn real(self) -> f64 {
         match self {
             Number::Int(n) => n as f64,
@@ -87,10 +104,14 @@ impl Number {
     }
 }
 
-fn numbers(mut text: &str) -> Result<Vec<Number>, String> {
+/// All numbers: integers up to the first word that is none, from there on floating-point numbers; or the latter only.
+fn numbers(mut text: &str, mut reals: bool) -> Result<Vec<Number>, String> {
     let mut numbers = Vec::new();
     while !text.trim().is_empty() {
-        let number = Number::parse(pop_space(&mut text));
+        let word = pop_space(&mut text);
+        let whole = if reals { None } else { integer(word) };
+        reals = whole.is_none();
+        let number = whole.map(Number::Int).or_else(|| real(word).map(Number::Real));
         numbers.push(number.ok_or("expected list of numbers")?);
     }
     Ok(numbers)
@@ -98,7 +119,7 @@ fn numbers(mut text: &str) -> Result<Vec<Number>, String> {
 
 /// Combines all numbers from left to right; `empty` if there are none.
 fn fold(text: &str, empty: i64, int: fn(i64, i64) -> i64, real: fn(f64, f64) -> f64) -> HandlerResult {
-    let all = numbers(text)?.into_iter();
+    let all = numbers(text, false)?.into_iter();
     Ok(all.reduce(|a, b| combine(a, b, int, real)).unwrap_or(Number::Int(empty)).print())
 }
 
@@ -111,7 +132,7 @@ fn combine(a: Number, b: Number, int: fn(i64, i64) -> i64, real: fn(f64, f64) ->
 }
 
 fn quotient(text: &str) -> Result<f64, String> {
-    Ok(numbers(text)?.into_iter().map(Number::real).reduce(|a, b| a / b).unwrap_or(1.0))
+    Ok(numbers(text, true)?.into_iter().map(Number::real).reduce(|a, b| a / b).unwrap_or(1.0))
 }
 
 /// A number without its fraction; what no integer can be is the least one, as on the processors that Click runs on.
@@ -121,7 +142,7 @@ fn whole(value: f64) -> i64 {
 
 /// The mean of all numbers, an integer if they are; that of none is the greatest `int`, as in FastClick.
 fn average(text: &str) -> HandlerResult {
-    let all = numbers(text)?;
+    let all = numbers(text, false)?;
     let sum = all.iter().copied().reduce(|a, b| combine(a, b, i64::wrapping_add, |a, b| a + b));
     Ok(match sum {
         None => i32::MAX.to_string(),
@@ -142,30 +163,29 @@ fn two(mut text: &str) -> Result<(&str, &str), String> {
 
 fn remainder(text: &str, reals: bool) -> HandlerResult {
     let (a, b) = two(text)?;
-    match (Number::parse(a), Number::parse(b)) {
-        (Some(Number::Int(_)), Some(Number::Int(0))) => Err("division by zero".to_owned()),
-        (Some(Number::Int(a)), Some(Number::Int(b))) => Ok(a.wrapping_rem(b).to_string()),
-        (Some(a), Some(b)) if reals => Ok(general(a.real() % b.real())),
+    match pair(a, b) {
+        Some((Number::Int(_), Number::Int(0))) => Err("division by zero".to_owned()),
+        Some((Number::Int(a), Number::Int(b))) => Ok(a.wrapping_rem(b).to_string()),
+        Some((a, b)) if reals => Ok(general(a.real() % b.real())),
         _ => Err("expected two numbers".to_owned()),
     }
 }
 
 fn one(text: &str, int: fn(i64) -> i64, real: fn(f64) -> f64) -> HandlerResult {
-    match Number::parse(text) {
-        Some(Number::Int(n)) => Ok(int(n).to_string()),
-        Some(Number::Real(x)) => Ok(general(real(x))),
-        None => Err("expected one number".to_owned()),
+    match integer(text) {
+        Some(n) => Ok(int(n).to_string()),
+        None => self::real(text).map(|x| general(real(x))).ok_or_else(|| "expected one number".to_owned()),
     }
 }
 
 /// Compares two numbers, or bytewise two strings.
 fn compare(text: &str, holds: fn(Ordering) -> bool) -> HandlerResult {
     let (a, b) = two(text)?;
-    let order = match (Number::parse(a), Number::parse(b)) {
-        (Some(Number::Int(a)), Some(Number::Int(b))) => a.cmp(&b),
+    let order = match pair(a, b) {
+        Some((Number::Int(a), Number::Int(b))) => a.cmp(&b),
         // What is not a number counts as greater, as in Click.
-        (Some(a), Some(b)) => a.real().partial_cmp(&b.real()).unwrap_or(Ordering::Greater),
-        _ => unquote(a).cmp(&unquote(b)),
+        Some((a, b)) => a.real().partial_cmp(&b.real()).unwrap_or(Ordering::Greater),
+        None => unquote(a).cmp(&unquote(b)),
     };
     Ok(holds(order).to_string())
 }
@@ -219,6 +239,12 @@ mod tests {
             ("div 7 2", Ok("3.5")),
             ("div 1 0", Ok("inf")),
             ("idiv 7 2", Ok("3")),
+            ("div 010 2", Ok("5")),
+            ("div 0x10 2", Ok("8")),
+            ("idiv 017 2", Ok("8")),
+            ("add 010 010", Ok("16")),
+            ("add 010 0.5 010", Ok("18.5")),
+            ("min 9.5 010", Ok("9.5")),
             ("idiv 1 0", Ok("-9223372036854775808")),
             ("mod 7 3", Ok("1")),
             ("mod 7 0", Err("division by zero")),
@@ -241,6 +267,9 @@ mod tests {
             ("gt_vec", Ok("0")),
             ("add x", Err("expected list of numbers")),
             ("eq 10 0xA", Ok("true")),
+            ("eq 010 8", Ok("true")),
+            ("eq 010 10.0", Ok("true")),
+            ("rem 010 4.0", Ok("2")),
             ("le 9 8", Ok("false")),
             ("eq 10x \"10x\"", Ok("true")),
             ("lt 1 2 3", Err("expected two numbers")),
