@@ -35,16 +35,16 @@ impl<R: BufRead> Input<R> {
     pub(super) fn line(&mut self) -> io::Result<Option<String>> {
         let mut line = Vec::new();
         let ended = self.until_end(&mut line, LINE_MAX)?;
-        Ok((ended || !line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()))
+        Ok((ended.is_some() || !line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()))
     }
 
-    /// Reads up to the end of a line, which is taken, too; false if the input ends first.
-    fn until_end(&mut self, line: &mut Vec<u8>, max: usize) -> io::Result<bool> {
+    /// Reads up to the end of a line, which is taken, too, and returned as far as it is there; `None` if the input ends first.
+    fn until_end(&mut self, line: &mut Vec<u8>, max: usize) -> io::Result<Option<&'static str>> {
         self.skip_lf()?;
         loop {
             let bytes = self.source.fill_buf()?;
             if bytes.is_empty() {
-                return Ok(false);
+                return Ok(None);
             }
             let end = bytes.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
             let taken = end.unwrap_or(bytes.len());
@@ -53,23 +53,26 @@ impl<R: BufRead> Input<R> {
             }
             line.extend_from_slice(&bytes[..taken]);
             if let Some(end) = end {
-                self.after_cr = bytes[end] == b'\r';
                 // An LF that is already there is taken now, lest it be mistaken for data.
-                let both = self.after_cr && bytes.get(end + 1) == Some(&b'\n');
-                self.after_cr &= bytes.len() == end + 1;
-                self.source.consume(end + 1 + usize::from(both));
-                return Ok(true);
+                let found = match (bytes[end], bytes.get(end + 1)) {
+                    (b'\r', Some(b'\n')) => "\r\n",
+                    (b'\r', _) => "\r",
+                    _ => "\n",
+                };
+                self.after_cr = found == "\r" && bytes.len() == end + 1;
+                self.source.consume(end + found.len());
+                return Ok(Some(found));
             }
             self.source.consume(taken);
         }
     }
 
-    fn skip_lf(&mut self) -> io::Result<()> {
-        if self.after_cr && self.source.fill_buf()?.first() == Some(&b'\n') {
-            self.source.consume(1);
-        }
+    /// Passes over an LF that belongs to the line before; whether there was one.
+    fn skip_lf(&mut self) -> io::Result<bool> {
+        let found = self.after_cr && self.source.fill_buf()?.first() == Some(&b'\n');
+        self.source.consume(usize::from(found));
         self.after_cr = false;
-        Ok(())
+        Ok(found)
     }
 
     /// The next `length` bytes; `None` if the input ends first.
@@ -82,19 +85,37 @@ impl<R: BufRead> Input<R> {
         Ok((data.len() == length).then(|| String::from_utf8_lossy(&data).into_owned()))
     }
 
-    /// All lines before one that reads `end`, blanks behind it aside, each with a newline; `None` if there is none.
+    /// All lines before one that reads `end`, blanks behind it aside, with their ends as they came; `None` if there is none.
     pub(super) fn until(&mut self, end: &str) -> io::Result<Option<String>> {
         let mut data = Vec::new();
         loop {
             let mut line = Vec::new();
-            if !self.until_end(&mut line, DATA_MAX - data.len().min(DATA_MAX))? {
-                return Ok(None);
-            }
+            let max = DATA_MAX - data.len().min(DATA_MAX);
+            let Some(line_end) = self.until_end(&mut line, max)? else { return Ok(None) };
             if line.trim_ascii_end() == end.as_bytes() {
                 return Ok(Some(String::from_utf8_lossy(&data).into_owned()));
             }
             data.extend_from_slice(&line);
-            data.push(b'\n');
+            data.extend_from_slice(line_end.as_bytes());
+            if self.skip_lf()? {
+                data.push(b'\n');
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Data are as they were sent, however they arrive, and what follows them is a line.
+    #[test]
+    fn ends_of_lines() {
+        for capacity in [1, 2, 3, 100] {
+            let sent: &[u8] = b"a\r\nb\rc\n\r\nEND \r\nread x\r\n";
+            let mut input = Input::new(BufReader::with_capacity(capacity, sent));
+            assert_eq!(input.until("END").unwrap().as_deref(), Some("a\r\nb\rc\n\r\n"), "{capacity}");
+            assert_eq!(input.line().unwrap().as_deref(), Some("read x"), "{capacity}");
         }
     }
 }

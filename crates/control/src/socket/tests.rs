@@ -106,7 +106,8 @@ fn verbs() {
             "readuntil s.echo EOF \na\nb\nEOF \nquit\n",
             "200 Read handler 's.echo' OK\nDATA 6\n<a\nb\n>200 Goodbye!\n",
         ),
-        ("readuntil s.echo\na\r\n\r\n", "200 Read handler 's.echo' OK\nDATA 4\n<a\n>"),
+        ("readuntil s.echo\na\r\n\r\n", "200 Read handler 's.echo' OK\nDATA 5\n<a\n>"),
+        ("readuntil s.echo X\na\rb\r\n\nX\r\n", "200 Read handler 's.echo' OK\nDATA 8\n<a\rb\n\n>"),
         (
             "read s.name x",
             "590-Read handler 's.name' error:\n590 read handler 's.name' does not take parameters\n",
