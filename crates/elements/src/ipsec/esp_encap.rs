@@ -166,3 +166,24 @@ impl Simple for EspEncap {
         h.read("sequence", |e: &mut Self, _| e.numbers.last.load(Ordering::Relaxed)).merged(Merge::First);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::build;
+    use router::Call;
+
+    /// Packets of two workers have numbers that come once, so that all of them get through.
+    #[test]
+    fn workers_share_numbers() {
+        const KEY: &str = r"\<00112233 44556677 8899aabb ccddeeff 01020304>";
+        let config = format!(
+            "s1 :: InfiniteSource(DATA \\<45>, LIMIT 500) -> e :: ESPEncap(300, {KEY}); s2 :: InfiniteSource(DATA \\<45>, LIMIT 500) -> e
+               -> Queue -> u :: Unqueue -> d :: ESPDecap(300, {KEY}) -> c :: Counter -> Discard; d[1] -> Discard;
+             StaticThreadSched(s1 0, s2 1, u 0); Script(wait 1, stop)"
+        );
+        let mut router = build(&config, 2, 8).expect("a good configuration");
+        router.run();
+        let mut read = |name: &str| router.call(Call::read(name, ""));
+        assert_eq!((read("e.sequence"), read("c.count")), (Ok("1000".into()), Ok("1000".into())));
+    }
+}
