@@ -41,7 +41,7 @@
 //! So give out small ids first, as [`Routes`] does. Bitmap and entry are mostly in the same cache line. A node all of
 //! whose slots are equal has no block: its parent holds the leaf. An IPv4 lookup reads the root and, for all but
 //! 961 prefixes of the global table, at most one block; root and blocks of the global table, with 256 next hops, take
-//! 2.8 MiB. An IPv6 lookup reads a root of which some sixty entries matter, one of about as many pages, and up to four blocks
+//! 2.8 MiB (`docs/design/ipv4-lookups.md` has what a smaller root would bring). An IPv6 lookup reads a root of which some sixty entries matter, one of about as many pages, and up to four blocks
 //! for prefixes of up to 50 bits.
 //!
 //! Blocks of up to a cache line lie in one line, and longer ones begin one.
