@@ -6,7 +6,8 @@
 //!
 //! Emulates a serial line: a packet is pulled when the one before it has been sent in full, takes the time to be sent that
 //! its length and BANDWIDTH say, and arrives LATENCY later, with that time as its timestamp. The extra-length annotation
-//! counts as part of the length. Packets on the line are stored here, but no others: put a Queue in front of it.
+//! counts as part of the length. Packets on the line are stored here, but no others: put a Queue in front of it. Those on the line count
+//! where it is among the QUEUES of RED, CoDel or PI.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
@@ -29,10 +30,13 @@
 //! DelayUnqueue, BandwidthRatedUnqueue, Queue
 
 use super::rate::Bandwidth;
+use super::storage::Common;
 use packet::{Anno, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
 use std::any::Any;
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// The class.
@@ -40,6 +44,7 @@ pub(crate) const CLASS: Class = Class::new("LinkUnqueue", create)
     .processing("l/h")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .kinds(&["Storage"])
     .doc(include_str!("link_unqueue.rs"));
 
 struct LinkUnqueue {
@@ -49,6 +54,8 @@ struct LinkUnqueue {
     bandwidth: u32,
     /// Packets on the line; their timestamps say when they arrive.
     line: VecDeque<Packet>,
+    /// Has their number, for who looks from outside.
+    stored: Arc<Common>,
     /// When the last packet arrives, or did.
     last_ns: i64,
     /// Whether packets have been waiting since the last one was pulled: then the line has not been idle.
@@ -65,6 +72,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         latency_ns,
         bandwidth,
         line: VecDeque::new(),
+        stored: config.shared(|| Ok(Common::unbounded()))?,
         last_ns: 0,
         backlog: false,
     }))
@@ -84,9 +92,14 @@ fn rounded(Bandwidth(bytes): Bandwidth) -> Result<u32, String> {
 }
 
 impl LinkUnqueue {
+    fn publish_length(&self) {
+        self.stored.length.store(self.line.len(), Relaxed);
+    }
+
     /// Empties the line.
     fn reset(&mut self, cx: &mut Cx<'_>) {
         self.line.drain(..).for_each(|packet| cx.drop(packet, "link reset"));
+        self.publish_length();
         (self.last_ns, self.backlog) = (0, false);
         cx.cancel_timer(0);
         cx.schedule();
@@ -110,6 +123,7 @@ impl LinkUnqueue {
         self.last_ns = start_ns.saturating_add(self.duration_ns(&packet));
         packet.set_timestamp_ns(self.last_ns);
         self.line.push_back(packet);
+        self.publish_length();
         self.backlog = true;
     }
 
@@ -122,6 +136,7 @@ impl LinkUnqueue {
             }
             batch.push(packet);
         }
+        self.publish_length();
         cx.emit(0, batch);
     }
 
@@ -182,6 +197,7 @@ impl Element for LinkUnqueue {
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         if let Ok(state) = state.downcast::<(VecDeque<Packet>, i64, bool)>() {
             (self.line, self.last_ns, self.backlog) = *state;
+            self.publish_length();
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What elements that drop by the length of queues know of them: the queue family's shared part, and which queues are near.
+//! What elements that drop by the length of queues know of them: the shared part of elements that store packets, and which ones are near.
 
 use crossbeam_queue::ArrayQueue;
 use packet::Packet;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
-/// What the instances of a queue share.
+/// What the instances of an element share that stores packets: a queue, or a line that packets are on.
 pub(super) struct Common {
     /// Between workers; on one worker its instance has the packets.
     pub(super) ring: Option<ArrayQueue<Packet>>,
@@ -30,6 +30,18 @@ pub(super) struct Sleepers {
 }
 
 impl Common {
+    /// Of an element with one instance, which takes any number of packets.
+    pub(super) fn unbounded() -> Common {
+        Common {
+            ring: None,
+            length: AtomicUsize::new(0),
+            capacity: AtomicUsize::new(usize::MAX),
+            highwater: AtomicUsize::new(0),
+            drops: AtomicU64::new(0),
+            workers: Vec::new(),
+        }
+    }
+
     fn len(&self) -> usize {
         self.ring.as_ref().map_or_else(|| self.length.load(Relaxed), ArrayQueue::len)
     }
