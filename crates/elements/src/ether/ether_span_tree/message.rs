@@ -51,7 +51,7 @@ fn be16(bytes: &[u8], at: usize) -> Option<u16> {
 
 impl Message {
     /// What is worse than anything.
-    pub(super) const WORST: Message = Message { root: u64::MAX, cost: 0xffff, ..Message::own(u64::MAX) };
+    pub(super) const WORST: Message = Message { root: u64::MAX, cost: u32::MAX, ..Message::own(u64::MAX) };
 
     /// What a switch says who takes itself for the root.
     pub(super) const fn own(id: u64) -> Message {
