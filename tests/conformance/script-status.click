@@ -10,3 +10,13 @@ s :: Script(print p.run, write p.run, print $?, print s.sprintf "%.s %.2s %d%%" 
 //= step 0
 //= goto 0
 //= step 0
+//! then
+// A failed write has a status that says whether it ran a script that failed.
+p :: Script(TYPE PASSIVE, error); q :: Script(TYPE PROXY, errorq "");
+Script(write p.run, print $?, write p.step x, print $?, write q.any, print $?, stop);
+//= -1
+//= While executing 'Script@3 :: Script':
+//=   While calling 'p.step x':
+//=     syntax error
+//= -22
+//= -1

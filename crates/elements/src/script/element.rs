@@ -25,8 +25,8 @@
 //!
 //! # Instructions
 //! Texts are expanded: `$VAR` and `${VAR}` are variables, `$(HANDLER ARG...)` is the value of a handler; both may be nested.
-//! `$?` is the status of the last `write`, `$$` the process. Handlers of the script itself need no element name. Instructions
-//! that end in `q` take one layer of quotes off the expanded text.
+//! `$?` is the status of the last `write`: -22 if it failed, but -1 if it ran a script that failed. `$$` is the process. Handlers
+//! of the script itself need no element name. Instructions that end in `q` take one layer of quotes off the expanded text.
 //!
 //! - `set VAR TEXT`, `setq`: sets a variable.
 //! - `init VAR TEXT`, `initq`: does so once, when the router starts. `export VAR TEXT`, `exportq`: the same, and a handler of this

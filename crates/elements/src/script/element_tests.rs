@@ -72,7 +72,7 @@ fn passive_scripts_return_values() {
                   f :: Script(TYPE PASSIVE, goto small $(le $1 1), returnq $(mul $1 $(f.run $(sub $1 1))), label small, return 1);
                   e :: Script(TYPE PASSIVE, error no $args);
                   Script(print p.run 40 b, print f.run 10, print $(e.run way), write e.run, print $?, stop)";
-    let said = "42\n3628800\nWhile executing 'Script@4 :: Script':\n  no way\n  While calling 'e.run':\n    no \n-22\n";
+    let said = "42\n3628800\nWhile executing 'Script@4 :: Script':\n  no way\n  While calling 'e.run':\n    no \n-1\n";
     assert_eq!(run(config), said.replacen("  no way\n", "  no way\n\n", 0));
 }
 

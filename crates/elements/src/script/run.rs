@@ -9,7 +9,7 @@ use super::element::{Kind, Place, Script};
 use super::program::{End, Goal, Insn, Value};
 use super::request::{Request, emit, handler_call, print};
 use super::text::{Expanded, Expansion, Text};
-use router::{Access, Answer, Call, Cx, Step, parse_boolean, parse_integer};
+use router::{Access, Answer, Call, Cx, Info, Step, parse_boolean, parse_integer};
 use std::time::Duration;
 
 /// Jumps that a script may make without blocking, runs inside of runs included.
@@ -92,6 +92,14 @@ impl Run {
     fn is_router(&self) -> bool {
         matches!(self.request, Request::Step { router: true, .. })
     }
+}
+
+/// The status of a failed write, as of Click's handlers: that of what reports an error, EINVAL, but a script's own where one has run.
+fn failure(info: &Info, handler: &str) -> i64 {
+    let (element, name) = handler.split_once('.').unwrap_or((handler, ""));
+    let is_script =
+        info.find(element, None).is_some_and(|element| info.nodes[element].class.name == "Script");
+    if is_script && !matches!(name, "step" | "goto" | "set") { -1 } else { -22 }
 }
 
 /// The text that an instruction expands.
@@ -485,7 +493,7 @@ impl Script {
         if let Insn::Write(_) = &program[at] {
             self.write_status = match &result {
                 Ok(answer) => parse_integer(answer.trim()).and_then(|n| i64::try_from(n).ok()).unwrap_or(0),
-                Err(_) => -22, // what Click's handlers return, EINVAL
+                Err(_) => failure(cx.info(), name),
             };
         }
         let text = result.unwrap_or_else(|message| {
