@@ -112,6 +112,8 @@ pub(crate) const CLASS: Class = Class::new("Script", create)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Active,
+    /// The same, of a PokeHandlers or PeekHandlers.
+    Pokes,
     Passive,
     Packet,
     Proxy,
@@ -232,7 +234,7 @@ pub(super) fn create_with(
 impl Script {
     /// Whether the script starts by itself.
     pub(super) fn starts(&self) -> bool {
-        matches!(self.kind, Kind::Active | Kind::Driver)
+        matches!(self.kind, Kind::Active | Kind::Pokes | Kind::Driver)
     }
 
     /// Sets a variable.
@@ -298,6 +300,19 @@ impl Script {
 
     fn start(request: Request) -> Outcome {
         Outcome::Start(Box::new(Run::new(request)))
+    }
+
+    /// Whether the script stands at a `pause`.
+    fn is_paused(&self) -> bool {
+        matches!(self.program.get(self.places[0].at), Some(Insn::Pause(_)))
+    }
+
+    /// Goes on, if the script is paused.
+    fn unpause(&self) -> Outcome {
+        match self.is_paused() {
+            true => Script::start(Request::Step { steps: 1, router: false }),
+            false => Outcome::Done(Ok(String::new())),
+        }
     }
 
     fn run(handler: &str, args: &str, write: bool) -> Outcome {
@@ -482,6 +497,10 @@ impl Element for Script {
                 let variable = name.clone();
                 h.read(name, move |e: &mut Script, _| e.var(&variable).unwrap_or_default().to_owned());
             }
+        }
+        if self.kind == Kind::Pokes {
+            h.read("paused", |e: &mut Script, _| e.is_paused());
+            h.write_outcome("unpause", |e: &mut Script, _, _| e.unpause());
         }
         if self.kind == Kind::Proxy {
             let asked = |text: &str, write| {

@@ -14,9 +14,10 @@
 //! - `ELEMENT.HANDLER`: reads the handler.
 //! - `quit` (or `stop`): stops the driver.
 //! - `loop`: starts again with the first argument.
+//! - `pause`: waits until somebody writes to `unpause`.
 //!
 //! # Handlers
-//! Those of Script.
+//! Those of PokeHandlers.
 //!
 //! # Example
 //! ```click

@@ -1,7 +1,7 @@
 //! Writes to handlers at certain times.
 //!
 //! ```click
-//! PokeHandlers(DELAY | HANDLER VALUE | quit | loop, ...)
+//! PokeHandlers(DELAY | HANDLER VALUE | pause | quit | loop, ...)
 //! ```
 //!
 //! Works through its arguments in order: waits, writes to handlers, stops the driver, or starts again. What handlers complain of is printed.
@@ -13,11 +13,15 @@
 //! - `[wait] TIME`: waits for so long, in seconds.
 //! - `[write] ELEMENT.HANDLER VALUE`: writes the value to the handler.
 //! - `read ELEMENT.HANDLER`, `print ELEMENT.HANDLER`: prints name and value of the handler to standard error.
+//! - `pause`: waits until somebody writes to `unpause`.
 //! - `quit` (or `stop`): stops the driver.
 //! - `loop`: starts again with the first argument.
 //!
 //! # Handlers
-//! Those of Script.
+//! - `paused` (read): whether it waits at a `pause`.
+//! - `unpause` (write): goes on, if it does.
+//!
+//! And those of Script.
 //!
 //! # Example
 //! ```click
@@ -49,14 +53,14 @@ pub(super) fn create_as(config: &mut Config<'_>, instruction: &str) -> Result<Bo
     config.args().rest(&mut words).finish()?;
     let instructions: Vec<String> =
         words.iter().map(|word| translate(word, instruction, config.scope())).collect();
-    create_with(Kind::Active, &instructions, Vec::new())
+    create_with(Kind::Pokes, &instructions, Vec::new())
 }
 
 fn translate(word: &str, instruction: &str, scope: Scope<'_>) -> String {
     let mut rest = word;
     match pop_space(&mut rest) {
         "quit" | "stop" if rest.is_empty() => "stop".to_owned(),
-        "loop" if rest.is_empty() => "loop".to_owned(),
+        word @ ("loop" | "pause") if rest.is_empty() => word.to_owned(),
         "read" | "print" if !rest.is_empty() => format!("read {rest}"),
         "write" | "wait" if !rest.is_empty() => word.to_owned(),
         _ if Duration::from_arg(word, scope).is_ok() => format!("wait {word}"),

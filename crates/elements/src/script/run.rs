@@ -193,7 +193,7 @@ impl Script {
                     write: *write,
                     ..Place::default()
                 };
-                if main || matches!(self.kind, Kind::Active | Kind::Driver) {
+                if main || matches!(self.kind, Kind::Active | Kind::Pokes | Kind::Driver) {
                     self.places[0] = place;
                     if !main {
                         run.place = NOWHERE;
