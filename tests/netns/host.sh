@@ -31,6 +31,12 @@ for queue in "" ", QUEUE 0" ", QUEUE 1"; do
   stop
 done
 
+run 'FromHost(fake0, 192.0.2.1/24) -> kind :: Classifier(12/0806 20/0001, 12/0800, -); kind[2] -> Discard;
+     kind[0] -> ARPResponder(0.0.0.0/0 1:1:1:1:1:1) -> to :: ToHost(fake0);
+     kind[1] -> route :: StaticIPLookup(192.0.2.0/24 0, 0/0 1) -> ICMPPingResponder -> EtherMirror -> to; route[1] -> Discard'
+says "FromHost of frames, whose IP headers are marked" "3 received" in_r ping -c 3 -i 0.2 -W 1 192.0.2.7
+stop
+
 run 'FromHost(fake0, 192.0.2.1/24, TYPE IP) -> ICMPPingResponder -> ToHost(fake0)'
 says "FromHost and ToHost" "3 received" in_r ping -c 3 -i 0.2 -W 1 192.0.2.7
 says "an interface in use" "fake0 .driver tun.: .*another program has it" \

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Makes an interface DEVNAME and emits what the kernel sends there; ToHost of the same name makes the kernel receive
-//! something there. Needs root, or the capability CAP_NET_ADMIN. Without DST the interface gets no address.
+//! something there. Needs root, or the capability CAP_NET_ADMIN. Without DST the interface gets no address. IP headers are marked,
+//! and destination annotations set, also in Ethernet frames.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: push. Workers: an instance on each.
 //!
@@ -24,6 +25,7 @@
 //! # Handlers
 //! - `dev_name` (read): the interface's name.
 //! - `packets` (read): packets read.
+//! - `selected_calls` (read): how often it looked for packets.
 //!
 //! # Example
 //! ```click

@@ -64,7 +64,11 @@ pub(super) struct HostPort {
     pulls: bool,
     quiet: bool,
     failing: bool,
+    /// Whether IP headers in frames are marked.
+    marks: bool,
     packets: u64,
+    /// How often it looked for packets.
+    looks: u64,
 }
 
 /// Arguments that differ from element to element.
@@ -79,6 +83,7 @@ struct Given {
     burst: usize,
     queue: Option<usize>,
     quiet: bool,
+    marks: bool,
 }
 
 impl Given {
@@ -94,6 +99,7 @@ impl Given {
             burst: config.vector(),
             queue: None,
             quiet: false,
+            marks: false,
         }
     }
 
@@ -146,7 +152,9 @@ impl Given {
             pulls: pulling::pulls(config),
             quiet: self.quiet,
             failing: false,
+            marks: self.marks,
             packets: 0,
+            looks: 0,
         }))
     }
 }
@@ -180,6 +188,7 @@ pub(super) fn create_tun(config: &mut Config<'_>, kind: Kind) -> Result<Box<dyn 
 /// Makes a FromHost.
 pub(super) fn create_host(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut given = Given::new(config, Kind::Tap);
+    given.marks = true;
     let mut kind = "ETHER".to_owned();
     config
         .args()
@@ -300,6 +309,7 @@ impl HostPort {
     fn receive(&mut self, cx: &mut Cx<'_>) -> bool {
         let Some(fd) = self.fd.clone() else { return false };
         let now_ns = cx.now_ns();
+        self.looks += 1;
         while self.reader.read.len() < self.burst {
             match self.reader.read(cx.pool(), &fd) {
                 Ok(true) => {}
@@ -328,7 +338,12 @@ impl HostPort {
     fn emit(&self, cx: &mut Cx<'_>, mut batch: Batch) {
         match self.kind {
             Kind::Tap => {
-                batch.iter_mut().for_each(|packet| packet.set_mac_offset(0));
+                for packet in batch.iter_mut() {
+                    packet.set_mac_offset(0);
+                    if self.marks {
+                        encap::mark_ip(packet, LinkType::Ethernet);
+                    }
+                }
                 cx.emit(0, batch);
             }
             Kind::Tun => cx.scatter(batch, |_, packet| {
@@ -423,6 +438,7 @@ impl Element for HostPort {
         })
         .measures(&metric::DEVICE);
         h.read("packets", |e: &mut HostPort, _| e.packets).merged(Merge::Sum).measures(&metric::PACKETS);
+        h.read("selected_calls", |e: &mut HostPort, _| e.looks).merged(Merge::Sum);
     }
 }
 

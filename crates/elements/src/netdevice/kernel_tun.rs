@@ -31,6 +31,7 @@
 //! # Handlers
 //! - `dev_name` (read): the interface's name.
 //! - `packets` (read): packets read.
+//! - `selected_calls` (read): how often it looked for packets.
 //!
 //! # Example
 //! ```click
