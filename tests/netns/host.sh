@@ -31,6 +31,16 @@ for queue in "" ", QUEUE 0" ", QUEUE 1"; do
   stop
 done
 
+for workers in 1 2; do
+  run 'FromHost(fake0, 192.0.2.1/24, TYPE IP) -> Discard' -R -u "$work/socket" -j$workers
+  ctl write hotconfig 'FromHost(fake0, 192.0.2.1/24, TYPE IP) -> ICMPPingResponder -> ToHost(fake0)' >/dev/null
+  says "FromHost of a new configuration on $workers workers" "3 received" in_r ping -c 3 -i 0.2 -W 1 192.0.2.7
+  ctl write hotconfig 'KernelTun(192.0.2.1/24, DEVNAME fake0) -> ICMPPingResponder -> ToHost(fake0)' >/dev/null 2>&1 &&
+    fail "ToHost takes a KernelTun's interface"
+  says "FromHost goes on when there is no new configuration" "3 received" in_r ping -c 3 -i 0.2 -W 1 192.0.2.7
+  stop
+done
+
 run 'FromHost(fake0, 192.0.2.1/24) -> kind :: Classifier(12/0806 20/0001, 12/0800, -); kind[2] -> Discard;
      kind[0] -> ARPResponder(0.0.0.0/0 1:1:1:1:1:1) -> to :: ToHost(fake0);
      kind[1] -> route :: StaticIPLookup(192.0.2.0/24 0, 0/0 1) -> ICMPPingResponder -> EtherMirror -> to; route[1] -> Discard'

@@ -8,6 +8,9 @@
 //! something there. Needs root, or the capability CAP_NET_ADMIN. Without DST the interface gets no address. IP headers are marked,
 //! and destination annotations set, also in Ethernet frames.
 //!
+//! When the configuration is replaced, an element with the same DEVNAME goes on with the interface as it is, with its addresses and what
+//! waits in its queue.
+//!
 //! Ports: no inputs, 1 or 2 outputs. Processing: push. Workers: an instance on each.
 //!
 //! # Arguments

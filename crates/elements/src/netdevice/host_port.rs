@@ -7,20 +7,23 @@ use device::offload::Note;
 use device::tap::{self, Carries, Setup};
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet, Pool};
 use router::{
-    Config, ConfigError, Cx, Element, Handlers, Interest, IpMask, Merge, Pull, Queues, Verdict, metric,
+    Config, ConfigError, Cx, Element, Handlers, Info, Interest, IpMask, Merge, Pull, Queues, Verdict, metric,
 };
 use rustix::io::Errno;
 use std::io::{IoSlice, IoSliceMut};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::process::Command;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use wire::{MacAddr, ethernet};
 
 /// The longest packet, unless told otherwise.
 const MTU: usize = 1500;
 /// The link type of bare IP packets.
 const RAW_IP: u32 = 101;
+
+/// Who has interfaces open: the kernel does not let a new configuration open one that the old one has.
+static OWNERS: Mutex<Vec<Weak<Common>>> = Mutex::new(Vec::new());
 
 /// What an element carries.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,7 @@ pub(super) enum Kind {
 
 /// What the instances of an element share, and ToHost looks for.
 pub(super) struct Common {
+    kind: Kind,
     /// The interface's name, and its descriptors, those that are open: one for each of its queues.
     open: Mutex<(String, Vec<Arc<OwnedFd>>)>,
 }
@@ -45,6 +49,11 @@ impl Common {
     pub(super) fn named(&self, name: &str, queue: usize) -> Option<Arc<OwnedFd>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.1.get(queue % open.1.len().max(1)).filter(|_| open.0 == name).cloned()
+    }
+
+    /// The queue of this number, if there are so many.
+    fn queue(&self, queue: usize) -> Option<Arc<OwnedFd>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).1.get(queue).cloned()
     }
 }
 
@@ -121,8 +130,8 @@ impl Given {
         if self.headroom.is_some_and(|headroom| headroom > 8192) {
             return Err("HEADROOM too big".into());
         }
-        let name = self.name;
-        let common = config.shared(|| Ok(Common { open: Mutex::new((name, Vec::new())) }))?;
+        let (name, kind) = (self.name, self.kind);
+        let common = config.shared(|| Ok(Common { kind, open: Mutex::new((name, Vec::new())) }))?;
         // The IP header is aligned to four bytes.
         let aligned = if self.kind == Kind::Tap { DEFAULT_HEADROOM + 2 } else { DEFAULT_HEADROOM };
         Ok(Box::new(HostPort {
@@ -283,15 +292,40 @@ pub(super) fn write(cx: &mut Cx<'_>, fd: &OwnedFd, batch: Batch) -> Result<(), E
 }
 
 impl HostPort {
-    fn open(&mut self) -> Result<(), String> {
+    /// Who has the interface open in the configuration whose place this one takes.
+    fn former(&self, info: &Info) -> Option<Arc<Common>> {
+        let name = self.common.name();
+        let elements = || (0..info.nodes.len()).filter_map(|element| info.shared::<Common>(element));
+        let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.retain(|owner| owner.strong_count() > 0);
+        owners.iter().filter_map(Weak::upgrade).find(|owner| {
+            owner.kind == self.kind
+                && owner.name() == name
+                && !elements().any(|common| Arc::ptr_eq(&common, owner))
+        })
+    }
+
+    fn open(&mut self, info: &Info) -> Result<(), String> {
+        let former = self.former(info);
         let mut open = self.common.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let carries = if self.kind == Kind::Tap { Carries::Frames } else { Carries::Packets };
-        let (fd, name) = tap::open(&open.0, carries, self.shared).map_err(|trouble| trouble.to_string())?;
-        let (fd, first) = (Arc::new(fd), open.1.is_empty());
-        open.0 = name;
+        let (at, takes_over) = (open.1.len(), former.is_some());
+        let fd = match former.and_then(|former| former.queue(at)) {
+            Some(fd) => fd,
+            None => {
+                let carries = if self.kind == Kind::Tap { Carries::Frames } else { Carries::Packets };
+                let opened = tap::open(&open.0, carries, self.shared);
+                let (fd, name) = opened.map_err(|trouble| trouble.to_string())?;
+                open.0 = name;
+                Arc::new(fd)
+            }
+        };
         open.1.push(fd.clone());
         self.fd = Some(fd);
-        if first {
+        if at == 0 {
+            let owner = Arc::downgrade(&self.common);
+            OWNERS.lock().unwrap_or_else(PoisonError::into_inner).push(owner);
+        }
+        if at == 0 && !takes_over {
             tap::set_up(&open.0, &self.setup).map_err(|trouble| trouble.to_string())?;
             if let Some(gateway) = self.gateway {
                 let arguments = ["route", "add", "default", "via", &gateway.to_string(), "dev", &open.0];
@@ -395,7 +429,8 @@ impl HostPort {
 impl Element for HostPort {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if !self.leaves {
-            self.open()?;
+            let info = cx.info().clone();
+            self.open(&info)?;
         }
         if self.pulls {
             cx.listen(0);

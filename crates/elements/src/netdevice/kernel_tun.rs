@@ -14,6 +14,9 @@
 //! With several workers each has a descriptor of its own, and the kernel keeps each flow to one of them. The interface goes when Clique
 //! ends.
 //!
+//! When the configuration is replaced, an element with the same DEVNAME goes on with the interface as it is, with its addresses and what
+//! waits in its queue.
+//!
 //! Ports: up to 1 input, 1 or 2 outputs. Processing: agnostic input, push outputs. Workers: an instance on each.
 //!
 //! # Arguments
