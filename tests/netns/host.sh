@@ -41,6 +41,13 @@ for workers in 1 2; do
   stop
 done
 
+run 'f :: FromHost(fake0, 192.0.2.1/24, TYPE IP) -> q :: Queue(5) -> u :: Unqueue(ACTIVE false) -> c :: Counter -> Discard' -u "$work/socket"
+in_r ping -q -c 20 -i 0.02 -W 1 192.0.2.7 >/dev/null || true
+says "FromHost leaves packets to the kernel" "^5 0 false$" echo "$(ctl read q.length) $(ctl read q.drops) $(ctl read f.signal)"
+ctl write u.active true >/dev/null
+wait_for "packets that the kernel has kept" at_least c.count 20
+stop
+
 run 'FromHost(fake0, 192.0.2.1/24) -> kind :: Classifier(12/0806 20/0001, 12/0800, -); kind[2] -> Discard;
      kind[0] -> ARPResponder(0.0.0.0/0 1:1:1:1:1:1) -> to :: ToHost(fake0);
      kind[1] -> route :: StaticIPLookup(192.0.2.0/24 0, 0/0 1) -> ICMPPingResponder -> EtherMirror -> to; route[1] -> Discard'

@@ -6,7 +6,7 @@
 //!
 //! Makes an interface DEVNAME and emits what the kernel sends there; ToHost of the same name makes the kernel receive
 //! something there. Needs root, or the capability CAP_NET_ADMIN. Without DST the interface gets no address. IP headers are marked,
-//! and destination annotations set, also in Ethernet frames.
+//! and destination annotations set, also in Ethernet frames. While all queues downstream are full, packets stay in the kernel's.
 //!
 //! When the configuration is replaced, an element with the same DEVNAME goes on with the interface as it is, with its addresses and what
 //! waits in its queue.
@@ -29,6 +29,7 @@
 //! - `dev_name` (read): the interface's name.
 //! - `packets` (read): packets read.
 //! - `selected_calls` (read): how often it looked for packets.
+//! - `signal` (read): whether there is room downstream.
 //!
 //! # Example
 //! ```click

@@ -73,8 +73,8 @@ pub(super) struct HostPort {
     pulls: bool,
     quiet: bool,
     failing: bool,
-    /// Whether IP headers in frames are marked.
-    marks: bool,
+    /// Whether it is a FromHost, which marks IP headers in frames, and leaves packets to the kernel while queues downstream are full.
+    is_host: bool,
     packets: u64,
     /// How often it looked for packets.
     looks: u64,
@@ -92,7 +92,7 @@ struct Given {
     burst: usize,
     queue: Option<usize>,
     quiet: bool,
-    marks: bool,
+    is_host: bool,
 }
 
 impl Given {
@@ -108,7 +108,7 @@ impl Given {
             burst: config.vector(),
             queue: None,
             quiet: false,
-            marks: false,
+            is_host: false,
         }
     }
 
@@ -161,7 +161,7 @@ impl Given {
             pulls: pulling::pulls(config),
             quiet: self.quiet,
             failing: false,
-            marks: self.marks,
+            is_host: self.is_host,
             packets: 0,
             looks: 0,
         }))
@@ -197,7 +197,7 @@ pub(super) fn create_tun(config: &mut Config<'_>, kind: Kind) -> Result<Box<dyn 
 /// Makes a FromHost.
 pub(super) fn create_host(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut given = Given::new(config, Kind::Tap);
-    given.marks = true;
+    given.is_host = true;
     let mut kind = "ETHER".to_owned();
     config
         .args()
@@ -344,7 +344,8 @@ impl HostPort {
         let Some(fd) = self.fd.clone() else { return false };
         let now_ns = cx.now_ns();
         self.looks += 1;
-        while self.reader.read.len() < self.burst {
+        let burst = if self.is_host { self.burst.min(cx.room().max(1)) } else { self.burst };
+        while self.reader.read.len() < burst {
             match self.reader.read(cx.pool(), &fd) {
                 Ok(true) => {}
                 Ok(false) => break,
@@ -374,7 +375,7 @@ impl HostPort {
             Kind::Tap => {
                 for packet in batch.iter_mut() {
                     packet.set_mac_offset(0);
-                    if self.marks {
+                    if self.is_host {
                         encap::mark_ip(packet, LinkType::Ethernet);
                     }
                 }
@@ -435,6 +436,9 @@ impl Element for HostPort {
         if self.pulls {
             cx.listen(0);
         }
+        if self.is_host {
+            cx.listen_room(0);
+        }
         cx.schedule();
         Ok(())
     }
@@ -446,6 +450,8 @@ impl Element for HostPort {
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         if self.leaves {
             // It only asks for packets.
+        } else if self.is_host && !cx.has_room(0) {
+            // It is woken when there is room.
         } else if self.receive(cx) {
             cx.schedule();
         } else if let Some(fd) = &self.fd {
@@ -474,6 +480,9 @@ impl Element for HostPort {
         .measures(&metric::DEVICE);
         h.read("packets", |e: &mut HostPort, _| e.packets).merged(Merge::Sum).measures(&metric::PACKETS);
         h.read("selected_calls", |e: &mut HostPort, _| e.looks).merged(Merge::Sum);
+        if self.is_host {
+            h.read("signal", |_: &mut HostPort, cx| cx.has_room(0));
+        }
     }
 }
 
