@@ -16,7 +16,7 @@ fn figures(benchmark: &str) -> Vec<serde_json::Value> {
 #[test]
 fn forward() {
     let figures = figures("forward");
-    assert_eq!(figures.len(), 11);
+    assert_eq!(figures.len(), 14);
     assert!(figures.iter().all(|figure| figure["ns_median"].as_f64() > Some(0.0)));
 }
 
