@@ -4,10 +4,13 @@ use router::Config;
 
 /// The identifications of one worker. Of several workers that an element is on, each has every second, fourth or so, so that none comes twice although they know
 /// nothing of each other (RFC 791, section 3.2); one worker alone counts up by one, as Click does.
+///
+/// Whoever gives one to each packet of a batch may have them in a variable of its own meanwhile, so that they need not be loaded each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identification {
-    next: u16,
-    step: u16,
+    /// The lower half counts. Numbers of 16 bits would take the processor longer.
+    next: u32,
+    step: u32,
 }
 
 impl Identification {
@@ -20,13 +23,13 @@ impl Identification {
 
     fn of(place: usize, workers: usize, first: u16) -> Identification {
         // A power of two, so that the steps also fit where numbers begin anew.
-        Identification { next: first.wrapping_add(place as u16), step: workers.next_power_of_two() as u16 }
+        Identification { next: u32::from(first) + place as u32, step: workers.next_power_of_two() as u32 }
     }
 
     /// The next one.
     #[inline]
     pub(super) fn get(self) -> u16 {
-        self.next
+        self.next as u16
     }
 
     /// It was used.
@@ -39,11 +42,8 @@ impl Identification {
     pub(super) fn go_on(&mut self, from: Identification) {
         // Steps are powers of two, and what they leave over says whose number it is.
         let rest = self.step - 1;
-        self.next = (from.next & !rest | self.next & rest).wrapping_add(if from.step == self.step {
-            0
-        } else {
-            self.step
-        });
+        let later = if from.step == self.step { 0 } else { self.step };
+        self.next = (from.next & !rest | self.next & rest).wrapping_add(later);
     }
 }
 

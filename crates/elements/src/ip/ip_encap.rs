@@ -36,7 +36,7 @@
 use super::encap::{Destination, NO_DESTINATION, NO_FIT, Template, push_header};
 use super::identification::Identification;
 use super::numbers::IpProtocol;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Refused, Simple, Verdict,
 };
@@ -118,14 +118,30 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     })))
 }
 
-impl Simple for IpEncap {
-    #[inline]
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        if push_header(packet, &self.template, self.id.get(), []).is_none() {
+impl IpEncap {
+    #[inline(always)] // so that the identification stays in a register
+    fn wrap(&self, packet: &mut Packet, id: &mut Identification) -> Verdict {
+        if push_header(packet, &self.template, id.get(), []).is_none() {
             return Verdict::Drop(NO_FIT);
         }
-        self.id.advance();
+        id.advance();
         Verdict::Pass
+    }
+}
+
+impl Simple for IpEncap {
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let mut id = self.id;
+        let verdict = self.wrap(packet, &mut id);
+        self.id = id;
+        verdict
+    }
+
+    #[inline]
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let mut id = self.id;
+        cx.scatter(batch, |_, packet| self.wrap(packet, &mut id));
+        self.id = id;
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
