@@ -89,6 +89,18 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(EspEncap { settings, association: None, numbers, start: 0 })))
 }
 
+/// The header and the initialisation vector.
+fn beginning(spi: u32, number: u64, iv: [u8; IV_LEN]) -> [u8; FRONT] {
+    let mut front = [0; FRONT];
+    let (header, vector) = front.split_at_mut(esp::HEADER_LEN);
+    vector.copy_from_slice(&iv);
+    if let Ok(mut header) = esp::Header::new_checked_mut(header) {
+        header.set_spi(spi);
+        header.set_sequence(number as u32);
+    }
+    front
+}
+
 impl EspEncap {
     fn encapsulate(&self, packet: &mut Packet, number: u64) -> Verdict {
         let Some(association) = &self.association else { return Verdict::Drop("no key") };
@@ -108,25 +120,13 @@ impl EspEncap {
         let parts = parts.and_then(|(front, rest)| Some((front, rest.split_last_chunk_mut::<ICV_LEN>()?)));
         let Some((front, (text, check))) = parts else { return Verdict::Drop("no room") };
         let iv = self.start.wrapping_add(number).to_be_bytes();
-        *front = self.front(association.spi, number, iv);
+        *front = beginning(association.spi, number, iv);
         let trailer = &mut text[len..];
         (1..).zip(&mut trailer[..padding]).for_each(|(at, byte)| *byte = at);
         trailer[padding..].copy_from_slice(&[padding as u8, next_header]);
         *check = association.seal(number, iv, text);
         packet.clear_network();
         Verdict::Pass
-    }
-
-    /// The header and the initialisation vector.
-    fn front(&self, spi: u32, number: u64, iv: [u8; IV_LEN]) -> [u8; FRONT] {
-        let mut front = [0; FRONT];
-        let (header, vector) = front.split_at_mut(esp::HEADER_LEN);
-        vector.copy_from_slice(&iv);
-        if let Ok(mut header) = esp::Header::new_checked_mut(header) {
-            header.set_spi(spi);
-            header.set_sequence(number as u32);
-        }
-        front
     }
 }
 
