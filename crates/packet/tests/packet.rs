@@ -77,12 +77,13 @@ proptest! {
                     }
                 }
                 Op::NetworkHeader => {
-                    // Only where nothing has to move and the positions have 16 bits.
-                    let near = p.headroom().checked_sub(24).is_some_and(|start| start <= 65_535 - 64);
-                    let places = p.push_network::<20, 4>();
-                    prop_assert_eq!(places.is_some(), near);
-                    if let Some((header, behind)) = places {
-                        (*header, *behind) = ([fill; 20], [!fill; 4]);
+                    // Only where nothing has to move and all lies near the start of the buffer.
+                    let near = p.headroom() >= 24 && p.headroom() + p.len() < 1 << 15;
+                    let place = p.push_network::<24>(20);
+                    prop_assert_eq!(place.is_some(), near);
+                    if let Some(headers) = place {
+                        headers.fill(fill);
+                        headers[20..].fill(!fill);
                         model.splice(0..0, [[fill; 20].as_slice(), &[!fill; 4]].concat());
                         network = Some((0, fill));
                         prop_assert_eq!(p.transport_offset(), Some(20));

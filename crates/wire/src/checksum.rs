@@ -128,8 +128,8 @@ impl Sum {
 
 /// A checksum of which a part is known beforehand, such as that of a header whose fields are the same in all packets but a few.
 ///
-/// Words are added by subtracting them from the complement of the sum: one instruction each, and two for the checksum less than
-/// folding and complementing a [`Sum`].
+/// Holds the complement of the sum in memory order: four bytes that are written into the header are added as they are, with two
+/// instructions.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Partial(u32);
@@ -138,21 +138,22 @@ impl Partial {
     /// That of what has been added so far.
     #[inline]
     pub fn of(sum: Sum) -> Partial {
-        Partial(!u32::from(sum.fold()))
+        Partial(!u32::from(sum.fold().to_be()))
     }
 
-    /// Adds 16-bit words, given in host order: not more than a thousand in all, so that the sum stays far from 32 bits.
+    /// That with four more bytes, which lie at an even offset.
     #[inline]
-    pub fn add_words<const N: usize>(self, words: [u16; N]) -> Partial {
-        const { assert!(N < 1000) };
-        words.iter().fold(self, |Partial(rest), &word| Partial(rest.wrapping_sub(u32::from(word))))
+    pub fn with(self, bytes: [u8; 4]) -> Partial {
+        // To subtract from the complement is to add, and the borrow is the end-around carry.
+        let (rest, borrow) = self.0.overflowing_sub(u32::from_ne_bytes(bytes));
+        Partial(rest.wrapping_sub(u32::from(borrow)))
     }
 
-    /// The checksum field's value, in host order.
+    /// The checksum field.
     #[inline]
     #[must_use]
-    pub fn checksum(self) -> u16 {
-        checksum_of_complement(self.0)
+    pub fn checksum(self) -> [u8; 2] {
+        checksum_of_complement(self.0).to_ne_bytes()
     }
 }
 
@@ -231,10 +232,7 @@ pub fn verify(bytes: &[u8]) -> bool {
 #[inline]
 #[must_use]
 pub fn update_u16(checksum: u16, old: u16, new: u16) -> u16 {
-    // The sum of the complements of `checksum` and `old`, and `new`; of that the complement.
-    const COMPLEMENTS: u32 = u32::MAX - 2 * 0xffff;
-    let sum = u32::from(checksum) + u32::from(old);
-    checksum_of_complement(sum.wrapping_sub(u32::from(new)).wrapping_add(COMPLEMENTS))
+    add_to_complement(add_to_complement(checksum, !old), new)
 }
 
 /// The checksum after two aligned 16-bit words, given as one 32-bit number, changed from `old` to `new`.
@@ -243,10 +241,16 @@ pub fn update_u16(checksum: u16, old: u16, new: u16) -> u16 {
 #[inline]
 #[must_use]
 pub fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
-    const COMPLEMENTS: u32 = u32::MAX - 3 * 0xffff; // as in `update_u16`, with two halves of `old`
-    let halves = |v: u32| (v >> 16) + (v & 0xffff);
-    let sum = u32::from(checksum) + halves(old);
-    checksum_of_complement(sum.wrapping_sub(halves(new)).wrapping_add(COMPLEMENTS))
+    // The complement of the sum, and of a zero above it.
+    let sum = Partial(u32::from(checksum) | 0xffff << 16);
+    checksum_of_complement(sum.with((!old).to_ne_bytes()).with(new.to_ne_bytes()).0)
+}
+
+/// Adds a word to a sum whose complement is given and returned: subtracts it, and the borrow, which is the end-around carry.
+#[inline]
+pub(crate) fn add_to_complement(complement: u16, word: u16) -> u16 {
+    let (rest, borrow) = complement.overflowing_sub(word);
+    rest.wrapping_sub(u16::from(borrow))
 }
 
 #[inline]
@@ -254,10 +258,10 @@ fn fold32(sum: u32) -> u16 {
     (sum.wrapping_add(sum.rotate_right(16)) >> 16) as u16 // see `Sum::fold`
 }
 
-/// `!fold32(!n)`: a checksum, of the complement of its sum; or of two words that are taken out of it, one of which is the checksum so far. With `s = !n` and `r` the rotation, `!(s + r(s))` is `n + r(n) + 1`, so
-/// that nothing is complemented: two or three instructions less where `n` can be made in the place of its complement.
+/// `!fold32(!n)`: a checksum, of the complement of its sum. With `s = !n` and `r` the rotation, `!(s + r(s))` is `n + r(n) + 1`, so that nothing is
+/// complemented: two or three instructions less where `n` can be made in the place of its complement.
 #[inline]
-pub(crate) fn checksum_of_complement(n: u32) -> u16 {
+fn checksum_of_complement(n: u32) -> u16 {
     (n.wrapping_add(n.rotate_right(16)).wrapping_add(1) >> 16) as u16
 }
 
@@ -331,8 +335,12 @@ mod tests {
             let wide = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
             let wide_rule = rule(checksum, &[old, new], &[new, checksum]);
             assert_eq!(update_u32(checksum, wide(old, new), wide(new, checksum)), wide_rule);
-            let partial = Partial::of(Sum::ZERO.add_u16(checksum)).add_words([old, new]);
-            assert_eq!(partial.checksum(), Sum::of_words([checksum, old, new]).checksum());
+            let [[a, b], [c, d]] = [old, new].map(u16::to_be_bytes);
+            let partial = Partial::of(Sum::ZERO.add_u16(checksum)).with([a, b, c, d]);
+            assert_eq!(
+                u16::from_be_bytes(partial.checksum()),
+                Sum::of_words([checksum, old, new]).checksum()
+            );
         }
     }
 

@@ -131,6 +131,12 @@ impl<B: Deref<Target = [u8; HEADER_LEN]>> Header<B> {
         get_u8::<1, _>(&self.0)
     }
 
+    /// Both: one load, since they are neighbours.
+    #[inline]
+    pub fn kind_and_code(&self) -> [u8; 2] {
+        get_array::<0, 2, _>(&self.0)
+    }
+
     /// Checksum over the whole message.
     #[inline]
     pub fn checksum(&self) -> u16 {
@@ -187,15 +193,15 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
         set_u8::<0, _>(&mut self.0, kind);
     }
 
-    /// Makes an echo request the reply, with code 0, and updates the checksum: one load and one store.
+    /// Makes an echo request the reply, with code 0, and updates the checksum.
     #[inline]
     pub fn answer_echo(&mut self) {
         const { assert!(kind::ECHO_REPLY == 0) };
-        // Type and code become zero, so that the new checksum is that of the old one and them taken away: the complements of both words, added. One's
-        // complement sums are the same in any order of the bytes.
-        let old = u32::from_ne_bytes(get_array::<0, 4, _>(&self.0));
-        let [high, low] = checksum::checksum_of_complement(old).to_ne_bytes();
-        set_array::<0, 4, _>(&mut self.0, [kind::ECHO_REPLY, 0, high, low]);
+        // Zeros come in the place of type and code. One's complement sums are the same in any order of the bytes.
+        let [old, checksum] = [self.kind_and_code(), get_array::<2, 2, _>(&self.0)].map(u16::from_le_bytes);
+        let checksum = checksum::add_to_complement(checksum, !old);
+        set_array::<0, 2, _>(&mut self.0, [kind::ECHO_REPLY, 0]);
+        set_array::<2, 2, _>(&mut self.0, checksum.to_le_bytes());
     }
 
     /// Sets the code.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::checksum::{self, Sum};
-use crate::field::{get_array, get_u8, get_u16, set_array, set_u8, set_u16, set_u32, view};
+use crate::field::{get_array, get_u8, get_u16, set_array, set_u8, set_u16, view};
 use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
 
@@ -182,8 +182,8 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
 
     /// Sets the total length and the identification: one store, since they are neighbours.
     #[inline]
-    pub fn set_total_len_and_id(&mut self, len: u16, id: u16) {
-        set_u32::<2, _>(&mut self.0, u32::from(len) << 16 | u32::from(id));
+    pub fn set_total_len_and_id(&mut self, both: [u8; 4]) {
+        set_array::<2, 4, _>(&mut self.0, both);
     }
 
     /// Sets flags and fragment offset together; see [`Header::fragment_field`].
@@ -198,18 +198,17 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
         set_u8::<8, _>(&mut self.0, ttl);
     }
 
-    /// Makes the datagram, which has this protocol, a new one: whole, allowed to be fragmented, and with this time to live. Updates the checksum.
+    /// Makes the datagram, which has this protocol, a new one: whole, allowed to be fragmented, and with the longest time to live. Updates the checksum.
     #[inline]
-    pub fn renew(&mut self, protocol: u8, ttl: u8) {
+    pub fn renew(&mut self, protocol: u8) {
         let [flags, offset, old_ttl, _, high, low] = get_array::<6, 6, _>(&self.0);
-        // What goes is added to the checksum, and of what comes the complement. One's complement sums are the same in any order of the bytes;
-        // in this one no sum overflows. The protocol, which shares its word with the time to live, does not change: a zero does for it on both sides.
-        let old = u32::from_le_bytes([flags, offset, old_ttl, 0]);
-        let sum = u32::from(u16::from_le_bytes([high, low])) + old + u32::from(!u16::from(ttl));
-        let [high, low] = checksum::checksum_of_complement(sum).to_le_bytes();
+        // One's complement sums are the same in any order of the bytes. The time to live cannot shrink, so what it grows by is added as it is.
+        let checksum = u16::from_le_bytes([high, low]);
+        let whole = checksum::add_to_complement(checksum, !u16::from_le_bytes([flags, offset]));
+        let checksum = checksum::add_to_complement(whole, u16::from(u8::MAX - old_ttl));
         // Whoever knows the protocol makes it part of one store.
-        set_array::<6, 4, _>(&mut self.0, [0, 0, ttl, protocol]);
-        set_array::<10, 2, _>(&mut self.0, [high, low]);
+        set_array::<6, 4, _>(&mut self.0, [0, 0, u8::MAX, protocol]);
+        set_array::<10, 2, _>(&mut self.0, checksum.to_le_bytes());
     }
 
     /// Sets the protocol.
@@ -222,6 +221,12 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     #[inline]
     pub fn set_checksum(&mut self, checksum: u16) {
         set_u16::<10, _>(&mut self.0, checksum);
+    }
+
+    /// Sets the header checksum, given as it is to lie in the header.
+    #[inline]
+    pub fn set_checksum_bytes(&mut self, checksum: [u8; 2]) {
+        set_array::<10, 2, _>(&mut self.0, checksum);
     }
 
     /// Sets the source address and leaves the checksum alone.
@@ -589,7 +594,7 @@ mod tests {
             let protocol = ip.protocol();
             assert_eq!(ip.begins(protocol), field & OFFSET_MASK == 0);
             assert!(!ip.begins(protocol + 1));
-            ip.renew(protocol, 255);
+            ip.renew(protocol);
             assert_eq!((ip.fragment_field(), ip.ttl(), ip.protocol()), (0, 255, protocol));
             let updated = ip.checksum();
             ip.fill_checksum();

@@ -1,8 +1,8 @@
 //! What the elements that put IP headers in front of packets have in common.
 
+use super::identification::Identification;
 use packet::Packet;
 use router::{FromArg, Scope};
-use std::hint::cold_path;
 use std::net::Ipv4Addr;
 use wire::checksum::{Partial, Sum};
 use wire::ipv4::{HEADER_LEN, Header};
@@ -49,28 +49,29 @@ impl std::fmt::Display for Destination {
     }
 }
 
-/// A header without options, to be completed for each packet: length, identification and checksum are zero, and so is the destination
-/// unless it is the same for all.
-pub(super) struct Template {
-    header: [u8; HEADER_LEN],
+/// The IP header without options that goes in front of packets, and what lies behind it, `N` bytes in all: to be completed for each packet. Length,
+/// identification and checksum are zero, and so is the destination unless it is the same for all.
+#[repr(align(32))] // each packet's copy is read from one cache line
+pub(super) struct Template<const N: usize> {
+    bytes: [u8; N],
     destination: Destination,
-    /// The checksum as far as it is known.
+    /// The IP header's checksum as far as it is known.
     checksum: Partial,
 }
 
-impl Template {
-    /// The template made of a header, of which the destination does not count.
-    pub(super) fn new(header: [u8; HEADER_LEN], destination: Destination) -> Template {
-        let mut header = header;
-        Header::new(&mut header).set_dst(match destination {
-            Destination::Address(address) => address,
-            Destination::Annotation => Ipv4Addr::UNSPECIFIED,
-        });
-        Template { header, destination, checksum: Partial::of(Sum::of_20(&header)) }
+impl<const N: usize> Template<N> {
+    /// The template made of an IP header, of which the destination does not count, with zeros behind it.
+    pub(super) fn new(header: [u8; HEADER_LEN], destination: Destination) -> Template<N> {
+        const { assert!(N >= HEADER_LEN) };
+        let mut bytes = [0; N];
+        bytes[..HEADER_LEN].copy_from_slice(&header);
+        let mut template = Template { bytes, destination, checksum: Partial::of(Sum::ZERO) };
+        template.set_destination(destination);
+        template
     }
 
     /// The template with this protocol, time to live, source and destination; the rest is zero.
-    pub(super) fn of(protocol: u8, ttl: u8, src: Ipv4Addr, destination: Destination) -> Template {
+    pub(super) fn of(protocol: u8, ttl: u8, src: Ipv4Addr, destination: Destination) -> Template<N> {
         let mut header = [0; HEADER_LEN];
         let mut ip = Header::new(&mut header);
         ip.set_version_and_header_len(HEADER_LEN);
@@ -83,13 +84,12 @@ impl Template {
     /// The source.
     #[inline]
     pub(super) fn src(&self) -> Ipv4Addr {
-        Header::new(&self.header).src()
+        self.bytes.first_chunk().map_or(Ipv4Addr::UNSPECIFIED, |header| Header::new(header).src())
     }
 
     /// Changes the source.
     pub(super) fn set_src(&mut self, src: Ipv4Addr) {
-        Header::new(&mut self.header).set_src(src);
-        *self = Template::new(self.header, self.destination);
+        self.edit(|ip| ip.set_src(src));
     }
 
     /// Where packets go.
@@ -100,83 +100,95 @@ impl Template {
 
     /// Changes where packets go.
     pub(super) fn set_destination(&mut self, destination: Destination) {
-        *self = Template::new(self.header, destination);
+        self.destination = destination;
+        self.edit(|ip| {
+            ip.set_dst(match destination {
+                Destination::Address(address) => address,
+                Destination::Annotation => Ipv4Addr::UNSPECIFIED,
+            });
+        });
     }
-}
 
-/// Puts a header in front, made from a template, and the bytes `more` behind it; marks it and sets the destination address annotation. None if
-/// the packet becomes too long: it is to be dropped.
-#[inline(always)] // so that it is made in registers
-pub(super) fn push_header<const MORE: usize>(
-    packet: &mut Packet,
-    template: &Template,
-    id: u16,
-    more: [u8; MORE],
-) -> Option<()> {
-    let Ok(len) = u16::try_from(packet.len() + HEADER_LEN + MORE) else {
-        cold_path();
-        return None;
-    };
-    let made = Made::new(packet, template, id, len);
-    // What is written here is not read here: loads that span several stores just made would wait for all of them.
-    let Some((bytes, rest)) = packet.push_network() else { return push_far(packet, template, id, more) };
-    *rest = more;
-    made.write(template, bytes);
-    Some(())
-}
-
-/// The same where the data has to move in its buffer, or lies far behind.
-#[cold]
-#[inline(never)] // the usual keeps all it needs in registers
-fn push_far<const MORE: usize>(
-    packet: &mut Packet,
-    template: &Template,
-    id: u16,
-    more: [u8; MORE],
-) -> Option<()> {
-    let len = u16::try_from(packet.len() + HEADER_LEN + MORE).ok()?;
-    let made = Made::new(packet, template, id, len);
-    let (bytes, rest) = packet.push_arrays()?;
-    *rest = more;
-    made.write(template, bytes);
-    packet.set_network(0, HEADER_LEN);
-    Some(())
-}
-
-/// What a header has that its template does not.
-struct Made {
-    len: u16,
-    id: u16,
-    destination: Ipv4Addr,
-    checksum: Partial,
-}
-
-impl Made {
-    /// That of a packet, whose destination address annotation is set unless the destination comes from there.
-    #[inline(always)]
-    fn new(packet: &mut Packet, template: &Template, id: u16, len: u16) -> Made {
-        let checksum = template.checksum.add_words([len, id]);
-        match template.destination {
-            Destination::Address(_) => {
-                let destination = Header::new(&template.header).dst();
-                packet.set_dst_ip(destination);
-                Made { len, id, destination, checksum }
-            }
-            Destination::Annotation => {
-                let destination = packet.dst_ip();
-                let [a, b, c, d] = destination.octets();
-                let words = [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])];
-                Made { len, id, destination, checksum: checksum.add_words(words) }
-            }
+    fn edit(&mut self, change: impl FnOnce(&mut Header<&mut [u8; HEADER_LEN]>)) {
+        if let Some(header) = self.bytes.first_chunk_mut() {
+            change(&mut Header::new(&mut *header));
+            self.checksum = Partial::of(Sum::of_20(header));
         }
     }
 
-    #[inline(always)]
-    fn write(self, template: &Template, bytes: &mut [u8; HEADER_LEN]) {
-        *bytes = template.header;
-        let mut ip = Header::new(bytes);
-        ip.set_total_len_and_id(self.len, self.id);
-        ip.set_dst(self.destination);
-        ip.set_checksum(self.checksum.checksum());
+    /// The bytes behind the IP header.
+    pub(super) fn rest_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[HEADER_LEN..]
     }
+
+    /// Where a packet goes; says so in its destination address annotation, unless that says so itself.
+    #[inline(always)]
+    fn direct<const ANNOTATION: bool>(&self, packet: &mut Packet) -> Ipv4Addr {
+        match self.bytes.first_chunk() {
+            Some(header) if !ANNOTATION => {
+                let destination = Header::new(header).dst();
+                packet.set_dst_ip(destination);
+                destination
+            }
+            _ => packet.dst_ip(),
+        }
+    }
+
+    /// Writes the headers of a packet that has `len` bytes with them. Never none, since there is an IP header.
+    #[inline(always)]
+    fn write<const ANNOTATION: bool>(
+        &self,
+        bytes: &mut [u8; N],
+        len: u32,
+        id: Identification,
+        destination: Ipv4Addr,
+        complete: impl Fn(&mut [u8]),
+    ) -> Option<()> {
+        *bytes = self.bytes;
+        let (header, rest) = bytes.split_first_chunk_mut()?;
+        complete(rest);
+        let (mut ip, len_and_id) = (Header::new(header), id.behind(len));
+        let mut checksum = self.checksum.with(len_and_id);
+        ip.set_total_len_and_id(len_and_id);
+        if ANNOTATION {
+            checksum = checksum.with(destination.octets());
+            ip.set_dst(destination);
+        }
+        ip.set_checksum_bytes(checksum.checksum());
+        Some(())
+    }
+}
+
+/// Puts headers in front, made from a template, of which `complete` fills in what lies behind the IP header; marks it and sets the destination
+/// address annotation, unless the destination comes from there (`ANNOTATION`, which whoever has a batch asks once for all of it). None if the packet
+/// becomes too long: it is to be dropped.
+#[inline(always)] // so that they are made in registers
+pub(super) fn push_headers<const ANNOTATION: bool, const N: usize>(
+    packet: &mut Packet,
+    template: &Template<N>,
+    id: Identification,
+    complete: impl Fn(&mut [u8]),
+) -> Option<()> {
+    let destination = template.direct::<ANNOTATION>(packet);
+    let len = (packet.len() + N) as u32; // if it has more than 16 bits, the packet is not near
+    let Some(bytes) = packet.push_network(HEADER_LEN) else {
+        return push_far::<ANNOTATION, N>(packet, template, id, destination, complete);
+    };
+    template.write::<ANNOTATION>(bytes, len, id, destination, complete)
+}
+
+/// The same where the data has to move in its buffer, ends far behind, or is too long.
+#[cold]
+#[inline(never)] // the usual keeps all it needs in registers
+fn push_far<const ANNOTATION: bool, const N: usize>(
+    packet: &mut Packet,
+    template: &Template<N>,
+    id: Identification,
+    destination: Ipv4Addr,
+    complete: impl Fn(&mut [u8]),
+) -> Option<()> {
+    let len = u16::try_from(packet.len() + N).ok()?;
+    template.write::<ANNOTATION>(packet.push_array()?, len.into(), id, destination, complete)?;
+    packet.set_network(0, HEADER_LEN);
+    Some(())
 }

@@ -4,12 +4,11 @@ use router::Config;
 
 /// The identifications of one worker. Of several workers that an element is on, each has every second, fourth or so, so that none comes twice although they know
 /// nothing of each other (RFC 791, section 3.2); one worker alone counts up by one, as Click does.
-///
-/// Whoever gives one to each packet of a batch may have them in a variable of its own meanwhile, so that they need not be loaded each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identification {
-    /// The lower half counts. Numbers of 16 bits would take the processor longer.
+    /// The upper half counts, so that what goes beyond it is gone, and a length can stand below it.
     next: u32,
+    /// Of the upper half, too.
     step: u32,
 }
 
@@ -23,25 +22,34 @@ impl Identification {
 
     fn of(place: usize, workers: usize, first: u16) -> Identification {
         // A power of two, so that the steps also fit where numbers begin anew.
-        Identification { next: u32::from(first) + place as u32, step: workers.next_power_of_two() as u32 }
+        let step = workers.next_power_of_two() as u32;
+        Identification { next: (u32::from(first) + place as u32) << 16, step: step << 16 }
     }
 
-    /// The next one.
+    /// As it stands in the header.
     #[inline]
     pub(super) fn get(self) -> u16 {
-        self.next as u16
+        (self.next >> 16) as u16
     }
 
-    /// It was used.
+    /// Behind a total length of 16 bits, as both stand in the header.
     #[inline]
-    pub(super) fn advance(&mut self) {
+    pub(super) fn behind(self, len: u32) -> [u8; 4] {
+        self.next.wrapping_add(len).rotate_left(16).to_be_bytes()
+    }
+
+    /// Takes the next one. Who takes one for each packet of a batch, also for those that are dropped, keeps them in a register.
+    #[inline]
+    pub(super) fn take(&mut self) -> Identification {
+        let taken = *self;
         self.next = self.next.wrapping_add(self.step);
+        taken
     }
 
     /// Goes on where a namesake's were, which may have been on another number of workers.
     pub(super) fn go_on(&mut self, from: Identification) {
         // Steps are powers of two, and what they leave over says whose number it is.
-        let rest = self.step - 1;
+        let rest = self.step.wrapping_sub(1 << 16);
         let later = if from.step == self.step { 0 } else { self.step };
         self.next = (from.next & !rest | self.next & rest).wrapping_add(later);
     }
@@ -60,8 +68,8 @@ mod tests {
             for place in 0..workers {
                 let mut ids = Identification::of(place, workers, 1);
                 for _ in 0..65_536 / workers.next_power_of_two() {
-                    assert!(seen.insert(ids.get()), "{} of worker {place} of {workers}", ids.get());
-                    ids.advance();
+                    let id = ids.take().get();
+                    assert!(seen.insert(id), "{id} of worker {place} of {workers}");
                 }
             }
         }
@@ -71,7 +79,7 @@ mod tests {
     #[test]
     fn goes_on() {
         let mut old = Identification::of(0, 1, 0);
-        (0..101).for_each(|_| old.advance());
+        (0..101).for_each(|_| _ = old.take());
         let goes_on = |place, workers| {
             let mut new = Identification::of(place, workers, 0);
             new.go_on(old);

@@ -33,7 +33,7 @@
 //! # See also
 //! UDPIPEncap, ICMPPingEncap, StripIPHeader
 
-use super::encap::{Destination, NO_DESTINATION, NO_FIT, Template, push_header};
+use super::encap::{Destination, NO_DESTINATION, NO_FIT, Template, push_headers};
 use super::identification::Identification;
 use super::numbers::IpProtocol;
 use packet::{Batch, Packet};
@@ -47,7 +47,7 @@ use wire::ipv4::{FLAG_DF, HEADER_LEN, Header};
 pub(crate) const CLASS: Class = Class::new("IPEncap", create).live().doc(include_str!("ip_encap.rs"));
 
 struct IpEncap {
-    template: Template,
+    template: Template<HEADER_LEN>,
     id: Identification,
 }
 
@@ -120,11 +120,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl IpEncap {
     #[inline(always)] // so that the identification stays in a register
-    fn wrap(&self, packet: &mut Packet, id: &mut Identification) -> Verdict {
-        if push_header(packet, &self.template, id.get(), []).is_none() {
+    fn wrap<const ANNOTATION: bool>(&self, packet: &mut Packet, id: &mut Identification) -> Verdict {
+        if push_headers::<ANNOTATION, HEADER_LEN>(packet, &self.template, id.take(), |_| ()).is_none() {
             return Verdict::Drop(NO_FIT);
         }
-        id.advance();
         Verdict::Pass
     }
 }
@@ -132,7 +131,10 @@ impl IpEncap {
 impl Simple for IpEncap {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let mut id = self.id;
-        let verdict = self.wrap(packet, &mut id);
+        let verdict = match self.template.destination() {
+            Destination::Address(_) => self.wrap::<false>(packet, &mut id),
+            Destination::Annotation => self.wrap::<true>(packet, &mut id),
+        };
         self.id = id;
         verdict
     }
@@ -140,7 +142,10 @@ impl Simple for IpEncap {
     #[inline]
     fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
         let mut id = self.id;
-        cx.scatter(batch, |_, packet| self.wrap(packet, &mut id));
+        match self.template.destination() {
+            Destination::Address(_) => cx.scatter(batch, |_, packet| self.wrap::<false>(packet, &mut id)),
+            Destination::Annotation => cx.scatter(batch, |_, packet| self.wrap::<true>(packet, &mut id)),
+        }
         self.id = id;
     }
 

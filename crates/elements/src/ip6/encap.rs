@@ -54,46 +54,54 @@ pub(super) fn template(next_header: u8, class: u8, hop_limit: u8, src: Ipv6Addr)
     bytes
 }
 
-/// Puts a header in front, made from a template, and the bytes `more` behind it; marks it and sets the destination annotation. Says why
-/// the packet is to be dropped, if it is.
+/// Puts `N` bytes of headers in front: an IPv6 header made from a template, and what `complete` writes behind it. Marks it and sets the destination
+/// annotation. Says why the packet is to be dropped, if it is.
 #[inline(always)] // so that it is made in registers
-pub(super) fn push_header<const MORE: usize>(
+pub(super) fn push_headers<const N: usize>(
     packet: &mut Packet,
     template: [u8; HEADER_LEN],
     destination: Ipv6Addr,
-    more: [u8; MORE],
+    complete: impl Fn(&mut [u8]),
 ) -> Result<(), &'static str> {
-    let payload_len = u16::try_from(packet.len() + MORE).map_err(|_| NO_FIT)?;
     packet.set_dst_ip6(destination);
-    let Some((bytes, rest)) = packet.push_network() else {
-        return push_far(packet, template, destination, more);
+    let payload_len = (packet.len() + N - HEADER_LEN) as u16; // if it does not fit, the packet is not near
+    let Some(bytes) = packet.push_network::<N>(HEADER_LEN) else {
+        return push_far::<N>(packet, template, destination, complete);
     };
-    *rest = more;
-    write(bytes, template, destination, payload_len);
-    Ok(())
+    write(bytes, template, destination, payload_len, complete)
 }
 
-/// The same where the data has to move in its buffer, or lies far behind.
+/// The same where the data has to move in its buffer, ends far behind, or is too long.
 #[cold]
 #[inline(never)] // the usual keeps all it needs in registers
-fn push_far<const MORE: usize>(
+fn push_far<const N: usize>(
     packet: &mut Packet,
     template: [u8; HEADER_LEN],
     destination: Ipv6Addr,
-    more: [u8; MORE],
+    complete: impl Fn(&mut [u8]),
 ) -> Result<(), &'static str> {
-    let payload_len = u16::try_from(packet.len() + MORE).map_err(|_| NO_FIT)?;
-    let (bytes, rest) = packet.push_arrays().ok_or(NO_ROOM)?;
-    *rest = more;
-    write(bytes, template, destination, payload_len);
+    let payload_len = u16::try_from(packet.len() + N - HEADER_LEN).map_err(|_| NO_FIT)?;
+    let bytes = packet.push_array::<N>().ok_or(NO_ROOM)?;
+    write(bytes, template, destination, payload_len, complete)?;
     packet.set_network(0, HEADER_LEN);
     Ok(())
 }
 
+/// Never fails, since there is an IP header.
 #[inline(always)]
-fn write(bytes: &mut [u8; HEADER_LEN], template: [u8; HEADER_LEN], destination: Ipv6Addr, payload_len: u16) {
-    *bytes = template;
-    let mut ip = Header::new(bytes);
+fn write<const N: usize>(
+    bytes: &mut [u8; N],
+    template: [u8; HEADER_LEN],
+    destination: Ipv6Addr,
+    payload_len: u16,
+    complete: impl Fn(&mut [u8]),
+) -> Result<(), &'static str> {
+    const { assert!(N >= HEADER_LEN) };
+    let (header, rest) = bytes.split_first_chunk_mut().ok_or(NO_ROOM)?;
+    complete(rest);
+    *header = template;
+    let mut ip = Header::new(header);
     ip.set_payload_len(payload_len);
     ip.set_dst(destination);
+    Ok(())
 }

@@ -28,7 +28,7 @@
 //! # See also
 //! IPEncap, UDPIP6Encap, StripIPHeader
 
-use super::encap::{Destination, NO_DESTINATION, push_header, template};
+use super::encap::{Destination, NO_DESTINATION, push_headers, template};
 use crate::ip::numbers::IpProtocol;
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Simple, Verdict};
@@ -64,7 +64,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for Ip6Encap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match push_header(packet, self.template, self.destination.of(packet), []) {
+        match push_headers::<HEADER_LEN>(packet, self.template, self.destination.of(packet), |_| ()) {
             Ok(()) => Verdict::Pass,
             Err(reason) => Verdict::Drop(reason),
         }

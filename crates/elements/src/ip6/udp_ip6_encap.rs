@@ -26,7 +26,7 @@
 //! # See also
 //! UDPIPEncap, IP6Encap, FastUDPSourceIP6
 
-use super::encap::{Destination, NO_FIT, push_header, template};
+use super::encap::{Destination, NO_FIT, push_headers, template};
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Simple, Verdict,
@@ -40,6 +40,9 @@ pub(crate) const CLASS: Class =
     Class::new("UDPIP6Encap", create).live().doc(include_str!("udp_ip6_encap.rs"));
 
 const HOP_LIMIT: u8 = 255;
+
+/// Bytes of both headers.
+const HEADERS: usize = ipv6::HEADER_LEN + udp::HEADER_LEN;
 
 struct UdpIp6Encap {
     template: [u8; ipv6::HEADER_LEN],
@@ -70,7 +73,7 @@ impl UdpIp6Encap {
         let (src, dst) = (ipv6::Header::new(&self.template).src(), self.destination.of(packet));
         // The sum comes before the headers, which are written and not read.
         let header = udp::header_v6(src, dst, self.ports, len, Sum::of(packet.data()));
-        push_header(packet, self.template, dst, header)
+        push_headers::<HEADERS>(packet, self.template, dst, move |rest| rest.copy_from_slice(&header))
     }
 }
 

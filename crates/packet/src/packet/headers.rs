@@ -120,23 +120,24 @@ impl Packet {
         self.meta_mut().transport = self.stored(offset);
     }
 
-    /// As [`Self::push_arrays`]; the first `N` bytes become the network header, and the transport header starts behind them.
-    /// `None`, and nothing changed, also if the data would have to move for that, or if it lies too far behind in a large buffer: see
-    /// [`Self::push`] and [`Self::set_network`].
+    /// Adds `N` bytes in front of the data and returns them; the first `header_len` of them become the network header, and the transport header
+    /// starts behind those. `None`, and nothing changed, where that takes more than one look: if the data would have to move, or ends 32 KiB or more
+    /// behind the start of its buffer, so that the packet may be too long for its headers. See [`Self::push`] and [`Self::set_network`].
     #[inline]
     #[must_use]
-    pub fn push_network<const N: usize, const M: usize>(&mut self) -> Option<(&mut [u8; N], &mut [u8; M])> {
-        const { assert!(N < NEAR && N + M <= u16::MAX as usize) };
-        let start = self.meta().start.wrapping_sub((N + M) as u32);
-        // One comparison tells that there is as much headroom, and that both positions fit.
-        if start > u32::from(u16::MAX) - NEAR as u32 {
+    pub fn push_network<const N: usize>(&mut self, header_len: usize) -> Option<&mut [u8; N]> {
+        let m = self.meta();
+        // Without headroom it wraps around. One comparison tells that there is, and that all positions fit.
+        let start = (m.start as usize).wrapping_sub(N);
+        if header_len > NEAR || start | m.end as usize >= 1 << 15 {
             cold_path();
             return None;
         }
-        let m = self.meta_mut();
-        (m.start, m.network, m.transport) = (start, start as u16 + 1, start as u16 + 1 + N as u16);
-        // SAFETY: `start` was lowered by no more than there was in front of the data, or it would have wrapped around.
-        Some(unsafe { self.arrays_at(start) })
+        let (m, network) = (self.meta_mut(), start as u16 + 1);
+        (m.start, m.network, m.transport) = (start as u32, network, network + header_len as u16);
+        // SAFETY: `start` was lowered by no more than there was in front of the data.
+        let (bytes, []) = unsafe { self.arrays_at(start) };
+        Some(bytes)
     }
 
     /// The bytes from a position (possibly in front of the data) to the end of the data.
@@ -272,7 +273,7 @@ impl Packet {
             return None;
         }
         // SAFETY: the offset is not beyond the end of the data.
-        Some(unsafe { self.room_ptr().add(at as usize) })
+        Some(unsafe { self.room_at(at as usize) })
     }
 
     /// Whether the network header is known, and the transport header `N` bytes behind it.

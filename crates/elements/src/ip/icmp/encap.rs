@@ -1,6 +1,6 @@
 //! Puts ICMP and IP headers in front of packets.
 
-use super::super::encap::{Destination, NO_FIT, Template, push_header};
+use super::super::encap::{Destination, NO_FIT, Template, push_headers};
 use super::super::identification::Identification;
 use packet::Packet;
 use router::{Config, Cx, Handlers, Refused, Simple, Verdict};
@@ -10,9 +10,12 @@ use wire::checksum::Sum;
 use wire::icmpv4::{self, kind};
 use wire::{ip_proto, ipv4};
 
+/// Bytes of both headers.
+const HEADERS: usize = ipv4::HEADER_LEN + icmpv4::HEADER_LEN;
+
 /// An element that does so.
 pub(super) struct IcmpEncap {
-    template: Template,
+    template: Template<HEADERS>,
     kind: u8,
     code: u8,
     identifier: u16,
@@ -58,7 +61,7 @@ impl IcmpEncap {
     fn encapsulate(&self, packet: &mut Packet) -> Option<()> {
         // Three times that stay zero, which no sum shows.
         let times = header_len(self.kind) - icmpv4::HEADER_LEN;
-        u16::try_from(packet.len() + times + icmpv4::HEADER_LEN + ipv4::HEADER_LEN).ok()?;
+        u16::try_from(packet.len() + times + HEADERS).ok()?;
         let mut header = [self.kind, self.code, 0, 0, 0, 0, 0, 0];
         if is_sequenced(self.kind) {
             header[4..6].copy_from_slice(&self.identifier.to_be_bytes());
@@ -73,7 +76,9 @@ impl IcmpEncap {
             }
             packet.data_mut().get_mut(..times)?.fill(0);
         }
-        push_header(packet, &self.template, self.id.get(), header)
+        push_headers::<false, HEADERS>(packet, &self.template, self.id, move |rest| {
+            rest.copy_from_slice(&header)
+        })
     }
 }
 
@@ -83,9 +88,9 @@ impl Simple for IcmpEncap {
         if self.encapsulate(packet).is_none() {
             return Verdict::Drop(NO_FIT);
         }
-        self.id.advance();
+        self.id.take();
         if self.id.get() == 0 {
-            self.id.advance();
+            self.id.take();
         }
         Verdict::Pass
     }

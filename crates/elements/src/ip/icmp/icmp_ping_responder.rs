@@ -48,39 +48,46 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 /// Checksums are updated, so that a wrong one stays wrong.
 #[inline(always)] // one call less for every packet
 fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
-    // What the annotations say of the IP header's length is not asked where the header itself says that it has no options.
+    // What the annotations say of the IP header's length is not asked where the header itself says that it has no options. Where type and code
+    // are known, what they take from the checksum is known, too.
     if let Some(front) = packet.network_array_mut::<FRONT>()
         && let Some((header, message)) = front.split_first_chunk_mut()
         && let Some(message) = message.first_chunk_mut()
-        && ipv4::Header::new(&*header).has_no_options()
+        && let (ip, message) = (ipv4::Header::new(header), icmpv4::Header::new(message))
+        && ip.has_no_options()
+        && ip.begins(ip_proto::ICMP)
+        && message.kind_and_code() == [kind::ECHO, 0]
     {
-        return answer(ipv4::Header::new(header), icmpv4::Header::new(message));
+        return Some(answer(ip, message));
     }
     reply_unusual(packet)
 }
 
-/// The same for a packet with options, or without all of its headers.
+/// The same for a packet with options, or without all of its headers, or that asks for nothing.
 #[cold]
 #[inline(never)]
 fn reply_unusual(packet: &mut Packet) -> Option<Ipv4Addr> {
     let header_len = packet.network_header_len()?;
     let (header, message) = packet.network_mut()?.split_at_mut_checked(header_len)?;
-    answer(ipv4::Header::new_checked_mut(header).ok()?, icmpv4::Header::new_checked_mut(message).ok()?)
+    let (ip, message) =
+        (ipv4::Header::new_checked_mut(header).ok()?, icmpv4::Header::new_checked_mut(message).ok()?);
+    if !ip.begins(ip_proto::ICMP) || ip.header_len() < ipv4::HEADER_LEN || message.kind() != kind::ECHO {
+        return None;
+    }
+    Some(answer(ip, message))
 }
 
+/// Makes a request the reply, and says who asked.
 #[inline(always)]
 fn answer(
     mut ip: ipv4::Header<&mut [u8; ipv4::HEADER_LEN]>,
     mut message: icmpv4::Header<&mut [u8; icmpv4::HEADER_LEN]>,
-) -> Option<Ipv4Addr> {
-    if !ip.begins(ip_proto::ICMP) || ip.header_len() < ipv4::HEADER_LEN || message.kind() != kind::ECHO {
-        return None;
-    }
+) -> Ipv4Addr {
     let asker = ip.src();
-    ip.renew(ip_proto::ICMP, 255);
+    ip.renew(ip_proto::ICMP);
     ip.swap_addresses();
     message.answer_echo();
-    Some(asker)
+    asker
 }
 
 impl Simple for IcmpPingResponder {

@@ -55,7 +55,7 @@ impl Simple for DynamicUdpIpEncap {
         let verdict = self.headers.wrap(packet);
         self.count = self.count.wrapping_add(1);
         if self.count == self.interval {
-            self.headers.ports = self.headers.ports.map(|port| port.wrapping_add(1));
+            self.headers.set_ports(self.headers.ports().map(|port| port.wrapping_add(1)));
             self.count = 0;
         }
         verdict

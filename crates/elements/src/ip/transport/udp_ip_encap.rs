@@ -27,9 +27,9 @@
 //! # See also
 //! IPEncap, SetUDPChecksum, StripTransportHeader
 
-use super::super::encap::{Destination, NO_FIT, Template, push_header};
+use super::super::encap::{Destination, NO_FIT, Template, push_headers};
 use super::super::identification::Identification;
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Refused, Simple, Verdict,
 };
@@ -46,8 +46,8 @@ const HEADERS: usize = ipv4::HEADER_LEN + udp::HEADER_LEN;
 
 /// The headers that go in front of packets.
 pub(super) struct UdpIp {
-    template: Template,
-    pub(super) ports: [u16; 2],
+    template: Template<HEADERS>,
+    ports: [u16; 2],
     checksum: bool,
     id: Identification,
 }
@@ -61,38 +61,91 @@ impl UdpIp {
         checksum: bool,
     ) -> UdpIp {
         let template = Template::of(ip_proto::UDP, 250, src, destination);
-        UdpIp { template, ports: ports.map(|port| port.0), checksum, id: Identification::new(config, 0) }
+        let mut headers = UdpIp { template, ports: [0, 0], checksum, id: Identification::new(config, 0) };
+        headers.set_ports(ports.map(|port| port.0));
+        headers
+    }
+
+    /// Source and destination port.
+    pub(super) fn ports(&self) -> [u16; 2] {
+        self.ports
+    }
+
+    /// Changes them.
+    pub(super) fn set_ports(&mut self, ports: [u16; 2]) {
+        self.ports = ports;
+        self.template.rest_mut().copy_from_slice(&udp::header(ports, 0, 0));
     }
 
     /// Puts the headers in front of a packet, unless it becomes too long.
     #[inline(always)] // one call less for every packet
     pub(super) fn wrap(&mut self, packet: &mut Packet) -> Verdict {
-        if self.checksum { self.wrap_with::<true>(packet) } else { self.wrap_with::<false>(packet) }
+        let mut id = self.id;
+        let verdict = match (self.checksum, self.template.destination()) {
+            (false, Destination::Address(_)) => self.wrap_with::<false, false>(packet, &mut id),
+            (false, Destination::Annotation) => self.wrap_with::<false, true>(packet, &mut id),
+            (true, Destination::Address(_)) => self.wrap_with::<true, false>(packet, &mut id),
+            (true, Destination::Annotation) => self.wrap_with::<true, true>(packet, &mut id),
+        };
+        self.id = id;
+        verdict
     }
 
-    /// The same where it is known whether there is to be a checksum: what that needs takes no register from packets without.
-    #[inline(always)] // one call less for every packet
-    fn wrap_with<const CHECKSUM: bool>(&mut self, packet: &mut Packet) -> Verdict {
-        if self.encapsulate::<CHECKSUM>(packet).is_none() {
+    /// The same for all packets of a batch, which asks once what is the same for all, so that nothing takes a register that is not needed.
+    #[inline]
+    fn wrap_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let (this, mut id) = (&*self, self.id);
+        match (this.checksum, this.template.destination()) {
+            (false, Destination::Address(_)) => {
+                cx.scatter(batch, |_, packet| this.wrap_with::<false, false>(packet, &mut id));
+            }
+            (false, Destination::Annotation) => {
+                cx.scatter(batch, |_, packet| this.wrap_with::<false, true>(packet, &mut id));
+            }
+            (true, Destination::Address(_)) => {
+                cx.scatter(batch, |_, packet| this.wrap_with::<true, false>(packet, &mut id));
+            }
+            (true, Destination::Annotation) => {
+                cx.scatter(batch, |_, packet| this.wrap_with::<true, true>(packet, &mut id));
+            }
+        }
+        self.id = id;
+    }
+
+    #[inline(always)] // so that the identification stays in a register
+    fn wrap_with<const CHECKSUM: bool, const ANNOTATION: bool>(
+        &self,
+        packet: &mut Packet,
+        id: &mut Identification,
+    ) -> Verdict {
+        if self.encapsulate::<CHECKSUM, ANNOTATION>(packet, id.take()).is_none() {
             return Verdict::Drop(NO_FIT);
         }
-        self.id.advance();
         Verdict::Pass
     }
 
     /// None if the packet becomes too long.
     #[inline(always)] // one call less for every packet
-    fn encapsulate<const CHECKSUM: bool>(&self, packet: &mut Packet) -> Option<()> {
-        let len = u16::try_from(packet.len() + HEADERS).ok()? - ipv4::HEADER_LEN as u16;
+    fn encapsulate<const CHECKSUM: bool, const ANNOTATION: bool>(
+        &self,
+        packet: &mut Packet,
+        id: Identification,
+    ) -> Option<()> {
+        // Cut only if the packet becomes too long anyway.
+        let len = (packet.len() + udp::HEADER_LEN) as u16;
+        if !CHECKSUM {
+            return push_headers::<ANNOTATION, HEADERS>(packet, &self.template, id, move |rest| {
+                if let Some(header) = rest.first_chunk_mut() {
+                    udp::Header::new(header).set_len(len);
+                }
+            });
+        }
         // The sum comes before the headers, which are written and not read.
-        let header = match CHECKSUM {
-            true => {
-                let (src, dst) = (self.template.src(), self.template.destination().of(packet));
-                udp::header_v4(src, dst, self.ports, len, Sum::of(packet.data()))
-            }
-            false => udp::header(self.ports, len, 0),
-        };
-        push_header(packet, &self.template, self.id.get(), header)
+        let (src, dst) = (self.template.src(), self.template.destination().of(packet));
+        let header = udp::header_v4(src, dst, self.ports, len, Sum::of(packet.data()));
+        push_headers::<ANNOTATION, HEADERS>(packet, &self.template, id, move |rest| {
+            rest.copy_from_slice(&header)
+        })
     }
 }
 
@@ -115,20 +168,20 @@ pub(super) fn read(config: &Config<'_>, mut interval: Option<&mut u32>) -> Resul
     Ok(UdpIp::new(config, src, destination, [sport, dport], checksum))
 }
 
-struct UdpIpEncap<const CHECKSUM: bool>(UdpIp);
+struct UdpIpEncap(UdpIp);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let headers = read(config, None)?;
-    Ok(match headers.checksum {
-        true => Box::new(PerPacket(UdpIpEncap::<true>(headers))),
-        false => Box::new(PerPacket(UdpIpEncap::<false>(headers))),
-    })
+    Ok(Box::new(PerPacket(UdpIpEncap(read(config, None)?))))
 }
 
-impl<const CHECKSUM: bool> Simple for UdpIpEncap<CHECKSUM> {
-    #[inline(always)]
+impl Simple for UdpIpEncap {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        self.0.wrap_with::<CHECKSUM>(packet)
+        self.0.wrap(packet)
+    }
+
+    #[inline]
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        self.0.wrap_batch(cx, batch);
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
@@ -153,14 +206,16 @@ impl<const CHECKSUM: bool> Simple for UdpIpEncap<CHECKSUM> {
             e.0.template.set_destination(router::keyword_value(cx, "DST", text)?);
             Ok(())
         });
-        h.read("sport", |e: &mut Self, _| e.0.ports[0]);
+        h.read("sport", |e: &mut Self, _| e.0.ports()[0]);
         h.write("sport", |e: &mut Self, cx, text| {
-            e.0.ports[0] = router::keyword_value::<IpPort>(cx, "SPORT", text)?.0;
+            let port = router::keyword_value::<IpPort>(cx, "SPORT", text)?.0;
+            e.0.set_ports([port, e.0.ports()[1]]);
             Ok(())
         });
-        h.read("dport", |e: &mut Self, _| e.0.ports[1]);
+        h.read("dport", |e: &mut Self, _| e.0.ports()[1]);
         h.write("dport", |e: &mut Self, cx, text| {
-            e.0.ports[1] = router::keyword_value::<IpPort>(cx, "DPORT", text)?.0;
+            let port = router::keyword_value::<IpPort>(cx, "DPORT", text)?.0;
+            e.0.set_ports([e.0.ports()[0], port]);
             Ok(())
         });
     }
