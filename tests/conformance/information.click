@@ -1,6 +1,6 @@
 // What only informs is accepted, and names stand for addresses.
 AddressInfo(gate 10.0.0.1 1:1:1:1:1:1);
-AlignmentInfo(e 4 0); SpinlockInfo(lock); BalancedThreadSched(1000); RandomSeed(7);
+AlignmentInfo(e 4 0); SpinlockInfo(lock); BalancedThreadSched(1000, INCREASING false); RandomSeed(7);
 Message("read");
 StaticThreadSched(s 0, nobody 0);
 s :: InfiniteSource(DATA \<00>, LIMIT 1) -> SpinlockAcquire(lock) -> IPEncap(50, gate, gate) -> SpinlockRelease(lock) -> SpinlockPush(lock)

@@ -1,7 +1,7 @@
 //! Accepted where tasks would be moved between threads.
 //!
 //! ```click
-//! BalancedThreadSched([INTERVAL, KEYWORDS])
+//! BalancedThreadSched([INTERVAL, INCREASING])
 //! ```
 //!
 //! Does nothing: a worker owns its elements, so that tasks do not move while the router runs. Multi-queue sources and
@@ -10,7 +10,8 @@
 //! Ports: none. Workers: replicated.
 //!
 //! # Arguments
-//! Ignored.
+//! - `INTERVAL` (integer): milliseconds between two moves. Ignored.
+//! - `INCREASING` (boolean): whether tasks that cost least are moved first. Ignored.
 //!
 //! # Handlers
 //! None.
@@ -34,6 +35,8 @@ struct BalancedThreadSched;
 
 impl Element for BalancedThreadSched {}
 
-fn create(_: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut interval, mut increasing) = (1000i32, true);
+    config.args().positional("INTERVAL", &mut interval).positional("INCREASING", &mut increasing).finish()?;
     Ok(Box::new(BalancedThreadSched))
 }
