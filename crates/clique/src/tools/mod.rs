@@ -15,6 +15,7 @@ mod nest;
 mod pass;
 mod pretty;
 mod refuse;
+mod reverse;
 mod uncombine;
 mod undead;
 mod xform;

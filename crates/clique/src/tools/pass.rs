@@ -4,6 +4,7 @@
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
 use super::load::{load, write, write_text};
+use super::reverse::{self, Compiler};
 use super::{End, Tool};
 use crate::clp::{Spec, Takes};
 use lang::Graph;
@@ -18,7 +19,8 @@ behind another are one. They are compiled when the configuration starts.
 ",
     help: "      --no-combine              Leave Classifiers as they are.
   -c, --config                  Print the configuration only, not an archive.
-  -u, --user, -r, --reverse, -q, --quiet, -V, --verbose, --no-classes
+  -r, --reverse                 Undo what Click's click-fastclassifier has done.
+  -u, --user, -q, --quiet, -V, --verbose, --no-classes
                                 Taken, and ignored.
   -k, --kernel, -s, --source    Refused.
 ",
@@ -40,8 +42,8 @@ behind another are one. They are compiled when the configuration starts.
         VERSION,
     ],
     run: |line, _| {
-        let combine = line.setting(Id::Combine) != Some(false) && !line.has(Id::Reverse);
-        run(line, if combine { merge_classifiers } else { Graph::clone })
+        let combine = line.setting(Id::Combine) != Some(false);
+        run(line, if combine { merge_classifiers } else { Graph::clone }, &reverse::FASTCLASSIFIER)
     },
 };
 
@@ -52,8 +54,9 @@ Prints a configuration without compound elements, otherwise as it is: there are 
 virtual functions to remove.
 ",
     help: "  -c, --config                  Print the configuration only, not an archive.
-  -u, --userlevel, -r, --reverse, -n, --no-devirtualize CLASS,
-  -i, --instructions FILE       Taken, and ignored.
+  -r, --reverse                 Undo what Click's click-devirtualize has done.
+  -u, --userlevel, -n, --no-devirtualize CLASS, -i, --instructions FILE
+                                Taken, and ignored.
   -l, --linuxmodule, -s, --source
                                 Refused.
 ",
@@ -74,12 +77,17 @@ virtual functions to remove.
         Spec::new("userlevel", Some('u'), Id::Userlevel, Takes::Nothing).negatable(),
         VERSION,
     ],
-    run: |line, _| run(line, Graph::clone),
+    run: |line, _| run(line, Graph::clone, &reverse::DEVIRTUALIZE),
     ..FASTCLASSIFIER
 };
 
 /// Prints what becomes of a configuration.
-fn run(line: &Line, change: fn(&Graph) -> Graph) -> Result<(), End> {
+fn run(line: &Line, change: fn(&Graph) -> Graph, compiler: &Compiler) -> Result<(), End> {
+    if line.has(Id::Reverse) {
+        let mut loaded = load(line, line.source()?, None)?;
+        compiler.reverse(&mut loaded);
+        return write(line, &loaded.graph, &loaded.archive);
+    }
     if line.has(Id::Source) {
         line.say("there is no source code to print: elements are compiled into the program");
         return Err(End::Failed);
@@ -90,7 +98,7 @@ fn run(line: &Line, change: fn(&Graph) -> Graph) -> Result<(), End> {
     }
     let loaded = load(line, line.source()?, None)?;
     let graph = change(&loaded.graph);
-    match line.has(Id::Config) && !line.has(Id::Reverse) {
+    match line.has(Id::Config) {
         true => write_text(line, lang::tool_text(&graph)),
         false => write(line, &graph, &loaded.archive),
     }

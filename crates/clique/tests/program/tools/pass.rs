@@ -1,7 +1,7 @@
 //! Tools that have little to do for the router here, or nothing.
 
 use super::{check, fails};
-use crate::clique;
+use crate::{clique, clique_in};
 use expect_test::expect;
 
 #[test]
@@ -39,6 +39,62 @@ fn align() {
         Idle@1 :: Idle;
     "#]],
     );
+}
+
+/// What Click's compilers have made of a configuration is undone; what else is in the archive stays.
+#[test]
+fn reverse() {
+    let dir = tempfile::tempdir().unwrap();
+    let member = |(name, data): &(&str, &str)| {
+        let long = format!("{name}{data}");
+        let pad = if long.len() % 2 == 1 { "\n" } else { "" };
+        format!("#1/{:<13}{:<12}{:<6}{:<6}{:<8}{:<10}`\n{long}{pad}", name.len(), 0, 0, 0, 600, long.len())
+    };
+    let run = |members: &[(&str, &str)], arguments: &[&str]| {
+        let members: String = members.iter().map(member).collect();
+        std::fs::write(dir.path().join("ar"), format!("!<arch>\n{members}")).unwrap();
+        clique_in(dir.path(), &[arguments, &["ar"]].concat())
+    };
+    let config = "require(package clickdv_1, package other); Idle@@a :: Idle@@a@@b -> Discard";
+    let made = [("config", config), ("clickdv_1.cc", "x"), ("devirtualize_info", "Idle@@a@@b\tIdle\n")];
+    check(run(&made[..], &["click-devirtualize", "-r"]), expect![[r#"
+        exit status: 0
+        --- output
+        require(package "other");
+
+        # 1 "ar"
+        Idle@@a :: Idle;
+        # 1 "ar"
+        Discard@2 :: Discard;
+        # 8 ""
+        Idle@@a -> Discard@2;
+    "#]]);
+    let config = "require(package clickfc_1); Idle -> c :: FastClassifier@@c -> Discard";
+    let info = "FastClassifier@@c\tClassifier\t\"12/0800, -\"\n";
+    let made = [("config", config), ("clickfc_1.uo", "x"), ("fastclassifier_info", info), ("keep", "k")];
+    check(run(&made[..], &["click-fastclassifier", "-rkc"]), expect![[r#"
+        exit status: 0
+        --- output
+        !<arch>
+        config/         0           0     0     644     131       `
+        # 1 "ar"
+        Idle@1 :: Idle;
+        # 1 "ar"
+        c :: Classifier(12/0800, -);
+        # 1 "ar"
+        Discard@3 :: Discard;
+        # 8 ""
+        Idle@1 -> c
+            -> Discard@3;
+
+        #1/4            0           0     0     600     5         `
+        keepk
+    "#]]);
+    let unmade = run(
+        &[("config", "Idle -> Classifier(-) -> Classifier(-) -> Discard")],
+        &["click-fastclassifier", "-r"],
+    );
+    assert_eq!(unmade.matches(":: Classifier(-)").count(), 2, "{unmade}");
 }
 
 /// What makes nothing but speed passes a configuration through; what makes C++ or needs the kernel's module says so.
