@@ -28,12 +28,13 @@ pub(crate) struct Spec<Id> {
     id: Id,
     takes: Takes,
     negatable: bool,
+    preferred: bool,
 }
 
 impl<Id> Spec<Id> {
     /// An option with this long and this short name; one of them may be missing.
     pub(crate) const fn new(long: &'static str, short: Option<char>, id: Id, takes: Takes) -> Spec<Id> {
-        Spec { long, short, id, takes, negatable: false }
+        Spec { long, short, id, takes, negatable: false, preferred: false }
     }
 
     /// Whether this is the option that the program calls so.
@@ -50,6 +51,15 @@ impl<Id> Spec<Id> {
         Id: Copy,
     {
         self.negatable = true;
+        self
+    }
+
+    /// Makes this the option that is meant by what could mean several.
+    pub(crate) const fn preferred(mut self) -> Spec<Id>
+    where
+        Id: Copy,
+    {
+        self.preferred = true;
         self
     }
 }
@@ -157,6 +167,9 @@ impl<Id: Copy + PartialEq> Items<Id> {
                     break;
                 }
             }
+        }
+        if let Some(preferred) = possible.iter().find(|(option, _)| option.preferred).copied() {
+            possible = vec![preferred];
         }
         let Some(&(found, negated)) = possible.first() else {
             return Err(format!("unrecognized option {}", self.quote(&format!("--{text}"))));

@@ -3,6 +3,7 @@
 use crate::classes::{ClassKind, ERROR, TUNNEL};
 use crate::diag::{Diagnostic, Landmark, Span};
 use crate::graph::Port;
+use crate::marks::RawMention;
 use crate::parser::{Body, Frame, Parser};
 use crate::scope::{ClassId, Node, Wire, redeclaration};
 use crate::token::{Kind, Token};
@@ -30,6 +31,8 @@ struct Item {
     config: Arc<str>,
     landmark: Landmark,
     span: Span,
+    /// Where its declaration ends.
+    end: u32,
     inputs: Ports,
     outputs: Ports,
     /// Its node, once it has one.
@@ -127,6 +130,7 @@ impl Parser<'_> {
             config: Arc::from(""),
             landmark: token.landmark.clone(),
             span: token.span,
+            end: token.span.end,
             inputs: inputs.clone(),
             outputs: Ports::default(),
             node: usize::MAX,
@@ -135,11 +139,16 @@ impl Parser<'_> {
             Kind::Ident => {
                 let name = self.lexer.text(&token).to_owned();
                 let class = self.classes.find(&name);
+                if let Some(id) = class {
+                    self.mark(token.span, RawMention::Class(id));
+                }
                 Item { bare: true, ..item(name, class) }
             }
             Kind::Char('{') => {
                 let class = self.compound("");
-                Item { landmark: self.lexer.landmark(), ..item(String::new(), Some(class)) }
+                self.mark(token.span, RawMention::ClassDeclaration(class));
+                let (landmark, end) = (self.lexer.landmark(), self.lexer.position());
+                Item { landmark, end, ..item(String::new(), Some(class)) }
             }
             Kind::Char('(') => {
                 let name = self.scope().anonymous_name("");
@@ -220,7 +229,11 @@ impl Parser<'_> {
                     let name = self.lexer.text(&class).to_owned();
                     self.force_class(&name, &class)
                 }
-                Kind::Char('{') => self.compound(""),
+                Kind::Char('{') => {
+                    let id = self.compound("");
+                    self.mark(class.span, RawMention::ClassDeclaration(id));
+                    id
+                }
                 _ => {
                     let message = "missing element type in declaration";
                     let diagnostic = Diagnostic::error(message).expecting("an element class or '{'");
@@ -235,7 +248,9 @@ impl Parser<'_> {
             if self.scope().index.contains_key(&item.name) {
                 self.error_at(&token, "configuration string ignored on element reference");
             }
-            item.config = self.config().0.into();
+            let (config, span) = self.config();
+            // With the parenthesis behind it.
+            (item.config, item.end) = (config.into(), span.end + 1);
             item.bare = false;
             token = self.next();
         }
@@ -394,6 +409,9 @@ impl Parser<'_> {
                 let diagnostic = redeclaration(&item.name, old);
                 self.report(diagnostic.at(item.landmark.clone(), item.span));
             }
+            if !item.implicit {
+                self.mark(item.span, RawMention::Element(node));
+            }
             return node;
         }
         match (item.declared, item.class) {
@@ -401,7 +419,11 @@ impl Parser<'_> {
                 let message = format!("class '{}' used as element name", item.name);
                 self.report(Diagnostic::error(message).at(item.landmark.clone(), item.span));
             }
-            (None, None) if self.classes.open() => item.class = Some(self.classes.primitive(&item.name)),
+            (None, None) if self.classes.open() => {
+                let id = self.classes.primitive(&item.name);
+                self.mark(item.span, RawMention::Class(id));
+                item.class = Some(id);
+            }
             (None, None) => item.class = Some(self.undeclared(item)),
             _ => {}
         }
@@ -413,14 +435,16 @@ impl Parser<'_> {
             (None, Some(class)) => class,
             (None, None) => ERROR,
         };
-        self.add_node(Node {
+        let node = self.add_node(Node {
             name: item.name.clone(),
             class,
             config: item.config.clone(),
             landmark: item.landmark.clone(),
             span: item.span,
             ports: [0, 0],
-        })
+        });
+        self.mark(item.span, RawMention::ElementDeclaration(node, item.end));
+        node
     }
 
     /// Reports a name that is neither an element's nor a class's, and makes it a class.
@@ -492,6 +516,7 @@ fn spread_class(items: &mut [Item]) {
         for item in others {
             item.declared = last.declared;
             item.config = last.config.clone();
+            item.end = last.end;
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::classes::{ClassKind, Classes, TUNNEL};
 use crate::diag::{Diagnostic, Landmark, Source, Span};
 use crate::graph::{Connection, Port};
+use crate::marks::{self, Mark};
 use crate::parser::Parser;
 use crate::scope::{ClassId, INPUT, Scope};
 use crate::{Options, tunnel};
@@ -25,6 +26,8 @@ pub enum Kind {
 pub struct NestedElement {
     /// Its name inside the body.
     pub name: String,
+    /// Whether the text gives it no name.
+    pub anonymous: bool,
     /// What it is.
     pub kind: Kind,
     /// Its configuration string as it is written, with variables.
@@ -72,6 +75,8 @@ pub struct Nested {
     pub body: Body,
     /// All compound classes, in the order in which they end: each behind those that are declared in it.
     pub classes: Vec<NestedClass>,
+    /// Mentions of classes and elements, in the order in which they were understood.
+    pub marks: Vec<Mark>,
     /// All errors and warnings, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -91,10 +96,17 @@ impl Nested {
 pub fn nested(source: &str, filename: &str, options: &Options<'_>) -> Nested {
     let source = Source { name: Arc::from(filename), text: Arc::from(source) };
     let mut parser = Parser::new(source, options);
+    parser.marks = Some(Vec::new());
     parser.file();
+    let marks = parser.marks.take().unwrap_or_default();
     let top = &mut parser.scopes[0];
     (0..top.nodes.len()).for_each(|i| top.settle_name(i));
-    let (scopes, classes, max) = (&parser.scopes, &parser.classes, parser.limits().connections);
+    let max = parser.limits().connections;
+    let Parser { scopes, compounds, classes, sources, .. } = &parser;
+    let text = |span: Span| {
+        let source = sources.get(span.source as usize)?;
+        source.text.get(span.start as usize..span.end as usize)
+    };
     let class = |scope: &Scope| NestedClass {
         name: scope.name.clone(),
         landmark: scope.landmark.clone(),
@@ -102,16 +114,25 @@ pub fn nested(source: &str, filename: &str, options: &Options<'_>) -> Nested {
         ports: scope.ports,
         formals: scope.variables[..scope.formals].to_vec(),
         overload: scope.overload.map(|id| kind(classes, id)),
-        body: body(scope, classes, INPUT + 2, max),
+        body: body(scope, classes, INPUT + 2, max, &text),
+    };
+    let outer = indices(&scopes[0], 0);
+    let inner: Vec<_> = compounds.iter().map(|scope| indices(scope, INPUT + 2)).collect();
+    let element = |class: Option<usize>, node: usize| match class {
+        _ if class.map_or(&scopes[0], |class| &compounds[class]).nodes[node].class == TUNNEL => None,
+        Some(class) => Some(inner[class][node]),
+        None => Some(outer[node]),
     };
     Nested {
-        body: body(&scopes[0], classes, 0, max),
-        classes: parser.compounds.iter().map(class).collect(),
+        body: body(&scopes[0], classes, 0, max, &text),
+        marks: marks::finish(marks, compounds, classes, element),
+        classes: compounds.iter().map(class).collect(),
         diagnostics: parser.diagnostics,
     }
 }
 
-fn kind(classes: &Classes<'_>, id: ClassId) -> Kind {
+/// What an element of a class is.
+pub(crate) fn kind(classes: &Classes<'_>, id: ClassId) -> Kind {
     let class = classes.get(id);
     match class.kind {
         ClassKind::Tunnel => Kind::Pseudo,
@@ -120,9 +141,31 @@ fn kind(classes: &Classes<'_>, id: ClassId) -> Kind {
     }
 }
 
+/// Whether a node is a group, or an end of one, in a scope whose first `pseudo` nodes are an `input` and an `output`.
+fn is_group(scope: &Scope, pseudo: usize, node: usize) -> bool {
+    node >= pseudo && scope.nodes[node].class == TUNNEL
+}
+
+/// For each node of such a scope, which element of its body it is, or would be if it is a group.
+fn indices(scope: &Scope, pseudo: usize) -> Vec<usize> {
+    let mut count = 0;
+    let index = |node: usize| {
+        let index = count;
+        count += usize::from(!is_group(scope, pseudo, node));
+        index
+    };
+    (0..scope.nodes.len()).map(index).collect()
+}
+
 /// What is in a scope, whose first `pseudo` elements are an `input` and an `output`.
-fn body(scope: &Scope, classes: &Classes<'_>, pseudo: usize, max_connections: usize) -> Body {
-    let is_group = |i: usize| i >= pseudo && scope.nodes[i].class == TUNNEL;
+fn body<'a>(
+    scope: &Scope,
+    classes: &Classes<'_>,
+    pseudo: usize,
+    max_connections: usize,
+    text: &dyn Fn(Span) -> Option<&'a str>,
+) -> Body {
+    let is_group = |i: usize| is_group(scope, pseudo, i);
     let mut exits = HashMap::new();
     for i in (0..scope.nodes.len()).filter(|&i| is_group(i)) {
         let name = &scope.nodes[i].name;
@@ -135,14 +178,11 @@ fn body(scope: &Scope, classes: &Classes<'_>, pseudo: usize, max_connections: us
     let order: Vec<usize> = (0..scope.wires.len()).collect();
     let mut connections = tunnel::resolve(scope, &exits, &order, &is_group, max_connections).connections;
     connections.sort_by_key(|c| c.order);
-    let (mut elements, mut index) = (Vec::new(), Vec::new());
-    for (i, node) in scope.nodes.iter().enumerate() {
-        index.push(elements.len());
-        if is_group(i) {
-            continue;
-        }
+    let (mut elements, index) = (Vec::new(), indices(scope, pseudo));
+    for (_, node) in scope.nodes.iter().enumerate().filter(|(i, _)| !is_group(*i)) {
         elements.push(NestedElement {
             name: node.name.clone(),
+            anonymous: text(node.span) != Some(node.name.as_str()),
             kind: kind(classes, node.class),
             config: node.config.to_string(),
             landmark: node.landmark.clone(),

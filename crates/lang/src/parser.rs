@@ -4,6 +4,7 @@ use crate::classes::{ClassKind, Classes, TUNNEL};
 use crate::conf;
 use crate::diag::{Diagnostic, Landmark, Source, Span};
 use crate::graph::Requirement;
+use crate::marks::{RawMark, RawMention};
 use crate::scope::{ClassId, INPUT, Node, Scope};
 use crate::token::{Kind, Lexer, Token};
 use crate::{Limits, Options};
@@ -55,6 +56,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) work: usize,
     /// Ports that ranges have added.
     pub(crate) ranged: usize,
+    /// Mentions of classes and elements, if they are wanted.
+    pub(crate) marks: Option<Vec<RawMark>>,
+    /// Scopes that were opened.
+    opened: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -75,6 +80,8 @@ impl<'a> Parser<'a> {
             libraries: 0,
             work: 0,
             ranged: 0,
+            marks: None,
+            opened: 0,
         }
     }
 
@@ -204,6 +211,7 @@ impl<'a> Parser<'a> {
     /// The class that `name` must mean; reports an error if there is none.
     pub(crate) fn force_class(&mut self, name: &str, place: &Token) -> ClassId {
         if let Some(id) = self.classes.find_or_assume(name) {
+            self.mark(place.span, RawMention::Class(id));
             return id;
         }
         let mut diagnostic = Diagnostic::error(format!("unknown element class '{name}'"));
@@ -224,23 +232,28 @@ impl<'a> Parser<'a> {
     }
 
     fn elementclass(&mut self) {
-        let name = match self.next() {
-            token if token.is(Kind::Ident) => self.lexer.text(&token).to_owned(),
-            token => {
-                self.error_at(&token, "expected element type name");
-                self.lexer.unlex(token);
-                String::new()
-            }
-        };
+        let place = self.next();
+        let mut name = String::new();
+        if place.is(Kind::Ident) {
+            self.lexer.text(&place).clone_into(&mut name);
+        } else {
+            self.error_at(&place, "expected element type name");
+            self.lexer.unlex(place.clone());
+        }
         let token = self.next();
         match token.kind {
             Kind::Char('{') => {
-                self.compound(&name);
+                let id = self.compound(&name);
+                let span = if name.is_empty() { token.span } else { place.span };
+                self.mark(span, RawMention::ClassDeclaration(id));
             }
             Kind::Ident => {
                 let original = self.lexer.text(&token).to_owned();
                 let id = self.force_class(&original, &token);
                 self.classes.bind(&name, id);
+                if !name.is_empty() {
+                    self.mark(place.span, RawMention::ClassDeclaration(id));
+                }
             }
             _ => {
                 self.syntax_error(&token, "'{' or the name of an element class");
@@ -286,7 +299,10 @@ impl<'a> Parser<'a> {
     /// The class that `...` extends.
     fn extension(&mut self, name: &str, place: &Token) -> ClassId {
         match self.classes.find_or_assume(name) {
-            Some(id) if !name.is_empty() => id,
+            Some(id) if !name.is_empty() => {
+                self.mark(place.span, RawMention::Class(id));
+                id
+            }
             _ => {
                 self.error_at(place, format!("cannot extend unknown element class '{name}'"));
                 self.classes.define(name, ClassKind::Error)
@@ -310,6 +326,8 @@ impl<'a> Parser<'a> {
         let mark = self.classes.mark();
         let depth = self.scopes.len();
         let mut scope = Scope::new(name.to_owned(), landmark.clone(), span, depth);
+        self.opened += 1;
+        scope.number = self.opened;
         for pseudo in ["input", "output"] {
             scope.add(Node {
                 name: pseudo.to_owned(),

@@ -45,6 +45,8 @@ pub(crate) struct Scope {
     pub(crate) landmark: Landmark,
     pub(crate) span: Span,
     pub(crate) depth: usize,
+    /// Which scope of the text it is: 0 for the file.
+    pub(crate) number: usize,
     /// Formal parameters with their keywords, then definitions with their values.
     pub(crate) variables: Vec<(String, String)>,
     variable_index: HashMap<String, usize>,
@@ -74,6 +76,7 @@ impl Scope {
             landmark,
             span,
             depth,
+            number: 0,
             variables: Vec::new(),
             variable_index: HashMap::new(),
             keywords: HashMap::new(),

@@ -97,6 +97,11 @@ impl Lexer {
         }
     }
 
+    /// Where in the text the lexer is.
+    pub(crate) fn position(&self) -> u32 {
+        self.pos as u32
+    }
+
     /// The text of a token; variables without their dollar sign.
     pub(crate) fn text(&self, token: &Token) -> &str {
         let start = token.span.start as usize + usize::from(token.is(Kind::Variable));

@@ -14,7 +14,7 @@ fn everything(text: &str) {
     parsed.render_fancy(false);
     lang::flatten(&parsed.graph);
     lang::tool_text(&parsed.graph);
-    lang::print::html(text, &lang::nested(text, "f", &lang::Options::default()));
+    lang::print::html(text, &lang::nested(text, "f", &lang::Options::default()), &|_| None);
     lang::graph::dot(&parsed.graph);
     lang::graph::json(&parsed.graph);
     lang::graph::svg(&parsed.graph);
@@ -53,7 +53,7 @@ proptest! {
     #[test]
     fn html_keeps_the_text(text in soup()) {
         let nested = lang::nested(&text, "f", &lang::Options::default());
-        let html = lang::print::html(&text, &nested);
+        let html = lang::print::html(&text, &nested, &|_| None);
         let mut plain = String::new();
         for (i, piece) in html.split('<').enumerate() {
             plain.push_str(if i == 0 { piece } else { piece.split_once('>').unwrap().1 });

@@ -39,6 +39,7 @@ pub(super) enum Id {
     Gml,
     GraphMl,
     Template,
+    TemplateText,
     WriteTemplate,
     Flatten,
     Source,

@@ -4,7 +4,7 @@ use super::End;
 use super::line::{Line, Source};
 use crate::archive::{self, Member};
 use crate::console;
-use crate::input::{Parameter, Text};
+use crate::input::{Input, Parameter, Text};
 use crate::load::Reader;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
@@ -44,8 +44,25 @@ impl Reading {
 /// # Errors
 /// That it has errors.
 pub(super) fn load(line: &Line, source: Source, known: Option<&Classes>) -> Result<Loaded, End> {
+    let (text, archive) = read(source.input)?;
+    let (loaded, diagnostics) = parse(line, &source.params, known, text, archive);
     let mut reporter = Reporter::new(Style::Click, true);
-    let (text, archive) = source.input.read_with_archive().map_err(|message| {
+    if reporter.take(diagnostics) { Err(End::Failed) } else { Ok(loaded) }
+}
+
+/// Reads a configuration as far as it makes sense; tells only if there is none.
+///
+/// # Errors
+/// That there is none.
+pub(super) fn load_anyhow(line: &Line, source: Source) -> Result<Loaded, End> {
+    let (text, archive) = read(source.input)?;
+    Ok(parse(line, &source.params, None, text, archive).0)
+}
+
+/// A configuration's text, and what else is in its archive; tells if there is none.
+fn read(input: Input) -> Result<(Text, Vec<Member>), End> {
+    let mut reporter = Reporter::new(Style::Click, true);
+    let (text, archive) = input.read_with_archive().map_err(|message| {
         reporter.error(message);
         End::Failed
     })?;
@@ -53,17 +70,19 @@ pub(super) fn load(line: &Line, source: Source, known: Option<&Classes>) -> Resu
         let place = Landmark::new(text.name.clone(), 0);
         reporter.take(vec![Diagnostic::warning("empty configuration").at(place, lang::Span::default())]);
     }
-    let reader = Reader {
-        params: &source.params,
-        clickpath: &line.clickpath,
-        known,
-        keep_variables: false,
-        in_place: true,
-    };
+    Ok((text, archive))
+}
+
+/// What a text says, and what is wrong with it.
+fn parse(
+    line: &Line,
+    params: &[Parameter],
+    known: Option<&Classes>,
+    text: Text,
+    archive: Vec<Member>,
+) -> (Loaded, Vec<Diagnostic>) {
+    let reader = Reader { params, clickpath: &line.clickpath, known, keep_variables: false, in_place: true };
     let Parsed { graph: mut expanded, diagnostics, .. } = reader.parse(&text);
-    if reporter.take(diagnostics) {
-        return Err(End::Failed);
-    }
     expanded.defines.clear();
     let kept = Reader { keep_variables: true, ..reader }.parse(&text).graph;
     // It need not mean the same: a variable can stand for several arguments, or stand in quotes, where what a compound
@@ -71,7 +90,7 @@ pub(super) fn load(line: &Line, source: Source, known: Option<&Classes>) -> Resu
     let again = Text { text: lang::tool_text(&kept), ..text.clone() };
     let again = Reader { params: &[], ..reader }.parse(&again).graph;
     let graph = if again.same_as(&expanded) { kept } else { expanded.clone() };
-    Ok(Loaded { text, graph, expanded, archive })
+    (Loaded { text, graph, expanded, archive }, diagnostics)
 }
 
 /// Inputs and outputs of each element, push or pull; none as long as the classes are not known or do not fit.

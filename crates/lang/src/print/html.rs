@@ -1,10 +1,11 @@
 //! Program text as HTML.
 
 use super::pretty::{Role, pieces};
-use crate::nested::{Nested, NestedElement};
-use crate::token::Kind;
-use std::collections::HashMap;
-use std::fmt::Write;
+use crate::marks::{Mention, Place};
+use crate::nested::{Kind, Nested};
+use crate::token;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 /// Text that stands for itself in HTML and XML, in attributes, too.
 pub fn escape_markup(text: &str) -> String {
@@ -22,60 +23,234 @@ pub fn escape_markup(text: &str) -> String {
     out
 }
 
-/// Program text as HTML, with classes and anchors like those of Click's `click-pretty`: comments (`c-cmt`), keywords
-/// (`c-kw`), configuration strings (`c-cfg`), and declarations of elements (`c-ed`), each in an anchor `e-NAME` and with
-/// its declaration as title, and of classes (`c-cd`, `decl-NAME`). `nested` is what the text says; elements that are
-/// declared inside of compound elements have no anchor.
-pub fn html(source: &str, nested: &Nested) -> String {
-    let declared: HashMap<usize, &NestedElement> = (nested.body.elements.iter())
-        .filter(|element| element.span.source == 0)
-        .map(|element| (element.span.start as usize, element))
-        .collect();
-    let mut out = String::from("<pre>");
-    let mut end = 0;
-    let mut after_elementclass = false;
-    for piece in pieces(source) {
-        // Between pieces there are only blanks.
-        let start = end + source[end..].find(piece.text).unwrap_or(0);
-        out.push_str(&source[end..start]);
-        end = start + piece.text.len();
-        let text = escape_markup(piece.text);
-        let names_class = piece.role == Role::Token(Kind::Ident) && after_elementclass;
-        after_elementclass = piece.role == Role::Token(Kind::Elementclass);
-        if names_class {
-            let _ = write!(out, "<a name='decl-{text}'><span class='c-cd'>{text}</span></a>");
-            continue;
+/// The names of the anchors in a text as HTML, which number compound classes.
+pub struct Anchors(HashMap<usize, usize>);
+
+impl Anchors {
+    /// The anchors of a text.
+    pub fn new(nested: &Nested) -> Anchors {
+        let mut numbers = HashMap::new();
+        for mark in &nested.marks {
+            let class = match &mark.mention {
+                Mention::ClassDeclaration(Kind::Compound(class)) => *class,
+                Mention::ElementDeclaration(Place { class: Some(class), .. }, _) => *class,
+                _ => continue,
+            };
+            let next = numbers.len();
+            numbers.entry(class).or_insert(next);
         }
-        let class = match piece.role {
-            Role::LineComment | Role::BlockComment | Role::Directive => "c-cmt",
-            Role::Token(Kind::Elementclass | Kind::Require | Kind::Provide | Kind::Define) => "c-kw",
-            Role::Config => {
-                // The parentheses do not belong to the string.
-                let inner = text.strip_prefix('(').unwrap_or(&text);
-                let (inner, close) = inner.strip_suffix(')').map_or((inner, ""), |inner| (inner, ")"));
-                let _ = write!(out, "(<span class='c-cfg'>{inner}</span>{close}");
-                continue;
-            }
-            Role::Token(_) => match declared.get(&start) {
-                Some(element) => {
-                    let (name, class) = (&element.name, nested.class_name(&element.kind));
-                    let _ = write!(
-                        out,
-                        "<a name='e-{0}'><span class='c-ed' title='{0} :: {1}'>{text}</span></a>",
-                        escape_markup(name),
-                        escape_markup(class)
-                    );
-                    continue;
-                }
-                None => {
-                    out.push_str(&text);
-                    continue;
-                }
-            },
-        };
-        let _ = write!(out, "<span class='{class}'>{text}</span>");
+        Anchors(numbers)
     }
-    out.push_str(&source[end..]);
-    out.push_str("</pre>\n");
-    out
+
+    /// The anchor of a compound class's declaration.
+    pub fn class(&self, class: usize) -> String {
+        format!("decl{}", self.0.get(&class).copied().unwrap_or(0))
+    }
+
+    /// The anchor of the declaration of an element that stands outside of compound classes.
+    pub fn element(name: &str) -> String {
+        format!("e-{name}")
+    }
+
+    fn inner_element(&self, class: usize, name: &str) -> String {
+        format!("e{}-{name}", self.0.get(&class).copied().unwrap_or(0))
+    }
+}
+
+/// Program text as HTML, as Click's `click-pretty` makes it: in elements `span` of class `c-cmt` comments, `c-kw` keywords,
+/// `c-cfg` configuration strings, `c-ed` declarations of elements, `c-cd` of compound classes and `c-err` errors, which their
+/// title explains. Declarations have [anchors](Anchors), names of elements their declaration as title; names of compound
+/// classes lead to their declarations, and those of others to where `link` says. `nested` is what the text says.
+pub fn html(source: &str, nested: &Nested, link: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut items = Items { nested, link, anchors: Anchors::new(nested), all: Vec::new() };
+    items.add_pieces(source);
+    items.add_marks(source.len());
+    items.add_errors(source);
+    let mut all = items.all;
+    all.retain(|item| item.start < item.end && item.end <= source.len());
+    // What begins at the same place, and is longer, is around the other.
+    all.sort_by_key(|item| (item.start, Reverse(item.end)));
+    merge_anchors(&mut all);
+    write(source, &all)
+}
+
+/// A range of the text, and what stands at its ends.
+struct Item {
+    start: usize,
+    end: usize,
+    open: String,
+    close: &'static str,
+}
+
+/// Collects items.
+struct Items<'a> {
+    nested: &'a Nested,
+    link: &'a dyn Fn(&str) -> Option<String>,
+    anchors: Anchors,
+    all: Vec<Item>,
+}
+
+impl Items<'_> {
+    fn add(&mut self, start: usize, end: usize, open: String, close: &'static str) {
+        self.all.push(Item { start, end, open, close });
+    }
+
+    fn add_span(&mut self, start: usize, end: usize, class: &str) {
+        self.add(start, end, format!("<span class='{class}'>"), "</span>");
+    }
+
+    /// Comments, keywords and configuration strings.
+    fn add_pieces(&mut self, source: &str) {
+        use token::Kind::{Define, Elementclass, Provide, Require};
+        let mut end = 0;
+        for piece in pieces(source) {
+            // Between pieces there are only blanks.
+            let start = end + source[end..].find(piece.text).unwrap_or(0);
+            end = start + piece.text.len();
+            match piece.role {
+                Role::LineComment | Role::BlockComment | Role::Directive => {
+                    self.add_span(start, end, "c-cmt");
+                }
+                Role::Token(Elementclass | Require | Provide | Define) => self.add_span(start, end, "c-kw"),
+                Role::Config => {
+                    // The parentheses do not belong to the string.
+                    let close = usize::from(piece.text.ends_with(')'));
+                    self.add_span(start + 1, end - close, "c-cfg");
+                }
+                Role::Token(_) => {}
+            }
+        }
+    }
+
+    /// Declarations and mentions of classes and elements.
+    fn add_marks(&mut self, len: usize) {
+        let nested = self.nested;
+        let mut declared = HashSet::new();
+        for mark in nested.marks.iter().filter(|mark| mark.span.source == 0) {
+            let (start, end) = (mark.span.start as usize, mark.span.end as usize);
+            match &mark.mention {
+                Mention::ClassDeclaration(kind) => {
+                    let name = nested.class_name(kind);
+                    // A further name of the class is no anchor.
+                    if let Kind::Compound(class) = kind
+                        && declared.insert(*class)
+                    {
+                        let anchor = self.anchors.class(*class);
+                        self.add(start, end, format!("<a name='{anchor}'>"), "</a>");
+                    }
+                    if !name.is_empty() {
+                        self.add_span(start, end, "c-cd");
+                    }
+                }
+                Mention::Class(kind) => {
+                    let to = match kind {
+                        Kind::Compound(class) => Some(format!("#{}", self.anchors.class(*class))),
+                        Kind::Primitive(name) => (self.link)(name),
+                        Kind::Pseudo => None,
+                    };
+                    if let Some(to) = to {
+                        self.add(start, end, format!("<a href='{}'>", escape_markup(&to)), "</a>");
+                    }
+                }
+                Mention::ElementDeclaration(place, last) => {
+                    let name = escape_markup(&self.element(*place).name);
+                    let anchor = match place.class {
+                        Some(class) => self.anchors.inner_element(class, &name),
+                        None => Anchors::element(&name),
+                    };
+                    self.add(start, end, format!("<a name='{anchor}'>"), "</a>");
+                    // Its parenthesis may be missing.
+                    let last = (*last as usize).min(len);
+                    self.add_span(start, last, "c-ed");
+                    self.add_title(start, last, *place);
+                }
+                Mention::Element(place) => self.add_title(start, end, *place),
+            }
+        }
+    }
+
+    fn element(&self, place: Place) -> &crate::NestedElement {
+        let body = match place.class {
+            Some(class) => &self.nested.classes[class].body,
+            None => &self.nested.body,
+        };
+        &body.elements[place.element]
+    }
+
+    /// The declaration of an element as title.
+    fn add_title(&mut self, start: usize, end: usize, place: Place) {
+        let element = self.element(place);
+        let class = self.nested.class_name(&element.kind);
+        let title = escape_markup(&format!("{} :: {class}", element.name));
+        self.add(start, end, format!("<span title='{title}'>"), "</span>");
+    }
+
+    fn add_errors(&mut self, source: &str) {
+        for error in self.nested.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()) {
+            let Some(span) = error.span.filter(|span| span.source == 0) else { continue };
+            let (mut start, mut end) = (span.start as usize, span.end as usize);
+            if start == end {
+                // What is missing at the end is marked where the text ends.
+                end = source[..start].trim_end().len();
+                start = source[..end].char_indices().next_back().map_or(0, |(at, _)| at);
+            }
+            let title = escape_markup(&error.message);
+            self.add(start, end, format!("<span class='c-err' title='{title}'>"), "</span>");
+        }
+    }
+}
+
+/// Makes one of a link and an anchor of the same range, since they cannot stand inside of each other.
+fn merge_anchors(items: &mut Vec<Item>) {
+    items.dedup_by(|next, item| {
+        let same = (next.start, next.end) == (item.start, item.end);
+        let attributes = next.open.strip_prefix("<a ").filter(|_| same && item.open.starts_with("<a href"));
+        match attributes {
+            Some(attributes) => {
+                item.open.truncate(item.open.len() - 1);
+                item.open.push(' ');
+                item.open.push_str(attributes);
+                true
+            }
+            None => same && next.open == item.open,
+        }
+    });
+}
+
+/// The text with its items, which begin anew on each line.
+fn write(source: &str, items: &[Item]) -> String {
+    let mut out = String::from("<pre>");
+    let mut items = items.iter().peekable();
+    let mut open: Vec<&Item> = Vec::new();
+    for (at, c) in source.char_indices() {
+        close(&mut out, &mut open, |item| item.end <= at);
+        while let Some(item) = items.next_if(|item| item.start <= at) {
+            out.push_str(&item.open);
+            open.push(item);
+        }
+        let breaks = c == '\n' || c == '\r' && !source[at + 1..].starts_with('\n');
+        match c {
+            _ if breaks => {
+                open.iter().rev().for_each(|item| out.push_str(item.close));
+                out.push(c);
+                open.retain(|item| item.end > at + 1);
+                open.iter().for_each(|item| out.push_str(&item.open));
+            }
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            c => out.push(c),
+        }
+    }
+    close(&mut out, &mut open, |_| true);
+    out + "</pre>\n"
+}
+
+/// Closes items; those that were opened behind one and go on beyond it are closed and opened again.
+fn close(out: &mut String, open: &mut Vec<&Item>, ends: impl Fn(&Item) -> bool) {
+    let Some(first) = open.iter().position(|item| ends(item)) else { return };
+    open[first..].iter().rev().for_each(|item| out.push_str(item.close));
+    let rest: Vec<&Item> = open.drain(first..).filter(|item| !ends(item)).collect();
+    rest.iter().for_each(|item| out.push_str(&item.open));
+    open.extend(rest);
 }

@@ -4,29 +4,31 @@ use super::super::nest::Nest;
 use lang::{NestedElement, print::escape_markup};
 use std::fmt::Write;
 
+/// What stands for an element.
+type Label<'a> = &'a dyn Fn(usize) -> String;
+
 /// As Graphviz reads it: a record for each element, with its ports.
-pub(super) fn dot(nest: &Nest) -> String {
+pub(super) fn dot(nest: &Nest, label: Label<'_>) -> String {
     let mut out = String::from(
         "digraph clickrouter {\n  node [shape=record,height=.1]\n  \
          edge [arrowhead=normal,arrowtail=none,tailclip=false]\n",
     );
     let body = &nest.nested.body;
-    for element in &body.elements {
+    for (id, element) in body.elements.iter().enumerate() {
         let side = |letter: char, count: u32| {
             (0..count).map(|port| format!("<{letter}{port}>")).collect::<Vec<_>>().join("|")
         };
-        let (inputs, class) = (side('i', element.ports[0]), nest.nested.class_name(&element.kind));
+        let (inputs, text) = (side('i', element.ports[0]), label(id));
         let mut parts = Vec::new();
         if !inputs.is_empty() {
             parts.push(format!("{{{inputs}}}"));
         }
-        parts.push(class.to_owned());
+        parts.push(text.clone());
         if element.ports[1] > 0 {
             parts.push(format!("{{{}}}", side('o', element.ports[1])));
         }
-        let label =
-            if element.ports == [0, 0] { class.to_owned() } else { format!("{{{}}}", parts.join("|")) };
-        let _ = writeln!(out, "  \"{}\" [label=\"{label}\"];", element.name);
+        let record = if element.ports == [0, 0] { text } else { format!("{{{}}}", parts.join("|")) };
+        let _ = writeln!(out, "  \"{}\" [label=\"{record}\"];", element.name);
     }
     for c in &body.connections {
         let name = |end: lang::Port| &body.elements[end.element].name;
@@ -37,11 +39,11 @@ pub(super) fn dot(nest: &Nest) -> String {
 }
 
 /// As GML: nodes with labels, and edges with the places on the nodes' sides where their ports are.
-pub(super) fn gml(nest: &Nest) -> String {
+pub(super) fn gml(nest: &Nest, label: Label<'_>) -> String {
     let body = &nest.nested.body;
     let mut out = String::from("Creator \"click-pretty\"\ngraph\n[ hierarchic 1\n  directed 1\n");
-    for (id, element) in body.elements.iter().enumerate() {
-        let _ = writeln!(out, "  node\n  [ id {id}\n    label \"{}\"\n  ]", element.name);
+    for id in 0..body.elements.len() {
+        let _ = writeln!(out, "  node\n  [ id {id}\n    label \"{}\"\n  ]", label(id));
     }
     for c in &body.connections {
         let (from, to) = (c.from, c.to);
@@ -76,7 +78,7 @@ xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns http://graphml.graphd
 ";
 
 /// As GraphML: names, classes, and processing of ports.
-pub(super) fn graphml(nest: &Nest) -> String {
+pub(super) fn graphml(nest: &Nest, label: Label<'_>) -> String {
     let mut out = GRAPHML.to_owned();
     let body = &nest.nested.body;
     for (id, element) in body.elements.iter().enumerate() {
@@ -86,7 +88,7 @@ pub(super) fn graphml(nest: &Nest) -> String {
             "  <node id=\"n{id}\" parse.indegree=\"{inputs}\" parse.outdegree=\"{outputs}\">\n    \
              <data key=\"kn\">{}</data> <data key=\"kc\">{}</data>",
             escape_markup(name),
-            escape_markup(nest.nested.class_name(&element.kind))
+            label(id)
         );
         for (side, letter, count) in [(0, 'i', *inputs), (1, 'o', *outputs)] {
             for port in 0..count {

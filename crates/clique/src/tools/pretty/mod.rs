@@ -5,11 +5,14 @@ mod tag;
 mod template;
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
-use super::load::{Reading, load, write_text};
+use super::load::{Reading, load_anyhow, write_text};
 use super::nest::Nest;
 use super::{End, Tool};
 use crate::clp::{Item, Spec, Takes};
 use crate::input::Input;
+use crate::report::{Reporter, Style};
+use lang::Diagnostic;
+use lang::print::Anchors;
 use router::Classes;
 use std::collections::HashMap;
 use template::Page;
@@ -22,7 +25,9 @@ Prints a configuration as a page of HTML: its text, an index of its elements, an
 what each of their ports is connected to. A template says what the page looks like;
 '--write-template' shows that which is used unless another one is given.
 ",
-    help: "  -t, --template FILE           Use the template in FILE.
+    help: "  -t, --template FILE           Use the template in FILE; for graphs, as what stands
+                                in the place of each element.
+  -T, --template-text TEXT      Use TEXT itself as the template.
   -d, --define NAME=TEXT        Put TEXT in the place of the tag '<~NAME>'.
       --write-template          Print the template.
       --dot                     Print the graph in the language of Graphviz.
@@ -30,7 +35,7 @@ what each of their ports is connected to. A template says what the page looks li
   -u, --class-docs URL          Link classes to URL, with their name for '%s'.
 ",
     options: &[
-        Spec::new("bsdmodule", Some('b'), Id::Ignored, Takes::Nothing),
+        Spec::new("bsdmodule", Some('b'), Id::Bsd, Takes::Nothing),
         CLICKPATH,
         Spec::new("class-docs", Some('u'), Id::ClassDocs, Takes::Text),
         Spec::new("define", Some('d'), Id::Define, Takes::Text),
@@ -40,12 +45,13 @@ what each of their ports is connected to. A template says what the page looks li
         Spec::new("gml", None, Id::Gml, Takes::Nothing),
         Spec::new("graphml", None, Id::GraphMl, Takes::Nothing),
         HELP,
-        Spec::new("kernel", Some('k'), Id::Ignored, Takes::Nothing),
-        Spec::new("linuxmodule", Some('l'), Id::Ignored, Takes::Nothing),
+        Spec::new("kernel", Some('k'), Id::Linux, Takes::Nothing),
+        Spec::new("linuxmodule", Some('l'), Id::Linux, Takes::Nothing),
         OUTPUT,
         Spec::new("package-docs", None, Id::PackageDocs, Takes::Text),
-        Spec::new("template", Some('t'), Id::Template, Takes::Text),
-        Spec::new("userlevel", None, Id::Ignored, Takes::Nothing),
+        Spec::new("template", Some('t'), Id::Template, Takes::Text).preferred(),
+        Spec::new("template-text", Some('T'), Id::TemplateText, Takes::Text),
+        Spec::new("userlevel", None, Id::Userlevel, Takes::Nothing),
         VERSION,
         Spec::new("write-template", None, Id::WriteTemplate, Takes::Nothing),
     ],
@@ -55,34 +61,41 @@ what each of their ports is connected to. A template says what the page looks li
 /// The template that is used unless another one is given.
 const DEFAULT: &str = include_str!("default.html");
 
+/// What graphs say of an element unless another template is given.
+const GRAPH: &str = r#"<~if test="<~anonymous>" then="<~type>" else="<~name> :: <~type>">"#;
+
 fn run(line: &Line, known: &Classes) -> Result<(), End> {
     let action = action(line)?;
-    let template = template(line)?;
+    let graph = matches!(action, Some(Id::Dot | Id::Gml | Id::GraphMl));
+    let template = template(line)?.unwrap_or_else(|| if graph { GRAPH } else { DEFAULT }.to_owned());
     if action == Some(Id::WriteTemplate) {
         return write_text(line, template);
     }
     let source = line.source()?;
     let reading = Reading::new(line, &source);
-    let loaded = load(line, source, None)?;
+    let loaded = load_anyhow(line, source)?;
     let nest = Nest::new(&reading, &loaded, known);
-    write_text(
-        line,
-        match action {
-            Some(Id::Dot) => graphs::dot(&nest),
-            Some(Id::Gml) => graphs::gml(&nest),
-            Some(Id::GraphMl) => graphs::graphml(&nest),
-            _ => {
-                let page = Page {
-                    nest: &nest,
-                    config: lang::print::html(&loaded.text.text, &nest.nested),
-                    documentation: values(line, Id::ClassDocs).last().cloned().unwrap_or_default(),
-                    definitions: definitions(line),
-                    codes: &|class| known.get(class).map(|class| (class.processing, class.flow)),
-                };
-                page.fill(&template)
-            }
-        },
-    )
+    // What is wrong with the text is marked in it; what is wrong with its ports is said.
+    let legible = !nest.nested.diagnostics.iter().any(Diagnostic::is_error);
+    let wrong =
+        legible && Reporter::new(Style::Click, true).take(router::check_wiring(&loaded.expanded, known));
+    let page = Page {
+        nest: &nest,
+        text: &loaded.text.text,
+        anchors: Anchors::new(&nest.nested),
+        documentation: values(line, Id::ClassDocs).last().cloned().unwrap_or_default(),
+        definitions: definitions(line),
+        codes: &|class| known.get(class).map(|class| (class.processing, class.flow)),
+    };
+    let label = |element: usize| page.label(&template, element);
+    let text = match action {
+        Some(Id::Dot) => graphs::dot(&nest, &label),
+        Some(Id::Gml) => graphs::gml(&nest, &label),
+        Some(Id::GraphMl) => graphs::graphml(&nest, &label),
+        _ => page.fill(&template),
+    };
+    write_text(line, text)?;
+    if wrong { Err(End::Failed) } else { Ok(()) }
 }
 
 /// What is to be printed instead of a page.
@@ -90,6 +103,11 @@ fn action(line: &Line) -> Result<Option<Id>, End> {
     const ACTIONS: [Id; 4] = [Id::WriteTemplate, Id::Dot, Id::Gml, Id::GraphMl];
     if values(line, Id::PackageDocs).iter().any(|value| !value.contains('=')) {
         return Err(End::Usage("'--package-docs' option must contain an equals sign".to_owned()));
+    }
+    let drivers = [Id::Bsd, Id::Linux, Id::Userlevel];
+    let is_driver = |item: &&Item<Id>| matches!(item, Item::Option { id, .. } if drivers.contains(id));
+    if line.items.iter().filter(is_driver).count() > 1 {
+        return Err(End::Usage("driver specified twice".to_owned()));
     }
     let mut actions = line.items.iter().filter_map(|item| match item {
         Item::Option { id, .. } if ACTIONS.contains(id) => Some(*id),
@@ -111,10 +129,16 @@ fn values(line: &Line, wanted: Id) -> Vec<String> {
     line.items.iter().filter_map(value).collect()
 }
 
-/// The text of the template.
-fn template(line: &Line) -> Result<String, End> {
-    let Some(file) = values(line, Id::Template).pop() else { return Ok(DEFAULT.to_owned()) };
-    Input::named(file).read().map(|text| text.text).map_err(|message| {
+/// The text of the template, the last one that is given.
+fn template(line: &Line) -> Result<Option<String>, End> {
+    let given = line.items.iter().rev().find_map(|item| match item {
+        Item::Option { id, value, .. } if [Id::Template, Id::TemplateText].contains(id) => {
+            Some((*id, value.clone().unwrap_or_default()))
+        }
+        _ => None,
+    });
+    let Some((Id::Template, file)) = given else { return Ok(given.map(|(_, text)| text)) };
+    Input::named(file).read().map(|text| Some(text.text)).map_err(|message| {
         line.say(&message);
         End::Failed
     })

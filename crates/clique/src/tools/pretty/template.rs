@@ -2,7 +2,8 @@
 
 use super::super::nest::Nest;
 use super::tag::{Attributes, Tag, cut, unescape};
-use lang::{Kind, NestedElement, Port, print::escape_markup};
+use lang::print::{Anchors, escape_markup, html};
+use lang::{Kind, NestedElement, Port};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
@@ -12,8 +13,9 @@ const DEPTH_MAX: usize = 50;
 /// What templates are about.
 pub(super) struct Page<'a> {
     pub(super) nest: &'a Nest,
-    /// The text of the configuration as HTML.
-    pub(super) config: String,
+    /// The text of the configuration.
+    pub(super) text: &'a str,
+    pub(super) anchors: Anchors,
     /// Where classes are documented, with `%s` for the class's name.
     pub(super) documentation: String,
     /// Tags that the command line defines.
@@ -37,7 +39,7 @@ impl Page<'_> {
             out.push_str(text);
             let Some((tag, behind)) = found else { return };
             match tag.name.as_str() {
-                "config" => out.push_str(&self.config),
+                "config" => out.push_str(&self.config()),
                 "elements" => Elements::new(self, &tag.attributes).run(out),
                 name => {
                     if let Some(text) = self.definitions.get(name).filter(|_| depth < DEPTH_MAX) {
@@ -49,19 +51,34 @@ impl Page<'_> {
         }
     }
 
+    /// The text of the configuration as HTML.
+    fn config(&self) -> String {
+        html(self.text, &self.nest.nested, &|class| self.documented(class))
+    }
+
+    /// What a template gives for an element.
+    pub(super) fn label(&self, template: &str, element: usize) -> String {
+        let attributes = Attributes::new();
+        let mut elements = Elements::new(self, &attributes);
+        elements.fill(template, Subject { element, is_class: false, port: None });
+        elements.out
+    }
+
+    /// Where a class that the text does not define is documented.
+    fn documented(&self, class: &str) -> Option<String> {
+        (!self.documentation.is_empty()).then(|| self.documentation.replace("%s", class))
+    }
+
     fn elements(&self) -> &[NestedElement] {
         &self.nest.nested.body.elements
     }
 
     /// Where a class is documented: in the text, if it is compound.
     fn class_link(&self, kind: &Kind) -> Option<String> {
-        let name = self.nest.nested.class_name(kind);
         match kind {
-            Kind::Compound(_) if !name.is_empty() => Some(format!("#decl-{name}")),
-            Kind::Primitive(_) if !self.documentation.is_empty() => {
-                Some(self.documentation.replace("%s", name))
-            }
-            _ => None,
+            Kind::Compound(class) => Some(format!("#{}", self.anchors.class(*class))),
+            Kind::Primitive(name) => self.documented(name),
+            Kind::Pseudo => None,
         }
     }
 }
@@ -211,10 +228,11 @@ impl<'a> Elements<'a> {
                 let to = match link.as_str() {
                     "" => None,
                     kind if kind == "type" || is_class => self.page.class_link(&element.kind),
-                    _ => Some(format!("#e-{}", element.name)),
+                    _ => Some(format!("#{}", Anchors::element(&element.name))),
                 };
                 self.link(to, self.name(subject));
             }
+            ("anonymous", ..) => self.put(if element.anonymous { "yes" } else { "" }),
             ("type", ..) => {
                 let to = if link.is_empty() { None } else { self.page.class_link(&element.kind) };
                 self.link(to, self.page.nest.nested.class_name(&element.kind));
@@ -232,7 +250,8 @@ impl<'a> Elements<'a> {
             ("configlink", false, _) => {
                 let text = self.either(tag, "text", "configlink");
                 if !text.is_empty() {
-                    self.fill(&format!("<a href='#e-{}'>{text}</a>", escape_markup(&element.name)), subject);
+                    let anchor = escape_markup(&Anchors::element(&element.name));
+                    self.fill(&format!("<a href='#{anchor}'>{text}</a>"), subject);
                     return tag.get("sep").to_owned();
                 }
             }
