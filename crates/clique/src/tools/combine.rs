@@ -122,6 +122,9 @@ impl Routers {
     }
 
     fn read(&mut self, line: &Line, name: Option<String>, input: Input) -> Result<(), End> {
+        if let (Some(next), Some(name)) = (&self.next_name, &name) {
+            console::complain(&format!("warning: router name specified twice ('{next}' and '{name}')\n"));
+        }
         let name = self.next_name.take().or(name).unwrap_or_else(|| (self.components.len() + 1).to_string());
         let is_part = |part: &str| {
             !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_@".contains(&b))

@@ -111,6 +111,16 @@ impl Line {
         })
     }
 
+    /// Checks that options name one driver at most.
+    pub(super) fn one_driver(&self) -> Result<(), End> {
+        const DRIVERS: [Id; 3] = [Id::Bsd, Id::Linux, Id::Userlevel];
+        let is_driver = |item: &&Item<Id>| matches!(item, Item::Option { id, .. } if DRIVERS.contains(id));
+        match self.items.iter().filter(is_driver).count() {
+            0 | 1 => Ok(()),
+            _ => Err(End::Usage("driver specified twice".to_owned())),
+        }
+    }
+
     /// The one configuration that the command line names; standard input if it names none.
     pub(super) fn source(&self) -> Result<Source, End> {
         let mut input = None;

@@ -33,6 +33,7 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn run(line: &Line, known: &Classes) -> Result<(), End> {
+    line.one_driver()?;
     let source = line.source()?;
     let reading = Reading::new(line, &source);
     let mut loaded = load(line, source, None)?;

@@ -65,6 +65,7 @@ const DEFAULT: &str = include_str!("default.html");
 const GRAPH: &str = r#"<~if test="<~anonymous>" then="<~type>" else="<~name> :: <~type>">"#;
 
 fn run(line: &Line, known: &Classes) -> Result<(), End> {
+    line.one_driver()?;
     let action = action(line)?;
     let graph = matches!(action, Some(Id::Dot | Id::Gml | Id::GraphMl));
     let template = template(line)?.unwrap_or_else(|| if graph { GRAPH } else { DEFAULT }.to_owned());
@@ -103,11 +104,6 @@ fn action(line: &Line) -> Result<Option<Id>, End> {
     const ACTIONS: [Id; 4] = [Id::WriteTemplate, Id::Dot, Id::Gml, Id::GraphMl];
     if values(line, Id::PackageDocs).iter().any(|value| !value.contains('=')) {
         return Err(End::Usage("'--package-docs' option must contain an equals sign".to_owned()));
-    }
-    let drivers = [Id::Bsd, Id::Linux, Id::Userlevel];
-    let is_driver = |item: &&Item<Id>| matches!(item, Item::Option { id, .. } if drivers.contains(id));
-    if line.items.iter().filter(is_driver).count() > 1 {
-        return Err(End::Usage("driver specified twice".to_owned()));
     }
     let mut actions = line.items.iter().filter_map(|item| match item {
         Item::Option { id, .. } if ACTIONS.contains(id) => Some(*id),

@@ -83,6 +83,8 @@ fn combine_and_uncombine() {
          click-combine:   expected FromDevice or PollDevice, got ToDevice\n\
          click-combine: router 'A' element 't' used as both source and destination",
     );
+    let named_twice = combine(&["-n", "X", "A=a.click", "-o", "x"]);
+    assert!(named_twice.contains("\nwarning: router name specified twice ('X' and 'A')\n"), "{named_twice}");
     fails(uncombine(&["ab"]), "click-uncombine: no component specified");
     fails(uncombine(&["ab", "C"]), "ab: no 'C' component");
     fails(uncombine(&["a.click", "A"]), "a.click: not created by 'click-combine' (no 'componentmap')");

@@ -57,7 +57,9 @@ fn reverse() {
     };
     let config = "require(package clickdv_1, package other); Idle@@a :: Idle@@a@@b -> Discard";
     let made = [("config", config), ("clickdv_1.cc", "x"), ("devirtualize_info", "Idle@@a@@b\tIdle\n")];
-    check(run(&made[..], &["click-devirtualize", "-r"]), expect![[r#"
+    check(
+        run(&made[..], &["click-devirtualize", "-r"]),
+        expect![[r#"
         exit status: 0
         --- output
         require(package "other");
@@ -68,11 +70,14 @@ fn reverse() {
         Discard@2 :: Discard;
         # 8 ""
         Idle@@a -> Discard@2;
-    "#]]);
+    "#]],
+    );
     let config = "require(package clickfc_1); Idle -> c :: FastClassifier@@c -> Discard";
     let info = "FastClassifier@@c\tClassifier\t\"12/0800, -\"\n";
     let made = [("config", config), ("clickfc_1.uo", "x"), ("fastclassifier_info", info), ("keep", "k")];
-    check(run(&made[..], &["click-fastclassifier", "-rkc"]), expect![[r#"
+    check(
+        run(&made[..], &["click-fastclassifier", "-rkc"]),
+        expect![[r#"
         exit status: 0
         --- output
         !<arch>
@@ -89,7 +94,8 @@ fn reverse() {
 
         #1/4            0           0     0     600     5         `
         keepk
-    "#]]);
+    "#]],
+    );
     let unmade = run(
         &[("config", "Idle -> Classifier(-) -> Classifier(-) -> Discard")],
         &["click-fastclassifier", "-r"],

@@ -73,7 +73,9 @@ fn pretty() {
 fn errors() {
     let config =
         "// One\nelementclass X { $a | input -> Y $b -> output\n}\nX(1) -> a :: Idle\n -> [x] a\n -> \"";
-    check(clique(&["click-pretty", "-T", "<~config>", "-e", config]), expect![[r#"
+    check(
+        clique(&["click-pretty", "-T", "<~config>", "-e", config]),
+        expect![[r#"
         exit status: 0
         --- output
         <pre><span class='c-cmt'>// One</span>
@@ -82,21 +84,28 @@ fn errors() {
         <span class='c-ed'><span title='X@1 :: X'><a href='#decl0' name='e-X@1'>X</a>(<span class='c-cfg'>1</span>)</span></span> -&gt; <a name='e-a'><span class='c-ed'><span title='a :: Idle'>a</span></span></a> :: Idle
          -&gt; [<span class='c-err' title='syntax error: port number should be integer'>x</span>] <span title='a :: Idle'>a</span>
          -&gt; <span class='c-err' title='syntax error near &#39;\&quot;&#39;'>"</span></pre>
-    "#]]);
-    check(clique(&["click-pretty", "-T", "<~config>", "-e", "Idle -> (\n-> Null\n"]), expect![[r#"
+    "#]],
+    );
+    check(
+        clique(&["click-pretty", "-T", "<~config>", "-e", "Idle -> (\n-> Null\n"]),
+        expect![[r#"
         exit status: 0
         --- output
         <pre><a name='e-Idle@1'><span class='c-ed'><span title='Idle@1 :: Idle'>Idle</span></span></a> -&gt; (
         -&gt; <a name='e-Null@5'><span class='c-ed'><span title='Null@5 :: Null'>Nul<span class='c-err' title='expected &#39;)&#39;'>l</span></span></span></a>
         </pre>
-    "#]]);
-    check(clique(&["click-pretty", "-T", "<~config>", "-e", "q :: Queue -> Discard"]), expect![[r#"
+    "#]],
+    );
+    check(
+        clique(&["click-pretty", "-T", "<~config>", "-e", "q :: Queue -> Discard"]),
+        expect![[r#"
         exit status: 1
         --- output
         <pre><a name='e-q'><span class='c-ed'><span title='q :: Queue'>q</span></span></a> :: Queue -&gt; <a name='e-Discard@2'><span class='c-ed'><span title='Discard@2 :: Discard'>Discard</span></span></a></pre>
         --- messages
         config:1: too few inputs for 'q', 1 required
-    "#]]);
+    "#]],
+    );
 }
 
 /// Names lead to what they mean: in compound elements, of classes that mean others, without names.

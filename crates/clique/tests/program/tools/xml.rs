@@ -1,6 +1,6 @@
 //! `click2xml`.
 
-use super::{SMALL, check};
+use super::{SMALL, check, misused};
 use crate::clique;
 use expect_test::expect;
 
@@ -126,6 +126,7 @@ fn compound_elements() {
 /// Without compound elements, connections have the order in which Click's tools keep them, and variables stay.
 #[test]
 fn flat() {
+    misused(&["click2xml", "--userlevel", "-b"], "driver specified twice");
     let config = "define($N 3) s :: Idle -> x :: { -> p :: Strip($N) -> } -> d :: Discard; w :: Idle -> d";
     check(
         clique(&["click2xml", "-F", "-e", config]),
