@@ -36,3 +36,10 @@ Script(stop);
 //? r.table
 //= 2.0.0.0/8		-		1
 //= 3.1.0.0/16		-		1
+//! swap
+// A route to an output that is gone is lost, unless there is another one in its place.
+Idle -> r :: RadixIPLookup(2.0.0.0/8 0) -> Discard;
+Script(stop);
+//= r: 1 routes lost (their output is gone)
+//? r.table
+//= 2.0.0.0/8		-		0

@@ -11,7 +11,7 @@
 //!
 //! When the configuration is replaced while the router runs, routes that came since it was read, or have changed since (by handlers, from
 //! FPMServer or KernelRoutes), move to the table of the same name, if its configuration has none for the prefix; those
-//! of the old configuration go with it.
+//! of the old configuration go with it. A message says how many are lost because their output is gone.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: one shared table.
 //!

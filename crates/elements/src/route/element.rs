@@ -254,6 +254,15 @@ impl<F: Family> Guide<F> {
     }
 }
 
+/// Says in the log how many routes lead to outputs that are gone, unless the new configuration has others in their places.
+fn tell_lost<F: Family>(cx: &Cx<'_>, lost: &[Route<F>], mine: &[Route<F>]) {
+    let replaced: HashSet<_> = mine.iter().map(|route| route.prefix).collect();
+    let lost = lost.iter().filter(|route| !replaced.contains(&route.prefix)).count();
+    if lost > 0 {
+        cx.log(&format!("{}: {lost} routes lost (their output is gone)", cx.name()));
+    }
+}
+
 impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     #[inline]
     fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
@@ -324,7 +333,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
 
     /// Routes that came while the old router ran are taken over, unless the new configuration has one for the prefix. Those of the old
     /// configuration are not: whoever deletes a route from the file wants it gone.
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         let Kept { table, sticky } = *state
             .downcast::<Kept<F, T>>()
             .map_err(|state| ("its routes are of another family".into(), state as Box<dyn Any + Send>))?;
@@ -335,8 +344,12 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         let mine = self.table.routes();
         let exists =
             |route: &Route<F>| route.to.hops().iter().all(|(hop, _)| (hop.port as usize) < self.outputs);
-        let routes = old.learned().into_iter().filter(exists);
-        self.table.set_all(routes.chain(mine)).map_err(|refusal| {
+        let (routes, lost): (Vec<_>, Vec<_>) = old.learned().into_iter().partition(exists);
+        // The table is everybody's: one worker tells of it.
+        if cx.worker() == 0 {
+            tell_lost(cx, &lost, &mine);
+        }
+        self.table.set_all(routes.into_iter().chain(mine)).map_err(|refusal| {
             let sticky = self.guide.give();
             (explain(refusal).into(), Box::new(Kept { table: Some(old), sticky }) as Box<dyn Any + Send>)
         })
