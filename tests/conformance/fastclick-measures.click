@@ -13,7 +13,7 @@ InfiniteSource(DATA \<0000000000000000 0000000000000001>, LIMIT 2) -> f :: Recor
 Script(wait 1, print $(d.average 3) $(d.perc 50 4), print $(d.dump_list 2), stop);
 //= o :: CheckNumberPacket: 1 out of scope (count is 1) !
 //= U:    9 | 78000000 00000000 02
-//= 2000 -1
+//= 2000 0
 //= 2000
 //= 2000
 //? n.count
@@ -41,8 +41,10 @@ Script(wait 1, print $(d.average 3) $(d.perc 50 4), print $(d.dump_list 2), stop
 //= 4
 //? s.missed
 //= 1
-//? e.index
+//? e.count
 //= 1
+//? e.index
+//= 0
 //? unknown.count
 //= 1
 //? other.count
@@ -53,3 +55,22 @@ Script(wait 1, print $(d.average 3) $(d.perc 50 4), print $(d.dump_list 2), stop
 //= 500000000
 //? g.drop_reasons
 //= 1	no recorded timestamp
+//! then
+// Lines tell of packets that are late, up to ten; of no delays everything is 0.
+InfiniteSource(LIMIT 11) -> NumberPacket(0) -> r :: RecordTimestamp(OFFSET 0) -> Queue -> DelayUnqueue(3ms) -> t :: TimestampDiff(r, OFFSET 0, MAXDELAY 2) -> Discard;
+InfiniteSource(LIMIT 1) -> NumberPacket(0) -> s :: RecordTimestamp(OFFSET 0) -> Queue -> DelayUnqueue(2s) -> TimestampDiff(s, OFFSET 0, VERBOSE false) -> Discard;
+k :: CheckNumberPacket; Idle -> k -> Discard;
+Script(wait 3, print $(t.late) $(t.average) $(t.min) $(t.max) $(t.stddev) $(t.median) $(t.perc 10) $(t.index) $(t.last),
+  print $(k.max) $(k.min), stop);
+//= Packet 0 experienced delay 3 ms > 2 ms
+//= Packet 1 experienced delay 3 ms > 2 ms
+//= Packet 2 experienced delay 3 ms > 2 ms
+//= Packet 3 experienced delay 3 ms > 2 ms
+//= Packet 4 experienced delay 3 ms > 2 ms
+//= Packet 5 experienced delay 3 ms > 2 ms
+//= Packet 6 experienced delay 3 ms > 2 ms
+//= Packet 7 experienced delay 3 ms > 2 ms
+//= Packet 8 experienced delay 3 ms > 2 ms
+//= Packet 9 experienced delay 3 ms > 2 ms
+//= 11 0 0 0 0 0 0 -1 0
+//= [-1] : -1 [-1] : 2147483647

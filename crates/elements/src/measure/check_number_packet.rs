@@ -70,9 +70,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     })))
 }
 
-/// A number and how often it came, as handlers say it.
-fn said(found: Option<(usize, &u32)>) -> String {
-    found.map_or("[-1] : -1".to_owned(), |(number, times)| format!("[{number}] : {times}"))
+/// A number and how often it came, as handlers say it. Where there is none, they say what FastClick's begin their search with.
+fn said(found: Option<(usize, &u32)>, none: i32) -> String {
+    found.map_or_else(|| format!("[-1] : {none}"), |(number, times)| format!("[{number}] : {times}"))
 }
 
 impl CheckNumberPacket {
@@ -112,8 +112,12 @@ impl Simple for CheckNumberPacket {
             Ok(())
         });
         // The first of several, as for the least.
-        h.read("max", |e: &mut C, _| said(e.times.iter().enumerate().rev().max_by_key(|(_, times)| **times)));
-        h.read("min", |e: &mut C, _| said(e.times.iter().enumerate().min_by_key(|(_, times)| **times)));
+        h.read("max", |e: &mut C, _| {
+            said(e.times.iter().enumerate().rev().max_by_key(|(_, times)| **times), -1)
+        });
+        h.read("min", |e: &mut C, _| {
+            said(e.times.iter().enumerate().min_by_key(|(_, times)| **times), i32::MAX)
+        });
         h.read("dump", |e: &mut C, _| {
             let lines = e.times.iter().enumerate().map(|(number, times)| format!("{number}: {times}\n"));
             lines.collect::<String>()

@@ -14,19 +14,20 @@
 //! - `OFFSET` (integer, default 40): where in the packet the number is.
 //! - `N` (integer, default 65536): delays to keep. Later ones are not.
 //! - `MAXDELAY` (integer, default 1000): delays beyond so many milliseconds are counted as late, and not kept.
+//! - `VERBOSE` (boolean, default true): whether a line tells of each of the first ten of those.
 //! - `SAMPLE` (integer, default 1): only delays of packets whose numbers this divides are kept; those that RECORDER's SAMPLE does not divide pass.
 //! - `TC_OFFSET` (integer, default -1): where in the packet the byte is that says its traffic class, which is kept with the delay; negative:
 //!   all are of class 0. `TC_MASK` (integer, default 255): what counts of it.
 //! - `NET_ORDER` (boolean): whether numbers are in network order; by default as RECORDER says.
 //! - `NANO` (boolean, default false): whether delays are in nanoseconds.
-//! - `VERBOSE` (boolean): accepted.
 //!
 //! # Handlers
 //! Where a handler takes FROM, the delays before that one do not count (default 0); where it takes TC, only those of packets of that traffic class do.
+//! Of none everything is 0.
 //! - `average` or `avg`, `min`, `max`, `stddev` (read with parameter `[FROM [TC]]`): of the delays.
 //! - `perc` (read with parameter `P [FROM [TC]]`): the delay below which P per cent of them are. `perc00`, `perc01`, `perc05`, `perc10`,
 //!   `perc25`, `median`, `perc75`, `perc90`, `perc95`, `perc99`, `perc100`: those of a certain P.
-//! - `index`, `count` (read): how many delays are kept. `late` (read): how many were too long.
+//! - `count` (read): how many delays are kept. `index`: the number of the last one, from 0 on; -1 for none. `late`: how many were too long.
 //! - `last` (read): the last delay.
 //! - `dump` (read with parameter): the delays, one a line, with numbers. `dump_list`: without.
 //!
@@ -60,6 +61,9 @@ pub(crate) const CLASS: Class = Class::new("TimestampDiff", create)
 
 const NS_PER_US: i64 = 1000;
 const NS_PER_MS: i64 = 1_000_000;
+
+/// Late packets that lines tell of; further ones would only fill the log.
+const TOLD: u64 = 10;
 
 /// Where the traffic class is in what is kept of a packet, above the delay.
 const CLASS_SHIFT: u32 = 56;
@@ -103,6 +107,7 @@ struct TimestampDiff {
     class_at: Option<usize>,
     class_mask: u8,
     outputs: usize,
+    verbose: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -146,26 +151,36 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         class_at: usize::try_from(class_at).ok(),
         class_mask,
         outputs: config.outputs(),
+        verbose,
     })))
 }
 
 impl TimestampDiff {
     /// Keeps the delay of a packet, unless it cannot be known.
     #[inline]
-    fn measure(&self, packet: &Packet, now_ns: i64) -> Option<()> {
+    fn measure(&self, cx: &Cx<'_>, packet: &Packet) -> Option<()> {
         let times = self.times.as_ref()?;
         let net_order = self.net_order.unwrap_or_else(|| times.net_order.load(Relaxed));
         let number = number(packet, self.offset, net_order)?;
         if !number.is_multiple_of(times.sample) {
             return Some(());
         }
-        let delay = now_ns - times.take(number)?;
+        let delay = cx.now_ns() - times.take(number)?;
         if delay > self.max_delay_ns {
-            self.delays.late.fetch_add(1, Relaxed);
+            self.note_late(cx, number, delay);
         } else if number.is_multiple_of(self.sample) {
             self.delays.keep(u64::try_from(delay / self.ns_per_unit).unwrap_or(0), self.class(packet));
         }
         Some(())
+    }
+
+    /// Counts a packet that was under way for too long.
+    #[cold]
+    fn note_late(&self, cx: &Cx<'_>, number: u64, delay: i64) {
+        if self.delays.late.fetch_add(1, Relaxed) < TOLD && self.verbose {
+            let (ms, most) = (delay / NS_PER_MS, self.max_delay_ns / NS_PER_MS);
+            cx.log(&format!("Packet {number} experienced delay {ms} ms > {most} ms"));
+        }
     }
 
     /// A packet's traffic class; 0 if it has none.
@@ -183,19 +198,24 @@ impl TimestampDiff {
     }
 }
 
-fn mean(delays: &[u64]) -> f64 {
-    delays.iter().map(|&delay| delay as f64).sum::<f64>() / delays.len() as f64
+/// The average of numbers; 0 of none.
+fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let len = numbers.len().max(1) as f64;
+    numbers.fold(0.0, |sum, number| sum + number) / len
+}
+
+fn average(delays: &[u64]) -> f64 {
+    mean(delays.iter().map(|&delay| delay as f64))
 }
 
 fn deviation(delays: &[u64]) -> f64 {
-    let mean = mean(delays);
-    let sum: f64 = delays.iter().map(|&delay| (delay as f64 - mean).powi(2)).sum();
-    (sum / delays.len() as f64).sqrt()
+    let average = average(delays);
+    mean(delays.iter().map(|&delay| (delay as f64 - average).powi(2))).sqrt()
 }
 
-/// The delay at a place among all when they are sorted; -1 if there are none.
+/// The delay at a place among all when they are sorted; 0 if there are none.
 fn percentile(mut delays: Vec<u64>, per_cent: f64) -> f64 {
-    let Some(last) = delays.len().checked_sub(1) else { return -1.0 };
+    let Some(last) = delays.len().checked_sub(1) else { return 0.0 };
     let at = ((per_cent * delays.len() as f64 / 100.0) as usize).min(last);
     *delays.select_nth_unstable(at).1 as f64
 }
@@ -228,7 +248,7 @@ impl Simple for TimestampDiff {
 
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match self.measure(packet, cx.now_ns()) {
+        match self.measure(cx, packet) {
             Some(()) => Verdict::Pass,
             None => super::fail(self.outputs, "no recorded timestamp"),
         }
@@ -237,11 +257,11 @@ impl Simple for TimestampDiff {
     fn handlers(&self, h: &mut Handlers) {
         type T = TimestampDiff;
         for name in ["average", "avg"] {
-            h.read_with(name, |e: &mut T, cx, text| Ok(general(mean(&e.chosen(cx, text)?))));
+            h.read_with(name, |e: &mut T, cx, text| Ok(general(average(&e.chosen(cx, text)?))));
         }
         h.read_with("stddev", |e: &mut T, cx, text| Ok(general(deviation(&e.chosen(cx, text)?))));
         h.read_with("min", |e: &mut T, cx, text| {
-            Ok(e.chosen(cx, text)?.iter().min().copied().unwrap_or(u64::from(u32::MAX)).to_string())
+            Ok(e.chosen(cx, text)?.iter().min().copied().unwrap_or(0).to_string())
         });
         h.read_with("max", |e: &mut T, cx, text| {
             Ok(e.chosen(cx, text)?.iter().max().copied().unwrap_or(0).to_string())
@@ -255,9 +275,8 @@ impl Simple for TimestampDiff {
             let per_cent: f64 = router::value(cx, pop_space(&mut text))?;
             Ok(general(percentile(e.chosen(cx, text)?, per_cent)))
         });
-        for name in ["index", "count"] {
-            h.read(name, |e: &mut T, _| e.delays.len());
-        }
+        h.read("count", |e: &mut T, _| e.delays.len());
+        h.read("index", |e: &mut T, _| e.delays.len() as i64 - 1);
         h.read("late", |e: &mut T, _| e.delays.late.load(Relaxed));
         h.read("last", |e: &mut T, _| {
             e.delays.from(e.delays.len().saturating_sub(1), None).pop().unwrap_or(0)
