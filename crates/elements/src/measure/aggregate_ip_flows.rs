@@ -21,6 +21,8 @@
 //! - `FRAGMENT_TIMEOUT` (seconds, default 30): how long fragments wait.
 //! - `REAP` (seconds, default 20 minutes): how often flows that are over are cleared away.
 //! - `ICMP` (boolean, default false): whether ICMP errors belong to the flow of the packet that they tell of.
+//! - `SYMETRIC` (boolean, default true): FastClick's; whether both directions are one flow. If not, each is a flow of its own, and paint is 0, or 2 for
+//!   ICMP errors.
 //! - `FRAGMENTS` (boolean): whether fragments are taken care of. The default is true on a push input; it cannot be true on a
 //!   pull input.
 //! - `TRACEINFO` (file name): writes an XML summary of each flow there, `-` for standard output (which gets no end tag, as in
@@ -84,6 +86,7 @@ struct AggregateIpFlows {
     now_s: i64,
     next_reap_s: Option<i64>,
     icmp_errors: bool,
+    symmetric: bool,
     fragments: bool,
     waiting: HashMap<Hosts, VecDeque<Waiting>>,
     waiting_count: usize,
@@ -126,7 +129,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let seconds = Duration::from_secs;
     let (mut tcp, mut tcp_done, mut udp) = (seconds(86_400), seconds(30), seconds(60));
     let (mut fragment_timeout, mut reap) = (seconds(30), seconds(1200));
-    let (mut icmp_errors, mut fragments, mut capacity) = (false, None::<bool>, 1_000_000usize);
+    let (mut icmp_errors, mut symmetric, mut fragments) = (false, true, None::<bool>);
+    let mut capacity = 1_000_000usize;
     let (mut trace_name, mut source) = (FileName::default(), None::<ElementName>);
     config
         .args()
@@ -136,6 +140,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("FRAGMENT_TIMEOUT", &mut fragment_timeout)
         .keyword("REAP", &mut reap)
         .keyword("ICMP", &mut icmp_errors)
+        .keyword("SYMETRIC", &mut symmetric)
         .keyword("FRAGMENTS", &mut fragments)
         .keyword("TRACEINFO", &mut trace_name)
         .keyword("SOURCE", &mut source)
@@ -156,6 +161,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         now_s: 0,
         next_reap_s: None,
         icmp_errors,
+        symmetric,
         fragments: fragments.unwrap_or(push),
         waiting: HashMap::new(),
         waiting_count: 0,
@@ -190,7 +196,9 @@ impl AggregateIpFlows {
 
     fn handle(&mut self, cx: &Cx<'_>, packet: &mut Packet) -> Fate {
         self.stamp(cx, packet);
-        let Some(seen) = Seen::of(packet, self.icmp_errors) else { return Fate::Fail(NO_FLOW) };
+        let Some(seen) = Seen::of(packet, self.icmp_errors, self.symmetric) else {
+            return Fate::Fail(NO_FLOW);
+        };
         let time_ns = packet.timestamp_ns();
         let mut paint = u8::from(seen.error) * 2 + u8::from(seen.flipped);
         let mut aggregate = 0;

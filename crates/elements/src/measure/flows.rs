@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use wire::{icmpv4, ip_proto, ipv4};
 
-/// A flow's two ends, the smaller address first.
+/// A flow's two ends, the smaller address first; or the sender first, where each direction is a flow of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) hosts: Hosts,
     pub(super) ports: (u16, u16),
 }
 
-/// Two hosts and a protocol, the smaller address first.
+/// Two hosts and a protocol, in the order of [`Key`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Hosts {
     pub(super) low: Ipv4Addr,
@@ -63,8 +63,8 @@ impl Hosts {
 }
 
 impl Seen {
-    /// What a packet says; `None` if it belongs to no TCP or UDP flow.
-    pub(super) fn of(packet: &Packet, icmp_errors: bool) -> Option<Seen> {
+    /// What a packet says; `None` if it belongs to no TCP or UDP flow. Both directions are one flow if that is `symmetric`.
+    pub(super) fn of(packet: &Packet, icmp_errors: bool, symmetric: bool) -> Option<Seen> {
         let network = packet.network()?;
         let outer = ipv4::Header::new_checked(network).ok()?;
         let error = icmp_errors && outer.protocol() == ip_proto::ICMP && outer.is_first_fragment();
@@ -77,13 +77,13 @@ impl Seen {
         if ip.src().is_unspecified() && ip.dst().is_unspecified() {
             return None;
         }
-        let mut flipped = ip.src() > ip.dst();
+        let mut flipped = symmetric && ip.src() > ip.dst();
         let (mut ports, mut tcp_flags) = (None, None);
         if ip.is_first_fragment() {
             let transport = bytes.get(ip.header_len()..).filter(|bytes| bytes.len() >= LEAST_TRANSPORT)?;
             let port = |at: usize| u16::from_be_bytes([transport[at], transport[at + 1]]);
             let (from, to) = (port(0), port(2));
-            flipped |= ip.src() == ip.dst() && from > to;
+            flipped |= symmetric && ip.src() == ip.dst() && from > to;
             ports = Some(if flipped { (to, from) } else { (from, to) });
             tcp_flags = transport.get(FLAGS_AT).copied().filter(|_| tcp && !error);
         }
