@@ -9,3 +9,9 @@ s :: FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowIPManager -> Fl
 //= p: 1 packets from flow 1. Count : 2
 //? c.count
 //= 3
+//! then
+// Where packets without a flow pass, it needs no flow manager.
+InfiniteSource(LIMIT 1, STOP true) -> FlowPrint(true) -> c :: Counter -> Discard;
+//= 1 packets not from a specific flow...
+//? c.count
+//= 1

@@ -1,5 +1,5 @@
 // Packets leave in order; those that have been there leave by the other output, the rest is dropped. Flows begin with a SYN, and end with a RST.
-FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> CTXManager -> r :: TCPReorder -> IPPrint(in, TIMESTAMP false) -> c :: Counter -> Discard;
+FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> CTXManager -> r :: TCPReorder(VERBOSE true, FLOWDIRECTION 0) -> IPPrint(in, TIMESTAMP false) -> c :: Counter -> Discard;
 r[1] -> again :: Counter -> Discard;
 //< in !data src sport dst dport proto tcp_flags tcp_seq payload_len
 //< in 1.0.0.1 1 2.0.0.2 80 T A 7 1

@@ -10,7 +10,7 @@
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `CONTINUE` (boolean, default false): whether packets without a flow pass; they are dropped otherwise.
+//! - `CONTINUE` (boolean, default false): whether packets without a flow pass; they are dropped otherwise. No flow manager is needed if they do.
 //! - `PTR` (boolean): accepted.
 //!
 //! # Handlers
@@ -69,7 +69,10 @@ impl FlowPrint {
 
 impl Element for FlowPrint {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.flows.connect(cx)
+        match self.flows.connect(cx) {
+            Err(_) if self.passes_others => Ok(()), // no packet has a flow then
+            connected => connected,
+        }
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {

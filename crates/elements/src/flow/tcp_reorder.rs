@@ -21,7 +21,7 @@
 //! # Arguments
 //! - `NOTIMEOUT` (boolean, default false): whether packets wait without end. If not, those of a flow of which nothing came for two seconds are dropped.
 //! - `CAPACITY` (integer, default 4096): packets that can wait, on each worker. There is none in FastClick.
-//! - `MERGESORT`, `VERBOSE`: FastClick's; accepted.
+//! - `MERGESORT`, `VERBOSE` (booleans), `FLOWDIRECTION` (integer): FastClick's; accepted.
 //!
 //! # Handlers
 //! - `waiting` (read): packets that wait. FastClick has no handler for it.
@@ -86,13 +86,14 @@ struct TcpReorder {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut mergesort, mut no_timeout, mut verbose) = (false, false, 0u32);
-    let mut capacity = TableSize(4096);
+    let (mut mergesort, mut no_timeout, mut verbose) = (false, false, false);
+    let (mut direction, mut capacity) = (0u32, TableSize(4096));
     config
         .args()
         .positional("MERGESORT", &mut mergesort)
         .positional("NOTIMEOUT", &mut no_timeout)
         .positional("VERBOSE", &mut verbose)
+        .keyword("FLOWDIRECTION", &mut direction)
         .keyword("CAPACITY", &mut capacity)
         .finish()?;
     Ok(Box::new(TcpReorder::new(config, capacity, !no_timeout)))

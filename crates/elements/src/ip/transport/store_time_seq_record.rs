@@ -31,6 +31,9 @@
 //!     -> Queue -> DelayUnqueue(100ms) -> StoreUDPTimeSeqRecord(0, DELTA true) -> ToDump(delays.pcap, ENCAP IP)
 //! ```
 //!
+//! # Differences from Click
+//! StoreUDPTimeSeqRecord changes UDP packets only; Click's takes every IPv4 packet for one. A UDP packet without a checksum gets none.
+//!
 //! # See also
 //! SetTimestamp, StoreTimestamp, TimestampAccum
 
