@@ -208,7 +208,7 @@ pub(super) const FIELDS: &[Field] = &[
     field("ip_sum", NET + 2, Form::Number(2), |v| ip_u16(v, 10), |m, value| m.set_ip(10, &two(value))),
     field("ip_proto", NET, Form::Protocol, |v| ip_byte(v, 9), |m, value| m.set_ip(9, &byte(value))),
     field("ip_hl", NET - 1, Form::Number(1), |v| v.ip_bytes::<1>(0).and_then(|[first]| number((first & 15) * 4)),
-        |m, value| m.grow_ip_header(value.number())),
+        |m, value| m.set_ip_header_len(value.number())),
     field("ip_len", NET + 1, Form::Number(4), ip_len, |m, value| m.want_ip(value.number())),
     field("ip_capture_len", PAYLOAD + 2, Form::Number(4), capture_len, |_, _| ()),
     field("ip_opt", NET, Form::IpOptions, |v| v.ip_options().map(|o| Value::Bytes(o.to_vec())),

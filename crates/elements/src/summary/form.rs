@@ -192,8 +192,8 @@ impl Form {
                 _ => ECN.iter().position(|name| *name == text).map(|n| n as u64).or_else(|| below(4))?,
             },
             Form::Direction | Form::Link => match text {
-                ">" => 0,
-                "<" => 1,
+                ">" | "L" => 0,
+                "<" | "R" | "X" => 1,
                 _ => below(256)?,
             },
             Form::TcpFlags => parse_flags(text)?,
@@ -402,6 +402,7 @@ mod tests {
         assert_eq!(read(Form::TcpFlags, "SW"), Some(0x82));
         assert_eq!(read(Form::TcpFlags, "Q"), None);
         assert_eq!((read(Form::Link, "<"), read(Form::Link, "256")), (Some(1), None));
+        assert_eq!(["L", "R", "X"].map(|text| read(Form::Direction, text)), [Some(0), Some(1), Some(1)]);
         assert_eq!(read(Form::IcmpTypeNumber, "echo-reply"), Some(0));
         assert_eq!(read(Form::Fragment, "F"), Some(0x2000));
         assert_eq!(read(Form::Number(1), "256"), None);

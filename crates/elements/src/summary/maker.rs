@@ -56,6 +56,8 @@ pub(super) struct Maker {
     pub(super) bare: bool,
     pub(super) icmp_type: Option<u8>,
     icmp_code: Option<u8>,
+    /// Whether the summary tells how long the IP header is.
+    knows_ip_header: bool,
     has_tcp_options: bool,
     wanted: Option<Wanted>,
 }
@@ -81,6 +83,7 @@ impl Maker {
             bare: false,
             icmp_type: None,
             icmp_code: None,
+            knows_ip_header: false,
             has_tcp_options: false,
             wanted: None,
         }
@@ -191,8 +194,13 @@ impl Maker {
         }
     }
 
+    pub(super) fn set_ip_header_len(&mut self, len: u64) {
+        self.knows_ip_header = true;
+        self.grow_ip_header(len);
+    }
+
     /// Makes room for IP options, which are zeros at first.
-    pub(super) fn grow_ip_header(&mut self, len: u64) {
+    fn grow_ip_header(&mut self, len: u64) {
         let len = (len as usize).next_multiple_of(4).min(ipv4::HEADER_LEN + OPTIONS_MAX);
         if self.make_ip(0) && len > self.header_len() {
             let at = self.header_len();
@@ -202,7 +210,7 @@ impl Maker {
     }
 
     pub(super) fn set_ip_options(&mut self, options: &[u8]) {
-        self.grow_ip_header((ipv4::HEADER_LEN + options.len()) as u64);
+        self.set_ip_header_len((ipv4::HEADER_LEN + options.len()) as u64);
         self.set_ip(ipv4::HEADER_LEN, &options[..options.len().min(OPTIONS_MAX)]);
     }
 
@@ -322,7 +330,7 @@ impl Maker {
             self.grow_tcp_header(tcp::HEADER_LEN as u64 + more);
             rest -= more;
         }
-        if rest > 0 && self.header_len() == ipv4::HEADER_LEN {
+        if rest > 0 && !self.knows_ip_header && self.header_len() == ipv4::HEADER_LEN {
             self.grow_ip_header(ipv4::HEADER_LEN as u64 + rest.min(OPTIONS_MAX as u64));
         }
     }
