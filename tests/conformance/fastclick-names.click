@@ -39,3 +39,10 @@ FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowClassifier -> lb :: 
 //= from: 10.0.0.9.53 > 1.0.0.1.2: udp 16
 //= to: 1.0.0.1.1 > 10.0.0.1.53: udp 16
 //= from: 10.0.0.9.53 > 1.0.0.1.1: udp 16
+//! then
+// Flow managers with other tables.
+s :: FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true)
+  -> FlowIPManagerMP_lazy(100) -> FlowIPManager_CuckooPPIMP_lazy(100) -> FlowIPManagerIMP_TW(100, TIMEOUT 5) -> FlowIPManagerMP_TW(100) -> FlowIPManagerIMP_NoFID(100)
+  -> c :: FlowCounter -> Discard;
+//? c.count
+//= 2

@@ -21,7 +21,8 @@
 //! configuration, stay the same.
 //!
 //! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP, FlowIPManager_CuckooPP,
-//! FlowIPManager_CuckooPPIMP, FlowIPManager_DPDK, FlowIPManagerDPDK and FlowIPManagerIMP_lazy are FastClick's names for it with other tables and locks. Here each worker has its own flows, in a table of its own,
+//! FlowIPManager_CuckooPPIMP, FlowIPManager_DPDK, FlowIPManagerDPDK, FlowIPManagerIMP_lazy, FlowIPManagerMP_lazy, FlowIPManager_CuckooPPIMP_lazy, FlowIPManagerIMP_TW,
+//! FlowIPManagerMP_TW and FlowIPManagerIMP_NoFID are FastClick's names for it with other tables and locks. Here each worker has its own flows, in a table of its own,
 //! without locks; a flow whose packets come to several workers is known to each of them by itself. So is
 //! FlowIPManagerBucket, which moves groups of flows from core to core at FastClick; here its CAPACITY is that of all groups together.
 //!
@@ -93,6 +94,16 @@ pub(crate) const DPDK_HASH: Class = Class { name: "FlowIPManagerDPDK", ..CLASS }
 pub(crate) const BUCKET: Class = Class { name: "FlowIPManagerBucket", create: create_bucket, ..CLASS };
 /// See [`IMP`].
 pub(crate) const LAZY: Class = Class { name: "FlowIPManagerIMP_lazy", ..CLASS };
+/// See [`IMP`].
+pub(crate) const MP_LAZY: Class = Class { name: "FlowIPManagerMP_lazy", ..CLASS };
+/// See [`IMP`].
+pub(crate) const CUCKOO_LAZY: Class = Class { name: "FlowIPManager_CuckooPPIMP_lazy", ..CLASS };
+/// See [`IMP`].
+pub(crate) const WHEEL: Class = Class { name: "FlowIPManagerIMP_TW", ..CLASS };
+/// See [`IMP`].
+pub(crate) const MP_WHEEL: Class = Class { name: "FlowIPManagerMP_TW", ..CLASS };
+/// See [`IMP`].
+pub(crate) const NO_ID: Class = Class { name: "FlowIPManagerIMP_NoFID", ..CLASS };
 
 /// Why packets of new flows are dropped.
 const FULL: &str = "flow table full";
