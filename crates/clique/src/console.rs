@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 /// # Errors
 /// Why the text could not be written, a full disk for instance.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    print_bytes(text.as_bytes())
+    print_bytes(&lang::bytes::of_text(text))
 }
 
 fn print_bytes(bytes: &[u8]) -> io::Result<()> {
@@ -21,12 +21,12 @@ fn print_bytes(bytes: &[u8]) -> io::Result<()> {
 
 /// Writes to standard error, as far as there is one.
 pub(crate) fn complain(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(&lang::bytes::of_text(text));
 }
 
 /// Writes a result to a file, or to standard output without a name or with the name `-`.
 pub(crate) fn write_result(file: Option<&str>, text: &str) -> Status {
-    write_bytes(file, text.as_bytes())
+    write_bytes(file, &lang::bytes::of_text(text))
 }
 
 /// [`write_result`] of what need not be text.

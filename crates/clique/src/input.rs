@@ -38,7 +38,7 @@ impl Input {
         }
     }
 
-    /// Reads the text; of an archive, the configuration in it. Bytes that are not UTF-8 can stand in comments only; they are replaced.
+    /// Reads the text; of an archive, the configuration in it.
     ///
     /// # Errors
     /// Why it cannot be read, with the name.
@@ -63,7 +63,7 @@ impl Input {
         } else {
             (bytes, Vec::new())
         };
-        Ok((Text { name, text: String::from_utf8_lossy(&config).into_owned() }, others))
+        Ok((Text { name, text: lang::bytes::to_text(config) }, others))
     }
 }
 

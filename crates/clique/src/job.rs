@@ -303,7 +303,8 @@ pub(crate) fn read(input: &Input, reporter: &mut Reporter) -> Result<Text, Stage
 
 fn write_flat(file: &str, router: &Router) -> Result<(), String> {
     let text = lang::flatten(&router.info().graph);
-    let result = if file == "-" { console::print(&text) } else { std::fs::write(file, text) };
+    let result =
+        if file == "-" { console::print(&text) } else { std::fs::write(file, lang::bytes::of_text(&text)) };
     result.map_err(|error| format!("{file}: {}", reason(&error)))
 }
 

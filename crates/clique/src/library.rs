@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn find(path: &str, name: &str, from: &str) -> Option<(String, String)> {
     let file = locate(path, name, from)?;
     let bytes = std::fs::File::open(&file).and_then(read_bounded).ok()?;
-    Some((file.to_string_lossy().into_owned(), String::from_utf8_lossy(&bytes).into_owned()))
+    Some((file.to_string_lossy().into_owned(), lang::bytes::to_text(bytes)))
 }
 
 fn locate(path: &str, name: &str, from: &str) -> Option<PathBuf> {

@@ -54,10 +54,15 @@ pub(crate) fn pretty(args: &Args) -> Status {
 /// Runs `clique graph`.
 pub(crate) fn graph(args: &GraphArgs) -> Status {
     print(&args.print, "graph", |_, graph| match args.format {
-        Format::Dot => lang::graph::dot(graph),
-        Format::Svg => lang::graph::svg(graph),
-        Format::Json => lang::graph::json(graph),
+        Format::Dot => readable(lang::graph::dot(graph)),
+        Format::Svg => readable(lang::graph::svg(graph)),
+        Format::Json => readable(lang::graph::json(graph)),
     })
+}
+
+/// A text in a format that has no room for bytes.
+fn readable(text: String) -> String {
+    lang::bytes::without_bytes(&text).into_owned()
 }
 
 /// Prints a configuration in another form, if there is no error in it. Its classes need not exist here.

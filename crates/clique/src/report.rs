@@ -100,7 +100,7 @@ fn printable(c: char) -> char {
 
 /// Prints a report in JSON on standard output.
 pub(crate) fn print_json(report: &Value) -> Status {
-    console::write_result(None, &format!("{report:#}\n"))
+    console::write_result(None, &lang::bytes::without_bytes(&format!("{report:#}\n")))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub struct Reply {
     pub code: u32,
     /// The lines of the message, without code.
     pub messages: Vec<String>,
-    /// Data that came with it.
+    /// Data that came with it, as [`lang::bytes`] has bytes in texts.
     pub data: Option<String>,
 }
 
@@ -94,8 +94,8 @@ impl Client {
     /// That there is no response.
     pub fn read(&mut self, handler: &str, argument: &str) -> Result<Reply, Failure> {
         match argument {
-            "" => self.command(&format!("READ {}", word(handler)?), ""),
-            _ => self.command(&format!("READDATA {} {}", word(handler)?, argument.len()), argument),
+            "" => self.command(&format!("READ {}", word(handler)?), &[]),
+            _ => self.command_with_data(&format!("READDATA {}", word(handler)?), argument),
         }
     }
 
@@ -104,7 +104,7 @@ impl Client {
     /// # Errors
     /// That there is no response.
     pub fn write(&mut self, handler: &str, value: &str) -> Result<Reply, Failure> {
-        self.command(&format!("WRITEDATA {} {}", word(handler)?, value.len()), value)
+        self.command_with_data(&format!("WRITEDATA {}", word(handler)?), value)
     }
 
     /// Asks for the router's metrics, in Prometheus' text format.
@@ -112,7 +112,7 @@ impl Client {
     /// # Errors
     /// That there is no response.
     pub fn metrics(&mut self) -> Result<Reply, Failure> {
-        self.command("METRICS", "")
+        self.command("METRICS", &[])
     }
 
     /// Asks for events of these topics, all if there is none; [`Client::event`] returns them. No command can be sent after this.
@@ -121,7 +121,7 @@ impl Client {
     /// That there is no response.
     pub fn watch(&mut self, topics: &[String]) -> Result<Reply, Failure> {
         let words = topics.iter().map(|topic| word(topic)).collect::<Result<Vec<_>, _>>()?;
-        self.command(format!("WATCH {}", words.join(" ")).trim_end(), "")
+        self.command(format!("WATCH {}", words.join(" ")).trim_end(), &[])
     }
 
     /// Waits for the next event.
@@ -136,9 +136,15 @@ impl Client {
         }
     }
 
+    /// Sends a line that ends with the length of data, and these.
+    fn command_with_data(&mut self, line: &str, data: &str) -> Result<Reply, Failure> {
+        let data = lang::bytes::of_text(data);
+        self.command(&format!("{line} {}", data.len()), &data)
+    }
+
     /// Sends a line and data, and waits for the response.
-    fn command(&mut self, line: &str, data: &str) -> Result<Reply, Failure> {
-        self.output.write_all(format!("{line}\r\n{data}").as_bytes())?;
+    fn command(&mut self, line: &str, data: &[u8]) -> Result<Reply, Failure> {
+        self.output.write_all(&[line.as_bytes(), b"\r\n", data].concat())?;
         let mut messages = Vec::new();
         let code = loop {
             let line = self.line()?;
@@ -164,7 +170,7 @@ impl Client {
         };
         let mut data = vec![0; length];
         self.input.read_exact(&mut data)?;
-        Ok(String::from_utf8_lossy(&data).into_owned())
+        Ok(lang::bytes::to_text(data))
     }
 
     fn line(&mut self) -> Result<String, Failure> {

@@ -250,7 +250,7 @@ fn unescape_data(s: &[u8], i: usize, out: &mut Vec<u8>) -> usize {
 /// Escapes count inside double quotes; `\<...>` counts also outside of quotes.
 pub fn unquote_bytes(text: &str) -> Vec<u8> {
     let text = uncomment(text);
-    let s = text.as_bytes();
+    let s = &*crate::bytes::of_text(&text);
     let mut out = Vec::with_capacity(s.len());
     let mut quote = 0;
     let mut i = 0;
@@ -269,12 +269,14 @@ pub fn unquote_bytes(text: &str) -> Vec<u8> {
     out
 }
 
-/// [`unquote_bytes`] as text; bytes that are not UTF-8 become replacement characters.
+/// [`unquote_bytes`] as text ([`crate::bytes`]).
 pub fn unquote(text: &str) -> String {
-    match String::from_utf8(unquote_bytes(text)) {
-        Ok(text) => text,
-        Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
-    }
+    crate::bytes::to_text(unquote_bytes(text))
+}
+
+/// [`quote`] of the bytes of a text ([`crate::bytes`]).
+pub fn quote_text(text: &str) -> String {
+    quote(crate::bytes::of_text(text))
 }
 
 /// Puts `data` in double quotes so that [`unquote_bytes`] gives it back.
@@ -370,6 +372,8 @@ mod tests {
         assert_eq!(unquote("\"a\\\nb\""), "ab");
         assert_eq!(unquote("a\\nb"), "a\\nb");
         assert_eq!(unquote_bytes("\\<ff 0>"), [0xff]);
+        assert_eq!(quote_text(&unquote("\\<ff>'é'")), "\"\\377\\303\\251\"");
+        assert_eq!(unquote_bytes(&unquote("\\<ff>'é'")), b"\xff\xc3\xa9");
         assert_eq!(quote("a$\"\\\n\x01é"), "\"a\\$\\\"\\\\\\n\\001\\303\\251\"");
     }
 

@@ -119,10 +119,10 @@ impl Parts {
                 // It stands for itself: the reference stays.
                 Some(value) if quoted && value.strip_prefix('$') == Some(&text) => out.push_str(&value),
                 Some(value) if quoted => {
-                    let value = conf::quote(value);
+                    let value = conf::quote_text(&value);
                     out.push_str(&value[1..value.len() - 1]);
                 }
-                Some(value) if quote_bare => out.push_str(&conf::quote(value)),
+                Some(value) if quote_bare => out.push_str(&conf::quote_text(&value)),
                 Some(value) => out.push_str(&value),
                 None => {
                     let (open, close) = match form {

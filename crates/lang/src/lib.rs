@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bytes;
 mod chain;
 mod classes;
 mod compounds;

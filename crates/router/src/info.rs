@@ -66,9 +66,8 @@ impl Log {
     /// Writes a line.
     pub fn line(&self, text: &str) {
         match self {
-            // A closed standard error is no reason to stop forwarding.
             Log::Stderr => {
-                drop(writeln!(std::io::stderr().lock(), "{text}"));
+                print_error_line(text);
                 tell(DEFAULT_CHANNEL, text);
             }
             Log::Memory(log) => {
@@ -84,7 +83,7 @@ impl Log {
     pub fn line_on(&self, channel: &str, text: &str) {
         match self {
             _ if matches!(channel, "" | DEFAULT_CHANNEL) => self.line(text),
-            Log::Stderr if tell(channel, text) => drop(writeln!(std::io::stderr().lock(), "{text}")),
+            Log::Stderr if tell(channel, text) => print_error_line(text),
             _ => {}
         }
     }
@@ -94,7 +93,7 @@ impl Log {
         match self {
             Log::Stderr => {
                 let mut out = std::io::stdout().lock();
-                drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+                drop(out.write_all(&lang::bytes::of_text(text)).and_then(|()| out.flush()));
             }
             Log::Memory(log) => {
                 log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push_str(text);
@@ -109,6 +108,12 @@ impl Log {
             Log::Memory(log) => log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone(),
         }
     }
+}
+
+/// Writes a line to the standard error, at once. That it is closed is no reason to stop forwarding.
+fn print_error_line(text: &str) {
+    let line = format!("{text}\n");
+    drop(std::io::stderr().lock().write_all(&lang::bytes::of_text(&line)));
 }
 
 /// Takes a new configuration and the place where the answer goes; must not wait for it. In simulated time it may wait until it is clear what the

@@ -130,6 +130,11 @@ fn print(text: &str) -> Result<(), String> {
     console::print(text).map_err(|error| format!("standard output: {}", reason(&error)))
 }
 
+/// Prints a line of JSON, which has no room for bytes that are no text.
+fn print_json(object: &Value) -> Result<(), String> {
+    print(&lang::bytes::without_bytes(&format!("{object}\n")))
+}
+
 impl Session {
     fn act(&mut self, action: &Action) -> Result<(), String> {
         match action {
@@ -172,7 +177,7 @@ impl Session {
     }
 
     fn show(&self, object: &Value, text: &str) -> Result<(), String> {
-        if self.json { print(&format!("{object}\n")) } else { print(text) }
+        if self.json { print_json(object) } else { print(text) }
     }
 
     /// The elements' names.
@@ -229,7 +234,7 @@ impl Session {
         if self.json {
             let object: serde_json::Map<String, Value> =
                 handlers.iter().cloned().zip(values.into_iter().map(Value::from)).collect();
-            return print(&format!("{}\n", Value::from(object)));
+            return print_json(&Value::from(object));
         }
         let several = handlers.len() > 1;
         let name = |handler: &str| if several { format!("{handler}: ") } else { String::new() };
@@ -260,10 +265,10 @@ fn ended(value: &str) -> String {
 fn contents(file: &PathBuf) -> Result<String, String> {
     let read = || {
         if file.as_os_str() != "-" {
-            return std::fs::read_to_string(file);
+            return std::fs::read(file);
         }
-        let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
     };
-    read().map_err(|error| format!("{}: {}", file.display(), reason(&error)))
+    read().map(lang::bytes::to_text).map_err(|error| format!("{}: {}", file.display(), reason(&error)))
 }

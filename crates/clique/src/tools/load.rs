@@ -110,16 +110,21 @@ pub(super) fn write(line: &Line, graph: &Graph, archive: &[Member]) -> Result<()
     if archive.is_empty() {
         return write_text(line, text);
     }
-    let config = Member::new("config", 0o644, text.into_bytes());
-    write_text(line, archive::archive(std::iter::once(&config).chain(archive)))
+    let config = Member::new("config", 0o644, lang::bytes::of_text(&text).into_owned());
+    let archive = archive::archive(std::iter::once(&config).chain(archive));
+    finish(console::write_bytes(line.output.as_deref(), &archive))
 }
 
 /// Writes what came of it to where the command line says.
 ///
 /// # Errors
 /// That it cannot be written.
-pub(super) fn write_text(line: &Line, text: impl AsRef<[u8]>) -> Result<(), End> {
-    match console::write_bytes(line.output.as_deref(), text.as_ref()) {
+pub(super) fn write_text(line: &Line, text: impl AsRef<str>) -> Result<(), End> {
+    finish(console::write_result(line.output.as_deref(), text.as_ref()))
+}
+
+fn finish(written: Status) -> Result<(), End> {
+    match written {
         Status::Fine => Ok(()),
         _ => Err(End::Failed),
     }

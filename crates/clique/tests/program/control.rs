@@ -12,7 +12,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A router that runs, with a socket.
 pub(crate) struct Running {
-    child: Child,
+    /// Until its end is awaited.
+    child: Option<Child>,
     _directory: tempfile::TempDir,
     pub(crate) socket: PathBuf,
 }
@@ -36,7 +37,7 @@ impl Running {
             assert!(child.try_wait().expect("awaited").is_none(), "the router has ended");
             std::thread::sleep(Duration::from_millis(5));
         }
-        Running { child, _directory: directory, socket }
+        Running { child: Some(child), _directory: directory, socket }
     }
 
     /// Sends commands; all responses.
@@ -45,12 +46,23 @@ impl Running {
     }
 
     pub(crate) fn pid(&self) -> String {
-        self.child.id().to_string()
+        self.child.as_ref().expect("it runs").id().to_string()
     }
 
     /// Waits for the end.
-    pub(crate) fn end(self) -> Output {
-        self.child.wait_with_output().expect("the program can be awaited")
+    pub(crate) fn end(mut self) -> Output {
+        let child = self.child.take().expect("it runs");
+        child.wait_with_output().expect("the program can be awaited")
+    }
+}
+
+/// A router of a test that fails must not go on for ever.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -127,6 +139,43 @@ fn hotconfig_by_scripts_in_simulated_time() {
         let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         assert_eq!(said, [out.to_owned(), err], "{written:?}");
     }
+}
+
+/// Bytes that are no text come out as they went in: from the command's data and from a script's text to a handler, and from there to a client and to
+/// the standard output; a configuration with such bytes is what `config` says.
+#[test]
+fn bytes_pass_unchanged() {
+    let router = Running::start("run", QUEUED, &["-R"]);
+    let exchange = |sent: &[u8]| {
+        let mut stream = UnixStream::connect(&router.socket).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("set");
+        stream.write_all(sent).expect("written");
+        let mut said = Vec::new();
+        stream.read_to_end(&mut said).expect("an end");
+        said
+    };
+    let ends = |said: Vec<u8>, end: &[u8]| {
+        assert!(said.ends_with(end), "{}", said.escape_ascii());
+    };
+    let config =
+        b"Script(print \"\xfe\", print \"\\<fdc3a9>\"); s :: InfiniteSource(\"\xff\", LIMIT 0) -> Discard";
+    let mut sent = format!("writedata hotconfig {}\r\n", config.len()).into_bytes();
+    sent.extend_from_slice(config);
+    sent.extend_from_slice(b"read s.data\r\nread config\r\nquit\r\n");
+    ends(
+        exchange(&sent),
+        &[&b"DATA 1\r\n\xff200 Read handler 'config' OK\r\nDATA 82\r\n"[..], config, b"200 Goodbye!\r\n"]
+            .concat(),
+    );
+    ends(
+        exchange(b"writedata s.data 3\r\n\x80\xf4\x8fread s.data\r\nquit\r\n"),
+        b"\r\nDATA 3\r\n\x80\xf4\x8f200 Goodbye!\r\n",
+    );
+    ends(
+        exchange(b"read \xff.a\r\nwrite stop\r\nquit\r\n"),
+        b"\r\n510 No element named '\\377'\r\n200 Write handler 'stop' OK\r\n200 Goodbye!\r\n",
+    );
+    assert_eq!(router.end().stdout, b"\xfe\n\xfd\xc3\xa9\n");
 }
 
 /// Without `-R` there is no such handler.

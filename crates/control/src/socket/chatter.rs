@@ -97,7 +97,7 @@ impl Chatter {
         }
         loop {
             match messages.recv_timeout(LOOK_AROUND) {
-                Ok(message) => output.write_all(message.as_bytes())?,
+                Ok(message) => output.write_all(&lang::bytes::of_text(&message))?,
                 Err(RecvTimeoutError::Timeout) if !is_over() => {}
                 Err(_) => return Ok(()),
             }

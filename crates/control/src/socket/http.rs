@@ -130,7 +130,7 @@ impl Service<'_> {
             let (response, stays) = self.respond(&request);
             patient.grant(patience(response.len()));
             self.shared.wait_for_client(self.number, true);
-            (&patient).write_all(response.as_bytes())?;
+            (&patient).write_all(&lang::bytes::of_text(&response))?;
             if !stays {
                 break;
             }
@@ -240,7 +240,7 @@ fn decoded(text: &str) -> String {
         bytes.push(byte.unwrap_or(first));
         rest = if byte.is_some() { &behind[2..] } else { behind };
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    lang::bytes::to_text(bytes)
 }
 
 /// What a path names: an element, or none for the router itself; a handler; its argument.
@@ -301,7 +301,7 @@ fn response((status, body): &Answer, media_type: &str, stays: bool, head_only: b
     let mut text = format!(
         "HTTP/1.1 {status} {reason}\r\nContent-Type: {media_type}\r\n\
          X-Content-Type-Options: nosniff\r\nContent-Length: {}\r\nConnection: {connection}\r\n",
-        body.len()
+        lang::bytes::of_text(body).len()
     );
     if *status == 405 {
         text += "Allow: GET, HEAD, POST, DELETE\r\n";

@@ -35,7 +35,7 @@ impl<R: BufRead> Input<R> {
     pub(super) fn line(&mut self) -> io::Result<Option<String>> {
         let mut line = Vec::new();
         let ended = self.until_end(&mut line, LINE_MAX)?;
-        Ok((ended.is_some() || !line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()))
+        Ok((ended.is_some() || !line.is_empty()).then(|| lang::bytes::to_text(line)))
     }
 
     /// Reads up to the end of a line, which is taken, too, and returned as far as it is there; `None` if the input ends first.
@@ -82,7 +82,7 @@ impl<R: BufRead> Input<R> {
         }
         let mut data = Vec::new();
         (&mut self.source).take(length as u64).read_to_end(&mut data)?;
-        Ok((data.len() == length).then(|| String::from_utf8_lossy(&data).into_owned()))
+        Ok((data.len() == length).then(|| lang::bytes::to_text(data)))
     }
 
     /// All lines before one that reads `end`, blanks behind it aside, with their ends as they came; `None` if there is none.
@@ -92,8 +92,8 @@ impl<R: BufRead> Input<R> {
             let mut line = Vec::new();
             let max = DATA_MAX - data.len().min(DATA_MAX);
             let Some(line_end) = self.until_end(&mut line, max)? else { return Ok(None) };
-            if line.trim_ascii_end() == end.as_bytes() {
-                return Ok(Some(String::from_utf8_lossy(&data).into_owned()));
+            if line.trim_ascii_end() == &*lang::bytes::of_text(end) {
+                return Ok(Some(lang::bytes::to_text(data)));
             }
             data.extend_from_slice(&line);
             data.extend_from_slice(line_end.as_bytes());

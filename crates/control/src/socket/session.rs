@@ -75,7 +75,7 @@ pub(super) fn serve(
             Ok(text) => text,
             Err((code, messages)) => lines(code, &messages),
         };
-        output.write_all(answer.as_bytes())?;
+        output.write_all(&lang::bytes::of_text(&answer))?;
         output.flush()?;
     }
     Ok(())
@@ -131,7 +131,9 @@ fn lines(code: u32, messages: &[String]) -> String {
 fn printable(text: &str) -> String {
     let mut printed = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() {
+        if let Some(byte) = lang::bytes::byte_of(c) {
+            let _ = write!(printed, "\\{byte:03o}");
+        } else if c.is_control() {
             let _ = write!(printed, "\\{:03o}", u32::from(c));
         } else {
             printed.push(c);
@@ -221,7 +223,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
         match self.shared.call(&Call::read(found.path, argument)) {
             Ok(value) => {
                 let said = lines(code::OK, &[format!("Read handler '{name}' OK")]);
-                Ok(format!("{said}DATA {}\r\n{value}", value.len()))
+                Ok(format!("{said}DATA {}\r\n{value}", lang::bytes::of_text(&value).len()))
             }
             Err(message) => self.failed(code::UNSPECIFIED, format!("Read handler '{name}' error"), &message),
         }

@@ -229,9 +229,12 @@ fn stopping_through_a_unix_socket() {
 fn client() {
     with(TCP, Clock::real(), |port| {
         let mut client = Client::tcp("127.0.0.1", port).expect("a connection");
-        for value in ["", "a", "\r\n\r\nquit\n", " b ", "ä\0"] {
+        let bytes = lang::bytes::to_text((0..=255).collect::<Vec<u8>>());
+        for value in ["", "a", "\r\n\r\nquit\n", " b ", "ä\0", &bytes] {
             assert!(client.write("s.value", value).expect("answered").is_fine());
             assert_eq!(client.read("s.value", "").expect("answered").data.as_deref(), Some(value));
+            let echo = client.read("s.echo", value).expect("answered").data;
+            assert_eq!(echo, Some(format!("<{value}>")));
         }
         let reply = client.write("s.value", "bad").expect("answered");
         assert_eq!((reply.code, reply.messages.len()), (520, 3));

@@ -393,7 +393,7 @@ fn random(cx: &mut Cx<'_>, text: &str) -> HandlerResult {
 fn cat(cx: &Cx<'_>, text: &str) -> HandlerResult {
     let FileName(name) = router::value(cx, text).map_err(|_| "bad FILE")?;
     match std::fs::read(&name) {
-        Ok(contents) => Ok(String::from_utf8_lossy(&contents).into_owned()),
+        Ok(contents) => Ok(lang::bytes::to_text(contents)),
         Err(error) => Err(format!("{name}: {}", device::plain(&error))),
     }
 }
@@ -487,7 +487,10 @@ impl Element for Script {
         h.read_with("readable", |_: &mut Script, cx, text| Ok(able(cx, text, Access::Read).to_string()));
         h.read_with("writable", |_: &mut Script, cx, text| Ok(able(cx, text, Access::Write).to_string()));
         h.read_with("cat", |_: &mut Script, cx, text| cat(cx, text)).as_private();
-        h.read_with("catq", |_: &mut Script, cx, text| cat(cx, text).map(lang::conf::quote)).as_private();
+        h.read_with("catq", |_: &mut Script, cx, text| {
+            cat(cx, text).map(|text| lang::conf::quote_text(&text))
+        })
+        .as_private();
         h.read_with("kill", |_: &mut Script, _, text| super::signals::kill(text)).as_private();
         h.read_with("get", |e: &mut Script, _, text| e.get(text));
         h.write("set", |e: &mut Script, _, text| e.put(text));

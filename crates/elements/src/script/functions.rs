@@ -47,7 +47,7 @@ pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("in", |text| Ok(is_in(text).to_string())),
     ("first", |mut text| Ok(pop_space(&mut text).to_owned())),
     ("sprintf", |text| sprintf(text).ok_or_else(syntax_error)),
-    ("length", |text| Ok(text.len().to_string())),
+    ("length", |text| Ok(lang::bytes::of_text(text).len().to_string())),
     ("unquote", |text| Ok(unquote(text))),
     ("htons", |text| swap(text, |x| u64::from((x as u16).to_be()))),
     ("htonl", |text| swap(text, |x| u64::from((x as u32).to_be()))),

@@ -35,7 +35,7 @@ pub(super) fn print(cx: &Cx<'_>, file: Option<std::fs::File>, mut text: String, 
     match file {
         None => cx.info().log.print(&text),
         // As in Click, a full disk goes unnoticed.
-        Some(mut file) => drop(file.write_all(text.as_bytes())),
+        Some(mut file) => drop(file.write_all(&lang::bytes::of_text(&text))),
     }
 }
 

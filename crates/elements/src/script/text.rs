@@ -101,11 +101,11 @@ impl Expansion {
         let Some((form, quoted, body)) = self.open.take() else { return };
         let text = match value {
             Some(value) if quoted => {
-                let quoted = lang::conf::quote(value);
+                let quoted = lang::conf::quote_text(&value);
                 quoted[1..quoted.len() - 1].to_owned()
             }
             // Inside a reference nothing is quoted.
-            Some(value) if self.quote_bare && self.stack.len() == 1 => lang::conf::quote(value),
+            Some(value) if self.quote_bare && self.stack.len() == 1 => lang::conf::quote_text(&value),
             Some(value) => value,
             None => match form {
                 Form::Plain => format!("${body}"),

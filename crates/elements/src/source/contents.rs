@@ -79,10 +79,10 @@ pub(super) trait Filled: Element {
 
 /// The handler `data`.
 pub(super) fn data_handlers<S: Filled>(h: &mut Handlers) {
-    h.read("data", |e: &mut S, _| String::from_utf8_lossy(&e.contents().data).into_owned());
+    h.read("data", |e: &mut S, _| lang::bytes::to_text(e.contents().data.clone()));
     h.write("data", |e: &mut S, cx, text| {
         let contents = e.contents();
-        contents.data = text.as_bytes().to_vec();
+        contents.data = lang::bytes::of_text(text).into_owned();
         match S::FITS {
             true => contents.fill(),
             false => contents.bytes.clone_from(&contents.data),

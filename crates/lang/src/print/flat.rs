@@ -33,7 +33,7 @@ pub(super) fn requirements(graph: &Graph, out: &mut String) {
     }
     let requirement = |r: &crate::graph::Requirement| match r.value.as_str() {
         "" => r.kind.clone(),
-        value => format!("{} {}", r.kind, conf::quote(value)),
+        value => format!("{} {}", r.kind, conf::quote_text(value)),
     };
     let all: Vec<String> = graph.requirements.iter().map(requirement).collect();
     let _ = writeln!(out, "require({});\n", all.join(", "));

@@ -100,7 +100,7 @@ fn with_prefix(element: &Element, prefix: &str) -> Element {
 fn as_argument(config: &str) -> String {
     match conf::split_args(config).as_slice() {
         [one] if !one.starts_with('"') => one.clone(),
-        _ => conf::quote(config),
+        _ => conf::quote_text(config),
     }
 }
 
