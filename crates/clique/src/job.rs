@@ -8,7 +8,7 @@ use crate::memory;
 use crate::read::{self, Reading};
 use crate::report::{Reporter, Style};
 use crate::service;
-use crate::swap::Swaps;
+use crate::swap::{Built, Swaps};
 use crate::takeover::{self, Interface};
 use elements::netdevice::DpdkPorts;
 use lang::Diagnostic;
@@ -198,11 +198,12 @@ impl Job {
     /// Builds a router that is to replace one that runs.
     ///
     /// # Errors
-    /// What is wrong, a line for each error.
-    pub(crate) fn rebuild(&self, config: String, known: &Classes) -> Result<Router, String> {
-        let mut reporter = Reporter::new(Style::Json, false);
+    /// What is wrong, and what is odd, a line for each.
+    pub(crate) fn rebuild(&self, config: String, known: &Classes) -> Result<Built, String> {
+        let mut reporter = Reporter::new(Style::Json, true);
         let text = Text { name: "config".to_owned(), text: config };
-        self.build(&text, &mut reporter, known, true).map_err(|_| reporter.lines())
+        let router = self.build(&text, &mut reporter, known, true).map_err(|_| reporter.lines())?;
+        Ok(Built { router, warnings: reporter.warning_lines() })
     }
 
     /// Lets others replace the configuration, as far as that is asked for.

@@ -45,13 +45,13 @@ impl Reporter {
         let failed = diagnostics.iter().any(Diagnostic::is_error);
         let shown: Vec<Diagnostic> =
             diagnostics.into_iter().filter(|d| self.warnings || d.is_error() || d.is_message()).collect();
-        match self.style {
-            Style::Click => console::complain(&lang::render_click(&shown)),
-            Style::Excerpts => {
-                console::complain(&lang::render_fancy(&shown, &self.sources, console::color()));
-            }
-            Style::Json => {}
-        }
+        let text = match self.style {
+            Style::Click => lang::render_click(&shown),
+            Style::Excerpts => lang::render_fancy(&shown, &self.sources, console::color()),
+            Style::Json => String::new(),
+        };
+        // Bytes that are no text could make a terminal do something, too.
+        console::complain(&lang::bytes::without_bytes(&text));
         self.all.extend(shown);
         failed
     }
@@ -74,6 +74,13 @@ impl Reporter {
     /// All diagnostics so far, a line each.
     pub(crate) fn lines(&self) -> String {
         lang::render_click(&self.all)
+    }
+
+    /// All warnings so far, in lines.
+    pub(crate) fn warning_lines(&self) -> Vec<String> {
+        let is_warning = |found: &&Diagnostic| !found.is_error() && !found.is_message();
+        let warnings: Vec<Diagnostic> = self.all.iter().filter(is_warning).cloned().collect();
+        lang::render_click(&warnings).lines().map(str::to_owned).collect()
     }
 
     /// All diagnostics so far as a JSON list; see [`lang::render_json`].

@@ -4,7 +4,7 @@
 //! as long as it takes to hand its elements' state over; packets that wait in queues are part of that state. Simulated time stands
 //! still until a router is built: what is waited for would take none, and the run might be over before.
 
-use router::{Handle, HandlerResult, Router, STOPPED};
+use router::{Handle, HandlerResult, Response, Router, STOPPED, Writer};
 use std::io;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -35,20 +35,27 @@ struct Request {
 
 impl Requests {
     /// Has a configuration built and put in the place of what runs.
-    fn send(&self, text: String, reply: Sender<HandlerResult>) {
+    fn send(&self, text: String, writer: Writer) {
         let unbuilt = Unbuilt::new(&self.builds);
         // If the thread is gone, so is the reply.
-        let _ = self.sender.send(Request { text, reply: Reply(reply), unbuilt });
+        let _ = self.sender.send(Request {
+            text,
+            reply: Reply { writer: Some(writer), warnings: Vec::new() },
+            unbuilt,
+        });
     }
 
-    /// Replaces the configuration of the router that runs, and waits until that is done.
+    /// Replaces the configuration of the router that runs, and waits until that is done; says what is odd about it.
     ///
     /// # Errors
     /// What is wrong; what ran goes on then.
     pub(crate) fn replace(&self, text: String) -> Result<(), String> {
-        let (reply, result) = mpsc::channel();
-        self.send(text, reply);
-        result.recv().unwrap_or_else(|_| Err(STOPPED.to_owned())).map(drop)
+        let (sender, response) = mpsc::channel();
+        self.send(text, Writer::thread(sender));
+        let Response { result, warnings } =
+            response.recv().unwrap_or_else(|_| Err(STOPPED.to_owned()).into());
+        warnings.iter().for_each(|warning| crate::console::complain(&format!("{warning}\n")));
+        result.map(drop)
     }
 }
 
@@ -107,13 +114,40 @@ struct Next {
     settled: Sender<()>,
 }
 
-/// Who wrote a configuration.
-struct Reply(Sender<HandlerResult>);
+/// A router that was built, and what is odd about its configuration.
+pub(crate) struct Built {
+    pub(crate) router: Router,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The answer to who wrote a configuration.
+struct Reply {
+    /// Until it was told.
+    writer: Option<Writer>,
+    warnings: Vec<String>,
+}
 
 impl Reply {
-    fn send(self, result: HandlerResult) {
-        // Nobody may be there to hear of an error: a script does not wait.
-        if let Err(mpsc::SendError(Err(message))) = self.0.send(result) {
+    /// The router stands. Who is a part of the one that it replaces has to know it now.
+    fn built(&mut self, warnings: Vec<String>) {
+        self.warnings = warnings;
+        if self.writer.as_ref().is_some_and(Writer::is_replaced) {
+            self.tell(Ok(String::new()));
+        }
+    }
+
+    fn send(mut self, result: HandlerResult) {
+        self.tell(result);
+    }
+
+    fn tell(&mut self, result: HandlerResult) {
+        let response = Response { result, warnings: std::mem::take(&mut self.warnings) };
+        let unheard = match self.writer.take() {
+            Some(writer) => writer.tell(response).err(),
+            None => Some(response),
+        };
+        // Nobody may be there to hear of an error: a script that is gone, or that was told already that all is well.
+        if let Some(Response { result: Err(message), .. }) = unheard {
             crate::console::complain(&format!("hotconfig: {message}\n"));
         }
     }
@@ -148,20 +182,22 @@ impl Swaps {
     pub(crate) fn allow(
         &self,
         router: &Router,
-        build: impl Fn(String) -> Result<Router, String> + Send + 'static,
+        build: impl Fn(String) -> Result<Built, String> + Send + 'static,
     ) -> io::Result<Requests> {
         let (sender, received) = mpsc::channel();
         let requests = Requests { sender, builds: self.builds.clone() };
         let (current, builds, again) = (self.current.clone(), self.builds.clone(), requests.clone());
         let serve = move || {
-            for Request { text, reply, unbuilt } in received {
+            for Request { text, mut reply, unbuilt } in received {
                 match build(text) {
                     Err(message) => {
                         lock(&current.0).info().swaps.refuse();
                         reply.send(Err(message));
                     }
-                    Ok(router) => {
+                    Ok(Built { router, warnings }) => {
                         offer(&router, &again);
+                        // Before the old router is interrupted, so that it gets to it.
+                        reply.built(warnings);
                         let (settled, done) = mpsc::channel();
                         builds.change(|state| {
                             (state.next, state.stands) = (Some(Next { router, reply, settled }), true);
@@ -209,8 +245,8 @@ impl Swaps {
 /// Makes the handler of a router send configurations to the thread that builds.
 fn offer(router: &Router, requests: &Requests) {
     let (requests, is_simulated) = (requests.clone(), router.info().clock.is_simulated());
-    router.allow_reconfigure(Box::new(move |text, reply| {
-        requests.send(text, reply);
+    router.allow_reconfigure(Box::new(move |text, writer| {
+        requests.send(text, writer);
         if is_simulated {
             requests.builds.wait();
         }

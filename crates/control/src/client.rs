@@ -8,6 +8,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+/// The code of success with warnings.
+const OK_WITH_WARNINGS: u32 = 220;
+
 /// The response to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
@@ -23,6 +26,12 @@ impl Reply {
     /// Whether the command was carried out.
     pub fn is_fine(&self) -> bool {
         (200..300).contains(&self.code)
+    }
+
+    /// What a handler warned of although it did what it was to do.
+    pub fn warnings(&self) -> &[String] {
+        // The first line says only that there are warnings.
+        if self.code == OK_WITH_WARNINGS { self.messages.get(1..).unwrap_or_default() } else { &[] }
     }
 }
 

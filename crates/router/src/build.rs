@@ -380,12 +380,13 @@ fn create(
 /// Makes an instance of an element with other arguments: one of a [`Class::live`] class.
 ///
 /// # Errors
-/// What is wrong with the arguments.
+/// What is wrong with the arguments. What is odd about them is added to `said`.
 pub(crate) fn again(
     info: &Info,
     element: usize,
     worker: usize,
     text: &str,
+    said: &mut Vec<Diagnostic>,
 ) -> Result<Box<dyn Element>, String> {
     let (mut shared, mut names) = (HashMap::new(), info.names().clone());
     let mut config = Config {
@@ -395,7 +396,7 @@ pub(crate) fn again(
         shared: &mut shared,
         names: &mut names,
         resources: &Resources::default(),
-        said: &mut Vec::new(),
+        said,
         text: Some(text),
     };
     (info.nodes[element].class.create)(&mut config).map_err(|error| error.to_string())
@@ -468,6 +469,7 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         lots: Vec::new(),
         lot_of: [cx::NO_LOT; cx::LOTS],
         next_call: 0,
+        warnings: None,
         asked: None,
         asks: 0,
         account: Account::default(),

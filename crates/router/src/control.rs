@@ -7,7 +7,11 @@
 //! the [`Answer`]. While an answer from another worker is awaited this worker serves its own mailbox, so that mutual
 //! calls cannot deadlock, and runs nothing else.
 
+use crate::handler::Response;
+use crate::mailbox::{Mailbox, Message};
 use std::any::Any;
+use std::sync::Arc;
+use std::sync::mpsc::{SendError, Sender};
 
 /// What a control computation wants next.
 #[derive(Debug)]
@@ -23,8 +27,8 @@ pub enum Step {
 pub enum Answer {
     /// Nothing: the computation starts.
     Start,
-    /// The result of the handler call that it asked for: the value read (empty for a write), or an error message.
-    Result(Result<String, String>),
+    /// The result of the handler call that it asked for: the value read (empty for a write), or an error message; and what the handler warned of.
+    Response(Response),
 }
 
 /// A call of a handler.
@@ -108,5 +112,41 @@ pub(crate) enum Reply {
     /// Another worker's call, by its index and the call's number there.
     Worker { worker: usize, call: u64 },
     /// A thread that is no worker.
-    Thread(std::sync::mpsc::Sender<Result<String, String>>),
+    Thread(Sender<Response>),
+}
+
+/// Who wrote a configuration to the handler `hotconfig`, and is told what becomes of it.
+pub struct Writer {
+    sender: Sender<Response>,
+    /// The mailbox of the worker whose computation waits, and the number of its call.
+    waiting: Option<(Arc<Mailbox>, u64)>,
+}
+
+impl Writer {
+    /// A thread that waits until the configuration is in its place, or refused.
+    pub fn thread(sender: Sender<Response>) -> Writer {
+        Writer { sender, waiting: None }
+    }
+
+    /// A computation that was parked under this number.
+    pub(crate) fn computation(sender: Sender<Response>, mailbox: Arc<Mailbox>, call: u64) -> Writer {
+        Writer { sender, waiting: Some((mailbox, call)) }
+    }
+
+    /// Whether it is to be told as soon as the configuration is built: it is a part of the router that is replaced then, and would hear no more.
+    pub fn is_replaced(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Tells what has become of the configuration.
+    ///
+    /// # Errors
+    /// The response, if nobody is there any more to hear it.
+    pub fn tell(self, response: Response) -> Result<(), Response> {
+        self.sender.send(response).map_err(|SendError(response)| response)?;
+        if let Some((mailbox, call)) = self.waiting {
+            mailbox.send(Message::Unpark { call });
+        }
+        Ok(())
+    }
 }

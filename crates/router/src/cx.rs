@@ -165,6 +165,8 @@ pub(crate) struct Core {
     /// way is next is what no processor can guess.
     pub(crate) lot_of: [u8; LOTS],
     pub(crate) next_call: u64,
+    /// What the handler that runs has warned of so far; `None` while none runs.
+    pub(crate) warnings: Option<Vec<String>>,
     /// How often the run count had been raised when the element that steers the driver was asked whether to stop, until it has
     /// decided.
     pub(crate) asked: Option<u64>,
@@ -494,6 +496,18 @@ impl<'t> Cx<'t> {
     /// Writes a message for the user, as a line of its own.
     pub fn log(&self, message: &str) {
         self.core.info.log.line(message);
+    }
+
+    /// Warns whoever called the handler that runs; while none runs, the user, in the element's name.
+    pub fn warn(&mut self, message: &str) {
+        match &mut self.core.warnings {
+            Some(warnings) => warnings.push(format!("warning: {message}")),
+            None => {
+                let info = &self.core.info;
+                let declaration = info.nodes[self.core.here as usize].declaration();
+                info.log.line(&format!("{declaration}: warning: {message}"));
+            }
+        }
     }
 
     /// Writes a message for those who listen on a channel ([`crate::Log::line_on`]).

@@ -292,7 +292,7 @@ pub(crate) fn call_common(
             let wanted = crate::parse_integer(argument.trim()).ok_or("syntax error")?;
             let tickets = wanted.clamp(1, MAX.into()) as u32;
             if i128::from(tickets) != wanted {
-                cx.log(&format!("{}: warning: tickets pinned at {tickets}", node.declaration()));
+                cx.warn(&format!("tickets pinned at {tickets}"));
             }
             cx.set_tickets(tickets);
             Ok(String::new())

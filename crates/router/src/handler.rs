@@ -8,6 +8,37 @@ use std::any::Any;
 /// The value of a read, or what a write answers; or an error message.
 pub type HandlerResult = Result<String, String>;
 
+/// What a call comes to: its result, and what the handler warned of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The result.
+    pub result: HandlerResult,
+    /// Warnings, as they are shown: in lines, with the word.
+    pub warnings: Vec<String>,
+}
+
+impl From<HandlerResult> for Response {
+    fn from(result: HandlerResult) -> Response {
+        Response { result, warnings: Vec::new() }
+    }
+}
+
+impl Response {
+    /// Merges the responses of all instances; what several of them warn of is said once.
+    pub(crate) fn merged(merge: Merge, responses: impl Iterator<Item = Response>) -> Response {
+        let (mut results, mut warnings) = (Vec::new(), Vec::new());
+        for response in responses {
+            results.push(response.result);
+            for warning in response.warnings {
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+        }
+        Response { result: merge.apply(results), warnings }
+    }
+}
+
 /// The name of a handler that answers to every name that nothing else has. The text that its functions get is the name, a
 /// space, and the parameter or value.
 pub const ANY: &str = "*";

@@ -2,8 +2,9 @@
 
 use crate::class::Class;
 use crate::clock::Clock;
+use crate::control::Writer;
 use crate::current::Current;
-use crate::handler::{HandlerResult, Handlers};
+use crate::handler::Handlers;
 use crate::mailbox::Mailbox;
 use crate::names::Names;
 use lang::{Landmark, Span};
@@ -11,7 +12,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// A port of an element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,9 +117,9 @@ fn print_error_line(text: &str) {
     drop(std::io::stderr().lock().write_all(&lang::bytes::of_text(&line)));
 }
 
-/// Takes a new configuration and the place where the answer goes; must not wait for it. In simulated time it may wait until it is clear what the
-/// answer will be.
-pub type Reconfigure = Box<dyn Fn(String, mpsc::Sender<HandlerResult>) + Send + Sync>;
+/// Takes a new configuration and who is told what becomes of it; must not wait for that. In simulated time it may wait until the configuration is
+/// built.
+pub type Reconfigure = Box<dyn Fn(String, Writer) + Send + Sync>;
 
 /// Hears the messages of elements.
 pub type Listener = Arc<Hear>;

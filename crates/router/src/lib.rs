@@ -46,11 +46,11 @@ pub use build::{Checked, Configured, Layout, Options, build, check, configure, l
 pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Resources};
-pub use control::{Access, Answer, Call, Step};
+pub use control::{Access, Answer, Call, Step, Writer};
 pub use cx::Cx;
 pub use element::{Element, PerPacket, Pull, Queues, Refused, Simple, Verdict};
 pub use events::Events;
-pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome};
+pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome, Response};
 pub use info::{DEFAULT_CHANNEL, Info, Listener, Log, Node, Port, Reconfigure, listen};
 pub use metric::Metric;
 pub use names::{InterfaceAddresses, Names, Value};

@@ -2,6 +2,7 @@
 
 use crate::control::{Access, Call, Reply};
 use crate::globals::Of;
+use crate::handler::Response;
 use crate::ready::Bell;
 use crossbeam_queue::SegQueue;
 
@@ -14,7 +15,9 @@ pub(crate) enum Message {
     /// The part of a global handler that each worker answers for itself.
     Own { name: &'static str, reply: Reply },
     /// The answer of worker `from` to such a part.
-    Answer { call: u64, from: usize, result: Result<String, String> },
+    Answer { call: u64, from: usize, response: Response },
+    /// The answer to a call whose computations were parked is there.
+    Unpark { call: u64 },
     /// A request for this worker's state.
     Survey(crate::survey::Request),
     /// A signal of this worker became active.

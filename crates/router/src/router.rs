@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::config::ConfigError;
 use crate::control::{Call, Reply};
-use crate::handler::HandlerResult;
+use crate::handler::{HandlerResult, Response};
 use crate::info::Info;
 use crate::mailbox::Message;
 use crate::ready::wait;
@@ -61,22 +61,34 @@ impl Handle {
         &self.info
     }
 
-    /// Calls a handler and waits for the result. Not for use on a worker.
+    /// Calls a handler and waits for the result; what it warns of goes where messages of elements go. Not for use on a worker.
     ///
     /// # Errors
     /// The handler's message; or that the router stopped meanwhile.
     pub fn call(&self, call: Call) -> HandlerResult {
+        let path = call.path.clone();
+        result(&self.info, &path, self.ask(call))
+    }
+
+    /// As [`Handle::call`], with the warnings.
+    pub fn ask(&self, call: Call) -> Response {
         let (sender, receiver) = mpsc::channel();
         let worker = first_owner(&self.info, &call);
         self.info.mailboxes[worker].send(Message::Request { call, reply: Reply::Thread(sender) });
         loop {
             match receiver.recv_timeout(Duration::from_millis(100)) {
-                Ok(result) => return result,
+                Ok(response) => return response,
                 Err(mpsc::RecvTimeoutError::Timeout) if !self.info.is_over() => {}
-                Err(_) => return Err(STOPPED.to_owned()),
+                Err(_) => return Err(STOPPED.to_owned()).into(),
             }
         }
     }
+}
+
+/// The result of a response to somebody who has no place for warnings.
+fn result(info: &Info, path: &str, response: Response) -> HandlerResult {
+    response.warnings.iter().for_each(|warning| info.log.line(&format!("{path}: {warning}")));
+    response.result
 }
 
 /// The worker that a call is best sent to.
@@ -178,6 +190,7 @@ impl Router {
     /// # Errors
     /// The handler's message.
     pub fn call(&mut self, call: Call) -> HandlerResult {
+        let path = call.path.clone();
         let (sender, receiver) = mpsc::channel();
         let worker = first_owner(&self.info, &call);
         self.info.mailboxes[worker].send(Message::Request { call, reply: Reply::Thread(sender) });
@@ -186,8 +199,8 @@ impl Router {
             for worker in &mut self.workers {
                 busy |= worker.serve() == Turned::Busy;
             }
-            if let Ok(result) = receiver.try_recv() {
-                return result;
+            if let Ok(response) = receiver.try_recv() {
+                return result(&self.info, &path, response);
             }
             if !busy && self.info.mailboxes.iter().all(|mailbox| mailbox.is_empty()) {
                 return Err("the handler gave no answer".to_owned());

@@ -2,6 +2,7 @@
 
 use crate::control::{Access, Call, Frame, Reply};
 use crate::globals::Of;
+use crate::handler::Response;
 use packet::Batch;
 
 /// A work item. Kept at 16 bytes: a dispatch moves one.
@@ -33,7 +34,7 @@ pub(crate) enum Control {
     /// A computation starts.
     Start(Frame),
     /// A computation waits for the answer to this call; it is there or not.
-    Await(Frame, u64, Option<Result<String, String>>),
+    Await(Frame, u64, Option<Response>),
     /// A call that an element made for its effect.
     Call(Call),
     /// Another worker's call of a handler here.

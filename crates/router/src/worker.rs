@@ -8,7 +8,7 @@ use crate::control::{Call, Reply};
 use crate::cx::{Core, Cx, Exits, Link, NOWHERE};
 use crate::element::{Element, Pull, Verdict};
 use crate::work::{Waiting, Work};
-use calls::Open;
+use calls::{Open, Parked};
 use packet::{Batch, Packet};
 use rcu::{Reader, Turn};
 use std::collections::HashMap;
@@ -53,6 +53,7 @@ pub(crate) struct Worker {
     pub(crate) slots: Vec<Slot>,
     pub(crate) reader: Reader,
     open: HashMap<u64, Open>,
+    parked: HashMap<u64, Parked>,
 }
 
 /// Runs something on an element's instance on this worker, if there is one, and puts what it emitted onto the list.
@@ -83,12 +84,13 @@ struct Running<'w> {
     core: &'w mut Core,
     slots: &'w mut [Slot],
     open: &'w mut HashMap<u64, Open>,
+    parked: &'w mut HashMap<u64, Parked>,
     turn: Turn<'w>,
 }
 
 impl Worker {
     pub(crate) fn new(core: Core, slots: Vec<Slot>, reader: Reader) -> Worker {
-        Worker { core, slots, reader, open: HashMap::new() }
+        Worker { core, slots, reader, open: HashMap::new(), parked: HashMap::new() }
     }
 
     fn running(&mut self) -> Running<'_> {
@@ -96,6 +98,7 @@ impl Worker {
             core: &mut self.core,
             slots: &mut self.slots,
             open: &mut self.open,
+            parked: &mut self.parked,
             turn: self.reader.turn(),
         }
     }

@@ -5,7 +5,7 @@ use clique_router as router;
 use packet::{Batch, Packet};
 use router::{
     Activity, Answer, Call, CallArg, Class, Classes, Clock, Config, ConfigError, Cx, Element, Handlers, Log,
-    Merge, Options, Outcome, PerPacket, Pull, Refused, Residency, Router, Simple, Step, Verdict,
+    Merge, Options, Outcome, PerPacket, Pull, Refused, Residency, Response, Router, Simple, Step, Verdict,
 };
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
@@ -364,10 +364,10 @@ impl Element for Caller {
         let depth = state.downcast_ref::<u32>().copied().unwrap_or(0);
         match (answer, &self.call) {
             (Answer::Start, Some(call)) => Step::Call(Call::read(call.as_str(), (depth - 1).to_string())),
-            (Answer::Result(Ok(value)), _) => {
+            (Answer::Response(Response { result: Ok(value), .. }), _) => {
                 Step::Done(Ok((value.parse::<u32>().unwrap_or(0) + 1).to_string()))
             }
-            (Answer::Result(error), _) => Step::Done(error),
+            (Answer::Response(Response { result: error, .. }), _) => Step::Done(error),
             (Answer::Start, None) => Step::Done(Ok("0".to_owned())),
         }
     }

@@ -119,10 +119,15 @@ struct Session {
     json: bool,
 }
 
+/// The response to a command that was carried out, or what it says instead.
+fn fine(reply: Result<Reply, Failure>) -> Result<Reply, String> {
+    let reply = reply.map_err(|failure| failure.to_string())?;
+    if reply.is_fine() { Ok(reply) } else { Err(reply.messages.join("\n")) }
+}
+
 /// The data of a response, or what it says instead.
 pub(crate) fn data(reply: Result<Reply, Failure>) -> Result<String, String> {
-    let reply = reply.map_err(|failure| failure.to_string())?;
-    if reply.is_fine() { Ok(reply.data.unwrap_or_default()) } else { Err(reply.messages.join("\n")) }
+    Ok(fine(reply)?.data.unwrap_or_default())
 }
 
 /// Prints; that the reader has gone is no error, but there is nothing more to be done.
@@ -147,8 +152,13 @@ impl Session {
                     Some(file) => contents(file)?,
                     None => value.join(" "),
                 };
-                data(self.client.write(handler, &value))?;
-                self.show(&json!({ "name": handler, "written": true }), "")
+                let reply = fine(self.client.write(handler, &value))?;
+                let mut object = json!({ "name": handler, "written": true });
+                if !reply.warnings().is_empty() {
+                    object["warnings"] = reply.warnings().into();
+                    console::complain(&format!("{}\n", reply.warnings().join("\n")));
+                }
+                self.show(&object, "")
             }
             Action::List { element: None } => self.list_elements(),
             Action::List { element: Some(pattern) } => self.list_handlers(pattern),

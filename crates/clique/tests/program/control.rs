@@ -141,6 +141,92 @@ fn hotconfig_by_scripts_in_simulated_time() {
     }
 }
 
+/// In real time a script that writes a configuration waits until it is built, and hears what is wrong with it and what is odd, while packets go on. Who called
+/// the script waits with it.
+#[test]
+fn hotconfig_by_scripts_in_real_time() {
+    let bad = "Idle -> Bad";
+    let many = "Idle -> Counter -> Discard; ".repeat(3000) + bad;
+    let config = format!(
+        "InfiniteSource -> c :: Counter -> Discard;
+         p :: Script(TYPE PASSIVE, writeq hotconfig \"$args\", print \"inner $?\");
+         Script(write p.run {bad}, print \"outer $?\",
+                set before $(c.count), writeq hotconfig \"{many}\", print $?, print $(gt $(c.count) $before),
+                writeq hotconfig \"Idle -> MSQueue -> Discard; Script(print '\\\"new\\\"', stop)\", print \"old $?\",
+                wait 100, print never)"
+    );
+    let output = program(&["run", "-R", "-e", &config]).output().expect("a run");
+    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert_eq!(said[0], "inner -22\nouter 0\n-22\ntrue\nold 0\n\"new\"\n", "{}", said[1]);
+    let heard = |script: &str, config: &str, what: &str| {
+        format!(
+            "While executing '{script} :: Script':\n  While calling 'hotconfig {config}':\n    config:1: {what}"
+        )
+    };
+    let undeclared = "undeclared element 'Bad'\n";
+    let mut expected = heard("p", bad, undeclared) + &heard("Script@6", &many, undeclared);
+    expected += "  While calling 'hotconfig Idle -> MSQueue -> Discard; Script(print '\"new\"', stop)':
+    config:1: While configuring 'MSQueue@2 :: MSQueue':
+      warning: MSQueue is deprecated, use ThreadSafeQueue instead\n";
+    assert_eq!(said[1], expected);
+}
+
+/// Whoever pulls packets through a script does not wait for a configuration that the script writes; what is wrong is said all the same. Who called a
+/// script through a socket waits for it.
+#[test]
+fn who_waits_for_hotconfig() {
+    let config = "InfiniteSource(LIMIT 1) -> Queue -> Script(writeq hotconfig \"Idle -> Bad\", print \"pulled $?\", return 0)
+                    -> Unqueue -> c :: Counter -> Discard;
+                  p :: Script(TYPE PASSIVE, writeq hotconfig $args, return $?)";
+    let router = Running::start("run", config, &["-R"]);
+    let start = Instant::now();
+    while !router.talk("read c.count").ends_with("\n1") {
+        assert!(start.elapsed() < PATIENCE, "the packet does not come");
+    }
+    assert_eq!(router.talk("read p.run Idle -> Worse"), "200 Read handler 'p.run' OK\nDATA 3\n-22");
+    assert_eq!(router.talk("read p.run Idle -> d :: Discard"), "200 Read handler 'p.run' OK\nDATA 1\n0");
+    while router.talk("read d.class").starts_with('5') {
+        assert!(start.elapsed() < PATIENCE, "the new router does not come");
+    }
+    router.talk("write stop");
+    let output = router.end();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "pulled 0\n");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("hotconfig: config:1: undeclared element 'Bad'\n"), "{said}");
+}
+
+/// A configuration that is odd, and a handler that warns, are no errors: the code says so, and `clique ctl` shows it.
+#[test]
+fn warnings_are_told() {
+    let router = Running::start("run", QUEUED, &["-R"]);
+    let said = router.talk(&hotconfig("Idle -> MSQueue -> Discard; u :: InfiniteSource -> Discard"));
+    assert_eq!(
+        said,
+        "220-Write handler 'hotconfig' OK with warnings:\n\
+         220-config:1: While configuring 'MSQueue@2 :: MSQueue':\n\
+         220   warning: MSQueue is deprecated, use ThreadSafeQueue instead\n"
+    );
+    let said = router.talk("write u.tickets 0");
+    assert_eq!(said, "220-Write handler 'u.tickets' OK with warnings:\n220 warning: tickets pinned at 1\n");
+    let ctl = |arguments: &[&str]| {
+        let socket = router.socket.to_str().expect("UTF-8");
+        crate::clique(&[&["ctl", "-u", socket], arguments].concat())
+    };
+    let shown = "--- messages\nwarning: tickets pinned at 1\n";
+    assert_eq!(ctl(&["write", "u.tickets", "-7"]), format!("exit status: 0\n{shown}"));
+    let object = r#"{"name":"u.tickets","warnings":["warning: tickets pinned at 1"],"written":true}"#;
+    assert_eq!(
+        ctl(&["--json", "write", "u.tickets", "-7"]),
+        format!("exit status: 0\n--- output\n{object}\n{shown}")
+    );
+    router.talk("write stop");
+    let output = router.end();
+    assert_eq!(
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()),
+        (Some(0), String::new())
+    );
+}
+
 /// Bytes that are no text come out as they went in: from the command's data and from a script's text to a handler, and from there to a client and to
 /// the standard output; a configuration with such bytes is what `config` says.
 #[test]

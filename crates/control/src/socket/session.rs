@@ -4,7 +4,7 @@ use super::input::Input;
 use super::server::Shared;
 use crate::DATA_MAX;
 use crate::metrics::Format;
-use router::{Call, Handle, HandlerResult, Info, STOPPED};
+use router::{Call, Handle, HandlerResult, Info, Response, STOPPED};
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::Arc;
@@ -16,6 +16,7 @@ const GREETING: &str = "Click::ControlSocket/1.3\r\n";
 /// Response codes.
 mod code {
     pub(super) const OK: u32 = 200;
+    pub(super) const OK_WITH_WARNINGS: u32 = 220;
     pub(super) const SYNTAX: u32 = 500;
     pub(super) const UNIMPLEMENTED: u32 = 501;
     pub(super) const NO_SUCH_ELEMENT: u32 = 510;
@@ -237,10 +238,17 @@ impl<R: Read> Session<'_, BufReader<R>> {
         if self.shared.target().read_only {
             return refuse(code::PERMISSION, format!("Permission denied for '{name}'"));
         }
-        match self.shared.call(&Call::write(found.path, value)) {
-            Ok(_) => Ok(lines(code::OK, &[format!("Write handler '{name}' OK")])),
+        let Response { result, warnings } = self.shared.ask(&Call::write(found.path, value));
+        match result {
+            Ok(_) if warnings.is_empty() => Ok(lines(code::OK, &[format!("Write handler '{name}' OK")])),
+            Ok(_) => {
+                let said =
+                    with_details(format!("Write handler '{name}' OK with warnings"), &warnings.join("\n"));
+                Ok(lines(code::OK_WITH_WARNINGS, &said))
+            }
             Err(message) => {
-                self.failed(code::HANDLER_ERROR, format!("Write handler '{name}' error"), &message)
+                let details = warnings.into_iter().chain([message]).collect::<Vec<_>>().join("\n");
+                self.failed(code::HANDLER_ERROR, format!("Write handler '{name}' error"), &details)
             }
         }
     }
@@ -352,25 +360,30 @@ impl Found {
 
 /// Talks to whichever router is the current one.
 impl Shared {
-    /// Calls a handler.
+    /// Calls a handler; what it warns of goes where messages of elements go.
     pub(super) fn call(&self, call: &Call) -> HandlerResult {
-        self.ask(|handle| handle.call(call.clone()))
+        self.with_router(|handle| handle.call(call.clone()).into()).result
+    }
+
+    /// Calls a handler.
+    fn ask(&self, call: &Call) -> Response {
+        self.with_router(|handle| handle.ask(call.clone()))
     }
 
     /// Its metrics.
     pub(super) fn metrics(&self, format: Format) -> HandlerResult {
         let asked = Instant::now();
-        self.ask(|handle| self.collector().read(handle, format, asked))
+        self.with_router(|handle| self.collector().read(handle, format, asked).into()).result
     }
 
-    fn ask(&self, question: impl Fn(&Handle) -> HandlerResult) -> HandlerResult {
+    fn with_router(&self, question: impl Fn(&Handle) -> Response) -> Response {
         loop {
             let target = self.target();
-            let result = question(&target.handle);
-            let stopped = result.as_ref().is_err_and(|message| message == STOPPED);
+            let response = question(&target.handle);
+            let stopped = response.result.as_ref().is_err_and(|message| message == STOPPED);
             // Another router may just have taken the place of the one that was asked.
             if !stopped || !self.changes_soon(&target) {
-                return result;
+                return response;
             }
         }
     }

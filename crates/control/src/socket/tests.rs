@@ -28,6 +28,15 @@ impl Element for Sample {
         });
         h.read_with("echo", |_: &mut Sample, _, text| Ok(format!("<{text}>")));
         h.write("only", |_: &mut Sample, _, _| Ok(()));
+        h.write("odd", |_: &mut Sample, cx: &mut Cx<'_>, text| {
+            cx.warn("this is odd");
+            cx.warn("and\nthis");
+            if text == "bad" { Err("no good".into()) } else { Ok(()) }
+        });
+        h.read_with("odd", |_: &mut Sample, cx, _| {
+            cx.warn("read");
+            Ok("1".to_owned())
+        });
         h.write("tell", |_: &mut Sample, cx: &mut Cx<'_>, text| {
             cx.publish(text);
             Ok(())
@@ -114,6 +123,15 @@ fn verbs() {
         ),
         ("write s.value x\rset s.only\r", "200 Write handler 's.value' OK\n200 Write handler 's.only' OK\n"),
         ("write s.value bad", "520-Write handler 's.value' error:\n520-no good\n520 \\011at all\n"),
+        (
+            "write s.odd x\nwrite s.only x",
+            "220-Write handler 's.odd' OK with warnings:\n220-warning: this is odd\n220-warning: and\n220 this\n200 Write handler 's.only' OK\n",
+        ),
+        (
+            "write s.odd bad",
+            "520-Write handler 's.odd' error:\n520-warning: this is odd\n520-warning: and\n520-this\n520 no good\n",
+        ),
+        ("read s.odd", "200 Read handler 's.odd' OK\nDATA 1\n1"),
         ("writedata s.value 3\r\nbad", "520-Write handler 's.value' error:\n520-no good\n520 \\011at all\n"),
         ("writeuntil s.only X\nabc\nX\n", "200 Write handler 's.only' OK\n"),
         ("writeuntil s.only X\nabc\n", "500 Not enough data\n"),
@@ -238,6 +256,10 @@ fn client() {
         }
         let reply = client.write("s.value", "bad").expect("answered");
         assert_eq!((reply.code, reply.messages.len()), (520, 3));
+        assert!(reply.warnings().is_empty());
+        let reply = client.write("s.odd", "x").expect("answered");
+        assert!(reply.is_fine());
+        assert_eq!(reply.warnings(), ["warning: this is odd", "warning: and", "this"]);
         assert!(client.read("s.value x", "").is_err());
     });
 }

@@ -321,9 +321,9 @@ impl<const V6: bool> IpFilter<V6> {
         }
     }
 
-    fn reconfigure(&mut self, cx: &Cx<'_>, arguments: Vec<String>) -> Result<(), String> {
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, arguments: Vec<String>) -> Result<(), String> {
         let (rules, messages) = read(&arguments, self.style, self.outputs, router::scope(cx));
-        messages.warnings.iter().for_each(|warning| cx.log(&format!("{warning}\n")));
+        messages.warnings.iter().for_each(|warning| cx.warn(warning));
         if !messages.errors.is_empty() {
             return Err(messages.errors.join("\n"));
         }

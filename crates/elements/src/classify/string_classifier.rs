@@ -77,8 +77,7 @@ impl Simple for StringClassifier {
         .as_button();
         h.read("config", |e: &mut StringClassifier, _| e.config.clone());
         h.write("config", |e: &mut StringClassifier, cx, text| {
-            e.strings =
-                read(text, |warning| cx.log(&format!("{warning}\n"))).map_err(|error| error.to_string())?;
+            e.strings = read(text, |warning| cx.warn(warning)).map_err(|error| error.to_string())?;
             e.config = text.to_owned();
             Ok(())
         });

@@ -78,8 +78,7 @@ impl Simple for StringMatcher {
         .as_button();
         h.read("config", |e: &mut StringMatcher, _| e.config.clone());
         h.write("config", |e: &mut StringMatcher, cx, text| {
-            e.strings =
-                read(text, |warning| cx.log(&format!("{warning}\n"))).map_err(|error| error.to_string())?;
+            e.strings = read(text, |warning| cx.warn(warning)).map_err(|error| error.to_string())?;
             e.config = text.to_owned();
             Ok(())
         });

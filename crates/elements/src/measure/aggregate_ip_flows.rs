@@ -50,7 +50,7 @@ use crate::capture::encap::Encap;
 use packet::{Anno, Batch, Packet};
 use router::{
     Answer, Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Refused,
-    Residency, Step, Verdict,
+    Residency, Response, Step, Verdict,
 };
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -368,7 +368,7 @@ impl Element for AggregateIpFlows {
             (Answer::Start, Some(name)) => {
                 return Step::Call(Call::read(format!("{name}.filename"), "").within(cx.index()));
             }
-            (Answer::Result(name), _) => {
+            (Answer::Response(Response { result: name, .. }), _) => {
                 let name = name.unwrap_or_default();
                 let _ = self.trace.as_mut().map(|trace| trace.head(name.trim()));
             }

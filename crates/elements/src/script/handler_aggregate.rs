@@ -29,7 +29,8 @@
 use super::sprintf::general;
 use lang::conf::pop_space;
 use router::{
-    Answer, Call, Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Outcome, Residency, Step,
+    Answer, Call, Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Outcome, Residency,
+    Response, Step,
 };
 use std::any::Any;
 
@@ -107,8 +108,8 @@ impl Element for HandlerAggregate {
         };
         match answer {
             Answer::Start => {}
-            Answer::Result(Ok(value)) => calls.sum += leading_number(&value),
-            Answer::Result(Err(error)) => return Step::Done(Err(error)),
+            Answer::Response(Response { result: Ok(value), .. }) => calls.sum += leading_number(&value),
+            Answer::Response(Response { result: Err(error), .. }) => return Step::Done(Err(error)),
         }
         match self.elements.get(calls.called) {
             Some(element) => {

@@ -38,7 +38,9 @@
 //! FromDump, Script
 
 use super::sprintf::general;
-use router::{Answer, Call, Class, Config, ConfigError, Cx, Element, Handlers, Raw, Residency, Step};
+use router::{
+    Answer, Call, Class, Config, ConfigError, Cx, Element, Handlers, Raw, Residency, Response, Step,
+};
 use std::any::Any;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -318,7 +320,7 @@ impl Element for ProgressBar {
 
     fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
         let Some(reading) = state.downcast_mut::<Reading>() else { return Step::Done(Ok(String::new())) };
-        if let Answer::Result(result) = answer {
+        if let Answer::Response(Response { result, .. }) = answer {
             let value = result.ok().and_then(|text| text.trim().parse::<f64>().ok());
             let sum = &mut reading.sums[usize::from(reading.next > reading.sizes)];
             *sum = sum.zip(value).map(|(sum, value)| sum + value);

@@ -24,7 +24,7 @@
 //! # See also
 //! DriverManager, Script
 
-use router::{Activity, Answer, Call, Class, Config, ConfigError, Cx, Element, Residency, Step};
+use router::{Activity, Answer, Call, Class, Config, ConfigError, Cx, Element, Residency, Response, Step};
 use std::any::Any;
 use std::time::Duration;
 
@@ -69,13 +69,14 @@ impl Element for QuitWatcher {
 
     fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
         let Some(at) = state.downcast_mut::<usize>() else { return Step::Done(Ok(String::new())) };
-        if let Answer::Result(Err(message)) = &answer {
+        if let Answer::Response(Response { result: Err(message), .. }) = &answer {
             // It will not have a task later either.
             cx.log(message);
             *at -= 1;
             self.names.remove(*at);
         }
-        if matches!(&answer, Answer::Result(Ok(value)) if value.trim() == "false") {
+        if matches!(&answer, Answer::Response(Response { result: Ok(value), .. }) if value.trim() == "false")
+        {
             cx.please_stop();
             return Step::Done(Ok(String::new()));
         }

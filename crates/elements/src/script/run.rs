@@ -9,7 +9,7 @@ use super::element::{Kind, Place, Script};
 use super::program::{End, Goal, Insn, Value};
 use super::request::{Request, emit, handler_call, print};
 use super::text::{Expanded, Expansion, Text};
-use router::{Access, Answer, Call, Cx, Info, Step, parse_boolean, parse_integer};
+use router::{Access, Answer, Call, Cx, Info, Response, Step, parse_boolean, parse_integer};
 use std::time::Duration;
 
 /// Jumps that a script may make without blocking, runs inside of runs included.
@@ -124,15 +124,17 @@ impl Script {
     pub(super) fn go(&mut self, cx: &mut Cx<'_>, run: &mut Run, answer: Answer) -> Step {
         let mut flow = match (std::mem::replace(&mut run.phase, Phase::Next), answer) {
             (Phase::Begin, _) => self.begin(cx, run),
-            (Phase::Expanding { insn, mut expansion, file }, Answer::Result(result)) => {
-                let value = result.unwrap_or_else(|message| {
+            (Phase::Expanding { insn, mut expansion, file }, Answer::Response(response)) => {
+                self.pass_on(cx, run, None, &response.warnings);
+                let value = response.result.unwrap_or_else(|message| {
                     self.report(cx, run, None, &message);
                     String::new()
                 });
                 expansion.supply(Some(value));
                 self.expand(cx, run, insn, expansion, file)
             }
-            (Phase::Calling { insn, name, call, file }, Answer::Result(result)) => {
+            (Phase::Calling { insn, name, call, file }, Answer::Response(Response { result, warnings })) => {
+                self.pass_on(cx, run, Some(&call), &warnings);
                 self.called(cx, run, insn, (&name, &call), file, result)
             }
             (Phase::Next | Phase::Expanding { .. } | Phase::Calling { .. }, _) => Flow::Over,
@@ -553,6 +555,16 @@ impl Script {
     /// Reports an error, in the context of the script and of the call that it makes.
     fn report(&self, cx: &mut Cx<'_>, run: &mut Run, call: Option<&str>, message: &str) {
         run.failed = true;
+        self.say(cx, run, call, message);
+    }
+
+    /// Passes warnings of a call on; the instruction has not failed for that.
+    fn pass_on(&self, cx: &mut Cx<'_>, run: &mut Run, call: Option<&str>, warnings: &[String]) {
+        self.say(cx, run, call, &warnings.join("\n"));
+    }
+
+    /// Prints a message in the context of the script and of the call that it makes.
+    fn say(&self, cx: &mut Cx<'_>, run: &mut Run, call: Option<&str>, message: &str) {
         if message.is_empty() {
             return;
         }

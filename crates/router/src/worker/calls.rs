@@ -1,21 +1,30 @@
 //! What a worker does of control computations, handler calls and messages.
 
 use super::Running;
-use crate::control::{Access, Answer, Call, Frame, Reply, Step};
+use crate::control::{Access, Answer, Call, Frame, Reply, Step, Writer};
 use crate::cx::Cx;
 use crate::element::Element;
 use crate::globals::{self, Of};
-use crate::handler::{HandlerResult, Merge, Outcome, target};
+use crate::handler::{HandlerResult, Merge, Outcome, Response, target};
 use crate::mailbox::Message;
 use crate::work::{Control, Work};
+use std::sync::mpsc::{Receiver, channel};
 
 /// A call whose answers from other workers are awaited.
 pub(super) struct Open {
     merge: Merge,
-    /// Results by worker.
-    results: Vec<(usize, HandlerResult)>,
+    /// Responses by worker.
+    responses: Vec<(usize, Response)>,
     missing: usize,
     reply: Reply,
+}
+
+/// A call whose answer takes so long that nothing else is to wait for it.
+pub(super) struct Parked {
+    /// The computations that wait, the innermost first: taken off the list, so that others go on.
+    frames: Vec<Work>,
+    reply: Reply,
+    answer: Receiver<Response>,
 }
 
 impl Running<'_> {
@@ -23,7 +32,7 @@ impl Running<'_> {
     pub(super) fn control(&mut self, control: Control) -> bool {
         match control {
             Control::Start(frame) => self.resume(frame, Answer::Start),
-            Control::Await(frame, _, Some(result)) => self.resume(frame, Answer::Result(result)),
+            Control::Await(frame, _, Some(response)) => self.resume(frame, Answer::Response(response)),
             Control::Await(frame, call, None) => {
                 self.core.list.push(Work::Control(Box::new(Control::Await(frame, call, None))));
                 return false;
@@ -43,7 +52,7 @@ impl Running<'_> {
         match step.unwrap_or(Step::Done(Err("element not on this worker".to_owned()))) {
             Step::Done(result) => {
                 let emitted = self.core.list.split_off(base);
-                self.deliver(frame.reply, result);
+                self.deliver(frame.reply, result.into());
                 self.core.list.extend(emitted);
             }
             Step::Call(call) => {
@@ -59,27 +68,30 @@ impl Running<'_> {
     }
 
     /// Gives a result to whoever waits for it.
-    fn deliver(&mut self, reply: Reply, result: HandlerResult) {
+    fn deliver(&mut self, reply: Reply, response: Response) {
+        if let Reply::Nobody | Reply::Driver = reply {
+            response.warnings.iter().for_each(|warning| self.core.info.log.line(warning));
+        }
         match reply {
             Reply::Nobody => {
-                if let Err(message) = result {
+                if let Err(message) = response.result {
                     self.core.info.log.line(&message);
                 }
             }
             Reply::Driver => {
-                if let Err(message) = result
+                if let Err(message) = response.result
                     && !message.is_empty()
                 {
                     self.core.info.log.line(&message);
                 }
                 self.decide();
             }
-            Reply::Thread(sender) => drop(sender.send(result)), // nobody listens any more: fine
+            Reply::Thread(sender) => drop(sender.send(response)), // nobody listens any more: fine
             Reply::Worker { worker, call } => {
                 self.core.info.mailboxes[worker].send(Message::Answer {
                     call,
                     from: self.core.worker,
-                    result,
+                    response,
                 });
             }
             Reply::Frame { call } => {
@@ -88,7 +100,7 @@ impl Running<'_> {
                         && let Control::Await(_, waiting, answer) = &mut **control
                         && *waiting == call
                     {
-                        *answer = Some(result);
+                        *answer = Some(response);
                         return;
                     }
                 }
@@ -106,14 +118,14 @@ impl Running<'_> {
                     return self.ask_workers(name, &call.argument, reply);
                 }
                 let result = globals::call(&info, name, &call);
-                return self.deliver(reply, result);
+                return self.deliver(reply, result.into());
             }
             Ok(globals::Target::Element(element, handler, any)) => (
                 element,
                 handler,
                 any.map_or_else(|| call.argument.clone(), |name| format!("{name} {}", call.argument)),
             ),
-            Err(message) => return self.deliver(reply, Err(message)),
+            Err(message) => return self.deliver(reply, Err(message).into()),
         };
         let merge = handler.merge(&info, element);
         let workers = handler.workers(&info, element, call.access);
@@ -122,7 +134,7 @@ impl Running<'_> {
         }
         let id = self.core.next_call;
         self.core.next_call += 1;
-        self.open.insert(id, Open { merge, results: Vec::new(), missing: workers.len(), reply });
+        self.open.insert(id, Open { merge, responses: Vec::new(), missing: workers.len(), reply });
         for &worker in workers {
             let here = self.core.worker;
             let part = Reply::Worker { worker: here, call: id };
@@ -149,33 +161,76 @@ impl Running<'_> {
         let mut asked = 0..info.mailboxes.len();
         if !argument.trim().is_empty() {
             let one = argument.trim().parse::<usize>().ok().filter(|worker| asked.contains(worker));
-            let Some(one) = one else { return self.deliver(reply, Err(format!("no worker '{argument}'"))) };
+            let Some(one) = one else {
+                return self.deliver(reply, Err(format!("no worker '{argument}'")).into());
+            };
             asked = one..one + 1;
         }
         let id = self.core.next_call;
         self.core.next_call += 1;
-        self.open.insert(id, Open { merge: Merge::Words, results: Vec::new(), missing: asked.len(), reply });
+        self.open
+            .insert(id, Open { merge: Merge::Words, responses: Vec::new(), missing: asked.len(), reply });
         for mailbox in &info.mailboxes[asked] {
             mailbox.send(Message::Own { name, reply: Reply::Worker { worker: self.core.worker, call: id } });
         }
     }
 
-    /// Hands a new configuration on. Only another thread can wait for what comes of it: here packets wait. What is wrong with it is known at once where time is
-    /// simulated, which stands still until it is built.
+    /// Hands a new configuration on. A thread waits until it is in its place; a computation until it is built, aside, so that packets go on. Where time is
+    /// simulated, which stands still until it is built, the answer is there at once.
     fn reconfigure(&mut self, config: String, reply: Reply) {
         let info = self.core.info.clone();
         let Some(reconfigure) = info.reconfigure.get() else {
-            return self.deliver(reply, Err("the router does not run yet".to_owned()));
+            return self.deliver(reply, Err("the router does not run yet".to_owned()).into());
         };
-        match reply {
-            Reply::Thread(sender) => reconfigure(config, sender),
-            reply => {
-                let (sender, result) = std::sync::mpsc::channel();
-                reconfigure(config, sender);
-                let result = result.try_recv().unwrap_or_else(|_| Ok(String::new()));
-                // Nobody listens any more: then it is said aloud what is wrong.
-                self.deliver(reply, result);
-            }
+        let reply = match reply {
+            Reply::Thread(sender) => return reconfigure(config, Writer::thread(sender)),
+            reply => reply,
+        };
+        let (sender, answer) = channel();
+        let call = self.core.next_call;
+        self.core.next_call += 1;
+        let writer = Writer::computation(sender, info.mailboxes[self.core.worker].clone(), call);
+        let is_pulled = self.core.list.iter().any(|work| matches!(work, Work::Waiting(_)));
+        if is_pulled && !info.clock.is_simulated() {
+            // Who pulls packets cannot wait. What is wrong is said aloud, since nobody hears it here.
+            drop(answer);
+            reconfigure(config, writer);
+            return self.deliver(reply, Ok(String::new()).into());
+        }
+        reconfigure(config, writer);
+        if let Ok(response) = answer.try_recv() {
+            return self.deliver(reply, response);
+        }
+        let frames = self.take_frames(&reply);
+        self.parked.insert(call, Parked { frames, reply, answer });
+    }
+
+    /// Takes the computation that waits for a call off the list, and those that wait for it in turn.
+    fn take_frames(&mut self, reply: &Reply) -> Vec<Work> {
+        let mut frames = Vec::new();
+        let mut next = awaited(reply);
+        while let Some(call) = next {
+            let waits = |work: &Work| matches!(work, Work::Control(control) if matches!(&**control, Control::Await(_, waiting, _) if *waiting == call));
+            let Some(at) = self.core.list.iter().rposition(waits) else { break };
+            let work = self.core.list.remove(at);
+            next = match &work {
+                Work::Control(control) => match &**control {
+                    Control::Await(frame, ..) => awaited(&frame.reply),
+                    _ => None,
+                },
+                _ => None,
+            };
+            frames.push(work);
+        }
+        frames
+    }
+
+    /// Lets computations go on whose answer has come.
+    fn unpark(&mut self, call: u64) {
+        let Some(Parked { frames, reply, answer }) = self.parked.remove(&call) else { return };
+        self.core.list.extend(frames.into_iter().rev());
+        if let Ok(response) = answer.try_recv() {
+            self.deliver(reply, response);
         }
     }
 
@@ -183,6 +238,7 @@ impl Running<'_> {
     fn invoke(&mut self, element: usize, handler: Of, access: Access, argument: &str, reply: Reply) {
         let info = self.core.info.clone();
         let base = self.core.list.len();
+        self.core.warnings = Some(Vec::new());
         let outcome = info.handlers(element).and_then(|handlers| {
             let handler = match handler {
                 Of::Own(at) => &handlers.list()[at],
@@ -201,6 +257,7 @@ impl Running<'_> {
             }?;
             dispatch!(self, element, |instance, cx| function(target(instance), cx, argument))
         });
+        let warnings = self.core.warnings.take().unwrap_or_default();
         let emitted = self.core.list.split_off(base);
         match outcome {
             Some(Outcome::Done(result)) => {
@@ -211,13 +268,14 @@ impl Running<'_> {
                     };
                     info.current.written(&info, element, name, argument);
                 }
-                self.deliver(reply, result.map_err(|error| crate::args::in_click_words(&error)));
+                let result = result.map_err(|error| crate::args::in_click_words(&error));
+                self.deliver(reply, Response { result, warnings });
             }
             Some(Outcome::Start(state)) => {
                 let frame = Frame { owner: element as u32, state, reply };
                 self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
             }
-            None => self.deliver(reply, Err("no such handler on this worker".to_owned())),
+            None => self.deliver(reply, Err("no such handler on this worker".to_owned()).into()),
         }
         self.core.list.extend(emitted);
     }
@@ -229,7 +287,15 @@ impl Running<'_> {
         if let Some(taken) = taken.flatten() {
             return taken.map(|()| String::new()).map_err(|error| error.to_string());
         }
-        let mut new = crate::build::again(&info, element, self.core.worker, text)?;
+        let mut said = Vec::new();
+        let again = crate::build::again(&info, element, self.core.worker, text, &mut said);
+        for found in said {
+            match &mut self.core.warnings {
+                Some(warnings) if !found.is_message() => warnings.push(format!("warning: {}", found.message)),
+                _ => info.log.line(&found.message),
+            }
+        }
+        let mut new = again?;
         let started = dispatch!(self, element, |old, cx| replace(old, &mut *new, cx));
         started.unwrap_or(Ok(()))?;
         self.slots[element].instance = Some(new);
@@ -245,9 +311,10 @@ impl Running<'_> {
                     self.invoke(element, handler, access, &argument, reply);
                 }
                 Message::Own { name, reply } => {
-                    self.deliver(reply, Ok(globals::of_worker(&self.core.account, name)));
+                    self.deliver(reply, Ok(globals::of_worker(&self.core.account, name)).into());
                 }
-                Message::Answer { call, from, result } => self.take_answer(call, from, result),
+                Message::Answer { call, from, response } => self.take_answer(call, from, response),
+                Message::Unpark { call } => self.unpark(call),
                 Message::Survey(request) => self.survey(&request),
                 Message::Signal(element) => {
                     if let Some(signal) = self.core.provides[element as usize] {
@@ -263,17 +330,25 @@ impl Running<'_> {
         }
     }
 
-    fn take_answer(&mut self, call: u64, from: usize, result: HandlerResult) {
+    fn take_answer(&mut self, call: u64, from: usize, response: Response) {
         let Some(open) = self.open.get_mut(&call) else { return };
-        open.results.push((from, result));
-        if open.results.len() < open.missing {
+        open.responses.push((from, response));
+        if open.responses.len() < open.missing {
             return;
         }
         if let Some(mut open) = self.open.remove(&call) {
-            open.results.sort_by_key(|(worker, _)| *worker);
-            let values = open.results.into_iter().map(|(_, value)| value).collect();
-            self.deliver(open.reply, open.merge.apply(values));
+            open.responses.sort_by_key(|(worker, _)| *worker);
+            let responses = open.responses.into_iter().map(|(_, response)| response);
+            self.deliver(open.reply, Response::merged(open.merge, responses));
         }
+    }
+}
+
+/// The call of this worker whose result is awaited, if one is.
+fn awaited(reply: &Reply) -> Option<u64> {
+    match reply {
+        Reply::Frame { call } => Some(*call),
+        _ => None,
     }
 }
 
