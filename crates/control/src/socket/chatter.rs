@@ -10,7 +10,8 @@
 //! is disconnected: elements never wait for it.
 //!
 //! Unlike Click's, a TCP socket listens on 127.0.0.1 unless told otherwise. When the configuration is replaced while the router runs, the
-//! socket and its connections go to the new element of the same name, as a ControlSocket's do, if its channel is the same.
+//! socket and its connections go to the new element of the same name, as a ControlSocket's do, if its channel is the same; GREETING and
+//! QUIET_CHANNEL are the new one's.
 //!
 //! Ports: none. Workers: exclusive.
 //!
@@ -35,7 +36,7 @@
 use router::{Class, Config, ConfigError, Element, Listener, Residency};
 use std::io::{self, Write};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The class.
@@ -69,30 +70,50 @@ pub(super) struct Hearing {
 /// Passes messages on to all connections.
 pub(super) struct Chatter {
     clients: Clients,
-    greeting: bool,
-    /// Hears messages for as long as this lives.
-    _listener: Listener,
+    hearing: Mutex<Hearing>,
+    /// Hears messages for as long as it lives.
+    listener: Mutex<Listener>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Begins to listen to elements, for these clients.
+fn listen(clients: &Clients, hearing: &Hearing) -> Listener {
+    let clients = clients.clone();
+    let listener: Listener = Arc::new(move |text: &str| {
+        // Who has gone, or does not keep up, is forgotten.
+        lock(&clients).retain(|client| client.try_send(format!("{text}\n")).is_ok());
+    });
+    router::listen(&listener, &hearing.channel, hearing.loud);
+    listener
 }
 
 impl Chatter {
     /// Begins to listen to elements.
     pub(super) fn new(hearing: &Hearing) -> Chatter {
         let clients: Clients = Arc::default();
-        let told = clients.clone();
-        let listener: Listener = Arc::new(move |text: &str| {
-            let mut clients = told.lock().unwrap_or_else(PoisonError::into_inner);
-            // Who has gone, or does not keep up, is forgotten.
-            clients.retain(|client| client.try_send(format!("{text}\n")).is_ok());
-        });
-        router::listen(&listener, &hearing.channel, hearing.loud);
-        Chatter { clients, greeting: hearing.greeting, _listener: listener }
+        let listener = Mutex::new(listen(&clients, hearing));
+        Chatter { clients, hearing: Mutex::new(hearing.clone()), listener }
+    }
+
+    /// The channel that it hears.
+    pub(super) fn channel(&self) -> String {
+        lock(&self.hearing).channel.clone()
+    }
+
+    /// Follows other arguments. Elements say nothing meanwhile: a router is taking another one's place.
+    pub(super) fn follow(&self, hearing: &Hearing) {
+        *lock(&self.listener) = listen(&self.clients, hearing);
+        *lock(&self.hearing) = hearing.clone();
     }
 
     /// Serves a connection until one end closes it.
     pub(super) fn serve(&self, mut output: impl Write, is_over: impl Fn() -> bool) -> io::Result<()> {
         let (sender, messages) = sync_channel(BACKLOG);
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
-        if self.greeting {
+        lock(&self.clients).push(sender);
+        if lock(&self.hearing).greeting {
             output.write_all(b"Click::ChatterSocket/1.0\r\n")?;
         }
         loop {

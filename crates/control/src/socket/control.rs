@@ -9,7 +9,7 @@
 //! Listens on a TCP port or a UNIX-domain socket, or has a connection that the program was started with, and speaks Click's protocol, version 1.3: a command is a line, the
 //! response lines that start with a code of three digits; data follow a line `DATA LENGTH`. The commands are `READ`,
 //! `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`, `WRITEUNTIL`, `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `HELP` and `QUIT`.
-//! The codes are 200 (done), 500 (syntax error), 501 (no such command), 510 (no such element), 511 (no such handler), 520
+//! The codes are 200 (done), 220 (done, but the handler warns of something), 500 (syntax error), 501 (no such command), 510 (no such element), 511 (no such handler), 520
 //! (the handler reports an error), 521 (too much data), 530 (not permitted), 540 (no router runs) and 590 (other errors).
 //! `clique ctl` is a client.
 //!
@@ -281,19 +281,22 @@ impl ControlSocket {
         }
     }
 
-    /// The channel that a ChatterSocket hears.
-    fn channel(&self) -> Option<&str> {
+    /// What a ChatterSocket hears.
+    fn hearing(&self) -> Option<&Hearing> {
         match &self.kind {
-            Kind::Chatter(hearing) => Some(&hearing.channel),
+            Kind::Chatter(hearing) => Some(hearing),
             Kind::Commands | Kind::Http { .. } => None,
         }
     }
 
     /// Opens the socket, or prepares the next attempt.
     fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        match Server::start(&self.address, self.aim(cx), self.role()) {
+        let role = self.role();
+        match Server::start(&self.address, self.aim(cx), role.clone()) {
             Ok(mut server) => {
-                server.channel = self.channel().map(str::to_owned);
+                if let Role::Chatter(chatter) = role {
+                    server.chatter = Some(chatter);
+                }
                 self.server = Some(server);
             }
             Err(error) => {
@@ -343,8 +346,14 @@ impl Element for ControlSocket {
             cx.timer_at(FORGET, cx.now_ns());
             return Ok(());
         }
-        if server.address != self.address || server.channel.as_deref() != self.channel() {
+        let channel = server.chatter.as_ref().map(|chatter| chatter.channel());
+        if server.address != self.address
+            || channel.as_ref() != self.hearing().map(|hearing| &hearing.channel)
+        {
             return Err(("incompatible ControlSockets".into(), server));
+        }
+        if let (Some(chatter), Some(hearing)) = (&server.chatter, self.hearing()) {
+            chatter.follow(hearing);
         }
         server.retarget(self.aim(cx));
         self.server = Some(*server);

@@ -222,8 +222,8 @@ pub(crate) struct Server {
     pub(super) address: Address,
     /// The port, which the system may have chosen.
     pub(super) port: Option<u16>,
-    /// The channel whose messages it passes on, if it does so.
-    pub(super) channel: Option<String>,
+    /// What passes messages on, if it does so.
+    pub(super) chatter: Option<Arc<Chatter>>,
     /// The listening socket, to be shut down.
     socket: Option<OwnedFd>,
     shared: Arc<Shared>,
@@ -247,7 +247,7 @@ impl Server {
                 let stream =
                     take(*descriptor).map_err(|error| format!("socket {descriptor}: {}", plain(&error)))?;
                 let server =
-                    Server { address: address.clone(), port: None, channel: None, socket: None, shared };
+                    Server { address: address.clone(), port: None, chatter: None, socket: None, shared };
                 admit(&server.shared, stream, "", &role);
                 return Ok(server);
             }
@@ -264,7 +264,7 @@ impl Server {
             }
         };
         let (address, socket) = (address.clone(), Some(socket));
-        let server = Server { address, port, channel: None, socket, shared: shared.clone() };
+        let server = Server { address, port, chatter: None, socket, shared: shared.clone() };
         let thread = std::thread::Builder::new().name("control".to_owned());
         thread
             .spawn(move || accept_all(&shared, &listener, &role))
