@@ -52,7 +52,7 @@ impl Requests {
     pub(crate) fn replace(&self, text: String) -> Result<(), String> {
         let (sender, response) = mpsc::channel();
         self.send(text, Writer::thread(sender));
-        let Response { result, warnings } =
+        let Response { result, warnings, .. } =
             response.recv().unwrap_or_else(|_| Err(STOPPED.to_owned()).into());
         warnings.iter().for_each(|warning| crate::console::complain(&format!("{warning}\n")));
         result.map(drop)
@@ -141,7 +141,7 @@ impl Reply {
     }
 
     fn tell(&mut self, result: HandlerResult) {
-        let response = Response { result, warnings: std::mem::take(&mut self.warnings) };
+        let response = Response { result, warnings: std::mem::take(&mut self.warnings), status: None };
         let unheard = match self.writer.take() {
             Some(writer) => writer.tell(response).err(),
             None => Some(response),

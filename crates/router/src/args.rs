@@ -215,7 +215,7 @@ impl<'s, 'v> Args<'s, 'v> {
             Some(rest) => rest.extend(left.iter().map(|given| given.word.to_owned())),
             None => errors.extend(surplus(&left)),
         }
-        if errors.is_empty() { Ok(()) } else { Err(ConfigError { messages: errors }) }
+        if errors.is_empty() { Ok(()) } else { Err(ConfigError::from(errors)) }
     }
 }
 
@@ -318,5 +318,8 @@ pub fn value<T: FromArg>(cx: &crate::Cx<'_>, text: &str) -> Result<T, String> {
 /// What is wrong with it.
 pub fn keyword_value<T: FromArg>(cx: &crate::Cx<'_>, keyword: &str, text: &str) -> Result<T, String> {
     let read = T::from_arg(&lang::conf::uncomment(text), scope(cx));
-    read.map_err(|error| format!("{keyword}: {error}"))
+    read.map_err(|error| {
+        cx.core.status.set(Some(crate::config::REFUSED));
+        format!("{keyword}: {error}")
+    })
 }

@@ -19,6 +19,7 @@ use crate::worker::{Slot, Worker};
 use crate::{DEFAULT_VECTOR, ports};
 use lang::{Context, Diagnostic, Graph};
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
@@ -387,7 +388,7 @@ pub(crate) fn again(
     worker: usize,
     text: &str,
     said: &mut Vec<Diagnostic>,
-) -> Result<Box<dyn Element>, String> {
+) -> Result<Box<dyn Element>, ConfigError> {
     let (mut shared, mut names) = (HashMap::new(), info.names().clone());
     let mut config = Config {
         info,
@@ -399,7 +400,7 @@ pub(crate) fn again(
         said,
         text: Some(text),
     };
-    (info.nodes[element].class.create)(&mut config).map_err(|error| error.to_string())
+    (info.nodes[element].class.create)(&mut config)
 }
 
 /// Every element's handlers, as its first instance declares them.
@@ -469,7 +470,9 @@ fn worker(info: &Arc<Info>, worker: usize, elements: Vec<Option<Box<dyn Element>
         lots: Vec::new(),
         lot_of: [cx::NO_LOT; cx::LOTS],
         next_call: 0,
+        status: Cell::new(None),
         warnings: None,
+        began: false,
         asked: None,
         asks: 0,
         account: Account::default(),

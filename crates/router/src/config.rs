@@ -8,16 +8,30 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// The status of what Click refuses with one message.
+pub(crate) const EINVAL: i64 = -22;
+/// The status of what Click refuses after it has looked at all arguments.
+pub(crate) const REFUSED: i64 = -1;
+
 /// Why an element cannot be configured or initialised: one sentence or several, for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigError {
     /// The sentences, without place: the caller knows it.
     pub messages: Vec<String>,
+    /// What scripts see in `$?` if it was a write that failed for that.
+    pub(crate) status: i64,
 }
 
 impl From<String> for ConfigError {
     fn from(message: String) -> Self {
-        ConfigError { messages: vec![message] }
+        ConfigError { messages: vec![message], status: EINVAL }
+    }
+}
+
+/// What is found as far as possible before it is refused: arguments, and whatever else comes in numbers.
+impl From<Vec<String>> for ConfigError {
+    fn from(messages: Vec<String>) -> Self {
+        ConfigError { messages, status: REFUSED }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::work::{Control, Work};
 use packet::{Batch, Packet, Pool};
 use rcu::Turn;
 use std::any::Any;
+use std::cell::Cell;
 use std::hint::cold_path;
 use std::sync::Arc;
 
@@ -165,6 +166,10 @@ pub(crate) struct Core {
     /// way is next is what no processor can guess.
     pub(crate) lot_of: [u8; LOTS],
     pub(crate) next_call: u64,
+    /// Whether the router has run.
+    pub(crate) began: bool,
+    /// The status that the handler that runs fails with, if it says so.
+    pub(crate) status: Cell<Option<i64>>,
     /// What the handler that runs has warned of so far; `None` while none runs.
     pub(crate) warnings: Option<Vec<String>>,
     /// How often the run count had been raised when the element that steers the driver was asked whether to stop, until it has

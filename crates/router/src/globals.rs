@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::class::Residency;
 use crate::control::{Access, Call};
 use crate::cx::Cx;
-use crate::handler::{HandlerResult, Merge};
+use crate::handler::{Flags, HandlerResult, Merge};
 use crate::info::Info;
 use std::fmt::Write;
 
@@ -330,10 +330,9 @@ fn list(info: &Info, element: usize) -> String {
     let mut text = String::new();
     let own = info.handlers(element).map_or(&[][..], |handlers| handlers.list());
     let live = is_live(info, element);
-    for handler in own.iter().rev() {
+    for handler in own.iter().rev().filter(|handler| !handler.private) {
         let parameter = if handler.readable() && handler.parameter { "+" } else { "" };
-        let button = if handler.button { "b" } else { "" };
-        let flags = format!("{parameter}{button}");
+        let flags = format!("{parameter}{}", handler.flags);
         let writable = handler.writable() || (handler.name == CONFIG && live);
         text.push_str(&line(&handler.name, handler.readable(), writable, &flags));
     }
@@ -345,9 +344,9 @@ fn list(info: &Info, element: usize) -> String {
     if info.has_task(element) {
         TASK.iter().for_each(|&(name, write)| add(name, write, ""));
     }
-    // Calm: their values hardly ever change.
     COMMON.iter().for_each(|name| {
-        add(name, *name == CONFIG && live, if *name == "drop_reasons" { "" } else { "." });
+        let flags = if *name == "drop_reasons" { Flags::default() } else { Flags::CALM };
+        add(name, *name == CONFIG && live, &flags.to_string());
     });
     text
 }

@@ -15,27 +15,30 @@ pub struct Response {
     pub result: HandlerResult,
     /// Warnings, as they are shown: in lines, with the word.
     pub warnings: Vec<String>,
+    /// The status of a write that failed, unless it is that of most (EINVAL).
+    pub status: Option<i64>,
 }
 
 impl From<HandlerResult> for Response {
     fn from(result: HandlerResult) -> Response {
-        Response { result, warnings: Vec::new() }
+        Response { result, warnings: Vec::new(), status: None }
     }
 }
 
 impl Response {
     /// Merges the responses of all instances; what several of them warn of is said once.
     pub(crate) fn merged(merge: Merge, responses: impl Iterator<Item = Response>) -> Response {
-        let (mut results, mut warnings) = (Vec::new(), Vec::new());
+        let (mut results, mut warnings, mut status) = (Vec::new(), Vec::new(), None);
         for response in responses {
             results.push(response.result);
+            status = status.or(response.status);
             for warning in response.warnings {
                 if !warnings.contains(&warning) {
                     warnings.push(warning);
                 }
             }
         }
-        Response { result: merge.apply(results), warnings }
+        Response { result: merge.apply(results), warnings, status }
     }
 }
 
@@ -117,6 +120,59 @@ fn add(a: &str, b: &str) -> Option<String> {
     Some((a + b).to_string())
 }
 
+/// What programs that show handlers to people may want to know of one, besides its sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// Its value is data rather than a line of text.
+    pub const RAW: Flags = Flags(1);
+    /// Its value hardly ever changes.
+    pub const CALM: Flags = Flags(1 << 1);
+    /// A read costs much.
+    pub const EXPENSIVE: Flags = Flags(1 << 2);
+    /// Few people want to see it.
+    pub const UNCOMMON: Flags = Flags(1 << 3);
+    /// It is there for old programs only.
+    pub const DEPRECATED: Flags = Flags(1 << 4);
+    /// A write takes no value, is done for its effect.
+    pub const BUTTON: Flags = Flags(1 << 5);
+    /// Its value is a boolean.
+    pub const CHECKBOX: Flags = Flags(1 << 6);
+
+    /// All of them with the letters that Click has for them, in Click's order.
+    const LETTERS: [(Flags, char); 7] = [
+        (Flags::RAW, '%'),
+        (Flags::CALM, '.'),
+        (Flags::EXPENSIVE, '$'),
+        (Flags::UNCOMMON, 'U'),
+        (Flags::DEPRECATED, 'D'),
+        (Flags::BUTTON, 'b'),
+        (Flags::CHECKBOX, 'c'),
+    ];
+
+    /// Whether all of `flags` are set.
+    pub fn contains(self, flags: Flags) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+}
+
+impl std::ops::BitOr for Flags {
+    type Output = Flags;
+
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+/// Click's letters.
+impl std::fmt::Display for Flags {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut set = Flags::LETTERS.iter().filter(|(flag, _)| self.contains(*flag));
+        set.try_for_each(|(_, letter)| write!(f, "{letter}"))
+    }
+}
+
 /// One handler: its sides and what is known about it.
 pub struct Handler {
     /// Its name, without the element's.
@@ -125,8 +181,8 @@ pub struct Handler {
     pub merge: Merge,
     /// Whether a read takes a parameter.
     pub parameter: bool,
-    /// Whether a write is a button: takes no value, is done for its effect.
-    pub button: bool,
+    /// What those who show it may want to know.
+    pub flags: Flags,
     /// Whether it is for this program alone: not to be offered to others over the network.
     pub private: bool,
     /// Whether a write concerns every instance although they have a shared part.
@@ -145,7 +201,7 @@ impl Handler {
             name: name.to_owned(),
             merge: Merge::First,
             parameter: false,
-            button: false,
+            flags: Flags::default(),
             private: false,
             everywhere: false,
             argument: None,
@@ -298,7 +354,12 @@ impl Handler {
 
     /// Says that a write takes no value.
     pub fn as_button(&mut self) -> &mut Handler {
-        self.button = true;
+        self.flagged(Flags::BUTTON)
+    }
+
+    /// Says what those who show it may want to know.
+    pub fn flagged(&mut self, flags: Flags) -> &mut Handler {
+        self.flags = self.flags | flags;
         self
     }
 
@@ -349,6 +410,14 @@ pub(crate) fn target(element: &mut dyn Element) -> &mut dyn Any {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_have_click_s_letters() {
+        let all = Flags::LETTERS.iter().rev().fold(Flags::default(), |all, (flag, _)| all | *flag);
+        assert_eq!(all.to_string(), "%.$UDbc");
+        assert_eq!((Flags::CHECKBOX | Flags::CALM).to_string(), ".c");
+        assert!(all.contains(Flags::RAW | Flags::BUTTON) && !Flags::RAW.contains(Flags::RAW | Flags::BUTTON));
+    }
 
     #[test]
     fn values_merge_as_declared() {

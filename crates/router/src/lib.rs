@@ -50,7 +50,7 @@ pub use control::{Access, Answer, Call, Step, Writer};
 pub use cx::Cx;
 pub use element::{Element, PerPacket, Pull, Queues, Refused, Simple, Verdict};
 pub use events::Events;
-pub use handler::{ANY, Handler, HandlerResult, Handlers, Merge, Outcome, Response};
+pub use handler::{ANY, Flags, Handler, HandlerResult, Handlers, Merge, Outcome, Response};
 pub use info::{DEFAULT_CHANNEL, Info, Listener, Log, Node, Port, Reconfigure, listen};
 pub use metric::Metric;
 pub use names::{InterfaceAddresses, Names, Value};

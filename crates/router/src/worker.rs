@@ -137,6 +137,12 @@ impl Running<'_> {
     fn turn(&mut self, budget: &mut usize) -> Turned {
         let began_ns = self.core.now_ns;
         let mut look_at = if self.core.times_tasks { 1 } else { self.core.tasks_per_look };
+        // What elements began when they were initialised comes before anything else, also before the driver's first step.
+        if !std::mem::replace(&mut self.core.began, true)
+            && let Some(turned) = self.run_list(budget)
+        {
+            return turned;
+        }
         self.read_mail();
         // Before the list, too: a loop in the graph would never let the driver stop.
         if self.is_asked_to_stop()

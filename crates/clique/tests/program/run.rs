@@ -46,6 +46,18 @@ fn several_handlers_are_printed_with_names() {
     );
 }
 
+/// Whoever reads a capture from standard output finds its header first, also if the script that steers the driver prints at once.
+#[test]
+fn header_before_all() {
+    for options in [&["run", "--simtime"][..], &["run"]] {
+        let config = "Idle -> ToDump(-); DriverManager(print \"first\", stop)";
+        let output = program(&[options, &["-e", config]].concat()).output().expect("a run");
+        let said = output.stdout;
+        assert!(said.starts_with(&0xa1b2_c3d4_u32.to_ne_bytes()), "{}", said.escape_ascii());
+        assert!(said.ends_with(b"first\n"), "{}", said.escape_ascii());
+    }
+}
+
 /// What elements write to standard output stays in order, and comes at once.
 #[test]
 fn standard_output_is_in_order() {

@@ -54,7 +54,7 @@ impl Arguments {
             errors.push("no routing table: give IPV4 ELEMENT, IPV6 ELEMENT or both".to_owned());
         }
         if !errors.is_empty() {
-            return Err(ConfigError { messages: errors });
+            return Err(ConfigError::from(errors));
         }
         let ports = Ports {
             interfaces,

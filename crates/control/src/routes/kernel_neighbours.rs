@@ -105,7 +105,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         errors.push("no interface: give 'INTERFACE TABLE [TABLE6]' for each".to_owned());
     }
     if !errors.is_empty() {
-        return Err(ConfigError { messages: errors });
+        return Err(ConfigError::from(errors));
     }
     Ok(Box::new(KernelNeighbours { places, ear: None, feed: None }))
 }

@@ -238,7 +238,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
         if self.shared.target().read_only {
             return refuse(code::PERMISSION, format!("Permission denied for '{name}'"));
         }
-        let Response { result, warnings } = self.shared.ask(&Call::write(found.path, value));
+        let Response { result, warnings, .. } = self.shared.ask(&Call::write(found.path, value));
         match result {
             Ok(_) if warnings.is_empty() => Ok(lines(code::OK, &[format!("Write handler '{name}' OK")])),
             Ok(_) => {

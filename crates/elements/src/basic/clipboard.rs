@@ -70,8 +70,9 @@ fn read_range(config: &Config<'_>, i: usize, text: &str) -> Result<Range, Config
             let wrong = [("OFFSET", start.err()), ("LENGTH", len.err())];
             let wrong =
                 wrong.into_iter().filter_map(|(name, error)| error.map(|error| format!("{name}: {error}")));
-            let messages = wrong.chain([format!("range {i}: invalid offset or length")]).collect();
-            Err(ConfigError { messages })
+            let messages: Vec<String> =
+                wrong.chain([format!("range {i}: invalid offset or length")]).collect();
+            Err(ConfigError::from(messages))
         }
     }
 }

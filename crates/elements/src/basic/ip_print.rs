@@ -40,7 +40,7 @@ use super::ip_text;
 use super::out_file::OutFile;
 use super::print::{Contents, write_time};
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 use std::fmt::Write as _;
 use wire::ethernet::{HEADER_LEN, Header};
 use wire::ipv4;
@@ -231,7 +231,7 @@ impl Simple for IpPrint {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("active", |e: &mut IpPrint, _| e.active);
+        h.read("active", |e: &mut IpPrint, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut IpPrint, cx, text| {
             e.active = router::value(cx, text)?;
             Ok(())

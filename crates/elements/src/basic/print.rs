@@ -30,7 +30,7 @@
 //! IPPrint
 
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 use std::fmt::Write;
 
 /// The class.
@@ -184,7 +184,7 @@ impl Simple for Print {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("active", |e: &mut Print, _| e.active);
+        h.read("active", |e: &mut Print, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut Print, cx, text| {
             e.active = router::value(cx, text)?;
             Ok(())

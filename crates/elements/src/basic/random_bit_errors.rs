@@ -28,7 +28,7 @@
 
 use super::fraction::Fraction;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 use std::fmt;
 
 /// The class.
@@ -137,7 +137,7 @@ impl Simple for RandomBitErrors {
             Ok(())
         })
         .of_argument("KIND");
-        h.read("active", |e: &mut R, _| e.active);
+        h.read("active", |e: &mut R, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut R, cx, text| {
             e.active = router::value(cx, text)?;
             Ok(())

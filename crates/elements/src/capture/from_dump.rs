@@ -69,8 +69,8 @@ use crate::reading::{self, Next};
 use device::capture::{LinkType, Reader, Record};
 use packet::{Anno, Batch, Packet};
 use router::{
-    Activity, Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused,
-    Residency, metric,
+    Activity, Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, Flags, Handlers, Pull,
+    Refused, Residency, metric,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -552,7 +552,7 @@ impl Element for FromDump {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         });
         h.count("reset_counts", |e: &mut D| &mut e.count).measures(&metric::PACKETS);
-        h.read("active", |e: &mut D, _| e.active);
+        h.read("active", |e: &mut D, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut D, cx, text| {
             let active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             e.set_active(cx, active);

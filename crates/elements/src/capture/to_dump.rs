@@ -140,7 +140,7 @@ impl ToDump {
             messages.extend(
                 found.iter().map(|(name, linktype)| format!("  {name} has {}", encap::name(*linktype))),
             );
-            return Err(ConfigError { messages });
+            return Err(ConfigError::from(messages));
         }
         self.options.linktype = first;
         Ok(())

@@ -36,7 +36,7 @@ use super::compiled::{Compiled, Front, NOWHERE, Quick};
 use super::pattern::Pattern;
 use super::program::Program;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -77,7 +77,7 @@ impl Classifier {
             }
         }
         if !errors.is_empty() {
-            return Err(ConfigError { messages: errors });
+            return Err(ConfigError::from(errors));
         }
         let mut program = Program::new(&patterns);
         program.optimise();
@@ -116,7 +116,7 @@ impl Simple for Classifier {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("program", |e: &mut Classifier, _| e.program.to_string());
+        h.read("program", |e: &mut Classifier, _| e.program.to_string()).flagged(Flags::CALM);
         h.read("config", |e: &mut Classifier, _| e.config.clone());
         h.write("config", |e: &mut Classifier, _, text| {
             *e = Classifier::new(text, e.outputs).map_err(|error| error.to_string())?;

@@ -141,7 +141,7 @@ fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Verdict)>, Verdict), C
         }
     }
     if !errors.is_empty() {
-        return Err(ConfigError { messages: errors });
+        return Err(ConfigError::from(errors));
     }
     Ok((rules, if next < outputs { Verdict::Output(outputs - 1) } else { Verdict::Drop(NO_PATTERN) }))
 }

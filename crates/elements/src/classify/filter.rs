@@ -289,7 +289,7 @@ pub(super) fn create(config: &mut Config<'_>, style: Style) -> Result<Box<dyn El
             let (rules, messages) = read(&arguments, style, outputs, config.scope());
             messages.warnings.into_iter().for_each(|warning| config.warn(warning));
             if !messages.errors.is_empty() {
-                return Err(ConfigError { messages: messages.errors });
+                return Err(ConfigError::from(messages.errors));
             }
             let filter = Filter::new(arguments, rules, style.family);
             if style.output_each {

@@ -33,7 +33,7 @@ impl Regexes {
         let messages: Vec<String> =
             wrong.map(|(place, pattern)| format!("Error (-1) in pattern {place}: {pattern}")).collect();
         if !messages.is_empty() {
-            return Err(ConfigError { messages });
+            return Err(ConfigError::from(messages));
         }
         let memory = usize::try_from(memory).unwrap_or(0);
         let config =

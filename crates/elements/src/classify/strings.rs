@@ -27,7 +27,7 @@ impl Strings {
         });
         let messages: Vec<String> = wrong.collect();
         if !messages.is_empty() {
-            return Err(ConfigError { messages });
+            return Err(ConfigError::from(messages));
         }
         let is_new = |place: &usize| !given[..*place].contains(&given[*place]);
         let (places, known): (Vec<usize>, Vec<usize>) = (0..given.len()).partition(is_new);

@@ -30,7 +30,7 @@
 use crate::basic::out_file::OutFile;
 use crate::basic::print::write_time;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 use wire::MacAddr;
@@ -145,7 +145,7 @@ impl Simple for ArpPrint {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("active", |e: &mut ArpPrint, _| e.active);
+        h.read("active", |e: &mut ArpPrint, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut ArpPrint, cx, text| {
             router::value(cx, text).map(|active| e.active = active)
         });

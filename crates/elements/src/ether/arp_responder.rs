@@ -103,7 +103,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         let prefix = wire::net::ipv4_and_mask(prefix.network(), prefix.mask);
         config.warn(format!("multiple entries for {prefix}"));
     }
-    if errors.is_empty() { Ok(Box::new(PerPacket(e))) } else { Err(ConfigError { messages: errors }) }
+    if errors.is_empty() { Ok(Box::new(PerPacket(e))) } else { Err(ConfigError::from(errors)) }
 }
 
 impl ARPResponder {

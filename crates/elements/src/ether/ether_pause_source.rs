@@ -31,7 +31,9 @@
 //! RatedSource, TimedSource
 
 use packet::{DEFAULT_HEADROOM, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Residency, metric};
+use router::{
+    Activity, Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, Pull, Residency, metric,
+};
 use std::time::Duration;
 use wire::MacAddr;
 use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
@@ -153,7 +155,7 @@ impl Element for EtherPauseSource {
             e.wake(cx);
             Ok(())
         });
-        h.read("active", |e: &mut E, _| e.active);
+        h.read("active", |e: &mut E, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut E, cx, text| {
             e.active = written(cx, text)?;
             e.wake(cx);

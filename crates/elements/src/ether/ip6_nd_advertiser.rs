@@ -66,7 +66,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         }
     }
     if !errors.is_empty() {
-        return Err(ConfigError { messages: errors });
+        return Err(ConfigError::from(errors));
     }
     let mut advertiser = Ip6NdAdvertiser { entries };
     advertiser.sort();

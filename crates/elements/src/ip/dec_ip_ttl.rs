@@ -27,7 +27,7 @@
 
 use super::header::{NO_HEADER, header_mut};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -74,7 +74,7 @@ impl Simple for DecIpTtl {
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("drops", |e: &mut DecIpTtl, _| e.drops).merged(Merge::Sum);
-        h.read("active", |e: &mut DecIpTtl, _| e.active);
+        h.read("active", |e: &mut DecIpTtl, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut DecIpTtl, cx, text| {
             e.active = router::value(cx, text)?;
             Ok(())

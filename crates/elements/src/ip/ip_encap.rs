@@ -38,7 +38,7 @@ use super::identification::Identification;
 use super::numbers::IpProtocol;
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Refused, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, PerPacket, Refused, Simple, Verdict,
 };
 use std::any::Any;
 use wire::ipv4::{FLAG_DF, HEADER_LEN, Header};
@@ -161,12 +161,12 @@ impl Simple for IpEncap {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("src", |e: &mut IpEncap, _| e.template.src());
+        h.read("src", |e: &mut IpEncap, _| e.template.src()).flagged(Flags::CALM);
         h.write("src", |e: &mut IpEncap, cx, text| {
             e.template.set_src(router::keyword_value(cx, "SRC", text)?);
             Ok(())
         });
-        h.read("dst", |e: &mut IpEncap, _| e.template.destination());
+        h.read("dst", |e: &mut IpEncap, _| e.template.destination()).flagged(Flags::CALM);
         h.write("dst", |e: &mut IpEncap, cx, text| {
             let destination = router::value(cx, text).map_err(|_| NO_DESTINATION)?;
             e.template.set_destination(destination);

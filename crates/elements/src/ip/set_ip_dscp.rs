@@ -24,7 +24,7 @@
 
 use super::header::{NO_HEADER, header_mut};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("SetIPDSCP", create).live().doc(include_str!("set_ip_dscp.rs"));
@@ -52,7 +52,7 @@ impl Simple for SetIpDscp {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("dscp", |e: &mut SetIpDscp, _| e.0);
+        h.read("dscp", |e: &mut SetIpDscp, _| e.0).flagged(Flags::CALM);
         h.write("dscp", |e: &mut SetIpDscp, cx, text| {
             e.0 = checked(router::keyword_value(cx, "DSCP", text)?)?;
             Ok(())

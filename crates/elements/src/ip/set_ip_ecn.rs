@@ -25,7 +25,7 @@
 
 use super::header::{NO_HEADER, header_mut};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("SetIPECN", create).live().doc(include_str!("set_ip_ecn.rs"));
@@ -63,7 +63,7 @@ impl Simple for SetIpEcn {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("ecn", |e: &mut SetIpEcn, _| e.text.clone());
+        h.read("ecn", |e: &mut SetIpEcn, _| e.text.clone()).flagged(Flags::CALM);
         h.write("ecn", |e: &mut SetIpEcn, _, text| {
             e.bits = bits(text.trim())?;
             e.text = text.trim().to_owned();

@@ -31,7 +31,7 @@
 use super::encap::{Destination, NO_DESTINATION, push_headers, template};
 use crate::ip::numbers::IpProtocol;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, PerPacket, Simple, Verdict};
 use std::net::Ipv6Addr;
 use wire::ipv6::{HEADER_LEN, Header};
 
@@ -78,12 +78,12 @@ impl Simple for Ip6Encap {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("src", |e: &mut Ip6Encap, _| Header::new(&e.template).src());
+        h.read("src", |e: &mut Ip6Encap, _| Header::new(&e.template).src()).flagged(Flags::CALM);
         h.write("src", |e: &mut Ip6Encap, cx, text| {
             Header::new(&mut e.template).set_src(router::keyword_value(cx, "SRC", text)?);
             Ok(())
         });
-        h.read("dst", |e: &mut Ip6Encap, _| e.destination);
+        h.read("dst", |e: &mut Ip6Encap, _| e.destination).flagged(Flags::CALM);
         h.write("dst", |e: &mut Ip6Encap, cx, text| {
             e.destination = router::value(cx, text).map_err(|_| NO_DESTINATION)?;
             Ok(())

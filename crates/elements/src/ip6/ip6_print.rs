@@ -28,7 +28,7 @@
 
 use super::header::header;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 use std::fmt::Write;
 
 /// The class.
@@ -100,7 +100,7 @@ impl Simple for Ip6Print {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("active", |e: &mut Ip6Print, _| e.active);
+        h.read("active", |e: &mut Ip6Print, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut Ip6Print, cx, text| {
             e.active = router::value(cx, text)?;
             Ok(())

@@ -26,7 +26,7 @@
 
 use super::header::NO_HEADER;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("SetIP6DSCP", create).live().doc(include_str!("set_ip6_dscp.rs"));
@@ -53,7 +53,7 @@ impl Simple for SetIp6Dscp {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("dscp", |e: &mut SetIp6Dscp, _| e.0);
+        h.read("dscp", |e: &mut SetIp6Dscp, _| e.0).flagged(Flags::CALM);
         h.write("dscp", |e: &mut SetIp6Dscp, cx, text| {
             let dscp: u8 = router::value(cx, text)?;
             if dscp > 63 {

@@ -27,7 +27,7 @@
 use super::header::NO_HEADER;
 use crate::ip::set_ip_ecn::bits;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("SetIP6ECN", create).live().doc(include_str!("set_ip6_ecn.rs"));
@@ -56,7 +56,7 @@ impl Simple for SetIp6Ecn {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("ecn", |e: &mut SetIp6Ecn, _| e.text.clone());
+        h.read("ecn", |e: &mut SetIp6Ecn, _| e.text.clone()).flagged(Flags::CALM);
         h.write("ecn", |e: &mut SetIp6Ecn, _, text| {
             e.bits = bits(text.trim())?;
             e.text = text.trim().to_owned();

@@ -49,8 +49,8 @@ use super::by_aggregate::ByAggregate;
 use crate::script::sprintf::general;
 use packet::{Anno, Batch, Packet};
 use router::{
-    Answer, Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, FromArg, Handlers, Pull, Raw,
-    Residency, Scope, Step,
+    Answer, Call, CallArg, Class, Config, ConfigError, Cx, Element, FileName, Flags, FromArg, Handlers, Pull,
+    Raw, Residency, Scope, Step,
 };
 use std::any::Any;
 use std::io::{self, Write};
@@ -449,7 +449,7 @@ impl Element for AggregateCounter {
             e.frozen = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             Ok(())
         });
-        h.read("active", |e: &mut C, _| e.active);
+        h.read("active", |e: &mut C, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut C, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             Ok(())

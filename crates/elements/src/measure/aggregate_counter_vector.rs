@@ -29,7 +29,7 @@
 
 use super::amount::Amount;
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -83,7 +83,7 @@ impl Simple for AggregateCounterVector {
             Ok(e.counts[(aggregate & e.mask) as usize].to_string())
         })
         .merged(Merge::Sum);
-        h.read("active", |e: &mut V, _| e.active);
+        h.read("active", |e: &mut V, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut V, cx, text| {
             e.active = router::value(cx, text)?;
             Ok(())

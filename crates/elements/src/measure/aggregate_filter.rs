@@ -76,7 +76,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
             Err(bad) => errors.extend(bad.iter().map(|error| format!("pattern {number}{error}"))),
         }
     }
-    if errors.is_empty() { Ok(Box::new(PerPacket(e))) } else { Err(ConfigError { messages: errors }) }
+    if errors.is_empty() { Ok(Box::new(PerPacket(e))) } else { Err(ConfigError::from(errors)) }
 }
 
 /// An unsigned number.

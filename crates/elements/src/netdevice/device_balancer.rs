@@ -32,7 +32,7 @@
 //! # See also
 //! FromDPDKDevice, FromDevice
 
-use router::{Class, Config, ConfigError, Element, ElementName, Handlers, Residency};
+use router::{Class, Config, ConfigError, Element, ElementName, Flags, Handlers, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("DeviceBalancer", create)
@@ -121,7 +121,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Element for DeviceBalancer {
     fn handlers(&self, h: &mut Handlers) {
         type D = DeviceBalancer;
-        h.read("active", |e: &mut D, _| e.active);
+        h.read("active", |e: &mut D, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut D, cx, text| {
             e.active = router::value(cx, text)?;
             Ok(())

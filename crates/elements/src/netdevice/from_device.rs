@@ -84,8 +84,8 @@ use device::port::{Method, Rx, Shape};
 use device::xdp::{self, Rule};
 use packet::{BATCH_MAX, DEFAULT_HEADROOM, Kind};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Interest, Merge, NetOrHost, Queues,
-    Refused, Scope, metric,
+    Activity, Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, Interest, Merge, NetOrHost,
+    Queues, Refused, Scope, metric,
 };
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -533,7 +533,8 @@ impl Element for FromDevice {
             hardware::handlers(h, Side::Receives, |e: &FromDevice| e.hardware.as_ref());
             h.read("active", |e: &mut FromDevice, _| {
                 e.hardware.as_ref().is_none_or(|hardware| hardware.active)
-            });
+            })
+            .flagged(Flags::CHECKBOX);
             h.write("active", |e: &mut FromDevice, cx, text| {
                 if let Some(hardware) = &mut e.hardware {
                     hardware.active = router::value(cx, text)?;

@@ -1,6 +1,6 @@
 //! What RatedUnqueue and EXPUnqueue share: whether they are active, and what their tasks did.
 
-use router::Handlers;
+use router::{Flags, Handlers};
 use std::any::Any;
 
 /// Of a task that pulls.
@@ -29,7 +29,7 @@ impl Drive {
 
     /// Declares the handler `active`.
     pub(super) fn handlers<E: Any>(h: &mut Handlers, of: fn(&mut E) -> &mut Drive) {
-        h.read("active", move |e: &mut E, _| of(e).active);
+        h.read("active", move |e: &mut E, _| of(e).active).flagged(Flags::CHECKBOX);
         h.write("active", move |e: &mut E, cx, text| {
             of(e).active = router::value(cx, text)?;
             if of(e).active {

@@ -39,7 +39,7 @@
 use super::recording::Recording;
 use super::rounds::Rounds;
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency};
 use std::collections::VecDeque;
 
 /// The class.
@@ -208,7 +208,7 @@ impl Element for MultiReplay {
         h.read("loaded", |e: &mut M, _| e.recording.loaded);
         h.read("packets", |e: &mut M, _| e.recording.packets.len());
         h.read("count", |e: &mut M, _| e.count);
-        h.read("active", |e: &mut M, _| e.active);
+        h.read("active", |e: &mut M, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut M, cx, text| {
             e.active = router::value(cx, text)?;
             if e.active {

@@ -38,7 +38,7 @@
 use crossbeam_queue::ArrayQueue;
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency, TableSize, metric,
+    Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Refused, Residency, TableSize, metric,
 };
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
@@ -301,7 +301,7 @@ impl Element for Pipeliner {
         type P = Pipeliner;
         h.read("count", |e: &mut P, _| e.pipe.count.load(Relaxed)).measures(&metric::PACKETS);
         h.read("dropped", |e: &mut P, _| e.pipe.dropped.load(Relaxed));
-        h.read("active", |e: &mut P, _| e.active);
+        h.read("active", |e: &mut P, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut P, cx, text| {
             e.active = router::value(cx, text)?;
             if e.active && e.home == cx.worker() {

@@ -42,7 +42,7 @@ use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency, TableSize, metric,
+    Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Refused, Residency, TableSize, metric,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -547,7 +547,9 @@ impl Element for Queue {
         h.read("length", |e: &mut Q, _| e.len()).measures(&metric::QUEUE_PACKETS);
         h.read("highwater_length", |e: &mut Q, _| e.common.highwater.load(Relaxed))
             .measures(&metric::QUEUE_HIGHWATER);
-        h.read("capacity", |e: &mut Q, _| e.common.capacity.load(Relaxed)).measures(&metric::QUEUE_CAPACITY);
+        h.read("capacity", |e: &mut Q, _| e.common.capacity.load(Relaxed))
+            .measures(&metric::QUEUE_CAPACITY)
+            .flagged(Flags::CALM);
         h.read("drops", |e: &mut Q, _| e.common.drops.load(Relaxed)).measures(&metric::QUEUE_DROPS);
         h.write("capacity", |e: &mut Q, cx, text| {
             let capacity = router::keyword_value::<u32>(cx, "CAPACITY", text)?;

@@ -34,7 +34,7 @@
 
 use super::rounds::{FIRST_WAIT, Rounds, tell_loaded, tell_loading};
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, metric};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency, metric};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Replay", create)
@@ -190,7 +190,7 @@ impl Element for Replay {
         h.read("loaded", |e: &mut R, _| e.loaded);
         h.read("packets", |e: &mut R, _| e.packets.len());
         h.read("count", |e: &mut R, _| e.count).measures(&metric::PACKETS);
-        h.read("active", |e: &mut R, _| e.active);
+        h.read("active", |e: &mut R, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut R, cx, text| {
             e.active = router::value(cx, text)?;
             cx.set_signal(e.active);

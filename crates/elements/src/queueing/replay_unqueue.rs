@@ -47,7 +47,9 @@ use super::recording::Recording;
 use super::rounds::Rounds;
 use crate::formula::Formula;
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict, metric};
+use router::{
+    Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency, Verdict, metric,
+};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ReplayUnqueue", create)
@@ -304,7 +306,7 @@ impl Element for ReplayUnqueue {
             Ok(())
         })
         .as_button();
-        h.read("active", |e: &mut R, _| e.active);
+        h.read("active", |e: &mut R, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut R, cx, text| {
             e.active = router::value(cx, text)?;
             if e.active {

@@ -29,7 +29,7 @@
 //! Queue, RatedSource
 
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, metric};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Pull, metric};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Unqueue", create)
@@ -133,7 +133,7 @@ impl Element for Unqueue {
     fn handlers(&self, h: &mut Handlers) {
         type U = Unqueue;
         h.read("count", |e: &mut U, _| e.count).merged(Merge::Sum).measures(&metric::PACKETS);
-        h.read("active", |e: &mut U, _| e.active);
+        h.read("active", |e: &mut U, _| e.active).flagged(Flags::CHECKBOX);
         h.read("burst", |e: &mut U, _| e.burst);
         h.read("limit", |e: &mut U, _| e.limit);
         h.write("active", |e: &mut U, cx, text| {

@@ -248,7 +248,7 @@ impl<P: Protocol> Rewriter<P> {
 
 impl<P: Protocol> Element for Rewriter<P> {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let set = self.nat.initialize(cx.info(), cx.turn()).map_err(|messages| ConfigError { messages })?;
+        let set = self.nat.initialize(cx.info(), cx.turn()).map_err(ConfigError::from)?;
         self.set = Some(set);
         if self.reaps && !self.reap.is_zero() {
             cx.timer_after(REAP, self.reap);

@@ -13,7 +13,7 @@ use super::words::{leads_to, needed_outputs, parse};
 use commands::explain;
 use lpm::{Group, LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, Merge, Refused, TableSize, Verdict, metric};
+use router::{Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Refused, TableSize, Verdict, metric};
 use std::any::Any;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -131,7 +131,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         errors.push(format!("NOROUTE: output {port} does not exist; there are {outputs}"));
     }
     if !errors.is_empty() {
-        return Err(ConfigError { messages: errors });
+        return Err(ConfigError::from(errors));
     }
     let table = config.shared(|| {
         let table = RouteTable::<F, T>::new(manner.order);
@@ -306,7 +306,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         if self.manner.dynamic {
             Lookup::<F, T>::handlers_of_changes(h);
         }
-        h.read("table", |e: &mut Lookup<F, T>, _| e.list());
+        h.read("table", |e: &mut Lookup<F, T>, _| e.list()).flagged(Flags::EXPENSIVE);
         h.read("length", |e: &mut Lookup<F, T>, _| e.table.len()).measures(&metric::ROUTES);
         h.read("flows", |e: &mut Lookup<F, T>, cx| {
             e.guide.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))

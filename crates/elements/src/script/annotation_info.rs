@@ -104,7 +104,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     for names in checks {
         messages.extend(overlaps(config, &names));
     }
-    if messages.is_empty() { Ok(Box::new(AnnotationInfo)) } else { Err(ConfigError { messages }) }
+    if messages.is_empty() { Ok(Box::new(AnnotationInfo)) } else { Err(ConfigError::from(messages)) }
 }
 
 #[cfg(test)]

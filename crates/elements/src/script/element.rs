@@ -25,8 +25,9 @@
 //!
 //! # Instructions
 //! Texts are expanded: `$VAR` and `${VAR}` are variables, `$(HANDLER ARG...)` is the value of a handler; both may be nested.
-//! `$?` is the status of the last `write`: -22 if it failed, but -1 if it ran a script that failed. `$$` is the process. Handlers
-//! of the script itself need no element name. Instructions that end in `q` take one layer of quotes off the expanded text.
+//! `$?` is the status of the last `write`: -22 if it failed, but -1 if it ran a script that failed or was to change arguments and they cannot be
+//! read. `$$` is the process. A script that writes a configuration to `hotconfig` waits until it is built, while packets go on, unless a packet is
+//! pulled through it. Handlers of the script itself need no element name. Instructions that end in `q` take one layer of quotes off the expanded text.
 //!
 //! - `set VAR TEXT`, `setq`: sets a variable.
 //! - `init VAR TEXT`, `initq`: does so once, when the router starts. `export VAR TEXT`, `exportq`: the same, and a handler of this
@@ -203,8 +204,7 @@ pub(super) fn create_with(
     signals: Vec<i32>,
 ) -> Result<Box<dyn Element>, ConfigError> {
     let last = if kind == Kind::Driver { End::Stop } else { End::Normal };
-    let program: Arc<[Insn]> =
-        compile(instructions, last).map_err(|messages| ConfigError { messages })?.into();
+    let program: Arc<[Insn]> = compile(instructions, last).map_err(ConfigError::from)?.into();
     let mut script = Script {
         kind,
         waited: vec![0; program.len()],

@@ -39,7 +39,7 @@
 
 use super::sprintf::general;
 use router::{
-    Answer, Call, Class, Config, ConfigError, Cx, Element, Handlers, Raw, Residency, Response, Step,
+    Answer, Call, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Raw, Residency, Response, Step,
 };
 use std::any::Any;
 use std::fmt::Write as _;
@@ -298,7 +298,7 @@ impl Element for ProgressBar {
             }
         }
         if !messages.is_empty() {
-            return Err(ConfigError { messages });
+            return Err(ConfigError::from(messages));
         }
         self.go_on(cx);
         Ok(())
@@ -342,7 +342,7 @@ impl Element for ProgressBar {
             })
             .as_button();
         }
-        h.read("active", |e: &mut P, _| e.active);
+        h.read("active", |e: &mut P, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut P, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "type mismatch")?;
             e.go_on(cx);

@@ -94,7 +94,7 @@ impl Run {
     }
 }
 
-/// The status of a failed write, as of Click's handlers: that of what reports an error, EINVAL, but a script's own where one has run.
+/// The status of a failed write that says none, as of Click's handlers: that of what reports an error, EINVAL, but a script's own where one has run.
 fn failure(info: &Info, handler: &str) -> i64 {
     let (element, name) = handler.split_once('.').unwrap_or((handler, ""));
     let is_script =
@@ -133,9 +133,9 @@ impl Script {
                 expansion.supply(Some(value));
                 self.expand(cx, run, insn, expansion, file)
             }
-            (Phase::Calling { insn, name, call, file }, Answer::Response(Response { result, warnings })) => {
-                self.pass_on(cx, run, Some(&call), &warnings);
-                self.called(cx, run, insn, (&name, &call), file, result)
+            (Phase::Calling { insn, name, call, file }, Answer::Response(response)) => {
+                self.pass_on(cx, run, Some(&call), &response.warnings);
+                self.called(cx, run, insn, (&name, &call), file, response)
             }
             (Phase::Next | Phase::Expanding { .. } | Phase::Calling { .. }, _) => Flow::Over,
         };
@@ -489,13 +489,13 @@ impl Script {
         at: usize,
         (name, call): (&str, &str),
         file: Option<std::fs::File>,
-        result: Result<String, String>,
+        Response { result, status, .. }: Response,
     ) -> Flow {
         let program = self.program.clone();
         if let Insn::Write(_) = &program[at] {
             self.write_status = match &result {
                 Ok(answer) => parse_integer(answer.trim()).and_then(|n| i64::try_from(n).ok()).unwrap_or(0),
-                Err(_) => failure(cx.info(), name),
+                Err(_) => status.unwrap_or_else(|| failure(cx.info(), name)),
             };
         }
         let text = result.unwrap_or_else(|message| {

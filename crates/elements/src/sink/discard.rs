@@ -32,7 +32,7 @@
 
 use crate::pulling;
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, metric};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Pull, metric};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Discard", create)
@@ -130,7 +130,7 @@ impl Element for Discard {
         if !self.pull {
             return;
         }
-        h.read("active", |e: &mut Discard, _| e.active);
+        h.read("active", |e: &mut Discard, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut Discard, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             if e.active {

@@ -1,7 +1,7 @@
 //! What sources put into their packets.
 
 use packet::Batch;
-use router::{Cx, Element, Handlers};
+use router::{Cx, Element, Flags, Handlers};
 
 /// What packets contain unless the user says otherwise: Click's text, which the output of scripts depends on.
 pub(super) const DEFAULT_DATA: &[u8] =
@@ -79,7 +79,8 @@ pub(super) trait Filled: Element {
 
 /// The handler `data`.
 pub(super) fn data_handlers<S: Filled>(h: &mut Handlers) {
-    h.read("data", |e: &mut S, _| lang::bytes::to_text(e.contents().data.clone()));
+    h.read("data", |e: &mut S, _| lang::bytes::to_text(e.contents().data.clone()))
+        .flagged(Flags::RAW | Flags::CALM);
     h.write("data", |e: &mut S, cx, text| {
         let contents = e.contents();
         contents.data = lang::bytes::of_text(text).into_owned();
@@ -92,10 +93,10 @@ pub(super) fn data_handlers<S: Filled>(h: &mut Handlers) {
     });
 }
 
-/// The handlers `length` and `datasize`, which are the same, and what they say to what is no number.
-pub(super) fn length_handlers<S: Filled>(h: &mut Handlers, error: &'static str) {
-    for name in ["length", "datasize"] {
-        h.read(name, |e: &mut S, _| e.contents().length);
+/// The handlers `length` and, by its old name, `datasize`; and what they say to what is no number.
+pub(super) fn length_handlers<S: Filled>(h: &mut Handlers, flags: Flags, error: &'static str) {
+    for (name, flags) in [("length", flags), ("datasize", flags | Flags::DEPRECATED)] {
+        h.read(name, |e: &mut S, _| e.contents().length).flagged(flags);
         h.write(name, move |e: &mut S, cx, text| {
             e.contents().length = router::value(cx, text).map_err(|_| error.to_owned())?;
             e.contents().fill();

@@ -36,7 +36,9 @@
 //! ICMPPingResponder, ICMPPingEncap
 
 use packet::{Batch, Packet};
-use router::{Activity, Bytes, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, metric};
+use router::{
+    Activity, Bytes, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency, metric,
+};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 use wire::{icmpv4, ip_proto, ipv4};
@@ -347,7 +349,7 @@ impl Element for IcmpPingSource {
     fn handlers(&self, h: &mut Handlers) {
         type P = IcmpPingSource;
         h.read("count", |e: &mut P, _| e.count).measures(&metric::PACKETS);
-        h.read("active", |e: &mut P, _| e.active);
+        h.read("active", |e: &mut P, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut P, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             e.wake(cx, Duration::ZERO);

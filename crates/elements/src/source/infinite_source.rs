@@ -39,7 +39,8 @@
 use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers, length_handlers};
 use packet::Batch;
 use router::{
-    Activity, Args, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, metric,
+    Activity, Args, Bytes, Call, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Pull,
+    metric,
 };
 
 /// The class.
@@ -255,14 +256,14 @@ impl Element for InfiniteSource {
         if !self.contents.is_random() {
             data_handlers::<S>(h);
         }
-        h.read("limit", |e: &mut S, _| e.limit);
+        h.read("limit", |e: &mut S, _| e.limit).flagged(Flags::CALM);
         h.write("limit", |e: &mut S, cx, text| {
             e.limit = router::value(cx, text).map_err(|_| "limit parameter must be integer".to_owned())?;
             e.wake(cx);
             Ok(())
         });
-        for name in ["burst", "burstsize"] {
-            h.read(name, |e: &mut S, _| e.burst);
+        for (name, flags) in [("burst", Flags::CALM), ("burstsize", Flags::CALM | Flags::DEPRECATED)] {
+            h.read(name, |e: &mut S, _| e.burst).flagged(flags);
             h.write(name, |e: &mut S, cx, text| {
                 e.burst = match router::value::<i32>(cx, text) {
                     Ok(burst @ 1..) => burst as usize,
@@ -272,13 +273,13 @@ impl Element for InfiniteSource {
                 Ok(())
             });
         }
-        h.read("active", |e: &mut S, _| e.active);
+        h.read("active", |e: &mut S, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut S, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "active parameter must be boolean".to_owned())?;
             e.wake(cx);
             Ok(())
         });
-        length_handlers::<S>(h, "length must be integer");
+        length_handlers::<S>(h, Flags::CALM, "length must be integer");
     }
 }
 

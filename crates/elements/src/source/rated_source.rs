@@ -39,7 +39,7 @@ use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers, length_hand
 use crate::queueing::rate::{Bandwidth, TokenBucket};
 use packet::Batch;
 use router::{
-    Activity, Bytes, Call, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, metric,
+    Activity, Bytes, Call, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency, metric,
 };
 
 /// The class.
@@ -225,13 +225,13 @@ impl Element for RatedSource {
             }
             Ok(())
         });
-        h.read("limit", |e: &mut S, _| e.limit.max(-1));
+        h.read("limit", |e: &mut S, _| e.limit.max(-1)).flagged(Flags::CALM);
         h.write("limit", |e: &mut S, cx, text| {
             e.limit = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             e.ended = false;
             Ok(())
         });
-        h.read("active", |e: &mut S, _| e.active);
+        h.read("active", |e: &mut S, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut S, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             if e.active {
@@ -240,7 +240,7 @@ impl Element for RatedSource {
             }
             Ok(())
         });
-        length_handlers::<S>(h, "syntax error");
+        length_handlers::<S>(h, Flags::default(), "syntax error");
     }
 }
 

@@ -32,7 +32,7 @@
 //! FastTCPFlows, FastUDPFlows
 
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency};
 use std::net::Ipv4Addr;
 use wire::ethernet::HEADER_LEN as LINK_LEN;
 use wire::tcp::{self, flag};
@@ -195,7 +195,7 @@ impl Element for SynFlood {
 
     fn handlers(&self, h: &mut Handlers) {
         type S = SynFlood;
-        h.read("active", |e: &mut S, _| e.active);
+        h.read("active", |e: &mut S, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut S, cx, text| {
             e.active = router::value(cx, text)?;
             e.wake(cx);

@@ -31,7 +31,7 @@
 //! RatedSource, InfiniteSource, TimedSink
 
 use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers};
-use router::{Activity, Bytes, Class, Config, ConfigError, Cx, Element, Handlers, Residency, metric};
+use router::{Activity, Bytes, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Residency, metric};
 use std::time::Duration;
 
 /// The class.
@@ -137,17 +137,17 @@ impl Element for TimedSource {
         })
         .as_button();
         data_handlers::<S>(h);
-        h.read("interval", |e: &mut S, _| router::interval(e.interval));
+        h.read("interval", |e: &mut S, _| router::interval(e.interval)).flagged(Flags::CALM);
         h.write("interval", |e: &mut S, cx, text| {
             e.interval = positive_interval(cx, text)?;
             Ok(())
         });
-        h.read("limit", |e: &mut S, _| e.limit);
+        h.read("limit", |e: &mut S, _| e.limit).flagged(Flags::CALM);
         h.write("limit", |e: &mut S, cx, text| {
             e.limit = router::value(cx, text)?;
             Ok(())
         });
-        h.read("active", |e: &mut S, _| e.active);
+        h.read("active", |e: &mut S, _| e.active).flagged(Flags::CALM | Flags::CHECKBOX);
         h.write("active", |e: &mut S, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "bad active".to_owned())?;
             e.wake(cx);

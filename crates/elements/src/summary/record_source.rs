@@ -3,7 +3,7 @@
 use super::maker::Maker;
 use crate::reading::{self, Next};
 use packet::Batch;
-use router::{Call, Config, ConfigError, Cx, Element, Handlers, Pull, metric};
+use router::{Call, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, metric};
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -299,7 +299,7 @@ impl Element for RecordSource {
 
     fn handlers(&self, h: &mut Handlers) {
         type F = RecordSource;
-        h.read("active", |e: &mut F, _| e.active);
+        h.read("active", |e: &mut F, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut F, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             e.wake(cx);

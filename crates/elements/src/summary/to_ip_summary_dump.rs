@@ -155,7 +155,7 @@ fn find_fields(words: &str, binary: bool) -> Result<Vec<&'static Field>, ConfigE
     if fields.is_empty() {
         messages.push("no contents specified".to_owned());
     }
-    if messages.is_empty() { Ok(fields) } else { Err(ConfigError { messages }) }
+    if messages.is_empty() { Ok(fields) } else { Err(ConfigError::from(messages)) }
 }
 
 impl ToIpSummaryDump {

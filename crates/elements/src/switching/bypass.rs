@@ -28,7 +28,7 @@
 //! Switch, PullSwitch, Null
 
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -67,7 +67,7 @@ impl Element for Bypass {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("active", |e: &mut Bypass, _| e.active);
+        h.read("active", |e: &mut Bypass, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut Bypass, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             Ok(())

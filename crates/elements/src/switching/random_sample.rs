@@ -30,7 +30,9 @@
 use crate::basic::fraction::Fraction;
 use crate::basic::reject;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, PerPacket, Refused, Simple, Verdict,
+};
 use std::any::Any;
 
 /// The class.
@@ -107,7 +109,7 @@ impl Simple for RandomSample {
             e.sample = read(cx, text)?.complement().unwrap_or_default();
             Ok(())
         });
-        h.read("active", |e: &mut R, _| e.active);
+        h.read("active", |e: &mut R, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut R, cx, text| {
             e.active = router::value(cx, text)?;
             Ok(())

@@ -1,6 +1,7 @@
 //! What a worker does of control computations, handler calls and messages.
 
 use super::Running;
+use crate::config::{ConfigError, REFUSED};
 use crate::control::{Access, Answer, Call, Frame, Reply, Step, Writer};
 use crate::cx::Cx;
 use crate::element::Element;
@@ -239,6 +240,7 @@ impl Running<'_> {
         let info = self.core.info.clone();
         let base = self.core.list.len();
         self.core.warnings = Some(Vec::new());
+        self.core.status.set(None);
         let outcome = info.handlers(element).and_then(|handlers| {
             let handler = match handler {
                 Of::Own(at) => &handlers.list()[at],
@@ -269,9 +271,12 @@ impl Running<'_> {
                     info.current.written(&info, element, name, argument);
                 }
                 let result = result.map_err(|error| crate::args::in_click_words(&error));
-                self.deliver(reply, Response { result, warnings });
+                let own_config = matches!(handler, Of::Own(at) if info.handlers(element).is_some_and(|all| all.list()[at].name == "config"));
+                let status = if own_config { Some(REFUSED) } else { self.core.status.take() };
+                self.deliver(reply, Response { result, warnings, status });
             }
             Some(Outcome::Start(state)) => {
+                warnings.iter().for_each(|warning| info.log.line(warning)); // its own come later
                 let frame = Frame { owner: element as u32, state, reply };
                 self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
             }
@@ -285,7 +290,7 @@ impl Running<'_> {
         let info = self.core.info.clone();
         let taken = dispatch!(self, element, |instance, cx| instance.reconfigure(cx, text));
         if let Some(taken) = taken.flatten() {
-            return taken.map(|()| String::new()).map_err(|error| error.to_string());
+            return taken.map(|()| String::new()).map_err(|error| self.refusal(&error));
         }
         let mut said = Vec::new();
         let again = crate::build::again(&info, element, self.core.worker, text, &mut said);
@@ -295,11 +300,17 @@ impl Running<'_> {
                 _ => info.log.line(&found.message),
             }
         }
-        let mut new = again?;
+        let mut new = again.map_err(|error| self.refusal(&error))?;
         let started = dispatch!(self, element, |old, cx| replace(old, &mut *new, cx));
         started.unwrap_or(Ok(()))?;
         self.slots[element].instance = Some(new);
         Ok(String::new())
+    }
+
+    /// An error of a write to `config`, whose status is noted.
+    fn refusal(&mut self, error: &ConfigError) -> String {
+        self.core.status.set(Some(error.status));
+        error.to_string()
     }
 
     /// Reads all messages.
