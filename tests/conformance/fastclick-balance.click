@@ -1,6 +1,6 @@
 // How load balancers choose servers: the one with the least load, or, of two at random, the one with less; less loaded ones more often; by hashes.
 FromIPSummaryDump($DIR/in, STOP false, CHECKSUM true) -> t :: Tee(7);
-t[0] -> least :: IPLoadBalancer(DST 10.0.0.1, DST 10.0.0.2, VIP 2.0.0.2, LB_MODE least, LST_MODE packets) -> Discard;
+t[0] -> least :: IPLoadBalancer(DST 10.0.0.1, DST 10.0.0.2, VIP 2.0.0.2, LB_MODE "least", LST_MODE "packets") -> Discard;
 t[1] -> conn :: IPLoadBalancer(DST 10.0.0.1, DST 10.0.0.2, DST 10.0.0.3, VIP 2.0.0.2, NSERVER 2, LB_MODE least) -> Discard;
 t[2] -> two :: L2LoadBalancer(DST 0:0:0:0:0:1, DST 0:0:0:0:0:2, LB_MODE pow2, LST_MODE bytes) -> c2 :: Counter -> Discard;
 t[3] -> agg :: IPLoadBalancer(DST 10.0.0.1, DST 10.0.0.2, VIP 2.0.0.2, LB_MODE cst_hash_agg, CST_BUCKETS 7) -> Discard;

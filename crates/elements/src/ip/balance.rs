@@ -35,8 +35,9 @@ pub(crate) enum Mode {
 }
 
 impl FromArg for Mode {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        match text {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        // A string to FastClick, which may be quoted.
+        match String::from_arg(text, scope)?.as_str() {
             // FastClick's weights never change without the mode `awrr`.
             "rr" | "wrr" => Ok(Mode::RoundRobin),
             "awrr" => Ok(Mode::Weighted),

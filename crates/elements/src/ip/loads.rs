@@ -21,8 +21,8 @@ pub(crate) enum Metric {
 }
 
 impl FromArg for Metric {
-    fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        match text {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        match String::from_arg(text, scope)?.as_str() {
             "conn" => Ok(Metric::Connections),
             "packets" => Ok(Metric::Packets),
             "bytes" => Ok(Metric::Bytes),
