@@ -36,8 +36,6 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use RandomBitErrors", &["RandomError"]),
     ("use RatedSplitter or Meter", &["RatedSampler", "PacketMeter"]),
     (DHCP, &["CheckDHCPMsg", "LeasePool", "LeaseTable"]),
-    ("there are no elements for GRE; use FromDevice and ToDevice with an interface of the kernel's ('ip link add type gretap')",
-        &["CheckGREHeader", "GREEncap", "StripGREHeader"]),
     ("use IPRewriter", &["VanillaIPRewriter"]),
     ("use Shaper", &["PacketShaper", "PacketShaper2", "OldShaper"]),
     ("use BandwidthShaper", &["OldBandwidthShaper"]),
@@ -191,8 +189,8 @@ mod tests {
     fn advice_names_classes() {
         let known = known();
         let other = [
-            "BIER", "DHCP", "GRE", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY",
-            "Click's", "IP6", "Click",
+            "BIER", "DHCP", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY", "Click's",
+            "IP6", "Click",
         ];
         let advice =
             CLASSES.iter().map(|(advice, _)| *advice).chain(FAMILIES.iter().map(|(_, advice)| *advice));

@@ -29,6 +29,7 @@ pub mod checksum;
 pub mod describe;
 pub mod esp;
 pub mod ethernet;
+pub mod gre;
 pub mod icmpv4;
 pub mod icmpv6;
 pub mod ip_proto;

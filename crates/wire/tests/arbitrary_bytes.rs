@@ -2,7 +2,7 @@
 
 use clique_wire::icmpv6::NdOptions;
 use clique_wire::{
-    Ipv4Net, Ipv6Net, MacAddr, arp, ethernet, icmpv4, icmpv6, ipv4, ipv6, net, tcp, udp, vlan,
+    Ipv4Net, Ipv6Net, MacAddr, arp, ethernet, gre, icmpv4, icmpv6, ipv4, ipv6, net, tcp, udp, vlan,
 };
 use proptest::prelude::*;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -29,6 +29,9 @@ fn read_all(bytes: &[u8]) {
     }
     if let Ok(t) = vlan::Tag::new_checked(bytes) {
         let _ = (t.tci(), t.id(), t.priority(), t.drop_eligible(), t.ether_type());
+    }
+    if let Ok(h) = gre::Header::read(bytes) {
+        assert!(h.len() <= bytes.len() && gre::Header::read(&h.bytes()[..h.len()]) == Ok(h));
     }
     if let Ok(p) = arp::Packet::new_checked(bytes) {
         let _ = (p.operation(), p.sender_mac(), p.sender_ip(), p.target_mac(), p.target_ip());

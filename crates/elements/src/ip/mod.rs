@@ -5,6 +5,7 @@ mod anonymize_ip_addr;
 mod arguments;
 mod auto_mark_ip_header;
 pub(crate) mod balance;
+mod check_gre_header;
 mod check_ip_header;
 mod check_ip_header2;
 mod ctx_ip_load_balancer_reverse;
@@ -18,6 +19,7 @@ mod flow_min_load_switch;
 mod flow_outputs;
 mod force_ip;
 mod get_ip_address;
+mod gre_encap;
 mod gtp_decap;
 mod gtp_encap;
 mod gtp_lookup;
@@ -58,6 +60,7 @@ pub(crate) mod set_ip_ecn;
 mod set_rand_ip_address;
 pub(crate) mod shifter;
 mod store_ip_address;
+mod strip_gre_header;
 mod strip_ip_header;
 mod strip_to_network_header;
 mod transport;
@@ -136,6 +139,9 @@ pub const CLASSES: &[&Class] = &[
     &ip_rr_switch::FLOW,
     &network_direction_swap::CLASS,
     &network_header_fields_rewriter::CLASS,
+    &check_gre_header::CLASS,
+    &gre_encap::CLASS,
+    &strip_gre_header::CLASS,
     &gtp_encap::CLASS,
     &gtp_decap::CLASS,
     &gtp_table::CLASS,

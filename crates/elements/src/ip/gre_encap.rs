@@ -1,0 +1,89 @@
+//! Puts packets into GRE tunnels.
+//!
+//! ```click
+//! GREEncap(PROTOCOL [, KEYWORDS])
+//! ```
+//!
+//! Puts a header of generic routing encapsulation (RFC 2784) in front of packets; an IP header of protocol 47 is for IPEncap to add. It is of Click's package
+//! `gre`, but the checksum is over the header and what follows, as the RFC says.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; they number packets together.
+//!
+//! # Arguments
+//! - `PROTOCOL` (integer): the Ethernet type of what is inside.
+//! - `CHECKSUM` (boolean, default false): whether to add a checksum.
+//! - `KEY` (integer, default 0): which of several tunnels between the same hosts this is; 0: there is no key.
+//! - `SEQUENCE` (boolean, default false): whether to number packets, from 0 on.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(LIMIT 1) -> UDPIPEncap(10.0.0.1, 1, 10.0.0.2, 2) -> GREEncap(0x0800, KEY 7) -> IPEncap(47, 1.0.0.1, 2.0.0.1) -> Discard;
+//! ```
+//!
+//! # See also
+//! CheckGREHeader, StripGREHeader, IPEncap
+
+use packet::Packet;
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use wire::gre::{self, Header};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("GREEncap", create).doc(include_str!("gre_encap.rs"));
+
+struct GreEncap {
+    header: Header,
+    /// The next packet's number, if they are numbered.
+    next: Option<Arc<AtomicU32>>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut protocol, mut key, mut summed, mut numbers) = (0u16, 0u32, false, false);
+    config
+        .args()
+        .required("PROTOCOL", &mut protocol)
+        .keyword("CHECKSUM", &mut summed)
+        .keyword("KEY", &mut key)
+        .keyword("SEQUENCE", &mut numbers)
+        .finish()?;
+    let header = Header { protocol, summed, key: Some(key).filter(|key| *key != 0), sequence: None };
+    let next = config.shared(|| Ok(AtomicU32::new(0)))?;
+    Ok(Box::new(PerPacket(GreEncap { header, next: Some(next).filter(|_| numbers) })))
+}
+
+impl Simple for GreEncap {
+    #[inline]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let sequence = self.next.as_ref().map(|next| next.fetch_add(1, Relaxed));
+        let header = Header { sequence, ..self.header };
+        let len = header.len();
+        if !packet.push(len) {
+            return Verdict::Drop("no headroom");
+        }
+        let data = packet.data_mut();
+        data[..len].copy_from_slice(&header.bytes()[..len]);
+        if header.summed {
+            gre::fill_checksum(data);
+        }
+        Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inject::{send, send_one};
+
+    #[test]
+    fn headers() {
+        let plain = send_one("Inject -> GREEncap(0x0800) -> Collect(0)", vec![9]);
+        assert_eq!(plain.data(0), [[0, 0, 8, 0, 9]]);
+        let config = "Inject -> GREEncap(0x86dd, CHECKSUM true, KEY 7, SEQUENCE true) -> Collect(0)";
+        let flow = send(config, [vec![9], vec![9, 9]]);
+        // The words add up to b000 + 86dd + 7 + 0900, and in the second packet 1 + 0909.
+        let start = [0xb0, 0, 0x86, 0xdd];
+        let first = [&start[..], &[0xc0, 0x1a, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 9]].concat();
+        let second = [&start[..], &[0xc0, 0x10, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1, 9, 9]].concat();
+        assert_eq!(flow.data(0), [first, second]);
+    }
+}
