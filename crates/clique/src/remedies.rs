@@ -3,7 +3,7 @@
 /// Advice, and the classes that it is for.
 #[rustfmt::skip]
 const CLASSES: &[(&str, &[&str])] = &[
-    (DEVICE, &["FromDPDKRing", "FromBPF", "ToBPF", "ToDPDKRing", "FromSimDevice", "ToSimDevice", "FakePcap"]),
+    (DEVICE, &["FromBPF", "ToBPF", "FromSimDevice", "ToSimDevice", "FakePcap"]),
     ("packets lie in memory that every interface can send from; remove the element", &["BufferConverter"]),
     ("use FromHost", &["FromLinux"]),
     ("use ToHost", &["ToLinux"]),
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn families() {
-        assert_eq!(find("FromDPDKRing"), Some(DEVICE));
+        assert_eq!(find("FromBPF"), Some(DEVICE));
         assert_eq!(find("WifiEncap"), Some(WIRELESS));
         assert_eq!(find("IPsecESPEncap"), Some(IPSEC));
         assert_eq!(find("TaskThreadTest"), Some(TESTS));

@@ -42,6 +42,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("Socket", "crates/elements/src/netdevice/socket.rs"),
     ("FromSocket", "crates/elements/src/netdevice/socket.rs"),
     ("ToSocket", "crates/elements/src/netdevice/socket.rs"),
+    ("FromDPDKRing", "crates/elements/src/netdevice/dpdk_ring.rs"),
+    ("ToDPDKRing", "crates/elements/src/netdevice/dpdk_ring.rs"),
     ("RawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
     ("FromRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
     ("ToRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),

@@ -125,7 +125,7 @@ fn alone() {
 }
 
 /// Classes that take packets, but need an interface or another program, or keep the router from starting.
-const ELSEWHERE: [&str; 15] = [
+const ELSEWHERE: [&str; 16] = [
     "Error",
     "KernelTap",
     "KernelTun",
@@ -133,6 +133,7 @@ const ELSEWHERE: [&str; 15] = [
     "Socket",
     "ToDPDKDevice",
     "ToDPDKDeviceXCHG",
+    "ToDPDKRing",
     "ToDevice",
     "ToHost",
     "ToMemory",

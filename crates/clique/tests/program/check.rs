@@ -143,7 +143,7 @@ fn packages() {
 /// A class that only Click or FastClick has is not merely unknown.
 #[test]
 fn remedies() {
-    for config in ["FromDPDKRing(0) -> Discard", "d :: FromDPDKRing(0) -> Discard"] {
+    for config in ["FromBPF(0) -> Discard", "d :: FromBPF(0) -> Discard"] {
         let found = clique(&["check", "-e", config]);
         assert!(found.starts_with("exit status: 1\n") && found.contains("FromDump"), "{found}");
     }

@@ -1,6 +1,7 @@
 //! Packets from and to the kernel: its interfaces, interfaces of Clique's own, sockets.
 
 mod device_balancer;
+mod dpdk_ring;
 mod faults;
 mod from_device;
 mod from_dpdk_device;
@@ -22,6 +23,8 @@ use router::{Class, Config};
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
     &device_balancer::CLASS,
+    &dpdk_ring::FROM,
+    &dpdk_ring::TO,
     &faults::CLASS,
     &from_device::CLASS,
     &from_device::POLL,

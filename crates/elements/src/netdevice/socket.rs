@@ -81,6 +81,8 @@ pub(crate) const TO: Class = Class { name: "ToSocket", ports: "1/0", ..CLASS };
 
 /// Packets that wait for the socket, at most, when they are pushed.
 const WAITING_MAX: usize = 1000;
+/// Bytes of a packet that is received, unless SNAPLEN says otherwise.
+const SNAPLEN: usize = 2048;
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
 /// What the arguments say.
@@ -107,7 +109,7 @@ struct Settings {
     deny: Option<String>,
 }
 
-struct Socket {
+pub(super) struct Socket {
     settings: Settings,
     allow: Option<Membership>,
     deny: Option<Membership>,
@@ -122,11 +124,15 @@ struct Socket {
     burst: usize,
     /// Whether a datagram was refused: only the first is reported.
     failing: bool,
+    /// Datagrams or pieces of a stream that were received, and packets that were sent.
+    carried: u64,
+    /// Packets that could not be sent.
+    refused: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut kind, mut words) = (String::new(), Vec::new());
-    let (mut client, mut snaplen, mut nodelay) = (None::<bool>, 2048usize, true);
+    let (mut client, mut snaplen, mut nodelay) = (None::<bool>, SNAPLEN, true);
     let (mut sndbuf, mut rcvbuf, mut timestamp, mut verbose) = (None, None, true, false);
     let (mut headroom, mut proper, mut learns) = (DEFAULT_HEADROOM, false, false);
     let (mut allow, mut deny) = (None::<String>, None::<String>);
@@ -175,37 +181,50 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         (AddressFamily::UNIX, remote, local, Some(own_name.unwrap_or(name)), None)
     };
     let client = !learns && client.unwrap_or(config.outputs() == 0 || local.is_some());
-    Ok(Box::new(Socket {
-        settings: Settings {
-            family,
-            stream,
-            remote,
-            local,
-            file: file.filter(|name| !name.starts_with('@')),
-            to_annotation: !stream && client && ip.is_some_and(|address| address.ip().is_unspecified()),
-            port: ip.map_or(0, |address| address.port()),
-            client,
-            snaplen: snaplen.clamp(1, 65_535),
-            headroom,
-            nodelay: nodelay && kind == "TCP",
-            sndbuf,
-            rcvbuf,
-            timestamp,
-            verbose,
-            allow,
-            deny,
-        },
+    let settings = Settings {
+        family,
+        stream,
+        remote,
+        local,
+        file: file.filter(|name| !name.starts_with('@')),
+        to_annotation: !stream && client && ip.is_some_and(|address| address.ip().is_unspecified()),
+        port: ip.map_or(0, |address| address.port()),
+        client,
+        snaplen: snaplen.clamp(1, 65_535),
+        headroom,
+        nodelay: nodelay && kind == "TCP",
+        sndbuf,
+        rcvbuf,
+        timestamp,
+        verbose,
+        allow,
+        deny,
+    };
+    Ok(Box::new(Socket::new(settings, config)))
+}
+
+/// One that sends datagrams to a name on this machine, or receives what is sent there if there is an output.
+pub(super) fn datagrams(config: &Config<'_>, name: &str) -> Result<Socket, ConfigError> {
+    let settings = Settings {
+        family: AddressFamily::UNIX,
+        stream: false,
+        remote: unix("remote", name)?,
+        local: None,
+        file: Some(name.to_owned()).filter(|name| !name.starts_with('@')),
+        to_annotation: false,
+        port: 0,
+        client: config.outputs() == 0,
+        snaplen: SNAPLEN,
+        headroom: DEFAULT_HEADROOM,
+        nodelay: false,
+        sndbuf: None,
+        rcvbuf: None,
+        timestamp: true,
+        verbose: false,
         allow: None,
         deny: None,
-        fd: None,
-        active: None,
-        peer: None,
-        waiting: VecDeque::new(),
-        pulls: pulling::pulls(config),
-        outputs: config.outputs(),
-        burst: config.vector().min(BATCH_MAX),
-        failing: false,
-    }))
+    };
+    Ok(Socket::new(settings, config))
 }
 
 /// The address that a file's name is; `end` says whose.
@@ -278,6 +297,34 @@ impl Settings {
 }
 
 impl Socket {
+    fn new(settings: Settings, config: &Config<'_>) -> Socket {
+        Socket {
+            settings,
+            allow: None,
+            deny: None,
+            fd: None,
+            active: None,
+            peer: None,
+            waiting: VecDeque::new(),
+            pulls: pulling::pulls(config),
+            outputs: config.outputs(),
+            burst: config.vector().min(BATCH_MAX),
+            failing: false,
+            carried: 0,
+            refused: 0,
+        }
+    }
+
+    /// How many packets were received or sent.
+    pub(super) fn carried(&self) -> u64 {
+        self.carried
+    }
+
+    /// How many packets could not be sent.
+    pub(super) fn refused(&self) -> u64 {
+        self.refused
+    }
+
     fn say(&self, cx: &Cx<'_>, what: &str) {
         if self.settings.verbose {
             cx.log(&format!("{}: {what}", declaration(cx)));
@@ -375,6 +422,7 @@ impl Socket {
         if self.settings.timestamp {
             packet.set_timestamp_ns(cx.now_ns());
         }
+        self.carried += 1;
         batch.push(packet);
         true
     }
@@ -397,6 +445,7 @@ impl Socket {
                     let _ = packet.pull(len); // a shorter piece of it than there is
                 }
                 Ok(_) => {
+                    self.carried += 1;
                     self.waiting.pop_front().into_iter().for_each(|packet| cx.pool().free(packet));
                 }
                 Err(Errno::AGAIN | Errno::NOBUFS) => return,
@@ -408,6 +457,7 @@ impl Socket {
                         cx.log(&format!("{}: {trouble} (said once)", declaration(cx)));
                     }
                     // One datagram is lost; the socket goes on.
+                    self.refused += 1;
                     let lost = self.waiting.pop_front();
                     lost.into_iter().for_each(|packet| cx.drop(packet, "the socket did not take it"));
                 }
@@ -423,6 +473,7 @@ impl Socket {
             if self.waiting.len() < WAITING_MAX {
                 self.waiting.push_back(packet);
             } else {
+                self.refused += 1;
                 cx.drop(packet, "the socket is full");
             }
         });
