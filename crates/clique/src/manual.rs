@@ -165,6 +165,7 @@ const TITLES: &[(&str, &str)] = &[
     ("EtherEncap", "Ethernet, ARP, VLAN"),
     ("CheckIPHeader", "IPv4"),
     ("CheckIP6Header", "IPv6"),
+    ("WifiEncap", "Wireless networks"),
     ("IPRewriter", "Address translation"),
     ("RadixIPLookup", "Route tables"),
     ("FromDump", "Captures and interfaces in memory"),

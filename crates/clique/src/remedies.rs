@@ -81,20 +81,20 @@ const CLASSES: &[(&str, &[&str])] = &[
     (IPSEC, &["Aes", "Des", "DesP", "RadixIPsecLookup", "SATable", "HMACSHA1"]),
     (WIRELESS, &["AckResponder", "AckResponder2", "AckRetrySender", "AckRetrySender2", "AiroInfo", "Amoeba",
         "AssociationRequester", "AssociationResponder", "AthdescDecap", "AthdescEncap", "AutoRateFallback", "AutoTXPower",
-        "AutoTXRate", "AvailableRates", "B8B10", "BIM", "BeaconScanner", "BeaconSource", "BeaconTracker", "BottleneckMetric",
+        "AutoTXRate", "B8B10", "BIM", "BeaconSource", "BeaconTracker", "BottleneckMetric",
         "CheckGridHeader", "CheckPattern", "CheckSRHeader", "CollisionDetection", "CopyRXStats", "CounterFlood",
         "DSDVRouteTable", "E2ELossMetric", "ECNQueue", "ESRCR", "ETTMetric", "ETTStat", "ETX2Metric", "ETXMetric",
-        "EtherCount", "ExtraDecap", "ExtraEncap", "FilterByGridHops", "FilterByRange", "FilterFailures", "FilterPhyErr",
-        "FilterTX", "FixDstLoc", "FixSrcLoc", "FlashFlood", "FloodTracker", "FloodingLocQuerier", "GatewaySelector",
+        "EtherCount", "FilterByGridHops", "FilterByRange", "FilterFailures",
+        "FixDstLoc", "FixSrcLoc", "FlashFlood", "FloodTracker", "FloodingLocQuerier", "GatewaySelector",
         "HopcountMetric", "InOrderQueue", "IncrementSeqNo", "LIRMetric", "LRHello", "LinkFailureDetection", "LinkStat",
         "LinkTable", "LinkTestReceiver", "LinkTester", "LinkTracker", "LocFromFile", "LocQueryResponder", "LocalBroadcast",
         "LookupGeographicGridRoute", "LookupLocalGridRoute", "LookupLocalGridRoute2", "MadwifiRate", "MetricFlood",
         "MovementSimulator", "OpenAuthRequester", "OpenAuthResponder", "PEP", "PFlood", "PhyErrFilter", "PacketStore", "PingPong",
-        "PrintGrid", "PrintSR", "PrintTXFeedback", "PrintWifi", "Prism2Decap", "Prism2Encap", "ProbeRequester",
+        "PrintGrid", "PrintSR", "PrintTXFeedback", "Prism2Encap", "ProbeRequester",
         "ProbeResponder", "ProbeTXRate", "PushAnno", "RTMDSR", "RXStats", "RadioSim", "ReadAnno", "RegionPEP", "Scramble",
         "SendGridHello", "SendGridLRHello", "SendPattern", "SetGateway", "SetGridChecksum", "SetNoAck", "SetRTS",
-        "SetSRChecksum", "SetSourceRoute", "SetTXPower", "SetTXRate", "SetTXRateHT", "SimpleLocQuerier", "StationTable",
-        "TXFeedbackStats", "WirelessInfo"]),
+        "SetSRChecksum", "SetSourceRoute", "SetTXRateHT", "SimpleLocQuerier", "StationTable",
+        "TXFeedbackStats"]),
 ];
 
 /// Advice for families of classes, by how their names begin.
@@ -108,7 +108,6 @@ const FAMILIES: &[(&str, &str)] = &[
     ("HTTP", "use HTTPIn, HTTPOut or HTTPServer; there is no proxy for HTTP"),
     ("IPsec", IPSEC),
     ("Netmap", DEVICE),
-    ("Radiotap", WIRELESS),
     ("SNMP", "use MetricsSocket, or read handlers through ControlSocket"),
     ("SR2", WIRELESS),
     ("SR", WIRELESS),
@@ -126,7 +125,7 @@ const MEASURE: &str = "use SetCycleCount and CycleCountAccum, or RoundTripCycleC
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";
 const THREADS: &str =
     "use StaticThreadSched to place elements on workers; 'clique check' shows who runs what";
-const WIRELESS: &str = "there are no elements for wireless networks";
+const WIRELESS: &str = "wireless frames are read and made, but no access point, station or mesh is built; let hostapd(8), wpa_supplicant(8) or batman-adv be that, with an interface of the kernel's";
 
 /// The advice for a class, if it is one of Click's or FastClick's.
 pub(crate) fn find(name: &str) -> Option<&'static str> {
@@ -149,7 +148,7 @@ mod tests {
     #[test]
     fn families() {
         assert_eq!(find("FromBPF"), Some(DEVICE));
-        assert_eq!(find("WifiEncap"), Some(WIRELESS));
+        assert_eq!(find("WifiFragment"), Some(WIRELESS));
         assert_eq!(find("IPsecESPEncap"), Some(IPSEC));
         assert_eq!(find("TaskThreadTest"), Some(TESTS));
         for name in ["Flower", "Gridlock", "IPFilter", "Wepa", "Nonsense", "Test", ""] {

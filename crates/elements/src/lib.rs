@@ -38,6 +38,7 @@ pub mod switching;
 #[cfg(test)]
 #[allow(dead_code)] // each test uses what it needs
 mod testing;
+pub mod wifi;
 mod writing;
 
 use router::{Class, Classes, InterfaceAddresses};
@@ -55,6 +56,7 @@ const FAMILIES: &[&[&Class]] = &[
     ip::CLASSES,
     ip6::CLASSES,
     ipsec::CLASSES,
+    wifi::CLASSES,
     rewrite::CLASSES,
     route::CLASSES,
     capture::CLASSES,

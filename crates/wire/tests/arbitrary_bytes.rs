@@ -2,7 +2,8 @@
 
 use clique_wire::icmpv6::NdOptions;
 use clique_wire::{
-    Ipv4Net, Ipv6Net, MacAddr, arp, ethernet, gre, icmpv4, icmpv6, ipv4, ipv6, net, tcp, udp, vlan,
+    Ipv4Net, Ipv6Net, MacAddr, arp, ethernet, gre, icmpv4, icmpv6, ieee80211, ipv4, ipv6, net, radiotap, tcp,
+    udp, vlan,
 };
 use proptest::prelude::*;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -29,6 +30,14 @@ fn read_all(bytes: &[u8]) {
     }
     if let Ok(t) = vlan::Tag::new_checked(bytes) {
         let _ = (t.tci(), t.id(), t.priority(), t.drop_eligible(), t.ether_type());
+    }
+    if let Ok(h) = ieee80211::Header::new_checked(bytes) {
+        let _ = (h.kind(), h.subtype(), h.duration(), h.sequence(), h.fragment());
+        assert!(h.addresses().contains(&h.ends().dst) && (24..=32).contains(&h.header_len()));
+    }
+    assert!(ieee80211::elements(bytes).map(|(_, contents)| contents.len() + 2).sum::<usize>() <= bytes.len());
+    if let Ok(h) = radiotap::Header::new_checked(bytes) {
+        assert!(h.fields().map(|(_, contents)| contents.len()).sum::<usize>() + 8 <= h.len());
     }
     if let Ok(h) = gre::Header::read(bytes) {
         assert!(h.len() <= bytes.len() && gre::Header::read(&h.bytes()[..h.len()]) == Ok(h));

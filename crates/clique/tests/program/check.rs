@@ -147,7 +147,7 @@ fn remedies() {
         let found = clique(&["check", "-e", config]);
         assert!(found.starts_with("exit status: 1\n") && found.contains("FromDump"), "{found}");
     }
-    assert!(clique(&["elements", "Radiotap"]).contains("wireless"));
+    assert!(clique(&["elements", "Grid"]).contains("wireless"));
 }
 
 /// Whatever a file has in it: errors, in bounded time and memory, and nothing that a terminal would obey.
