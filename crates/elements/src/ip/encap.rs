@@ -51,7 +51,6 @@ impl std::fmt::Display for Destination {
 
 /// The IP header without options that goes in front of packets, and what lies behind it, `N` bytes in all: to be completed for each packet. Length,
 /// identification and checksum are zero, and so is the destination unless it is the same for all.
-#[repr(align(32))] // each packet's copy is read from one cache line
 pub(super) struct Template<const N: usize> {
     bytes: [u8; N],
     destination: Destination,

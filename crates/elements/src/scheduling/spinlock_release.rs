@@ -55,7 +55,7 @@ mod tests {
     fn accepted() {
         let config =
             "InfiniteSource(LIMIT 9, STOP true) -> SpinlockAcquire(l) -> SpinlockRelease(l) -> d :: Discard;
-                      SpinlockInfo(l); BalancedThreadSched(1000, STOP_THREAD 1)";
+                      SpinlockInfo(l); BalancedThreadSched(1000, false)";
         assert_eq!(run_and_read(config, &["d.count"]), ["9"]);
         assert!(errors("Idle -> SpinlockRelease -> Discard").contains("LOCK: required argument missing"));
     }

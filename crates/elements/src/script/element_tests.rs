@@ -3,6 +3,9 @@
 use crate::testing::{build, errors, run, run_and_read};
 use proptest::prelude::*;
 use router::Call;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// What a script prints, beside a counter `c`; it is stopped after ten seconds.
 fn says(script: &str) -> String {
@@ -235,12 +238,21 @@ fn endless_recursion() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Whatever scripts do to themselves and each other, they come to an end.
+    /// Whatever scripts do to themselves and each other, they come to an end; or can be stopped, since a thousand jumps of one may each make another
+    /// jump a thousand times.
     #[test]
     fn scripts_end(first in program(), second in program()) {
-                let config = format!("s :: Script({first}); p :: Script(TYPE PASSIVE, {second}); Script(wait 100, stop)");
+        let config = format!("s :: Script({first}); p :: Script(TYPE PASSIVE, {second}); Script(wait 100, stop)");
         let mut router = build(&config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
+        let (handle, (done, ended)) = (router.handle(), mpsc::channel::<()>());
+        let patience = thread::spawn(move || {
+            if ended.recv_timeout(Duration::from_secs(2)) == Err(mpsc::RecvTimeoutError::Timeout) {
+                handle.stop();
+            }
+        });
         router.run();
+        drop(done);
+        prop_assert!(patience.join().is_ok());
     }
 }
 
