@@ -48,8 +48,9 @@ pub(crate) fn count(program: &Path, arguments: &[&str]) -> Result<u64, String> {
         .ok_or_else(|| format!("no count of instructions from callgrind:\n{text}"))
 }
 
-/// The instructions of this program's own pieces, run with `arguments` under callgrind: of the first `pieces` of those that lie
-/// between two calls of the function that `boundary` names (a pattern), from the first call to the second, the third to the fourth, and so on.
+/// The instructions of this program's own pieces, run with `arguments` under callgrind: of the first `pieces` of
+/// those that lie between two calls of the function that `boundary` names (a pattern), from the first call to the
+/// second, the third to the fourth, and so on.
 ///
 /// # Errors
 /// As [`per_packet`].

@@ -122,8 +122,8 @@ fn last_step([data, mark, set, host, neighbour]: [&str; 5], hop: &str, querier: 
 /// What takes a packet out of a tunnel again.
 const IPSEC_BACK: &str = "-> CheckIPHeader -> StripIPHeader -> ESPDecap(0x1001, $KEY)";
 
-/// The third application of RouteBricks (section 5.1): every packet is encrypted with AES-128. Frames have 14 bytes of Ethernet header and 4 of checksum around
-/// the IP packet, as there.
+/// The third application of RouteBricks (section 5.1): every packet is encrypted with AES-128. Frames have 14 bytes
+/// of Ethernet header and 4 of checksum around the IP packet, as there.
 fn ipsec(frame: usize, back: &str) -> String {
     let len = frame - 18;
     let data = format!("4500{len:04x} 00000000 40110000 0a000909 0a000808 {}", "00".repeat(len - 20));

@@ -1,11 +1,12 @@
 //! Processor time a packet through the kernel's interfaces, latency, and what a change of all routes costs.
 //!
-//! A sender and a receiver share one network namespace, a forwarder has another; two virtual cables join them. For processor
-//! time the sender keeps a window of packets under way and sends more when they have arrived, so that nothing is lost and no work is done
-//! in vain. What is measured is the processor time of all that takes part, sender and softirq threads included; the cost
-//! of sending alone, to an interface where nobody listens, is a row of its own. For latency, and while routes change, the
-//! sender keeps a rate instead: a share of the highest rate at which nothing was lost, found just before by halving (RFC 2544, section 26.1,
-//! with trials of seconds instead of minutes).
+//! A sender and a receiver share one network namespace, a forwarder has another; two virtual cables join them. For
+//! processor time the sender keeps a window of packets under way and sends more when they have arrived, so that
+//! nothing is lost and no work is done in vain. What is measured is the processor time of all that takes part, sender
+//! and softirq threads included; the cost of sending alone, to an interface where nobody listens, is a row of its
+//! own. For latency, and while routes change, the sender keeps a rate instead: a share of the highest rate at which
+//! nothing was lost, found just before by halving (RFC 2544, section 26.1, with trials of seconds instead of
+//! minutes).
 //!
 //! Sender and receiver are bound to the first processor, the forwarder to the others, where there are any: a router does not share its
 //! processors with the machines that it serves.

@@ -262,8 +262,8 @@ fn next_hop<K: Family>(prefix: Prefix<K>, many: u32) -> u32 {
     (((mixed >> 32) * u64::from(many)) >> 32) as u32
 }
 
-/// So many pieces of a trace warm the caches for the next. With four, a tenth of the blocks that addresses drawn alike lead to are still where the
-/// table before has pushed them: in main memory.
+/// So many pieces of a trace warm the caches for the next. With four, a tenth of the blocks that addresses drawn
+/// alike lead to are still where the table before has pushed them: in main memory.
 const WARM: usize = 12;
 
 /// What is measured of each table.

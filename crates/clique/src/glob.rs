@@ -1,4 +1,5 @@
-//! Patterns for element names: `*`, `?`, `[...]` and `[^...]` with single characters and ranges like `a-z`, and `\` before a character that stands for itself.
+//! Patterns for element names: `*`, `?`, `[...]` and `[^...]` with single characters and ranges like `a-z`, and `\`
+//! before a character that stands for itself.
 
 /// Whether a text has any character that makes it a pattern.
 pub(crate) fn is_pattern(text: &str) -> bool {

@@ -2,7 +2,8 @@
 //!
 //! Each subcommand is a module that takes its arguments and gives the exit status; this file puts them together with
 //! the element library and knows nothing else. Called under the name `click`, the program takes the options of the
-//! user-level driver of Click, and under `click-flatten` and the like those of Click's tools. Unit tests stand beside the code; `tests/` run the program as its users do.
+//! user-level driver of Click, and under `click-flatten` and the like those of Click's tools. Unit tests stand beside
+//! the code; `tests/` run the program as its users do.
 //!
 //! Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the router
 //! ran.
@@ -81,8 +82,8 @@ enum Command {
     Ctl(ctl::Args),
     /// Show what a running router does: workers, elements, queues, drops, interfaces, tables.
     ///
-    /// The router must have a control socket, as for 'clique ctl'. Rates are per second, from one reading to the next. A router that goes away
-    /// is waited for.
+    /// The router must have a control socket, as for 'clique ctl'. Rates are per second, from one reading to the
+    /// next. A router that goes away is waited for.
     #[command(after_help = EXIT_STATUS)]
     Top(top::Args),
     /// Convert, compare and look into files of routes.

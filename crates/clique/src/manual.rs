@@ -166,19 +166,26 @@ const TITLES: &[(&str, &str)] = &[
     ("CheckIPHeader", "IPv4"),
     ("CheckIP6Header", "IPv6"),
     ("WifiEncap", "Wireless networks"),
+    ("ESPEncap", "IPsec"),
     ("IPRewriter", "Address translation"),
     ("RadixIPLookup", "Route tables"),
+    ("FlowIPManager", "Flows"),
     ("FromDump", "Captures and interfaces in memory"),
+    ("FromDevice", "Network interfaces"),
     ("AverageCounter", "Measurement"),
     ("ToIPSummaryDump", "Packet summaries"),
     ("Script", "Scripts and information"),
+    ("VLBEncap", "Cluster"),
     ("ControlSocket", "Control"),
 ];
+
+/// The title of families that have none.
+const UNTITLED: &str = "Further elements";
 
 /// The title of a family.
 fn title(family: &[&Class]) -> &'static str {
     let found = TITLES.iter().find(|(known, _)| family.iter().any(|class| class.name == *known));
-    found.map_or("Further elements", |(_, title)| title)
+    found.map_or(UNTITLED, |(_, title)| title)
 }
 
 /// The reference: a list of all classes, then a section for each family.
@@ -204,4 +211,13 @@ fn reference() -> String {
     }
     text.truncate(text.trim_end().len());
     text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn families_have_titles() {
+        let untitled = elements::families().iter().filter(|family| super::title(family) == super::UNTITLED);
+        assert_eq!(untitled.map(|family| family[0].name).collect::<Vec<_>>(), [""; 0]);
+    }
 }

@@ -1,9 +1,9 @@
 //! `clique run --from-host`: forwards between this machine's own interfaces, in the place of its kernel.
 //!
-//! The kernel keeps addresses, answers for them, and keeps the routing tables and neighbours, which are mirrored; it only stops forwarding
-//! what arrives on these interfaces and merging received segments. When addresses change, as DHCP has them, so does the configuration, while
-//! packets are forwarded. What is changed is written to a file first, and put back at the
-//! end of the run; if the program is killed the next one that takes interfaces over does it.
+//! The kernel keeps addresses, answers for them, and keeps the routing tables and neighbours, which are mirrored; it
+//! only stops forwarding what arrives on these interfaces and merging received segments. When addresses change, as
+//! DHCP has them, so does the configuration, while packets are forwarded. What is changed is written to a file first,
+//! and put back at the end of the run; if the program is killed the next one that takes interfaces over does it.
 
 use device::ethtool;
 use serde_json::{Value, json};

@@ -59,8 +59,8 @@ impl<S: Send + Sync + 'static> Feed<S> {
         Ok(Feed { shared, bell, thread: Some(thread) })
     }
 
-    /// Starts a thread that an error of the program does not end: after a panic, `panicked` is called, and a moment later `work` again, which
-    /// has to cope with what it left half done.
+    /// Starts a thread that an error of the program does not end: after a panic, `panicked` is called, and a moment
+    /// later `work` again, which has to cope with what it left half done.
     pub(crate) fn start_lasting(
         name: &str,
         shared: Arc<S>,

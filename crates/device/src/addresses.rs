@@ -37,8 +37,8 @@ fn ask(interface: &str, code: libc::c_ulong) -> Option<Ipv4Addr> {
     (i32::from(address.sa_family) == libc::AF_INET).then(|| Ipv4Addr::new(a, b, c, d))
 }
 
-/// The gateway in the kernel's list of routes: interface, destination, gateway, ..., mask at the eighth place, all in hexadecimal and in the
-/// machine's byte order.
+/// The gateway in the kernel's list of routes: interface, destination, gateway, ..., mask at the eighth place, all in
+/// hexadecimal and in the machine's byte order.
 fn gateway_in(routes: &str, interface: &str) -> Option<Ipv4Addr> {
     routes.lines().skip(1).find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

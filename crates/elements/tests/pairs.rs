@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 
 /// Packets of a run.
 const PACKETS: u32 = 96;
-/// Pairs that are tried, and the seed that chooses them: some of all, others in each run of the tests would not help to reproduce a failure.
-/// The variables PAIRS and SEED say otherwise, for a search that lasts longer.
+/// Pairs that are tried, and the seed that chooses them: some of all, others in each run of the tests would not help
+/// to reproduce a failure. The variables PAIRS and SEED say otherwise, for a search that lasts longer.
 const PAIRS: u64 = 1_000;
 const SEED: u64 = 1;
 

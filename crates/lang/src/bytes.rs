@@ -1,9 +1,9 @@
 //! Bytes that need not be text, kept in texts without loss.
 //!
-//! Click's strings are bytes: a configuration, a handler's value or the data of a packet may contain any. Here they are `String`s, in which a
-//! byte that is no part of a character stands as one of the last 128 code points of all, which are for private use. (Python does the same with
-//! lone surrogates, PEP 383.) Where bytes come in, [`to_text`] makes a text of them; where a text goes out, [`of_text`] gives the same
-//! bytes back, whatever they were.
+//! Click's strings are bytes: a configuration, a handler's value or the data of a packet may contain any. Here they
+//! are `String`s, in which a byte that is no part of a character stands as one of the last 128 code points of all,
+//! which are for private use. (Python does the same with lone surrogates, PEP 383.) Where bytes come in, [`to_text`]
+//! makes a text of them; where a text goes out, [`of_text`] gives the same bytes back, whatever they were.
 
 use std::borrow::Cow;
 

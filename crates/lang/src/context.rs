@@ -1,7 +1,8 @@
 //! FastClick's context arrows: `~>`, `~tcp>` and `~/tcp>`.
 //!
-//! What an output sends along context arrows goes to a FlowContextDispatcher, which has an output for each of them. An arrow with a name has a
-//! further element behind that, of the class `TCPIn` for `~tcp>` and `TCPOut` for `~/tcp>`.
+//! What an output sends along context arrows goes to a FlowContextDispatcher, which has an output for each of them.
+//! An arrow with a name has a further element behind that, of the class `TCPIn` for `~tcp>` and `TCPOut` for
+//! `~/tcp>`.
 
 use crate::classes::ClassKind;
 use crate::diag::Diagnostic;

@@ -37,19 +37,21 @@
 //! ```
 //!
 //! A block stands for 64 slots; equal neighbouring slots are one *run* with one entry. A block's entries are as wide
-//! as its greatest id needs: 1 byte for ids up to 254, 2 up to 65,534, otherwise, or if a block refers to blocks below, 4.
-//! So give out small ids first, as [`Routes`] does. Bitmap and entry are mostly in the same cache line. A node all of
-//! whose slots are equal has no block: its parent holds the leaf. An IPv4 lookup reads the root and, for all but
-//! 961 prefixes of the global table, at most one block; root and blocks of the global table, with 256 next hops, take
-//! 2.8 MiB (`docs/design/ipv4-lookups.md` has what a smaller root would bring). An IPv6 lookup reads a root of which some sixty entries matter, one of about as many pages, and up to four blocks
-//! for prefixes of up to 50 bits.
+//! as its greatest id needs: 1 byte for ids up to 254, 2 up to 65,534, otherwise, or if a block refers to blocks
+//! below, 4. So give out small ids first, as [`Routes`] does. Bitmap and entry are mostly in the same cache line. A
+//! node all of whose slots are equal has no block: its parent holds the leaf. An IPv4 lookup reads the root and, for
+//! all but 961 prefixes of the global table, at most one block; root and blocks of the global table, with 256 next
+//! hops, take 2.8 MiB (`docs/design/ipv4-lookups.md` has what a smaller root would bring). An IPv6 lookup reads a
+//! root of which some sixty entries matter, one of about as many pages, and up to four blocks for prefixes of up to
+//! 50 bits.
 //!
 //! Blocks of up to a cache line lie in one line, and longer ones begin one.
 //!
-//! A batch goes level by level, 32 addresses at a time: each level is a loop over all of them that ends with prefetches of what the
-//! next level reads, so that their cache misses overlap, and has no branch that depends on an address. Where the processor has AVX-512,
-//! batches are computed in registers of sixteen lookups: places in the root and in blocks, bits that count, entries of different widths. What an IPv4 lookup
-//! reads is still loaded one by one, behind prefetches that run a group of 32 ahead; an IPv6 lookup, which reads more, gathers.
+//! A batch goes level by level, 32 addresses at a time: each level is a loop over all of them that ends with
+//! prefetches of what the next level reads, so that their cache misses overlap, and has no branch that depends on an
+//! address. Where the processor has AVX-512, batches are computed in registers of sixteen lookups: places in the root
+//! and in blocks, bits that count, entries of different widths. What an IPv4 lookup reads is still loaded one by one,
+//! behind prefetches that run a group of 32 ahead; an IPv6 lookup, which reads more, gathers.
 //!
 //! # How it changes
 //!
@@ -69,11 +71,11 @@
 //!  +--------------+------+---------------------------------------+
 //! ```
 //!
-//! A change repaints the nodes it reaches. If the runs of a block stay as they were, changed entries are stored in place;
-//! otherwise a new block is built beside the old one, and its parent's entry is redirected by one store.
-//! An old block is reused after a grace period ([`rcu::Domain::start`]), and not before, because a reader
-//! may still be in it. Memory is reserved at once, occupied as the table grows, and never moves. A change that does not fit into the memory limit
-//! is undone before any reader could see it.
+//! A change repaints the nodes it reaches. If the runs of a block stay as they were, changed entries are stored in
+//! place; otherwise a new block is built beside the old one, and its parent's entry is redirected by one store. An
+//! old block is reused after a grace period ([`rcu::Domain::start`]), and not before, because a reader may still be
+//! in it. Memory is reserved at once, occupied as the table grows, and never moves. A change that does not fit into
+//! the memory limit is undone before any reader could see it.
 #![deny(unsafe_code)]
 
 mod arena;

@@ -143,9 +143,10 @@ impl Batch {
         let (from, to) = (from.as_mut_ptr(), to.as_mut_ptr());
         let (mut gone, mut kept) = (0, 0);
         for (at, &goes) in goes.iter().enumerate() {
-            // SAFETY: each packet before counts for one of `gone` and `kept`, so that both are at most `at`, which is less than `count`: all
-            // places are within both arrays. The packet is copied to two places, of which the lengths below own exactly one: with each packet
-            // one of the places moves on, and the other is written again or lies behind the end.
+            // SAFETY: each packet before counts for one of `gone` and `kept`, so that both are at most `at`, which is
+            // less than `count`: all places are within both arrays. The packet is copied to two places, of which the
+            // lengths below own exactly one: with each packet one of the places moves on, and the other is written
+            // again or lies behind the end.
             unsafe {
                 from.add(at).copy_to_nonoverlapping(to.add(gone), 1);
                 from.add(at).copy_to(from.add(kept), 1);

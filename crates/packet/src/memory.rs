@@ -21,8 +21,8 @@ const PAGE: usize = 4096;
 /// From this size on, large pages are worth asking for.
 const LARGE: usize = 2 << 20;
 
-/// An empty vector with room for so many values, in large pages if it is long and the kernel has some: then fewer look-ups at random places wait
-/// for the processor to find out where a page is.
+/// An empty vector with room for so many values, in large pages if it is long and the kernel has some: then fewer
+/// look-ups at random places wait for the processor to find out where a page is.
 pub fn roomy_vec<T>(capacity: usize) -> Vec<T> {
     let vec: Vec<T> = Vec::with_capacity(capacity);
     let bytes = size_of::<T>() * vec.capacity();
@@ -30,7 +30,8 @@ pub fn roomy_vec<T>(capacity: usize) -> Vec<T> {
         let skip = vec.as_ptr().cast::<u8>().align_offset(PAGE);
         let whole = (bytes - skip) / PAGE * PAGE;
         let first = vec.as_ptr().cast_mut().wrapping_byte_add(skip);
-        // SAFETY: advice about whole pages of the vector's own memory, which changes nothing that is in them. If it is not taken, it works too.
+        // SAFETY: advice about whole pages of the vector's own memory, which changes nothing that is in them. If it
+        // is not taken, it works too.
         let _ = unsafe { madvise(first.cast(), whole, Advice::LinuxHugepage) };
     }
     vec

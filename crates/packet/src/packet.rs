@@ -13,8 +13,8 @@ const STRIPPED_MAX: usize = 256;
 /// Bytes of metadata at the start of every buffer: two cache lines.
 pub(crate) const META_BYTES: usize = 128;
 
-/// Where packets point to, from the start of their buffers: all metadata and the start of the data area are near enough for displacements of 8 bits
-/// then, which makes instructions shorter.
+/// Where packets point to, from the start of their buffers: all metadata and the start of the data area are near
+/// enough for displacements of 8 bits then, which makes instructions shorter.
 const MIDDLE: usize = META_BYTES / 2;
 
 /// Bytes left free in front of a new packet's data, for headers that are added later.
@@ -228,8 +228,8 @@ impl Packet {
         unsafe { std::slice::from_raw_parts_mut(self.room_ptr().add(start), end - start) }
     }
 
-    /// `N` bytes of the data from `offset` on, and how many there are from there to the end; `None` if there are fewer than `N`. For those who
-    /// need both: one comparison does.
+    /// `N` bytes of the data from `offset` on, and how many there are from there to the end; `None` if there are
+    /// fewer than `N`. For those who need both: one comparison does.
     #[inline]
     pub fn data_from<const N: usize>(&self, offset: u32) -> Option<(&[u8; N], usize)> {
         let at = i64::from(self.meta().start) + i64::from(offset);

@@ -232,8 +232,9 @@ impl Domain {
         self.shared.barrier();
     }
 
-    /// Runs the callbacks whose grace period is over and starts a grace period for the others, without
-    /// waiting. Callbacks that may block go to the pool. True if anything still waits for a grace period. For control threads that drive a domain by hand.
+    /// Runs the callbacks whose grace period is over and starts a grace period for the others, without waiting.
+    /// Callbacks that may block go to the pool. True if anything still waits for a grace period. For control threads
+    /// that drive a domain by hand.
     pub fn reclaim(&self) -> bool {
         let waits = self.shared.reclaim();
         #[cfg(not(loom))]

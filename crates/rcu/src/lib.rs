@@ -7,9 +7,9 @@
 //! Its tests are in `tests/`: `basics`, `blocking`, `cells`, `late` and `local` (what each call promises), `torture`
 //! (aged elements against many readers), `memory` (the bound, measured by the values), the `loom_*` (every
 //! interleaving of small programs; `loom_litmus` has the memory model's litmus tests), and `mutants.sh`, which
-//! removes each protection below and expects one of them to fail. `tests/everything.sh` runs all of it. `examples/cost.rs` measures. The algorithm alone
-//! is also a model for spin, in `docs/design/rcu-grace-periods.md`. The other ways to find out when, and what it is
-//! like without protection, are in [`flavour`], to compare with.
+//! removes each protection below and expects one of them to fail. `tests/everything.sh` runs all of it.
+//! `examples/cost.rs` measures. The algorithm alone is also a model for spin, in `docs/design/rcu-grace-periods.md`.
+//! The other ways to find out when, and what it is like without protection, are in [`flavour`], to compare with.
 //!
 //! ```
 //! use rcu::{Cell, Domain};

@@ -185,9 +185,9 @@ impl Config<'_> {
         }
     }
 
-    /// Says that this element is asked before the driver stops: `router` is written to its handler `step`, and when that has come to its
-    /// end the driver stops if the run count has not grown meanwhile, goes on if it is positive, and asks again otherwise. False if another element
-    /// has said so before, which then is the one.
+    /// Says that this element is asked before the driver stops: `router` is written to its handler `step`, and when
+    /// that has come to its end the driver stops if the run count has not grown meanwhile, goes on if it is positive,
+    /// and asks again otherwise. False if another element has said so before, which then is the one.
     pub fn steer_driver(&mut self) -> bool {
         *self.info.driver_manager.get_or_init(|| self.element) == self.element
     }

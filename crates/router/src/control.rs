@@ -27,7 +27,8 @@ pub enum Step {
 pub enum Answer {
     /// Nothing: the computation starts.
     Start,
-    /// The result of the handler call that it asked for: the value read (empty for a write), or an error message; and what the handler warned of.
+    /// The result of the handler call that it asked for: the value read (empty for a write), or an error message; and
+    /// what the handler warned of.
     Response(Response),
 }
 
@@ -133,7 +134,8 @@ impl Writer {
         Writer { sender, waiting: Some((mailbox, call)) }
     }
 
-    /// Whether it is to be told as soon as the configuration is built: it is a part of the router that is replaced then, and would hear no more.
+    /// Whether it is to be told as soon as the configuration is built: it is a part of the router that is replaced
+    /// then, and would hear no more.
     pub fn is_replaced(&self) -> bool {
         self.waiting.is_some()
     }

@@ -230,8 +230,8 @@ impl<'t> Cx<'t> {
     pub fn scatter(&mut self, mut batch: Batch, mut decide: impl FnMut(&mut Self, &mut Packet) -> Verdict) {
         let (mut ways, mut all, mut drops) = ([0; packet::BATCH_MAX], 0, Drops::default());
         let (packets, mut at) = (batch.packets_mut(), 0);
-        // Counted by hand, and last of all: an iterator would have its next place ready before the packet is looked at, one register more that
-        // is kept until then, or written to the stack and read again.
+        // Counted by hand, and last of all: an iterator would have its next place ready before the packet is looked
+        // at, one register more that is kept until then, or written to the stack and read again.
         while let Some(packet) = packets.get_mut(at) {
             // Asked in one place only: what is called once is inlined, and its verdict never gets into memory.
             let way = match decide(self, packet) {
@@ -256,8 +256,9 @@ impl<'t> Cx<'t> {
         self.part(batch, &ways);
     }
 
-    /// Sends each packet of a batch to the output that stands in its place, as [`Cx::scatter`] does: for elements that tell outputs without a
-    /// verdict for each packet. What stands behind the last packet's place does not count. There is no output `u16::MAX`.
+    /// Sends each packet of a batch to the output that stands in its place, as [`Cx::scatter`] does: for elements
+    /// that tell outputs without a verdict for each packet. What stands behind the last packet's place does not
+    /// count. There is no output `u16::MAX`.
     #[inline]
     pub fn spread(&mut self, batch: Batch, outputs: &[u16; packet::BATCH_MAX]) {
         if !batch.is_empty() {
@@ -274,8 +275,8 @@ impl<'t> Cx<'t> {
         let Some(&second) = ways.iter().find(|&&way| way != first) else {
             return self.leave_as_lot(first, batch);
         };
-        // Found out for all at once, since a comparison of eight takes no more than that of one: which do not go the first way, and whether any go a
-        // third one; mostly there are two ways.
+        // Found out for all at once, since a comparison of eight takes no more than that of one: which do not go the
+        // first way, and whether any go a third one; mostly there are two ways.
         let (mut goes, mut further) = ([false; packet::BATCH_MAX], false);
         for (goes, &way) in goes.iter_mut().zip(ways) {
             *goes = way != first;

@@ -164,7 +164,8 @@ pub trait Simple: Any + Send {
     /// Treats one packet. Inlined into the loop over the batch.
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict;
 
-    /// Treats all packets of a batch as [`Simple::process`] does, and sends them on: for elements that find something out once for all of them.
+    /// Treats all packets of a batch as [`Simple::process`] does, and sends them on: for elements that find something
+    /// out once for all of them.
     #[inline]
     fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch)
     where

@@ -48,7 +48,8 @@ pub(crate) fn of_worker(account: &Account, name: &str) -> String {
 /// The global handler that takes a new configuration. There is none unless the program allows it.
 pub(crate) const HOTCONFIG: &str = "hotconfig";
 
-/// What the handler `version` says: scripts compare it with versions of Click, so it is that of the Click whose language and elements these are.
+/// What the handler `version` says: scripts compare it with versions of Click, so it is that of the Click whose
+/// language and elements these are.
 pub(crate) const CLICK_VERSION: &str = "2.1";
 
 /// The global handlers of a router.
@@ -58,8 +59,8 @@ fn globals(info: &Info) -> impl Iterator<Item = &'static (&'static str, bool, bo
 
 /// The handlers that every element has, unless it has its own of the same name.
 const COMMON: &[&str] = &["drop_reasons", "workers", "handlers", "ports", "config", "class", "name"];
-/// Those that elements with a task have in addition: (name, writable). Before elements are initialised, when calls that are meant for later are
-/// checked, any may come to have one.
+/// Those that elements with a task have in addition: (name, writable). Before elements are initialised, when calls
+/// that are meant for later are checked, any may come to have one.
 const TASK: &[(&str, bool)] =
     &[("home_thread", false), ("runs", false), ("tickets", true), ("scheduled", true)];
 

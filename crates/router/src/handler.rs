@@ -270,7 +270,8 @@ impl Handlers {
         handler
     }
 
-    /// The handler `count` for what an element counts, over all instances, which is returned, and the button `reset` that begins again at 0.
+    /// The handler `count` for what an element counts, over all instances, which is returned, and the button `reset`
+    /// that begins again at 0.
     pub fn count<E: Any, N: std::fmt::Display + Default + 'static>(
         &mut self,
         reset: &str,

@@ -117,8 +117,8 @@ fn print_error_line(text: &str) {
     drop(std::io::stderr().lock().write_all(&lang::bytes::of_text(&line)));
 }
 
-/// Takes a new configuration and who is told what becomes of it; must not wait for that. In simulated time it may wait until the configuration is
-/// built.
+/// Takes a new configuration and who is told what becomes of it; must not wait for that. In simulated time it may
+/// wait until the configuration is built.
 pub type Reconfigure = Box<dyn Fn(String, Writer) + Send + Sync>;
 
 /// Hears the messages of elements.

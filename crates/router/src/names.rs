@@ -1,4 +1,5 @@
-//! Names for addresses, ports and annotations, as AddressInfo and its like define them: visible in the compound of the definition and inside it.
+//! Names for addresses, ports and annotations, as AddressInfo and its like define them: visible in the compound of
+//! the definition and inside it.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -208,8 +208,8 @@ impl Router {
         }
     }
 
-    /// Says what the handler `hotconfig` does with new configurations, if there is one ([`crate::Options::reconfigurable`]). To be said before the router
-    /// runs: calls from outside wait for that.
+    /// Says what the handler `hotconfig` does with new configurations, if there is one
+    /// ([`crate::Options::reconfigurable`]). To be said before the router runs: calls from outside wait for that.
     pub fn allow_reconfigure(&self, reconfigure: crate::Reconfigure) {
         // Said twice, the first stands.
         let _ = self.info.reconfigure.set(reconfigure);

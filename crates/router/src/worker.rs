@@ -192,8 +192,9 @@ impl Running<'_> {
         Turned::Idle(self.core.timers.next_ns())
     }
 
-    /// Notes the time, and after how many tasks to look again: after each if they were slow since the last look, or if each one's time is to be
-    /// known, otherwise after twice as many as before. Simulated time stands still meanwhile.
+    /// Notes the time, and after how many tasks to look again: after each if they were slow since the last look, or
+    /// if each one's time is to be known, otherwise after twice as many as before. Simulated time stands still
+    /// meanwhile.
     fn look_at_clock(&mut self) -> usize {
         let now_ns = self.core.clock.now_ns();
         let elapsed_ns = now_ns - self.core.now_ns;

@@ -112,8 +112,9 @@ impl Sum {
     #[inline]
     #[must_use]
     pub fn is_all_ones(self) -> bool {
-        // That are the multiples of 0xffff but for 0, which folds to 0. Modulo 2^64, a multiple by `q` times this is `-q`, whose complement is
-        // `q - 1`; as 0xffff has an inverse, no other number comes out as small. A multiplication takes less than folding.
+        // That are the multiples of 0xffff but for 0, which folds to 0. Modulo 2^64, a multiple by `q` times this is
+        // `-q`, whose complement is `q - 1`; as 0xffff has an inverse, no other number comes out as small. A
+        // multiplication takes less than folding.
         const MULTIPLES: u64 = u64::MAX / 0xffff;
         !self.0.wrapping_mul(MULTIPLES) < MULTIPLES
     }
@@ -258,8 +259,9 @@ fn fold32(sum: u32) -> u16 {
     (sum.wrapping_add(sum.rotate_right(16)) >> 16) as u16 // see `Sum::fold`
 }
 
-/// `!fold32(!n)`: a checksum, of the complement of its sum. With `s = !n` and `r` the rotation, `!(s + r(s))` is `n + r(n) + 1`, so that nothing is
-/// complemented: two or three instructions less where `n` can be made in the place of its complement.
+/// `!fold32(!n)`: a checksum, of the complement of its sum. With `s = !n` and `r` the rotation, `!(s + r(s))` is `n +
+/// r(n) + 1`, so that nothing is complemented: two or three instructions less where `n` can be made in the place of
+/// its complement.
 #[inline]
 fn checksum_of_complement(n: u32) -> u16 {
     (n.wrapping_add(n.rotate_right(16)).wrapping_add(1) >> 16) as u16

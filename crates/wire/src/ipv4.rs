@@ -198,11 +198,13 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
         set_u8::<8, _>(&mut self.0, ttl);
     }
 
-    /// Makes the datagram, which has this protocol, a new one: whole, allowed to be fragmented, and with the longest time to live. Updates the checksum.
+    /// Makes the datagram, which has this protocol, a new one: whole, allowed to be fragmented, and with the longest
+    /// time to live. Updates the checksum.
     #[inline]
     pub fn renew(&mut self, protocol: u8) {
         let [flags, offset, old_ttl, _, high, low] = get_array::<6, 6, _>(&self.0);
-        // One's complement sums are the same in any order of the bytes. The time to live cannot shrink, so what it grows by is added as it is.
+        // One's complement sums are the same in any order of the bytes. The time to live cannot shrink, so what it
+        // grows by is added as it is.
         let checksum = u16::from_le_bytes([high, low]);
         let whole = checksum::add_to_complement(checksum, !u16::from_le_bytes([flags, offset]));
         let checksum = checksum::add_to_complement(whole, u16::from(u8::MAX - old_ttl));

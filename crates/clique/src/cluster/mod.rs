@@ -38,8 +38,9 @@ enum What {
     Reordering(reordering::Args),
     /// Run a cluster on this machine: nodes, links between them, hosts at their external ports.
     ///
-    /// As root each node is a process in a network namespace of its own, with a cable to each other node and a host behind
-    /// it; with --fly there are further nodes between them, and cables only as a k-ary n-fly has them. Otherwise, or with --in-memory, all are in this process, with links in memory and hosts that ping each other.
+    /// As root each node is a process in a network namespace of its own, with a cable to each other node and a host
+    /// behind it; with --fly there are further nodes between them, and cables only as a k-ary n-fly has them.
+    /// Otherwise, or with --in-memory, all are in this process, with links in memory and hosts that ping each other.
     Up(up::Args),
     /// Show the nodes of a router that runs: how far they take part, whom they reach, what went which way.
     Status(nodes::StatusArgs),

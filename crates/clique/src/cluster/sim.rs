@@ -85,7 +85,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 5.0)]
     warmup: f64,
 
-    /// What breaks, as node:3@10..20 or link:0-1@10..20, in milliseconds. In a mesh or a fly; nodes between others count on behind those with ports.
+    /// What breaks, as node:3@10..20 or link:0-1@10..20, in milliseconds. In a mesh or a fly; nodes between others
+    /// count on behind those with ports.
     #[arg(long, value_name = "WHAT", value_parser = failure)]
     fail: Vec<Failure>,
 

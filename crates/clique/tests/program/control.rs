@@ -115,8 +115,9 @@ fn hot_swap() {
     }
 }
 
-/// In simulated time a script that writes configurations has each built before it goes on, hears what is wrong with it, and is replaced at once
-/// by one that is right; what was written behind that is built before the new one goes on.
+/// In simulated time a script that writes configurations has each built before it goes on, hears what is wrong with
+/// it, and is replaced at once by one that is right; what was written behind that is built before the new one goes
+/// on.
 #[test]
 fn hotconfig_by_scripts_in_simulated_time() {
     let (bad, worse, good) =
@@ -141,8 +142,8 @@ fn hotconfig_by_scripts_in_simulated_time() {
     }
 }
 
-/// In real time a script that writes a configuration waits until it is built, and hears what is wrong with it and what is odd, while packets go on. Who called
-/// the script waits with it.
+/// In real time a script that writes a configuration waits until it is built, and hears what is wrong with it and
+/// what is odd, while packets go on. Who called the script waits with it.
 #[test]
 fn hotconfig_by_scripts_in_real_time() {
     let bad = "Idle -> Bad";
@@ -171,8 +172,8 @@ fn hotconfig_by_scripts_in_real_time() {
     assert_eq!(said[1], expected);
 }
 
-/// Whoever pulls packets through a script does not wait for a configuration that the script writes; what is wrong is said all the same. Who called a
-/// script through a socket waits for it.
+/// Whoever pulls packets through a script does not wait for a configuration that the script writes; what is wrong is
+/// said all the same. Who called a script through a socket waits for it.
 #[test]
 fn who_waits_for_hotconfig() {
     let config = "InfiniteSource(LIMIT 1) -> Queue -> Script(writeq hotconfig \"Idle -> Bad\", print \"pulled $?\", return 0)
@@ -250,8 +251,8 @@ fn chatter_follows_a_new_configuration() {
     assert_eq!(heard, printed[..6], "{}", String::from_utf8_lossy(&heard));
 }
 
-/// Bytes that are no text come out as they went in: from the command's data and from a script's text to a handler, and from there to a client and to
-/// the standard output; a configuration with such bytes is what `config` says.
+/// Bytes that are no text come out as they went in: from the command's data and from a script's text to a handler,
+/// and from there to a client and to the standard output; a configuration with such bytes is what `config` says.
 #[test]
 fn bytes_pass_unchanged() {
     let router = Running::start("run", QUEUED, &["-R"]);
@@ -313,8 +314,8 @@ fn scripts_have_signals_first() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "got\ngot\n");
 }
 
-/// A script that waits once it has a signal comes to its end: who serves the signal is decided when it comes, and not by what the script does meanwhile.
-/// The next one has its usual effect.
+/// A script that waits once it has a signal comes to its end: who serves the signal is decided when it comes, and not
+/// by what the script does meanwhile. The next one has its usual effect.
 #[test]
 fn scripts_that_wait_come_to_their_end() {
     let kill = |router: &Running| {

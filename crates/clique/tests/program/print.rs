@@ -103,7 +103,8 @@ fn manual_for_programs() {
     assert!(all.as_array().is_some_and(|all| all.contains(&class)), "{all}");
 }
 
-/// Every class of the library has a manual page with a summary, and shows how it is written (perhaps on the page of a class that it is a kind of).
+/// Every class of the library has a manual page with a summary, and shows how it is written (perhaps on the page of a
+/// class that it is a kind of).
 #[test]
 fn every_class_has_a_page() {
     let list = clique(&["elements"]);

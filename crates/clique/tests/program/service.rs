@@ -24,8 +24,8 @@ fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The unit's commands start a router, which says when it is ready; reload its file while it runs, or leave it as it is if the file is wrong; and
-/// stop it in order.
+/// The unit's commands start a router, which says when it is ready; reload its file while it runs, or leave it as it
+/// is if the file is wrong; and stop it in order.
 #[test]
 fn unit() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -219,8 +219,9 @@ impl Member {
         member
     }
 
-    /// There is another roster: nodes that it lacks are forgotten, and those that no cable leads to do not matter; if it says so, this node drains, and if it no longer
-    /// says so, a node that drained for that reason takes part again.
+    /// There is another roster: nodes that it lacks are forgotten, and those that no cable leads to do not matter; if
+    /// it says so, this node drains, and if it no longer says so, a node that drained for that reason takes part
+    /// again.
     pub fn set_roster(&mut self, roster: &Roster, now_ns: u64) {
         self.roster_version = roster.version;
         self.neighbours.retain(|node, _| roster.nodes.contains_key(node));

@@ -115,7 +115,8 @@ fn failures_in_a_fly() {
     for part in [Part::Node(16), Part::Node(40), Part::Link(0, 17), Part::Link(20, 36), Part::Link(40, 9)] {
         config.failures = vec![Failure { part, from_ns: 2_000_000, until_ns: 1 << 26 }];
         let report = done(&config);
-        // 16 terminals send a packet each 16 us; a node between carries a sixteenth of that twice, and what is on its way there is lost, too.
+        // 16 terminals send a packet each 16 us; a node between carries a sixteenth of that twice, and what is on its
+        // way there is lost, too.
         assert!((1..300).contains(&report.drops.broken), "{part:?}: {report:?}");
         assert_eq!(report.drops, Drops { broken: report.drops.broken, ..Drops::default() }, "{part:?}");
     }

@@ -18,8 +18,9 @@
 //! zebra with `-K SECONDS`: without it, a zebra that starts withdraws at once what an earlier one left behind. An error of the program in
 //! the thread that reads routes ends the connection, and zebra makes a new one.
 //!
-//! If the address is in use, it tries again each second. When the configuration is replaced while the router runs, the connection goes to the new element of the same name if the
-//! address is the same, and the new tables get all routes.
+//! If the address is in use, it tries again each second. When the configuration is replaced while the router runs,
+//! the connection goes to the new element of the same name if the address is the same, and the new tables get all
+//! routes.
 //!
 //! Ports: none. Workers: exclusive. Routes are read by a thread of its own; the worker that owns a lookup element is told
 //! of at most 64 changes at a time.

@@ -7,9 +7,10 @@
 //! Tells neighbour tables what the kernel knows: of the neighbours on INTERFACE, those of IPv4 go to the element TABLE, an ARPQuerier or
 //! ARPTable, those of IPv6 to TABLE6, an IP6NDSolicitor; either may be a hyphen. Changes are taken over as they happen (rtnetlink).
 //!
-//! Neighbours that an administrator has entered (`ip neighbour replace ... nud permanent`) are permanent, until he removes them. One that has
-//! answered the kernel is reachable; one that the kernel has heard of is stale, and asked when packets go there. What the kernel does not
-//! know, or has forgotten, changes nothing: the tables ask themselves.
+//! Neighbours that an administrator has entered (`ip neighbour replace ... nud permanent`) are permanent, until he
+//! removes them. One that has answered the kernel is reachable; one that the kernel has heard of is stale, and asked
+//! when packets go there. What the kernel does not know, or has forgotten, changes nothing: the tables ask
+//! themselves.
 //!
 //! If the kernel says that its messages did not fit into the socket's buffer, all neighbours are read again. An error of the program in the
 //! thread that reads them makes it begin anew.

@@ -1,8 +1,8 @@
 //! Routes and neighbours in the kernel's message format: what rtnetlink sends, and zebra within FPM messages.
 //!
-//! Reading is total: whatever the bytes are, there is a message or none, and no message is longer than its header says. The
-//! formats are those of `linux/rtnetlink.h`, `linux/nexthop.h` and `linux/neighbour.h`; numbers are in the machine's byte order, addresses in
-//! the network's.
+//! Reading is total: whatever the bytes are, there is a message or none, and no message is longer than its header
+//! says. The formats are those of `linux/rtnetlink.h`, `linux/nexthop.h` and `linux/neighbour.h`; numbers are in the
+//! machine's byte order, addresses in the network's.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

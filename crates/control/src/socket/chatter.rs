@@ -5,9 +5,9 @@
 //! ChatterSocket(UNIX, FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Whoever connects to the TCP port or the UNIX-domain socket gets a copy of what elements print to standard error from
-//! then on, beginning with the line `Click::ChatterSocket/1.0`; with CHANNEL, what they print on that channel. A client that does not keep up
-//! is disconnected: elements never wait for it.
+//! Whoever connects to the TCP port or the UNIX-domain socket gets a copy of what elements print to standard error
+//! from then on, beginning with the line `Click::ChatterSocket/1.0`; with CHANNEL, what they print on that channel. A
+//! client that does not keep up is disconnected: elements never wait for it.
 //!
 //! Unlike Click's, a TCP socket listens on 127.0.0.1 unless told otherwise. When the configuration is replaced while the router runs, the
 //! socket and its connections go to the new element of the same name, as a ControlSocket's do, if its channel is the same; GREETING and

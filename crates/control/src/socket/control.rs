@@ -6,19 +6,21 @@
 //! ControlSocket(SOCKET, FD [, KEYWORDS])
 //! ```
 //!
-//! Listens on a TCP port or a UNIX-domain socket, or has a connection that the program was started with, and speaks Click's protocol, version 1.3: a command is a line, the
-//! response lines that start with a code of three digits; data follow a line `DATA LENGTH`. The commands are `READ`,
-//! `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`, `WRITEUNTIL`, `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `HELP` and `QUIT`.
-//! The codes are 200 (done), 220 (done, but the handler warns of something), 500 (syntax error), 501 (no such command), 510 (no such element), 511 (no such handler), 520
-//! (the handler reports an error), 521 (too much data), 530 (not permitted), 540 (no router runs) and 590 (other errors).
-//! `clique ctl` is a client.
+//! Listens on a TCP port or a UNIX-domain socket, or has a connection that the program was started with, and speaks
+//! Click's protocol, version 1.3: a command is a line, the response lines that start with a code of three digits;
+//! data follow a line `DATA LENGTH`. The commands are `READ`, `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`,
+//! `WRITEUNTIL`, `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `HELP` and `QUIT`. The codes are 200 (done),
+//! 220 (done, but the handler warns of something), 500 (syntax error), 501 (no such command), 510 (no such element),
+//! 511 (no such handler), 520 (the handler reports an error), 521 (too much data), 530 (not permitted), 540 (no
+//! router runs) and 590 (other errors). `clique ctl` is a client.
 //!
 //! `WATCH [TOPIC...]`, which Click's does not have, reports events as they happen, a line `EVENT TOPIC ...` each, until the client sends
 //! something: `neighbour add|change|delete ADDR ETH STATE INTERFACE` from elements with neighbour tables (see ARPTable). `EVENT lost N`
 //! says that N events were too many for a client that does not keep up, `EVENT router replaced` that a new configuration runs: after
 //! either, what was known from events is out of date.
 //!
-//! `METRICS`, which Click's does not have either, answers with what MetricsSocket tells, as data; `clique top` shows it. With `PROXY` it is refused.
+//! `METRICS`, which Click's does not have either, answers with what MetricsSocket tells, as data; `clique top` shows
+//! it. With `PROXY` it is refused.
 //!
 //! Commands are carried out in the order in which they arrive on a connection, by threads of their own; packets do not
 //! wait for them. There may be 64 connections at a time.

@@ -4,19 +4,21 @@
 //! HTTPServer([PORT, KEYWORDS])
 //! ```
 //!
-//! Answers `GET /ELEMENT/HANDLER` with the handler's value and `GET /ELEMENT/HANDLER/ARGUMENT` with what it says to the argument; without a
-//! handler it takes `handlers`, without an element the router's own `list`. Elements of compounds are found by their names, which have slashes
-//! themselves. Where writing is allowed, `POST /ELEMENT/HANDLER` writes the request's body to the handler, and `DELETE /ELEMENT/HANDLER`
-//! calls the handler `delete_HANDLER`; the answer is `success` or `error`. It is FastClick's element.
+//! Answers `GET /ELEMENT/HANDLER` with the handler's value and `GET /ELEMENT/HANDLER/ARGUMENT` with what it says to
+//! the argument; without a handler it takes `handlers`, without an element the router's own `list`. Elements of
+//! compounds are found by their names, which have slashes themselves. Where writing is allowed, `POST
+//! /ELEMENT/HANDLER` writes the request's body to the handler, and `DELETE /ELEMENT/HANDLER` calls the handler
+//! `delete_HANDLER`; the answer is `success` or `error`. It is FastClick's element.
 //!
 //! The status is 200 for what was found, whatever the handler said to what was written to it, 400 for a handler that cannot be read or
 //! written, 403 where writing is not allowed, 404 for what is not there, 405 for other methods. What comes percent-encoded is decoded.
 //!
-//! Unlike FastClick's, it listens on 127.0.0.1 and allows no writing, unless told otherwise. Web pages of others get no answer: a request
-//! that a browser sends for one (`Origin`), or by a name that is not this machine's (`Host`, where only this machine may connect), is refused.
+//! Unlike FastClick's, it listens on 127.0.0.1 and allows no writing, unless told otherwise. Web pages of others get
+//! no answer: a request that a browser sends for one (`Origin`), or by a name that is not this machine's (`Host`,
+//! where only this machine may connect), is refused.
 //!
-//! Requests are served by threads of their own; packets do not wait for them. There may be 64 connections at a time; one that sends nothing,
-//! or too slowly, is closed after 30 seconds, or earlier to make room for others.
+//! Requests are served by threads of their own; packets do not wait for them. There may be 64 connections at a time;
+//! one that sends nothing, or too slowly, is closed after 30 seconds, or earlier to make room for others.
 //!
 //! Ports: none. Workers: exclusive.
 //!

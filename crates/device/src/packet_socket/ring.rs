@@ -55,8 +55,8 @@ pub(super) enum Ring {
 }
 
 impl Ring {
-    /// Makes a socket's ring for about `frames` frames of up to `snaplen` bytes. Frames wait for company for `wait_ms` at most; if that is 0, not
-    /// at all, and if it is not, the ring has its usual size.
+    /// Makes a socket's ring for about `frames` frames of up to `snaplen` bytes. Frames wait for company for
+    /// `wait_ms` at most; if that is 0, not at all, and if it is not, the ring has its usual size.
     pub(super) fn new(fd: &OwnedFd, frames: usize, snaplen: usize, wait_ms: u32) -> io::Result<Ring> {
         let version = match wait_ms {
             0 => libc::tpacket_versions::TPACKET_V2,

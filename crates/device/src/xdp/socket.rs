@@ -23,8 +23,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Entries of each ring, and buffers that wait for frames if there are so many, of an interface with one queue: what comes at 250,000 frames a second while
-/// its worker waits 30 ms for a processor, which several turns of the scheduler take where others want it, too.
+/// Entries of each ring, and buffers that wait for frames if there are so many, of an interface with one queue: what
+/// comes at 250,000 frames a second while its worker waits 30 ms for a processor, which several turns of the
+/// scheduler take where others want it, too.
 const FRAMES: u32 = 8192;
 /// The same of each queue of many, which share frames between them.
 const FRAMES_OF_MANY: u32 = 2048;
@@ -94,8 +95,8 @@ fn ring_size(queues: u32) -> u32 {
     FRAMES_OF_MANY.max(1 << share.max(1).ilog2())
 }
 
-/// Buffers of the window that wait for a socket's frames: a quarter of what other sockets have left, so that some are left for packets under way
-/// and for sockets that are yet to come.
+/// Buffers of the window that wait for a socket's frames: a quarter of what other sockets have left, so that some are
+/// left for packets under way and for sockets that are yet to come.
 fn share(ring: u32, window: usize, taken: usize) -> usize {
     (window.saturating_sub(taken) / 4).min(ring as usize)
 }

@@ -8,8 +8,9 @@
 //! MBGClock(...)
 //! ```
 //!
-//! Changes nothing: a worker reads the kernel's clock once a turn, which costs next to nothing. They are FastClick's elements, for clocks that count
-//! the processor's cycles, that a timer advances, for the kernel's, for network cards' and for a radio clock's.
+//! Changes nothing: a worker reads the kernel's clock once a turn, which costs next to nothing. They are FastClick's
+//! elements, for clocks that count the processor's cycles, that a timer advances, for the kernel's, for network
+//! cards' and for a radio clock's.
 //!
 //! Ports: none. Workers: exclusive.
 //!

@@ -4,9 +4,9 @@
 //! Counter([KEYWORDS])
 //! ```
 //!
-//! Passes packets on unchanged. FastClick's CounterMP, CounterRCU, CounterRCUMP, CounterAtomic, CounterLock, CounterLockMP, CounterPLockMP,
-//! CounterRW, CounterRWMP, CounterPRWMP, CounterRxWMP, CounterRxWMPPR and CounterRxWMPPW are other names for it: several workers count without
-//! disturbing each other in any case.
+//! Passes packets on unchanged. FastClick's CounterMP, CounterRCU, CounterRCUMP, CounterAtomic, CounterLock,
+//! CounterLockMP, CounterPLockMP, CounterRW, CounterRWMP, CounterPRWMP, CounterRxWMP, CounterRxWMPPR and
+//! CounterRxWMPPW are other names for it: several workers count without disturbing each other in any case.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and rates add up.
 //!
@@ -14,8 +14,8 @@
 //! - `COUNT_CALL` (`N HANDLER [VALUE]`): when the N-th packet has been counted, calls the handler, before that packet goes
 //!   on.
 //! - `BYTE_COUNT_CALL` (`N HANDLER [VALUE]`): the same when N bytes have been counted.
-//! - `NO_RATE`, `BATCH_PRECISE` (boolean), `ATOMIC` (integer, 0 to 2): FastClick's; accepted. Calls are always made for the very packet, and
-//!   counting is always safe.
+//! - `NO_RATE`, `BATCH_PRECISE` (boolean), `ATOMIC` (integer, 0 to 2): FastClick's; accepted. Calls are always made
+//!   for the very packet, and counting is always safe.
 //!
 //! # Handlers
 //! - `count`, `byte_count` (read): packets and bytes so far.

@@ -20,8 +20,8 @@
 //! - `AGGREGATE`, `VLAN`, `PAINT` (booleans, default false): whether to print these annotations; VLAN is FastClick's.
 //! - `SWAP` (boolean, default true): whether ICMP echo identifiers and sequence numbers are in network order.
 //! - `OUTFILE` (file name): where to write, instead of standard error.
-//! - `CHANNEL` (word, default `default`): the channel on which to write, instead of standard error: whoever listens there by a ChatterSocket
-//!   gets the lines, and nobody else.
+//! - `CHANNEL` (word, default `default`): the channel on which to write, instead of standard error: whoever listens
+//!   there by a ChatterSocket gets the lines, and nobody else.
 //! - `ACTIVE` (boolean, default true): whether to print at all.
 //!
 //! # Handlers

@@ -4,8 +4,9 @@
 //! MoveData(DST_OFFSET, SRC_OFFSET, LENGTH [, KEYWORDS])
 //! ```
 //!
-//! Packets that do not reach beyond the part to be copied pass unchanged. A negative offset counts from the start of the data backwards, to what was
-//! stripped; packets with less in front of them pass unchanged. It is FastClick's element.
+//! Packets that do not reach beyond the part to be copied pass unchanged. A negative offset counts from the start of
+//! the data backwards, to what was stripped; packets with less in front of them pass unchanged. It is FastClick's
+//! element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -53,7 +54,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(MoveData { front, to, from, length: length as usize, grow })))
 }
 
-/// Copies within the data. What has the length of a field is moved through a register: the library's function would take as long as all the rest.
+/// Copies within the data. What has the length of a field is moved through a register: the library's function would
+/// take as long as all the rest.
 #[inline(always)] // one call less for every packet
 fn copy(data: &mut [u8], from: usize, to: usize, length: usize) {
     match length {

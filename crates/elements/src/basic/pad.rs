@@ -14,7 +14,8 @@
 //! - `LENGTH` (integer, default 0): the least length.
 //! - `ZERO` (boolean, default true): accepted; new bytes are always zero, so that nothing of earlier packets leaks.
 //! - `RANDOM` (boolean, default false): whether new bytes are random instead, as in FastClick.
-//! - `MAXLENGTH` (integer, default 0): unless it is 0, packets do not grow beyond this length, whatever they lack. Longer ones pass unchanged.
+//! - `MAXLENGTH` (integer, default 0): unless it is 0, packets do not grow beyond this length, whatever they lack.
+//!   Longer ones pass unchanged.
 //! - `VERBOSE` (boolean, default false): whether each packet that MAXLENGTH keeps from growing is told of on standard error.
 //!
 //! # Handlers

@@ -4,9 +4,9 @@
 //! SortTest([VALUE, ..., KEYWORDS])
 //! ```
 //!
-//! Without arguments, and without a FILE, it tries when the router starts whether what it sorts is in order and complete: texts and numbers,
-//! both ways, equal ones in the order in which they were. It says `All tests pass!`, or the router does not start. With arguments, or a FILE,
-//! it sorts those.
+//! Without arguments, and without a FILE, it tries when the router starts whether what it sorts is in order and
+//! complete: texts and numbers, both ways, equal ones in the order in which they were. It says `All tests pass!`, or
+//! the router does not start. With arguments, or a FILE, it sorts those.
 //!
 //! Ports: none. Workers: worker 0.
 //!

@@ -15,7 +15,8 @@
 //! # Arguments
 //! - `DELAY` (seconds): when the timer is to expire first, from the start.
 //! - `SCHEDULED` (boolean, default false, or true with a DELAY): whether the timer is set at the start; without a DELAY it expires at once.
-//! - `BENCHMARK` (integer, default 0): sets so many timers when the router starts, moves them and forgets them, and says how long that took.
+//! - `BENCHMARK` (integer, default 0): sets so many timers when the router starts, moves them and forgets them, and
+//!   says how long that took.
 //!
 //! # Handlers
 //! - `scheduled` (read, write): whether the timer is set. Writing `true` lets it expire at once.

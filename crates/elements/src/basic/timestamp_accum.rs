@@ -16,7 +16,8 @@
 //! - `time` (read): the sum of their ages, in seconds.
 //! - `average_time` (read): their average age, in seconds.
 //! - `min`, `max` (read): the least age and the greatest, in seconds; 0 before the first packet.
-//! - `mp_count`, `mp_time`, `mp_average_time`, `mp_min`, `mp_max` (read): the same for each worker that packets can reach, separated by spaces.
+//! - `mp_count`, `mp_time`, `mp_average_time`, `mp_min`, `mp_max` (read): the same for each worker that packets can
+//!   reach, separated by spaces.
 //! - `reset_counts` (write, button): sets all to zero.
 //!
 //! # Example

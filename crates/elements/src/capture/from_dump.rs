@@ -13,8 +13,8 @@
 //! annotations; others leave by output 1 or, if there is none, are dropped. A file of packets without link-layer headers
 //! forces that by itself.
 //!
-//! A file that ends too early, or that is damaged, ends there with a message; a packet of more than 65535 bytes is damage. Reading from a pipe that has nothing to
-//! offer makes the whole worker wait.
+//! A file that ends too early, or that is damaged, ends there with a message; a packet of more than 65535 bytes is
+//! damage. Reading from a pipe that has nothing to offer makes the whole worker wait.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
@@ -25,8 +25,8 @@
 //! - `END_CALL` (handler call): called at the end.
 //! - `ACTIVE` (boolean, default true): whether packets are emitted.
 //! - `SAMPLE` (number, default 1): probability with which a packet is emitted.
-//! - `FORCE_IP` (boolean, default false): whether to emit IP packets only. The file must be of Ethernet, IP, BSD loopback, FDDI, PPP, HDLC, ATM,
-//!   IEEE 802.11 (also with a Prism or radiotap header) or Linux cooked packets.
+//! - `FORCE_IP` (boolean, default false): whether to emit IP packets only. The file must be of Ethernet, IP, BSD
+//!   loopback, FDDI, PPP, HDLC, ATM, IEEE 802.11 (also with a Prism or radiotap header) or Linux cooked packets.
 //! - `START`, `END` (time): only packets from START on and before END, in seconds since the epoch.
 //! - `START_AFTER`, `END_AFTER` (time span): the same, counted from the first packet of the file.
 //! - `INTERVAL` (time span): the end, counted from the beginning of the range.
@@ -46,10 +46,10 @@
 //! # Handlers
 //! - `count` (read): packets emitted. `reset_counts` (write, button): sets it to zero.
 //! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
-//! - `filename`, `filesize`, `filepos`, `packet_filepos`, `encap`, `sampling_prob` (read): the file's name, its bytes (`-`
-//!   if unknown), how far it has been read, where the last packet begins, its link type, the sampling probability.
-//!   `filepos` can be written: reading goes on with the first packet at or behind that byte; if the end was reached before, not until `active`
-//!   is written.
+//! - `filename`, `filesize`, `filepos`, `packet_filepos`, `encap`, `sampling_prob` (read): the file's name, its bytes
+//!   (`-` if unknown), how far it has been read, where the last packet begins, its link type, the sampling
+//!   probability. `filepos` can be written: reading goes on with the first packet at or behind that byte; if the end
+//!   was reached before, not until `active` is written.
 //! - `extend_interval` (write, time span): moves the end of the range.
 //! - `reset_timing` (write, button): takes the next packet for the first of the file.
 //!

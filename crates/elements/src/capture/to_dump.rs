@@ -25,7 +25,8 @@
 //!   written.
 //! - `UNBUFFERED` (boolean, default false): whether packets are handed to the system at once.
 //! - `NANO` (boolean, default false): whether times have nanoseconds instead of microseconds.
-//! - `FORCE_TS` (boolean, default false): whether the packets' own times are written also where they have none, which is then 0. It is FastClick's.
+//! - `FORCE_TS` (boolean, default false): whether the packets' own times are written also where they have none, which
+//!   is then 0. It is FastClick's.
 //! - `PCAPNG` (boolean, default false): whether the file is of the pcapng format. Click has no such argument.
 //!
 //! # Handlers
@@ -383,7 +384,8 @@ mod tests {
         assert!(text.contains("write .gz or .bz2 instead"), "{text}");
     }
 
-    /// Whoever reads a file that is written at once finds its header before the first packet; it is not written again when a namesake goes on.
+    /// Whoever reads a file that is written at once finds its header before the first packet; it is not written again
+    /// when a namesake goes on.
     #[test]
     fn header_before_packets() {
         let folder = tempfile::tempdir().unwrap();

@@ -4,14 +4,15 @@
 //! CTXDispatcher(PATTERN1 [OUTPUT], ..., PATTERNN [OUTPUT])
 //! ```
 //!
-//! A packet leaves by the output of the first pattern that matches it. OUTPUT is a number, or `drop`. Where it is missing, it is one more
-//! than the largest one before, as far as there are outputs; beyond them, packets that match `-` are dropped, and others leave by the last one.
+//! A packet leaves by the output of the first pattern that matches it. OUTPUT is a number, or `drop`. Where it is
+//! missing, it is one more than the largest one before, as far as there are outputs; beyond them, packets that match
+//! `-` are dropped, and others leave by the last one.
 //!
 //! A pattern is `-`, which matches everything, or a list of terms that must all hold, with blanks or `&&` between them:
 //!
-//! - `OFFSET/VALUE` or `OFFSET/VALUE/MASK`: the packet's data has these bytes at OFFSET, in hexadecimal. An odd number of digits goes without
-//!   the first half of a byte, so that `9/6` looks at four bits only. Where VALUE and MASK differ in length, zeros follow the shorter one.
-//!   `ip+OFFSET/VALUE` is the same.
+//! - `OFFSET/VALUE` or `OFFSET/VALUE/MASK`: the packet's data has these bytes at OFFSET, in hexadecimal. An odd
+//!   number of digits goes without the first half of a byte, so that `9/6` looks at four bits only. Where VALUE and
+//!   MASK differ in length, zeros follow the shorter one. `ip+OFFSET/VALUE` is the same.
 //! - `ip proto PROTOCOL`: `9/` with the number of `tcp`, `udp`, `icmp`, another name, or a number.
 //! - `src host ADDR`, `dst host ADDR`: the address at offset 12 or 16.
 //! - `src port PORT`, `dst port PORT`: the number, or what a name stands for, at offset 20 or 22.
@@ -20,21 +21,24 @@
 //!
 //! Words are for packets that begin with an IP header without options, as behind FlowStrip(14) or IPIn.
 //!
-//! A term whose VALUE is 0 under its MASK *matches every packet*, whatever it has there: `26/00000000/ffffffff`, `12/0/ffff`, `20/0000`,
-//! `dst port 0`. With it FastClick's language asks for a flow of its own for each value, as with `agg` for each aggregate and with `thread`
-//! for each thread; with Classifier it would be for packets that have zeros there. Flows are those of the flow manager here, and such terms do
-//! nothing more. What only says how FastClick keeps flows is accepted: `:HASH-n`, `:ARRAY` and `!` behind a term, and `keep` before OUTPUT.
+//! A term whose VALUE is 0 under its MASK *matches every packet*, whatever it has there: `26/00000000/ffffffff`,
+//! `12/0/ffff`, `20/0000`, `dst port 0`. With it FastClick's language asks for a flow of its own for each value, as
+//! with `agg` for each aggregate and with `thread` for each thread; with Classifier it would be for packets that have
+//! zeros there. Flows are those of the flow manager here, and such terms do nothing more. What only says how
+//! FastClick keeps flows is accepted: `:HASH-n`, `:ARRAY` and `!` behind a term, and `keep` before OUTPUT.
 //!
-//! Packets that match no pattern leave by the last output if it is larger than all that are said or meant, and are dropped otherwise. Without any
-//! pattern all packets leave by output 0.
+//! Packets that match no pattern leave by the last output if it is larger than all that are said or meant, and are
+//! dropped otherwise. Without any pattern all packets leave by output 0.
 //!
-//! FlowContextDispatcher also looks at where its outputs lead: one that an UDPIn is next behind, be there elements with one output in between, takes UDP
-//! packets with a marked IP header only, one that a TCPIn is next behind takes TCP packets only, and others go on to the next patterns. A context arrow of FastClick's language stands for one: what an element's
-//! output sends along `~>`, to several places perhaps, goes to a FlowContextDispatcher with a rule `-` for each of them, in their order.
-//! `~udp>` puts a further UDPIn behind it, `~ip>` an IPIn, and `~/ip>` an IPOut.
+//! FlowContextDispatcher also looks at where its outputs lead: one that an UDPIn is next behind, be there elements
+//! with one output in between, takes UDP packets with a marked IP header only, one that a TCPIn is next behind takes
+//! TCP packets only, and others go on to the next patterns. A context arrow of FastClick's language stands for one:
+//! what an element's output sends along `~>`, to several places perhaps, goes to a FlowContextDispatcher with a rule
+//! `-` for each of them, in their order. `~udp>` puts a further UDPIn behind it, `~ip>` an IPIn, and `~/ip>` an
+//! IPOut.
 //!
-//! FlowDispatcher is an older name for CTXDispatcher. They are FastClick's elements, whose patterns a CTXManager looks at for all of them at once;
-//! here each looks at its own, in a compiled program.
+//! FlowDispatcher is an older name for CTXDispatcher. They are FastClick's elements, whose patterns a CTXManager
+//! looks at for all of them at once; here each looks at its own, in a compiled program.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
 //!

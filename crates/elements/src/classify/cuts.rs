@@ -7,11 +7,11 @@
 //! [`super::vectors`] finds the answer. It also says so for packets that do not have all of the fields.
 //!
 //! # What makes it fast
-//! What there is to check of an entry lies in its list, in a few numbers: its kind ([`super::kinds`]), which of few things it
-//! wants of the protocol and such fields, and an interval for each of the other fields. All of that is compared without a
-//! branch; there is one for each entry, not one for each field. So a packet takes a handful of loads, few of which wait for one another: its
-//! fields, the interval of the first, what follows that, the list. An entry of which this does not say all is *odd*, and
-//! what is left is looked up elsewhere.
+//! What there is to check of an entry lies in its list, in a few numbers: its kind ([`super::kinds`]), which of few
+//! things it wants of the protocol and such fields, and an interval for each of the other fields. All of that is
+//! compared without a branch; there is one for each entry, not one for each field. So a packet takes a handful of
+//! loads, few of which wait for one another: its fields, the interval of the first, what follows that, the list. An
+//! entry of which this does not say all is *odd*, and what is left is looked up elsewhere.
 
 use super::expr::{DIGEST, NETWORK, Parts, Rule, TRANSPORT};
 use super::kinds::Kinds;

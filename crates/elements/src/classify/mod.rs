@@ -5,10 +5,11 @@
 //! then laid out for speed ([`compiled`]).
 //!
 //! The classifiers of IP packets read a language of their own ([`language`]; its words are in [`names`], what
-//! primitives are in [`primitive`] and [`assertion`]). A pattern is an expression ([`expr`]), and expressions become a program, too. Where there are many, packets are not sent
-//! through the program: [`terms`] makes sets of values of them, [`cuts`] finds the first rule that accepts a packet by the field
-//! that tells most, and where that does not help [`vectors`] does ([`classes`], [`search`] and [`ranks`] find the set that a value is
-//! in, [`kinds`] what fields say that most rules want the same of). [`filter`] is what the four classes have in common.
+//! primitives are in [`primitive`] and [`assertion`]). A pattern is an expression ([`expr`]), and expressions become
+//! a program, too. Where there are many, packets are not sent through the program: [`terms`] makes sets of values of
+//! them, [`cuts`] finds the first rule that accepts a packet by the field that tells most, and where that does not
+//! help [`vectors`] does ([`classes`], [`search`] and [`ranks`] find the set that a value is in, [`kinds`] what
+//! fields say that most rules want the same of). [`filter`] is what the four classes have in common.
 //!
 //! FastClick's classifiers look for strings ([`strings`]) and regular expressions ([`regexes`]) anywhere in packets.
 

@@ -1,8 +1,8 @@
 //! Primitives of the IP classifiers' language: what `src tcp port > 1023` comes to.
 //!
-//! A primitive is first collected from its words, then checked and completed from the primitive before it (`port 80 or
-//! 81`), and last made an expression ([`super::assertion`]). What it compares is there, or the primitive does not match: `src host != 10.0.0.1`
-//! is not true of a packet without addresses.
+//! A primitive is first collected from its words, then checked and completed from the primitive before it (`port 80
+//! or 81`), and last made an expression ([`super::assertion`]). What it compares is there, or the primitive does not
+//! match: `src host != 10.0.0.1` is not true of a packet without addresses.
 
 use super::names::{Field, Kind, protocol_text};
 use wire::describe::{PROTO_TCP_OR_UDP, PROTO_TRANSPORT};

@@ -10,8 +10,8 @@
 //! Ports: 1 input, as many outputs as patterns. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `PAYLOAD_ONLY` (boolean, default false): whether packets are looked at from the transport header on, or else the network header, if they
-//!   have one.
+//! - `PAYLOAD_ONLY` (boolean, default false): whether packets are looked at from the transport header on, or else the
+//!   network header, if they have one.
 //! - `MAX_REGEX_MEMORY` (integer, default 536870912): bytes that the compiled patterns may have.
 //!
 //! # Handlers

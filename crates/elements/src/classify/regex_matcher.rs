@@ -7,15 +7,15 @@
 //! A packet in which one of the patterns matches, anywhere, leaves at output 0. Others leave at output 1, or are dropped if there is
 //! none.
 //!
-//! Patterns are those of RE2, which has neither look-around nor references back, but they match bytes: `.` is any byte but a newline. All of
-//! them together cost one pass through a packet. In double quotes, backslashes have to be doubled. RegexMatcherMP is another name. They
-//! are FastClick's elements.
+//! Patterns are those of RE2, which has neither look-around nor references back, but they match bytes: `.` is any
+//! byte but a newline. All of them together cost one pass through a packet. In double quotes, backslashes have to be
+//! doubled. RegexMatcherMP is another name. They are FastClick's elements.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `PAYLOAD_ONLY` (boolean, default false): whether packets are looked at from the transport header on, or else the network header, if they
-//!   have one.
+//! - `PAYLOAD_ONLY` (boolean, default false): whether packets are looked at from the transport header on, or else the
+//!   network header, if they have one.
 //! - `MATCH_ALL` (boolean, default false): whether all patterns have to match.
 //!
 //! # Handlers

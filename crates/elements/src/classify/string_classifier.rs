@@ -4,8 +4,9 @@
 //! StringClassifier(STRING1, ..., STRINGN)
 //! ```
 //!
-//! A packet leaves at the output that belongs to the string that ends first in it; of several that end there, to the longest. A packet in which
-//! none occurs leaves at the output behind those of the strings, or is dropped if there is none.
+//! A packet leaves at the output that belongs to the string that ends first in it; of several that end there, to the
+//! longest. A packet in which none occurs leaves at the output behind those of the strings, or is dropped if there is
+//! none.
 //!
 //! All strings together cost one pass through a packet. StringClassifierMP is another name. They are FastClick's elements.
 //!

@@ -28,20 +28,21 @@
 //! - `NODE` (integer): the number of this node, from 0.
 //! - `TERMINALS` (integer): how many nodes have external ports, from 2 on.
 //! - `FANOUT` (integer): links out of a node, at most; from 2 on.
-//! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): as VLBNode has it. `STRICT` with up to 256 terminals: labels have no
-//!   room for larger numbers then; and since ways are longer than in a mesh, WAIT may have to be. A node knows how busy
-//!   its own links are, and not those further on: with flows that fill a good part of a link by themselves, `PINNED` overloads some
-//!   of those, `FLOWLET` less, since it spreads a flow of which a few packets wait, and `NONE` does not.
+//! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): as VLBNode has it. `STRICT` with up to 256
+//!   terminals: labels have no room for larger numbers then; and since ways are longer than in a mesh, WAIT may have
+//!   to be. A node knows how busy its own links are, and not those further on: with flows that fill a good part of a
+//!   link by themselves, `PINNED` overloads some of those, `FLOWLET` less, since it spreads a flow of which a few
+//!   packets wait, and `NONE` does not.
 //! - `LINK_RATE` (bandwidth, default 2 LINE_RATE/k): what a link carries.
-//! - `KEY`, `KEYFILE`, `SCHEME`, `LINE_RATE`, `ROSTER`, `HELLO`, `HOLD`, `FLOWLET`, `WAIT`: as VLBNode has them. The roster names nodes between
-//!   others, too.
+//! - `KEY`, `KEYFILE`, `SCHEME`, `LINE_RATE`, `ROSTER`, `HELLO`, `HOLD`, `FLOWLET`, `WAIT`: as VLBNode has them. The
+//!   roster names nodes between others, too.
 //!
 //! # Handlers
 //! - `links` (read): a line for each cable: its port, `to`, `from` or `both`, the node at its other end, `up` or `down`.
 //! - `view` (read): a line for each other terminal: its number, `up` if this node reaches it, or `down`, `transit` if packets may go by
 //!   way of it.
-//! - `node`, `phase`, `drain`, `direct`, `balanced`, `spilled`, `refused`, `passed`, `delivered`, `late`, `waiting`, `rejected`, `given_up`,
-//!   `pauses`, `longest_pause`, `pause_log`, `alarm_log`, `roster`: as VLBNode has them.
+//! - `node`, `phase`, `drain`, `direct`, `balanced`, `spilled`, `refused`, `passed`, `delivered`, `late`, `waiting`,
+//!   `rejected`, `given_up`, `pauses`, `longest_pause`, `pause_log`, `alarm_log`, `roster`: as VLBNode has them.
 //!
 //! # Example
 //! ```click

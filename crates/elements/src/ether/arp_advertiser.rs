@@ -4,8 +4,9 @@
 //! ARPAdvertiser([DSTIP, DSTETH, SRCIP, SRCETH, KEYWORDS])
 //! ```
 //!
-//! After a second, and every ten seconds from then on, tells DSTIP at DSTETH by an ARP reply in an Ethernet frame that SRCIP is at SRCETH, and does so for
-//! each other entry of its list, which handlers change. It is FastClick's element.
+//! After a second, and every ten seconds from then on, tells DSTIP at DSTETH by an ARP reply in an Ethernet frame
+//! that SRCIP is at SRCETH, and does so for each other entry of its list, which handlers change. It is FastClick's
+//! element.
 //!
 //! Ports: no input, 1 output. Processing: push. Workers: exclusive.
 //!

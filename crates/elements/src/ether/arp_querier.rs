@@ -5,7 +5,8 @@
 //! ARPQuerier(NAME [, KEYWORDS])
 //! ```
 //!
-//! IP and ETH are this host's addresses on the network; NAME is a name that stands for both. FastClick's FlowARPQuerier is another name for the element.
+//! IP and ETH are this host's addresses on the network; NAME is a name that stands for both. FastClick's
+//! FlowARPQuerier is another name for the element.
 //!
 //! Packets at input 0 are IP packets with a destination annotation. If the Ethernet address for it is known, the packet
 //! leaves by output 0 in an Ethernet frame. Otherwise it waits, and an ARP query goes out: by output 1, or by output 0 if
@@ -34,10 +35,10 @@
 //!   POLL_TIMEOUT and INTERFACE have an effect then.
 //! - `CAPACITY`, `ENTRY_CAPACITY`, `UNKNOWN_CAPACITY`, `ENTRY_PACKET_CAPACITY`, `CAPACITY_SLIM_FACTOR`, `TIMEOUT`, `POLL_TIMEOUT`, `DELAY`,
 //!   `RETRANS`, `PROBES`, `INTERFACE`: see ARPTable.
-//! - `UNASKED` (`accept`, `update` or `refuse`, default `accept`): which replies are believed that nobody asked for. All; those about
-//!   addresses in the table (RFC 826); or none, but such a one makes a neighbour that is known under another Ethernet address be asked whether
-//!   it is still there. Requests are believed as replies are, but for `refuse`, with which they make no entry. Permanent addresses are
-//!   never changed by either.
+//! - `UNASKED` (`accept`, `update` or `refuse`, default `accept`): which replies are believed that nobody asked for.
+//!   All; those about addresses in the table (RFC 826); or none, but such a one makes a neighbour that is known under
+//!   another Ethernet address be asked whether it is still there. Requests are believed as replies are, but for
+//!   `refuse`, with which they make no entry. Permanent addresses are never changed by either.
 //! - `BROADCAST` (IP address): the network's broadcast address. The default is the last one of the prefix, if IP is one.
 //! - `CACHE` (boolean): FastClick's cache for each thread; accepted, look-ups take no lock here.
 //! - `BROADCAST_POLL` (boolean, default false): whether queries for known addresses are broadcast, too, instead of sent

@@ -24,8 +24,8 @@
 //! - `TIMEOUT` (time, default 5 minutes): how long an address is believed; 0 for ever.
 //! - `POLL_TIMEOUT` (time, default 1 minute): how long a neighbour is reachable after an answer; then it is stale. 0 for ever.
 //! - `DELAY` (time, default 0): time from the first packet for a stale neighbour to the first query whether it is still there.
-//! - `PROBES` (integer, default 0): queries without answer after which a neighbour has failed. 0: it does not, and queries are sent because of
-//!   packets only.
+//! - `PROBES` (integer, default 0): queries without answer after which a neighbour has failed. 0: it does not, and
+//!   queries are sent because of packets only.
 //! - `RETRANS` (time, default 1 s): time between queries, with PROBES.
 //! - `INTERFACE` (word, default the element's name): what events call the interface.
 //!
@@ -37,9 +37,10 @@
 //! - `drops` (read): packets that waited in vain.
 //! - `count` (read): addresses. `length` (read): packets that wait.
 //! - `refused` (read): news of neighbours that was not believed.
-//! - `insert` (write, `IP ETH [permanent | stale]`): adds an address, as one that has just answered, or for good, or as one that was heard of
-//!   and is asked when it is used; packets that wait for it are sent. A permanent one does not age, and what
-//!   neighbours say does not change it. With `ff:ff:ff:ff:ff:ff` the address becomes unknown, as with `delete`.
+//! - `insert` (write, `IP ETH [permanent | stale]`): adds an address, as one that has just answered, or for good, or
+//!   as one that was heard of and is asked when it is used; packets that wait for it are sent. A permanent one does
+//!   not age, and what neighbours say does not change it. With `ff:ff:ff:ff:ff:ff` the address becomes unknown, as
+//!   with `delete`.
 //! - `delete` (write, `IP`): makes an address unknown.
 //! - `clear` (write): forgets everything; packets that wait are dropped.
 //!

@@ -8,10 +8,11 @@
 //! frame to a station that is known leaves towards it, unless it came from there: then it is dropped. Frames to
 //! stations that are not known and to groups leave at every output but that of the LAN from which they came.
 //!
-//! The table of stations is one for all workers. It has 32,768 sets of 8 stations, over which a hash spreads addresses; where a set is
-//! full, who was silent for longest there is forgotten. So of 65,536 stations all but about ten are known, of 131,072 all but about
-//! one in a hundred, and never more than 262,144. Ages go by the frames' timestamps, and by the router's clock for frames that have none. Unlike in Click, group
-//! addresses are not learned, and the table is listed in the order of addresses.
+//! The table of stations is one for all workers. It has 32,768 sets of 8 stations, over which a hash spreads
+//! addresses; where a set is full, who was silent for longest there is forgotten. So of 65,536 stations all but about
+//! ten are known, of 131,072 all but about one in a hundred, and never more than 262,144. Ages go by the frames'
+//! timestamps, and by the router's clock for frames that have none. Unlike in Click, group addresses are not learned,
+//! and the table is listed in the order of addresses.
 //!
 //! Ports: any number of inputs, as many outputs. Processing: push. Workers: shared.
 //!
@@ -24,7 +25,8 @@
 //! - `timeout` (read, write): the argument.
 //! - `remove_port_forwarding` (write): lists separated by commas, of a port and others to which frames that come from there do not go
 //!   any more. `reset_port_forwarding` (write): all go to all other ports again.
-//! - `port_forwarding` (read): for each port, one a line, to how many and to which others its frames may go: `weight: 2`, a tab, and `0: 011`.
+//! - `port_forwarding` (read): for each port, one a line, to how many and to which others its frames may go: `weight:
+//!   2`, a tab, and `0: 011`.
 //!
 //! # Example
 //! ```click
@@ -87,7 +89,8 @@ impl Lans {
         }
     }
 
-    /// Takes ways away: words of a port and of those to which its frames do not go any more, in lists separated by commas. All of them or none.
+    /// Takes ways away: words of a port and of those to which its frames do not go any more, in lists separated by
+    /// commas. All of them or none.
     fn remove_forwarding(&self, text: &str) -> Option<()> {
         let mut gone = Vec::new();
         for list in text.split(',') {

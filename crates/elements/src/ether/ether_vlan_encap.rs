@@ -20,8 +20,9 @@
 //! - `NATIVE_VLAN` (-1 to 0xFFF, default 0): packets with this identifier are not tagged; -1 for none.
 //!
 //! # Handlers
-//! - `src`, `dst`, `ethertype`, `vlan_tci`, `vlan_id`, `vlan_pcp`, `native_vlan` (read, write): the arguments. Written to, `vlan_id` and `vlan_pcp`
-//!   leave the other part of the tag control information as it is, and do nothing where each packet's annotation says it.
+//! - `src`, `dst`, `ethertype`, `vlan_tci`, `vlan_id`, `vlan_pcp`, `native_vlan` (read, write): the arguments.
+//!   Written to, `vlan_id` and `vlan_pcp` leave the other part of the tag control information as it is, and do
+//!   nothing where each packet's annotation says it.
 //!
 //! # Example
 //! ```click

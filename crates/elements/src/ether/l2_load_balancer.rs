@@ -11,8 +11,8 @@
 //!
 //! # Arguments
 //! - `DST` (Ethernet addresses), any number of times: the servers. They may also stand in front without the keyword.
-//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of IPLoadBalancer. Addresses, ports and
-//!   connections are seen only where the IP header is marked.
+//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of
+//!   IPLoadBalancer. Addresses, ports and connections are seen only where the IP header is marked.
 //!
 //! # Handlers
 //! Those of IPLoadBalancer.

@@ -4,9 +4,10 @@
 //! ConsistencyCheck([OFFSET, KEYWORDS])
 //! ```
 //!
-//! Reads a number of eight bytes from each packet, as StoreFlowID or a load balancer behind the network put it there, and passes the packet on. A
-//! packet whose number is another than that of the packet before, of the same addresses, protocol and ports, is broken. Packets without a marked
-//! IP header, and those of flows for which there is no room, are not looked at. It is FastClick's element.
+//! Reads a number of eight bytes from each packet, as StoreFlowID or a load balancer behind the network put it there,
+//! and passes the packet on. A packet whose number is another than that of the packet before, of the same addresses,
+//! protocol and ports, is broken. Packets without a marked IP header, and those of flows for which there is no room,
+//! are not looked at. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; each looks at flows by itself, and what they find adds up.
 //!
@@ -16,7 +17,8 @@
 //! - `VERBOSE` (integer, default 0): unless it is 0, broken packets are told of on standard error.
 //!
 //! # Handlers
-//! - `total_connections` (read): flows. `broken_connections` (read): those with broken packets. `broken_connections_ratio` (read): their share.
+//! - `total_connections` (read): flows. `broken_connections` (read): those with broken packets.
+//!   `broken_connections_ratio` (read): their share.
 //! - `broken_packets` (read): broken packets. `broken_packets_ratio` (read): their share of all that were looked at.
 //! - `avg_broken_per_connection` (read): broken packets of a flow that has some, on average.
 //! - `too_short` (read): packets that end before the number does.

@@ -4,8 +4,9 @@
 //! CTXASCIIPrint([KEYWORDS])
 //! ```
 //!
-//! Prints a line `Content of the stream:` for each packet that carries something, and that itself. It is what is behind TCP and UDP headers, where an IP header
-//! is marked, and all of other packets. Bytes that are no printable characters are points; newlines stay. Passes packets on.
+//! Prints a line `Content of the stream:` for each packet that carries something, and that itself. It is what is
+//! behind TCP and UDP headers, where an IP header is marked, and all of other packets. Bytes that are no printable
+//! characters are points; newlines stay. Passes packets on.
 //!
 //! FlowASCIIPrint is an older name. They are FastClick's elements, for streams between TCPIn and TCPOut; here they may stand anywhere.
 //!

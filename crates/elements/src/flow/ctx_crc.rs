@@ -4,9 +4,11 @@
 //! CTXCRC
 //! ```
 //!
-//! Computes a CRC-32 of what the packets of a flow carry, one after the other: of what is behind TCP and UDP headers, where an IP header is marked, and of all of
-//! other packets. It is the one of SetCRC32: of the polynomial 0x04c11db7, not reflected, from all ones on, not inverted. Passes packets on. A flow manager
-//! upstream tells flows apart; packets without a flow are dropped. For data to be in order, and to count once, a TCPReorder or a TCPIn stands in front of it.
+//! Computes a CRC-32 of what the packets of a flow carry, one after the other: of what is behind TCP and UDP headers,
+//! where an IP header is marked, and of all of other packets. It is the one of SetCRC32: of the polynomial
+//! 0x04c11db7, not reflected, from all ones on, not inverted. Passes packets on. A flow manager upstream tells flows
+//! apart; packets without a flow are dropped. For data to be in order, and to count once, a TCPReorder or a TCPIn
+//! stands in front of it.
 //!
 //! FlowCRC is an older name. They are FastClick's elements, which are there to be a load for measurements.
 //!
@@ -16,7 +18,8 @@
 //! None.
 //!
 //! # Handlers
-//! - `crc` (read): the check, in hexadecimal, of the flow that a packet came of last; nothing before there was one. FastClick has no handler for it.
+//! - `crc` (read): the check, in hexadecimal, of the flow that a packet came of last; nothing before there was one.
+//!   FastClick has no handler for it.
 //!
 //! # Example
 //! ```click

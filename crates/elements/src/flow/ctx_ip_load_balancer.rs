@@ -4,8 +4,8 @@
 //! CTXIPLoadBalancer(ADDR, ADDR, ...)
 //! ```
 //!
-//! What FlowIPLoadBalancer does with LB_MODE `rr`; it is FastClick's element for use behind a CTXManager, but does with any flow manager. What
-//! servers answer goes back through a CTXIPLoadBalancerReverse.
+//! What FlowIPLoadBalancer does with LB_MODE `rr`; it is FastClick's element for use behind a CTXManager, but does
+//! with any flow manager. What servers answer goes back through a CTXIPLoadBalancerReverse.
 //!
 //! FlowSimpleIPLoadBalancer is an older name for it.
 //!

@@ -4,19 +4,22 @@
 //! CTXManager([KEYWORDS])
 //! ```
 //!
-//! As FlowIPManager does, for packets with a marked IPv4 header, and for Ethernet frames with an IPv4 packet in them. Other packets pass without a flow, and so
-//! do those of new flows for which there is no room. CTXDispatcher sorts packets with or without a flow.
+//! As FlowIPManager does, for packets with a marked IPv4 header, and for Ethernet frames with an IPv4 packet in them.
+//! Other packets pass without a flow, and so do those of new flows for which there is no room. CTXDispatcher sorts
+//! packets with or without a flow.
 //!
-//! FlowClassifier and FlowManager are older names for it. They are FastClick's elements, which also look at what the CTXDispatchers downstream ask for.
-//! CTXDPDKManager, CTXDPDKBuilderManager, CTXDPDKCacheManager, FlowDPDKManager, FlowDPDKBuilderManager, FlowDPDKCacheManager and FlowDPDKClassifier are
-//! those that leave some of that to a network card; they have the further argument DEVICE, and do the same.
+//! FlowClassifier and FlowManager are older names for it. They are FastClick's elements, which also look at what the
+//! CTXDispatchers downstream ask for. CTXDPDKManager, CTXDPDKBuilderManager, CTXDPDKCacheManager, FlowDPDKManager,
+//! FlowDPDKBuilderManager, FlowDPDKCacheManager and FlowDPDKClassifier are those that leave some of that to a network
+//! card; they have the further argument DEVICE, and do the same.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
 //! - `CAPACITY` (integer, default 65536), `TIMEOUT` (integer, default 60): as of FlowIPManager.
-//! - `RESERVE`, `AGGCACHE`, `CACHESIZE`, `CACHERINGSIZE`, `BUILDER`, `EARLYDROP`, `CLEAN_TIMER`, `NOCUT`, `ORDERED`, `OPTIMIZE`, `VERBOSE`, `VERBOSE_FCB`,
-//!   `AGGTRUST`, `CONTEXT`, `RELEASE`: FastClick's; accepted. Flows that are over are always released.
+//! - `RESERVE`, `AGGCACHE`, `CACHESIZE`, `CACHERINGSIZE`, `BUILDER`, `EARLYDROP`, `CLEAN_TIMER`, `NOCUT`, `ORDERED`,
+//!   `OPTIMIZE`, `VERBOSE`, `VERBOSE_FCB`, `AGGTRUST`, `CONTEXT`, `RELEASE`: FastClick's; accepted. Flows that are
+//!   over are always released.
 //! - `DEVICE` (element, first argument, of the names with DPDK only): accepted.
 //!
 //! # Handlers

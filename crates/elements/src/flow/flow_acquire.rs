@@ -4,8 +4,8 @@
 //! FlowAcquire
 //! ```
 //!
-//! Passes packets on. In FastClick it keeps a flow from being forgotten; here a flow manager says by itself when flows are over. It is FastClick's
-//! element.
+//! Passes packets on. In FastClick it keeps a flow from being forgotten; here a flow manager says by itself when
+//! flows are over. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

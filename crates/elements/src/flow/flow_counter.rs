@@ -4,8 +4,9 @@
 //! FlowCounter
 //! ```
 //!
-//! Passes packets on, and counts the flows that they belong to, as a flow manager upstream tells them apart. Packets without a flow are
-//! dropped. MidStat and CTXCounter, which count packets and bytes of flows there and show nobody, are other names. They are FastClick's elements.
+//! Passes packets on, and counts the flows that they belong to, as a flow manager upstream tells them apart. Packets
+//! without a flow are dropped. MidStat and CTXCounter, which count packets and bytes of flows there and show nobody,
+//! are other names. They are FastClick's elements.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

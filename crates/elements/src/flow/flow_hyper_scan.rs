@@ -4,20 +4,22 @@
 //! FlowHyperScan(PATTERN1, ..., PATTERNN [, KEYWORDS])
 //! ```
 //!
-//! Looks for the patterns in the data of each flow, of all its packets as one, and counts packets in which one of them ends. Passes packets on. A flow manager upstream
-//! tells flows apart; packets without a flow are dropped. For packets to be in order, and to come once, a TCPReorder stands in front of it; for their
-//! data to be all that is looked through, headers are stripped, or PAYLOAD_ONLY is said. Where some patterns look at what is behind a place, as `$` and `\b` do, what ends with a
-//! packet counts with the next one.
+//! Looks for the patterns in the data of each flow, of all its packets as one, and counts packets in which one of
+//! them ends. Passes packets on. A flow manager upstream tells flows apart; packets without a flow are dropped. For
+//! packets to be in order, and to come once, a TCPReorder stands in front of it; for their data to be all that is
+//! looked through, headers are stripped, or PAYLOAD_ONLY is said. Where some patterns look at what is behind a place,
+//! as `$` and `\b` do, what ends with a packet counts with the next one.
 //!
-//! Patterns are Perl's, without look-around and references back, and match bytes: those that RegexMatcher takes. In double quotes, backslashes have to be doubled. It is FastClick's element,
-//! which uses the library HyperScan; here all patterns become one automaton, which has up to 64 MiB.
+//! Patterns are Perl's, without look-around and references back, and match bytes: those that RegexMatcher takes. In
+//! double quotes, backslashes have to be doubled. It is FastClick's element, which uses the library HyperScan; here
+//! all patterns become one automaton, which has up to 64 MiB.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; counts add up.
 //!
 //! # Arguments
 //! - `PAYLOAD_ONLY` (boolean, default false): whether only what is behind TCP and UDP headers is looked through; other packets pass.
-//! - `FLAGS` (string): letters: `i` for letters of either case, `m` for `^` and `$` at lines, `s` for `.` that matches newlines, too, `8` and `W` for characters of Unicode;
-//!   `H` and `V` are accepted.
+//! - `FLAGS` (string): letters: `i` for letters of either case, `m` for `^` and `$` at lines, `s` for `.` that
+//!   matches newlines, too, `8` and `W` for characters of Unicode; `H` and `V` are accepted.
 //! - `FILE` (file name): patterns, one in a line, beside those that are given.
 //! - `KILL` (boolean, default false): whether packets of a flow are dropped from the first one on in which a pattern ends.
 //! - `VERBOSE` (boolean, default false): whether it says `MATCHED` for each packet that counts.

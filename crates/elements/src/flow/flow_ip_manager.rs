@@ -12,19 +12,23 @@
 //! header, or are dropped. Those without ports, and later fragments, belong to the flow of ports 0. Both directions of a connection are
 //! flows of their own.
 //!
-//! When a new flow finds no room, its packets are dropped. A flow without packets for TIMEOUT seconds is over: its room is free, and packets
-//! that come after that begin a new one. Packets keep their flow in queues and copies; a second manager gives them another one.
+//! When a new flow finds no room, its packets are dropped. A flow without packets for TIMEOUT seconds is over: its
+//! room is free, and packets that come after that begin a new one. Packets keep their flow in queues and copies; a
+//! second manager gives them another one.
 //!
-//! When the configuration is replaced while the router runs, an element of the same name and class goes on with the flows, and elements behind it with
-//! what they know of them. Messages say of how many flows that is lost, because CAPACITY or the number of workers is smaller, or because an output or
-//! a server is gone. Packets that wait in queues keep their flow if this element's CAPACITY and workers, and what managers there are before it in the
+//! When the configuration is replaced while the router runs, an element of the same name and class goes on with the
+//! flows, and elements behind it with what they know of them. Messages say of how many flows that is lost, because
+//! CAPACITY or the number of workers is smaller, or because an output or a server is gone. Packets that wait in
+//! queues keep their flow if this element's CAPACITY and workers, and what managers there are before it in the
 //! configuration, stay the same.
 //!
-//! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP, FlowIPManager_CuckooPP,
-//! FlowIPManager_CuckooPPIMP, FlowIPManager_DPDK, FlowIPManagerDPDK, FlowIPManagerIMP_lazy, FlowIPManagerMP_lazy, FlowIPManager_CuckooPPIMP_lazy, FlowIPManagerIMP_TW,
-//! FlowIPManagerMP_TW and FlowIPManagerIMP_NoFID are FastClick's names for it with other tables and locks. Here each worker has its own flows, in a table of its own,
-//! without locks; a flow whose packets come to several workers is known to each of them by itself. So is
-//! FlowIPManagerBucket, which moves groups of flows from core to core at FastClick; here its CAPACITY is that of all groups together.
+//! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP,
+//! FlowIPManager_CuckooPP, FlowIPManager_CuckooPPIMP, FlowIPManager_DPDK, FlowIPManagerDPDK, FlowIPManagerIMP_lazy,
+//! FlowIPManagerMP_lazy, FlowIPManager_CuckooPPIMP_lazy, FlowIPManagerIMP_TW, FlowIPManagerMP_TW and
+//! FlowIPManagerIMP_NoFID are FastClick's names for it with other tables and locks. Here each worker has its own
+//! flows, in a table of its own, without locks; a flow whose packets come to several workers is known to each of them
+//! by itself. So is FlowIPManagerBucket, which moves groups of flows from core to core at FastClick; here its
+//! CAPACITY is that of all groups together.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
@@ -32,8 +36,9 @@
 //! - `CAPACITY` (integer, default 65536): flows that there is room for. Workers have equal parts, rounded up to a power of two.
 //! - `TIMEOUT` (integer, default 0): seconds; 0 means that flows never end.
 //! - `RECYCLE_INTERVAL` (seconds, default 1): how often to look for flows whose time is over.
-//! - `RESERVE`, `VERBOSE`, `CACHE`, `LF`: FastClick's; accepted. So are FlowIPManagerBucket's `GROUPS` (integer, default 512), `DEF_THREAD`, `MARK`
-//!   and `DO_MIGRATION`, and keywords `GROUPS` and `NCHECK`, which FlowIPManager and FlowIPManager_DPDK have in other versions of FastClick.
+//! - `RESERVE`, `VERBOSE`, `CACHE`, `LF`: FastClick's; accepted. So are FlowIPManagerBucket's `GROUPS` (integer,
+//!   default 512), `DEF_THREAD`, `MARK` and `DO_MIGRATION`, and keywords `GROUPS` and `NCHECK`, which FlowIPManager
+//!   and FlowIPManager_DPDK have in other versions of FastClick.
 //!
 //! # Handlers
 //! - `count` (read): flows that there are.

@@ -4,9 +4,10 @@
 //! FlowIPNAT(SIP [, KEYWORDS])
 //! ```
 //!
-//! Sets the source address of TCP and UDP packets to SIP, and their source port to one that is the flow's for as long as it lasts. Checksums stay
-//! right. FlowIPNATReverse undoes it with packets that come back. A flow manager upstream tells flows apart, and when it ends a flow, the
-//! flow's port is free again; it should have a TIMEOUT, of which packets that come back know nothing. It is FastClick's element.
+//! Sets the source address of TCP and UDP packets to SIP, and their source port to one that is the flow's for as long
+//! as it lasts. Checksums stay right. FlowIPNATReverse undoes it with packets that come back. A flow manager upstream
+//! tells flows apart, and when it ends a flow, the flow's port is free again; it should have a TIMEOUT, of which
+//! packets that come back know nothing. It is FastClick's element.
 //!
 //! Ports are those from 1024 on; each worker has an equal part of them, and uses the one next that has been free for longest. Packets of
 //! new flows are dropped while there is none, and so are packets without a flow, other protocols, and later fragments.
@@ -16,8 +17,8 @@
 //! # Arguments
 //! - `SIP` (address): the new source address.
 //! - `ACCEPT_NONSYN` (boolean, default true): whether TCP flows may begin with a packet other than a SYN. If not, such packets are dropped.
-//! - `STATE` (boolean, default false): whether the end of a TCP connection, by a RST or a FIN of each side, frees its port before the flow is over.
-//!   FlowIPNATReverse has to see what comes back for that.
+//! - `STATE` (boolean, default false): whether the end of a TCP connection, by a RST or a FIN of each side, frees its
+//!   port before the flow is over. FlowIPNATReverse has to see what comes back for that.
 //!
 //! # Handlers
 //! - `ports` (read): ports that are free.

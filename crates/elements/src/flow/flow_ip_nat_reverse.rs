@@ -4,9 +4,9 @@
 //! FlowIPNATReverse(NAT)
 //! ```
 //!
-//! Sets the destination address and port of TCP and UDP packets, and the destination address annotation, to those that the FlowIPNAT replaced. Checksums
-//! stay right. Packets to a port that is no flow's are dropped, and so are other protocols and later fragments. It is FastClick's element, but needs no flow
-//! manager.
+//! Sets the destination address and port of TCP and UDP packets, and the destination address annotation, to those
+//! that the FlowIPNAT replaced. Checksums stay right. Packets to a port that is no flow's are dropped, and so are
+//! other protocols and later fragments. It is FastClick's element, but needs no flow manager.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; any worker finds the flows of all.
 //!

@@ -4,21 +4,23 @@
 //! FlowNAPTLoadBalancer(DST ADDR, DST ADDR, ..., SIP ADDR, SIP ADDR, ... [, KEYWORDS])
 //! ```
 //!
-//! Flows get servers in turn. Sets the destination address of TCP and UDP packets, and the destination address annotation, to that of the flow's
-//! server, the source address to the SIP at the same place in the list, and the source port to one that is the flow's for as long as it lasts.
-//! Checksums stay right. FlowNAPTLoadBalancerReverse undoes it with packets that come back. A flow manager upstream tells flows apart; it should
-//! have a TIMEOUT. It is FastClick's element.
+//! Flows get servers in turn. Sets the destination address of TCP and UDP packets, and the destination address
+//! annotation, to that of the flow's server, the source address to the SIP at the same place in the list, and the
+//! source port to one that is the flow's for as long as it lasts. Checksums stay right. FlowNAPTLoadBalancerReverse
+//! undoes it with packets that come back. A flow manager upstream tells flows apart; it should have a TIMEOUT. It is
+//! FastClick's element.
 //!
-//! Ports are those from 1024 on, each for one flow, whatever its server; each worker has an equal part of them, and uses the one next that has been
-//! free for longest. Packets of new flows are dropped while there is none, and so are packets without a flow, other protocols, and later fragments.
+//! Ports are those from 1024 on, each for one flow, whatever its server; each worker has an equal part of them, and
+//! uses the one next that has been free for longest. Packets of new flows are dropped while there is none, and so are
+//! packets without a flow, other protocols, and later fragments.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
 //! - `DST` (addresses), any number of times: the servers. They may also stand in front without the keyword.
 //! - `SIP` (addresses), as many: the address towards each server.
-//! - `STATE` (boolean, default true): whether TCP flows must begin with a SYN, and the end of a connection, by a RST or a FIN of each side, frees
-//!   its port before the flow is over.
+//! - `STATE` (boolean, default true): whether TCP flows must begin with a SYN, and the end of a connection, by a RST
+//!   or a FIN of each side, frees its port before the flow is over.
 //!
 //! # Handlers
 //! - `ports` (read): ports that are free. FastClick has no handlers.

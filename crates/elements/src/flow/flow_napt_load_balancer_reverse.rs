@@ -4,10 +4,10 @@
 //! FlowNAPTLoadBalancerReverse(LB)
 //! ```
 //!
-//! Sets the source address of TCP and UDP packets to the one that the client used, the destination address, and the destination address
-//! annotation, to the client's, and the destination port to the client's. Checksums stay right. Packets to a port that is no flow's, or from
-//! another host than the flow's server, are dropped, and so are other protocols and later fragments. It is FastClick's element, but needs no flow
-//! manager.
+//! Sets the source address of TCP and UDP packets to the one that the client used, the destination address, and the
+//! destination address annotation, to the client's, and the destination port to the client's. Checksums stay right.
+//! Packets to a port that is no flow's, or from another host than the flow's server, are dropped, and so are other
+//! protocols and later fragments. It is FastClick's element, but needs no flow manager.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; any worker finds the flows of all.
 //!

@@ -4,13 +4,15 @@
 //! FlowPrint([CONTINUE, KEYWORDS])
 //! ```
 //!
-//! Writes a line to standard error for packets of a flow that come together: the element's name, how many they are, the flow's number, and how
-//! many there were of the flow so far. Passes them on. A flow manager upstream tells flows apart. It is FastClick's element.
+//! Writes a line to standard error for packets of a flow that come together: the element's name, how many they are,
+//! the flow's number, and how many there were of the flow so far. Passes them on. A flow manager upstream tells flows
+//! apart. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `CONTINUE` (boolean, default false): whether packets without a flow pass; they are dropped otherwise. No flow manager is needed if they do.
+//! - `CONTINUE` (boolean, default false): whether packets without a flow pass; they are dropped otherwise. No flow
+//!   manager is needed if they do.
 //! - `PTR` (boolean): accepted.
 //!
 //! # Handlers

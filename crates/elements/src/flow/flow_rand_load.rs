@@ -4,8 +4,9 @@
 //! FlowRandLoad([MIN, MAX])
 //! ```
 //!
-//! Draws as many random numbers for each packet as its flow's number says, which is drawn between MIN and MAX when the flow begins. A flow manager
-//! upstream tells flows apart; packets without a flow are dropped. It is FastClick's element.
+//! Draws as many random numbers for each packet as its flow's number says, which is drawn between MIN and MAX when
+//! the flow begins. A flow manager upstream tells flows apart; packets without a flow are dropped. It is FastClick's
+//! element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

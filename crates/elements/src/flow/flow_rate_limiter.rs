@@ -4,8 +4,9 @@
 //! FlowRateLimiter(RATE [, KEYWORDS])
 //! ```
 //!
-//! Lets RATE packets a second of each flow through, and drops the others. Time in which a flow has no packets saves up for a burst. A flow manager
-//! upstream tells flows apart; packets without a flow are dropped. It is FastClick's element.
+//! Lets RATE packets a second of each flow through, and drops the others. Time in which a flow has no packets saves
+//! up for a burst. A flow manager upstream tells flows apart; packets without a flow are dropped. It is FastClick's
+//! element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

@@ -10,8 +10,8 @@
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
-//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of FlowIPLoadBalancer, where servers are
-//!   outputs.
+//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of
+//!   FlowIPLoadBalancer, where servers are outputs.
 //!
 //! # Handlers
 //! - `nb_total_servers`, `nb_active_servers`, `load_conn`, `load_packets`, `load_bytes`, `load`: as of FlowIPLoadBalancer.

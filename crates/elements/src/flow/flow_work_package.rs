@@ -4,20 +4,21 @@
 //! FlowWorkPackage([KEYWORDS])
 //! ```
 //!
-//! Keeps F bytes of each flow, reads or writes them for each packet, and draws random numbers. It tells flows apart by itself: by addresses, protocol and
-//! ports. For packets without a marked IP header, and those of flows for which there is no room, it draws random numbers only. Passes packets on from
-//! each input to the output of the same number. It is FastClick's element.
+//! Keeps F bytes of each flow, reads or writes them for each packet, and draws random numbers. It tells flows apart
+//! by itself: by addresses, protocol and ports. For packets without a marked IP header, and those of flows for which
+//! there is no room, it draws random numbers only. Passes packets on from each input to the output of the same
+//! number. It is FastClick's element.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: replicated, each with its own flows.
 //!
 //! # Arguments
 //! - `F` (integer, default 4): bytes that are kept of a flow, at most 65536.
 //! - `PREAD` (integer, default 1), `PWRITE` (integer, default 0): how often they are read, and written, for each packet.
-//! - `FREAD` (integer, default 0), `FWRITE` (integer, default 1): the same for the first packet of a flow, besides. What is written is from the packet's
-//!   IP header on.
+//! - `FREAD` (integer, default 0), `FWRITE` (integer, default 1): the same for the first packet of a flow, besides.
+//!   What is written is from the packet's IP header on.
 //! - `W` (integer, default 0): random numbers for each packet.
-//! - `ORDER` (integer, default -1): where in the packet a number of four bytes in network order is, a TCP sequence number for instance, that should not
-//!   be less than that of the packet before of the same flow; negative: nowhere.
+//! - `ORDER` (integer, default -1): where in the packet a number of four bytes in network order is, a TCP sequence
+//!   number for instance, that should not be less than that of the packet before of the same flow; negative: nowhere.
 //! - `TABLE_SIZE` (integer, default 65536): flows that there is room for, all workers together. FastClick's default is 67108864.
 //! - `SEQUENTIAL` (boolean): accepted; no two workers have the same flow at once.
 //! - `ACTIVE` (boolean, default true): whether there is other work than W says.

@@ -4,26 +4,29 @@
 //! HTTPIn([KEYWORDS])
 //! ```
 //!
-//! Stands between a TCPIn and its TCPOut, tells apart what heads and what contents of HTTP/1 messages are, requests and answers alike, and changes heads. Behind
-//! it, up to an HTTPOut, elements such as WordMatcher look at contents only, and know where they end. Packets leave it of which all belongs to a head, or to the
-//! content of one message.
+//! Stands between a TCPIn and its TCPOut, tells apart what heads and what contents of HTTP/1 messages are, requests
+//! and answers alike, and changes heads. Behind it, up to an HTTPOut, elements such as WordMatcher look at contents
+//! only, and know where they end. Packets leave it of which all belongs to a head, or to the content of one message.
 //!
-//! Messages may begin and end anywhere, and many may follow each other on a connection. Contents end where Content-Length or chunks say, or with the stream. Where heads
-//! change, a line waits that is not whole and may be one that changes. What follows a CONNECT, or an answer 101, is no HTTP and passes as content.
+//! Messages may begin and end anywhere, and many may follow each other on a connection. Contents end where
+//! Content-Length or chunks say, or with the stream. Where heads change, a line waits that is not whole and may be
+//! one that changes. What follows a CONNECT, or an answer 101, is no HTTP and passes as content.
 //!
-//! Connections are closed on which something else comes, or that leave the form of messages open: a line of more than 16384 bytes, a field without a name, several lengths
-//! that differ, a length beside chunks.
+//! Connections are closed on which something else comes, or that leave the form of messages open: a line of more than
+//! 16384 bytes, a field without a name, several lengths that differ, a length beside chunks.
 //!
 //! It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: one, that of the TCPIn.
 //!
 //! # Arguments
-//! - `HTTP10` (boolean, default false): whether messages are said to be of HTTP/1.0. With BUFFER 0 it also takes `Connection: keep-alive` out of heads, and
-//!   Content-Length out of answers, so that their content ends with the connection; requests have to pass an HTTPIn with HTTP10 then, too.
+//! - `HTTP10` (boolean, default false): whether messages are said to be of HTTP/1.0. With BUFFER 0 it also takes
+//!   `Connection: keep-alive` out of heads, and Content-Length out of answers, so that their content ends with the
+//!   connection; requests have to pass an HTTPIn with HTTP10 then, too.
 //! - `NOENC` (boolean, default false): whether Accept-Encoding is taken out, so that servers do not compress contents.
 //! - `BUFFER` (integer, default 65536): content of up to so many bytes is held by the HTTPOut to say its new length; 0 for never.
-//! - `RESIZE_METHOD` (`fill_end` or `fill`, with BUFFER 0 only): how contents keep the length that is announced; the manual of HTTPOut says how.
+//! - `RESIZE_METHOD` (`fill_end` or `fill`, with BUFFER 0 only): how contents keep the length that is announced; the
+//!   manual of HTTPOut says how.
 //! - `VERBOSE`: accepted.
 //!
 //! # Handlers

@@ -4,16 +4,19 @@
 //! HTTPOut
 //! ```
 //!
-//! Has messages say how long their content is after what elements between an HTTPIn and it have done to it. Messages pass as they are if there is none between that
-//! gives contents another length: a WordMatcher in MODE REMOVE or FULL, an InsultRemover that removes.
+//! Has messages say how long their content is after what elements between an HTTPIn and it have done to it. Messages
+//! pass as they are if there is none between that gives contents another length: a WordMatcher in MODE REMOVE or
+//! FULL, an InsultRemover that removes.
 //!
 //! Where there is one:
 //!
-//! - Content of up to the BUFFER of the HTTPIn, and of up to 14600 bytes, waits with the head until it is whole; Content-Length is set to what it is then. More than that,
-//!   a sender need not send before something has arrived. If nothing comes for 0.2 seconds, or more packets than can wait, the message goes on as a longer one.
+//! - Content of up to the BUFFER of the HTTPIn, and of up to 14600 bytes, waits with the head until it is whole;
+//!   Content-Length is set to what it is then. More than that, a sender need not send before something has arrived.
+//!   If nothing comes for 0.2 seconds, or more packets than can wait, the message goes on as a longer one.
 //! - Longer content is sent in chunks, which HTTP/1.1 allows. What came in chunks leaves in chunks.
-//! - Where the receiver does not understand chunks, or the HTTPIn has BUFFER 0, spaces at the end of the content stand for what was removed; what is too much at the end is
-//!   cut off. With RESIZE_METHOD fill, that is done in each packet.
+//! - Where the receiver does not understand chunks, or the HTTPIn has BUFFER 0, spaces at the end of the content
+//!   stand for what was removed; what is too much at the end is cut off. With RESIZE_METHOD fill, that is done in
+//!   each packet.
 //!
 //! It is FastClick's element.
 //!

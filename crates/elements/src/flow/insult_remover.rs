@@ -4,8 +4,8 @@
 //! InsultRemover([REPLACE, CLOSECONNECTION,] WORD word1, WORD word2, ...)
 //! ```
 //!
-//! Does for all words what a WordMatcher with ALL does in MODE MASK, or MODE REMOVE if REPLACE is false, or MODE CLOSE if CLOSECONNECTION is true. It
-//! is FastClick's element, an older one than WordMatcher.
+//! Does for all words what a WordMatcher with ALL does in MODE MASK, or MODE REMOVE if REPLACE is false, or MODE
+//! CLOSE if CLOSECONNECTION is true. It is FastClick's element, an older one than WordMatcher.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: one, that of the TCPIn.
 //!

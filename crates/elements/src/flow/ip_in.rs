@@ -4,8 +4,9 @@
 //! IPIn
 //! ```
 //!
-//! Passes packets on that have a marked IP header, and drops others. A context arrow `~>` behind it sorts packets by what the elements that it leads to
-//! take, UDPIn for instance; the manual of FlowContextDispatcher says how. It is FastClick's element.
+//! Passes packets on that have a marked IP header, and drops others. A context arrow `~>` behind it sorts packets by
+//! what the elements that it leads to take, UDPIn for instance; the manual of FlowContextDispatcher says how. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

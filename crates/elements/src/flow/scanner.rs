@@ -78,7 +78,8 @@ impl Scanner {
             Place::At(state) => state,
             Place::Lost => return false,
         };
-        // A match is known a byte later, or at the end. What ended with the data before was found then, unless it is what is behind it that counts.
+        // A match is known a byte later, or at the end. What ended with the data before was found then, unless it is
+        // what is behind it that counts.
         let (mut is_found, mut is_late) = (false, self.looks_ahead);
         for &byte in data {
             state = self.automaton.next_state(state, byte);

@@ -57,8 +57,9 @@ pub(super) struct Numbers {
     /// The manager's name and class.
     manager: (String, &'static str),
     first: u32,
-    /// What the generations of flows begin above. It differs where anything differs that numbers depend on, so that the tags of packets that
-    /// wait in queues while the configuration is replaced fit no flow of another manager, or of other places, by chance.
+    /// What the generations of flows begin above. It differs where anything differs that numbers depend on, so that
+    /// the tags of packets that wait in queues while the configuration is replaced fit no flow of another manager, or
+    /// of other places, by chance.
     base: u32,
     flows: Arc<Flows>,
 }

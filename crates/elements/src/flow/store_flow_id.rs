@@ -4,9 +4,9 @@
 //! StoreFlowID(OFFSET [, KEYWORDS])
 //! ```
 //!
-//! Writes a number of eight bytes, in the byte order of the machine, that is the same for all packets of a flow and differs from those of other
-//! flows. Packets that end before it pass unchanged. A flow manager upstream tells flows apart; packets without a flow are dropped. It is FastClick's
-//! element.
+//! Writes a number of eight bytes, in the byte order of the machine, that is the same for all packets of a flow and
+//! differs from those of other flows. Packets that end before it pass unchanged. A flow manager upstream tells flows
+//! apart; packets without a flow are dropped. It is FastClick's element.
 //!
 //! Flows are numbered from 1 on. Where there are several workers, each has an equal part of all numbers for its flows.
 //!

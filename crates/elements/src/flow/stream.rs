@@ -1,7 +1,8 @@
 //! One direction of a TCP connection whose bytes elements may change in passing.
 //!
-//! There are two countings of its bytes: the sender's, and the receiver's. Where a segment leaves with another length than it came with, they part. What
-//! was sent is kept until it is acknowledged, so that it looks the same when it has to be sent again.
+//! There are two countings of its bytes: the sender's, and the receiver's. Where a segment leaves with another length
+//! than it came with, they part. What was sent is kept until it is acknowledged, so that it looks the same when it
+//! has to be sent again.
 
 use super::waiting::{List, before};
 use std::collections::VecDeque;
@@ -265,7 +266,8 @@ impl Stream {
         base.to_ours(theirs)
     }
 
-    /// The sender's number for one of ours that is acknowledged: all that was removed before it is, too; what was changed is when all of it is.
+    /// The sender's number for one of ours that is acknowledged: all that was removed before it is, too; what was
+    /// changed is when all of it is.
     fn theirs(&self, ours: u32) -> u32 {
         let mut base = self.base;
         for change in &self.changes {
@@ -309,7 +311,8 @@ impl Stream {
         self.forged = self.left.theirs;
     }
 
-    /// What leaves in place of a segment that was there: its number, how much data of those that are kept, from where, and whether it has the FIN.
+    /// What leaves in place of a segment that was there: its number, how much data of those that are kept, from
+    /// where, and whether it has the FIN.
     pub(super) fn again(&self, start: u32, len: usize, fin: bool) -> Repeat {
         let end = start.wrapping_add(len as u32 + u32::from(fin));
         if len == 0 && !fin {
@@ -562,8 +565,8 @@ pub(super) mod tests {
         }
     }
 
-    /// Whatever is lost, doubled and reordered on the way, the receiver gets what the element made of the stream, and the sender hears that all of
-    /// it has arrived.
+    /// Whatever is lost, doubled and reordered on the way, the receiver gets what the element made of the stream, and
+    /// the sender hears that all of it has arrived.
     #[test]
     fn two_ends() {
         for seed in 0..400 {

@@ -1,8 +1,8 @@
 //! A worker's flows: which flow a packet belongs to, and which flows are over.
 //!
-//! All room is there from the beginning. A flow that is over is found by a wheel of seconds: each flow is in the list of the second in
-//! which it would end if nothing came after it was put there. Packets only note their time; when the second comes, the flow ends or goes into the
-//! list of a later one.
+//! All room is there from the beginning. A flow that is over is found by a wheel of seconds: each flow is in the list
+//! of the second in which it would end if nothing came after it was put there. Packets only note their time; when the
+//! second comes, the flow ends or goes into the list of a later one.
 
 use super::index::Index;
 use crate::rewrite::flow_id::Key;
@@ -82,8 +82,8 @@ impl Table {
         }
     }
 
-    /// Takes over the flows of another table, in their places, with `shift` added to generations; this one has none yet. Says how many flows are lost,
-    /// for want of room.
+    /// Takes over the flows of another table, in their places, with `shift` added to generations; this one has none
+    /// yet. Says how many flows are lost, for want of room.
     pub(super) fn adopt(&mut self, old: Table, shift: u32, now_ns: i64) -> usize {
         let flows = old.len();
         (self.slots, self.free, self.seed) = (old.slots, old.free, old.seed);
@@ -193,7 +193,8 @@ impl Table {
         slot.next = std::mem::replace(list, at);
     }
 
-    /// Ends flows whose time is over, and says which and with what generation from now on; looks at `most` of them. Whether there may be more.
+    /// Ends flows whose time is over, and says which and with what generation from now on; looks at `most` of them.
+    /// Whether there may be more.
     pub(super) fn expire(&mut self, now_ns: i64, most: usize, mut ended: impl FnMut(u32, u32)) -> bool {
         for _ in 0..most {
             let Some(at) = self.next_due(now_ns) else { return false };

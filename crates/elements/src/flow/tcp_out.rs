@@ -4,12 +4,13 @@
 //! TCPOut([READONLY, KEYWORDS])
 //! ```
 //!
-//! Gives TCP packets that come from a TCPIn the sequence numbers that their receiver expects after what elements between have removed and inserted, the
-//! right length, and right checksums. A segment that is longer than all that have come of the stream leaves as several ones.
+//! Gives TCP packets that come from a TCPIn the sequence numbers that their receiver expects after what elements
+//! between have removed and inserted, the right length, and right checksums. A segment that is longer than all that
+//! have come of the stream leaves as several ones.
 //!
-//! Where elements have removed all data of a packet, or end the connection with a RST in its place, the sender is told at once by output 1, with a
-//! packet of our own. Without that output the packet makes the receiver acknowledge the data; and a receiver that has got a RST answers with one of its own
-//! when more comes.
+//! Where elements have removed all data of a packet, or end the connection with a RST in its place, the sender is
+//! told at once by output 1, with a packet of our own. Without that output the packet makes the receiver acknowledge
+//! the data; and a receiver that has got a RST answers with one of its own when more comes.
 //!
 //! It is FastClick's element.
 //!

@@ -5,8 +5,9 @@
 //! SimpleTCPRetransmitter([KEYWORDS])
 //! ```
 //!
-//! Passes packets of both inputs on. In FastClick's configurations input 0 is for what a TCPOut emits, and input 1 for what the second output of the TCPIn does, packets
-//! that came again: here they have left that TCPIn already in the form in which they left the TCPOut the first time. They are FastClick's elements.
+//! Passes packets of both inputs on. In FastClick's configurations input 0 is for what a TCPOut emits, and input 1
+//! for what the second output of the TCPIn does, packets that came again: here they have left that TCPIn already in
+//! the form in which they left the TCPOut the first time. They are FastClick's elements.
 //!
 //! Ports: 1 or 2 inputs, 1 output. Processing: push. Workers: replicated.
 //!
@@ -25,8 +26,9 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick's acknowledges what arrived when a sender has not heard of it, and TCPRetransmitter sends by itself again. Here the sender does that, as it is told only of
-//! what the receiver has. What comes again must not come from elsewhere than a TCPIn.
+//! FastClick's acknowledges what arrived when a sender has not heard of it, and TCPRetransmitter sends by itself
+//! again. Here the sender does that, as it is told only of what the receiver has. What comes again must not come from
+//! elsewhere than a TCPIn.
 //!
 //! # See also
 //! TCPIn, TCPOut, TCPReorder

@@ -4,16 +4,19 @@
 //! TCPStateIN(RETURNNAME [, KEYWORDS])
 //! ```
 //!
-//! Passes the packets of connections on, and knows with RETURNNAME, the TCPStateIN of the other direction, when a connection is over for this one: with a RST, or when both
-//! have sent a FIN and an ACK is there behind its own. What comes of a connection after that leaves by output 1, or is dropped if there is none, unless it begins with a SYN.
+//! Passes the packets of connections on, and knows with RETURNNAME, the TCPStateIN of the other direction, when a
+//! connection is over for this one: with a RST, or when both have sent a FIN and an ACK is there behind its own. What
+//! comes of a connection after that leaves by output 1, or is dropped if there is none, unless it begins with a SYN.
 //!
-//! A flow manager upstream tells flows apart; packets without a flow are dropped. Both TCPStateIN have to be on one worker. It is FastClick's element.
+//! A flow manager upstream tells flows apart; packets without a flow are dropped. Both TCPStateIN have to be on one
+//! worker. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: one.
 //!
 //! # Arguments
 //! - `RETURNNAME` (element): the TCPStateIN of the other direction.
-//! - `ACCEPT_NONSYN` (boolean, default true): whether connections may begin with another packet than a SYN. Such packets are dropped otherwise.
+//! - `ACCEPT_NONSYN` (boolean, default true): whether connections may begin with another packet than a SYN. Such
+//!   packets are dropped otherwise.
 //! - `VERBOSE`: accepted.
 //!
 //! # Handlers
@@ -28,8 +31,8 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick's takes a connection for over with the second FIN, and with an ACK behind the first one. It forgets one 16 seconds after its last packet; here the flow
-//! manager's TIMEOUT counts.
+//! FastClick's takes a connection for over with the second FIN, and with an ACK behind the first one. It forgets one
+//! 16 seconds after its last packet; here the flow manager's TIMEOUT counts.
 //!
 //! # See also
 //! FlowIPManager, FlowIPNAT, TCPIn

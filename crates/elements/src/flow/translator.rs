@@ -1,7 +1,7 @@
 //! Ports that stand for flows: what elements share that give flows another source.
 //!
-//! A port whose TCP connection is over goes behind those that are free, and its mapping stays until it is given to another flow, so that the
-//! last packets of the connection still find their way.
+//! A port whose TCP connection is over goes behind those that are free, and its mapping stays until it is given to
+//! another flow, so that the last packets of the connection still find their way.
 
 use super::NO_FLOW;
 use super::mappings::{From, Mapping, Mappings};

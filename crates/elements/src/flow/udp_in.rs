@@ -4,8 +4,9 @@
 //! UDPIn
 //! ```
 //!
-//! Passes UDP packets with a marked IP header on, and drops others. Behind a context arrow `~>` it gets UDP packets only, and others go where the next
-//! arrow leads; `~udp>` is such an arrow with an UDPIn behind it. It is FastClick's element.
+//! Passes UDP packets with a marked IP header on, and drops others. Behind a context arrow `~>` it gets UDP packets
+//! only, and others go where the next arrow leads; `~udp>` is such an arrow with an UDPIn behind it. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -48,7 +48,8 @@ pub(super) struct Rules {
 pub(super) struct Resizes;
 
 impl Rules {
-    /// Looks through a text, of which there is no more if this is the end: where the rest begins that is not decided, and how many words count.
+    /// Looks through a text, of which there is no more if this is the end: where the rest begins that is not decided,
+    /// and how many words count.
     fn scan(&self, text: &[u8], is_end: bool, edits: &mut Edits, seen: &mut [bool]) -> (usize, u64) {
         edits.clear();
         seen.fill(false);

@@ -4,8 +4,9 @@
 //! WordMatcher([MODE, MSG,] WORD word1, WORD word2, ... [, KEYWORDS])
 //! ```
 //!
-//! Stands between a TCPIn and its TCPOut and looks for words in the data of the stream, also where they begin in one packet and end in the next. With
-//! HTTPIn in front of it, it looks at the content of messages only. What happens where a word is found depends on MODE:
+//! Stands between a TCPIn and its TCPOut and looks for words in the data of the stream, also where they begin in one
+//! packet and end in the next. With HTTPIn in front of it, it looks at the content of messages only. What happens
+//! where a word is found depends on MODE:
 //!
 //! - `ALERT`: a line "Attack found !" on standard error, unless QUIET; streams stay as they are.
 //! - `CLOSE`: the connection is closed on both sides; the packet in which the word ends does not arrive.
@@ -14,13 +15,14 @@
 //! - `REMOVE`: it is taken out.
 //! - `FULL`: MSG is put in its place, whatever its length.
 //!
-//! Where the mode changes streams, a packet whose last bytes may be the beginning of a word waits until the next one tells, or the stream ends; behind an HTTPIn,
-//! the message. The sender is not told meanwhile that its data has arrived. If nothing comes for TIMEOUT, packets go on as they are, so that a sender that waits
-//! for an answer gets one; one that makes a pause within a word gets it through then, unless TIMEOUT is 0. Of a stream 64 packets can wait, and of all as many as the
-//! TCPIn's WAITING says; where there are more, the connection is closed.
+//! Where the mode changes streams, a packet whose last bytes may be the beginning of a word waits until the next one
+//! tells, or the stream ends; behind an HTTPIn, the message. The sender is not told meanwhile that its data has
+//! arrived. If nothing comes for TIMEOUT, packets go on as they are, so that a sender that waits for an answer gets
+//! one; one that makes a pause within a word gets it through then, unless TIMEOUT is 0. Of a stream 64 packets can
+//! wait, and of all as many as the TCPIn's WAITING says; where there are more, the connection is closed.
 //!
-//! Of words that overlap, the one counts that begins first, and of those that begin at the same place the one that is given first. It is FastClick's
-//! element.
+//! Of words that overlap, the one counts that begins first, and of those that begin at the same place the one that is
+//! given first. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: one, that of the TCPIn.
 //!
@@ -28,7 +30,8 @@
 //! - `MODE` (default MASK): as above.
 //! - `MSG` (string, default an HTML text "Blocked content !" in red): what words are replaced by.
 //! - `WORD` (string): a word of at most 1024 bytes; as often as there are words, at least once.
-//! - `ALL` (boolean, default false): whether all words count, or of each only the first of what is looked through at once, which is a packet as a rule.
+//! - `ALL` (boolean, default false): whether all words count, or of each only the first of what is looked through at
+//!   once, which is a packet as a rule.
 //! - `QUIET` (boolean, default false): whether MODE ALERT says nothing, and only counts.
 //! - `TIMEOUT` (seconds, default 1): how long a packet waits when nothing comes; 0 for ever. FastClick has none.
 //!
@@ -43,8 +46,9 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick looks for one word after the other, each in what is left of the ones before. It acknowledges what it holds, and holds it without an end. In MODE
-//! ALERT and CLOSE nothing waits here. It needs a TCPIn: packets are not looked at singly.
+//! FastClick looks for one word after the other, each in what is left of the ones before. It acknowledges what it
+//! holds, and holds it without an end. In MODE ALERT and CLOSE nothing waits here. It needs a TCPIn: packets are not
+//! looked at singly.
 //!
 //! # See also
 //! InsultRemover, TCPIn, TCPOut, HTTPIn, HTTPOut, CTXIDSMatcher, StringMatcher

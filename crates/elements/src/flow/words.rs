@@ -47,8 +47,8 @@ impl Words {
         self.words.len()
     }
 
-    /// Tells of the words in a text, as far as what comes behind it cannot change anything about them: where the rest begins that it can. Nothing comes
-    /// behind what is the end.
+    /// Tells of the words in a text, as far as what comes behind it cannot change anything about them: where the rest
+    /// begins that it can. Nothing comes behind what is the end.
     pub(super) fn scan(&self, text: &[u8], is_end: bool, mut found: impl FnMut(Found)) -> usize {
         let (mut at, mut open) = (0, 0);
         let mut is_known = false;

@@ -4,8 +4,8 @@
 //! AutoMarkIPHeader
 //! ```
 //!
-//! Marks the IPv4 or IPv6 header behind an Ethernet header, which may have an 802.1Q tag. Frames of other kinds, and those that end before it, pass
-//! without a mark. Nothing else is checked. It is FastClick's element.
+//! Marks the IPv4 or IPv6 header behind an Ethernet header, which may have an 802.1Q tag. Frames of other kinds, and
+//! those that end before it, pass without a mark. Nothing else is checked. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

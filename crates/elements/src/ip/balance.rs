@@ -261,8 +261,8 @@ impl<A: Target> Servers<A> {
         Servers::with(addresses, settings, loads, config)
     }
 
-    /// With these loads. A worker begins with another server than the next one; flows that are chosen for by a hash have the same one on all
-    /// workers.
+    /// With these loads. A worker begins with another server than the next one; flows that are chosen for by a hash
+    /// have the same one on all workers.
     pub(crate) fn with(
         addresses: Vec<A>,
         settings: Settings,

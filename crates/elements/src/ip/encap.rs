@@ -49,8 +49,9 @@ impl std::fmt::Display for Destination {
     }
 }
 
-/// The IP header without options that goes in front of packets, and what lies behind it, `N` bytes in all: to be completed for each packet. Length,
-/// identification and checksum are zero, and so is the destination unless it is the same for all.
+/// The IP header without options that goes in front of packets, and what lies behind it, `N` bytes in all: to be
+/// completed for each packet. Length, identification and checksum are zero, and so is the destination unless it is
+/// the same for all.
 pub(super) struct Template<const N: usize> {
     bytes: [u8; N],
     destination: Destination,
@@ -158,9 +159,9 @@ impl<const N: usize> Template<N> {
     }
 }
 
-/// Puts headers in front, made from a template, of which `complete` fills in what lies behind the IP header; marks it and sets the destination
-/// address annotation, unless the destination comes from there (`ANNOTATION`, which whoever has a batch asks once for all of it). None if the packet
-/// becomes too long: it is to be dropped.
+/// Puts headers in front, made from a template, of which `complete` fills in what lies behind the IP header; marks it
+/// and sets the destination address annotation, unless the destination comes from there (`ANNOTATION`, which whoever
+/// has a batch asks once for all of it). None if the packet becomes too long: it is to be dropped.
 #[inline(always)] // so that they are made in registers
 pub(super) fn push_headers<const ANNOTATION: bool, const N: usize>(
     packet: &mut Packet,

@@ -4,9 +4,9 @@
 //! FlowMinLoadSwitch([KEYWORDS])
 //! ```
 //!
-//! All packets of a flow, which is addresses and ports, leave at one output: the one that the least packets had left at when the flow began, the
-//! first of several. Packets need a marked IP header; those without ports belong to the flow of ports 0. It needs no flow manager, and is FastClick's
-//! element.
+//! All packets of a flow, which is addresses and ports, leave at one output: the one that the least packets had left
+//! at when the flow began, the first of several. Packets need a marked IP header; those without ports belong to the
+//! flow of ports 0. It needs no flow manager, and is FastClick's element.
 //!
 //! Flows are remembered for ever, up to CAPACITY of them. Flows beyond that leave at an output that their addresses and ports choose.
 //!

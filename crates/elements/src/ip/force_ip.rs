@@ -4,9 +4,10 @@
 //! ForceIP()
 //! ```
 //!
-//! Sets version, length and checksum of the IP header with which each packet starts, so that it is a legal one, and marks it. A header length
-//! that is below the least, or beyond the packet, becomes as much as the packet has room for. The fragment field becomes 0 in all packets but the second,
-//! and every eighth after it, whose stays as it is. Packets with less than 20 bytes, and those that are too long for IP, are dropped.
+//! Sets version, length and checksum of the IP header with which each packet starts, so that it is a legal one, and
+//! marks it. A header length that is below the least, or beyond the packet, becomes as much as the packet has room
+//! for. The fragment field becomes 0 in all packets but the second, and every eighth after it, whose stays as it is.
+//! Packets with less than 20 bytes, and those that are too long for IP, are dropped.
 //!
 //! It serves to test other elements with random packets.
 //!

@@ -4,8 +4,9 @@
 //! GREEncap(PROTOCOL [, KEYWORDS])
 //! ```
 //!
-//! Puts a header of generic routing encapsulation (RFC 2784) in front of packets; an IP header of protocol 47 is for IPEncap to add. It is of Click's package
-//! `gre`, but the checksum is over the header and what follows, as the RFC says.
+//! Puts a header of generic routing encapsulation (RFC 2784) in front of packets; an IP header of protocol 47 is for
+//! IPEncap to add. It is of Click's package `gre`, but the checksum is over the header and what follows, as the RFC
+//! says.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; they number packets together.
 //!

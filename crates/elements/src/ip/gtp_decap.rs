@@ -4,8 +4,9 @@
 //! GTPDecap
 //! ```
 //!
-//! Takes the header of the GPRS tunnelling protocol off the front of packets, with its four optional bytes if its flags say that they are there. The
-//! aggregate annotation becomes the tunnel's endpoint. Packets that are shorter than the header are dropped. It is FastClick's element.
+//! Takes the header of the GPRS tunnelling protocol off the front of packets, with its four optional bytes if its
+//! flags say that they are there. The aggregate annotation becomes the tunnel's endpoint. Packets that are shorter
+//! than the header are dropped. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

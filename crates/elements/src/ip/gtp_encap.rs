@@ -4,8 +4,8 @@
 //! GTPEncap(TEID)
 //! ```
 //!
-//! Puts a header of the GPRS tunnelling protocol for user data (GTP-U, 3GPP TS 29.281) without options in front of packets. UDP and IP headers are for
-//! others to add. It is FastClick's element.
+//! Puts a header of the GPRS tunnelling protocol for user data (GTP-U, 3GPP TS 29.281) without options in front of
+//! packets. UDP and IP headers are for others to add. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,9 +4,10 @@
 //! GTPLookup(TABLE)
 //! ```
 //!
-//! A packet whose flow's other direction came out of a tunnel at TABLE goes into the tunnel that leads back: it gets GTP, UDP and IP headers, and the
-//! destination address annotation is set. Packets whose flow is not known, or for whose tunnel nothing is known to lead back yet, are dropped. Packets need
-//! a marked IP header. It is FastClick's element.
+//! A packet whose flow's other direction came out of a tunnel at TABLE goes into the tunnel that leads back: it gets
+//! GTP, UDP and IP headers, and the destination address annotation is set. Packets whose flow is not known, or for
+//! whose tunnel nothing is known to lead back yet, are dropped. Packets need a marked IP header. It is FastClick's
+//! element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

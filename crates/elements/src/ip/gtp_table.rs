@@ -7,16 +7,16 @@
 //! Packets of GTP tunnels, which begin with their IP header, come to input 0 and leave at output 0 without the headers in front of the
 //! user's packet. That one's header is marked then. For GTPLookup it is noted through which tunnel the packets of a flow come.
 //!
-//! Which tunnel leads the other way is not in them: while it is not known for a tunnel, each of its packets has an ICMP echo request follow it through the
-//! tunnel, from the user's address to PING_DST, which leaves at output 1. The answers, in the tunnel that leads back, should come to
-//! input 1, and end here. It is FastClick's element.
+//! Which tunnel leads the other way is not in them: while it is not known for a tunnel, each of its packets has an
+//! ICMP echo request follow it through the tunnel, from the user's address to PING_DST, which leaves at output 1. The
+//! answers, in the tunnel that leads back, should come to input 1, and end here. It is FastClick's element.
 //!
 //! Ports: 2 inputs, 2 outputs. Processing: push. Workers: shared; all know the same.
 //!
 //! # Arguments
 //! - `PING_DST` (IP address): who is to answer.
-//! - `CAPACITY` (integer, default 16384): tunnels, and flows, that there is room for; what was not used for five minutes makes room. FastClick has
-//!   no limit.
+//! - `CAPACITY` (integer, default 16384): tunnels, and flows, that there is room for; what was not used for five
+//!   minutes makes room. FastClick has no limit.
 //!
 //! # Handlers
 //! - `tunnels` (read): tunnels of which the other direction is known. FastClick has no handler for it.

@@ -10,9 +10,10 @@
 //! the address of the interface through which it leaves.
 //!
 //! No error is sent, and the packet is dropped, where RFC 1812, section 4.3.2.7 forbids it: in answer to another ICMP
-//! error, and to ICMP of less than 4 bytes, which may have been one; to a fragment other than the first, to broadcasts and multicasts of the IP or the link layer, or to a source that
-//! is not a single host. Nor is a redirect sent for a packet with a source route. A source route of the packet is used in
-//! reverse. The messages of all ICMPErrors on a worker are numbered on, from 1, in their identification fields; of several workers each has
+//! error, and to ICMP of less than 4 bytes, which may have been one; to a fragment other than the first, to
+//! broadcasts and multicasts of the IP or the link layer, or to a source that is not a single host. Nor is a redirect
+//! sent for a packet with a source route. A source route of the packet is used in reverse. The messages of all
+//! ICMPErrors on a worker are numbered on, from 1, in their identification fields; of several workers each has
 //! numbers of its own.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
@@ -28,7 +29,8 @@
 //! - `MTU` (integer, default 576): the largest message, in bytes.
 //! - `PMTU` (integer, default 0): the next hop's MTU, sent with unreachable/needfrag (RFC 1191).
 //! - `SET_FIX_ANNO` (boolean, default true): whether to set the "fix IP source" annotation.
-//! - `RATE` (integer, default 0): messages a second, on each worker; packets beyond it are dropped (RFC 1812, section 4.3.2.8). 0 is no limit.
+//! - `RATE` (integer, default 0): messages a second, on each worker; packets beyond it are dropped (RFC 1812, section
+//!   4.3.2.8). 0 is no limit.
 //! - `BURST` (integer, default 100): messages at once, if there is a RATE.
 //!
 //! The byte that parameterproblem/erroratptr points to comes from the parameter problem annotation, the gateway of a

@@ -2,8 +2,9 @@
 
 use router::Config;
 
-/// The identifications of one worker. Of several workers that an element is on, each has every second, fourth or so, so that none comes twice although they know
-/// nothing of each other (RFC 791, section 3.2); one worker alone counts up by one, as Click does.
+/// The identifications of one worker. Of several workers that an element is on, each has every second, fourth or so,
+/// so that none comes twice although they know nothing of each other (RFC 791, section 3.2); one worker alone counts
+/// up by one, as Click does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identification {
     /// The upper half counts, so that what goes beyond it is gone, and a length can stand below it.

@@ -4,25 +4,26 @@
 //! IPLoadBalancer(DST ADDR, DST ADDR, ..., VIP ADDR [, KEYWORDS])
 //! ```
 //!
-//! Says at the start how many servers there are, and sets the destination address of packets with a marked IP header, and the destination address
-//! annotation, to that of one.
-//! Checksums stay right. Packets without an IP header are dropped. It is FastClick's element, and as there nothing is remembered of a
-//! flow: with LB_MODE `rr` its packets go to different servers.
+//! Says at the start how many servers there are, and sets the destination address of packets with a marked IP header,
+//! and the destination address annotation, to that of one. Checksums stay right. Packets without an IP header are
+//! dropped. It is FastClick's element, and as there nothing is remembered of a flow: with LB_MODE `rr` its packets go
+//! to different servers.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
 //!
 //! # Arguments
 //! - `DST` (addresses), any number of times: the servers. They may also stand in front without the keyword.
 //! - `VIP` (address): this balancer's own address, for IPLoadBalancerReverse.
-//! - `LB_MODE` (default `rr`): how a server is chosen: `rr` or `wrr`, one after the other; `awrr`, the same, but those with less load more
-//!   often; `least`, the one with the least load, the first of several; `pow2`, of two at random the one with less load; `hash` or `hash_crc`,
-//!   by addresses and ports; `hash_ip`, by the sum of the bytes 32 to 39 of the packet's data; `hash_agg`, by the aggregate annotation;
-//!   `cst_hash_agg`, by that and a table in which most stays as it is when servers are added.
+//! - `LB_MODE` (default `rr`): how a server is chosen: `rr` or `wrr`, one after the other; `awrr`, the same, but
+//!   those with less load more often; `least`, the one with the least load, the first of several; `pow2`, of two at
+//!   random the one with less load; `hash` or `hash_crc`, by addresses and ports; `hash_ip`, by the sum of the bytes
+//!   32 to 39 of the packet's data; `hash_agg`, by the aggregate annotation; `cst_hash_agg`, by that and a table in
+//!   which most stays as it is when servers are added.
 //! - `NSERVER` (integer, default 0): how many of the servers are used, the first ones; 0 means all.
 //! - `LST_MODE` (default `conn`): what load is: `conn`, TCP connections, by their SYN, and FIN or RST; `packets`; `bytes`; `cpu`, what was
 //!   written to the handler `load`.
-//! - `AWRR_TIME` (integer, default 100): milliseconds after which `awrr` looks at loads again. `AWRR_ALPHA` (number, default 0): how much the
-//!   average counts there instead of a server's load.
+//! - `AWRR_TIME` (integer, default 100): milliseconds after which `awrr` looks at loads again. `AWRR_ALPHA` (number,
+//!   default 0): how much the average counts there instead of a server's load.
 //! - `CST_BUCKETS` (integer, default 100 for each server): the size of the table of `cst_hash_agg`.
 //! - `FORCE_TRACK_LOAD`, `AUTOSCALE`: accepted; loads are always counted.
 //!

@@ -5,8 +5,9 @@
 //! FlowIPLoadBalancerReverse(LB)
 //! ```
 //!
-//! Sets the source address of packets with a marked IP header to VIP of an IPLoadBalancer or FlowIPLoadBalancer. Checksums stay right. Packets without
-//! an IP header are dropped. They are FastClick's elements; one does what the other does.
+//! Sets the source address of packets with a marked IP header to VIP of an IPLoadBalancer or FlowIPLoadBalancer.
+//! Checksums stay right. Packets without an IP header are dropped. They are FastClick's elements; one does what the
+//! other does.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

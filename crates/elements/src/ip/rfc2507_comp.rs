@@ -4,12 +4,14 @@
 //! RFC2507Comp
 //! ```
 //!
-//! Expects packets that start with an IP header. In packets of a TCP connection, after the first, most of the 40 bytes of headers are replaced by what
-//! changed in them, as RFC 2507 has it, in three or four bytes and TCP's checksum; RFC2507Decomp at the other end of a link, which must neither lose
-//! packets nor change their order, puts them back. Fourteen connections have a context at a time; a further one takes the place of another.
+//! Expects packets that start with an IP header. In packets of a TCP connection, after the first, most of the 40
+//! bytes of headers are replaced by what changed in them, as RFC 2507 has it, in three or four bytes and TCP's
+//! checksum; RFC2507Decomp at the other end of a link, which must neither lose packets nor change their order, puts
+//! them back. Fourteen connections have a context at a time; a further one takes the place of another.
 //!
-//! Each packet gets a byte in front that says what it is: 0 as it was, 1 with whole headers and the context's number, 2 with compressed headers. Fragments,
-//! packets with IP options, packets of other protocols, and packets that begin or end a connection leave as they were. The IP header is no longer marked.
+//! Each packet gets a byte in front that says what it is: 0 as it was, 1 with whole headers and the context's number,
+//! 2 with compressed headers. Fragments, packets with IP options, packets of other protocols, and packets that begin
+//! or end a connection leave as they were. The IP header is no longer marked.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!

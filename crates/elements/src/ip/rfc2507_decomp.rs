@@ -4,8 +4,8 @@
 //! RFC2507Decomp
 //! ```
 //!
-//! Takes what RFC2507Comp emitted, in its order, and emits the packets that this got. IP headers get their checksums anew, and are not marked. What
-//! cannot be such a packet is dropped.
+//! Takes what RFC2507Comp emitted, in its order, and emits the packets that this got. IP headers get their checksums
+//! anew, and are not marked. What cannot be such a packet is dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!

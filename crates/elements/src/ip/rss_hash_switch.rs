@@ -4,9 +4,10 @@
 //! RSSHashSwitch([KEYWORDS])
 //! ```
 //!
-//! The output is the Toeplitz hash of a packet's addresses and ports, modulo MAX, with the key of `6D5A` over and over, by which packets of both directions
-//! of a connection leave at the same output. Packets need a marked IP or IPv6 header; of those of other protocols than TCP and UDP, and of later
-//! fragments, only addresses count. All others leave at output 0. It is FastClick's element.
+//! The output is the Toeplitz hash of a packet's addresses and ports, modulo MAX, with the key of `6D5A` over and
+//! over, by which packets of both directions of a connection leave at the same output. Packets need a marked IP or
+//! IPv6 header; of those of other protocols than TCP and UDP, and of later fragments, only addresses count. All
+//! others leave at output 0. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; all compute the same.
 //!

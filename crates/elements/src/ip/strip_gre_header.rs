@@ -4,8 +4,8 @@
 //! StripGREHeader
 //! ```
 //!
-//! Takes a GRE header (RFC 2784) with its options off the beginning of packets. Packets without one are dropped; CheckGREHeader knows more of them. It
-//! is of Click's package `gre`.
+//! Takes a GRE header (RFC 2784) with its options off the beginning of packets. Packets without one are dropped;
+//! CheckGREHeader knows more of them. It is of Click's package `gre`.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -54,8 +54,8 @@ pub(super) fn template(next_header: u8, class: u8, hop_limit: u8, src: Ipv6Addr)
     bytes
 }
 
-/// Puts `N` bytes of headers in front: an IPv6 header made from a template, and what `complete` writes behind it. Marks it and sets the destination
-/// annotation. Says why the packet is to be dropped, if it is.
+/// Puts `N` bytes of headers in front: an IPv6 header made from a template, and what `complete` writes behind it.
+/// Marks it and sets the destination annotation. Says why the packet is to be dropped, if it is.
 #[inline(always)] // so that it is made in registers
 pub(super) fn push_headers<const N: usize>(
     packet: &mut Packet,

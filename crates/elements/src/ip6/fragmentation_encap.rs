@@ -4,8 +4,8 @@
 //! FragmentationEncap(PROTO, OFFSET, M [, ID])
 //! ```
 //!
-//! All packets become the same fragment (RFC 8200, section 4.5); it is IP6Fragmenter that divides packets. IP6Encap with the protocol 44 belongs
-//! behind it, or another extension header that says so.
+//! All packets become the same fragment (RFC 8200, section 4.5); it is IP6Fragmenter that divides packets. IP6Encap
+//! with the protocol 44 belongs behind it, or another extension header that says so.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

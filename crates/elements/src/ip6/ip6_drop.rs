@@ -4,8 +4,8 @@
 //! IP6Drop([ADDR, ..., KEYWORDS])
 //! ```
 //!
-//! Drops packets by the Gilbert-Elliott model: the link is good or bad, which may change with each packet, and loses packets with another probability in each state. It
-//! is FastClick's element, whose addresses do not matter either.
+//! Drops packets by the Gilbert-Elliott model: the link is good or bad, which may change with each packet, and loses
+//! packets with another probability in each state. It is FastClick's element, whose addresses do not matter either.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
 //!

@@ -25,8 +25,9 @@
 //! - `TIMEOUT` (time, default 60 s): how long fragments are kept.
 //!
 //! # Handlers
-//! - `stats` (read): a number, a tab and its name a line: `fragments` that came, packets that were put together (`whole`), that are `waiting`, that were given
-//!   up because of an `overlap`, of the time (`late`), for want of `memory`; fragments that were no part of any packet (`bad`).
+//! - `stats` (read): a number, a tab and its name a line: `fragments` that came, packets that were put together
+//!   (`whole`), that are `waiting`, that were given up because of an `overlap`, of the time (`late`), for want of
+//!   `memory`; fragments that were no part of any packet (`bad`).
 //!
 //! # Example
 //! ```click

@@ -4,9 +4,10 @@
 //! IP6SRDecap([KEYWORDS])
 //! ```
 //!
-//! Expects packets that start with an IPv6 header. If there is a routing header for segment routing (RFC 8754) without segments left, it is taken off, and
-//! its first segment is the destination, which it should be already. If there are segments left, the next one becomes the destination.
-//! Packets without such a header pass unchanged. It is FastClick's element.
+//! Expects packets that start with an IPv6 header. If there is a routing header for segment routing (RFC 8754)
+//! without segments left, it is taken off, and its first segment is the destination, which it should be already. If
+//! there are segments left, the next one becomes the destination. Packets without such a header pass unchanged. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

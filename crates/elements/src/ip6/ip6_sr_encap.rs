@@ -4,14 +4,16 @@
 //! IP6SREncap(ADDR [, ADDR, ..., KEYWORDS])
 //! ```
 //!
-//! Expects packets that start with an IPv6 header. Puts a routing header for segment routing (RFC 8754) behind it, whose segments are the addresses: the
-//! last one is the packet's destination now, and the first one the last to be visited. Packets that would be too long for IPv6 are dropped. It is FastClick's element.
+//! Expects packets that start with an IPv6 header. Puts a routing header for segment routing (RFC 8754) behind it,
+//! whose segments are the addresses: the last one is the packet's destination now, and the first one the last to be
+//! visited. Packets that would be too long for IPv6 are dropped. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `ADDR` (IPv6 address): the segments, in the order in which the header has them.
-//! - `ENCAP_DST` (boolean, default true): whether the packet's destination is a segment in front of them, so that the packet arrives there at last.
+//! - `ENCAP_DST` (boolean, default true): whether the packet's destination is a segment in front of them, so that the
+//!   packet arrives there at last.
 //!
 //! # Handlers
 //! None.

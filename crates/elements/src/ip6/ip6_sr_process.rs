@@ -4,8 +4,9 @@
 //! IP6SRProcess([ADDR, ...])
 //! ```
 //!
-//! Expects packets that start with an IPv6 header. If there is a routing header for segment routing (RFC 8754) with segments left, the next one becomes the destination.
-//! Other packets pass unchanged; so do checksums, which hold for the last destination. It is FastClick's element.
+//! Expects packets that start with an IPv6 header. If there is a routing header for segment routing (RFC 8754) with
+//! segments left, the next one becomes the destination. Other packets pass unchanged; so do checksums, which hold for
+//! the last destination. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

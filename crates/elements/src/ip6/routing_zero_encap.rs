@@ -4,8 +4,9 @@
 //! RoutingZeroEncap(PROTO, ADDRESSES)
 //! ```
 //!
-//! The header (RFC 2460, section 4.4) names addresses at which the packet is to call. RFC 5095 has hosts and routers refuse it; segment routing,
-//! for which there is IP6SREncap, has taken its place. IP6Encap with the protocol 43 belongs behind it.
+//! The header (RFC 2460, section 4.4) names addresses at which the packet is to call. RFC 5095 has hosts and routers
+//! refuse it; segment routing, for which there is IP6SREncap, has taken its place. IP6Encap with the protocol 43
+//! belongs behind it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -1,5 +1,6 @@
-//! Security associations: what both ends of a tunnel agree on, and what they do with it. The ciphers are the crate `aes-gcm`'s, which uses the processor's
-//! instructions for them and, unlike others as fast, needs no C compiler to be built.
+//! Security associations: what both ends of a tunnel agree on, and what they do with it. The ciphers are the crate
+//! `aes-gcm`'s, which uses the processor's instructions for them and, unlike others as fast, needs no C compiler to
+//! be built.
 
 use aes_gcm::aead::inout::InOutBuf;
 use aes_gcm::{AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit, Nonce, Tag};
@@ -160,8 +161,8 @@ impl Association {
         [a, b, c, d, e, f, g, h, i, j, k, l].into()
     }
 
-    /// What is not encrypted, but must not be changed either: the header, with all of the sequence number (RFC 4106, section 5). And how many octets of
-    /// this array that is.
+    /// What is not encrypted, but must not be changed either: the header, with all of the sequence number (RFC 4106,
+    /// section 5). And how many octets of this array that is.
     fn additional_data(&self, number: u64) -> ([u8; 12], usize) {
         let mut data = [0; 12];
         data[..4].copy_from_slice(&self.spi.to_be_bytes());

@@ -4,14 +4,16 @@
 //! ESPDecap(SPI, KEY [, KEYFILE, ESN, WINDOW])
 //! ```
 //!
-//! Takes packets that start with an ESP header, as ESPEncap and others make them (RFC 4303, tunnel mode, with AES-GCM, RFC 4106), checks that nothing of
-//! them was changed and that they come for the first time, decrypts them, and emits the IPv4 or IPv6 packets in them; CheckIPHeader or CheckIP6Header should
-//! follow. Packets of another association, changed ones, and those that have come before or are too old for that to be known, leave at output 1 as they came if
-//! it is in use, and are dropped otherwise. Dummy packets (RFC 4303, section 2.6) are dropped.
+//! Takes packets that start with an ESP header, as ESPEncap and others make them (RFC 4303, tunnel mode, with
+//! AES-GCM, RFC 4106), checks that nothing of them was changed and that they come for the first time, decrypts them,
+//! and emits the IPv4 or IPv6 packets in them; CheckIPHeader or CheckIP6Header should follow. Packets of another
+//! association, changed ones, and those that have come before or are too old for that to be known, leave at output 1
+//! as they came if it is in use, and are dropped otherwise. Dummy packets (RFC 4303, section 2.6) are dropped.
 //!
 //! Fragments must be put together before, with IPReassembler.
 //!
-//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: exclusive; an association is one stream of packets. Not in Click.
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: exclusive; an association is one
+//! stream of packets. Not in Click.
 //!
 //! # Arguments
 //! - `SPI`, `KEY`, `KEYFILE`, `ESN`: as ESPEncap has them at the other end.

@@ -4,20 +4,24 @@
 //! ESPEncap(SPI, KEY [, KEYFILE, ESN])
 //! ```
 //!
-//! Makes each IPv4 or IPv6 packet the contents of an encapsulating security payload (RFC 4303, tunnel mode): encrypted and protected against changes by AES-GCM
-//! (RFC 4106) with a check value of 16 octets. The result starts with the ESP header; IPEncap or IP6Encap with protocol `esp` puts the tunnel's IP header in
-//! front of it. Other packets are dropped.
+//! Makes each IPv4 or IPv6 packet the contents of an encapsulating security payload (RFC 4303, tunnel mode):
+//! encrypted and protected against changes by AES-GCM (RFC 4106) with a check value of 16 octets. The result starts
+//! with the ESP header; IPEncap or IP6Encap with protocol `esp` puts the tunnel's IP header in front of it. Other
+//! packets are dropped.
 //!
-//! An association needs a key of its own in each direction, and a new one before its sequence numbers are used up: packets that would need more are
-//! dropped. There is no IKE; whoever gives out keys should change them when the router is started anew. Initialisation vectors
-//! start at another number each time, so that they do not come twice with the same key before that.
+//! An association needs a key of its own in each direction, and a new one before its sequence numbers are used up:
+//! packets that would need more are dropped. There is no IKE; whoever gives out keys should change them when the
+//! router is started anew. Initialisation vectors start at another number each time, so that they do not come twice
+//! with the same key before that.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; all count on from the same sequence number, once for each batch. Not in Click.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; all count on from the same sequence number, once
+//! for each batch. Not in Click.
 //!
 //! # Arguments
 //! - `SPI` (integer, 256 or more): the number by which the receiver knows the association.
-//! - `KEY` (string): 16 octets of key for AES-128, or 32 for AES-256, and 4 octets of salt. Whoever may read handlers can read it, so it is for
-//!   trials; `KEYFILE` (file name) reads the same from a file, where it may stand in hexadecimal digits, too.
+//! - `KEY` (string): 16 octets of key for AES-128, or 32 for AES-256, and 4 octets of salt. Whoever may read handlers
+//!   can read it, so it is for trials; `KEYFILE` (file name) reads the same from a file, where it may stand in
+//!   hexadecimal digits, too.
 //! - `ESN` (boolean, default false): whether sequence numbers have 64 bits instead of 32, as both ends must have agreed.
 //!
 //! # Handlers
@@ -61,8 +65,8 @@ impl Numbers {
         Numbers { last: AtomicU64::new(0), seed, start: OnceLock::new() }
     }
 
-    /// What initialisation vectors start from. The seed is another one in each run; should somebody have fixed it, the time is, and it goes on faster than
-    /// there are packets.
+    /// What initialisation vectors start from. The seed is another one in each run; should somebody have fixed it,
+    /// the time is, and it goes on faster than there are packets.
     fn start(&self, now_ns: i64) -> u64 {
         *self.start.get_or_init(|| self.seed.wrapping_add(now_ns as u64))
     }

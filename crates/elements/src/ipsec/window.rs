@@ -25,7 +25,8 @@ impl Window {
         Window { greatest: 0, size: 64 * (words - 1), words: vec![0; words as usize] }
     }
 
-    /// Goes on from another window, possibly of another size: what came there has come. Numbers that only the larger one of both remembers count as come.
+    /// Goes on from another window, possibly of another size: what came there has come. Numbers that only the larger
+    /// one of both remembers count as come.
     pub(super) fn go_on(&mut self, from: &Window) {
         self.note(from.greatest);
         for number in (from.greatest.saturating_sub(self.size)..from.greatest).rev() {
@@ -40,8 +41,8 @@ impl Window {
         self.greatest
     }
 
-    /// The number whose lower half this is: the one within the window, or else the next one ahead of it (RFC 4303, appendix A2.2). `None` behind
-    /// the last of all.
+    /// The number whose lower half this is: the one within the window, or else the next one ahead of it (RFC 4303,
+    /// appendix A2.2). `None` behind the last of all.
     pub(super) fn whole(&self, low: u32) -> Option<u64> {
         let oldest = self.greatest.saturating_sub(self.size - 1);
         let number = oldest & !u64::from(u32::MAX) | u64::from(low);

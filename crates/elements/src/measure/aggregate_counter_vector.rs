@@ -4,8 +4,8 @@
 //! AggregateCounterVector(MASK [, KEYWORDS])
 //! ```
 //!
-//! The bits of the aggregate annotation that are set in MASK say what a packet is counted under. It is FastClick's element, which has no limit
-//! of aggregates to look up and no handler for the counts.
+//! The bits of the aggregate annotation that are set in MASK say what a packet is counted under. It is FastClick's
+//! element, which has no limit of aggregates to look up and no handler for the counts.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts add up.
 //!

@@ -9,7 +9,8 @@
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `NOTIFIER` (AggregateIPFlows or AggregateIPAddrPair): aggregates that this element says are over are forgotten when there are too many.
+//! - `NOTIFIER` (AggregateIPFlows or AggregateIPAddrPair): aggregates that this element says are over are forgotten
+//!   when there are too many.
 //! - `CAPACITY` (integer, default 4194304): the most aggregates; packets of more count as others. Click has no limit.
 //!
 //! # Example

@@ -4,8 +4,9 @@
 //! AggregateHash([BITS])
 //! ```
 //!
-//! Packets with the same addresses, protocol and ports get the same number, others most likely another one. Packets without a marked IP header get
-//! 0; those without ports, and later fragments, belong to the flow of ports 0. It is FastClick's element.
+//! Packets with the same addresses, protocol and ports get the same number, others most likely another one. Packets
+//! without a marked IP header get 0; those without ports, and later fragments, belong to the flow of ports 0. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; all compute the same numbers.
 //!

@@ -19,8 +19,8 @@
 //! - `FIELD`: the field.
 //! - `INCREMENTAL` (boolean, default false): whether the value is appended to the aggregate annotation that is there, instead
 //!   of replacing it.
-//! - `UNSHIFT_IP_ADDR` (boolean, default false): whether a part of an IP address stays where it is in the address: `ip dst/8` of 10.9.8.7 is
-//!   then 10.0.0.0.
+//! - `UNSHIFT_IP_ADDR` (boolean, default false): whether a part of an IP address stays where it is in the address:
+//!   `ip dst/8` of 10.9.8.7 is then 10.0.0.0.
 //!
 //! # Handlers
 //! - `header` (read): the field's protocol, 0 for IP. `bit_offset`, `bit_length` (read): its first bit in the header, and its bits.

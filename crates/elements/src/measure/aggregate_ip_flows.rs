@@ -21,14 +21,14 @@
 //! - `FRAGMENT_TIMEOUT` (seconds, default 30): how long fragments wait.
 //! - `REAP` (seconds, default 20 minutes): how often flows that are over are cleared away.
 //! - `ICMP` (boolean, default false): whether ICMP errors belong to the flow of the packet that they tell of.
-//! - `SYMETRIC` (boolean, default true): FastClick's; whether both directions are one flow. If not, each is a flow of its own, and paint is 0, or 2 for
-//!   ICMP errors.
+//! - `SYMETRIC` (boolean, default true): FastClick's; whether both directions are one flow. If not, each is a flow of
+//!   its own, and paint is 0, or 2 for ICMP errors.
 //! - `FRAGMENTS` (boolean): whether fragments are taken care of. The default is true on a push input; it cannot be true on a
 //!   pull input.
 //! - `TRACEINFO` (file name): writes an XML summary of each flow there, `-` for standard output (which gets no end tag, as in
 //!   Click).
-//! - `SOURCE` (element): where packets come from: its handler `filename` says what the summary names as the file. Of a FromDump it notes, too,
-//!   where in the file each flow begins (then packets are read one by one).
+//! - `SOURCE` (element): where packets come from: its handler `filename` says what the summary names as the file. Of
+//!   a FromDump it notes, too, where in the file each flow begins (then packets are read one by one).
 //! - `CAPACITY` (integer, default 1000000): the most flows; packets of more are treated like those of other protocols. Click
 //!   has no limit.
 //!

@@ -4,8 +4,9 @@
 //! CheckNumberPacket([OFFSET, COUNT, KEYWORDS])
 //! ```
 //!
-//! Packets with a number below COUNT leave at output 0 and are counted, each number by itself. A line tells of each of the first ten other
-//! numbers. Such packets, and those that are too short for one, leave at output 1, or are dropped if there is none. It is FastClick's element.
+//! Packets with a number below COUNT leave at output 0 and are counted, each number by itself. A line tells of each
+//! of the first ten other numbers. Such packets, and those that are too short for one, leave at output 1, or are
+//! dropped if there is none. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: exclusive.
 //!

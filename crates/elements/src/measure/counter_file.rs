@@ -4,9 +4,10 @@
 //! CounterFile(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Passes packets on unchanged. The file has two numbers of eight bytes, in the machine's order: packets and bytes. Programs may read it, or map it into their memory,
-//! while the router runs: it is written a hundred times a second where something has come, and at the end. A file that is there already says where
-//! counts begin; a longer one is refused. It is FastClick's element, which counts in the file itself.
+//! Passes packets on unchanged. The file has two numbers of eight bytes, in the machine's order: packets and bytes.
+//! Programs may read it, or map it into their memory, while the router runs: it is written a hundred times a second
+//! where something has come, and at the end. A file that is there already says where counts begin; a longer one is
+//! refused. It is FastClick's element, which counts in the file itself.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
 //!

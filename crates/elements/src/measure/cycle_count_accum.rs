@@ -4,8 +4,9 @@
 //! CycleCountAccum
 //! ```
 //!
-//! Passes packets on unchanged. Nanoseconds stand for processor cycles here. Packets in which SetCycleCount has noted nothing are counted by themselves; the
-//! first one is reported. Packets travel in vectors: the time that a packet took has in it what was done with those before and behind it.
+//! Passes packets on unchanged. Nanoseconds stand for processor cycles here. Packets in which SetCycleCount has noted
+//! nothing are counted by themselves; the first one is reported. Packets travel in vectors: the time that a packet
+//! took has in it what was done with those before and behind it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and times add up.
 //!

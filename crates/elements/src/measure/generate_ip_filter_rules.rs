@@ -5,9 +5,9 @@
 //! GenerateIPFilter([NB_RULES, KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and notes their flows. Handlers make rules of them that let these flows through. Where there would be more than NB_RULES, the
-//! addresses' prefixes are made shorter until there are not, as far as that helps. Packets need a marked IP header; others pass without being noted. A million flows
-//! are noted at most.
+//! Passes packets on, and notes their flows. Handlers make rules of them that let these flows through. Where there
+//! would be more than NB_RULES, the addresses' prefixes are made shorter until there are not, as far as that helps.
+//! Packets need a marked IP header; others pass without being noted. A million flows are noted at most.
 //!
 //! They are FastClick's elements. GenerateIPFilter is the older one.
 //!

@@ -5,9 +5,10 @@
 //! GenerateIPLookup(OUT_PORT [, NB_RULES, KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and notes where they go. Handlers make routes of that, as the arguments of RadixIPLookup are written. Where there would be more than
-//! NB_RULES, prefixes are made shorter until there are not, as far as that helps. Packets need a marked IP header; others pass without being noted. A million destinations are
-//! noted at most. They are FastClick's elements; one does what the other does.
+//! Passes packets on, and notes where they go. Handlers make routes of that, as the arguments of RadixIPLookup are
+//! written. Where there would be more than NB_RULES, prefixes are made shorter until there are not, as far as that
+//! helps. Packets need a marked IP header; others pass without being noted. A million destinations are noted at most.
+//! They are FastClick's elements; one does what the other does.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!

@@ -4,10 +4,11 @@
 //! GenerateIPOpenFlowRules(OF_PROTO, OF_BRIDGE [, OF_TABLE, IN_PORT, OUT_PORT, NB_RULES, KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and notes their flows. Handlers make commands of them for Open vSwitch's `ovs-ofctl` that send these flows to an output. Where
-//! there would be more than NB_RULES, the addresses' prefixes are made shorter until there are not, as far as that helps. There are rules for ICMP,
-//! TCP and UDP between addresses that are both known. Packets need a marked IP header; others pass without being noted. A million flows are noted
-//! at most. It is FastClick's element.
+//! Passes packets on, and notes their flows. Handlers make commands of them for Open vSwitch's `ovs-ofctl` that send
+//! these flows to an output. Where there would be more than NB_RULES, the addresses' prefixes are made shorter until
+//! there are not, as far as that helps. There are rules for ICMP, TCP and UDP between addresses that are both known.
+//! Packets need a marked IP header; others pass without being noted. A million flows are noted at most. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
@@ -15,7 +16,8 @@
 //! - `OF_PROTO` (integer, 0 to 5): the version of OpenFlow behind `1.`.
 //! - `OF_BRIDGE` (string): the switch. `OF_TABLE` (integer, default 0): the table of it.
 //! - `IN_PORT`, `OUT_PORT` (integer, default 1): where the flows come from and go to.
-//! - `NB_RULES` (integer, default 1000), `KEEP_SADDR`, `KEEP_DADDR`, `KEEP_SPORT`, `KEEP_DPORT`, `PREFIX`, `OUT_FILE`: as of GenerateIPFilterRules.
+//! - `NB_RULES` (integer, default 1000), `KEEP_SADDR`, `KEEP_DADDR`, `KEEP_SPORT`, `KEEP_DPORT`, `PREFIX`,
+//!   `OUT_FILE`: as of GenerateIPFilterRules.
 //!
 //! # Handlers
 //! - `flows_nb` (read): flows so far. `rules_nb` (read): rules that they make.

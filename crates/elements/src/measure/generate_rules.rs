@@ -155,8 +155,8 @@ impl Flows {
         }
     }
 
-    /// The flows, with prefixes as long as they may be for there to be no more of them than rules are wanted, and how long those are. Prefixes
-    /// have a bit at least.
+    /// The flows, with prefixes as long as they may be for there to be no more of them than rules are wanted, and how
+    /// long those are. Prefixes have a bit at least.
     pub(super) fn reduced(&self) -> (FlowMap, u32) {
         let (mut flows, mut prefix) = (self.seen.clone(), self.keep.prefix.clamp(1, BITS));
         while flows.len() > self.rules && prefix > 1 {

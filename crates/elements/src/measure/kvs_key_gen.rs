@@ -4,9 +4,9 @@
 //! KVSKeyGen([KEYWORDS])
 //! ```
 //!
-//! Writes a random number of four bytes into the data of each UDP packet: a key, for measurements of stores that have a value for each. Packets that end before
-//! pass unchanged, and so do packets without a marked UDP header. Passes packets on from each input to the output of the same number. It is FastClick's
-//! element.
+//! Writes a random number of four bytes into the data of each UDP packet: a key, for measurements of stores that have
+//! a value for each. Packets that end before pass unchanged, and so do packets without a marked UDP header. Passes
+//! packets on from each input to the output of the same number. It is FastClick's element.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: replicated.
 //!

@@ -4,8 +4,9 @@
 //! PacketMemStats([KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and counts those whose data begins at an address that is a multiple of ALIGN_STRIDE: for those of the length of a cache
-//! line, headers take no more lines than they must. It is FastClick's element; PacketMemAligned is an older name for it.
+//! Passes packets on, and counts those whose data begins at an address that is a multiple of ALIGN_STRIDE: for those
+//! of the length of a cache line, headers take no more lines than they must. It is FastClick's element;
+//! PacketMemAligned is an older name for it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
 //!

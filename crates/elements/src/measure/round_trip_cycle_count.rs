@@ -4,9 +4,9 @@
 //! RoundTripCycleCount
 //! ```
 //!
-//! Passes packets on unchanged. Where they are pushed, it measures the time until everything that they have caused is done; where they are pulled,
-//! the time until they have come. Nanoseconds stand for processor cycles here. Packets travel in vectors, and the clock is read twice for
-//! each vector.
+//! Passes packets on unchanged. Where they are pushed, it measures the time until everything that they have caused is
+//! done; where they are pulled, the time until they have come. Nanoseconds stand for processor cycles here. Packets
+//! travel in vectors, and the clock is read twice for each vector.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and times add up.
 //!

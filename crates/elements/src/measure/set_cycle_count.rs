@@ -4,8 +4,8 @@
 //! SetCycleCount
 //! ```
 //!
-//! Sets the packet's performance counter annotation to the time, in nanoseconds, which stand for processor cycles here: the clock is read for each
-//! packet, other than for timestamps.
+//! Sets the packet's performance counter annotation to the time, in nanoseconds, which stand for processor cycles
+//! here: the clock is read for each packet, other than for timestamps.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

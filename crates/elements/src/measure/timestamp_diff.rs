@@ -15,15 +15,16 @@
 //! - `N` (integer, default 65536): delays to keep. Later ones are not.
 //! - `MAXDELAY` (integer, default 1000): delays beyond so many milliseconds are counted as late, and not kept.
 //! - `VERBOSE` (boolean, default true): whether a line tells of each of the first ten of those.
-//! - `SAMPLE` (integer, default 1): only delays of packets whose numbers this divides are kept; those that RECORDER's SAMPLE does not divide pass.
-//! - `TC_OFFSET` (integer, default -1): where in the packet the byte is that says its traffic class, which is kept with the delay; negative:
-//!   all are of class 0. `TC_MASK` (integer, default 255): what counts of it.
+//! - `SAMPLE` (integer, default 1): only delays of packets whose numbers this divides are kept; those that RECORDER's
+//!   SAMPLE does not divide pass.
+//! - `TC_OFFSET` (integer, default -1): where in the packet the byte is that says its traffic class, which is kept
+//!   with the delay; negative: all are of class 0. `TC_MASK` (integer, default 255): what counts of it.
 //! - `NET_ORDER` (boolean): whether numbers are in network order; by default as RECORDER says.
 //! - `NANO` (boolean, default false): whether delays are in nanoseconds.
 //!
 //! # Handlers
-//! Where a handler takes FROM, the delays before that one do not count (default 0); where it takes TC, only those of packets of that traffic class do.
-//! Of none everything is 0.
+//! Where a handler takes FROM, the delays before that one do not count (default 0); where it takes TC, only those of
+//! packets of that traffic class do. Of none everything is 0.
 //! - `average` or `avg`, `min`, `max`, `stddev` (read with parameter `[FROM [TC]]`): of the delays.
 //! - `perc` (read with parameter `P [FROM [TC]]`): the delay below which P per cent of them are. `perc00`, `perc01`, `perc05`, `perc10`,
 //!   `perc25`, `median`, `perc75`, `perc90`, `perc95`, `perc99`, `perc100`: those of a certain P.

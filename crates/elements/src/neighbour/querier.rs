@@ -429,7 +429,8 @@ struct Kept<L: Link> {
 }
 
 impl<L: Link, const HOP: bool> Querier<L, HOP> {
-    /// Takes new arguments. As in Click, limits that they do not name stay, and the element's own table is emptied if this is another host now.
+    /// Takes new arguments. As in Click, limits that they do not name stay, and the element's own table is emptied if
+    /// this is another host now.
     fn change(&mut self, cx: &mut Cx<'_>, link: L, args: &TableArgs) -> Result<(), ConfigError> {
         match &self.shared.own {
             Some(own) => {

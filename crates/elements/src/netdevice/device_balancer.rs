@@ -4,8 +4,9 @@
 //! DeviceBalancer(METHOD, DEV [, KEYWORDS])
 //! ```
 //!
-//! FastClick's element looks at the load of cores now and then, and changes which receive queue gets which flows. Here it does nothing but say so: packets
-//! of a flow go to one worker, and how the interface spreads flows over its queues is the kernel's (`ethtool -X` changes it).
+//! FastClick's element looks at the load of cores now and then, and changes which receive queue gets which flows.
+//! Here it does nothing but say so: packets of a flow go to one worker, and how the interface spreads flows over its
+//! queues is the kernel's (`ethtool -X` changes it).
 //!
 //! Ports: none. Workers: exclusive.
 //!
@@ -17,8 +18,9 @@
 //! - `RSSCOUNTER` (element): with METHOD rsspp, an AggregateCounterVector; required then.
 //! - `MANAGER` (element): a flow manager.
 //! - `ACTIVE` (boolean, default true), `AUTOSCALE` (boolean, default false): what the handlers say.
-//! - `CORE_OFFSET`, `TIMER`, `TIMER_MAX`, `CPUS`, `STARTCPU`, `UNDERLOAD`, `OVERLOAD`, `VERBOSE`, `RETA_SIZE`, `MARK`, `GROUP`, `TARGET_LOAD`,
-//!   `IMBALANCE_ALPHA`, `IMBALANCE_THRESHOLD`, `DANCER`, `NUMA`: accepted. So are that version's `LOAD`, `MIN_MOVEMENT` and `CONFIG`.
+//! - `CORE_OFFSET`, `TIMER`, `TIMER_MAX`, `CPUS`, `STARTCPU`, `UNDERLOAD`, `OVERLOAD`, `VERBOSE`, `RETA_SIZE`,
+//!   `MARK`, `GROUP`, `TARGET_LOAD`, `IMBALANCE_ALPHA`, `IMBALANCE_THRESHOLD`, `DANCER`, `NUMA`: accepted. So are
+//!   that version's `LOAD`, `MIN_MOVEMENT` and `CONFIG`.
 //!
 //! # Handlers
 //! - `active`, `autoscale` (read, write): the arguments.

@@ -5,10 +5,11 @@
 //! ToDPDKRing(MEM_POOL, FROM_PROC, TO_PROC [, KEYWORDS])
 //! ```
 //!
-//! FromDPDKRing emits what a ToDPDKRing of another process, or of its own, was given. Two of them belong together if their two names are the same,
-//! in this order or the other. Unlike FastClick's there is no DPDK and no primary process: packets go through a UNIX datagram socket with an
-//! abstract name, into which every process of this network namespace can write. Annotations do not go along. What is sent while nobody
-//! receives is dropped, and so is what does not fit into the queue of 1000 packets in front of the socket.
+//! FromDPDKRing emits what a ToDPDKRing of another process, or of its own, was given. Two of them belong together if
+//! their two names are the same, in this order or the other. Unlike FastClick's there is no DPDK and no primary
+//! process: packets go through a UNIX datagram socket with an abstract name, into which every process of this network
+//! namespace can write. Annotations do not go along. What is sent while nobody receives is dropped, and so is what
+//! does not fit into the queue of 1000 packets in front of the socket.
 //!
 //! Ports: FromDPDKRing has 1 output, ToDPDKRing 1 input. Processing: push. Workers: exclusive.
 //!

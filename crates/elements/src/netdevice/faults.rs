@@ -4,10 +4,11 @@
 //! Faults([LOSS, CORRUPT, DUPLICATE, DELAY, JITTER, REORDER, CAPACITY, SEED])
 //! ```
 //!
-//! Put it behind a FromDevice or in front of a ToDevice to see how a configuration or its peers bear with loss, errors,
-//! copies, delay and disorder. Each packet is lost, has a bit flipped, is duplicated, with the given probability and
-//! independently. What is left leaves after DELAY and up to JITTER more, so that JITTER changes the order; a packet that is chosen for REORDER leaves
-//! at once and overtakes those that wait. With the same SEED and the same packets the same things happen.
+//! Put it behind a FromDevice or in front of a ToDevice to see how a configuration or its peers bear with loss,
+//! errors, copies, delay and disorder. Each packet is lost, has a bit flipped, is duplicated, with the given
+//! probability and independently. What is left leaves after DELAY and up to JITTER more, so that JITTER changes the
+//! order; a packet that is chosen for REORDER leaves at once and overtakes those that wait. With the same SEED and
+//! the same packets the same things happen.
 //!
 //! For a copy of what passes put a ToDump there, for a limited rate a BandwidthShaper.
 //!

@@ -14,10 +14,11 @@
 //! interface that Clique routes for; SNIFFER false keeps them from it. VLAN tags that the driver took out are put back,
 //! and checksums that a sender on a virtual link left to hardware are completed.
 //!
-//! With METHOD XDP frames come past the kernel's stack, and the kernel gets none, as if SNIFFER were false. The buffer into which the
-//! kernel or the driver puts a frame is the packet; headroom is 256 bytes whatever HEADROOM says. Whether the program
-//! for it runs in the driver (native) or behind it (generic), and whether frames are copied, is chosen by what the driver can do, and printed.
-//! Senders on a virtual link must not leave checksums to hardware then: `ethtool -K INTERFACE tx off`.
+//! With METHOD XDP frames come past the kernel's stack, and the kernel gets none, as if SNIFFER were false. The
+//! buffer into which the kernel or the driver puts a frame is the packet; headroom is 256 bytes whatever HEADROOM
+//! says. Whether the program for it runs in the driver (native) or behind it (generic), and whether frames are
+//! copied, is chosen by what the driver can do, and printed. Senders on a virtual link must not leave checksums to
+//! hardware then: `ethtool -K INTERFACE tx off`.
 //!
 //! HOST says what the kernel gets all the same when it gets nothing else: the packets for its own addresses, what routing protocols
 //! send to each other. With METHOD XDP Clique does not get these packets. A word is an IP prefix, for all packets that go there; `arp`

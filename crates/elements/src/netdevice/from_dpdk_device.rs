@@ -6,8 +6,9 @@
 //! XDPFromDevice(DEV [, KEYWORDS])
 //! ```
 //!
-//! What FromDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as they are. The interface stays
-//! the kernel's: packets come through a packet socket or, with METHOD XDP, an AF_XDP socket.
+//! What FromDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as
+//! they are. The interface stays the kernel's: packets come through a packet socket or, with METHOD XDP, an AF_XDP
+//! socket.
 //!
 //! XDPFromDevice uses METHOD XDP, as does FromXDP, another name for it. FromDPDKDeviceXCHG is another name for FromDPDKDevice.
 //!
@@ -31,18 +32,20 @@
 //! - `METHOD`, `SNIFFER`: as of FromDevice.
 //! - `MODE`: accepted. Of XDPFromDevice it must be `xdp`, `skb` or `copy`; what the driver can do decides.
 //! - `VLAN_STRIP` (boolean, default false): accepted with a warning; VLAN headers stay.
-//! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MINTHREADS`, `MAXTHREADS`, `VLAN_FILTER`, `VLAN_EXTEND`, `LRO`, `JUMBO`, `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `FLOW_ISOLATE`,
-//!   `FLOW_RULES_FILE`, `FLOW_DIR_RULES_FILE`, `VF_POOLS`, `VF_VLAN`, `MAX_RSS`, `RETA_SIZE`, `RX_INTR`, `SLEEP_MODE`, `PAUSE`, `CLEAR`, `IPCO`, `TCO`,
-//!   `UCO`, `KEEPHAND`, `PREFETCH_SECOND`, `VERBOSE`, `PROG`, `LOAD`, `VNI`, `TRACE`: accepted.
-//!   Each worker receives, and packets of a flow go to one worker.
+//! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MINTHREADS`, `MAXTHREADS`, `VLAN_FILTER`, `VLAN_EXTEND`, `LRO`, `JUMBO`,
+//!   `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `FLOW_ISOLATE`, `FLOW_RULES_FILE`,
+//!   `FLOW_DIR_RULES_FILE`, `VF_POOLS`, `VF_VLAN`, `MAX_RSS`, `RETA_SIZE`, `RX_INTR`, `SLEEP_MODE`, `PAUSE`, `CLEAR`,
+//!   `IPCO`, `TCO`, `UCO`, `KEEPHAND`, `PREFETCH_SECOND`, `VERBOSE`, `PROG`, `LOAD`, `VNI`, `TRACE`: accepted. Each
+//!   worker receives, and packets of a flow go to one worker.
 //!
 //! # Handlers
 //! Those of FromDevice, and:
 //! - `active` (read, write): the argument.
-//! - `hw_count`, `hw_bytes`, `hw_dropped`, `hw_errors`, `nombufs`, `xstats` (read): what the kernel has counted of the interface since the router began:
-//!   packets, bytes, packets that the hardware missed, errors, packets that the kernel dropped; all of these.
-//!   `xstats NAME` is one of them, also by DPDK's names (`rx_good_packets`).
-//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device` (read): what the interface is; `vendor` is a number, as PCI has them.
+//! - `hw_count`, `hw_bytes`, `hw_dropped`, `hw_errors`, `nombufs`, `xstats` (read): what the kernel has counted of
+//!   the interface since the router began: packets, bytes, packets that the hardware missed, errors, packets that the
+//!   kernel dropped; all of these. `xstats NAME` is one of them, also by DPDK's names (`rx_good_packets`).
+//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device` (read): what the interface is; `vendor`
+//!   is a number, as PCI has them.
 //! - `nb_rx_queues`, `nb_tx_queues` (read): how many queues the kernel has for it.
 //!
 //! # Example

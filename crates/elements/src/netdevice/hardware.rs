@@ -1,4 +1,5 @@
-//! Interfaces as FastClick's elements name them: by the numbers and PCI addresses that DPDK knows them by. And what the kernel says of them.
+//! Interfaces as FastClick's elements name them: by the numbers and PCI addresses that DPDK knows them by. And what
+//! the kernel says of them.
 
 use crate::flow::key::key_of_frame;
 use packet::{Anno, Batch};

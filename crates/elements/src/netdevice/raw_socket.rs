@@ -13,8 +13,8 @@
 //!
 //! FromRawSocket has an output only, ToRawSocket an input only.
 //!
-//! Ports: up to 1 input and 1 output. Processing: agnostic input, push output; a pull input is asked for packets as fast as possible. Workers:
-//! exclusive.
+//! Ports: up to 1 input and 1 output. Processing: agnostic input, push output; a pull input is asked for packets as
+//! fast as possible. Workers: exclusive.
 //!
 //! # Arguments
 //! - `TYPE` (protocol name or number): the protocol.

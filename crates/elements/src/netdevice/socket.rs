@@ -17,9 +17,9 @@
 //! TCP and UNIX carry a stream: packets come out as the data arrives, not as it was sent. Unlike Click's, which stops
 //! the router while a socket is full, up to 1000 packets that were pushed wait, and further ones are dropped.
 //!
-//! ALLOW and DENY name IPv4 lookup elements, RadixIPLookup for instance, whose prefixes say which hosts a TCP or UDP server talks with: a host
-//! with a route in ALLOW does, else one with a route in DENY does not, and all others do. The routes may change meanwhile. A connection that is not
-//! wanted is closed at once, a datagram dropped.
+//! ALLOW and DENY name IPv4 lookup elements, RadixIPLookup for instance, whose prefixes say which hosts a TCP or UDP
+//! server talks with: a host with a route in ALLOW does, else one with a route in DENY does not, and all others do.
+//! The routes may change meanwhile. A connection that is not wanted is closed at once, a datagram dropped.
 //!
 //! FromSocket is a Socket with an output only, ToSocket one with an input only.
 //!

@@ -6,8 +6,8 @@
 //! XDPToDevice(DEV [, KEYWORDS])
 //! ```
 //!
-//! What ToDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as they are. PORT is an interface as
-//! FromDPDKDevice understands it, which stays the kernel's.
+//! What ToDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as
+//! they are. PORT is an interface as FromDPDKDevice understands it, which stays the kernel's.
 //!
 //! XDPToDevice uses METHOD XDP, as does ToXDP, another name for it. ToDPDKDeviceXCHG is another name for ToDPDKDevice.
 //!
@@ -21,14 +21,16 @@
 //! - `BURST` (integer, default 32): packets asked for at a time.
 //! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; packets are dropped then.
 //! - `METHOD`: as of ToDevice. `MODE`: accepted; of XDPToDevice it must be `xdp`, `skb` or `copy`.
-//! - `BLOCKING`, `IQUEUE`, `TIMEOUT`, `N_QUEUES`, `MAXQUEUES`, `MAXTHREADS`, `NDESC`, `SET_VLAN`, `ALLOC`, `TSO`, `IPCO`, `TCO`, `UCO`, `ACTIVE`, `VERBOSE`, `PROG`, `TRACE`: accepted.
-//!   Checksums are computed before packets come here.
+//! - `BLOCKING`, `IQUEUE`, `TIMEOUT`, `N_QUEUES`, `MAXQUEUES`, `MAXTHREADS`, `NDESC`, `SET_VLAN`, `ALLOC`, `TSO`,
+//!   `IPCO`, `TCO`, `UCO`, `ACTIVE`, `VERBOSE`, `PROG`, `TRACE`: accepted. Checksums are computed before packets come
+//!   here.
 //!
 //! # Handlers
 //! Those of ToDevice, and:
 //! - `n_sent` (read): packets sent. `dropped`, `n_dropped` (read): packets dropped here.
 //! - `hw_count`, `hw_bytes`, `hw_errors`, `xstats` (read): what the kernel has counted of the interface since the router began.
-//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device`, `nb_rx_queues`, `nb_tx_queues` (read): what the interface is.
+//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device`, `nb_rx_queues`, `nb_tx_queues` (read):
+//!   what the interface is.
 //!
 //! # Example
 //! ```click

@@ -4,9 +4,10 @@
 //! ToHost([DEVNAME, QUEUE])
 //! ```
 //!
-//! The kernel receives the packets on the interface DEVNAME, which a FromHost of the same configuration makes: Ethernet
-//! frames, or IP packets if its TYPE is IP. On several workers the interface has a queue for each; a packet comes to the kernel through the queue of
-//! the worker that has it, so that none waits for another, and the kernel's own receive processing is spread as Clique's is.
+//! The kernel receives the packets on the interface DEVNAME, which a FromHost of the same configuration makes:
+//! Ethernet frames, or IP packets if its TYPE is IP. On several workers the interface has a queue for each; a packet
+//! comes to the kernel through the queue of the worker that has it, so that none waits for another, and the kernel's
+//! own receive processing is spread as Clique's is.
 //!
 //! Ports: 1 input, no outputs. Processing: push. Workers: replicated.
 //!

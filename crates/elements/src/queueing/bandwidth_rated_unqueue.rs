@@ -4,8 +4,8 @@
 //! BandwidthRatedUnqueue(RATE [, KEYWORDS])
 //! ```
 //!
-//! Pulls a packet, or up to BURST, each time it is scheduled, but no more than RATE bytes a second, and pushes them out. Time in which there
-//! are no packets saves up for a burst, to which 128 KiB are added.
+//! Pulls a packet, or up to BURST, each time it is scheduled, but no more than RATE bytes a second, and pushes them
+//! out. Time in which there are no packets saves up for a burst, to which 128 KiB are added.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
@@ -14,8 +14,8 @@
 //! - `BURST_DURATION` (time, default 20 ms): bursts are of as many bytes as the rate makes in this time.
 //! - `BURST_BYTES` (integer): bytes that may go at once, instead.
 //! - `EXTRA_LENGTH` (boolean, default false): whether the bytes count that the extra length annotation says.
-//! - `LINK_RATE` (boolean, default false): whether RATE is in bits a second, and counts the 24 bytes more that a frame takes on a cable. Units mean what
-//!   they mean otherwise, so that a plain number is best.
+//! - `LINK_RATE` (boolean, default false): whether RATE is in bits a second, and counts the 24 bytes more that a
+//!   frame takes on a cable. Units mean what they mean otherwise, so that a plain number is best.
 //! - `ACTIVE`, `BURST`: as of RatedUnqueue.
 //!
 //! # Handlers

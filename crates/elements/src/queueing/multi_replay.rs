@@ -4,17 +4,18 @@
 //! MultiReplay([QUEUE, KEYWORDS])
 //! ```
 //!
-//! Pulls packets from all inputs, in the order of their timestamps, until one input has no more or LIMIT are kept. From then on copies of them
-//! go, in that order, into a queue for each output, that of the input's number, from which they are pulled; when one of these queues is full,
-//! all others wait for it. The packets' colour is the number of their input from then on. After as many rounds as STOP says, and when the queues are
-//! empty, the driver stops. It is FastClick's element.
+//! Pulls packets from all inputs, in the order of their timestamps, until one input has no more or LIMIT are kept.
+//! From then on copies of them go, in that order, into a queue for each output, that of the input's number, from
+//! which they are pulled; when one of these queues is full, all others wait for it. The packets' colour is the number
+//! of their input from then on. After as many rounds as STOP says, and when the queues are empty, the driver stops.
+//! It is FastClick's element.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
 //! - `QUEUE` (integer, default 1024): packets in the queue of an output, at most.
-//! - `STOP` (integer, default -1): how often all packets are given; negative: for ever. With 0 it stops the driver once the packets are loaded, and
-//!   becomes inactive.
+//! - `STOP` (integer, default -1): how often all packets are given; negative: for ever. With 0 it stops the driver
+//!   once the packets are loaded, and becomes inactive.
 //! - `BURST` (integer, default 64): packets a scheduling.
 //! - `ACTIVE` (boolean, default true): whether it does anything.
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.

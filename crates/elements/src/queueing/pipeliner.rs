@@ -16,8 +16,8 @@
 //! - `BLOCKING` (boolean, default false): whether sources upstream that can wait do so while there is no room. Packets that come
 //!   nevertheless are dropped.
 //! - `ACTIVE` (boolean, default true): whether packets are pushed on.
-//! - `DIRECT_TRAVERSAL` (boolean, default true): whether packets of the same worker go through at once. If not, and packets come from there,
-//!   BLOCKING is an error.
+//! - `DIRECT_TRAVERSAL` (boolean, default true): whether packets of the same worker go through at once. If not, and
+//!   packets come from there, BLOCKING is an error.
 //! - `VERBOSE` (boolean, default true): whether the first nine drops are announced.
 //! - `NOUSELESS` (boolean, default false): whether no warning is wanted where only the worker pushes that packets leave on.
 //! - `ALWAYS_UP` (boolean): accepted.

@@ -4,8 +4,8 @@
 //! RatedUnqueue(RATE [, KEYWORDS])
 //! ```
 //!
-//! Pulls a packet, or up to BURST, each time it is scheduled, but no more than RATE a second, and pushes them out. Time in which there are no
-//! packets saves up for a burst.
+//! Pulls a packet, or up to BURST, each time it is scheduled, but no more than RATE a second, and pushes them out.
+//! Time in which there are no packets saves up for a burst.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!

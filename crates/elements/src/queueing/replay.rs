@@ -4,9 +4,9 @@
 //! Replay([KEYWORDS])
 //! ```
 //!
-//! At the first pull it pulls packets until there are no more, and keeps them. From then on it answers pulls with copies of them, in
-//! order, as often as STOP says, and stops the driver after that. When nothing has come within a millisecond, nothing is kept. It is FastClick's
-//! element with one input.
+//! At the first pull it pulls packets until there are no more, and keeps them. From then on it answers pulls with
+//! copies of them, in order, as often as STOP says, and stops the driver after that. When nothing has come within a
+//! millisecond, nothing is kept. It is FastClick's element with one input.
 //!
 //! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
 //!
@@ -16,8 +16,8 @@
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
 //! - `STOP_TIME` (integer, default 0): seconds after which no further round begins; 0: for ever.
 //! - `VERBOSE` (boolean, default false): whether to say each time that all were given.
-//! - `QUEUE`, `BURST`, `SLEEP` (integer), `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets are copied when they are
-//!   pulled.
+//! - `QUEUE`, `BURST`, `SLEEP` (integer), `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets
+//!   are copied when they are pulled.
 //!
 //! # Handlers
 //! - `loaded` (read): whether the packets were pulled. `packets` (read): how many are kept. `count` (read): how many were given.

@@ -5,9 +5,9 @@
 //! MultiReplayUnqueue([KEYWORDS])
 //! ```
 //!
-//! Pulls packets until there are no more, keeps them, and then pushes copies of all of them, in order, as often as STOP says.
-//! After that it stops the driver. The packets stay in memory: LIMIT bounds how many. When nothing has come within a millisecond, nothing is kept,
-//! and there is nothing to push.
+//! Pulls packets until there are no more, keeps them, and then pushes copies of all of them, in order, as often as
+//! STOP says. After that it stops the driver. The packets stay in memory: LIMIT bounds how many. When nothing has
+//! come within a millisecond, nothing is kept, and there is nothing to push.
 //!
 //! With several inputs, packets come from all of them in the order of their timestamps, until one input has no more; each leaves at the
 //! output of its input's number, which is its colour from then on.
@@ -24,9 +24,10 @@
 //! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
 //! - `TIMING` (integer, default 0): the pace, in per cent of that of the packets' timestamps; 0 means as fast as possible.
 //! - `VERBOSE` (boolean, default false): whether to say each time that all were pushed, and when the pace changes.
-//! - `TIMING_FNT` (string): a formula for that pace, where `x` is seconds since the first packet, as FromDump has it: `100` keeps the pace,
-//!   `10 + min(90, 10 * x)` reaches it in 9 s. Packets rest while it is not positive. `@1` and `@2` stand for a sine and for a square wave of growing
-//!   frequency, which between 100 per cent and TIMING times that narrow down within STOP_TIME; `@0` for no formula.
+//! - `TIMING_FNT` (string): a formula for that pace, where `x` is seconds since the first packet, as FromDump has it:
+//!   `100` keeps the pace, `10 + min(90, 10 * x)` reaches it in 9 s. Packets rest while it is not positive. `@1` and
+//!   `@2` stand for a sine and for a square wave of growing frequency, which between 100 per cent and TIMING times
+//!   that narrow down within STOP_TIME; `@0` for no formula.
 //! - `STOP_TIME` (integer, default 0): seconds after which to stop, at the end of a round or while packets wait; 0 means not to.
 //! - `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean), `SLEEP` (integer): accepted; packets are always copied and freed.
 //!

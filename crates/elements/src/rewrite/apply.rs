@@ -116,7 +116,8 @@ pub(super) fn adjust_transport(protocol: u8, transport: &mut [u8], difference: u
     }
 }
 
-/// Rewrites a UDP packet without options, as nearly all are: all that changes lies in one place. False, and nothing changed, if it is another.
+/// Rewrites a UDP packet without options, as nearly all are: all that changes lies in one place. False, and nothing
+/// changed, if it is another.
 #[inline]
 fn plain_udp(packet: &mut [u8], flow: &Flow, direction: usize) -> bool {
     let Some((header, transport)) = packet.split_first_chunk_mut::<HEADER_LEN>() else { return false };

@@ -9,8 +9,8 @@
 //! one after it if that has no port or address left. This spreads connections over several servers, for instance. All
 //! rewriters and workers that use the mapper take turns together.
 //!
-//! ThreadIPMapper, which is FastClick's, has each worker use the pattern of its own number, counted from 0, or that number modulo the number of
-//! patterns. A flow for which that one has nothing left is not made.
+//! ThreadIPMapper, which is FastClick's, has each worker use the pattern of its own number, counted from 0, or that
+//! number modulo the number of patterns. A flow for which that one has nothing left is not made.
 //!
 //! Ports: none. Workers: shared.
 //!

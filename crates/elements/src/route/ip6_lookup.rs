@@ -18,9 +18,9 @@
 //! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation lies in the prefix leaves at
 //!   OUTPUT, the longest prefix deciding; with a GATEWAY (other than `-`) the annotation becomes that. Packets without a
 //!   route are dropped, the first few of them reported, unless there is NOROUTE.
-//! - `FLOW` (`addresses`, `ports` or `label`, default `label`): what tells flows apart where a route has several next hops: addresses alone; or
-//!   protocol and TCP or UDP ports, too, but of fragments never the ports, so that they take one way; or, in packets that have one, the
-//!   flow label in place of those.
+//! - `FLOW` (`addresses`, `ports` or `label`, default `label`): what tells flows apart where a route has several next
+//!   hops: addresses alone; or protocol and TCP or UDP ports, too, but of fragments never the ports, so that they
+//!   take one way; or, in packets that have one, the flow label in place of those.
 //! - `FLOW_KEY` (integer, default the program's seed): routers that have the same key choose alike.
 //! - `FLOWS` (integer, default 0): flows over several next hops that each worker remembers, in a table of that size: they stay where they
 //!   went while that next hop is one of their route's, whatever others come and go.

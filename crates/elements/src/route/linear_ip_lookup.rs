@@ -5,8 +5,8 @@
 //! SortedIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
-//! Looks at one prefix after the other, the longest first: for few routes. SortedIPLookup is a deprecated name. Each change copies the list, so that many are best made
-//! in one transaction. Masks must be contiguous.
+//! Looks at one prefix after the other, the longest first: for few routes. SortedIPLookup is a deprecated name. Each
+//! change copies the list, so that many are best made in one transaction. Masks must be contiguous.
 //!
 //! Routes are read without locks while they change; on several workers all instances share one table.
 //!

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Each argument names an element and the number of the worker that its task is to run on. What the element reaches,
-//! pushing downstream and pulling upstream as far as the next queue, runs there as well. If there is no such
-//! element or worker, that is warned of, and the element runs on worker 0; -1 stands for no preference. FastClick's `NODE/WORKER` means the worker, whatever
-//! the node of memory.
+//! pushing downstream and pulling upstream as far as the next queue, runs there as well. If there is no such element
+//! or worker, that is warned of, and the element runs on worker 0; -1 stands for no preference. FastClick's
+//! `NODE/WORKER` means the worker, whatever the node of memory.
 //!
 //! Ports: none.
 //!

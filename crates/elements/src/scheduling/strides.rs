@@ -57,8 +57,8 @@ impl Client {
     /// Whether it comes later than another; passes wrap around.
     #[inline]
     fn is_after(self, other: Client) -> bool {
-        // With all that is below the other's pass set, the difference is negative if its pass is smaller, and only then. That passes needn't be
-        // taken out of the words first saves three instructions.
+        // With all that is below the other's pass set, the difference is negative if its pass is smaller, and only
+        // then. That passes needn't be taken out of the words first saves three instructions.
         ((other.0 | u64::from(u32::MAX)).wrapping_sub(self.0) as i64) < 0
     }
 

@@ -4,9 +4,9 @@
 //! ThreadMonitor([INTERVAL, THRESH])
 //! ```
 //!
-//! Every INTERVAL milliseconds, prints a line for each worker that was busy meanwhile: what share of the time it was, and for its tasks,
-//! the busiest first, what share of the time they took, with all that followed from them, how often they ran, and how long a run took. For this the
-//! clock is asked after each run of a task.
+//! Every INTERVAL milliseconds, prints a line for each worker that was busy meanwhile: what share of the time it was,
+//! and for its tasks, the busiest first, what share of the time they took, with all that followed from them, how
+//! often they ran, and how long a run took. For this the clock is asked after each run of a task.
 //!
 //! Click counts cycles where this counts nanoseconds. `clique top` shows the same and more while it happens, and costs nothing.
 //!

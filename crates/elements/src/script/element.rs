@@ -24,10 +24,11 @@
 //!     script that ends otherwise than by `end`, or waits, the next signal has its usual effect again: `INT` and `TERM` stop the driver.
 //!
 //! # Instructions
-//! Texts are expanded: `$VAR` and `${VAR}` are variables, `$(HANDLER ARG...)` is the value of a handler; both may be nested.
-//! `$?` is the status of the last `write`: -22 if it failed, but -1 if it ran a script that failed or was to change arguments and they cannot be
-//! read. `$$` is the process. A script that writes a configuration to `hotconfig` waits until it is built, while packets go on, unless a packet is
-//! pulled through it. Handlers of the script itself need no element name. Instructions that end in `q` take one layer of quotes off the expanded text.
+//! Texts are expanded: `$VAR` and `${VAR}` are variables, `$(HANDLER ARG...)` is the value of a handler; both may be
+//! nested. `$?` is the status of the last `write`: -22 if it failed, but -1 if it ran a script that failed or was to
+//! change arguments and they cannot be read. `$$` is the process. A script that writes a configuration to `hotconfig`
+//! waits until it is built, while packets go on, unless a packet is pulled through it. Handlers of the script itself
+//! need no element name. Instructions that end in `q` take one layer of quotes off the expanded text.
 //!
 //! - `set VAR TEXT`, `setq`: sets a variable.
 //! - `init VAR TEXT`, `initq`: does so once, when the router starts. `export VAR TEXT`, `exportq`: the same, and a handler of this
@@ -54,11 +55,13 @@
 //! - `run` (read with parameter, write): starts the script.
 //! - `get` (read with parameter), `set` (write): a variable. `shift` (read with parameter): takes the first word off a variable,
 //!   or off `$args`.
-//! - `add`, `sub`, `mul`, `div`, `idiv`, `min`, `max` (read with parameter): combine numbers; `div` divides numbers with fractions,
-//!   `idiv` cuts the fraction off. Integers may be in any base; these two take all numbers, and the others those behind the first that is no
-//!   integer, as decimal (or, with `0x`, hexadecimal) ones: a leading zero says nothing there.
-//! - `avg`: the mean of numbers, cut to an integer if all are. `count`, `popcount`: how many numbers, or numbers other than zero, there are. `gt_vec`: how many of the numbers
-//!   behind the first are greater than that. These are FastClick's.
+//! - `add`, `sub`, `mul`, `div`, `idiv`, `min`, `max` (read with parameter): combine numbers; `div` divides numbers
+//!   with fractions, `idiv` cuts the fraction off. Integers may be in any base; these two take all numbers, and the
+//!   others those behind the first that is no integer, as decimal (or, with `0x`, hexadecimal) ones: a leading zero
+//!   says nothing there.
+//! - `avg`: the mean of numbers, cut to an integer if all are. `count`, `popcount`: how many numbers, or numbers
+//!   other than zero, there are. `gt_vec`: how many of the numbers behind the first are greater than that. These are
+//!   FastClick's.
 //! - `mod`, `rem`: remainder of two integers, or else numbers. `neg`, `abs`, and FastClick's `ceil`: of a number.
 //! - `eq`, `ne`, `gt`, `ge`, `lt`, `le`: compare two numbers or strings. `in`: whether the first word is among the others.
 //! - `not`, `and`, `or`, `nand`, `nor`: of booleans. `if`: the second word if the first is true, else the third.

@@ -238,8 +238,8 @@ fn endless_recursion() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Whatever scripts do to themselves and each other, they come to an end; or can be stopped, since a thousand jumps of one may each make another
-    /// jump a thousand times.
+    /// Whatever scripts do to themselves and each other, they come to an end; or can be stopped, since a thousand
+    /// jumps of one may each make another jump a thousand times.
     #[test]
     fn scripts_end(first in program(), second in program()) {
         let config = format!("s :: Script({first}); p :: Script(TYPE PASSIVE, {second}); Script(wait 100, stop)");

@@ -4,8 +4,8 @@
 //! PokeHandlers(DELAY | HANDLER VALUE | pause | quit | loop, ...)
 //! ```
 //!
-//! Works through its arguments in order: waits, writes to handlers, stops the driver, or starts again. What handlers complain of is printed.
-//! An older form of Script, which does the work.
+//! Works through its arguments in order: waits, writes to handlers, stops the driver, or starts again. What handlers
+//! complain of is printed. An older form of Script, which does the work.
 //!
 //! Ports: none. Workers: exclusive.
 //!

@@ -94,7 +94,8 @@ impl Run {
     }
 }
 
-/// The status of a failed write that says none, as of Click's handlers: that of what reports an error, EINVAL, but a script's own where one has run.
+/// The status of a failed write that says none, as of Click's handlers: that of what reports an error, EINVAL, but a
+/// script's own where one has run.
 fn failure(info: &Info, handler: &str) -> i64 {
     let (element, name) = handler.split_once('.').unwrap_or((handler, ""));
     let is_script =

@@ -4,8 +4,9 @@
 //! FastUDPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, CHECKSUM, ACTIVE, STOP])
 //! ```
 //!
-//! Makes Ethernet frames with UDP packets, on request, or by itself where its output is push, as in FastClick. Each packet belongs to a flow, chosen at random if not told otherwise; a flow has
-//! random ports, and is replaced by another after FLOWSIZE packets. The data is zeros.
+//! Makes Ethernet frames with UDP packets, on request, or by itself where its output is push, as in FastClick. Each
+//! packet belongs to a flow, chosen at random if not told otherwise; a flow has random ports, and is replaced by
+//! another after FLOWSIZE packets. The data is zeros.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!

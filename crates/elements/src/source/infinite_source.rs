@@ -26,7 +26,8 @@
 //! - `reset` (write, button): sets the count to zero and starts again.
 //! - `data`, `limit`, `burst`, `active`, `length` (read, write): the arguments. What is written to `data` is taken as it is,
 //!   without quotes. `burstsize` and `datasize` are older names of `burst` and `length`.
-//! - `config` (write): gives the element new arguments, all of them, and sets the count to zero. A source that has stopped needs a `reset` to go on.
+//! - `config` (write): gives the element new arguments, all of them, and sets the count to zero. A source that has
+//!   stopped needs a `reset` to go on.
 //!
 //! # Example
 //! ```click

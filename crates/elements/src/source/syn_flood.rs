@@ -4,9 +4,10 @@
 //! SYNFlood(SRCIP, DSTIP [, SPORT, DPORT, KEYWORDS])
 //! ```
 //!
-//! Makes TCP packets with the SYN flag, with 14 zeros in front of the IP header, where an Ethernet header has its place. Each has the source port that comes after that of the packet
-//! before; after the last port come those of the next source address, from 1 on. Sequence numbers are random; the checksums of IP and TCP are 0: SetIPChecksum and SetTCPChecksum
-//! set them. It is FastClick's element; SynFlood is another name for it.
+//! Makes TCP packets with the SYN flag, with 14 zeros in front of the IP header, where an Ethernet header has its
+//! place. Each has the source port that comes after that of the packet before; after the last port come those of the
+//! next source address, from 1 on. Sequence numbers are random; the checksums of IP and TCP are 0: SetIPChecksum and
+//! SetTCPChecksum set them. It is FastClick's element; SynFlood is another name for it.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!

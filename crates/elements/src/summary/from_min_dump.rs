@@ -4,9 +4,9 @@
 //! FromMinDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Reads what ToMinDump has written, and makes an IPv4 packet of each record: of its length, with TTL 100, with the ports in a TCP or UDP header
-//! if it is of such a protocol (TCP with sequence number 1 and a window of 65535), and zeros behind that. It is FastClick's element, which leaves checksums to
-//! the network card; here they are right.
+//! Reads what ToMinDump has written, and makes an IPv4 packet of each record: of its length, with TTL 100, with the
+//! ports in a TCP or UDP header if it is of such a protocol (TCP with sequence number 1 and a window of 65535), and
+//! zeros behind that. It is FastClick's element, which leaves checksums to the network card; here they are right.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!

@@ -4,13 +4,15 @@
 //! FromNetFlowSummaryDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Makes an IP packet of each line of a file, which has 15 or more fields between bars (`|`). Counted from 0 they are: source and
-//! destination address (0, 1), numbers of the interfaces by which the flow came and left (3, 4), packets and bytes (5, 6), the times of its first
-//! and last packet in seconds (7, 8), source and destination port (9, 10), TCP flags (12), protocol (13) and type of service (14); the
-//! others do not matter. What a field does not say is zero; a line of which fewer than ten fields can be read is reported and passed
-//! over. So are, in silence, empty lines and those that begin with `!` or `#`. A packet stands for all of its flow, by the
-//! annotations of extra packets and extra length; its time is that of the flow's last packet, its first time that of the first. Only TCP
-//! and UDP packets have a header behind that of IP. FILENAME can be `-` for standard input. Files may be compressed with gzip, bzip2 or xz.
+//! Makes an IP packet of each line of a file, which has 15 or more fields between bars (`|`). Counted from 0 they
+//! are: source and destination address (0, 1), numbers of the interfaces by which the flow came and left (3, 4),
+//! packets and bytes (5, 6), the times of its first and last packet in seconds (7, 8), source and destination port
+//! (9, 10), TCP flags (12), protocol (13) and type of service (14); the others do not matter. What a field does not
+//! say is zero; a line of which fewer than ten fields can be read is reported and passed over. So are, in silence,
+//! empty lines and those that begin with `!` or `#`. A packet stands for all of its flow, by the annotations of extra
+//! packets and extra length; its time is that of the flow's last packet, its first time that of the first. Only TCP
+//! and UDP packets have a header behind that of IP. FILENAME can be `-` for standard input. Files may be compressed
+//! with gzip, bzip2 or xz.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!

@@ -4,8 +4,9 @@
 //! ToMinDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Writes 15 bytes for each packet, which FromMinDump makes packets of again. Packets must be IPv4 packets, from the IP header on; ports are taken
-//! from where they are behind a header without options. Packets that end before that are not written. It is FastClick's element.
+//! Writes 15 bytes for each packet, which FromMinDump makes packets of again. Packets must be IPv4 packets, from the
+//! IP header on; ports are taken from where they are behind a header without options. Packets that end before that
+//! are not written. It is FastClick's element.
 //!
 //! Ports: 1 input, 0 or 1 output. Processing: agnostic. Workers: exclusive.
 //!

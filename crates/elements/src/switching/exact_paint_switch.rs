@@ -4,8 +4,9 @@
 //! ExactPaintSwitch([ANNO, KEYWORDS])
 //! ```
 //!
-//! Packets of the first colour in `MAP` leave at output 0, those of the second at output 1, and so on; a colour that is there twice counts the second
-//! time. Other packets leave at output DEFAULT, or are dropped. It is FastClick's element.
+//! Packets of the first colour in `MAP` leave at output 0, those of the second at output 1, and so on; a colour that
+//! is there twice counts the second time. Other packets leave at output DEFAULT, or are dropped. It is FastClick's
+//! element.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!

@@ -4,8 +4,9 @@
 //! BeaconScanner([KEYWORDS])
 //! ```
 //!
-//! Takes beacons and answers to probes, IEEE 802.11 frames by which access points say that they are there, notes what they say of themselves, and hands them
-//! on. What ends before the fixed part of a beacon does is dropped, and so are frames of other kinds. Of 1024 access points there is room.
+//! Takes beacons and answers to probes, IEEE 802.11 frames by which access points say that they are there, notes what
+//! they say of themselves, and hands them on. What ends before the fixed part of a beacon does is dropped, and so are
+//! frames of other kinds. Of 1024 access points there is room.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
@@ -16,8 +17,8 @@
 //! - `DEBUG` (boolean, default false): without effect.
 //!
 //! # Handlers
-//! - `scan` (read): a line for each access point: address, channel (-1: not said), signal, name, interval of its beacons, seconds since the last, capabilities, and
-//!   rates, basic ones in braces.
+//! - `scan` (read): a line for each access point: address, channel (-1: not said), signal, name, interval of its
+//!   beacons, seconds since the last, capabilities, and rates, basic ones in braces.
 //! - `channel`, `debug` (read, write): the arguments.
 //! - `reset` (write): forgets all.
 //!

@@ -4,8 +4,8 @@
 //! ExtraDecap([DEBUG])
 //! ```
 //!
-//! Where a packet begins with the 28 bytes that ExtraEncap puts in front of frames, they become its annotation, and are taken off. Other packets
-//! pass as they are.
+//! Where a packet begins with the 28 bytes that ExtraEncap puts in front of frames, they become its annotation, and
+//! are taken off. Other packets pass as they are.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

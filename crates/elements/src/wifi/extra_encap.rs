@@ -4,7 +4,8 @@
 //! ExtraEncap([DEBUG])
 //! ```
 //!
-//! Puts 28 bytes in front of packets: what annotations say of signal, rates and outcome. Click's drivers read them. The numbers are in little-endian order.
+//! Puts 28 bytes in front of packets: what annotations say of signal, rates and outcome. Click's drivers read them.
+//! The numbers are in little-endian order.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,8 +4,8 @@
 //! FilterPhyErr
 //! ```
 //!
-//! Frames of which the interface says that they were received with errors, in their annotation or in front of them, leave at output 1 if it is in use
-//! and are dropped otherwise.
+//! Frames of which the interface says that they were received with errors, in their annotation or in front of them,
+//! leave at output 1 if it is in use and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!

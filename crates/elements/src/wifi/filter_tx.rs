@@ -4,8 +4,9 @@
 //! FilterTX
 //! ```
 //!
-//! Interfaces that show all that is on the air also give back what was sent, with the outcome. Frames of which the interface says so, in their
-//! annotation or in front of them, leave at output 1 if it is in use and are dropped otherwise.
+//! Interfaces that show all that is on the air also give back what was sent, with the outcome. Frames of which the
+//! interface says so, in their annotation or in front of them, leave at output 1 if it is in use and are dropped
+//! otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!

@@ -4,8 +4,9 @@
 //! PrintWifi([LABEL, TIMESTAMP])
 //! ```
 //!
-//! Prints a line for each IEEE 802.11 frame on standard error: its length; rate, signal and noise as its annotation has them; what it is; addresses, number, and
-//! what the annotation says else. Of beacons and of answers to probes it prints what they say of their network instead of addresses.
+//! Prints a line for each IEEE 802.11 frame on standard error: its length; rate, signal and noise as its annotation
+//! has them; what it is; addresses, number, and what the annotation says else. Of beacons and of answers to probes it
+//! prints what they say of their network instead of addresses.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

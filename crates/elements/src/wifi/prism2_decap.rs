@@ -4,9 +4,9 @@
 //! Prism2Decap([DEBUG])
 //! ```
 //!
-//! Where a packet begins with a header of 144 bytes as drivers for Prism chips put in front of frames (in little-endian order), signal, noise, rate and
-//! whether the frame was sent by this host become its annotation, and the header is taken off. Other packets pass as they are; one that ends within
-//! such a header is dropped.
+//! Where a packet begins with a header of 144 bytes as drivers for Prism chips put in front of frames (in
+//! little-endian order), signal, noise, rate and whether the frame was sent by this host become its annotation, and
+//! the header is taken off. Other packets pass as they are; one that ends within such a header is dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,9 +4,10 @@
 //! RadiotapDecap
 //! ```
 //!
-//! Linux puts a radiotap header in front of each frame that an interface in monitor mode shows. What it says of time, channel, signal, noise, rate and outcome
-//! becomes the packet's annotation; the header is taken off, and a frame check sequence at the end, too. Fields of kinds that are unknown
-//! end the reading. Packets without a whole header are dropped.
+//! Linux puts a radiotap header in front of each frame that an interface in monitor mode shows. What it says of time,
+//! channel, signal, noise, rate and outcome becomes the packet's annotation; the header is taken off, and a frame
+//! check sequence at the end, too. Fields of kinds that are unknown end the reading. Packets without a whole header
+//! are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,9 +4,10 @@
 //! RadiotapEncap
 //! ```
 //!
-//! Puts a radiotap header in front of each frame, for an interface in monitor mode: at which rates the frame is to be sent, how often at each of them, and
-//! whether an acknowledgement is wanted, as its annotation says. Frames whose rates are indices of modulation and coding schemes get a header of
-//! 38 bytes, others one of 31. Where the annotation does not say how often, a frame is sent again eleven times.
+//! Puts a radiotap header in front of each frame, for an interface in monitor mode: at which rates the frame is to be
+//! sent, how often at each of them, and whether an acknowledgement is wanted, as its annotation says. Frames whose
+//! rates are indices of modulation and coding schemes get a header of 38 bytes, others one of 31. Where the
+//! annotation does not say how often, a frame is sent again eleven times.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -61,7 +62,8 @@ fn rates(extra: &Extra) -> usize {
     (1..4).find(|which| extra.rate(*which) == -1).unwrap_or(4)
 }
 
-/// The beginning of a header, up to where its fields begin. Each rate has a bitmap of its own, the last of them without a bit that another follows.
+/// The beginning of a header, up to where its fields begin. Each rate has a bitmap of its own, the last of them
+/// without a bit that another follows.
 fn begin(bytes: &mut [u8], rate: u8, rates: usize) {
     let more = 1_u32 << field::NAMESPACE | 1 << field::MORE;
     let one = 1 << rate | 1 << field::DATA_RETRIES;

@@ -4,13 +4,15 @@
 //! SetTXRate([RATE, KEYWORDS])
 //! ```
 //!
-//! Notes rates in the packet's annotation, which ExtraEncap and RadiotapEncap hand on to the interface: it tries the first, then the others in turn.
+//! Notes rates in the packet's annotation, which ExtraEncap and RadiotapEncap hand on to the interface: it tries the
+//! first, then the others in turn.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `RATE`, `RATE1`, `RATE2`, `RATE3` (integer, default -1): rates, in units of 500 kbit/s; -1: none. With RATE 0, the first is 2.
-//! - `TRIES`, `TRIES1`, `TRIES2`, `TRIES3` (integer, default 0): how often the frame is sent at that rate at most; 0: the encapsulation decides.
+//! - `TRIES`, `TRIES1`, `TRIES2`, `TRIES3` (integer, default 0): how often the frame is sent at that rate at most; 0:
+//!   the encapsulation decides.
 //! - `ETHTYPE` (integer, default 0): only frames of this Ethernet type are noted; 0: all.
 //! - `OFFSET` (integer, default 0): where their Ethernet header starts.
 //!

@@ -4,9 +4,10 @@
 //! WifiDecap([DEBUG, STRICT])
 //! ```
 //!
-//! Takes the IEEE 802.11 header of data frames off, and the IEEE 802.2 header behind it, and puts an Ethernet header with the same destination, source and type in
-//! front instead. Between access points, source and destination are those of the hop. Encrypted frames are dropped, and so are those that end
-//! within the headers. Frames that carry no data (management, control) should not come here.
+//! Takes the IEEE 802.11 header of data frames off, and the IEEE 802.2 header behind it, and puts an Ethernet header
+//! with the same destination, source and type in front instead. Between access points, source and destination are
+//! those of the hop. Encrypted frames are dropped, and so are those that end within the headers. Frames that carry no
+//! data (management, control) should not come here.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

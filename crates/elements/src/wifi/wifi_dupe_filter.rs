@@ -4,9 +4,9 @@
 //! WifiDupeFilter([DEBUG])
 //! ```
 //!
-//! A station that hears no acknowledgement sends its frame again, with the same number. Of each sender the last number is kept; frames that are sent again with it are
-//! dropped. Control frames, frames to groups and what ends before a frame's header does pass. Of 4096 senders there is room; frames of
-//! further ones pass.
+//! A station that hears no acknowledgement sends its frame again, with the same number. Of each sender the last
+//! number is kept; frames that are sent again with it are dropped. Control frames, frames to groups and what ends
+//! before a frame's header does pass. Of 4096 senders there is room; frames of further ones pass.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!

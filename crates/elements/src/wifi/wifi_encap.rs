@@ -4,8 +4,9 @@
 //! WifiEncap(MODE [, BSSID, WIRELESS_INFO, DEBUG])
 //! ```
 //!
-//! Takes the Ethernet header of packets off and puts an IEEE 802.2 header with its type, and an IEEE 802.11 header of a data frame with its addresses in front
-//! instead. Sequence numbers are the interface's matter. Packets that end before an Ethernet header does are dropped, and so is everything while MODE is above 3.
+//! Takes the Ethernet header of packets off and puts an IEEE 802.2 header with its type, and an IEEE 802.11 header of
+//! a data frame with its addresses in front instead. Sequence numbers are the interface's matter. Packets that end
+//! before an Ethernet header does are dropped, and so is everything while MODE is above 3.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,10 +4,10 @@
 //! of what that handler says once the run is over. Each runs in simulated time with vectors of 1 and of 32 and on one and
 //! on two workers; a line `//! workers 1` keeps it on one.
 //!
-//! `//! error TEXT` says that the configuration is refused, with a message that has the text. `$DIR` is a directory of the
-//! run's own; a line `//< NAME TEXT` is the next line of a file there. Behind a line `//! then` comes another configuration,
-//! which runs when the first has come to its end and sees the same files. Behind `//! swap` comes one that takes the place of the one before, as with
-//! `hotconfig`: it takes over its elements' state, and time goes on.
+//! `//! error TEXT` says that the configuration is refused, with a message that has the text. `$DIR` is a directory
+//! of the run's own; a line `//< NAME TEXT` is the next line of a file there. Behind a line `//! then` comes another
+//! configuration, which runs when the first has come to its end and sees the same files. Behind `//! swap` comes one
+//! that takes the place of the one before, as with `hotconfig`: it takes over its elements' state, and time goes on.
 
 use router::{Call, Classes, Clock, Log, Options, Router};
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
 //! Configurations in which packets pass one element, or two, of `tests/stages.txt`.
 //!
-//! What a fuzzer makes up is a *story*: which elements, how packets come, and the packets. A fuzz target and ordinary tests run the same stories.
+//! What a fuzzer makes up is a *story*: which elements, how packets come, and the packets. A fuzz target and ordinary
+//! tests run the same stories.
 
 use router::{
     Activity, Class, Classes, Clock, Config, ConfigError, Cx, Element, Log, Options, Residency, Router,

@@ -1,10 +1,10 @@
-//! Lookups of IPv4 with AVX-512. What is computed, sixteen compute at once; what is loaded is loaded one by one and put together in
-//! registers, after prefetches that run ahead of it all. That takes 0.67 to 0.94 of what lookups one by one take on a Zen 4. Gather instructions, each of which
-//! waits for the slowest of its loads, took 1.4 times as much as those on a Zen 5, and 0.7 on an Intel Xeon (Sapphire Rapids), where this has not
-//! been measured.
+//! Lookups of IPv4 with AVX-512. What is computed, sixteen compute at once; what is loaded is loaded one by one and
+//! put together in registers, after prefetches that run ahead of it all. That takes 0.67 to 0.94 of what lookups one
+//! by one take on a Zen 4. Gather instructions, each of which waits for the slowest of its loads, took 1.4 times as
+//! much as those on a Zen 5, and 0.7 on an Intel Xeon (Sapphire Rapids), where this has not been measured.
 //!
-//! Nothing that is stored piece by piece is loaded as a whole: such a load waits until all that came before it is done, and with that for every
-//! line from main memory.
+//! Nothing that is stored piece by piece is loaded as a whole: such a load waits until all that came before it is
+//! done, and with that for every line from main memory.
 //!
 //! The loads are written as machine code, because writers store to the same words meanwhile: to the language, ordinary loads would race
 //! with them. To the processor each is a load of 4 or 8 bytes, aligned and hence indivisible as far as it counts, and ordered as loads are:
@@ -47,7 +47,8 @@ fn find_rest<K: Key>(fib: &Fib<K>, addrs: &[K], out: &mut [u32]) {
     fib.find_all(addrs, out);
 }
 
-/// Finds groups one after the other: while one is looked up, blocks of the next and the root's entries of the one after that come into the caches.
+/// Finds groups one after the other: while one is looked up, blocks of the next and the root's entries of the one
+/// after that come into the caches.
 #[inline(never)]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
 fn find_groups<K: Key>(fib: &Fib<K>, first: &[K; GROUP], later: &[[K; GROUP]], out: &mut [[u32; GROUP]]) {
@@ -118,8 +119,9 @@ fn store(numbers: __m512i, to: &mut [u32; LANES]) {
     unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), numbers) };
 }
 
-/// The words of a table, whose number is a power of two. What entries refer to is taken modulo their size, and no block is longer than what can
-/// be read behind them; so no load leaves the table, whatever an entry says. Places are counted in bytes.
+/// The words of a table, whose number is a power of two. What entries refer to is taken modulo their size, and no
+/// block is longer than what can be read behind them; so no load leaves the table, whatever an entry says. Places are
+/// counted in bytes.
 struct Memory {
     first: *const u64,
     place_mask: u32,
@@ -139,8 +141,9 @@ impl Memory {
         entry << 1 & self.place_mask & (entry as i32 >> 31) as u32
     }
 
-    /// Asks for the blocks of a group of addresses, one by one: what the root has in the caches need not wait for what it has not. Between them,
-    /// asks for the root's entries of another group: the processor waits for only so many lines at a time.
+    /// Asks for the blocks of a group of addresses, one by one: what the root has in the caches need not wait for
+    /// what it has not. Between them, asks for the root's entries of another group: the processor waits for only so
+    /// many lines at a time.
     #[inline]
     fn ask<K: Key>(&self, fib: &Fib<K>, addrs: &[K; GROUP], other: Option<&[K; GROUP]>) {
         let block = |addr| self.prefetch(self.spot(fib.root(addr)));
@@ -232,8 +235,8 @@ impl Memory {
     #[target_feature(enable = "avx512f")]
     fn four<const SCALE: usize, const SKIP: usize>(&self, places: [usize; 4]) -> __m128i {
         let four: __m128i;
-        // SAFETY: the places are in the root, or `runs` has added to a masked place at most what may be read behind. See above for what others do to
-        // it meanwhile.
+        // SAFETY: the places are in the root, or `runs` has added to a masked place at most what may be read behind.
+        // See above for what others do to it meanwhile.
         unsafe {
             asm!(
                 "vmovd {four}, dword ptr [{first} + {a}*{scale} + {skip}]",

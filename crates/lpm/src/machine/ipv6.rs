@@ -1,6 +1,7 @@
-//! Lookups of IPv6 with AVX-512: sixteen in a register, level by level, with gather instructions; four registers go together as long as there are
-//! so many, since gathers of one wait for one another's level, and those of several do not. Prefetches beside them gain a
-//! tenth where the table is in the caches, and cost half where packets have pushed it out.
+//! Lookups of IPv6 with AVX-512: sixteen in a register, level by level, with gather instructions; four registers go
+//! together as long as there are so many, since gathers of one wait for one another's level, and those of several do
+//! not. Prefetches beside them gain a tenth where the table is in the caches, and cost half where packets have pushed
+//! it out.
 //!
 //! The gathers are written as machine code, because writers store to the same words meanwhile: to the language, a
 //! gather made of ordinary loads would race with them. To the processor, each lane is an aligned load of 4 or 8
@@ -218,7 +219,8 @@ struct Memory {
     place_mask: __m512i,
 }
 
-// What is read at a place: the page's entry for any bits, or the bitmap and any of the 64 entries of 8 bytes (as a page's code would have it).
+// What is read at a place: the page's entry for any bits, or the bitmap and any of the 64 entries of 8 bytes (as a
+// page's code would have it).
 const _: () = assert!(4 << <u128 as Shape>::PAGE_BITS <= SLACK && 8 + 64 * 8 <= SLACK);
 
 impl Memory {
@@ -268,8 +270,8 @@ impl Memory {
     #[target_feature(enable = "avx512f")]
     fn gather_32<const SKIP: usize>(&self, live: u16, halves: __m512i, rest: __m512i) -> __m512i {
         let mut found = rest;
-        // SAFETY: all callers add to a masked place, or to that of the root, at most what may be read behind. See above for what others do to it
-        // meanwhile.
+        // SAFETY: all callers add to a masked place, or to that of the root, at most what may be read behind. See
+        // above for what others do to it meanwhile.
         unsafe {
             asm!(
                 "vpgatherdd {found}{{{live}}}, [{first} + {halves}*4 + {skip}]",

@@ -79,8 +79,9 @@ impl<W: Zeroed> Region<W> {
     }
 }
 
-/// Parts of words are loaded by machine code, because to the language such loads would race with stores of whole words. To the processor they
-/// are loads like others: what is aligned and was stored at once is seen at once, and nothing that is loaded later is older.
+/// Parts of words are loaded by machine code, because to the language such loads would race with stores of whole
+/// words. To the processor they are loads like others: what is aligned and was stored at once is seen at once, and
+/// nothing that is loaded later is older.
 impl Region<AtomicU64> {
     /// Asks for the cache line that lies `bytes` from the start.
     #[inline(always)]

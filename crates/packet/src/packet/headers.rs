@@ -1,5 +1,5 @@
-//! Where a packet's headers start, and the bytes from there on. Positions are offsets from the start of the data, negative where a header was
-//! stripped.
+//! Where a packet's headers start, and the bytes from there on. Positions are offsets from the start of the data,
+//! negative where a header was stripped.
 
 use super::{Packet, arrays_from};
 use crate::arena::Class;
@@ -62,8 +62,8 @@ impl Packet {
         }
     }
 
-    /// Says that the data starts with a link-layer header of `header_len` bytes, and that the network header lies behind it, with a transport
-    /// header of which nothing is known yet at the same place.
+    /// Says that the data starts with a link-layer header of `header_len` bytes, and that the network header lies
+    /// behind it, with a transport header of which nothing is known yet at the same place.
     #[inline]
     pub fn set_frame(&mut self, header_len: usize) {
         let link = self.absolute(0);
@@ -80,8 +80,9 @@ impl Packet {
         self.set_network(header_len as isize, 0);
     }
 
-    /// As [`Self::set_network`] where one comparison tells that both positions fit, which they nearly always do. False, and nothing changed, where
-    /// it doesn't: for those who keep all they need in registers as long as nothing is called.
+    /// As [`Self::set_network`] where one comparison tells that both positions fit, which they nearly always do.
+    /// False, and nothing changed, where it doesn't: for those who keep all they need in registers as long as nothing
+    /// is called.
     #[inline]
     #[must_use]
     pub fn set_near_network(&mut self, offset: isize, header_len: usize) -> bool {
@@ -120,9 +121,10 @@ impl Packet {
         self.meta_mut().transport = self.stored(offset);
     }
 
-    /// Adds `N` bytes in front of the data and returns them; the first `header_len` of them become the network header, and the transport header
-    /// starts behind those. `None`, and nothing changed, where that takes more than one look: if the data would have to move, or ends 32 KiB or more
-    /// behind the start of its buffer, so that the packet may be too long for its headers. See [`Self::push`] and [`Self::set_network`].
+    /// Adds `N` bytes in front of the data and returns them; the first `header_len` of them become the network
+    /// header, and the transport header starts behind those. `None`, and nothing changed, where that takes more than
+    /// one look: if the data would have to move, or ends 32 KiB or more behind the start of its buffer, so that the
+    /// packet may be too long for its headers. See [`Self::push`] and [`Self::set_network`].
     #[inline]
     #[must_use]
     pub fn push_network<const N: usize>(&mut self, header_len: usize) -> Option<&mut [u8; N]> {
@@ -194,9 +196,10 @@ impl Packet {
         if self.has_network_of::<N>() { self.network() } else { None }
     }
 
-    /// The same as an array of `W` bytes, and how many of them are the packet's, at least `least`: for whoever would ask with each look whether
-    /// the packet is as long. It may be longer than `W`; if it is shorter, the rest is whatever the buffer has there. `None` if the
-    /// packet has fewer than `least` bytes there, or the buffer fewer than `W`.
+    /// The same as an array of `W` bytes, and how many of them are the packet's, at least `least`: for whoever would
+    /// ask with each look whether the packet is as long. It may be longer than `W`; if it is shorter, the rest is
+    /// whatever the buffer has there. `None` if the packet has fewer than `least` bytes there, or the buffer fewer
+    /// than `W`.
     #[inline]
     pub fn wide_network_of<const N: usize, const W: usize>(&self, least: u32) -> Option<(&[u8; W], usize)> {
         let [network, transport] = [self.meta().network, self.meta().transport].map(u32::from);
@@ -228,13 +231,13 @@ impl Packet {
         if len < i64::from(least) {
             return None;
         }
-        // SAFETY: every buffer has a data area of at least `LEAST_ROOM` bytes, so `W` bytes from `at` on lie within. They are initialised (fresh
-        // mappings are zero) and owned, whether they are data or not.
+        // SAFETY: every buffer has a data area of at least `LEAST_ROOM` bytes, so `W` bytes from `at` on lie within.
+        // They are initialised (fresh mappings are zero) and owned, whether they are data or not.
         Some((unsafe { &*self.room_ptr().add(at as usize).cast::<[u8; W]>() }, len as usize))
     }
 
-    /// The network header and `M` bytes behind it, writable, if the transport header starts `N` bytes behind the network header, and all of them are
-    /// there.
+    /// The network header and `M` bytes behind it, writable, if the transport header starts `N` bytes behind the
+    /// network header, and all of them are there.
     #[inline]
     pub fn network_arrays_mut<const N: usize, const M: usize>(
         &mut self,

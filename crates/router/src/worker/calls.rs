@@ -176,8 +176,9 @@ impl Running<'_> {
         }
     }
 
-    /// Hands a new configuration on. A thread waits until it is in its place; a computation until it is built, aside, so that packets go on. Where time is
-    /// simulated, which stands still until it is built, the answer is there at once.
+    /// Hands a new configuration on. A thread waits until it is in its place; a computation until it is built, aside,
+    /// so that packets go on. Where time is simulated, which stands still until it is built, the answer is there at
+    /// once.
     fn reconfigure(&mut self, config: String, reply: Reply) {
         let info = self.core.info.clone();
         let Some(reconfigure) = info.reconfigure.get() else {

@@ -48,8 +48,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 /// Checksums are updated, so that a wrong one stays wrong.
 #[inline(always)] // one call less for every packet
 fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
-    // What the annotations say of the IP header's length is not asked where the header itself says that it has no options. Where type and code
-    // are known, what they take from the checksum is known, too.
+    // What the annotations say of the IP header's length is not asked where the header itself says that it has no
+    // options. Where type and code are known, what they take from the checksum is known, too.
     if let Some(front) = packet.network_array_mut::<FRONT>()
         && let Some((header, message)) = front.split_first_chunk_mut()
         && let Some(message) = message.first_chunk_mut()

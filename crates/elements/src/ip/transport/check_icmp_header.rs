@@ -4,8 +4,9 @@
 //! CheckICMPHeader([KEYWORDS])
 //! ```
 //!
-//! Expects packets with a marked IP header, as from CheckIPHeader. Passes those whose ICMP length, as far as the message's type fixes it, and checksum are right. Other packets leave
-//! at output 1 if it is in use and are dropped otherwise. The first bad packet is reported.
+//! Expects packets with a marked IP header, as from CheckIPHeader. Passes those whose ICMP length, as far as the
+//! message's type fixes it, and checksum are right. Other packets leave at output 1 if it is in use and are dropped
+//! otherwise. The first bad packet is reported.
 //!
 //! A fragment is judged as if it were whole, so that it fails: put IPReassembler in front where fragments may come.
 //!

@@ -4,8 +4,9 @@
 //! CheckUDPHeader([KEYWORDS])
 //! ```
 //!
-//! Expects packets with a marked IP header, as from CheckIPHeader. Passes those whose UDP length and checksum, if it has one, are right. Other packets leave
-//! at output 1 if it is in use and are dropped otherwise. The first bad packet is reported.
+//! Expects packets with a marked IP header, as from CheckIPHeader. Passes those whose UDP length and checksum, if it
+//! has one, are right. Other packets leave at output 1 if it is in use and are dropped otherwise. The first bad
+//! packet is reported.
 //!
 //! A fragment is judged as if it were whole, so that it fails: put IPReassembler in front where fragments may come.
 //!

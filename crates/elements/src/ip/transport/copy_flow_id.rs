@@ -4,8 +4,9 @@
 //! CopyFlowID()
 //! ```
 //!
-//! Passes packets from each input to the output of the same number. Addresses and ports of the first packet at input 0 are remembered, and packets at input 1
-//! get them; before that, they get zeros. Packets without a marked IP header, or without ports, pass unchanged. Checksums are left as they are.
+//! Passes packets from each input to the output of the same number. Addresses and ports of the first packet at input
+//! 0 are remembered, and packets at input 1 get them; before that, they get zeros. Packets without a marked IP
+//! header, or without ports, pass unchanged. Checksums are left as they are.
 //!
 //! Ports: 2 inputs, 2 outputs. Processing: agnostic. Workers: exclusive.
 //!

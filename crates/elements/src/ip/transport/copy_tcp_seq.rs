@@ -4,8 +4,9 @@
 //! CopyTCPSeq()
 //! ```
 //!
-//! Passes packets from each input to the output of the same number. The highest sequence number of the TCP packets at input 0 is remembered, and TCP packets at
-//! input 1 get it, once there is one. Other packets, and those without a marked IP header, pass unchanged. Checksums are left as they are.
+//! Passes packets from each input to the output of the same number. The highest sequence number of the TCP packets at
+//! input 0 is remembered, and TCP packets at input 1 get it, once there is one. Other packets, and those without a
+//! marked IP header, pass unchanged. Checksums are left as they are.
 //!
 //! Ports: 2 inputs, 2 outputs. Processing: agnostic. Workers: exclusive.
 //!

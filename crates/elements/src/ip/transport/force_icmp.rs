@@ -4,8 +4,9 @@
 //! ForceICMP([TYPE, CODE])
 //! ```
 //!
-//! Expects packets with a marked IP header and at least 8 bytes behind it. Sets their ICMP type, code and checksum. Without TYPE or CODE, half of the packets
-//! get random ones below 20, and the others keep theirs. Shorter packets are dropped, and the first one reported.
+//! Expects packets with a marked IP header and at least 8 bytes behind it. Sets their ICMP type, code and checksum.
+//! Without TYPE or CODE, half of the packets get random ones below 20, and the others keep theirs. Shorter packets
+//! are dropped, and the first one reported.
 //!
 //! It serves to test other elements with random packets.
 //!

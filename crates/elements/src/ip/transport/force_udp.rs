@@ -4,8 +4,8 @@
 //! ForceUDP([DPORT])
 //! ```
 //!
-//! Expects packets with a marked IP header and at least 8 bytes behind it. Sets their UDP length, destination port and checksum. Shorter packets are reported and
-//! dropped.
+//! Expects packets with a marked IP header and at least 8 bytes behind it. Sets their UDP length, destination port
+//! and checksum. Shorter packets are reported and dropped.
 //!
 //! It serves to test other elements with random packets.
 //!

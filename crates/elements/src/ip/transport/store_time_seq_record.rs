@@ -7,13 +7,14 @@
 //! StoreTimeSeqRecord(OFFSET [, DELTA])
 //! ```
 //!
-//! The first 20 bytes behind the UDP, TCP or ICMP header become five numbers of four bytes, in network order: the packet's number, the seconds and
-//! nanoseconds of the time when it passed here, and two zeros. Where DELTA is true, only the last two change: they become the time
-//! since then, in seconds and nanoseconds. The checksum is brought up to date; a UDP packet's if there is one. Works for IPv4, and for IPv6
-//! without extension headers; other packets, and those that are shorter, are dropped.
+//! The first 20 bytes behind the UDP, TCP or ICMP header become five numbers of four bytes, in network order: the
+//! packet's number, the seconds and nanoseconds of the time when it passed here, and two zeros. Where DELTA is true,
+//! only the last two change: they become the time since then, in seconds and nanoseconds. The checksum is brought up
+//! to date; a UDP packet's if there is one. Works for IPv4, and for IPv6 without extension headers; other packets,
+//! and those that are shorter, are dropped.
 //!
-//! StoreTCPTimeSeqRecord, StoreICMPTimeSeqRecord and StoreTimeSeqRecord, which is for all three protocols, are FastClick's. A TCP header counts as
-//! 20 bytes, an ICMP header as 8.
+//! StoreTCPTimeSeqRecord, StoreICMPTimeSeqRecord and StoreTimeSeqRecord, which is for all three protocols, are
+//! FastClick's. A TCP header counts as 20 bytes, an ICMP header as 8.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
@@ -99,8 +100,9 @@ fn upper(ip: &mut [u8]) -> Option<(u8, &mut [u8])> {
     Some((protocol, ip.get_mut(len..)?))
 }
 
-/// The checksum of a message that had it right before some of its bytes, an even number, became others: the old one without what was there and
-/// with what is there now (RFC 1624). It is none of zero, which is no checksum in UDP and the same number otherwise.
+/// The checksum of a message that had it right before some of its bytes, an even number, became others: the old one
+/// without what was there and with what is there now (RFC 1624). It is none of zero, which is no checksum in UDP and
+/// the same number otherwise.
 fn updated(checksum: u16, before: &[u8], after: &[u8]) -> u16 {
     let sum = Sum::of(after).add_u16(!Sum::of(before).fold()).add_u16(!checksum);
     match sum.checksum() {

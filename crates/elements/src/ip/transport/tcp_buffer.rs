@@ -4,9 +4,10 @@
 //! TCPBuffer([SKIP])
 //! ```
 //!
-//! Stores TCP packets with a marked IP header that are pushed, and gives them in the order of their sequence numbers when pulled. The first one that is pulled is the one with
-//! the lowest number; from then on, one is only given when it follows the one before it without a gap. Packets with the number of one that is stored, and those before what was
-//! given, are dropped. Pullers downstream sleep while there is nothing for them.
+//! Stores TCP packets with a marked IP header that are pushed, and gives them in the order of their sequence numbers
+//! when pulled. The first one that is pulled is the one with the lowest number; from then on, one is only given when
+//! it follows the one before it without a gap. Packets with the number of one that is stored, and those before what
+//! was given, are dropped. Pullers downstream sleep while there is nothing for them.
 //!
 //! It holds 16,384 packets at most, and drops those that have no room.
 //!

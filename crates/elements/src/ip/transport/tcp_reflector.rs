@@ -4,12 +4,14 @@
 //! TCPReflector([KEYWORDS])
 //! ```
 //!
-//! Each TCP packet that a server would answer becomes the answer: addresses and ports change places. A SYN is answered by SYN and ACK, with a random
-//! sequence number; a FIN by FIN and ACK; data by ACK. The answer carries the options and the data that the packet had, or DATA instead; it has a TTL of 250, a window
-//! of 61,440, and right checksums. Nothing is remembered of connections.
+//! Each TCP packet that a server would answer becomes the answer: addresses and ports change places. A SYN is
+//! answered by SYN and ACK, with a random sequence number; a FIN by FIN and ACK; data by ACK. The answer carries the
+//! options and the data that the packet had, or DATA instead; it has a TTL of 250, a window of 61,440, and right
+//! checksums. Nothing is remembered of connections.
 //!
-//! Other packets need no answer and are dropped: acknowledgements without data, SYN with other flags than PSH, and RST; and so are those without whole
-//! headers, fragments, and those whose answer has no room. Packets whose IP header is not marked have it at their start.
+//! Other packets need no answer and are dropped: acknowledgements without data, SYN with other flags than PSH, and
+//! RST; and so are those without whole headers, fragments, and those whose answer has no room. Packets whose IP
+//! header is not marked have it at their start.
 //!
 //! Let it answer only what is meant for it: two of them that reach each other send data to and fro for ever.
 //!

@@ -4,9 +4,10 @@
 //! ToyTCP(DPORT)
 //! ```
 //!
-//! Takes and makes TCP segments without IP headers. Once a second, and for each segment that comes, it emits one: a SYN until the server has accepted the connection,
-//! then segments with one byte of data, whose sequence numbers leave gaps so that the server answers at once. For every fifth segment that comes it emits one more. When the server resets the connection,
-//! it begins another one at the next second. What was counted is printed once a second.
+//! Takes and makes TCP segments without IP headers. Once a second, and for each segment that comes, it emits one: a
+//! SYN until the server has accepted the connection, then segments with one byte of data, whose sequence numbers
+//! leave gaps so that the server answers at once. For every fifth segment that comes it emits one more. When the
+//! server resets the connection, it begins another one at the next second. What was counted is printed once a second.
 //!
 //! Checksums are left at 0: put IPEncap and SetTCPChecksum behind it.
 //!

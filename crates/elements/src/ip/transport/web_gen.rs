@@ -4,9 +4,11 @@
 //! WebGen(PREFIX, DST, RATE)
 //! ```
 //!
-//! Takes and makes TCP packets over IPv4. It opens RATE connections a second to port 80 of DST, each from a random address of PREFIX, and asks for a random page:
-//! `GET /spec/D/D-C-F HTTP/1.0`, where D is one of 10 folders, C one of 3 classes and F one of 9 files. It acknowledges what comes, and closes the connection
-//! when the server does. What is not answered within a second is sent again, six times; then the connection is given up. Packets of no connection are answered by RST.
+//! Takes and makes TCP packets over IPv4. It opens RATE connections a second to port 80 of DST, each from a random
+//! address of PREFIX, and asks for a random page: `GET /spec/D/D-C-F HTTP/1.0`, where D is one of 10 folders, C one
+//! of 3 classes and F one of 9 files. It acknowledges what comes, and closes the connection when the server does.
+//! What is not answered within a second is sent again, six times; then the connection is given up. Packets of no
+//! connection are answered by RST.
 //!
 //! Every five seconds, and at the end, it prints how many connections were opened, completed, given up and reset.
 //!
