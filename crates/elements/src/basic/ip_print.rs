@@ -38,7 +38,7 @@
 
 use super::ip_text;
 use super::out_file::OutFile;
-use super::print::{Contents, write_time};
+use super::print::{Contents, write_label};
 use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 use std::fmt::Write as _;
@@ -170,14 +170,7 @@ impl IpPrint {
 
     /// Label, time and annotations.
     fn write_marks(&self, text: &mut String, packet: &Packet) {
-        if !self.label.is_empty() {
-            text.push_str(&self.label);
-            text.push_str(": ");
-        }
-        if self.timestamp {
-            write_time(text, packet.timestamp_ns());
-            text.push_str(": ");
-        }
+        write_label(text, &self.label, self.timestamp, packet);
         // Writing to a string does not fail.
         if self.aggregate {
             let _ = write!(text, "#{}", packet.anno(Anno::AGGREGATE));

@@ -72,6 +72,18 @@ impl Contents {
     }
 }
 
+/// Appends what a line about a packet begins with: the label, unless it is empty, and if `timestamp` its time.
+pub(crate) fn write_label(line: &mut String, label: &str, timestamp: bool, packet: &Packet) {
+    if !label.is_empty() {
+        line.push_str(label);
+        line.push_str(": ");
+    }
+    if timestamp {
+        write_time(line, packet.timestamp_ns());
+        line.push_str(": ");
+    }
+}
+
 /// Appends a time as seconds since the epoch, with six digits behind the point, nine if it is not a whole number of
 /// microseconds.
 pub(crate) fn write_time(line: &mut String, time_ns: i64) {

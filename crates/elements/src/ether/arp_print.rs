@@ -28,7 +28,7 @@
 //! CheckARPHeader, Print, IPPrint
 
 use crate::basic::out_file::OutFile;
-use crate::basic::print::write_time;
+use crate::basic::print::write_label;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 use std::fmt::Write as _;
@@ -124,14 +124,7 @@ impl Simple for ArpPrint {
         let network = packet.network().filter(|_| self.active);
         let Some(said) = network.and_then(describe) else { return Verdict::Pass };
         let mut text = String::new();
-        if !self.label.is_empty() {
-            text.push_str(&self.label);
-            text.push_str(": ");
-        }
-        if self.timestamp {
-            write_time(&mut text, packet.timestamp_ns());
-            text.push_str(": ");
-        }
+        write_label(&mut text, &self.label, self.timestamp, packet);
         if self.ether {
             text.push_str(&ArpPrint::ethernet(packet).unwrap_or_default());
         }

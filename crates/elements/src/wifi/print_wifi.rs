@@ -24,7 +24,7 @@
 
 use super::beacon_scanner::{self as beacon, Beacon};
 use super::extra::{self, Extra, flag as noted};
-use crate::basic::print::write_time;
+use crate::basic::print::write_label;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::fmt::Write as _;
@@ -231,14 +231,7 @@ fn describe(frame: &[u8], extra: &Extra) -> String {
 impl Simple for PrintWifi {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let mut text = String::new();
-        if !self.label.is_empty() {
-            text.push_str(&self.label);
-            text.push_str(": ");
-        }
-        if self.timestamp {
-            write_time(&mut text, packet.timestamp_ns());
-            text.push_str(": ");
-        }
+        write_label(&mut text, &self.label, self.timestamp, packet);
         text.push_str(&describe(packet.data(), &extra::of(packet)));
         cx.log(&text);
         Verdict::Pass

@@ -35,6 +35,9 @@ pub(crate) const CLASS: Class = Class::new("ICMPPingResponder", create)
 /// Bytes of an IP header without options and of the ICMP header behind it.
 const FRONT: usize = ipv4::HEADER_LEN + icmpv4::HEADER_LEN;
 
+/// The checksum of a request that is zero but for its type; others may have it, too.
+const OF_ZEROS: u16 = !u16::from_be_bytes([kind::ECHO, 0]);
+
 struct IcmpPingResponder {
     outputs: usize,
 }
@@ -57,13 +60,15 @@ fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
         && ip.has_no_options()
         && ip.begins(ip_proto::ICMP)
         && message.kind_and_code() == [kind::ECHO, 0]
+        && message.checksum() != OF_ZEROS
     {
         return Some(answer(ip, message));
     }
     reply_unusual(packet)
 }
 
-/// The same for a packet with options, or without all of its headers, or that asks for nothing.
+/// The same for a packet with options, without all of its headers, whose reply may be all zeros, or that asks for
+/// nothing.
 #[cold]
 #[inline(never)]
 fn reply_unusual(packet: &mut Packet) -> Option<Ipv4Addr> {
@@ -74,7 +79,14 @@ fn reply_unusual(packet: &mut Packet) -> Option<Ipv4Addr> {
     if !ip.begins(ip_proto::ICMP) || ip.header_len() < ipv4::HEADER_LEN || message.kind() != kind::ECHO {
         return None;
     }
-    Some(answer(ip, message))
+    let len = usize::from(ip.total_len()).saturating_sub(header_len);
+    let asker = answer(ip, message);
+    // The one message for which an updated checksum is not the computed one, and does not check.
+    let message = packet.network_mut()?.get_mut(header_len..)?;
+    if message.iter().take(len).all(|&byte| byte == 0) {
+        icmpv4::Header::new_checked_mut(message).ok()?.set_checksum(0xffff);
+    }
+    Some(asker)
 }
 
 /// Makes a request the reply, and says who asked.
@@ -108,6 +120,7 @@ mod tests {
     use super::super::super::samples::{DST, SRC, edited, hostile, udp};
     use crate::inject::{send, send_one};
     use proptest::prelude::*;
+    use wire::ipv4;
 
     #[test]
     fn request_to_reply() {
@@ -125,6 +138,29 @@ mod tests {
             "Inject -> ICMPPingEncap(1.1.1.1, 2.2.2.2) -> ICMPPingResponder -> r :: ICMPPingResponder
             -> Collect(0); r[1] -> Collect(1);";
         assert_eq!(send_one(config, vec![]).only(1).data()[20], 0);
+    }
+
+    /// Requests with a code, with IP options, and without anything but zeros are answered by another way.
+    #[test]
+    fn unusual_requests() {
+        let respond = "ICMPPingResponder -> CheckIPHeader -> CheckICMPHeader -> Collect(0)";
+        let config = format!("Inject -> ICMPIPEncap(18.26.4.1, 10.9.8.7, 8, 7) -> {respond}");
+        assert_eq!(send_one(&config, b"odd".to_vec()).only(0).data()[20..22], [0, 0]);
+
+        // `08 00 f7 ff`, and nothing else; with one more bit and its checksum.
+        for (options, id) in [(4, 0), (4, 1), (0, 0), (0, 1)] {
+            let message = [8, 0, 0xf7, 0xff - id, 0, 0, 0, id];
+            let mut bytes = [&udp(0)[..20], &[1, 1, 1, 0][..options], &message].concat();
+            let len = bytes.len() as u16;
+            let mut ip = ipv4::Header::new_checked_mut(&mut bytes).unwrap();
+            ip.set_version_and_header_len(20 + options);
+            ip.set_total_len(len);
+            ip.set_protocol(1);
+            ipv4::fill_checksum(&mut bytes).unwrap();
+            let flow = send_one(&format!("Inject -> CheckIPHeader -> {respond}"), bytes);
+            let data = flow.only(0).data();
+            assert_eq!((&data[16..20], data[20 + options]), (&SRC.octets()[..], 0));
+        }
     }
 
     #[test]
