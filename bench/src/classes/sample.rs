@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use wire::{Error, checksum, ethernet, ip_proto, ipv4, ipv6, tcp, udp};
+use wire::{Error, ethernet, icmpv4, ip_proto, ipv4, ipv6, tcp, udp};
 
 const SRC: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const DST: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
@@ -112,9 +112,12 @@ fn tcp_v4() -> Result<Vec<u8>, Error> {
 
 fn icmp_v4() -> Result<Vec<u8>, Error> {
     let mut message = vec![0; PAYLOAD];
-    message[0] = 8; // echo request
-    let sum = checksum::checksum(&message);
-    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    let mut header = icmpv4::Header::new_checked_mut(&mut message)?;
+    header.set_kind(icmpv4::kind::ECHO);
+    // Without, it would be the one request whose reply's checksum is computed otherwise.
+    header.set_id(1234);
+    header.set_sequence(1);
+    icmpv4::fill_checksum(&mut message)?;
     v4(ip_proto::ICMP, &message)
 }
 

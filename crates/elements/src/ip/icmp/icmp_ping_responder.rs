@@ -35,9 +35,6 @@ pub(crate) const CLASS: Class = Class::new("ICMPPingResponder", create)
 /// Bytes of an IP header without options and of the ICMP header behind it.
 const FRONT: usize = ipv4::HEADER_LEN + icmpv4::HEADER_LEN;
 
-/// The checksum of a request that is zero but for its type; others may have it, too.
-const OF_ZEROS: u16 = !u16::from_be_bytes([kind::ECHO, 0]);
-
 struct IcmpPingResponder {
     outputs: usize,
 }
@@ -52,54 +49,48 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 #[inline(always)] // one call less for every packet
 fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
     // What the annotations say of the IP header's length is not asked where the header itself says that it has no
-    // options. Where type and code are known, what they take from the checksum is known, too.
+    // options.
     if let Some(front) = packet.network_array_mut::<FRONT>()
         && let Some((header, message)) = front.split_first_chunk_mut()
         && let Some(message) = message.first_chunk_mut()
-        && let (ip, message) = (ipv4::Header::new(header), icmpv4::Header::new(message))
+        && let (mut ip, mut message) = (ipv4::Header::new(header), icmpv4::Header::new(message))
         && ip.has_no_options()
-        && ip.begins(ip_proto::ICMP)
-        && message.kind_and_code() == [kind::ECHO, 0]
-        && message.checksum() != OF_ZEROS
+        && let Some(checksum) = ip.renewed_checksum(ip_proto::ICMP)
+        && let Some(first) = message.usual_echo_reply()
     {
-        return Some(answer(ip, message));
+        let asker = ip.src();
+        ip.set_renewed(ip_proto::ICMP, checksum);
+        ip.swap_addresses();
+        message.set_first(first);
+        return Some(asker);
     }
     reply_unusual(packet)
 }
 
-/// The same for a packet with options, without all of its headers, whose reply may be all zeros, or that asks for
-/// nothing.
+/// The same for a packet with options, without all of its headers, whose checksum wraps around, whose reply may be all
+/// zeros, or that asks for nothing.
 #[cold]
 #[inline(never)]
 fn reply_unusual(packet: &mut Packet) -> Option<Ipv4Addr> {
     let header_len = packet.network_header_len()?;
     let (header, message) = packet.network_mut()?.split_at_mut_checked(header_len)?;
-    let (ip, message) =
+    let (mut ip, mut message) =
         (ipv4::Header::new_checked_mut(header).ok()?, icmpv4::Header::new_checked_mut(message).ok()?);
     if !ip.begins(ip_proto::ICMP) || ip.header_len() < ipv4::HEADER_LEN || message.kind() != kind::ECHO {
         return None;
     }
-    let len = usize::from(ip.total_len()).saturating_sub(header_len);
-    let asker = answer(ip, message);
-    // The one message for which an updated checksum is not the computed one, and does not check.
-    let message = packet.network_mut()?.get_mut(header_len..)?;
-    if message.iter().take(len).all(|&byte| byte == 0) {
-        icmpv4::Header::new_checked_mut(message).ok()?.set_checksum(0xffff);
-    }
-    Some(asker)
-}
-
-/// Makes a request the reply, and says who asked.
-#[inline(always)]
-fn answer(
-    mut ip: ipv4::Header<&mut [u8; ipv4::HEADER_LEN]>,
-    mut message: icmpv4::Header<&mut [u8; icmpv4::HEADER_LEN]>,
-) -> Ipv4Addr {
-    let asker = ip.src();
+    let (asker, len) = (ip.src(), usize::from(ip.total_len()).saturating_sub(header_len));
     ip.renew(ip_proto::ICMP);
     ip.swap_addresses();
     message.answer_echo();
-    asker
+    if message.checksum() == 0 {
+        // Of nothing but zeros, an updated checksum is not the computed one, and does not check.
+        let message = packet.network_mut()?.get_mut(header_len..)?;
+        if message.iter().take(len).all(|&byte| byte == 0) {
+            icmpv4::Header::new_checked_mut(message).ok()?.set_checksum(0xffff);
+        }
+    }
+    Some(asker)
 }
 
 impl Simple for IcmpPingResponder {
