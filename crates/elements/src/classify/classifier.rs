@@ -32,7 +32,7 @@
 //! # See also
 //! Switch
 
-use super::compiled::{Compiled, Front, NOWHERE, Quick};
+use super::compiled::{Compiled, NOWHERE};
 use super::pattern::Pattern;
 use super::program::Program;
 use packet::{Batch, Packet};
@@ -85,14 +85,6 @@ impl Classifier {
     }
 }
 
-impl Classifier {
-    #[inline(always)]
-    fn run_quick(&self, program: Quick<'_>, packet: &Packet) -> usize {
-        let front = Front::of(packet, program.reach);
-        front.map_or_else(|| self.compiled.run(packet.data()), |front| program.run(front))
-    }
-}
-
 /// What becomes of a packet for which this output was found.
 #[inline(always)]
 fn verdict(output: usize) -> Verdict {
@@ -102,15 +94,12 @@ fn verdict(output: usize) -> Verdict {
 impl Simple for Classifier {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        verdict(match self.compiled.quick() {
-            Some(program) => self.run_quick(program, packet),
-            None => self.compiled.run(packet.data()),
-        })
+        verdict(self.compiled.run_on_packet(packet))
     }
 
     fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
         match self.compiled.quick() {
-            Some(program) => cx.scatter(batch, |_, packet| verdict(self.run_quick(program, packet))),
+            Some(program) => cx.scatter(batch, |_, packet| verdict(program.run_on_packet(packet))),
             None => cx.scatter(batch, |_, packet| verdict(self.compiled.run(packet.data()))),
         }
     }

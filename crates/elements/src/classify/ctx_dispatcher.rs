@@ -67,7 +67,7 @@ use super::context_rule::{Rule, Target};
 use super::pattern::Pattern;
 use super::program::Program;
 use crate::flow::{tcp_in, udp_in};
-use packet::Packet;
+use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Info, PerPacket, Simple, Verdict};
 
 /// The class.
@@ -196,11 +196,29 @@ fn verdict(target: Target, is_default: bool, next: &mut usize, outputs: usize) -
     if output < outputs { Verdict::Output(output) } else { Verdict::Drop(TOLD_TO) }
 }
 
+impl CtxDispatcher {
+    /// Where packets go for which these rules found so much.
+    #[inline(always)] // one call less for every packet
+    fn verdict(&self, rules: &Rules, found: usize) -> Verdict {
+        rules.verdicts.get(found).copied().unwrap_or(self.otherwise)
+    }
+}
+
 impl Simple for CtxDispatcher {
-    #[inline]
+    #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let rules = self.by_kind.as_ref().map_or(&self.rules, |by_kind| &by_kind[kind_of(packet)]);
-        rules.verdicts.get(rules.compiled.run(packet.data())).copied().unwrap_or(self.otherwise)
+        self.verdict(rules, rules.compiled.run_on_packet(packet))
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let quick = self.rules.compiled.quick().filter(|_| self.by_kind.is_none());
+        match quick {
+            Some(quick) => {
+                cx.scatter(batch, |_, packet| self.verdict(&self.rules, quick.run_on_packet(packet)))
+            }
+            None => cx.scatter(batch, |cx, packet| self.process(cx, packet)),
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -226,9 +244,12 @@ impl Simple for ContextDispatcher {
         Ok(())
     }
 
-    #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         self.dispatcher.process(cx, packet)
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        self.dispatcher.process_batch(cx, batch);
     }
 
     fn handlers(&self, h: &mut Handlers) {

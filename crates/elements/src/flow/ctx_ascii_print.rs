@@ -52,12 +52,20 @@ fn shown(byte: u8) -> char {
     if is_text { char::from(byte) } else { '.' }
 }
 
+#[cold]
+fn print(cx: &Cx<'_>, packet: &Packet) {
+    let content = content(packet);
+    if !content.is_empty() {
+        cx.log("Content of the stream:");
+        cx.log(&content.iter().map(|&byte| shown(byte)).collect::<String>());
+    }
+}
+
 impl Simple for CtxAsciiPrint {
+    #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let content = content(packet);
-        if self.is_active && !content.is_empty() {
-            cx.log("Content of the stream:");
-            cx.log(&content.iter().map(|&byte| shown(byte)).collect::<String>());
+        if self.is_active {
+            print(cx, packet);
         }
         Verdict::Pass
     }

@@ -34,7 +34,10 @@ use wire::gre::{self, Header};
 pub(crate) const CLASS: Class = Class::new("GREEncap", create).doc(include_str!("gre_encap.rs"));
 
 struct GreEncap {
-    header: Header,
+    /// The header, as long as it is, with zeros in place of checksum and number.
+    header: [u8; gre::LONGEST],
+    len: usize,
+    summed: bool,
     /// The next packet's number, if they are numbered.
     next: Option<Arc<AtomicU32>>,
 }
@@ -48,24 +51,40 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("KEY", &mut key)
         .keyword("SEQUENCE", &mut numbers)
         .finish()?;
-    let header = Header { protocol, summed, key: Some(key).filter(|key| *key != 0), sequence: None };
-    let next = config.shared(|| Ok(AtomicU32::new(0)))?;
-    Ok(Box::new(PerPacket(GreEncap { header, next: Some(next).filter(|_| numbers) })))
+    let (key, sequence) = (Some(key).filter(|key| *key != 0), numbers.then_some(0));
+    let header = Header { protocol, summed, key, sequence };
+    let next = Some(config.shared(|| Ok(AtomicU32::new(0)))?).filter(|_| numbers);
+    Ok(Box::new(PerPacket(GreEncap { header: header.bytes(), len: header.len(), summed, next })))
+}
+
+impl GreEncap {
+    /// Puts a header of `N` bytes in front. `None` if there is no room.
+    #[inline]
+    fn put<const N: usize>(&self, packet: &mut Packet) -> Option<()> {
+        let place: &mut [u8; N] = packet.push_array()?;
+        *place = *self.header.first_chunk()?;
+        if let Some(next) = &self.next {
+            // Nothing comes behind the number.
+            *place.last_chunk_mut()? = next.fetch_add(1, Relaxed).to_be_bytes();
+        }
+        Some(())
+    }
 }
 
 impl Simple for GreEncap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let sequence = self.next.as_ref().map(|next| next.fetch_add(1, Relaxed));
-        let header = Header { sequence, ..self.header };
-        let len = header.len();
-        if !packet.push(len) {
+        let put = match self.len {
+            4 => self.put::<4>(packet),
+            8 => self.put::<8>(packet),
+            12 => self.put::<12>(packet),
+            _ => self.put::<16>(packet),
+        };
+        if put.is_none() {
             return Verdict::Drop("no headroom");
         }
-        let data = packet.data_mut();
-        data[..len].copy_from_slice(&header.bytes()[..len]);
-        if header.summed {
-            gre::fill_checksum(data);
+        if self.summed {
+            gre::fill_checksum(packet.data_mut());
         }
         Verdict::Pass
     }

@@ -33,12 +33,6 @@ use wire::ip_proto;
 pub(crate) const CLASS: Class =
     Class::new("NetworkDirectionSwap", create).live().doc(include_str!("network_direction_swap.rs"));
 
-/// Where two fields are that belong together, and their size.
-const ETHERNET_ADDRESSES: (usize, usize, usize) = (0, 6, 6);
-const IPV4_ADDRESSES: (usize, usize, usize) = (12, 16, 4);
-const IPV6_ADDRESSES: (usize, usize, usize) = (8, 24, 16);
-const PORTS: (usize, usize, usize) = (0, 2, 2);
-
 #[derive(Default)]
 struct NetworkDirectionSwap {
     ethernet: bool,
@@ -61,16 +55,35 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(e)))
 }
 
-/// Swaps two fields, if both are there.
+/// Swaps two fields of `SIZE` bytes, if both are there.
 #[inline]
-fn swap(bytes: Option<&mut [u8]>, (first, second, size): (usize, usize, usize)) {
-    if let Some(bytes) = bytes.and_then(|bytes| bytes.get_mut(first..second + size)) {
-        let (a, b) = bytes.split_at_mut(second - first);
-        a[..size].swap_with_slice(&mut b[..size]);
+fn swap<const FIRST: usize, const SECOND: usize, const SIZE: usize>(bytes: Option<&mut [u8]>) {
+    if let Some(bytes) = bytes.and_then(|bytes| bytes.get_mut(FIRST..))
+        && let Some((front, back)) = bytes.split_at_mut_checked(SECOND - FIRST)
+        && let (Some(first), Some(second)) = (front.first_chunk_mut::<SIZE>(), back.first_chunk_mut())
+    {
+        std::mem::swap(first, second);
     }
 }
 
+fn swap_ethernet_addresses(frame: &mut [u8]) {
+    swap::<0, 6, 6>(Some(frame));
+}
+
+fn swap_ipv4_addresses(header: Option<&mut [u8]>) {
+    swap::<12, 16, 4>(header);
+}
+
+fn swap_ipv6_addresses(header: Option<&mut [u8]>) {
+    swap::<8, 24, 16>(header);
+}
+
+fn swap_ports(header: Option<&mut [u8]>) {
+    swap::<0, 2, 2>(header);
+}
+
 /// The Ethernet type, behind a VLAN tag if there is one.
+#[inline]
 fn kind(frame: &[u8]) -> Option<u16> {
     const AT: usize = 12;
     const TAG: usize = 4;
@@ -82,17 +95,19 @@ fn kind(frame: &[u8]) -> Option<u16> {
 }
 
 impl NetworkDirectionSwap {
+    #[inline]
     fn swap_ports(&self, packet: &mut Packet, protocol: u8) {
         if protocol == ip_proto::TCP && self.tcp || protocol == ip_proto::UDP && self.udp {
-            swap(packet.transport_mut().filter(|transport| transport.len() >= 8), PORTS);
+            swap_ports(packet.transport_mut().filter(|transport| transport.len() >= 8));
         }
     }
 }
 
 impl Simple for NetworkDirectionSwap {
+    #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if self.ethernet {
-            swap(Some(packet.data_mut()), ETHERNET_ADDRESSES);
+            swap_ethernet_addresses(packet.data_mut());
         }
         match kind(packet.data()) {
             Some(ether_type::IPV4) => {
@@ -101,7 +116,7 @@ impl Simple for NetworkDirectionSwap {
                     return Verdict::Pass;
                 };
                 if self.ipv4 {
-                    swap(packet.network_mut(), IPV4_ADDRESSES);
+                    swap_ipv4_addresses(packet.network_mut());
                 }
                 if first {
                     self.swap_ports(packet, protocol);
@@ -113,7 +128,7 @@ impl Simple for NetworkDirectionSwap {
                     return Verdict::Pass;
                 };
                 if self.ipv6 {
-                    swap(packet.network_mut(), IPV6_ADDRESSES);
+                    swap_ipv6_addresses(packet.network_mut());
                 }
                 self.swap_ports(packet, next);
             }

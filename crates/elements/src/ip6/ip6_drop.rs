@@ -41,14 +41,29 @@ pub(crate) const CLASS: Class = Class::new("IP6Drop", create)
 /// When packets are lost.
 enum Model {
     GilbertElliott {
-        to_bad: f64,
-        to_good: f64,
-        pass_good: f64,
-        pass_bad: f64,
+        to_bad: Chance,
+        to_good: Chance,
+        pass_good: Chance,
+        pass_bad: Chance,
     },
-    Uniform(f64),
+    Uniform(Chance),
     /// So many of each hundred.
     Deterministic(u64),
+}
+
+/// A probability, in parts of 2^32.
+#[derive(Clone, Copy)]
+struct Chance(u64);
+
+impl Chance {
+    fn new(probability: f64) -> Chance {
+        Chance((probability * f64::from(2.0_f32.powi(32))).round() as u64)
+    }
+
+    #[inline]
+    fn comes(self, random: u32) -> bool {
+        u64::from(random) < self.0
+    }
 }
 
 struct Ip6Drop {
@@ -80,10 +95,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if deterministic && rate > 0.0 && rate < 0.01 {
         return Err("UDROPRATE must be whole per cents with DETERMINISTIC".into());
     }
+    let [to_bad, to_good, pass_bad, pass_good] = [p, r, h, k].map(Chance::new);
     let model = match (deterministic, uniform) {
         (true, _) => Model::Deterministic((rate * 100.0).ceil() as u64),
-        (_, true) => Model::Uniform(rate),
-        _ => Model::GilbertElliott { to_bad: p, to_good: r, pass_good: k, pass_bad: h },
+        (_, true) => Model::Uniform(Chance::new(rate)),
+        _ => Model::GilbertElliott { to_bad, to_good, pass_good, pass_bad },
     };
     let rng = fastrand::Rng::with_seed(seed.into());
     Ok(Box::new(PerPacket(Ip6Drop { model, rng, bad: false, count: 0, drops: 0 })))
@@ -95,11 +111,11 @@ impl Ip6Drop {
         match self.model {
             Model::GilbertElliott { to_bad, to_good, pass_good, pass_bad } => {
                 let (pass, change) = if self.bad { (pass_bad, to_good) } else { (pass_good, to_bad) };
-                let lost = self.rng.f64() >= pass;
-                self.bad ^= self.rng.f64() < change;
-                lost
+                let random = self.rng.u64(..);
+                self.bad ^= change.comes((random >> 32) as u32);
+                !pass.comes(random as u32)
             }
-            Model::Uniform(rate) => self.rng.f64() < rate,
+            Model::Uniform(chance) => chance.comes(self.rng.u32(..)),
             Model::Deterministic(of_hundred) => self.count % 100 < of_hundred,
         }
     }
