@@ -10,10 +10,11 @@ mod sample;
 use crate::callgrind;
 use crate::machine::Machine;
 use crate::rcu::processor_time_of_all;
-use router::{Classes, Options};
+use router::{Classes, Log, Options};
 use rows::{Row, rows};
 use sample::Sample;
 use serde::Serialize;
+use std::sync::Mutex;
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -89,7 +90,8 @@ fn time(config: &str) -> Result<f64, String> {
     }
     let known: Classes = elements::classes();
     let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
-    let options = Options { pin: Some(0), ..Options::default() };
+    // What elements have to say is no part of the table.
+    let options = Options { pin: Some(0), log: Log::Memory(Mutex::default()), ..Options::default() };
     let (mut router, _) =
         router::build(layout, config.to_owned(), &known, options).map_err(|e| lang::render_click(&e))?;
     boundary();
