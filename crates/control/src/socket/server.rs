@@ -11,6 +11,7 @@ use std::io::BufReader;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -209,8 +210,10 @@ fn listen(ip: IpAddr, ports: &RangeInclusive<u16>) -> std::io::Result<TcpListene
 fn bind_unix(path: &Path) -> std::io::Result<UnixListener> {
     let bound = UnixListener::bind(path);
     let taken = bound.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::AddrInUse);
+    // Files of other kinds refuse connections, too, and are somebody's data.
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let refused = |error: std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
-    if taken && UnixStream::connect(path).is_err_and(refused) {
+    if taken && is_socket && UnixStream::connect(path).is_err_and(refused) {
         std::fs::remove_file(path)?;
         return UnixListener::bind(path);
     }

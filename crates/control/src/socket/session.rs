@@ -192,6 +192,11 @@ impl<R: Read> Session<'_, BufReader<R>> {
                 };
                 Ok(complaint + &lines(code::OK, &["Goodbye!".into()]))
             }
+            // A web page can have a browser send this, with commands of its own behind it.
+            ("POST" | "HOST:", _) => {
+                self.over = true;
+                refuse(code::UNIMPLEMENTED, "This is no HTTP server")
+            }
             ("HELP", _) => Ok(lines(code::OK, &HELP.iter().map(|&line| line.into()).collect::<Vec<_>>())),
             (
                 "READ" | "GET" | "WRITE" | "SET" | "READDATA" | "WRITEDATA" | "SETDATA" | "READUNTIL"

@@ -242,6 +242,36 @@ fn stopping_through_a_unix_socket() {
     assert!(!path.exists());
 }
 
+/// A socket that a killed program left behind is taken over; a file that is no socket is somebody's data, and stays.
+#[test]
+fn only_sockets_are_taken_over() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("sock");
+    drop(std::os::unix::net::UnixListener::bind(&path).expect("a socket without a program"));
+    build(&format!("ControlSocket(UNIX, {})", path.display()), Clock::real()).finish();
+
+    std::fs::write(&path, "data").expect("a file");
+    let parsed = lang::parse(&format!("ControlSocket(UNIX, {})", path.display()), "config", &[]);
+    let known = Classes::new(crate::CLASSES.iter().copied());
+    let layout = router::layout(parsed.graph, &known, 1).unwrap_or_else(|_| panic!("a layout"));
+    let built = router::build(layout, String::new(), &known, Options::default());
+    let said = built.err().map(|errors| lang::render_click(&errors)).expect("no socket");
+    assert!(said.contains("bind: Address already in use"), "{said}");
+    assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), Some("data"));
+}
+
+/// A browser can be made to send a request to any port of its machine, with commands in the body: it is not listened to.
+#[test]
+fn browsers_give_no_commands() {
+    for head in ["POST / HTTP/1.1\r\n", "GET /s.value HTTP/1.1\r\nHost: 127.0.0.1\r\n"] {
+        with(TCP, Clock::real(), |port| {
+            let said = talk(port, &format!("{head}\r\nwrite s.value evil\r\n"));
+            assert!(said.ends_with("501 This is no HTTP server\n"), "{said}");
+            assert!(talk(port, "read s.value\n").ends_with("first\n"));
+        });
+    }
+}
+
 /// What goes in by the client of this crate comes out as it was, whatever it is.
 #[test]
 fn client() {
