@@ -5,7 +5,9 @@
 //! DHCP has them, so does the configuration, while packets are forwarded. What is changed is written to a file first,
 //! and put back at the end of the run; if the program is killed the next one that takes interfaces over does it.
 
+use crate::console::complain;
 use device::ethtool;
+use rustix::io::Errno;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -49,6 +51,9 @@ pub(crate) fn find(names: &[String]) -> Result<Vec<Interface>, String> {
 fn addresses() -> Result<Value, String> {
     let output = Command::new("ip").args(["-json", "address", "show"]).output();
     let output = output.map_err(|error| format!("ip (of iproute2) cannot be run: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("ip -json address: {}", String::from_utf8_lossy(&output.stderr).trim_end()));
+    }
     serde_json::from_slice(&output.stdout).map_err(|error| format!("ip -json address: {error}"))
 }
 
@@ -104,11 +109,16 @@ pub(crate) fn follow(
         Ok::<(), String>(())
     };
     let work = move || {
-        while changes.wait().is_ok() {
-            if let Err(message) = keep_up() {
-                crate::console::complain(&format!("clique run: addresses have changed: {message}\n"));
+        let why = loop {
+            match changes.wait().map(|()| keep_up()) {
+                Ok(Ok(())) => {}
+                Ok(Err(message)) => {
+                    complain(&format!("clique run: addresses have changed: {message}\n"));
+                }
+                Err(why) => break why,
             }
-        }
+        };
+        complain(&format!("clique run: changes of addresses are not followed any longer: {why}\n"));
     };
     let spawned: io::Result<_> = thread::Builder::new().name("addresses".to_owned()).spawn(work);
     spawned.map(drop).map_err(|error| format!("thread: {error}"))
@@ -210,15 +220,18 @@ impl Setting {
         }
     }
 
-    /// Puts it back. An interface that is gone has none.
+    /// Puts it back, and says so if that is impossible. An interface that is gone has no settings.
     fn put_back(&self) {
-        match self {
-            Setting::File(path, value) => {
-                let _ = std::fs::write(path, value);
-            }
+        let (result, what) = match self {
+            Setting::File(path, value) => (std::fs::write(path, value), path.display().to_string()),
             Setting::Merges(interface, merges) => {
-                let _ = ethtool::set_merges(interface, *merges);
+                let set = ethtool::set_merges(interface, *merges);
+                (set.map_err(|trouble| trouble.error), format!("{interface}: generic receive offload"))
             }
+        };
+        let Err(error) = result else { return };
+        if !matches!(Errno::from_io_error(&error), Some(Errno::NOENT | Errno::NODEV)) {
+            complain(&format!("clique run: a setting of the kernel is not put back: {what}: {error}\n"));
         }
     }
 }
