@@ -24,7 +24,8 @@
 //! # Arguments
 //! - `NODE` (integer): the number of this node, from 0.
 //! - `NODES` (integer): how many there are, or may be; at most 128, since hellos name all nodes and fit into a frame.
-//! - `KEY` (string): the shared key. `KEYFILE` (file name) reads it from a file, all bytes of it.
+//! - `KEY` (string): the shared key. Whoever may read handlers can read it, so it is for trials; `KEYFILE` (file name)
+//!   reads it from a file, all bytes of it.
 //! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): what is done to keep packets of a flow in order.
 //!   `NONE`: nothing. `PINNED`: a flow always takes the same way. `FLOWLET`: a flow keeps its way while its packets follow
 //!   each other within FLOWLET and the link has room. `STRICT`: packets are numbered, and those that come too early wait at
