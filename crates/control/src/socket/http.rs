@@ -190,8 +190,8 @@ impl Request {
         let Some(path) = target.strip_prefix('/').filter(|_| version.starts_with("HTTP/1.")) else {
             return wrong(400, "Bad request");
         };
-        let (mut length, mut host, mut origin, mut stays) = (0, String::new(), None, version != "HTTP/1.0");
-        let mut accept = String::new();
+        let (mut length, mut host, mut origin) = (None::<usize>, String::new(), None);
+        let (mut accept, mut stays) = (String::new(), version != "HTTP/1.0");
         for number in 0.. {
             let Some(field) = input.line()? else { return wrong(400, "Bad request") };
             if field.is_empty() {
@@ -202,10 +202,13 @@ impl Request {
             };
             let value = value.trim();
             match name.to_ascii_lowercase().as_str() {
-                "content-length" => match value.parse::<usize>() {
-                    Ok(said) if said <= body_max => length = said,
-                    Ok(_) => return wrong(413, "Too much data"),
-                    Err(_) => return wrong(400, "Bad request"),
+                "content-length" => match body_length(value) {
+                    Some(said) if length.is_some_and(|before| before != said) => {
+                        return wrong(400, "Bad request");
+                    }
+                    Some(said) if said <= body_max => length = Some(said),
+                    Some(_) => return wrong(413, "Too much data"),
+                    None => return wrong(400, "Bad request"),
                 },
                 "transfer-encoding" => return wrong(501, "Unsupported transfer encoding"),
                 "connection" => stays &= !value.eq_ignore_ascii_case("close"),
@@ -216,12 +219,19 @@ impl Request {
                 _ => {}
             }
         }
+        let length = length.unwrap_or(0);
         grant(length);
         let Some(body) = input.data(length)? else { return wrong(400, "Bad request") };
         let foreign = origin.is_some_and(|origin| origin.split_once("://").is_none_or(|(_, of)| of != host));
         let path = decoded(path.split('?').next().unwrap_or(path));
         Ok(Ok(Request { method: method.to_owned(), path, host, accept, foreign, body, stays }))
     }
+}
+
+/// The length of a body: digits, and nothing else.
+fn body_length(value: &str) -> Option<usize> {
+    let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+    value.parse().ok().filter(|_| is_number)
 }
 
 /// Whether a name that a client asks for cannot be somebody else's: an address, or this machine's own name for itself.
@@ -237,8 +247,9 @@ fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, behind)) = rest.split_first() {
-        let hex = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = hex.filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let digit = |at: usize| char::from(*behind.get(at)?).to_digit(16);
+        let hex = || Some((digit(0)? << 4 | digit(1)?) as u8);
+        let byte = if first == b'%' { hex() } else { None };
         bytes.push(byte.unwrap_or(first));
         rest = if byte.is_some() { &behind[2..] } else { behind };
     }
@@ -340,5 +351,6 @@ mod tests {
             assert!(!is_local(host), "{host}");
         }
         assert_eq!(decoded("a%20b%2Fc%zz%"), "a b/c%zz%");
+        assert_eq!(decoded("%+1%-1%fF"), lang::bytes::to_text(b"%+1%-1\xff".to_vec()));
     }
 }

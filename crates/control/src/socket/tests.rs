@@ -448,6 +448,8 @@ fn http() {
         ("GET /s/value\n\n", "400", "Bad request"),
         ("GET /s/value HTTP/1.1\nHost", "400", "Bad request"),
         ("POST /s/value HTTP/1.1\nContent-Length: 9999999999\n\n", "413", "Too much data"),
+        ("POST /s/value HTTP/1.1\nContent-Length: +3\n\nbad", "400", "Bad request"),
+        ("POST /s/value HTTP/1.1\nContent-Length: 3\nContent-Length: 2\n\nbad", "400", "Bad request"),
         ("POST /s/value HTTP/1.1\nTransfer-Encoding: chunked\n\n", "501", "Unsupported transfer encoding"),
     ];
     with("cs :: HTTPServer(PORT 0, READONLY false); s :: Sample", Clock::real(), |port| {
