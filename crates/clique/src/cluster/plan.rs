@@ -1,6 +1,6 @@
 //! `clique cluster plan`.
 
-use super::units::{nic, rate, rate_text};
+use super::units::{amount, count, nic, rate, rate_text};
 use super::{complain, json};
 use crate::console;
 use crate::status::Status;
@@ -10,11 +10,14 @@ use cluster::plan::{Inputs, Nic, Plan, Server, Shape, WORST, plan, ports_of};
 use std::fmt::Write;
 use std::path::PathBuf;
 
+/// Ports of a router that is planned, at most.
+const MOST_PORTS: usize = 1_000_000;
+
 /// Arguments of `clique cluster plan`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// External ports of the router.
-    #[arg(long, value_name = "N", required_unless_present = "figure3")]
+    #[arg(long, value_name = "N", required_unless_present = "figure3", value_parser = count::<MOST_PORTS>)]
     ports: Option<usize>,
 
     /// Their rate.
@@ -22,19 +25,19 @@ pub(crate) struct Args {
     line_rate: u64,
 
     /// External ports that a server handles.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<MOST_PORTS>)]
     ports_per_server: usize,
 
     /// Packets a second that a server can process: as many ports are given to it as it can handle in the worst case, 3R.
-    #[arg(long, value_name = "N", conflicts_with = "ports_per_server")]
+    #[arg(long, value_name = "N", conflicts_with = "ports_per_server", value_parser = amount)]
     packet_rate: Option<f64>,
 
     /// Bytes of a packet, for --packet-rate.
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = count::<65_536>)]
     packet_size: usize,
 
     /// Network cards that a server has room for.
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<1_000>)]
     slots: usize,
 
     /// Kinds of cards, as 2x10G for two ports of 10 Gbps each [default: 2x10G 8x1G].
@@ -42,27 +45,27 @@ pub(crate) struct Args {
     nic: Vec<Nic>,
 
     /// What a server costs, in dollars.
-    #[arg(long, value_name = "N", default_value_t = 2_000.0)]
+    #[arg(long, value_name = "N", default_value_t = 2_000.0, value_parser = amount)]
     server_cost: f64,
 
     /// What a port of a switch costs, in dollars, for the comparison.
-    #[arg(long, value_name = "N", default_value_t = 500.0)]
+    #[arg(long, value_name = "N", default_value_t = 500.0, value_parser = amount)]
     switch_port_cost: f64,
 
     /// Ports of a switch.
-    #[arg(long, value_name = "N", default_value_t = 48)]
+    #[arg(long, value_name = "N", default_value_t = 48, value_parser = count::<1_000_000>)]
     switch_ports: usize,
 
     /// How long a server keeps a packet, in microseconds.
-    #[arg(long, value_name = "N", default_value_t = LATENCY_US)]
+    #[arg(long, value_name = "N", default_value_t = LATENCY_US, value_parser = amount)]
     latency: f64,
 
     /// What a server consumes, in watts.
-    #[arg(long, value_name = "N", default_value_t = 650.0)]
+    #[arg(long, value_name = "N", default_value_t = 650.0, value_parser = amount)]
     watts: f64,
 
     /// The height of a server in rack units.
-    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = amount)]
     rack_units: f64,
 
     /// Print the paper's Figure 3 instead, and where the paper's figures disagree with each other.

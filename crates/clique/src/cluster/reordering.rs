@@ -1,6 +1,6 @@
 //! `clique cluster reordering`: the paper's experiment on order.
 
-use super::units::rate;
+use super::units::{amount, count, rate};
 use super::{complain, json};
 use crate::console;
 use crate::status::Status;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Servers.
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = count::<65_535>)]
     nodes: usize,
 
     /// Rate of the external ports; links have 2R/N.
@@ -29,19 +29,19 @@ pub(crate) struct Args {
     load: f64,
 
     /// Milliseconds of made-up trace.
-    #[arg(long, value_name = "N", default_value_t = 500)]
-    milliseconds: u64,
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = count::<1_000_000>)]
+    milliseconds: usize,
 
     /// Take packets, flows and sizes from this capture; it is replayed faster or slower, so that the load is as given.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
 
     /// Microseconds for which each server keeps a packet.
-    #[arg(long, value_name = "N", default_value_t = 24.0)]
+    #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = amount)]
     latency: f64,
 
     /// Milliseconds within which packets of a flow belong to one flowlet.
-    #[arg(long, value_name = "N", default_value_t = 100.0)]
+    #[arg(long, value_name = "N", default_value_t = 100.0, value_parser = amount)]
     gap: f64,
 
     /// The seed of all chance.
@@ -83,7 +83,7 @@ fn compare(args: &Args) -> Result<Vec<(&'static str, Report)>, String> {
     let trace = match &args.pcap {
         Some(file) => captured(file, rate)?,
         None => {
-            let duration_ns = args.milliseconds.max(1) * 1_000_000;
+            let duration_ns = args.milliseconds as u64 * 1_000_000;
             trace::make(&trace::Settings { duration_ns, rate, seed: args.seed })
         }
     };

@@ -1,6 +1,6 @@
 //! `clique cluster sim`.
 
-use super::units::{rate, rate_text};
+use super::units::{amount, count, rate, rate_text};
 use super::{complain, json};
 use crate::console;
 use crate::status::Status;
@@ -26,11 +26,11 @@ pub(crate) struct Args {
     topology: Shape,
 
     /// Links out of each server, in a fly.
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = count::<65_535>)]
     fanout: usize,
 
     /// Dimensions, of a torus.
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = count::<16>)]
     dimensions: usize,
 
     /// How ways are chosen.
@@ -74,15 +74,15 @@ pub(crate) struct Args {
     service: Option<Service>,
 
     /// Microseconds for which each server keeps a packet besides.
-    #[arg(long, value_name = "N", default_value_t = 24.0)]
+    #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = amount)]
     latency: f64,
 
     /// Milliseconds that are simulated.
-    #[arg(long, value_name = "N", default_value_t = 20.0)]
+    #[arg(long, value_name = "N", default_value_t = 20.0, value_parser = amount)]
     pub(super) milliseconds: f64,
 
     /// Milliseconds at the start in which nothing is measured.
-    #[arg(long, value_name = "N", default_value_t = 5.0)]
+    #[arg(long, value_name = "N", default_value_t = 5.0, value_parser = amount)]
     warmup: f64,
 
     /// What breaks, as node:3@10..20 or link:0-1@10..20, in milliseconds. In a mesh or a fly; nodes between others
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     fail: Vec<Failure>,
 
     /// Milliseconds until a failure is known.
-    #[arg(long, value_name = "N", default_value_t = 50.0)]
+    #[arg(long, value_name = "N", default_value_t = 50.0, value_parser = amount)]
     detect: f64,
 
     /// The seed of all chance.
@@ -169,7 +169,7 @@ fn failure(text: &str) -> Result<Failure, String> {
     let read = || {
         let (part, times) = text.split_once('@')?;
         let (from, until) = times.split_once("..")?;
-        let ns = |text: &str| text.parse::<f64>().ok().map(|ms| (ms * 1e6) as u64);
+        let ns = |text: &str| amount(text).ok().map(|ms| (ms * 1e6) as u64);
         let part = match part.split_once(':')? {
             ("node", node) => Part::Node(node.parse().ok()?),
             ("link", ends) => {
@@ -208,6 +208,9 @@ fn config(args: &Args) -> Result<Config, String> {
         (MatrixName::Adversarial, _) => Matrix::Adversarial,
         (MatrixName::File, file) => weights(file.as_ref().ok_or("'--traffic file' needs --matrix")?)?,
     };
+    if matches!(args.topology, Shape::Fly) && args.fanout < 2 {
+        return Err("in a fly at least two links lead out of each server".to_owned());
+    }
     if !(args.load > 0.0 && args.load <= 1.0) {
         return Err("the load must be above 0 and at most 1".to_owned());
     }

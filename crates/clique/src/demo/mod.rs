@@ -11,6 +11,7 @@ mod table;
 mod traffic;
 
 use crate::console;
+use crate::job::WORKERS_MAX;
 use changes::Changes;
 use check::Checker;
 use device::memory::{Config, Interface, Interfaces, TapConfig};
@@ -36,8 +37,9 @@ const SAMPLES_WAITING: usize = 4_096;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Workers [default: one for each processor].
-    #[arg(short = 'j', long, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(short = 'j', long, value_name = "N",
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(WORKERS_MAX)))]
+    threads: Option<u16>,
 
     /// How long to forward.
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -52,7 +54,7 @@ pub(crate) struct Args {
     pcap: Option<PathBuf>,
 
     /// Frames in memory, replayed over and over.
-    #[arg(long, value_name = "N", default_value_t = 131_072)]
+    #[arg(long, value_name = "N", default_value_t = 131_072, value_parser = frames)]
     frames: usize,
 
     /// Route changes a second; 0 for none.
@@ -72,6 +74,11 @@ pub(crate) struct Args {
     json: bool,
 }
 
+fn frames(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=10_000_000).contains(number));
+    number.ok_or_else(|| "a number from 1 to 10000000 is expected".to_owned())
+}
+
 /// Runs `clique demo`.
 pub(crate) fn run(args: &Args, known: &Classes) -> ExitCode {
     match demonstrate(args, known) {
@@ -87,7 +94,7 @@ pub(crate) fn run(args: &Args, known: &Classes) -> ExitCode {
 /// Runs it all; whether every check agreed.
 fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = args.threads.unwrap_or(processors).max(1);
+    let workers = args.threads.map_or(processors, usize::from);
     let table = Table::load(args.table.as_deref(), !args.json)?;
     let frames = Arc::new(traffic::frames(args, &table)?);
     let interfaces = INTERFACES.map(|name| {

@@ -31,6 +31,32 @@ fn figure_3() {
     assert!(slow.starts_with("exit status: 1\n") && slow.contains("too slow"), "{slow}");
 }
 
+/// Numbers without sense are refused, and none is so large that sums overflow or nothing ends.
+#[test]
+fn numbers_out_of_bounds() {
+    for arguments in [
+        "plan --ports 1000000000000",
+        "plan --ports 0",
+        "plan --ports 8 --line-rate 0.5",
+        "sim --line-rate 0.5",
+        "sim --latency 1e18",
+        "sim --warmup nan",
+        "sim --topology torus --dimensions 0",
+        "sim --fail node:1@0..1e300",
+        "reordering --milliseconds 999999999999999999",
+    ] {
+        let wrong = clique(&["cluster"].into_iter().chain(arguments.split(' ')).collect::<Vec<_>>());
+        assert!(wrong.starts_with("exit status: 2\n"), "{arguments}: {wrong}");
+    }
+    for (arguments, error) in [
+        ("plan --ports 8 --switch-ports 3", "switches of 3 ports connect nothing"),
+        ("sim --topology fly --fanout 1", "at least two links"),
+    ] {
+        let wrong = clique(&["cluster"].into_iter().chain(arguments.split(' ')).collect::<Vec<_>>());
+        assert!(wrong.starts_with("exit status: 1\n") && wrong.contains(error), "{arguments}: {wrong}");
+    }
+}
+
 /// A permutation through a mesh: all of it arrives, and the same seed says the same.
 #[test]
 fn sim_of_a_permutation() {

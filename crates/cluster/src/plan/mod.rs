@@ -175,16 +175,23 @@ impl Inputs {
 /// What is impossible, in a sentence.
 pub fn plan(inputs: &Inputs) -> Result<Plan, String> {
     let server = &inputs.server;
-    if inputs.ports == 0 || server.ports == 0 {
-        return Err("a router has at least one port, and so has a server; \
-                    if a server cannot process 3R for one port, it is too slow for the line rate"
-            .to_owned());
+    if inputs.ports == 0 {
+        return Err("a router has at least one port".to_owned());
+    }
+    if server.ports == 0 {
+        return Err(
+            "a server cannot process three times the rate of one port: it is too slow for the line rate"
+                .to_owned(),
+        );
     }
     if inputs.sockets(Nic { ports: 1, rate: 0 }).is_none() {
         return Err(format!(
             "{} slots do not even hold cards for {} external ports",
             server.slots, server.ports
         ));
+    }
+    if inputs.switch_ports < switched::FEWEST_PORTS {
+        return Err(format!("switches of {} ports connect nothing", inputs.switch_ports));
     }
     let terminals = inputs.ports.div_ceil(server.ports);
     let inside = server.ports as f64 * inputs.line_rate as f64;
@@ -291,5 +298,7 @@ mod tests {
         assert!(plan(&inputs).expect_err("no slots").contains("external ports"));
         inputs.server.ports = 0;
         assert!(plan(&inputs).is_err());
+        let inputs = Inputs { switch_ports: 3, ..super::paper::inputs(&CONFIGURATIONS[0], 64) };
+        assert!(plan(&inputs).expect_err("no switches").contains("switches of 3 ports"));
     }
 }

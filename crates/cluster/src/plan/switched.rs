@@ -20,12 +20,15 @@ impl Switched {
     /// What a router would take.
     pub fn plan(inputs: &Inputs) -> Switched {
         let servers = inputs.ports.div_ceil(inputs.server.ports.max(1));
-        let switches = clos(inputs.ports, inputs.switch_ports.max(3)).ceil() as usize;
+        let switches = clos(inputs.ports, inputs.switch_ports).ceil() as usize;
         let switch = inputs.switch_ports as f64 * inputs.switch_port_cost;
         let cost = servers as f64 * inputs.server.cost + switches as f64 * switch;
         Switched { servers, switches, cost, in_servers: cost / inputs.server.cost.max(f64::MIN_POSITIVE) }
     }
 }
+
+/// Ports of a switch, at least: with fewer, an edge switch of a Clos network has one port outside, and nothing is gained.
+pub(super) const FEWEST_PORTS: usize = 4;
 
 /// Switches of `size` ports that connect so many ports without ever blocking.
 ///
