@@ -32,6 +32,9 @@ enum Secret {
     File(String),
 }
 
+/// Times are not longer than this, so that none of what is computed from them overflows.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
 impl Settings {
     /// Reads the arguments, and the files that they name.
     pub(super) fn read(config: &mut Config<'_>, wiring: Wiring) -> Result<(Settings, Roster), ConfigError> {
@@ -78,6 +81,9 @@ impl Settings {
         }
         if line_rate.bytes_per_second == 0 || hello.is_zero() || hold <= hello {
             return Err(error("LINE_RATE and HELLO must not be zero, and HOLD must be longer than HELLO"));
+        }
+        if [hello, hold, flowlet, wait].iter().any(|time| *time > LONGEST) {
+            return Err(error("HELLO, HOLD, FLOWLET and WAIT must not be longer than a day"));
         }
         let line_rate = line_rate.bytes_per_second * 8;
         let link_rate = link_rate.map_or(2 * line_rate / spread(&topology), |rate| rate.bytes_per_second * 8);

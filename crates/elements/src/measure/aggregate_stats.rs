@@ -34,16 +34,13 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Resid
 pub(crate) const CLASS: Class =
     Class::new("AggregateStats", create).residency(Residency::Shared).doc(include_str!("aggregate_stats.rs"));
 
-/// So that a configuration does not ask for all memory.
-const MOST: u32 = 1 << 24;
-
 struct AggregateStats(Histogram);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut max = 0u32;
     config.args().required("MAX", &mut max).finish()?;
-    if !(1..=MOST).contains(&max) {
-        return Err(format!("MAX must be between 1 and {MOST}").into());
+    if !(1..=Histogram::MOST).contains(&max) {
+        return Err(format!("MAX must be between 1 and {}", Histogram::MOST).into());
     }
     Ok(Box::new(PerPacket(AggregateStats(Histogram::of(config, max as usize)?))))
 }

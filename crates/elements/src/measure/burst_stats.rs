@@ -47,6 +47,9 @@ struct BurstStats {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut bytes, mut max) = (false, 1024u32);
     config.args().keyword("BYTES", &mut bytes).keyword("MAX", &mut max).finish()?;
+    if max > Histogram::MOST {
+        return Err(format!("MAX must be at most {}", Histogram::MOST).into());
+    }
     let sizes = Histogram::of(config, max as usize)?;
     Ok(Box::new(PerPacket(BurstStats { sizes, bytes, burst: None, size: 0 })))
 }
@@ -67,5 +70,15 @@ impl Simple for BurstStats {
 
     fn handlers(&self, h: &mut Handlers) {
         Histogram::handlers(h, |e: &BurstStats| &e.sizes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// A configuration cannot ask for all memory, which would end the router that it is to replace.
+    #[test]
+    fn bounded_sizes() {
+        let said = crate::testing::errors("Idle -> BurstStats(MAX 4294967295) -> Discard");
+        assert!(said.contains("MAX must be at most 16777216"), "{said}");
     }
 }

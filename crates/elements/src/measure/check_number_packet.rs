@@ -108,8 +108,8 @@ impl Simple for CheckNumberPacket {
         type C = CheckNumberPacket;
         h.read("count", |e: &mut C, _| e.times.len());
         h.write("count", |e: &mut C, cx, text| {
-            let count: u32 = router::value(cx, text)?;
-            e.times.resize(count as usize, 0);
+            let TableSize(count) = router::value(cx, text)?;
+            e.times.resize(count, 0);
             Ok(())
         });
         // The first of several, as for the least.
@@ -123,5 +123,21 @@ impl Simple for CheckNumberPacket {
             let lines = e.times.iter().enumerate().map(|(number, times)| format!("{number}: {times}\n"));
             lines.collect::<String>()
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::build;
+    use router::Call;
+
+    /// Who writes a count cannot have all memory taken, no more than a configuration can.
+    #[test]
+    fn bounded_count() {
+        let mut router = build("Idle -> c :: CheckNumberPacket(COUNT 3) -> Discard", 1, 32)
+            .unwrap_or_else(|e| panic!("{e}"));
+        let refused = router.call(Call::write("c.count", "4294967295"));
+        assert!(refused.is_err_and(|why| why.contains("268435456")));
+        assert_eq!(router.call(Call::read("c.count", "")).as_deref(), Ok("3"));
     }
 }

@@ -14,6 +14,9 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
+    /// The most values, so that a configuration does not ask for all memory.
+    pub(super) const MOST: u32 = 1 << 24;
+
     /// A histogram of values below `values`; larger ones count as the largest of them.
     pub(super) fn of(config: &mut Config<'_>, values: usize) -> Result<Histogram, ConfigError> {
         let workers = config.workers().len();

@@ -13,7 +13,8 @@
 //! - `COUNTER` (element): a NumberPacket whose NET_ORDER holds here, too.
 //! - `N` (integer, default 65536): numbers for which there is room. Times of packets with larger ones are not kept.
 //! - `OFFSET` (integer, default -1): where in the packet the number is; negative: packets are counted instead.
-//! - `DYNAMIC` (boolean, default false): whether room is made for larger numbers, up to N times 65,535.
+//! - `DYNAMIC` (boolean, default false): whether room is made for larger numbers, up to N times 65,535, and to
+//!   268,435,456 in any case.
 //! - `NET_ORDER` (boolean, default false): whether numbers are in network order, instead of the machine's.
 //! - `SAMPLE` (integer, default 1): only times of packets whose numbers this divides are kept; N counts them. With OFFSET only.
 //!
@@ -32,7 +33,8 @@
 use super::number_packet::{Numbers, number};
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, ElementName, Handlers, PerPacket, Residency, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, ElementName, Handlers, PerPacket, Residency, Simple, TableSize,
+    Verdict,
 };
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -94,8 +96,8 @@ struct RecordTimestamp {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    const DEFAULT: u32 = 65536;
-    let (mut counter, mut n, mut offset) = (None::<ElementName>, DEFAULT, -1i32);
+    const DEFAULT: usize = 65536;
+    let (mut counter, mut n, mut offset) = (None::<ElementName>, TableSize(DEFAULT), -1i32);
     let (mut dynamic, mut net_order, mut sample) = (false, false, 1u32);
     config
         .args()
@@ -112,12 +114,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err("COUNTER must be a valid NumberPacket element".into());
     }
     let sample = if offset < 0 { 1 } else { u64::from(sample.max(1)) };
-    let first = if n == 0 { DEFAULT } else { n } as usize;
+    let first = if n.0 == 0 { DEFAULT } else { n.0 };
     let times = config.shared(|| {
         Ok(Times {
             pieces: Default::default(),
             first,
-            allowed: if dynamic { PIECES } else { 1 },
+            allowed: if dynamic { pieces(first) } else { 1 },
             next: AtomicU64::new(0),
             missed: AtomicU64::new(0),
             sample,
@@ -126,6 +128,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     })?;
     let offset = usize::try_from(offset).ok();
     Ok(Box::new(PerPacket(RecordTimestamp { times, offset, counter, net_order })))
+}
+
+/// Pieces that may be made, if the first has so much room. Numbers come from packets, and must not take all memory.
+fn pieces(first: usize) -> usize {
+    let fits = |&count: &usize| first.saturating_mul((1 << count) - 1) <= TableSize::MAX;
+    (1..=PIECES).rev().find(fits).unwrap_or(1)
 }
 
 impl Simple for RecordTimestamp {
@@ -179,5 +187,17 @@ mod tests {
         assert_eq!(times.place(21), None);
         assert_eq!(times.place(u64::MAX), None);
         assert_eq!((times.keep(20, 7), times.take(20), times.take(20)), (Some(()), Some(7), None));
+    }
+
+    /// However large a packet's number is, and whatever N is, there is memory for the table.
+    #[test]
+    fn bounded_pieces() {
+        assert_eq!([1, 65_536, TableSize::MAX].map(pieces), [16, 12, 1]);
+        for element in
+            ["RecordTimestamp(N 4294967295)", "r :: RecordTimestamp -> TimestampDiff(r, N 4294967295)"]
+        {
+            let said = crate::testing::errors(&format!("Idle -> {element} -> Discard"));
+            assert!(said.contains("N: out of range, bound 268435456"), "{said}");
+        }
     }
 }

@@ -48,7 +48,7 @@ use lang::conf::pop_space;
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, ElementName, HandlerResult, Handlers, PerPacket, Residency,
-    Simple, Verdict,
+    Simple, TableSize, Verdict,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -112,8 +112,9 @@ struct TimestampDiff {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    const DEFAULT: u32 = 65536;
-    let (mut recorder, mut offset, mut n, mut max_delay) = (ElementName::default(), OFFSET, 0u32, 1000u32);
+    const DEFAULT: usize = 65536;
+    let (mut recorder, mut offset) = (ElementName::default(), OFFSET);
+    let (mut n, mut max_delay) = (TableSize(0), 1000u32);
     let (mut sample, mut net_order, mut nano, mut verbose) = (1u32, None::<bool>, false, true);
     let (mut class_at, mut class_mask) = (-1i32, u8::MAX);
     config
@@ -132,7 +133,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if config.class_of(recorder.index) != "RecordTimestamp" {
         return Err("RECORDER must be a valid RecordTimestamp element".into());
     }
-    let n = if n == 0 { DEFAULT } else { n };
+    let n = if n.0 == 0 { DEFAULT } else { n.0 };
     let delays = config.shared(|| {
         Ok(Delays {
             kept: (0..n).map(|_| AtomicU64::new(0)).collect(),

@@ -7,6 +7,9 @@ use router::{Cx, Element, Flags, Handlers};
 pub(super) const DEFAULT_DATA: &[u8] =
     b"Random bullshit in a packet, at least 64 bytes long. Well, now it is.";
 
+/// No packet has room for so many bytes. More need not be kept to find that out.
+const TOO_LONG: usize = 1 << 17;
+
 /// Data, repeated or cut off to a length.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
@@ -33,7 +36,7 @@ impl Contents {
 
     /// Makes packets' bytes anew after data or length changed.
     pub(super) fn fill(&mut self) {
-        let length = usize::try_from(self.length).unwrap_or(self.data.len());
+        let length = usize::try_from(self.length).unwrap_or(self.data.len()).min(TOO_LONG);
         self.bytes = self.data.iter().copied().cycle().take(length).collect();
         self.bytes.resize(length, 0); // of no data there is nothing to repeat
     }

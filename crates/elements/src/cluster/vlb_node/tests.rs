@@ -131,6 +131,9 @@ fn mistakes() {
     assert!(one("0, 1").contains("either KEY or KEYFILE is needed"));
     assert!(one("0, 1, KEY k, ORDER maybe").contains("ORDER: NONE, PINNED"));
     assert!(one("0, 1, KEY k, KEYFILE /none").contains("either KEY or KEYFILE"));
+    for time in ["HOLD 1e12s", "FLOWLET 1e12s", "WAIT 2d", "HOLD 3d, HELLO 2d"] {
+        assert!(one(&format!("0, 1, KEY k, {time}")).contains("must not be longer than a day"), "{time}");
+    }
 }
 
 /// Another configuration takes the node's place: it goes on where the old one was, with what is different about it. One with
