@@ -1,27 +1,27 @@
 // A router whose routes come from FRR, on Linux.
 //
 //   zebra -M dplane_fpm_nl -K 60 ...   with  fpm address 127.0.0.1  in its configuration, and any of FRR's daemons
-//   clique run -u /run/clique.socket conf/frr-router.click IF0=eth0 NET0=10.0.1.1/24 SIX0=2001:db8:1::1/64 \
-//                                                          IF1=eth1 NET1=10.0.2.1/24 SIX1=2001:db8:2::1/64
+//   clique run -u /run/clique.sock conf/frr-router.click IF0=eth0 NET0=10.0.1.1/24 SIX0=2001:db8:1::1/64 \
+//                                                        IF1=eth1 NET1=10.0.2.1/24 SIX1=2001:db8:2::1/64
 //
-// The interfaces have their addresses in the kernel, which answers ARP, neighbour discovery and what is for the machine itself, so that
-// BGP, OSPF and ssh run as they always did; sysctl net.ipv4.ip_forward and net.ipv6.conf.all.forwarding are 0, since Clique forwards.
-// Zebra may be restarted: packets are forwarded meanwhile as it said last (-K: it does not withdraw what it left behind).
-// What zebra told, in short:
+// The interfaces keep their addresses in the kernel, which answers ARP, neighbour discovery and whatever is addressed to the machine itself,
+// so that BGP, OSPF and ssh work as always. Set sysctl net.ipv4.ip_forward and net.ipv6.conf.all.forwarding to 0, since Clique forwards.
+// Zebra may be restarted: meanwhile packets are forwarded by its last routes (-K keeps it from withdrawing what it left behind).
+// A summary of what zebra has sent:
 //
-//   clique ctl -u /run/clique.socket read fpm.stats
+//   clique ctl -u /run/clique.sock read fpm.stats
 //
-// Senders of what cannot be forwarded are told so, ERRORS times a second at most for each reason, port and worker.
+// Senders of packets that cannot be forwarded get ICMP errors, at most ERRORS a second for each reason, port and worker.
 //
-// The kernel is left what is for it (HOST), and receives nothing else; with SNIFFER=true, on kernels before 6.6, it receives everything and
-// drops it again, but answers IPv6 packets without a route once more.
+// The kernel receives only what is meant for it (HOST). With SNIFFER=true, on kernels before 6.6, it receives everything and drops the rest,
+// but it also answers IPv6 packets without a route, for a second time.
 
 define($IF0 eth0, $NET0 10.0.1.1/24, $SIX0 2001:db8:1::1/64, $IF1 eth1, $NET1 10.0.2.1/24, $SIX1 2001:db8:2::1/64,
   $MTU 1500, $HOLD 120, $SNIFFER false, $ERRORS 1000);
 
 AddressInfo(port0 $NET0 $SIX0 $IF0:eth, port1 $NET1 $SIX1 $IF1:eth);
 
-// Output 0 is this machine, whose kernel has got its packets already. Further addresses of its are taken from the kernel.
+// Output 0 is this machine, whose kernel has received its packets already. Its other addresses come from the kernel.
 routes :: IPLookup(port0:ip 0, port1:ip 0, 0.0.0.0/8 0, 127.0.0.0/8 0, 224.0.0.0/4 0, 255.255.255.255/32 0,
   NOROUTE 6);
 routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, ::1 0, fe80::/10 0, ff00::/8 0, NOROUTE 6);

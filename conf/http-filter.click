@@ -1,11 +1,11 @@
-// A filter in the cable between clients and web servers: what servers say does not contain certain words when it arrives.
+// A filter in the cable between clients and web servers that replaces certain words in the servers' answers.
 //
-// eth0 leads to the clients, eth1 to the servers. The filter has no addresses of its own, and frames keep their Ethernet headers. Connections to TCP port
-// 80 are looked into; all other traffic passes.
+// eth0 leads to the clients, eth1 to the servers. The filter has no addresses of its own, and frames keep their Ethernet headers.
+// Connections to TCP port 80 are inspected; all other traffic passes.
 //
-// Clients' requests lose the line in which they offer to take compressed content, as words cannot be seen in that. In servers' answers the words are
-// looked for in the content of messages only, wherever packets begin and end in it; something else stands in their place, and messages say how long they
-// are then. `clique ctl` shows how many words there were: read words.found. A connection on which something else than HTTP is spoken is closed.
+// Clients' requests lose the line in which they offer to accept compressed content, since words cannot be found in that. In servers'
+// answers the words are searched for in the content of messages only, also across packets; they are replaced, and the messages then give
+// their new length. `clique ctl` shows how many words there were: read words.found. A connection that does not speak HTTP is closed.
 //
 // The interfaces are in memory. On a machine with network cards only FromMemory and ToMemory have to be replaced.
 

@@ -3,13 +3,14 @@
 //   clique run -u /run/clique.sock conf/linux-router.click IF0=eth0 NET0=10.0.1.1/24 SIX0=2001:db8:1::1/64 IF1=eth1 NET1=10.0.2.1/24 SIX1=2001:db8:2::1/64
 //
 // NET0 and SIX0 are this router's IPv4 and IPv6 address on the first interface and the networks around them, NET1 and SIX1
-// those on the second. The kernel should have no IP address on either interface, so that only Clique answers there. Further routes can be added while it runs, for instance with
+// those on the second. The kernel should have no IP address on either interface, so that only Clique answers there. Further
+// routes can be added while it runs, for instance with
 // `clique ctl -u /run/clique.sock write routes.add "10.9.0.0/16 10.0.2.2 2"` (output 1 leads to NET0, output 2 to NET1).
 //
-// Who sends what has no route, or is too large, or has been under way for too long, is told so: at most ERRORS times a second for
-// each reason, port and worker.
+// Senders of packets that have no route, are too large, or have used up their TTL get ICMP errors, at most ERRORS a second for each
+// reason, port and worker.
 //
-// METHOD=XDP receives and sends past the kernel's stack; then the kernel sees nothing of what arrives.
+// METHOD=XDP bypasses the kernel's stack; the kernel then sees nothing of what arrives.
 //
 // Each worker has a receive queue and a socket of its own on each interface, so that a packet is handled by one worker
 // from end to end; while nothing arrives all workers sleep.
