@@ -42,11 +42,12 @@ enum What {
     /// behind it; with --fly there are further nodes between them, and cables only as a k-ary n-fly has them.
     /// Otherwise, or with --in-memory, all are in this process, with links in memory and hosts that ping each other.
     Up(up::Args),
-    /// Show the nodes of a router that runs: how far they take part, whom they reach, what went which way.
+    /// Show the nodes of a running router: whether they take part, whom they reach, and which way packets went.
     Status(nodes::StatusArgs),
-    /// Let a node leave without loss: it forwards what comes, gets nothing new, and has left when nothing comes any more.
+    /// Let a node leave without loss: it forwards what still comes, gets no new flows, and has left when nothing comes any
+    /// more.
     Drain(nodes::DrainArgs),
-    /// Stop a router that runs.
+    /// Stop a running router.
     Down(nodes::DownArgs),
 }
 
@@ -64,9 +65,10 @@ pub(crate) fn run(args: &Args, known: &Classes) -> ExitCode {
     status.into()
 }
 
-/// The socket of a cluster in one process, if none is named.
+/// The socket of a cluster in one process, if none is named: where only its user can make one, if there is such a place.
 fn default_socket() -> PathBuf {
-    std::env::temp_dir().join("clique-cluster.sock")
+    let own = std::env::var_os("XDG_RUNTIME_DIR").filter(|directory| !directory.is_empty());
+    own.map_or_else(std::env::temp_dir, PathBuf::from).join("clique-cluster.sock")
 }
 
 /// Prints a result as JSON.

@@ -46,8 +46,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     seconds: Option<u32>,
 
-    /// The UNIX-domain socket through which 'clique cluster status' and others reach nodes in memory [default: a fixed name
-    /// in the directory for temporary files].
+    /// The UNIX-domain socket through which 'clique cluster status' and others reach nodes in memory [default:
+    /// clique-cluster.sock in $XDG_RUNTIME_DIR, or else in the directory for temporary files].
     #[arg(short, long, value_name = "FILE")]
     unix_socket: Option<PathBuf>,
 
