@@ -74,7 +74,7 @@ enum Command {
     /// Forward packets through the full Internet table, on all cores, while routes change.
     #[command(after_help = EXIT_STATUS)]
     Demo(demo::Args),
-    /// Read and write handlers of a router that runs.
+    /// Read and write handlers of a running router.
     ///
     /// The router must have a control socket: an element ControlSocket, or the option '-p' or '-u'. Without a command, lines
     /// with commands are read from standard input, at a terminal with history and completion.
@@ -86,14 +86,14 @@ enum Command {
     /// next. A router that goes away is waited for.
     #[command(after_help = EXIT_STATUS)]
     Top(top::Args),
-    /// Convert, compare and look into files of routes.
+    /// Convert, compare and inspect files of routes.
     ///
-    /// Read are lists, the output of 'ip route', and MRT files, plain or compressed by gzip, bzip2, xz or zstd.
+    /// Files can be lists, the output of 'ip route', or MRT files, plain or compressed by gzip, bzip2, xz or zstd.
     Routes(routes::Args),
     /// Say what is wrong with a configuration, and which worker would run what.
     ///
-    /// All arguments of elements are checked, but no interface is opened and no file written; what shows only then,
-    /// 'clique run --quit' tells. The table shows for each worker the elements that have an instance there, their inputs
+    /// All arguments of elements are checked, but no interface is opened and no file is written; 'clique run --quit' finds
+    /// mistakes that show only then. The table shows for each worker the elements that have an instance there, their inputs
     /// and outputs ('h' push, 'l' pull), and how elements of their class live on several workers.
     Check(check::Args),
     /// Print a configuration without compound elements and variables.

@@ -29,8 +29,8 @@ pub(crate) struct Args {
 enum Action {
     /// Check a file and print its routes in one format, or load it into a running router.
     ///
-    /// Printed are the routes in order, each prefix once, in lines that all tools here read, and 'load' handlers, too. With
-    /// '--into', the file is checked, then sent to the element of a router that runs: all routes or none.
+    /// Routes are printed in order, each prefix once, in lines that all these commands and 'load' handlers can read. With
+    /// '--into', the file is checked, then sent to the element of a running router: all routes or none.
     #[command(after_help = EXIT_STATUS)]
     Import(import::Args),
     /// Print the longest match for addresses.
