@@ -84,6 +84,15 @@ const LAYOUT: [(u8, u8); 28] = [
     (2, 4),
 ];
 
+/// The bits that are set, from the lowest on.
+fn bits(mut map: u32) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let bit = map.trailing_zeros();
+        map &= map.wrapping_sub(1);
+        (bit < u32::BITS).then_some(bit as u8)
+    })
+}
+
 /// A header whose length is in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'a>(&'a [u8]);
@@ -126,12 +135,13 @@ impl<'a> Header<'a> {
         (0..count)
             .flat_map(move |map| {
                 let map = self.bitmap(4 + 4 * map).unwrap_or(0);
-                (0..field::NAMESPACE + 2).filter(move |bit| map >> bit & 1 != 0)
+                bits(map & !(1 << field::MORE))
             })
             .filter(|bit| *bit != field::NAMESPACE)
             .map_while(move |bit| {
                 let (align, size) = *LAYOUT.get(usize::from(bit))?;
-                let start = place.next_multiple_of(align.into());
+                // A power of two.
+                let start = (place + usize::from(align - 1)) & !usize::from(align - 1);
                 place = start + usize::from(size);
                 Some((bit, self.0.get(start..place)?))
             })

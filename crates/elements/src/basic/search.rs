@@ -28,6 +28,7 @@
 //! UnstripAnno, Strip
 
 use super::paint2::DEFAULT;
+use memchr::memmem::Finder;
 use packet::{Anno, Packet};
 use router::{AnnoOf, Bytes, Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
@@ -36,7 +37,7 @@ pub(crate) const CLASS: Class =
     Class::new("Search", create).ports("1/1-2").processing("h/h").doc(include_str!("search.rs"));
 
 struct Search {
-    pattern: Vec<u8>,
+    pattern: Finder<'static>,
     strip_after: bool,
     anno: Option<Anno>,
     outputs: usize,
@@ -56,16 +57,16 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err("Cannot search for an empty string!".into());
     }
     let (anno, outputs) = (set.then_some(anno.0), config.outputs());
-    Ok(Box::new(PerPacket(Search { pattern: pattern.0, strip_after, anno, outputs })))
+    let pattern = Finder::new(&pattern.0).into_owned();
+    Ok(Box::new(PerPacket(Search { pattern, strip_after, anno, outputs })))
 }
 
 impl Simple for Search {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let found = packet.data().windows(self.pattern.len()).position(|window| window == self.pattern);
-        let Some(at) = found else {
+        let Some(at) = self.pattern.find(packet.data()) else {
             return super::reject(self.outputs > 1, "text not found");
         };
-        let n = at + if self.strip_after { self.pattern.len() } else { 0 };
+        let n = at + if self.strip_after { self.pattern.needle().len() } else { 0 };
         let _ = packet.pull(n); // it has them
         if let Some(anno) = self.anno {
             packet.set_anno(anno, packet.anno(anno) + n as u64);
