@@ -264,15 +264,17 @@ pub(super) fn echo(packet: &mut [u8], flow: &Flow, direction: usize) {
     let Some((mut ip, icmp)) = split_mut(packet) else { return };
     set_addresses(&mut ip, id, flow.ip_change(direction));
     set_word(icmp, ICMP_ID, if direction == FORWARD { id.sport } else { id.dport });
-    adjust_icmp(icmp, flow.transport_change(direction));
+    adjust_icmp(&ip, icmp, flow.transport_change(direction));
 }
 
-/// Changes the checksum of an ICMP message.
-pub(super) fn adjust_icmp(icmp: &mut [u8], difference: u16) {
+/// Changes the checksum of an ICMP message, which ends where the packet does by its header: what a link has padded behind it does not count.
+pub(super) fn adjust_icmp(ip: &Header<&mut [u8; HEADER_LEN]>, icmp: &mut [u8], difference: u16) {
+    let len = usize::from(ip.total_len()).saturating_sub(ip.header_len());
     let Some(old) = word(icmp, ICMP_CHECKSUM) else { return };
     let mut new = adjusted(old, difference);
     // Both zeros of the one's complement look alike to the receiver, but only nothing at all sums up to the positive one.
-    let nothing = || icmp.iter().enumerate().all(|(at, &byte)| byte == 0 || at / 2 == ICMP_CHECKSUM / 2);
+    let nothing =
+        || icmp.iter().take(len).enumerate().all(|(at, &byte)| byte == 0 || at / 2 == ICMP_CHECKSUM / 2);
     if new == 0 && nothing() {
         new = 0xffff;
     }

@@ -128,6 +128,22 @@ mod tests {
         assert_eq!(flow.read("rw.table").lines().collect::<Vec<_>>(), table);
     }
 
+    /// A reply that becomes nothing but zeros checks, whatever a link has put behind it; so does one that has more.
+    #[test]
+    fn replies_of_zeros() {
+        let far = "5.6.7.8";
+        let reply = |rest, payload| icmp(0, rest, far, "1.2.3.4", payload);
+        let (zeros, more) = (reply([0, 100, 0, 0], &[0; 6]), reply([0, 100, 0, 0], &[0xff, 0xff, 0, 0]));
+        let padded = [&zeros[..], b"padding"].concat();
+        let packets = [icmp(8, [0; 4], "10.0.0.1", far, b""), zeros.clone(), more, padded];
+        let flow = send(&nat("pattern 1.2.3.4 100-110# - - 0 1, drop"), packets);
+        let mut replies = flow.data(1);
+        replies[2].truncate(zeros.len());
+        assert_eq!(ends(&replies), ["5.6.7.8 10.0.0.1 0"; 3]);
+        let sums: Vec<&[u8]> = replies.iter().map(|reply| &reply[22..24]).collect();
+        assert_eq!(sums, [[0xff; 2], [0; 2], [0xff; 2]]);
+    }
+
     /// What is not known passes where the specification says so.
     #[test]
     fn pass() {

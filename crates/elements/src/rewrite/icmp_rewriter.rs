@@ -176,7 +176,7 @@ fn rewrite_inner(icmp: &mut [u8], inner: &Inner, new: FlowId) {
         if inner.transport && inner.protocol == ip_proto::ICMP {
             let change = difference([inner.search.sport], [new.dport]);
             set_word(rest, ICMP_ID, new.dport);
-            adjust_icmp(rest, change);
+            adjust_icmp(&ip, rest, change);
         } else if inner.transport {
             let ports = inner.search.reversed();
             change = difference(apply::words(ports), apply::words(sent));
