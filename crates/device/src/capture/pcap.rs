@@ -69,6 +69,7 @@ impl Pcap {
             time_ns: seconds * 1_000_000_000 + fraction * self.time_unit_ns,
             orig_len: self.order.u32_at(&header, 12).max(length),
             linktype: self.linktype,
+            interface: 0,
         }))
     }
 }

@@ -218,6 +218,7 @@ impl PcapNg {
             time_ns: interface.clock.time_ns(ticks),
             orig_len: order.u32_at(&header, 16).max(length),
             linktype: interface.linktype,
+            interface: 0,
         })
     }
 
@@ -238,7 +239,7 @@ impl PcapNg {
         let interface = self.interface_of(0)?;
         let snaplen = if interface.snaplen == 0 { u32::MAX } else { interface.snaplen };
         self.data(source, orig_len.min(snaplen).min(room), room, buf)?;
-        Ok(Record { time_ns: 0, orig_len, linktype: interface.linktype })
+        Ok(Record { time_ns: 0, orig_len, linktype: interface.linktype, interface: 0 })
     }
 
     fn interface_of(&self, id: u32) -> Result<Interface, ErrorKind> {

@@ -16,7 +16,7 @@ const BY_HAND: &[u8] = &[
 #[test]
 fn a_file_written_by_hand_is_read() {
     let read = read_good(BY_HAND);
-    let record = Record { time_ns: (1 << 32) + 2, orig_len: 60, linktype: LinkType::Ethernet };
+    let record = Record { time_ns: (1 << 32) + 2, orig_len: 60, linktype: LinkType::Ethernet, interface: 0 };
     assert_eq!(read, [(record, b"hello".to_vec())]);
     let reader = Reader::from_read(Box::new(BY_HAND), "by hand").unwrap();
     assert_eq!((reader.linktype(), reader.snaplen()), (LinkType::Ethernet, 0x40000));
@@ -83,11 +83,14 @@ fn sections_bring_their_own_interfaces_and_byte_order() {
     let read = read_good(&little.out);
     assert_eq!(
         read[0],
-        (Record { time_ns: 1000, orig_len: 9, linktype: LinkType::Ethernet }, b"big".to_vec())
+        (Record { time_ns: 1000, orig_len: 9, linktype: LinkType::Ethernet, interface: 0 }, b"big".to_vec())
     );
     assert_eq!(
         read[1],
-        (Record { time_ns: 2000, orig_len: 9, linktype: LinkType::LinuxSll }, b"little".to_vec())
+        (
+            Record { time_ns: 2000, orig_len: 9, linktype: LinkType::LinuxSll, interface: 0 },
+            b"little".to_vec()
+        )
     );
     assert_eq!(
         Reader::from_read(Box::new(std::io::Cursor::new(big)), "").unwrap().linktype(),
@@ -105,13 +108,13 @@ fn simple_and_obsolete_packet_blocks_are_read() {
         .block(3, |b| b.u32(100).raw(b"abcdef"))
         .block(2, |b| b.u16(0).u16(3).u32(0).u32(8).u32(2).u32(60).raw(b"hi").pad().option(1, b"note"));
     let read = read_good(&file.out);
-    let simple = |orig_len| Record { time_ns: 0, orig_len, linktype: LinkType::Ethernet };
+    let simple = |orig_len| Record { time_ns: 0, orig_len, linktype: LinkType::Ethernet, interface: 0 };
     assert_eq!(read[0], (simple(4), b"abcd".to_vec()));
     assert_eq!(read[1], (simple(5), b"abcde".to_vec()));
     assert_eq!(read[2], (simple(100), b"abcdef".to_vec()));
     assert_eq!(
         read[3],
-        (Record { time_ns: 8000, orig_len: 60, linktype: LinkType::Ethernet }, b"hi".to_vec())
+        (Record { time_ns: 8000, orig_len: 60, linktype: LinkType::Ethernet, interface: 0 }, b"hi".to_vec())
     );
 }
 
