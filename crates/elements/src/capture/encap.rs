@@ -1,6 +1,6 @@
 //! Click's names for link types.
 
-use device::capture::{LinkType, Reader};
+use device::capture::{Kind, LinkType, Reader};
 use packet::Packet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -49,6 +49,7 @@ pub(crate) struct Encap {
     /// The file whose link type it is. It is opened by whoever asks first, so that a configuration can be checked without
     /// its captures.
     path: String,
+    kind: Kind,
     linktype: OnceLock<Result<LinkType, String>>,
     opened: Mutex<Option<Reader>>,
     /// Whether somebody wants to know where each packet begins in the file.
@@ -58,19 +59,19 @@ pub(crate) struct Encap {
 }
 
 impl Encap {
-    /// That of a capture.
-    pub(super) fn of_file(path: &str) -> Encap {
-        Encap::new(path.to_owned(), OnceLock::new())
+    /// That of a capture or trace.
+    pub(super) fn of_file(path: &str, kind: Kind) -> Encap {
+        Encap::new(path.to_owned(), kind, OnceLock::new())
     }
 
     /// One that is known.
     pub(crate) fn known(linktype: LinkType) -> Encap {
-        Encap::new(String::new(), Ok(linktype).into())
+        Encap::new(String::new(), Kind::Capture, Ok(linktype).into())
     }
 
-    fn new(path: String, linktype: OnceLock<Result<LinkType, String>>) -> Encap {
+    fn new(path: String, kind: Kind, linktype: OnceLock<Result<LinkType, String>>) -> Encap {
         let (watched, position) = (AtomicBool::new(false), AtomicU64::new(0));
-        Encap { path, linktype, opened: Mutex::default(), watched, position }
+        Encap { path, kind, linktype, opened: Mutex::default(), watched, position }
     }
 
     /// Has packets emitted one by one from now on, so that [`Encap::position`] is that of the packet that comes.
@@ -99,7 +100,7 @@ impl Encap {
     /// The file cannot be opened, or is no capture.
     pub(super) fn linktype(&self) -> Result<LinkType, String> {
         let open = || {
-            let reader = Reader::open(&self.path).map_err(|error| error.to_string())?;
+            let reader = Reader::open_as(&self.path, self.kind).map_err(|error| error.to_string())?;
             let linktype = reader.linktype();
             *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
             Ok(linktype)
