@@ -8,17 +8,21 @@ d :: FromDAGDump($DIR/a.erf, STOP true) -> Print(a, TIMESTAMP true) -> ToIPSumma
 //= a: 9.500000:   34 | 02000000 00020200 00000001 08004500 00140000 00004011
 //= a: 10.000000:   24 | 0f000800 45000014 00000000 40110000 0a000003 0a000004
 //= a: 11.000000:    8 | 0f008600 00000000
-//< s 34 34
-//< s 24 200
-//< s 8 8
 //? d.encap
 //= HDLC
 //? d.filepos
 //= 120
 //! then
+Script(printn $(cat $DIR/s), stop);
+//= 34 34
+//= 24 200
+//= 8 8
+//! then
 d :: FromDAGDump($DIR/a.erf, STOP true, FORCE_IP true, START_AFTER 0.4) -> ToIPSummaryDump($DIR/t, HEADER false, FIELDS timestamp ip_src); d[1] -> Print(c) -> Discard;
 //= c:    8 | 0f008600 00000000
-//< t 10.000000 10.0.0.3
+//! then
+Script(printn $(cat $DIR/t), stop);
+//= 10.000000 10.0.0.3
 //! then
 // What ENCAP says holds for cells of 64 bytes, which do not say it themselves. The rest is too short for one.
 d :: FromDAGDump($DIR/a.erf, STOP true, ENCAP ETHER) -> c :: Counter -> Discard;

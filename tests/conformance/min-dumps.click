@@ -7,10 +7,12 @@ Script(wait 1, write w.flush, stop);
 //= 3
 //! then
 FromMinDump($DIR/a.mindump, TIMES 2, DPDK true) -> CheckIPHeader -> ToIPSummaryDump($DIR/s, HEADER false, FIELDS src sport dst dport proto len ttl) -> Discard;
-//< s 1.0.0.1 1 2.0.0.2 53 U 30 100
-//< s 3.0.0.3 2 4.0.0.4 80 T 42 100
-//< s 1.0.0.1 1 2.0.0.2 53 U 30 100
-//< s 3.0.0.3 2 4.0.0.4 80 T 42 100
+//! then
+Script(printn $(cat $DIR/s), stop);
+//= 1.0.0.1 1 2.0.0.2 53 U 30 100
+//= 3.0.0.3 2 4.0.0.4 80 T 42 100
+//= 1.0.0.1 1 2.0.0.2 53 U 30 100
+//= 3.0.0.3 2 4.0.0.4 80 T 42 100
 //! then
 f :: FromMinDump($DIR/a.mindump, LIMIT 1, TIMES -1, ACTIVE false) -> Unqueue(LIMIT 3) -> p :: CheckUDPHeader -> c :: Counter -> Discard; p[1] -> Print(bad) -> Discard;
 Script(wait 1, write f.active true, wait 1, stop);

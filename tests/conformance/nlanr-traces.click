@@ -7,14 +7,16 @@ Script(printn >$DIR/a.tsh $(s.data), printn >$DIR/a.cells $(s.data), stop);
 d :: FromNLANRDump($DIR/a.tsh, STOP true) -> ToIPSummaryDump($DIR/s, HEADER false, FIELDS timestamp paint ip_src sport ip_dst dport tcp_flags ip_len);
 d[1] -> Print(options, MAXLENGTH 4) -> Discard;
 //= options:   36 | 46000030
-//< s 1.000005 3 10.0.0.1 1024 10.0.0.2 80 S 48
-//< s 3.000000 1 10.0.0.2 80 10.0.0.1 1024 SA 100
 //? d.count
 //= 2
 //? d.encap
 //= IP
 //? d.packet_filepos
 //= 132
+//! then
+Script(printn $(cat $DIR/s), stop);
+//= 1.000005 3 10.0.0.1 1024 10.0.0.2 80 S 48
+//= 3.000000 1 10.0.0.2 80 10.0.0.1 1024 SA 100
 //! then
 // The byte of the link belongs to the time; the range ends before the last cell.
 d :: FromNLANRDump($DIR/a.cells, FORMAT FR+, FILEPOS 1, END 19, TIMING true, END_CALL stop) -> Print -> Discard;

@@ -68,6 +68,10 @@ fn short_cells() {
     let udp = [0, 80, 0x1f, 0x90, 1, 24, 0, 0];
     let expected = [[&ip(6)[..], &tcp].concat(), [&ip(17)[..], &udp].concat(), ip(50)];
     assert_eq!(records.into_iter().map(|(_, bytes)| bytes).collect::<Vec<_>>(), expected);
+    // A packet shorter than its header has no data.
+    let mut short = cell(17);
+    (short[16], short[17]) = (0, 10);
+    assert_eq!(read(&short, Kind::Nlanr(Nlanr::Fr)).0[0].1[24..], [0; 4]);
 }
 
 /// A record of half a second after second 9.
