@@ -28,7 +28,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("this is what Click's KernelHandlerProxy and programs of others are built on, and no element by itself; to reach another router, \
         connect to its ControlSocket, with 'clique ctl' for instance", &["HandlerProxy"]),
     ("use FromDump, FromIPSummaryDump or FromTcpdump; convert the file to pcap for instance with wireshark's editcap",
-        &["FromCapDump", "FromFlanDump", "FromTUSummaryLog", "FromFile", "FromLineFile"]),
+        &["FromFlanDump", "FromTUSummaryLog", "FromFile", "FromLineFile"]),
     ("use ToDump", &["ToSimTrace", "ToSimDump", "SimPacketAnalyzer", "PacketLogger", "PacketLogger2"]),
     ("use TimeSortedSched", &["ReverseSortedSched", "RevSortedSched"]),
     ("use RandomSample", &["RandomLossage", "ProbSampler", "ProbSplitter", "SplitFirst"]),

@@ -14,6 +14,21 @@ pub(super) struct FlowId {
     pub(super) ports: (u16, u16),
 }
 
+impl FlowId {
+    /// Reads source, port, destination and port; `-` stands for 0.
+    pub(super) fn parse(words: [&str; 4]) -> Option<FlowId> {
+        let address = |word: &str| if word == "-" { Some(Ipv4Addr::UNSPECIFIED) } else { word.parse().ok() };
+        let port = |word: &str| if word == "-" { Some(0) } else { word.parse().ok() };
+        let [src, sport, dst, dport] = words;
+        Some(FlowId { src: address(src)?, dst: address(dst)?, ports: (port(sport)?, port(dport)?) })
+    }
+
+    /// The other direction.
+    pub(super) fn reversed(self) -> FlowId {
+        FlowId { src: self.dst, dst: self.src, ports: (self.ports.1, self.ports.0) }
+    }
+}
+
 /// What packets have that the summary does not say.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Defaults {
@@ -32,6 +47,8 @@ pub(super) struct Notes {
     pub(super) paint: u8,
     pub(super) aggregate: u64,
     pub(super) extra_length: u64,
+    /// Packet number and sequence number, in the place of the first time.
+    pub(super) numbers: Option<(u32, u32)>,
 }
 
 /// How long the packet is to be by its summary.
@@ -91,9 +108,8 @@ impl Maker {
 
     /// The flow that the packet belongs to unless the summary says otherwise, as it is in the packet's direction.
     fn flow(&self) -> Option<FlowId> {
-        let FlowId { src, dst, ports: (from, to) } = self.defaults.flow?;
-        let reverse = self.notes.paint & 1 == 1;
-        Some(if reverse { FlowId { src: dst, dst: src, ports: (to, from) } } else { self.defaults.flow? })
+        let flow = self.defaults.flow?;
+        Some(if self.notes.paint & 1 == 1 { flow.reversed() } else { flow })
     }
 
     /// Makes sure that there is an IP header; false if there cannot be one, or if it is of another protocol.
@@ -454,6 +470,10 @@ impl Maker {
         }
         packet.set_timestamp_ns(self.notes.time_ns);
         packet.set_anno(Anno::FIRST_TIMESTAMP, self.notes.first_time_ns as u64);
+        if let Some((packet_number, sequence_number)) = self.notes.numbers {
+            packet.set_anno(Anno::PACKET_NUMBER, packet_number.into());
+            packet.set_anno(Anno::SEQUENCE_NUMBER, sequence_number.into());
+        }
         packet.set_paint(self.notes.paint);
         packet.set_anno(Anno::AGGREGATE, self.notes.aggregate);
         packet.set_anno(Anno::EXTRA_PACKETS, self.notes.extra_packets);

@@ -3,11 +3,13 @@
 //! [`fields`] is the table of fields. Written, a field's value is taken from a [`view::View`] of the packet and printed in its
 //! form; read, it is parsed and put into the packet that a [`maker::Maker`] builds.
 
+mod cap;
 mod date;
 mod fields;
 mod file_pattern;
 mod flow_dump;
 mod form;
+mod from_cap_dump;
 mod from_ip_summary_dump;
 mod from_min_dump;
 mod from_net_flow_summary_dump;
@@ -18,6 +20,7 @@ mod options;
 mod reader;
 mod record_source;
 mod tcpdump;
+mod text_lines;
 mod to_ip_flow_dumps;
 mod to_ip_summary_dump;
 mod to_min_dump;
@@ -27,6 +30,7 @@ use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &from_cap_dump::CLASS,
     &from_ip_summary_dump::CLASS,
     &from_min_dump::CLASS,
     &from_net_flow_summary_dump::CLASS,

@@ -7,7 +7,6 @@ use super::maker::{Defaults, FlowId, Maker};
 use super::record_source::Records;
 use router::Cx;
 use std::io::{self, BufRead, Read};
-use std::net::Ipv4Addr;
 
 /// The longest line or record.
 const RECORD_MAX: usize = 1 << 20;
@@ -163,11 +162,7 @@ impl Reader {
         const BAD: &str = "bad !flowid specification";
         self.defaults.flow = None;
         let [src, sport, dst, dport, rest @ ..] = words else { return Err(BAD) };
-        let address =
-            |word: &str| if word == "-" { Ok(Ipv4Addr::UNSPECIFIED) } else { word.parse().map_err(|_| BAD) };
-        let port = |word: &str| if word == "-" { Ok(0) } else { word.parse().map_err(|_| BAD) };
-        let flow = FlowId { src: address(src)?, dst: address(dst)?, ports: (port(sport)?, port(dport)?) };
-        self.defaults.flow = Some(flow);
+        self.defaults.flow = Some(FlowId::parse([src, sport, dst, dport]).ok_or(BAD)?);
         match rest.first() {
             Some(protocol) => self.set_protocol(protocol).map_err(|()| "bad protocol in !flowid"),
             None => Ok(()),

@@ -4,14 +4,13 @@ use super::form::{Context, Form, Value, parse_time};
 use super::maker::{Defaults, Maker};
 use super::options;
 use super::record_source::Records;
+use super::text_lines::TextLines;
 use router::Cx;
 use std::collections::HashMap;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::net::Ipv4Addr;
 use wire::ip_proto;
 
-/// The longest line.
-const LINE_MAX: u64 = 1 << 20;
 /// TCP flows whose sequence numbers are remembered; beyond that all are forgotten.
 const FLOWS_MAX: usize = 1 << 20;
 /// The time to live of packets whose lines do not say it.
@@ -34,15 +33,11 @@ struct Numbers {
 
 /// The lines of a file.
 pub(super) struct Lines {
-    bytes: Option<Box<dyn BufRead + Send>>,
-    name: String,
-    number: u64,
+    text: TextLines,
     checksum: bool,
-    complained: bool,
     flows: HashMap<(End, End), Numbers>,
     /// Whether sequence numbers are absolute, once that is known.
     absolute: Option<bool>,
-    line: Vec<u8>,
 }
 
 /// What a line says about a TCP segment.
@@ -56,23 +51,7 @@ struct Segment {
 
 impl Lines {
     pub(super) fn new(name: &str, checksum: bool) -> Lines {
-        Lines {
-            bytes: None,
-            name: name.to_owned(),
-            number: 0,
-            checksum,
-            complained: false,
-            flows: HashMap::new(),
-            absolute: None,
-            line: Vec::new(),
-        }
-    }
-
-    fn read(&mut self) -> std::io::Result<bool> {
-        self.line.clear();
-        self.number += 1;
-        let Some(bytes) = &mut self.bytes else { return Ok(false) };
-        Ok(bytes.take(LINE_MAX).read_until(b'\n', &mut self.line)? > 0)
+        Lines { text: TextLines::new(name), checksum, flows: HashMap::new(), absolute: None }
     }
 
     /// The packet that a line tells of.
@@ -197,38 +176,21 @@ impl Lines {
 
 impl Records for Lines {
     fn open(&mut self, bytes: Box<dyn BufRead + Send>) {
-        self.bytes = Some(bytes);
+        self.text.open(bytes);
     }
 
     fn next(&mut self, cx: &Cx<'_>) -> Option<Maker> {
         loop {
-            match self.read() {
-                Ok(true) => {}
-                Ok(false) => {
-                    self.bytes = None;
-                    return None;
-                }
-                Err(error) => {
-                    cx.log(&format!("{}:{}: {error}", self.name, self.number));
-                    self.bytes = None;
-                    return None;
-                }
+            let line = self.text.next(cx)?;
+            if self.text.number == 1 && !line.starts_with(|c: char| c.is_ascii_digit()) {
+                self.text.warn(cx, "first line suspicious; is this a tcpdump output file?");
             }
-            if self.number == 1 && !self.line[0].is_ascii_digit() {
-                let complaint = "first line suspicious; is this a tcpdump output file?";
-                cx.log(&format!("{}: warning: {complaint}", self.name));
-            }
-            let line = String::from_utf8_lossy(&self.line).trim_end().to_owned();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
             match self.packet(&line) {
                 Some(maker) => return Some(maker),
-                None if self.complained => {}
-                None => {
-                    cx.log(&format!("{}:{}: packet parse error", self.name, self.number));
-                    self.complained = true;
-                }
+                None => self.text.complain(cx),
             }
         }
     }
