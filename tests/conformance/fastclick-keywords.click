@@ -12,7 +12,9 @@ FromIPSummaryDump(DATA "!data ip_src ip_dst ip_proto\n1.0.0.1 2.0.0.2 47\n", TIM
 //= 1
 //? f.count
 //= 1
-//< threads 0 1.0.0.1
+//! then
+Script(printn $(cat $DIR/threads), stop);
+//= 0 1.0.0.1
 //! then
 // Work takes time, which is measured only if that is wanted.
 InfiniteSource(LIMIT 50) -> a :: WorkPackage(1, 5, 20, true, W 100, ANALYSIS true) -> b :: WorkPackage(0, 1, 0, false) -> Discard;
