@@ -79,8 +79,8 @@ const CLASSES: &[(&str, &[&str])] = &[
     (TESTS, &["AggregateNotifier", "QueueThreadTest1", "QueueThreadTest2", "TestFlowSpace"]),
     (IPSEC, &["Aes", "Des", "DesP", "RadixIPsecLookup", "SATable", "HMACSHA1"]),
     (WIRELESS, &["AckResponder", "AckResponder2", "AckRetrySender", "AckRetrySender2", "AiroInfo", "Amoeba",
-        "AssociationRequester", "AssociationResponder", "AthdescDecap", "AthdescEncap", "AutoRateFallback", "AutoTXPower",
-        "AutoTXRate", "B8B10", "BIM", "BeaconSource", "BeaconTracker", "BottleneckMetric",
+        "AthdescDecap", "AthdescEncap", "AutoRateFallback", "AutoTXPower",
+        "AutoTXRate", "B8B10", "BIM", "BottleneckMetric",
         "CheckGridHeader", "CheckPattern", "CheckSRHeader", "CollisionDetection", "CopyRXStats", "CounterFlood",
         "DSDVRouteTable", "E2ELossMetric", "ECNQueue", "ESRCR", "ETTMetric", "ETTStat", "ETX2Metric", "ETXMetric",
         "EtherCount", "FilterByGridHops", "FilterByRange", "FilterFailures",
@@ -88,9 +88,9 @@ const CLASSES: &[(&str, &[&str])] = &[
         "HopcountMetric", "InOrderQueue", "IncrementSeqNo", "LIRMetric", "LRHello", "LinkFailureDetection", "LinkStat",
         "LinkTable", "LinkTestReceiver", "LinkTester", "LinkTracker", "LocFromFile", "LocQueryResponder", "LocalBroadcast",
         "LookupGeographicGridRoute", "LookupLocalGridRoute", "LookupLocalGridRoute2", "MadwifiRate", "MetricFlood",
-        "MovementSimulator", "OpenAuthRequester", "OpenAuthResponder", "PEP", "PFlood", "PhyErrFilter", "PacketStore", "PingPong",
-        "PrintGrid", "PrintSR", "PrintTXFeedback", "Prism2Encap", "ProbeRequester",
-        "ProbeResponder", "ProbeTXRate", "PushAnno", "RTMDSR", "RXStats", "RadioSim", "ReadAnno", "RegionPEP", "Scramble",
+        "MovementSimulator", "PEP", "PFlood", "PhyErrFilter", "PacketStore", "PingPong",
+        "PrintGrid", "PrintSR", "PrintTXFeedback", "Prism2Encap",
+        "ProbeTXRate", "PushAnno", "RTMDSR", "RXStats", "RadioSim", "ReadAnno", "RegionPEP", "Scramble",
         "SendGridHello", "SendGridLRHello", "SendPattern", "SetGateway", "SetGridChecksum", "SetNoAck", "SetRTS",
         "SetSRChecksum", "SetSourceRoute", "SetTXRateHT", "SimpleLocQuerier", "StationTable",
         "TXFeedbackStats"]),
@@ -124,7 +124,7 @@ const MEASURE: &str = "use SetCycleCount and CycleCountAccum, or RoundTripCycleC
 const TESTS: &str = "this is one of Click's tests of itself, which are of no use here; remove the element";
 const THREADS: &str =
     "use StaticThreadSched to place elements on workers; 'clique check' shows who runs what";
-const WIRELESS: &str = "wireless frames are read and made, but no access point, station or mesh is built; let hostapd(8), wpa_supplicant(8) or batman-adv be that, with an interface of the kernel's";
+const WIRELESS: &str = "wireless access points and stations can be built from BeaconSource, AssociationRequester and others, but no mesh, and nothing with WPA; let batman-adv, hostapd(8) or wpa_supplicant(8) see to that, with an interface of the kernel's";
 
 /// The advice for a class, if it is one of Click's or FastClick's.
 pub(crate) fn find(name: &str) -> Option<&'static str> {
@@ -187,8 +187,8 @@ mod tests {
     fn advice_names_classes() {
         let known = known();
         let other = [
-            "BIER", "DHCP", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY", "Click's",
-            "IP6", "Click",
+            "BIER", "DHCP", "WPA", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY",
+            "Click's", "IP6", "Click",
         ];
         let advice =
             CLASSES.iter().map(|(advice, _)| *advice).chain(FAMILIES.iter().map(|(_, advice)| *advice));

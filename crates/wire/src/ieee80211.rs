@@ -61,6 +61,22 @@ pub mod flag {
     pub const PROTECTED: u8 = 0x40;
 }
 
+/// Bits of what a station or an access point says of itself.
+pub mod capability {
+    /// It is an access point, or wants to join one.
+    pub const INFRASTRUCTURE: u16 = 0x0001;
+    /// Data frames are encrypted.
+    pub const PRIVACY: u16 = 0x0010;
+}
+
+/// Ways to say who one is.
+pub mod authentication {
+    /// Without proof.
+    pub const OPEN: u16 = 0;
+    /// By a key that both know.
+    pub const SHARED_KEY: u16 = 1;
+}
+
 /// Between which kinds of hosts a frame travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -193,13 +209,29 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     /// Makes it the header of a data frame, with all that is not said 0.
     #[inline]
     pub fn set_data(&mut self, direction: Direction, ends: Ends) {
+        self.set(kind::DATA << 2, direction, ends);
+    }
+
+    /// Makes it the header of a management frame ([`management`]), with all that is not said 0.
+    pub fn set_management(&mut self, subtype: u8, ends: Ends) {
+        self.set(subtype << 4 | kind::MANAGEMENT << 2, Direction::Stations, ends);
+    }
+
+    #[inline]
+    fn set(&mut self, first: u8, direction: Direction, ends: Ends) {
         self.0.fill(0);
-        set_u8::<0, _>(&mut self.0, kind::DATA << 2);
+        set_u8::<0, _>(&mut self.0, first);
         set_u8::<1, _>(&mut self.0, direction as u8);
         let [one, two, three] = ends.in_order(direction).map(|address| address.octets());
         set_array::<4, 6, _>(&mut self.0, one);
         set_array::<10, 6, _>(&mut self.0, two);
         set_array::<16, 6, _>(&mut self.0, three);
+    }
+
+    /// Sets the second octet ([`flag`]).
+    #[inline]
+    pub fn set_flags(&mut self, flags: u8) {
+        set_u8::<1, _>(&mut self.0, flags);
     }
 }
 
@@ -216,6 +248,8 @@ pub mod element {
     pub const RATES: u8 = 1;
     /// Channel.
     pub const CHANNEL: u8 = 3;
+    /// For which sleeping stations there is traffic.
+    pub const TRAFFIC: u8 = 5;
     /// More rates.
     pub const MORE_RATES: u8 = 50;
 }
@@ -247,7 +281,11 @@ mod tests {
             assert_eq!((header.kind(), header.subtype(), header.sequence()), (kind::DATA, 0, 0));
             assert_eq!(header.header_len(), if bits == 3 { 30 } else { 24 });
         }
+        Header::new(&mut bytes).set_management(management::AUTHENTICATION, ends);
+        let header = Header::new(&bytes);
+        assert_eq!((bytes[0], bytes[1], header.addresses()), (0xb0, 0, [a, b, c]));
         bytes[0] = 0x88;
+        Header::new(&mut bytes).set_flags(flag::DIRECTION);
         bytes[22..].copy_from_slice(&[0x25, 0x43]);
         let header = Header::new(&bytes);
         assert_eq!((header.header_len(), header.sequence(), header.fragment()), (32, 0x432, 5));

@@ -4,7 +4,8 @@
 //! AvailableRates(ENTRY, ...)
 //! ```
 //!
-//! Has no packets: BeaconScanner notes here the rates that it hears of. Rates of 4096 stations have room.
+//! Has no packets: BeaconScanner, AssociationResponder and AssociationRequester note here the rates that they hear of, and
+//! elements that send look here. Rates of 4096 stations have room.
 //!
 //! Ports: none. Workers: shared.
 //!

@@ -32,6 +32,7 @@
 //! AvailableRates, PrintWifi, RadiotapDecap
 
 use super::extra;
+use super::management::{BASIC, NAME};
 use super::rates::Rates;
 use crate::basic::print::write_time;
 use packet::Packet;
@@ -52,12 +53,12 @@ pub(crate) const CLASS: Class = Class::new("BeaconScanner", create)
 
 /// Most access points that are kept.
 const MOST: usize = 1024;
-/// The bit of a rate that every station must have.
-const BASIC: u8 = 0x80;
 /// How many rates of each element of information count.
 const RATES: usize = 8;
-/// How long a name can be.
-const NAME: usize = 32;
+/// Octets of the fixed part of a beacon: time, interval, capabilities.
+pub(super) const FIXED: usize = 12;
+/// Why frames are dropped that end before it does.
+pub(super) const TRUNCATED: &str = "truncated beacon";
 
 /// What a beacon says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,8 +75,8 @@ pub(super) struct Beacon {
 /// Reads a beacon; `None` if it ends before its fixed part does.
 pub(super) fn read(frame: &[u8]) -> Option<Beacon> {
     let header = Header::new_checked(frame).ok()?;
-    let [fixed @ .., i0, i1, c0, c1] = frame.get(HEADER_LEN..)?.first_chunk::<12>()?;
-    let information = &frame[HEADER_LEN + fixed.len() + 4..];
+    let [.., i0, i1, c0, c1] = frame.get(HEADER_LEN..)?.first_chunk::<FIXED>()?;
+    let information = &frame[HEADER_LEN + FIXED..];
     let mut beacon = Beacon {
         address: header.addresses()[2].octets(),
         interval: u16::from_le_bytes([*i0, *i1]),
@@ -196,7 +197,7 @@ impl Simple for BeaconScanner {
         if header.kind() != kind::MANAGEMENT || !wanted {
             return Verdict::Drop("no beacon");
         }
-        let Some(beacon) = read(packet.data()) else { return Verdict::Drop("truncated beacon") };
+        let Some(beacon) = read(packet.data()) else { return Verdict::Drop(TRUNCATED) };
         if self.channel == 0 || beacon.channel.is_none_or(|channel| i32::from(channel) == self.channel) {
             self.note(beacon, extra::of(packet).signal(), cx.now_ns());
         }

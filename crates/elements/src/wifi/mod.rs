@@ -1,17 +1,27 @@
 //! Frames of wireless networks (IEEE 802.11), and what interfaces say of them.
 
+mod association_requester;
+mod association_responder;
 mod available_rates;
 mod beacon_scanner;
+mod beacon_source;
+mod beacon_tracker;
 mod extra;
 mod extra_decap;
 mod extra_encap;
 mod filter_phy_err;
 mod filter_tx;
+mod management;
+mod open_auth_requester;
+mod open_auth_responder;
 mod print_wifi;
 mod prism2_decap;
+mod probe_requester;
+mod probe_responder;
 mod radiotap_decap;
 mod radiotap_encap;
 mod rates;
+mod responder;
 mod set_tx_power;
 mod set_tx_rate;
 mod wifi_decap;
@@ -23,14 +33,22 @@ use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
+    &association_requester::CLASS,
+    &association_responder::CLASS,
     &available_rates::CLASS,
     &beacon_scanner::CLASS,
+    &beacon_source::CLASS,
+    &beacon_tracker::CLASS,
     &extra_decap::CLASS,
     &extra_encap::CLASS,
     &filter_phy_err::CLASS,
     &filter_tx::CLASS,
-    &prism2_decap::CLASS,
+    &open_auth_requester::CLASS,
+    &open_auth_responder::CLASS,
     &print_wifi::CLASS,
+    &prism2_decap::CLASS,
+    &probe_requester::CLASS,
+    &probe_responder::CLASS,
     &radiotap_decap::CLASS,
     &radiotap_encap::CLASS,
     &set_tx_power::CLASS,

@@ -32,6 +32,12 @@ impl Rates {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The rates of a station: its own, or the default ones if none are known.
+    pub(super) fn of(&self, station: MacAddr) -> Vec<i32> {
+        let table = self.table();
+        table.stations.get(&station.octets()).unwrap_or(&table.default).clone()
+    }
+
     /// Enters what an argument says: `DEFAULT` or a station, and rates.
     ///
     /// # Errors
@@ -104,6 +110,7 @@ mod tests {
         let lines =
             "DEFAULT  2 4 11\n01-01-01-01-01-01  2 99\n02-02-02-02-02-02  108\n03-03-03-03-03-03  11 2\n";
         assert_eq!(rates.lines(), lines);
+        assert_eq!([3, 4].map(|n| rates.of(MacAddr([n; 6]))), [vec![11, 2], vec![2, 4, 11]]);
         rates.remove(MacAddr([1; 6]));
         assert!(!rates.lines().contains("01-01"));
         for wrong in ["", "DEFAULT", "x 2", "DEFAULT 2 y"] {

@@ -4,7 +4,8 @@
 //! WirelessInfo([SSID, BSSID, CHANNEL, INTERVAL, WEP])
 //! ```
 //!
-//! Has no packets: WifiEncap looks here for the network that its frames are of, which handlers change while the router runs.
+//! Has no packets: elements that are named below look here for the network that their frames are of, which handlers
+//! change while the router runs.
 //!
 //! Ports: none. Workers: shared.
 //!
@@ -26,7 +27,8 @@
 //! ```
 //!
 //! # See also
-//! WifiEncap, BeaconScanner
+//! WifiEncap, BeaconSource, OpenAuthResponder, AssociationResponder, ProbeRequester, OpenAuthRequester,
+//! AssociationRequester, BeaconTracker
 
 use router::{Class, Config, ConfigError, Element, Handlers, Residency};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
@@ -74,12 +76,28 @@ impl Network {
         self.address.store(u64::from_be_bytes([0, 0, a, b, c, d, e, f]), Relaxed);
     }
 
-    fn name(&self) -> String {
+    /// Its name.
+    pub(super) fn name(&self) -> String {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn set_name(&self, name: String) {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
+    }
+
+    /// Its channel; -1: none.
+    pub(super) fn channel(&self) -> i32 {
+        self.channel.load(Relaxed)
+    }
+
+    /// Time between beacons, in units of 1024 microseconds.
+    pub(super) fn interval(&self) -> i32 {
+        self.interval.load(Relaxed)
+    }
+
+    /// Whether data frames are encrypted.
+    pub(super) fn encrypted(&self) -> bool {
+        self.encrypted.load(Relaxed)
     }
 
     fn reset(&self) {
@@ -133,15 +151,15 @@ impl Element for WirelessInfo {
         h.write("bssid", |e: &mut E, cx, text| {
             router::value(cx, text).map(|address| e.network.set_address(address))
         });
-        h.read("channel", |e: &mut E, _| e.network.channel.load(Relaxed));
+        h.read("channel", |e: &mut E, _| e.network.channel());
         h.write("channel", |e: &mut E, cx, text| {
             router::value(cx, text).map(|channel| e.network.channel.store(channel, Relaxed))
         });
-        h.read("interval", |e: &mut E, _| e.network.interval.load(Relaxed));
+        h.read("interval", |e: &mut E, _| e.network.interval());
         h.write("interval", |e: &mut E, cx, text| {
             router::value(cx, text).map(|interval| e.network.interval.store(interval, Relaxed))
         });
-        h.read("wep", |e: &mut E, _| e.network.encrypted.load(Relaxed));
+        h.read("wep", |e: &mut E, _| e.network.encrypted());
         h.write("wep", |e: &mut E, cx, text| {
             router::value(cx, text).map(|encrypted| e.network.encrypted.store(encrypted, Relaxed))
         });
