@@ -21,6 +21,10 @@ pub(super) mod flag {
     pub(in super::super) const RX_ERROR: u16 = 1 << 3;
     /// More of it follows.
     pub(in super::super) const RX_MORE: u16 = 1 << 4;
+    /// It has a number already.
+    pub(in super::super) const NUMBERED: u16 = 1 << 5;
+    /// Before it, who it is for is asked whether the air is free.
+    pub(in super::super) const RTS: u16 = 1 << 7;
     /// Rates are indices of modulation and coding schemes.
     pub(in super::super) const MCS: u16 = 1 << 9;
     /// With a short guard interval.

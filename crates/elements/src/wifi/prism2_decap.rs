@@ -22,7 +22,7 @@
 //! ```
 //!
 //! # See also
-//! RadiotapDecap, ExtraDecap, PrintWifi
+//! Prism2Encap, RadiotapDecap, ExtraDecap, PrintWifi
 
 use super::extra::{self, flag};
 use packet::Packet;
@@ -32,11 +32,13 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simpl
 pub(crate) const CLASS: Class = Class::new("Prism2Decap", create).live().doc(include_str!("prism2_decap.rs"));
 
 /// Octets of a header: message, length, name of the interface, ten items.
-const LEN: usize = 24 + 10 * ITEM;
+pub(super) const LEN: usize = ITEMS + 10 * ITEM;
+/// Where the items begin.
+pub(super) const ITEMS: usize = 24;
 /// Octets of an item: what it is, whether it is valid, length, value.
-const ITEM: usize = 12;
+pub(super) const ITEM: usize = 12;
 /// How headers begin.
-const MESSAGE: [u8; 4] = 0x44_u32.to_le_bytes();
+pub(super) const MESSAGE: [u8; 4] = 0x44_u32.to_le_bytes();
 
 struct Prism2Decap {
     debug: bool,
@@ -50,7 +52,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 /// Values of items 3 (signal), 6 (noise), 7 (rate) and 8 (sent), of which only the first octet says something.
 fn items(header: &[u8; LEN]) -> [u8; 4] {
-    [3, 6, 7, 8].map(|item| header[24 + ITEM * item + 8])
+    [3, 6, 7, 8].map(|item| header[ITEMS + ITEM * item + 8])
 }
 
 impl Simple for Prism2Decap {

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Puts a radiotap header in front of each frame, for an interface in monitor mode: at which rates the frame is to be
-//! sent, how often at each of them, and whether an acknowledgement is wanted, as its annotation says. Frames whose
+//! sent, how often at each of them, whether an acknowledgement is wanted, whether to ask before it for the air (RTS), and
+//! whether its number is to stay, as its annotation says. Frames whose
 //! rates are indices of modulation and coding schemes get a header of 38 bytes, others one of 31. Where the
 //! annotation does not say how often, a frame is sent again eleven times.
 //!
@@ -20,7 +21,7 @@
 //! ```
 //!
 //! # See also
-//! RadiotapDecap, SetTXRate, ExtraEncap
+//! RadiotapDecap, SetTXRate, SetRTS, SetNoAck, WifiSeq, ExtraEncap
 
 use super::NO_ROOM;
 use super::extra::{self, Extra, flag};
@@ -38,8 +39,9 @@ const PLAIN: usize = FIXED + 11;
 const INDICES: usize = FIXED + 18;
 /// How often a frame is sent again that does not say it.
 const RETRIES: u8 = 11;
-/// The flag of frames that want no acknowledgement.
-const NO_ACK: u8 = 8;
+/// Bits of what an interface is told of a frame, by what its annotation says: ask first whether the air is free, no acknowledgement is
+/// wanted, it has a number.
+const TOLD: [(u16, u8); 3] = [(flag::RTS, 0x04), (flag::NO_ACK, 0x08), (flag::NUMBERED, 0x10)];
 /// Of an index are known the bandwidth, the index itself, the guard interval.
 const KNOWN: u8 = 0x07;
 /// Twice the bandwidth; a short guard interval.
@@ -51,6 +53,11 @@ struct RadiotapEncap;
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     config.args().finish()?;
     Ok(Box::new(PerPacket(RadiotapEncap)))
+}
+
+/// What the interface is told of a frame.
+fn told(extra: &Extra) -> u8 {
+    TOLD.iter().filter(|(flag, _)| extra.flags() & flag != 0).fold(0, |bits, (_, bit)| bits | bit)
 }
 
 fn retries(extra: &Extra, which: usize) -> u8 {
@@ -81,7 +88,7 @@ fn plain(extra: &Extra) -> [u8; PLAIN] {
     let (mut bytes, rates) = ([0; PLAIN], rates(extra));
     begin(&mut bytes, field::RATE, rates);
     bytes[20] = extra.rate(0) as u8;
-    bytes[22] = if extra.flags() & flag::NO_ACK != 0 { NO_ACK } else { 0 };
+    bytes[22] = told(extra);
     bytes[24] = retries(extra, 0);
     for which in 1..rates {
         bytes[23 + 2 * which] = extra.rate(which) as u8;
@@ -95,7 +102,7 @@ fn indices(extra: &Extra) -> [u8; INDICES] {
     let (mut bytes, rates) = ([0; INDICES], rates(extra));
     begin(&mut bytes, field::MCS, rates);
     let has = |flag: u16, bit: u8| if extra.flags() & flag != 0 { bit } else { 0 };
-    bytes[20] = has(flag::NO_ACK, NO_ACK);
+    bytes[20] = told(extra);
     let flags = has(flag::SHORT_GUARD, SHORT_GUARD) | has(flag::WIDE, WIDE);
     for which in 0..rates {
         let rate = [retries(extra, which), KNOWN, flags, extra.rate(which) as u8];
