@@ -4,17 +4,18 @@
 //! AssociationRequester(RT RATES [, WIRELESS_INFO INFO, ETH ADDRESS, DEBUG])
 //! ```
 //!
-//! Each write to its handler emits an IEEE 802.11 frame by which a station asks the access point of INFO's BSSID to let
-//! it join. Takes the answers, and what says that the station is no longer joined. The rates that an access point says it
-//! has are noted in RATES. What is for other hosts, or is of other networks, is dropped.
+//! Each write to its handler emits an IEEE 802.11 frame by which a station asks the access point of INFO's BSSID to
+//! let it join. Takes the answers, and what says that the station is no longer joined. The rates that an access point
+//! says it has are noted in RATES. What is for other hosts, or is of other networks, is dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `RT` (name of an AvailableRates): where the network's rates are, and go.
-//! - `WIRELESS_INFO` (name of a WirelessInfo): the network. Its INTERVAL is in requests, too, as the number of beacons that the
-//!   station may sleep.
-//! - `ETH` (Ethernet address, default 0:0:0:0:0:0): the station's address. Frames to others are dropped, unless it is 0:0:0:0:0:0.
+//! - `WIRELESS_INFO` (name of a WirelessInfo): the network. Its INTERVAL is in requests, too, as the number of
+//!   beacons that the station may sleep.
+//! - `ETH` (Ethernet address, default 0:0:0:0:0:0): the station's address. Frames to others are dropped, unless it is
+//!   0:0:0:0:0:0.
 //! - `DEBUG` (boolean, default false): whether to say what the answers are.
 //!
 //! # Handlers

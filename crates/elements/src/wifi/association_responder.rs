@@ -5,15 +5,17 @@
 //! ```
 //!
 //! Takes the IEEE 802.11 frames by which stations ask to join a network of a name or of any, or to join it again, and
-//! emits the answer, which agrees, if this network is meant. Each station has a number of its own, from 1 on; of 2007,
-//! as many as there are numbers, the one that joined first gives its number to the next. The rates that a station says
-//! it has are noted in RATES. Stations that leave are forgotten. Other frames, and those to other hosts, are dropped.
+//! emits the answer, which agrees, if this network is meant. Each station has a number of its own, from 1 on; of
+//! 2007, as many as there are numbers, the one that joined first gives its number to the next. The rates that a
+//! station says it has are noted in RATES. Stations that leave are forgotten. Other frames, and those to other hosts,
+//! are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `RT` (name of an AvailableRates): where the network's rates are, and those of stations go.
-//! - `WIRELESS_INFO` (name of a WirelessInfo): the network. Requests to others than its BSSID are dropped, unless that is 0:0:0:0:0:0.
+//! - `WIRELESS_INFO` (name of a WirelessInfo): the network. Requests to others than its BSSID are dropped, unless
+//!   that is 0:0:0:0:0:0.
 //! - `DEBUG` (boolean, default false): whether to say which requests come.
 //!
 //! # Handlers

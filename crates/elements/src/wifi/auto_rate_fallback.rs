@@ -4,13 +4,14 @@
 //! AutoRateFallback([KEYWORDS])
 //! ```
 //!
-//! Notes in the annotations of frames at input 0 at which rates they are to be sent, as SetTXRate does: four times at the rate that
-//! their station is at, then twice at each of the three below. It begins with the station's fastest. Input 1 takes frames
-//! that were sent, with annotations that say what became of them, as RadiotapDecap and FilterTX make them: after more than
-//! STEPUP frames in a row that were sent once the station is at the next rate. Where a frame got lost, or needed another rate, it is
-//! at a rate below: half as many below as the frame was sent times, less one. If that was the next rate just now, the station needs twice as many
-//! successes next time (ADAPTIVE_STEPUP). After A. Kamerman and L. Monteban's ARF of 1997. Frames to groups go at their first rate. Packets leave
-//! at the output of their input's number; where there is none they end.
+//! Notes in the annotations of frames at input 0 at which rates they are to be sent, as SetTXRate does: four times at
+//! the rate that their station is at, then twice at each of the three below. It begins with the station's fastest.
+//! Input 1 takes frames that were sent, with annotations that say what became of them, as RadiotapDecap and FilterTX
+//! make them: after more than STEPUP frames in a row that were sent once the station is at the next rate. Where a
+//! frame got lost, or needed another rate, it is at a rate below: half as many below as the frame was sent times,
+//! less one. If that was the next rate just now, the station needs twice as many successes next time
+//! (ADAPTIVE_STEPUP). After A. Kamerman and L. Monteban's ARF of 1997. Frames to groups go at their first rate.
+//! Packets leave at the output of their input's number; where there is none they end.
 //!
 //! Ports: 2 inputs, up to 2 outputs. Processing: input 0 and the outputs agnostic, input 1 push. Workers: exclusive.
 //!

@@ -4,13 +4,14 @@
 //! AvailableRates(ENTRY, ...)
 //! ```
 //!
-//! Has no packets: BeaconScanner, AssociationResponder and AssociationRequester note here the rates that they hear of, and
-//! elements that send look here. Rates of 4096 stations have room.
+//! Has no packets: BeaconScanner, AssociationResponder and AssociationRequester note here the rates that they hear
+//! of, and elements that send look here. Rates of 4096 stations have room.
 //!
 //! Ports: none. Workers: shared.
 //!
 //! # Arguments
-//! - `ENTRY` (words): `DEFAULT` and the rates that this host has, or a station's Ethernet address and its rates; in units of 500 kbit/s.
+//! - `ENTRY` (words): `DEFAULT` and the rates that this host has, or a station's Ethernet address and its rates; in
+//!   units of 500 kbit/s.
 //!
 //! # Handlers
 //! - `rates` (read): a line for the default rates and for each station.

@@ -7,8 +7,8 @@
 //! Emits a beacon, an IEEE 802.11 frame with the network's name, rates and channel, every INTERVAL of INFO, in the
 //! units of 1024 microseconds that beacons speak of, and answers requests of stations for networks of that name or of
 //! any as ProbeResponder does. The time in beacons is 0; interfaces fill it in. Rates are those that RATES has for
-//! INFO's BSSID: 1 Mbit/s, and 6 Mbit/s on channels above 15, are what every station must have. What is no request for
-//! this network is dropped.
+//! INFO's BSSID: 1 Mbit/s, and 6 Mbit/s on channels above 15, are what every station must have. What is no request
+//! for this network is dropped.
 //!
 //! Ports: at most 1 input, 1 output. Processing: push. Workers: exclusive.
 //!

@@ -15,8 +15,8 @@
 //! - `DEBUG` (boolean, default false): without effect, as in Click.
 //!
 //! # Handlers
-//! - `stats` (read): how much of the last TRACK beacons arrived, in percent; of as many as there can have been since the beginning, if
-//!   these are fewer.
+//! - `stats` (read): how much of the last TRACK beacons arrived, in percent; of as many as there can have been since
+//!   the beginning, if these are fewer.
 //! - `beacon_interval` (read): time between beacons that the last one told of, in units of 1024 microseconds.
 //! - `track` (read): the argument.
 //! - `debug` (read, write): the argument.

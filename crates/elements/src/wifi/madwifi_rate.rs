@@ -4,13 +4,14 @@
 //! MadwifiRate([KEYWORDS])
 //! ```
 //!
-//! Notes in the annotations of frames at input 0 at which rates they are to be sent, as SetTXRate does: four times at the rate that
-//! their station is at, then twice at each of the three below. It begins with 24 Mbit/s, or with 11 Mbit/s, or with the station's
-//! slowest. Input 1 takes frames that were sent, with annotations that say what became of them, as RadiotapDecap and FilterTX
-//! make them. Every PERIOD each station is at the next lower rate if all its frames got lost, or if of more than ten each was sent again
-//! on average. If of more than ten none was lost, and fewer than a tenth was sent again, the station earns a credit; with ten it is at the next
-//! rate. Otherwise, of more than ten, it loses one. After the driver MadWifi. Frames to groups go at their first rate. Packets
-//! leave at the output of their input's number; where there is none they end.
+//! Notes in the annotations of frames at input 0 at which rates they are to be sent, as SetTXRate does: four times at
+//! the rate that their station is at, then twice at each of the three below. It begins with 24 Mbit/s, or with 11
+//! Mbit/s, or with the station's slowest. Input 1 takes frames that were sent, with annotations that say what became
+//! of them, as RadiotapDecap and FilterTX make them. Every PERIOD each station is at the next lower rate if all its
+//! frames got lost, or if of more than ten each was sent again on average. If of more than ten none was lost, and
+//! fewer than a tenth was sent again, the station earns a credit; with ten it is at the next rate. Otherwise, of more
+//! than ten, it loses one. After the driver MadWifi. Frames to groups go at their first rate. Packets leave at the
+//! output of their input's number; where there is none they end.
 //!
 //! Ports: 2 inputs, up to 2 outputs. Processing: input 0 and the outputs agnostic, input 1 push. Workers: exclusive.
 //!
@@ -23,8 +24,8 @@
 //! - `PERIOD` (integer, default 1000): milliseconds between changes of rates; above 0.
 //!
 //! # Handlers
-//! - `rates` (read): a line for each station: its address and rate; frames that got through and were lost, how often frames were sent again, and
-//!   credits.
+//! - `rates` (read): a line for each station: its address and rate; frames that got through and were lost, how often
+//!   frames were sent again, and credits.
 //! - `period` (read): the argument.
 //! - `reset` (write): forgets all stations.
 //! - `debug` (read, write): a boolean: whether to say when rates change.

@@ -5,14 +5,15 @@
 //! ```
 //!
 //! Each write to its handler emits an IEEE 802.11 frame by which a station tells the access point of INFO's BSSID who
-//! it is, without proof ("open system"), which is what comes before AssociationRequester. Takes the answers; drops what is
-//! none to this station.
+//! it is, without proof ("open system"), which is what comes before AssociationRequester. Takes the answers; drops
+//! what is none to this station.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `WIRELESS_INFO` (name of a WirelessInfo): the network.
-//! - `ETH` (Ethernet address, default 0:0:0:0:0:0): the station's address. Answers to others are dropped, unless it is 0:0:0:0:0:0.
+//! - `ETH` (Ethernet address, default 0:0:0:0:0:0): the station's address. Answers to others are dropped, unless it
+//!   is 0:0:0:0:0:0.
 //! - `DEBUG` (boolean, default false): whether to say what the answers are.
 //!
 //! # Handlers

@@ -5,13 +5,14 @@
 //! ```
 //!
 //! Takes the IEEE 802.11 frames by which stations say who they are, without proof ("open system"), before they join,
-//! and emits the answer, which always agrees. What is no such request to the network's access point is dropped, so are
-//! those for proof by a key.
+//! and emits the answer, which always agrees. What is no such request to the network's access point is dropped, so
+//! are those for proof by a key.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `WIRELESS_INFO` (name of a WirelessInfo): the network. Requests to others than its BSSID are dropped, unless that is 0:0:0:0:0:0.
+//! - `WIRELESS_INFO` (name of a WirelessInfo): the network. Requests to others than its BSSID are dropped, unless
+//!   that is 0:0:0:0:0:0.
 //! - `DEBUG` (boolean, default false): whether to say which requests come.
 //!
 //! # Handlers

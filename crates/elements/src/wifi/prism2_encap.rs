@@ -4,9 +4,9 @@
 //! Prism2Encap([DEBUG])
 //! ```
 //!
-//! Puts a header of 144 bytes as drivers for Prism chips have it (in little-endian order) in front of frames. It has signal,
-//! noise and rate from the packet's annotation, the frame's length, and that this host sends it; times, channel and
-//! quality are not said.
+//! Puts a header of 144 bytes as drivers for Prism chips have it (in little-endian order) in front of frames. It has
+//! signal, noise and rate from the packet's annotation, the frame's length, and that this host sends it; times,
+//! channel and quality are not said.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Each write to its handler emits an IEEE 802.11 frame by which a station asks the access points around for networks
-//! of the name that INFO has, or of any if it has none. Their answers are for BeaconScanner. (Rates, and which of them are
-//! basic, are as BeaconSource has them.)
+//! of the name that INFO has, or of any if it has none. Their answers are for BeaconScanner. (Rates, and which of
+//! them are basic, are as BeaconSource has them.)
 //!
 //! Ports: no inputs, 1 output. Processing: push. Workers: exclusive.
 //!

@@ -14,7 +14,8 @@
 //! - `RT` (name of an AvailableRates): where the network's rates are.
 //! - `INTERVAL` (integer): time between beacons, in units of 1024 microseconds; above 0.
 //! - `SSID` (string): the network's name.
-//! - `BSSID` (Ethernet address, default 0:0:0:0:0:0): its access point's address. Requests to others are dropped, unless it is 0:0:0:0:0:0.
+//! - `BSSID` (Ethernet address, default 0:0:0:0:0:0): its access point's address. Requests to others are dropped,
+//!   unless it is 0:0:0:0:0:0.
 //! - `CHANNEL` (integer, default 0): its channel; 0: not said.
 //! - `DEBUG` (boolean, default false): whether to say which requests come.
 //!

@@ -4,12 +4,13 @@
 //! ProbeTXRate(RT RATES, WINDOW WINDOW [, KEYWORDS])
 //! ```
 //!
-//! Notes in the annotations of frames at input 0 at which rates they are to be sent, as SetTXRate does: four times at the best rate of their
-//! station, then twice more. Every tenth is sent at another rate first, by chance one that could be better. Input 1 takes frames
-//! that were sent, with annotations that say what became of them, as RadiotapDecap and FilterTX make them. The best rate is the one at which
-//! a frame that gets through takes least time, all that did not included, reckoned for 1500 bytes with waiting times and
-//! acknowledgements; while no frame has got through, the fastest at which fewer than three were lost. What counts is
-//! the last WINDOW, and of it the last 256 frames. After J. Bicket's SampleRate of 2005. Of 1024 stations there is room. Frames to groups go at
+//! Notes in the annotations of frames at input 0 at which rates they are to be sent, as SetTXRate does: four times at
+//! the best rate of their station, then twice more. Every tenth is sent at another rate first, by chance one that
+//! could be better. Input 1 takes frames that were sent, with annotations that say what became of them, as
+//! RadiotapDecap and FilterTX make them. The best rate is the one at which a frame that gets through takes least
+//! time, all that did not included, reckoned for 1500 bytes with waiting times and acknowledgements; while no frame
+//! has got through, the fastest at which fewer than three were lost. What counts is the last WINDOW, and of it the
+//! last 256 frames. After J. Bicket's SampleRate of 2005. Of 1024 stations there is room. Frames to groups go at
 //! their first rate. Packets leave at the output of their input's number; where there is none they end.
 //!
 //! Ports: 2 inputs, up to 2 outputs. Processing: input 0 and the outputs agnostic, input 1 push. Workers: exclusive.
@@ -23,8 +24,9 @@
 //! - `DEBUG` (boolean, default false): whether to say what became of frames.
 //!
 //! # Handlers
-//! - `rates` (read): for each station a line with its address, and one for each of its rates: frames that got through and were lost, how
-//!   often they were sent, how many microseconds one takes at best and all took, one that gets through, and how often it was sent on average.
+//! - `rates` (read): for each station a line with its address, and one for each of its rates: frames that got through
+//!   and were lost, how often they were sent, how many microseconds one takes at best and all took, one that gets
+//!   through, and how often it was sent on average.
 //! - `reset` (write): forgets all stations.
 //! - `offset`, `threshold`, `active`, `debug` (read, write): the arguments.
 //!

@@ -5,10 +5,10 @@
 //! ```
 //!
 //! Puts a radiotap header in front of each frame, for an interface in monitor mode: at which rates the frame is to be
-//! sent, how often at each of them, whether an acknowledgement is wanted, whether to ask before it for the air (RTS), and
-//! whether its number is to stay, as its annotation says. Frames whose
-//! rates are indices of modulation and coding schemes get a header of 38 bytes, others one of 31. Where the
-//! annotation does not say how often, a frame is sent again eleven times.
+//! sent, how often at each of them, whether an acknowledgement is wanted, whether to ask before it for the air (RTS),
+//! and whether its number is to stay, as its annotation says. Frames whose rates are indices of modulation and coding
+//! schemes get a header of 38 bytes, others one of 31. Where the annotation does not say how often, a frame is sent
+//! again eleven times.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

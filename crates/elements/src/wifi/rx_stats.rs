@@ -4,8 +4,8 @@
 //! RXStats
 //! ```
 //!
-//! Passes Ethernet frames and notes for each source rate, signal and noise, as the packet's annotation has them. What ends
-//! before the source does passes, too. Of 4096 sources there is room.
+//! Passes Ethernet frames and notes for each source rate, signal and noise, as the packet's annotation has them. What
+//! ends before the source does passes, too. Of 4096 sources there is room.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
@@ -13,8 +13,8 @@
 //! None.
 //!
 //! # Handlers
-//! - `stats` (read): a line for each source: its address; rate, signal and noise of its last frame; averages and sums of both; how many
-//!   frames came, and how many seconds ago the last.
+//! - `stats` (read): a line for each source: its address; rate, signal and noise of its last frame; averages and sums
+//!   of both; how many frames came, and how many seconds ago the last.
 //! - `reset` (write): forgets all sources.
 //!
 //! # Example

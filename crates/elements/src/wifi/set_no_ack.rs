@@ -4,8 +4,8 @@
 //! SetNoAck
 //! ```
 //!
-//! Notes it in the packet's annotation, which ExtraEncap and RadiotapEncap hand on to the interface: it sends the frame
-//! once, and waits for nothing.
+//! Notes it in the packet's annotation, which ExtraEncap and RadiotapEncap hand on to the interface: it sends the
+//! frame once, and waits for nothing.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

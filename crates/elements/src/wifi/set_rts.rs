@@ -4,8 +4,9 @@
 //! SetRTS(RTS)
 //! ```
 //!
-//! Notes in the packet's annotation, which ExtraEncap and RadiotapEncap hand on to the interface, whether it is to ask
-//! who the frame is for whether the air is free (RTS and CTS), so that those who do not hear this host keep still.
+//! Notes in the packet's annotation, which ExtraEncap and RadiotapEncap hand on to the interface, whether it is to
+//! ask who the frame is for whether the air is free (RTS and CTS), so that those who do not hear this host keep
+//! still.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,15 +4,17 @@
 //! WifiSeq([KEYWORDS])
 //! ```
 //!
-//! Writes the next number into each IEEE 802.11 frame, little-endian, and notes in its annotation that the interface is
-//! to leave it, which RadiotapEncap and ExtraEncap hand on. Frames that end before the place for it pass as they are.
+//! Writes the next number into each IEEE 802.11 frame, little-endian, and notes in its annotation that the interface
+//! is to leave it, which RadiotapEncap and ExtraEncap hand on. Frames that end before the place for it pass as they
+//! are.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `OFFSET` (integer, default 22): where the number goes.
 //! - `BYTES` (integer, default 2): how many bytes it takes, 2 or 4.
-//! - `SHIFT` (integer, default 4): by how many bits it is shifted; those below become 0, in a header the number of the fragment. Below 32.
+//! - `SHIFT` (integer, default 4): by how many bits it is shifted; those below become 0, in a header the number of
+//!   the fragment. Below 32.
 //! - `DEBUG` (boolean, default false): without effect, as in Click.
 //!
 //! # Handlers
