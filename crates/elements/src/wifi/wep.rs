@@ -21,7 +21,7 @@ const EXTENDED: u8 = 0x20;
 static CRC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC);
 
 /// A key, and its place among the network's.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(super) struct Key {
     bytes: Vec<u8>,
     place: u8,
