@@ -62,7 +62,7 @@
 //! # See also
 //! Classifier, IPClassifier, CTXManager
 
-use super::compiled::Compiled;
+use super::compiled::{Compiled, NOWHERE};
 use super::context_rule::{Rule, Target};
 use super::pattern::Pattern;
 use super::program::Program;
@@ -79,25 +79,29 @@ pub(crate) const CONTEXT: Class =
 /// An older name.
 pub(crate) const FLOW: Class = Class { name: "FlowDispatcher", ..CLASS };
 
-/// Why packets are dropped.
-const NO_PATTERN: &str = "no pattern matches";
-const TOLD_TO: &str = "the pattern says so";
+/// Where packets go: the number of an output, or one of the two last ways.
+type Way = usize;
+/// The pattern says that the packet is dropped.
+const TOLD_TO: Way = NOWHERE - 1;
+/// No pattern matches.
+const NO_PATTERN: Way = NOWHERE;
 
 /// Rules in the form in which they are looked at.
 struct Rules {
+    /// Finds ways.
     compiled: Compiled,
+    /// Finds patterns: what the handler prints.
     program: Program,
-    /// Where packets go that match each pattern.
-    verdicts: Vec<Verdict>,
 }
 
 impl Rules {
-    fn new(rules: &[(Pattern, Verdict)]) -> Rules {
+    /// `otherwise` is the way of packets that match none of them.
+    fn new(rules: &[(Pattern, Way)], otherwise: Way) -> Rules {
         let patterns: Vec<Pattern> = rules.iter().map(|(pattern, _)| pattern.clone()).collect();
-        let verdicts = rules.iter().map(|(_, verdict)| *verdict).collect();
         let mut program = Program::new(&patterns);
         program.optimise();
-        Rules { compiled: Compiled::new(&program), program, verdicts }
+        let ways = program.with_outputs(|pattern| rules[pattern].1, otherwise);
+        Rules { compiled: Compiled::new(&ways), program }
     }
 }
 
@@ -105,28 +109,28 @@ struct CtxDispatcher {
     rules: Rules,
     /// Those for UDP, for TCP and for other packets, if some outputs take some of them only.
     by_kind: Option<Box<[Rules; 3]>>,
-    otherwise: Verdict,
 }
 
 /// A dispatcher whose outputs take what they can.
 struct ContextDispatcher {
-    rules: Vec<(Pattern, Verdict)>,
+    rules: Vec<(Pattern, Way)>,
+    otherwise: Way,
     dispatcher: CtxDispatcher,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (rules, otherwise) = read_all(config)?;
-    Ok(Box::new(PerPacket(CtxDispatcher { rules: Rules::new(&rules), by_kind: None, otherwise })))
+    Ok(Box::new(PerPacket(CtxDispatcher { rules: Rules::new(&rules, otherwise), by_kind: None })))
 }
 
 fn create_for_contexts(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (rules, otherwise) = read_all(config)?;
-    let dispatcher = CtxDispatcher { rules: Rules::new(&rules), by_kind: None, otherwise };
-    Ok(Box::new(PerPacket(ContextDispatcher { rules, dispatcher })))
+    let dispatcher = CtxDispatcher { rules: Rules::new(&rules, otherwise), by_kind: None };
+    Ok(Box::new(PerPacket(ContextDispatcher { rules, otherwise, dispatcher })))
 }
 
 /// The rules, and where packets go that none is for.
-fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Verdict)>, Verdict), ConfigError> {
+fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Way)>, Way), ConfigError> {
     let mut texts = lang::conf::split_args(config.text());
     texts.retain(|rule| !rule.is_empty());
     if texts.is_empty() {
@@ -138,8 +142,8 @@ fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Verdict)>, Verdict), C
     for (i, text) in texts.iter().enumerate() {
         match Rule::parse(text, &port) {
             Ok(rule) => {
-                let verdict = verdict(rule.target, rule.is_default, &mut next, outputs);
-                rules.push((rule.pattern, verdict));
+                let way = way(rule.target, rule.is_default, &mut next, outputs);
+                rules.push((rule.pattern, way));
             }
             Err(error) => errors.push(format!("pattern {i}: {error}")),
         }
@@ -147,7 +151,7 @@ fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Verdict)>, Verdict), C
     if !errors.is_empty() {
         return Err(ConfigError::from(errors));
     }
-    Ok((rules, if next < outputs { Verdict::Output(outputs - 1) } else { Verdict::Drop(NO_PATTERN) }))
+    Ok((rules, if next < outputs { outputs - 1 } else { NO_PATTERN }))
 }
 
 /// The kinds of packets, with the classes that take no others.
@@ -184,23 +188,25 @@ fn leads_to(info: &Info, element: usize, output: usize) -> Option<&'static str> 
 }
 
 /// Where packets go; `next` is the output after the largest one so far.
-fn verdict(target: Target, is_default: bool, next: &mut usize, outputs: usize) -> Verdict {
+fn way(target: Target, is_default: bool, next: &mut usize, outputs: usize) -> Way {
     let output = match target {
-        Target::Drop => return Verdict::Drop(TOLD_TO),
+        Target::Drop => return TOLD_TO,
         Target::Output(output) => output,
         Target::Nothing if *next < outputs => *next,
-        Target::Nothing if is_default => return Verdict::Drop(NO_PATTERN),
+        Target::Nothing if is_default => return NO_PATTERN,
         Target::Nothing => outputs.saturating_sub(1),
     };
     *next = (*next).max(output.saturating_add(1));
-    if output < outputs { Verdict::Output(output) } else { Verdict::Drop(TOLD_TO) }
+    if output < outputs { output } else { TOLD_TO }
 }
 
-impl CtxDispatcher {
-    /// Where packets go for which these rules found so much.
-    #[inline(always)] // one call less for every packet
-    fn verdict(&self, rules: &Rules, found: usize) -> Verdict {
-        rules.verdicts.get(found).copied().unwrap_or(self.otherwise)
+/// What becomes of a packet that goes a way.
+#[inline(always)] // one call less for every packet
+fn verdict(way: Way) -> Verdict {
+    match way {
+        NO_PATTERN => Verdict::Drop("no pattern matches"),
+        TOLD_TO => Verdict::Drop("the pattern says so"),
+        output => Verdict::Output(output),
     }
 }
 
@@ -208,15 +214,13 @@ impl Simple for CtxDispatcher {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let rules = self.by_kind.as_ref().map_or(&self.rules, |by_kind| &by_kind[kind_of(packet)]);
-        self.verdict(rules, rules.compiled.run_on_packet(packet))
+        verdict(rules.compiled.run_on_packet(packet))
     }
 
     fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
         let quick = self.rules.compiled.quick().filter(|_| self.by_kind.is_none());
         match quick {
-            Some(quick) => {
-                cx.scatter(batch, |_, packet| self.verdict(&self.rules, quick.run_on_packet(packet)))
-            }
+            Some(quick) => cx.scatter(batch, |_, packet| verdict(quick.run_on_packet(packet))),
             None => cx.scatter(batch, |cx, packet| self.process(cx, packet)),
         }
     }
@@ -228,16 +232,15 @@ impl Simple for CtxDispatcher {
 
 impl Simple for ContextDispatcher {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let only = |verdict: Verdict| match verdict {
-            Verdict::Pass => leads_to(cx.info(), cx.index(), 0),
-            Verdict::Output(output) => leads_to(cx.info(), cx.index(), output),
-            Verdict::Drop(_) => None,
+        let only = |way: Way| match way {
+            NO_PATTERN | TOLD_TO => None,
+            output => leads_to(cx.info(), cx.index(), output),
         };
-        if self.rules.iter().any(|(_, verdict)| only(*verdict).is_some()) {
-            let takes = |kind, verdict| only(verdict).is_none_or(|class| kind == Some(class));
+        if self.rules.iter().any(|(_, way)| only(*way).is_some()) {
+            let takes = |kind, way| only(way).is_none_or(|class| kind == Some(class));
             let rules = KINDS.map(|kind| {
-                let some = self.rules.iter().filter(|(_, verdict)| takes(kind, *verdict));
-                Rules::new(&some.cloned().collect::<Vec<_>>())
+                let some = self.rules.iter().filter(|(_, way)| takes(kind, *way));
+                Rules::new(&some.cloned().collect::<Vec<_>>(), self.otherwise)
             });
             self.dispatcher.by_kind = Some(Box::new(rules));
         }

@@ -127,6 +127,18 @@ impl Program {
         self.tests.iter().map(|test| printed(test.required_len())).max().unwrap_or(0)
     }
 
+    /// The same program with other outputs in the place of its own, and one, which may be
+    /// [`NOWHERE`](super::compiled::NOWHERE), for packets that match nothing.
+    pub(super) fn with_outputs(&self, output: impl Fn(usize) -> usize, otherwise: usize) -> Program {
+        let other = |jump: Jump| match jump {
+            Jump::Step(_) => jump,
+            Jump::Output(own) => Jump::Output(output(own)),
+            Jump::Drop => Jump::Output(otherwise),
+        };
+        let tests = self.tests.iter().map(|test| Test { yes: other(test.yes), no: other(test.no), ..*test });
+        Program { tests: tests.collect(), otherwise: other(self.otherwise) }
+    }
+
     /// Which of `outputs` outputs get packets.
     pub(super) fn used(&self, outputs: usize) -> Vec<bool> {
         let mut used = vec![false; outputs];
