@@ -134,7 +134,7 @@ impl<B: Deref<Target = [u8; HEADER_LEN]>> Header<B> {
 
     /// Both: one load, since they are neighbours.
     #[inline]
-    pub fn kind_and_code(&self) -> [u8; 2] {
+    fn kind_and_code(&self) -> [u8; 2] {
         get_array::<0, 2, _>(&self.0)
     }
 

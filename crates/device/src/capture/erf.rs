@@ -1,7 +1,8 @@
 //! Decoding traces of DAG cards: the extensible record format (ERF), and cells of 64 bytes that came before it.
 //!
-//! A record begins with 16 bytes: the time as a fixed-point number, lower byte first, then type, flags, length of the record, lost records and
-//! length of the packet on the wire, higher byte first. Cells of the old kind have the time, too; what else they have depends on the link.
+//! A record begins with 16 bytes: the time as a fixed-point number, lower byte first, then type, flags, length of the
+//! record, lost records and length of the packet on the wire, higher byte first. Cells of the old kind have the time,
+//! too; what else they have depends on the link.
 
 use super::error::ErrorKind;
 use super::order::Order;

@@ -1,4 +1,5 @@
-//! Decoding traces of NLANR's Passive Measurement and Analysis project: cells of one size, each of a packet's headers, without a file header.
+//! Decoding traces of NLANR's Passive Measurement and Analysis project: cells of one size, each of a packet's
+//! headers, without a file header.
 
 use super::error::ErrorKind;
 use super::source::Source;

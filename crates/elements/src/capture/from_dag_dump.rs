@@ -4,15 +4,16 @@
 //! FromDAGDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Emits the packets of a file in the extensible record format (ERF) of Endace's DAG cards as fast as it can, or with TIMING at the pace at
-//! which they were captured. Records of the types Ethernet, HDLC over SONET, ATM and AAL5 are known. Cells of 64 bytes are read, too,
-//! which the cards wrote before: ENCAP says of what link they are. A record of another type makes this and all behind it such cells, of ATM,
-//! with a message.
+//! Emits the packets of a file in the extensible record format (ERF) of Endace's DAG cards as fast as it can, or with
+//! TIMING at the pace at which they were captured. Records of the types Ethernet, HDLC over SONET, ATM and AAL5 are
+//! known. Cells of 64 bytes are read, too, which the cards wrote before: ENCAP says of what link they are. A record
+//! of another type makes this and all behind it such cells, of ATM, with a message.
 //!
-//! Packets carry the time of their capture, an annotation of the length by which they were cut, and where the link-layer header starts.
-//! Bytes that pad a record behind its packet, and Ethernet's check sequence, are not emitted. With FORCE_IP only IP packets are emitted, with
-//! their header positions and destination annotations; others leave by output 1 or, if there is none, are dropped. Files may be compressed
-//! with gzip, bzip2 or xz. One that ends too early, or that is damaged, ends there with a message.
+//! Packets carry the time of their capture, an annotation of the length by which they were cut, and where the
+//! link-layer header starts. Bytes that pad a record behind its packet, and Ethernet's check sequence, are not
+//! emitted. With FORCE_IP only IP packets are emitted, with their header positions and destination annotations;
+//! others leave by output 1 or, if there is none, are dropped. Files may be compressed with gzip, bzip2 or xz. One
+//! that ends too early, or that is damaged, ends there with a message.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!

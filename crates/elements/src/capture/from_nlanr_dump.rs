@@ -17,8 +17,8 @@
 //!
 //! # Arguments
 //! - `FILENAME`: the file, `-` for standard input.
-//! - `FORMAT` (`fr`, `fr+`, `tsh` or `guess`, default `guess`): the format; guessed from the end of the file's name, apart from `.gz`, `.Z`,
-//!   `.bz2` or `.xz`, or else `tsh`.
+//! - `FORMAT` (`fr`, `fr+`, `tsh` or `guess`, default `guess`): the format; guessed from the end of the file's name,
+//!   apart from `.gz`, `.Z`, `.bz2` or `.xz`, or else `tsh`.
 //! - `TIMING` (boolean, default false): whether the pace of the capture is kept.
 //! - `FILEPOS` (integer): starts with the first cell at or behind this byte of the (decompressed) file.
 //! - `STOP`, `ACTIVE`, `SAMPLE`, `START`, `START_AFTER`, `END`, `END_AFTER`, `INTERVAL`, `END_CALL`: as of FromDump.

@@ -267,7 +267,8 @@ pub(super) fn echo(packet: &mut [u8], flow: &Flow, direction: usize) {
     adjust_icmp(&ip, icmp, flow.transport_change(direction));
 }
 
-/// Changes the checksum of an ICMP message, which ends where the packet does by its header: what a link has padded behind it does not count.
+/// Changes the checksum of an ICMP message, which ends where the packet does by its header: what a link has padded
+/// behind it does not count.
 pub(super) fn adjust_icmp(ip: &Header<&mut [u8; HEADER_LEN]>, icmp: &mut [u8], difference: u16) {
     let len = usize::from(ip.total_len()).saturating_sub(ip.header_len());
     let Some(old) = word(icmp, ICMP_CHECKSUM) else { return };

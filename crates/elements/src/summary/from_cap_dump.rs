@@ -19,8 +19,8 @@
 //! the sender. Segments not seen are taken to be as long as the one before. Packets have an IP and a TCP header with the flow, sequence
 //! numbers and acknowledgements, flags and SACK options; what the lines do not say is zero. The data is annotated as extra length.
 //!
-//! Packets carry their time, an aggregate annotation, packet and sequence number annotations (the packet's number and the segment's), and as
-//! paint 1 for those that the trace's side receives, or 0.
+//! Packets carry their time, an aggregate annotation, packet and sequence number annotations (the packet's number and
+//! the segment's), and as paint 1 for those that the trace's side receives, or 0.
 //!
 //! FILENAME can be `-` for standard input. Files may be compressed with gzip, bzip2 or xz.
 //!
