@@ -48,13 +48,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 /// Checksums are updated, so that a wrong one stays wrong.
 #[inline(always)] // one call less for every packet
 fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
-    // What the annotations say of the IP header's length is not asked where the header itself says that it has no
-    // options.
+    // What the annotations say of the IP header's length is not asked: headers that are renewed like this have no options.
     if let Some(front) = packet.network_array_mut::<FRONT>()
         && let Some((header, message)) = front.split_first_chunk_mut()
         && let Some(message) = message.first_chunk_mut()
         && let (mut ip, mut message) = (ipv4::Header::new(header), icmpv4::Header::new(message))
-        && ip.has_no_options()
         && let Some(checksum) = ip.renewed_checksum(ip_proto::ICMP)
         && let Some(first) = message.usual_echo_reply()
     {
