@@ -4,7 +4,7 @@ use super::arguments::{replaced, split};
 use packet::Packet;
 use regex_automata::meta::{self, Cache, Regex};
 use regex_automata::util::syntax;
-use regex_automata::{Input, MatchKind, PatternSet};
+use regex_automata::{Input, MatchKind, PatternID, PatternSet};
 use router::{Config, ConfigError, Cx, Element, Handlers, PerPacket, Scope, Simple, Verdict};
 use std::any::Any;
 
@@ -16,22 +16,42 @@ pub(super) const MEMORY: i32 = 1 << 29;
 pub(super) struct Regexes {
     regex: Regex,
     cache: Cache,
+    /// Those that need not be looked for.
+    always: Vec<PatternID>,
     matched: PatternSet,
 }
+
+/// Matches nothing.
+const NEVER: &str = "[a&&b]";
 
 /// Reads patterns as RE2 does: classes such as `\d` are of ASCII.
 fn syntax() -> syntax::Config {
     syntax::Config::new().unicode(false).utf8(false)
 }
 
+/// Whether a pattern matches no bytes at all, and so is found everywhere; `None` if it is wrong. Configurations say "all
+/// others" like this, and an automaton would note it at each byte.
+fn matches_everything(pattern: &str) -> Option<bool> {
+    let parsed = syntax::parse_with(pattern, &syntax()).ok()?;
+    let properties = parsed.properties();
+    Some(properties.minimum_len() == Some(0) && properties.look_set().is_empty())
+}
+
 impl Regexes {
     /// Compiles patterns, which may be quoted.
     pub(super) fn new(patterns: &[String], memory: i32) -> Result<Regexes, ConfigError> {
-        let patterns: Vec<String> = patterns.iter().map(|pattern| lang::conf::unquote(pattern)).collect();
-        let is_wrong = |pattern: &String| syntax::parse_with(pattern, &syntax()).is_err();
-        let wrong = patterns.iter().enumerate().filter(|(_, pattern)| is_wrong(pattern));
-        let messages: Vec<String> =
-            wrong.map(|(place, pattern)| format!("Error (-1) in pattern {place}: {pattern}")).collect();
+        let mut patterns: Vec<String> = patterns.iter().map(|pattern| lang::conf::unquote(pattern)).collect();
+        let (mut messages, mut always) = (Vec::new(), Vec::new());
+        for (place, pattern) in patterns.iter_mut().enumerate() {
+            match matches_everything(pattern) {
+                None => messages.push(format!("Error (-1) in pattern {place}: {pattern}")),
+                Some(false) => {}
+                Some(true) => {
+                    always.push(PatternID::must(place));
+                    NEVER.clone_into(pattern);
+                }
+            }
+        }
         if !messages.is_empty() {
             return Err(ConfigError::from(messages));
         }
@@ -41,13 +61,16 @@ impl Regexes {
         let regex = Regex::builder().configure(config).syntax(syntax()).build_many(&patterns);
         let regex = regex.map_err(|_| "Unable to compile, due lack of memory")?;
         let (cache, matched) = (regex.create_cache(), PatternSet::new(regex.pattern_len()));
-        Ok(Regexes { regex, cache, matched })
+        Ok(Regexes { regex, cache, always, matched })
     }
 
     /// Which patterns match somewhere in the data.
     #[inline]
     pub(super) fn matching(&mut self, data: &[u8]) -> &PatternSet {
         self.matched.clear();
+        for &pattern in &self.always {
+            self.matched.insert(pattern);
+        }
         self.regex.which_overlapping_matches_with(&mut self.cache, &Input::new(data), &mut self.matched);
         &self.matched
     }
@@ -143,6 +166,7 @@ mod tests {
         assert_eq!(places(&["b", "'he.*o'", "^x", "x$"], b"\xff\x00hello x"), [1, 3]);
         assert_eq!(places(&["\\x00.", "\\d+", "[^a-z]{3}", "(?i)ABC"], b"abc\x00\xff\xfe"), [0, 2, 3]);
         assert_eq!(places(&["", "a"], b""), [0]);
+        assert_eq!(places(&["a", ".*", "c?", "^", "^$", "\\b", "()", "x|"], b"-"), [1, 2, 3, 6, 7]);
         assert_eq!(places(&[], b"x"), [0usize; 0]);
     }
 
