@@ -1,8 +1,8 @@
 //! Readers that are late: asked to hurry, then named.
 //!
-//! Nothing here orders anything: asking is advice, and naming is for people. In user space a reader cannot be
-//! forced into a quiescent state from outside. A kernel may run something else on the reader's processor, because
-//! a reader there is never preempted; here a preempted reader still holds its references.
+//! Nothing here orders memory accesses: asking is advice, and naming is for people. A kernel whose readers cannot
+//! be preempted may force a quiescent state, by running something else on the reader's processor. In user space
+//! that does not work: a preempted reader still holds its references.
 
 use std::{
     sync::{PoisonError, atomic::Ordering},

@@ -1,15 +1,16 @@
 //! Read-copy update for user space: grace periods and deferred reclamation.
 //!
-//! Readers follow pointers without locks, atomics of the expensive kind, or waiting. An updater makes a copy,
-//! changes it, publishes it with one store, and has the former version freed when no reader can hold it any
-//! more. This crate finds out when that is. It knows nothing of packets or routers.
+//! Readers follow pointers without locks, expensive atomic operations, or waiting. An updater makes a copy,
+//! changes it, publishes it with one store, and has the old version freed when no reader can hold it any more.
+//! This crate finds out when that is. It knows nothing of packets or routers.
 //!
-//! Its tests are in `tests/`: `basics`, `blocking`, `cells`, `late` and `local` (what each call promises), `torture`
-//! (aged elements against many readers), `memory` (the bound, measured by the values), the `loom_*` (every
-//! interleaving of small programs; `loom_litmus` has the memory model's litmus tests), and `mutants.sh`, which
-//! removes each protection below and expects one of them to fail. `tests/everything.sh` runs all of it.
-//! `examples/cost.rs` measures. The algorithm alone is also a model for spin, in `docs/design/rcu-grace-periods.md`.
-//! The other ways to find out when, and what it is like without protection, are in [`flavour`], to compare with.
+//! Its tests are in `tests/`: `basics`, `blocking`, `cells`, `late` and `local` (what each call promises),
+//! `torture` (aged elements against many readers), `memory` (the memory bound, counted by the values themselves),
+//! the `loom_*` (every interleaving of small programs; `loom_litmus` has the litmus tests of Linux's memory
+//! model), and `mutants.sh`, which removes each protection below and expects one of these tests to fail.
+//! `tests/everything.sh` runs all of it. `examples/cost.rs` measures what operations cost.
+//! `docs/design/rcu-grace-periods.md` describes a model of the algorithm for the model checker spin. [`flavour`]
+//! has other algorithms and locks, and no protection at all, for comparison.
 //!
 //! ```
 //! use rcu::{Cell, Domain};
@@ -47,115 +48,117 @@
 //! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`] |
 //! | updater | wait | [`Domain::synchronize`]; if it reads, too, [`Reader::synchronize`] |
 //! | updater | wait, at little cost for the readers | [`Domain::synchronize_shared`] |
-//! | whoever stops things | everything reclaimed | [`Domain::barrier`] |
+//! | whoever shuts down | everything reclaimed | [`Domain::barrier`] |
 //!
-//! Three of these come from AP-RCU (Podzimek, Decky, Bulej, Tuma), which names them without saying what they
-//! mean. Here a callback's *weight* is a number of bytes: what stays occupied until it has run. It is charged
-//! against [`Config::limit_bytes`]. *Synchronize shared* with a longest wait: the caller would rather share a
-//! grace period than have one soon, and the wait limits how long it looks for company before it starts its own.
-//! *Call synchronize* is [`Domain::barrier`]: everything queued before has run, those that block included.
+//! Three terms come from AP-RCU (Podzimek, Decky, Bulej, Tuma), which names them without defining them. Here they
+//! mean: a callback's *weight* is the number of bytes that stay occupied until it has run, and is charged against
+//! [`Config::limit_bytes`]. *Synchronize shared*, with a longest wait: the caller would rather share a grace
+//! period than have one soon; the wait limits how long it looks for others to share with before it starts its own.
+//! *Call synchronize* is [`Domain::barrier`]: when it returns, everything queued before has run, including
+//! callbacks that block.
 //!
 //! # How it works
 //!
-//! An *epoch* is a 64-bit number that only grows. To start a grace period is to add one to it. Each reader has
-//! a *slot*, a padded word that says in which epoch the reader was last *quiescent* (held no reference), or
-//! that it is *offline* (holds none until further notice). The grace period that began epoch `t` is over when
-//! every slot says `t` or more, or offline. There is no thread that advances anything: whoever asks looks at
-//! the slots, and leaves what it found in `over` for others.
+//! The *epoch* is a 64-bit number that only grows; starting a grace period increments it. Each reader has a
+//! *slot*, a padded word that says in which epoch the reader was last *quiescent* (held no reference), or that it
+//! is *offline* (holds none until further notice). The grace period that began epoch `t` is over when every slot
+//! says `t` or more, or offline. No thread is needed to advance anything: whoever asks scans the slots, and leaves
+//! the result in `over` for others.
 //!
-//! ## Who touches what
+//! ## Who reads and writes what
 //!
 //! | state | written by | read by |
 //! |---|---|---|
-//! | `epoch` | who starts a grace period (`fetch_add`) | readers between turns, scans |
+//! | `epoch` | whoever starts a grace period (`fetch_add`) | readers between turns, scans |
 //! | `over` | scans (`fetch_max`) | whoever asks |
 //! | `slot.seen` | its reader only | scans |
-//! | `entry.taken` | who registers (false to true), the owner (to false) | who registers |
-//! | list heads of slots and queues | who finds no free entry (prepend) | scans |
+//! | `entry.taken` | whoever registers (false to true), the owner (to false) | whoever registers |
+//! | list heads of slots and queues | whoever finds no free entry (prepends one) | scans |
 //! | a queue's tail: entries, their number | its updater | the reclaimer (the number, then what it covers) |
-//! | a queue's head, the mark, the waiting batch | who holds the reclaimer's lock | the same |
+//! | a queue's head, the mark, the waiting batch | whoever holds the reclaimer's lock | the same |
 //! | a queue's spare segments | the reclaimer (adds one), the updater (takes all) | |
 //!
-//! A slot is *free*, *offline* or *online*. Registering makes a free slot offline, the first turn makes it
-//! online; going offline and dropping the reader lead back. Scans do not tell free from offline.
+//! A slot is *free*, *offline* or *online*. Registering makes a free slot offline, and the first turn makes it
+//! online. Going offline, and dropping the reader, lead back. Scans do not distinguish free from offline.
 //!
-//! ## Which order pairs with which
+//! ## Which orderings pair with which
 //!
 //! 1. **Turn ended → end noticed.** A reader announces a state by a *release* store to `seen`; a scan loads it
-//!    with *acquire*, and hands on what it found by a *release* write of `over`, which `poll` *acquires*. A
-//!    slot's owners follow each other by `taken` (*release* on leaving, *acquire* on claiming), so an
+//!    with *acquire*, and passes on what it found by a *release* write of `over`, which `poll` *acquires*.
+//!    Successive owners of a slot are ordered by `taken` (*release* on leaving, *acquire* on claiming), so an
 //!    announcement covers all turns of its slot so far.
 //! 2. **Unlinked → not found again.** The updater unlinks, then writes `epoch` with *release*; a reader between
 //!    turns loads it with *acquire*, then stores what it loaded to `seen`. All writes of `epoch` are
 //!    read-modify-writes, so a later epoch carries the earlier ones' updates along. This is why `quiescent`
 //!    needs no fence: the number in the slot proves what its reader has seen.
-//! 3. **Unlinked before looking ↔ online before reading.** A reader that comes online cannot be known by a
-//!    number, since nobody waits for it yet. It stores `seen`, *fences* (SeqCst), then reads; the updater
-//!    unlinks, *fences*, then starts the epoch whose scans load `seen`. One fence is first in their total
-//!    order: the reader's, and then those scans find it online; or the updater's, and then the reader finds
-//!    the update. (Fences, not SeqCst accesses: that is what the machine needs and what loom can check.)
-//!    Scans by other threads come after the updater's fence because they *acquire* the epoch that it *released*.
+//! 3. **Unlinked before looking ↔ online before reading.** For a reader that comes online a number proves nothing,
+//!    since nobody waits for it yet. It stores `seen`, *fences* (SeqCst), then reads; the updater unlinks,
+//!    *fences*, then starts the epoch whose scans load `seen`. The two fences have a total order. If the reader's
+//!    is first, those scans find it online; if the updater's is first, the reader finds the update. (Fences, not
+//!    SeqCst accesses: that is what the machine needs and what loom can check.) Scans by other threads come after
+//!    the updater's fence because they *acquire* the epoch that it *released*.
 //! 4. **Written → read.** [`Cell`]s publish with *release* and read with *acquire*.
 //! 5. **Queued → taken.** An updater fills in an entry, then counts it with *release*; the reclaimer loads the count
 //!    with *acquire*, marks it, and only then starts a grace period: so what an updater unlinked before queueing comes
 //!    before that start, and what the mark covers is complete. (Back again, emptied segments are *released* by the
 //!    reclaimer and *acquired* by the updater.)
-//! 6. **Unlinked → the next start, whoever's.** Waiting in company needs no start of one's own: an updater
-//!    fences, then writes `epoch` without changing it, and waits for the next number. All writes of `epoch`
-//!    being read-modify-writes, whoever starts that number carries this one along (2, 3).
+//! 6. **Unlinked → the next start, by anybody.** An updater that shares a grace period need not start one: it
+//!    fences, then writes `epoch` without changing it, and waits for the next number. Since all writes of `epoch`
+//!    are read-modify-writes, whoever starts that number carries this update along (2, 3).
 //! 7. **Handed over → run elsewhere.** The list of callbacks that may block has a lock.
-//! 8. **Queued ↔ about to sleep.** An updater counts its callback, *fences*, then looks whether the reclaimer's thread
-//!    sleeps; that says it does, *fences*, then looks at the counts once more. One of the two sees the other, so no
-//!    callback waits for the next one to wake the thread.
+//! 8. **Queued ↔ about to sleep.** An updater counts its callback, *fences*, then checks whether the reclaimer's
+//!    thread sleeps. The thread announces that it will sleep, *fences*, then checks the counts once more. One of
+//!    the two sees the other, so no callback has to wait until a later one wakes the thread.
 //!
 //! ## The grace-period guarantee
 //!
 //! *If an updater unlinks X, then starts `t`, and `poll(t)` says yes, then every read of X is over, and
 //! ordered before that answer.*
 //!
-//! Some scan S set `over` to `t` or more. S had loaded an `epoch` of at least `t`, so the start of `t`, and
-//! the unlinking of X, come before S (2). Take any reader, and the state that S found in its slot:
+//! Some scan S set `over` to `t` or more. S had loaded an `epoch` of at least `t`, so the start of `t`, and the
+//! unlinking of X, come before S (2). Take any reader, and the state that S found in its slot:
 //!
-//! - *An epoch below `t`:* impossible, S takes the minimum.
+//! - *An epoch below `t`:* impossible, because S takes the minimum.
 //! - *An epoch of at least `t`:* turns before that announcement are over (1). The announcing reader had
 //!   acquired an epoch of at least `t`, so its later turns do not find X (2); or it came online and loaded,
 //!   before its fence, what was written after the updater's, so the updater's came first (3).
 //! - *Offline, or free:* turns before that announcement are over (1). A later turn begins with an
 //!   announcement that S did not see, so the updater's fence came before the reader's, and the turn does not
 //!   find X (3).
-//! - *No slot:* it was prepended, and announced, after S loaded the list's head; as in the last case.
+//! - *No slot:* it was prepended, and announced, after S loaded the list's head; the last case applies.
 //!
-//! A reader that announces an epoch older than the present one is only waited for once more than necessary.
+//! If a reader announces an epoch older than the present one, the only harm is that it is waited for once more than
+//! necessary.
 //!
 //! ## The publication guarantee
 //!
-//! A read returns a value that was in the cell at some moment of the turn, complete as its updater left it
-//! (4); turns of one reader never go back to an older one (coherence). Reads of *different* cells may see
-//! updates in any order within a turn, unless the updater makes them one value.
+//! A read returns a value that was in the cell at some moment of the turn, complete as its updater left it (4). A
+//! reader never goes back to an older value (coherence). Reads of *different* cells may see updates in any order
+//! within a turn, unless the updater makes them one value.
 //!
 //! ## The memory bound
 //!
-//! A callback is charged before it is queued, in one atomic step that refuses to pass the limit, and credited
-//! after it has run. While less than half of the limit is in use, updaters are charged for a few hundred callbacks at once, in advance;
-//! beyond, for each. So the bytes that wait, with those taken in advance, never exceed the limit, or one single callback if that is larger.
-//! Refusal ([`Backpressure`]) gives the value back and leaves the cell as it was. What waits, waits for at most
-//! two grace periods, and a grace period for the longest turn: a limit of twice the update rate times the
-//! longest turn (and the reclaimer's wake-up) is never felt.
+//! A callback is charged before it is queued, in one atomic step that refuses to exceed the limit, and credited
+//! after it has run. While less than half of the limit is in use, updaters are charged for a few hundred callbacks
+//! at once, in advance; above that, for each one. So the bytes that wait, plus those charged in advance, never
+//! exceed the limit, or a single callback if that is larger. Refusal ([`Backpressure`]) gives the value back and
+//! leaves the cell as it was. A callback waits for at most two grace periods, and a grace period lasts about as
+//! long as the longest turn. So a limit of twice the update rate times the longest turn (plus the reclaimer's
+//! wake-up) is never reached.
 //!
-//! ## Why the borrow checker can police it
+//! ## How the borrow checker enforces it
 //!
-//! [`Turn`] borrows its [`Reader`]; a reference read under it borrows it, too; [`Reader::quiescent`] wants the
-//! reader exclusively. Nothing rests on a destructor: a leaked guard or reader stalls grace periods (which is
-//! reported), but frees nothing early. One domain per process is what makes any turn good for any cell;
+//! [`Turn`] borrows its [`Reader`], and so does a reference read under it; [`Reader::quiescent`] needs the reader
+//! exclusively. Soundness does not depend on destructors: a leaked guard or reader stalls grace periods (which is
+//! reported), but frees nothing early. Any turn is good for any cell because there is one domain per process;
 //! [`Domain::isolated`] is unsafe for that reason.
 //!
 //! ## Late readers
 //!
-//! A grace period waits for its slowest reader; in user space nobody can be forced out of a turn, because
-//! being preempted does not let go of references. Instead whoever waits sets [`Reader::asked`] after a
-//! millisecond, or when memory is half used up, and past the stall limit names the reader in [`Stats`] and to
-//! a hook, which prints a line unless told otherwise. Where the time for this comes from is for
-//! [`Config::clock`] to say.
+//! A grace period waits for its slowest reader. In user space no reader can be forced out of a turn, since a
+//! preempted reader still holds its references. Instead, whoever waits sets [`Reader::asked`] after a millisecond,
+//! or when half of the memory is in use. Past the stall limit it names the reader in [`Stats`] and to a hook,
+//! which prints a line by default. [`Config::clock`] supplies the time for this.
 
 mod cell;
 mod clock;

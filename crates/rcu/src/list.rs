@@ -2,16 +2,16 @@
 //!
 //! # Why it is correct
 //!
-//! Editors of a list exclude each other by a lock; readers take no notice of them. The links that a reader follows
-//! change by single stores: a link comes to name a complete new node (insert), the node after the next (remove), or
-//! a complete new node that names the node after the next (replace). So a reader finds each value that was in the
-//! list during the whole of its walk, and no value twice.
+//! Editors of a list exclude each other by a lock, which readers do not take. The links that a reader follows
+//! change by single stores: a link is made to point to a complete new node (insert), to the node after the next
+//! (remove), or to a complete new node that points to the node after the next (replace). So a reader finds every
+//! value that was in the list during its whole walk, and none twice.
 //!
-//! *A node's own link is never changed once the node is unlinked.* A reader that stands on it goes on to the node
-//! that followed it then. That one may be unlinked, too, but it is not freed under the reader: a node is retired
-//! after it was unlinked, when no linked node names it; the only others that do were unlinked even before. A turn
-//! that begins too late to be waited for finds none of them (the crate's grace-period guarantee for each), and a
-//! turn that finds one is waited for.
+//! *A node's own link never changes once the node is unlinked.* A reader that stands on it continues to the node
+//! that followed it then. That one may be unlinked by now, too, but it is not freed under the reader: a node is
+//! retired after it was unlinked, when no linked node points to it, and any unlinked node that still does was
+//! unlinked earlier. A turn that begins too late to be waited for finds none of them (by the crate's grace-period
+//! guarantee for each), and a turn that finds one is waited for.
 
 use std::{
     borrow::Borrow,

@@ -1,10 +1,10 @@
 //! Updaters that run their callbacks themselves: for control threads that update much.
 //!
-//! An [`Updater`] hands callbacks to the reclaimer's thread, so the allocator gets memory back on another thread than
-//! it came from, which is slow in most allocators. Here nothing changes threads, and what is atomic is done once for a
-//! batch. A batch whose grace period is over does not run at once, but a callback with each update: so what it frees
-//! is still in the allocator's hands when the next update asks for as much. Soundness rests on
-//! nothing new: a batch is closed, then its grace period starts, and the batch runs when that is over.
+//! An [`Updater`] hands callbacks to the reclaimer's thread, so memory is freed on another thread than the one that
+//! allocated it, which is slow in most allocators. Here nothing changes threads, and atomic operations happen once
+//! for a batch. When a batch's grace period is over, its callbacks do not run all at once, but one with each update,
+//! so that the allocator still has the freed memory at hand when the next update asks for as much. The soundness
+//! argument is the usual one: a batch is closed, then its grace period starts, and the batch runs when that is over.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,9 +1,9 @@
 //! Callbacks that may block: a few threads of their own.
 //!
-//! The reclaimer hands such a callback over by a push onto a list, which never waits, however many of them are
-//! stuck; so a full pool delays nobody else. The list needs no bound of its own, because a callback stays charged
-//! to the domain's limit until it has run. Threads are started when there is something to run and end when there
-//! is not: a callback that may block for milliseconds does not mind the start of a thread.
+//! The reclaimer hands such a callback over by pushing it onto a list. That never waits, however many callbacks
+//! are stuck, so a full pool delays nobody else. The list needs no bound of its own, because a callback stays
+//! charged to the domain's limit until it has run. Threads are started when there is something to run and end when
+//! there is not: for a callback that may block for milliseconds, starting a thread costs little.
 
 use std::{collections::VecDeque, sync::PoisonError};
 

@@ -2,11 +2,11 @@
 //!
 //! A queue has one updater, which writes at its end, and one reader, which is whoever holds the reclaimer's lock.
 //! It is a list of segments of fixed size. The updater fills in an entry, then counts it; the reclaimer loads the
-//! count, and all entries that it covers are complete. So nothing is allocated for a callback, and nobody tries
-//! anything twice. Segments that the reclaimer has emptied go back to the updater.
+//! count, and all entries that it covers are complete. So a callback needs no allocation, and no operation is ever
+//! retried. Segments that the reclaimer has emptied go back to the updater.
 //!
-//! Two numbers divide a queue: callbacks up to `ran` are gone, those up to `marked` wait for the grace period
-//! under way, those from there on for the next. These are the two generations of AP-RCU.
+//! Two numbers divide a queue: callbacks up to `ran` have run, those up to `marked` wait for the present grace
+//! period, and the others for the next one. These are the two generations of AP-RCU.
 
 use std::{
     mem::{MaybeUninit, align_of, size_of},

@@ -1,9 +1,9 @@
 //! Who runs what updaters queue.
 //!
-//! Each updater has a queue of its own. The reclaimer marks the present end of each, waits for one grace period for
-//! all that is before the marks, and runs it, in the order in which each updater queued it. Meanwhile
-//! the next batch gathers. So there are at most two groups of callbacks at any time: one that waits for a
-//! grace period, and one that waits for its turn to wait.
+//! Each updater has a queue of its own. The reclaimer marks the present end of each queue, waits one grace period
+//! for everything before the marks, and runs that, in the order in which each updater queued it. Meanwhile the
+//! next batch collects. So there are at most two groups of callbacks at any time: one that waits for a grace
+//! period, and one that will wait for the next.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

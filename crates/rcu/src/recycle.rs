@@ -1,9 +1,9 @@
-//! Updaters that use the boxes of old values for new ones.
+//! Updaters that reuse the boxes of old values for new ones.
 //!
-//! After its grace period a box is as good as a new one: nobody holds a reference into it. So instead of giving it
-//! to the allocator and asking for another, an updater keeps it. Soundness rests on nothing new, as for
-//! [`LocalUpdater`](crate::LocalUpdater); but a box that is used again too early shows another value instead of
-//! one that is freed.
+//! After its grace period a box is as good as a new one: nobody holds a reference into it. So an updater keeps it
+//! instead of giving it to the allocator and asking for another. The soundness argument is that of
+//! [`LocalUpdater`](crate::LocalUpdater); but a box that were reused too early would show a reader another value,
+//! and not freed memory.
 
 use std::{
     mem::needs_drop,

@@ -1,4 +1,4 @@
-//! What an updater that reclaims for itself has unlinked, by how far its grace period is.
+//! What an updater that reclaims for itself has unlinked, ordered by how far the grace periods are.
 
 use crate::grace::{Period, Shared};
 

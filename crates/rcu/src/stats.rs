@@ -1,6 +1,6 @@
 //! What an operator sees: counters, grace-period latency, stalled readers.
 //!
-//! Nothing here orders anything, so all of it uses `std` atomics, relaxed.
+//! Nothing here orders memory accesses, so all of it uses relaxed `std` atomics.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},

@@ -1,7 +1,7 @@
-//! The primitives that order anything, in one place: the standard library's, or loom's under `cfg(loom)`.
+//! All primitives that order memory accesses, in one place: the standard library's, or loom's under `cfg(loom)`.
 //!
-//! Counters that order nothing (metrics, requests to hurry) use `std` atomics everywhere, which keeps them
-//! out of the model checker's state space.
+//! Counters that order nothing (metrics, requests to hurry) always use `std` atomics, which keeps them out of the
+//! model checker's state space.
 
 #[cfg(loom)]
 pub(crate) use loom::cell::UnsafeCell;

@@ -1,7 +1,7 @@
 //! A reader-writer lock per core ("brlock"): a reader takes one of them, an updater takes all.
 //!
-//! Readers on different cores share no cache line, so that what remains of a read's cost is the atomic
-//! instructions; an update costs as many locks as there are cores.
+//! Readers on different cores share no cache line, so a read costs no more than the atomic instructions; an update
+//! takes as many locks as there are cores.
 //!
 //! *Grace period:* an updater holds every reader's lock, so the argument of the plain reader-writer lock holds
 //! with any of them. Updaters take the locks in one order, so they do not wait for each other in a circle.

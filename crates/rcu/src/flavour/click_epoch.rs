@@ -1,29 +1,30 @@
 //! The thesis' grace periods: a flag for each thread, and a fuzzy barrier (Venkatesh, "Read-Copy Update Framework
 //! for Userlevel Click", Algorithm 2 and Listings 10 and 11).
 //!
-//! Each thread has a *local epoch*, one or zero. After each task it sets its own to zero and looks whether everybody's is;
-//! a thread that is blocked counts as zero. If so there is a *boundary*: who noticed it, holding a lock
-//! that others only try to get (so nobody waits: the barrier is fuzzy), reclaims what was retired before the last boundary,
-//! and sets all local epochs to one. (In the code `passed` says that the local epoch is zero.)
+//! Each thread has a *local epoch*, one or zero. After each task it sets its own to zero and checks whether everybody's
+//! is zero; a thread that is blocked counts as zero. If all are, there is a *boundary*: the thread that noticed takes a
+//! lock that others only try to take (so nobody waits: the barrier is fuzzy), reclaims what was retired before the last
+//! boundary, and sets all local epochs to one. (In the code `passed` says that the local epoch is zero.)
 //!
-//! *Invariant:* a section that is under way when X is unlinked is over at the second boundary from then on. At the
-//! first boundary the thread's local epoch may be zero from before its section; but that boundary sets it to one, and
-//! only the end of the section sets it to zero again. So garbage waits in `later` for one boundary, and in `now` for the next.
+//! *Invariant:* a section that is running when X is unlinked is over at the second boundary after that. At the first
+//! boundary the thread's local epoch may be zero from before its section; but that boundary sets it to one, and only
+//! the end of the section sets it to zero again. So garbage waits in `later` for one boundary, and in `now` for the
+//! next.
 //!
-//! *Where the published form is wrong,* as its models in `tests/loom_flavours.rs` show: there, a thread stores zero
-//! after *every* task, whether its local epoch is zero already or not. Nothing orders this store before the next task's
-//! reads. So a boundary may come between them: it finds zero (from the task before), sets one, and then the delayed store
-//! makes it zero again, in the middle of a section that found X before the first boundary. The second boundary takes this
-//! for the section's end and frees X. The same store, without reading the flag that the boundary wrote, also
-//! leaves nothing that would make the thread see what was unlinked before the boundary. And the state of a thread that wakes
-//! up is stored just before its first section, with nothing that keeps the section's reads behind it.
+//! *Where the published algorithm is wrong,* as its models in `tests/loom_flavours.rs` show: a thread stores zero after
+//! *every* task, whether or not its local epoch is zero already. Nothing orders this store before the next task's
+//! reads. So a boundary may come between them: it finds zero (from the task before) and sets one, and then the delayed
+//! store makes it zero again, in the middle of a section that found X before the first boundary. The second boundary
+//! takes this for the section's end and frees X. Since the store does not read the flag that the boundary wrote, there
+//! is also nothing that would make the thread see what was unlinked before the boundary. And a thread that wakes up
+//! stores its state just before its first section, with nothing that keeps the section's reads behind that store.
 //!
-//! *Mended, by these orderings:*
-//! 1. A thread whose local epoch is one *swaps* it for zero (acquire and release); one whose local epoch is zero
-//!    leaves it alone. A boundary swaps it for one. So the thread's swap cannot overtake a boundary's: either it read what that
-//!    wrote, and then the thread's later sections do not find what was unlinked before the boundary; or the boundary's comes
-//!    later and wins.
-//! 2. A boundary's looks *acquire*: sections that ended before the swap that it saw, or before the thread blocked (a
+//! *Corrected by these orderings:*
+//! 1. A thread whose local epoch is one *swaps* it for zero (acquire and release); one whose local epoch is zero leaves
+//!    it alone. A boundary swaps it for one. So the thread's swap cannot overtake a boundary's: either it read what the
+//!    boundary wrote, and then the thread's later sections do not find what was unlinked before the boundary; or the
+//!    boundary's swap comes later and wins.
+//! 2. A boundary's loads *acquire*: sections that ended before the swap that it saw, or before the thread blocked (a
 //!    *release*), are over, and ordered before.
 //! 3. A boundary *fences* (SeqCst) between taking the garbage and setting the local epochs to one. A thread that wakes stores its
 //!    state, *fences*, then reads, and so does a new one. Either the thread's fence is the earlier one, and then this boundary finds
@@ -38,7 +39,7 @@
 //! *Publication:* acquire and release of the structure's own links. (The thesis orders the fields of its vector with barriers,
 //! to the same end.)
 //!
-//! Reclaiming is done by the threads that read, as in the thesis: where that matters, it is a reason to prefer another flavour.
+//! As in the thesis, the threads that read also reclaim. Where that matters, prefer another flavour.
 
 use std::{
     marker::PhantomData,

@@ -1,11 +1,11 @@
 //! The dummy RCU: a reader-writer lock used the other way round (AP-RCU §V).
 //!
-//! Readers *and* updaters are in the read side; the write side is only taken and given back, to wait for a grace
-//! period. It has RCU's interface, and none of its merits: readers wait for whoever waits for readers.
+//! Readers *and* updaters hold the read side. The write side is only acquired and released, to wait for a grace
+//! period. This has RCU's interface and none of its merits: readers wait for whoever waits for readers.
 //!
-//! *Grace period:* who gets the write side knows that everybody who was in the read side has left it (their
-//! releases of the lock are acquired). A later section takes the lock after it was given back, which publishes
-//! what was unlinked before: it does not find it.
+//! *Grace period:* whoever gets the write side knows that everybody who held the read side has released it (and
+//! acquires what those releases published). A later section takes the lock after the write side was released, which
+//! publishes what was unlinked before, so it does not find that.
 //!
 //! *Publication:* acquire and release of the structure's own links; sections of updaters do not exclude others.
 

@@ -1,8 +1,8 @@
 //! Garbage that waits for two boundaries.
 //!
-//! A boundary says that every reader has been quiescent since the boundary before it. Garbage comes in at some time between
-//! two boundaries; a reader may have been quiescent *before* that and still count for the next one. So that one does not
-//! free it, and the one after does: between the two, every reader has been quiescent.
+//! A boundary means that every reader has been quiescent since the previous boundary. Garbage is retired at some time
+//! between two boundaries; a reader may have been quiescent *before* that and still count for the next boundary. So the
+//! next boundary does not free it, and the one after does: between these two, every reader has been quiescent.
 
 use super::Garbage;
 

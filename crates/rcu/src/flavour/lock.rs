@@ -1,8 +1,8 @@
 //! A mutual exclusion lock around every section.
 //!
-//! *Grace period:* sections exclude each other, so a thread that has left the section in which it unlinked X, or that
-//! waits for nobody, knows that no other is in a section that found X: a later one takes the lock, which acquires
-//! what the former holder's release of it published, and does not find X. Nothing is deferred.
+//! *Grace period:* sections exclude each other, so once a thread has unlinked X in its section, no other thread is in
+//! a section that found X: a later section takes the lock, which acquires what the previous holder's release
+//! published, and does not find X. Nothing is deferred.
 //!
 //! *Publication:* the lock's.
 

@@ -1,9 +1,9 @@
 //! Ways to protect shared data, behind one trait, so that structures, stress tests and benchmarks run over all of
 //! them.
 //!
-//! The product uses one of them, [`Qsbr`], through the crate's own interface ([`Domain`](crate::Domain)). The others are the algorithms
-//! that the literature compares it with, and the locks that all of them are measured against. Each has a file of
-//! its own, which begins with the reasons why it is correct.
+//! Clique uses one of them, [`Qsbr`], through the crate's own interface ([`Domain`](crate::Domain)). The others are
+//! the algorithms that the literature compares it with, and the locks that all of them are measured against. Each has
+//! a file of its own, which begins with the argument why it is correct.
 //!
 //! ```
 //! use rcu::flavour::{Flavour, Garbage, Lock, Qsbr, Thread};

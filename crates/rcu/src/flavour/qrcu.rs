@@ -1,29 +1,30 @@
-//! QRCU: an RCU of which there can be many instances, and whose readers may sleep (AP-RCU §III.B, after McKenney's
+//! QRCU: an RCU that can have many instances, and whose readers may sleep (AP-RCU §III.B, after McKenney's
 //! description).
 //!
-//! Two counters count the readers in sections, one of them chosen by the parity of `phase`; the *current* one is
-//! one larger than the readers that it counts. A reader increments the current counter unless it is zero, and
-//! decrements the same one later. Who waits for a grace period makes the other counter current, takes the extra
-//! one from the former, and waits until that is zero.
+//! Two counters count the readers in sections. The parity of `phase` says which one is *current*; that one is one
+//! larger than the number of its readers. A reader increments the current counter unless it is zero, and decrements
+//! the same counter later. To wait for a grace period, an updater makes the other counter current, takes the extra
+//! one from the previous counter, and waits until that is zero.
 //!
 //! *Invariant:* a counter is zero only when it is not current and no reader counted by it is left; from then on
 //! until it is made current again, nobody enters by it.
 //!
 //! *Orderings:*
-//! 1. A reader leaves by a *release* decrement; who waits loads the counter with *acquire*. The counter changes
+//! 1. A reader leaves by a *release* decrement; whoever waits loads the counter with *acquire*. The counter changes
 //!    by read-modify-writes only, so a load of zero acquires all decrements.
 //! 2. A reader increments, *fences* (SeqCst), then reads; an updater unlinks, *fences*, then looks at the
 //!    counters. Either the updater finds the reader counted, or the reader finds the update.
-//! 3. Who reads a new `phase` (*acquire*) sees that counter non-zero (*release*), so entering does not spin.
+//! 3. Whoever reads a new `phase` (*acquire*) sees that counter non-zero (*release*), so entering does not spin.
 //!
 //! *Grace period:* let R be a reader that found X before X was unlinked. By 2 its increment comes before every look
-//! that the updater takes. On the slow path the counter that is not current is zero, since the last who
-//! switched waited for that under the same lock; so R is in the current one, whose drain the updater waits for. (If
-//! that shows no more than the extra one, R has left.) Readers that enter by the new current counter increment it after
-//! the updater, so their fence comes after the updater's, and they do not find X.
+//! that the updater takes. On the slow path the counter that is not current is zero, since whoever switched last
+//! waited for that under the same lock. So R is in the current counter, and the updater waits until that has drained.
+//! (If it shows no more than the extra one, R has left.) Readers that enter by the new current counter increment it
+//! after the updater, so their fence comes after the updater's, and they do not find X.
 //!
-//! There is a fast path for when nobody reads: the counters' sum is one. They cannot be loaded at once, so the
-//! updater adds them up twice. Say R is in counter `k` meanwhile. A load of `k` says at least two, or else somebody has
+//! There is a fast path for when nobody reads: the sum of the counters is one. They cannot be loaded atomically
+//! together, so the updater adds them up twice. Say R is in counter `k` meanwhile. A load of `k` says at least two,
+//! or else somebody has
 //! switched away from `k`; then, by 1, later loads of the other say at least one, and nobody switches back before R
 //! leaves. So at most the first sum can be one, if `k` was loaded last.
 //!

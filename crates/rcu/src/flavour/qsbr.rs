@@ -1,7 +1,8 @@
-//! The product's own grace periods, as one flavour among others.
+//! The grace periods that Clique uses, as one flavour among others.
 //!
-//! Why it is correct is said at the top of the crate. A read section is nothing: a thread is a reader from its
-//! first section until its next quiescent state, so references live within the turn that [`Thread::quiescent`] ends.
+//! The crate's documentation argues why they are correct. Entering a read section does nothing: a thread is a reader
+//! from its first section until its next quiescent state, so references live within the turn that
+//! [`Thread::quiescent`] ends.
 
 use super::{Flavour, Garbage, Thread};
 use crate::{Config, Domain, Reader, Turn, Updater, sync::Arc};

@@ -1,12 +1,13 @@
 //! Grace periods by the clock (Venkatesh, "Read-Copy Update Framework for Userlevel Click", §4.1.2).
 //!
-//! A look-up takes a microsecond at most, the thesis argues; so what was retired an interval ago is no longer
-//! in use. Time is cut in intervals (500 ms there), and each reclaims what was retired before the one that just ended.
+//! The thesis argues that a look-up takes a microsecond at most, so what was retired an interval ago is no longer in
+//! use. Time is divided into intervals (of 500 ms there), and each reclaims what was retired before the one that just
+//! ended.
 //!
-//! *Grace period:* if every section lasts less than an interval, one that found X before X was retired is over one interval
-//! later, and X is freed not before a whole interval has passed since. That is a statement about clocks, and the
-//! condition cannot be met on a machine that may take a thread's core away: hence an `unsafe` constructor. Nor does
-//! anything in the language's memory model order a section's reads before the reclamation.
+//! *Grace period:* if every section lasts less than an interval, a section that found X before X was retired is over
+//! one interval later, and X is not freed until a whole interval has passed since then. This is a statement about
+//! clocks, and the condition cannot be guaranteed on a machine that may take a thread's core away: hence an `unsafe`
+//! constructor. Nor does anything in the language's memory model order a section's reads before the reclamation.
 //!
 //! *Publication:* acquire and release of the structure's own links.
 

@@ -1,4 +1,4 @@
-//! No protection: what reading costs if nobody cares. For measuring, and for showing that tests notice.
+//! No protection: the cost of reading without any. For measuring, and for showing that tests notice the lack.
 //!
 //! It keeps neither guarantee; see the condition of [`Unprotected::new`].
 

@@ -1,21 +1,21 @@
 //! A non-blocking hash table: an array of chains that are searched, extended and shortened without locks, after
 //! the one that AP-RCU is measured with (§V.A).
 //!
-//! An item is *valid* until it is removed. Whether it is, is the lowest bit of its `next` pointer, so that one
-//! compare-and-swap can invalidate the item and at the same time fix what follows it: nothing can be inserted
-//! behind an item that is going.
+//! An item is *valid* until it is removed. The lowest bit of its `next` pointer says whether it is, so that one
+//! compare-and-swap can invalidate the item and at the same time freeze what follows it: nothing can be inserted
+//! behind an item that is being removed.
 //!
 //! *Invariants:*
-//! 1. An item is appended by the last link of its chain only, by a compare-and-swap from null. So whoever adds a
-//!    key that it did not find fails if anybody has appended anything since, and at most one valid item has a
-//!    given key.
+//! 1. An item is appended only at the last link of its chain, by a compare-and-swap from null. So whoever adds a key
+//!    that it did not find fails if anybody has appended anything since then, and at most one valid item has a given
+//!    key.
 //! 2. The link of an invalid item does not change any more.
 //! 3. An item is unlinked only when it is invalid, by a compare-and-swap of a valid link that points to it. Once
 //!    unlinked it is not linked again; whoever unlinked it retires it.
 //! 4. A removal succeeds for the thread whose compare-and-swap invalidated the item, and for no other.
 //!
 //! *Why it needs grace periods:* a walk may stand on an item that is unlinked meanwhile, and a compare-and-swap
-//! compares addresses, which must not be in use again while anybody compares (the "ABA problem"). Walks and changes
+//! compares addresses, which must not be reused while anybody compares them (the "ABA problem"). Walks and changes
 //! are sections, so no item that one of them could meet is freed before it is over.
 //!
 //! *Orderings:* a link is written with release and read with acquire, so an item that is found is complete.

@@ -1,7 +1,7 @@
 //! Data structures whose readers hold no locks, over any [flavour](crate::flavour).
 //!
-//! They are what the flavours are tested and compared with; the product's tables are built for their purpose, on
-//! the crate's own interface.
+//! They serve to test and compare the flavours. Clique's tables are built for their own purposes, on the crate's own
+//! interface.
 
 mod hash_table;
 mod route_table;

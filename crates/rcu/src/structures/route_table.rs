@@ -5,14 +5,15 @@
 //! keeps them apart, and each child's key is that of the longest. A look-up walks down and remembers the last key that it met.
 //!
 //! *Invariants:*
-//! 1. Changing a route changes keys in one node only, and each address depends on one of them. So a look-up during one change
-//!    finds either what was there before or what came after. (During two, of two prefixes that cover its address, it may find
-//!    the shorter's former route and miss the longer: a valid route, which the thesis' policy, §3.1, allows.)
+//! 1. Changing a route changes keys in one node only, and each address depends on one of them. So a look-up during one
+//!    change finds either what was there before or what came after. (While the routes of two prefixes that cover its address
+//!    change, it may find the shorter prefix's old route and miss the longer one: a valid route, which the thesis' policy,
+//!    §3.1, allows.)
 //! 2. A node is unlinked only when no prefix ends in it and none is below. It is freed after a grace period.
 //! 3. An index is used again only a grace period after no key says it (see the vector).
 //!
-//! *Orderings:* keys and links to nodes are published with *release* and read with *acquire*: who reads a link sees the
-//! node initialised, who reads a key sees its route written.
+//! *Orderings:* keys and links to nodes are published with *release* and read with *acquire*: whoever reads a link
+//! sees the node initialised, and whoever reads a key sees its route written.
 //!
 //! *Updaters* exclude each other: by a lock, unless their sections do.
 

@@ -1,13 +1,13 @@
 //! A growing array of values with a list of free places, read without locks: the thesis' route vector (§2.1.2).
 //!
-//! A reader finds an index elsewhere (in a trie's node) and reads the value there. One updater at a time writes. What
-//! goes wrong without grace periods (§3.3.1) is prevented thus:
+//! A reader finds an index elsewhere (in a trie's node) and reads the value there. One updater at a time writes.
+//! These invariants prevent what goes wrong without grace periods (§3.3.1).
 //!
 //! *Invariants:*
-//! 1. A place is written only while no reader can have its index: it comes from the list of free places, onto which it got
-//!    a grace period after its index was taken away from readers; or it has never been used.
-//! 2. When the array is full, a copy of twice the size takes its place, and the former is freed after a grace
-//!    period; meanwhile readers of it find all values whose index they can have.
+//! 1. A place is written only while no reader can have its index: either it has never been used, or it comes from the list
+//!    of free places, where it was put a grace period after its index was taken away from readers.
+//! 2. When the array is full, a copy of twice the size takes its place, and the old array is freed after a grace period;
+//!    meanwhile its readers find all values whose index they can have.
 //!
 //! *Orderings:* the updater writes the value, publishes the array if it is new (*release*), then publishes the index
 //! (*release*). A reader loads the index (*acquire*), then the array (*acquire*): so it gets the array that the value was
