@@ -1,14 +1,14 @@
 //! Longest-prefix-match tables for IPv4 and IPv6 that change under their readers.
 //!
-//! [`Table`] maps prefixes to `u32` ids of the caller's choice. Packet workers look addresses up without locks,
-//! one at a time or in batches; one writer at a time changes routes, publishes each change by single atomic
-//! stores, and reuses memory after a grace period. [`Naive`] does the same slowly and obviously. [`Routes`]
-//! keeps the values (next hops) behind the ids; [`import`] reads route lists. The crate knows nothing of next
-//! hops, packets, or where routes come from. [`faithful`] has the classical tables: the radix trie, DIR-24-8, ranges,
-//! the linear list; [`LongestMatch`] is what all have in common. Tests are beside the modules and in `tests/`:
-//! `conformance` holds every table against the naive one, `concurrent` checks lookups during updates.
+//! [`Table`] maps prefixes to `u32` ids that the caller chooses. Packet workers look up addresses without locks, one at
+//! a time or in batches. One writer at a time changes routes, publishes each change by single atomic stores, and reuses
+//! memory after a grace period. [`Naive`] does the same slowly and obviously. [`Routes`] keeps the values (next hops)
+//! behind the ids; [`import`] reads route lists. [`faithful`] has the classical tables: the radix trie, DIR-24-8,
+//! ranges, the linear list; [`LongestMatch`] is the interface that all tables share. The crate knows nothing of packets
+//! or of where routes come from. Tests are beside the modules and in `tests/`: `conformance` compares every table with
+//! the naive one, `concurrent` checks lookups during updates.
 //!
-//! # What a lookup walks
+//! # The structure that a lookup reads
 //!
 //! ```text
 //!  IPv4      |---- 18 bits ----|-- 6 --|-- 6 --| 2 |                 entry (32 bits)
@@ -36,24 +36,24 @@
 //!         +-------------------+------------------------+
 //! ```
 //!
-//! A block stands for 64 slots; equal neighbouring slots are one *run* with one entry. A block's entries are as wide
-//! as its greatest id needs: 1 byte for ids up to 254, 2 up to 65,534, otherwise, or if a block refers to blocks
-//! below, 4. So give out small ids first, as [`Routes`] does. Bitmap and entry are mostly in the same cache line. A
-//! node all of whose slots are equal has no block: its parent holds the leaf. An IPv4 lookup reads the root and, for
-//! all but 961 prefixes of the global table, at most one block; root and blocks of the global table, with 256 next
-//! hops, take 2.8 MiB (`docs/design/ipv4-lookups.md` has what a smaller root would bring). An IPv6 lookup reads a
-//! root of which some sixty entries matter, one of about as many pages, and up to four blocks for prefixes of up to
-//! 50 bits.
+//! A block covers 64 slots; equal adjacent slots form one *run* with one entry. A block's entries are as wide as its
+//! largest id needs: 1 byte for ids up to 254, 2 bytes for ids up to 65,534, and 4 bytes for larger ids or if the
+//! block refers to blocks below. So assign small ids first, as [`Routes`] does. Bitmap and entry are mostly in the
+//! same cache line: a block of up to a line lies within one, and a longer block begins at one. A node whose slots are
+//! all equal has no block: its parent holds the leaf.
 //!
-//! Blocks of up to a cache line lie in one line, and longer ones begin one.
+//! An IPv4 lookup reads the root and, for all but 961 prefixes of the global table, at most one block. Root and
+//! blocks of the global table, with 256 next hops, take 2.8 MiB (`docs/design/ipv4-lookups.md` says what a smaller
+//! root would gain). An IPv6 lookup reads a root of which some sixty entries are in use, one of about as many pages,
+//! and up to four blocks for prefixes of up to 50 bits.
 //!
-//! A batch goes level by level, 32 addresses at a time: each level is a loop over all of them that ends with
-//! prefetches of what the next level reads, so that their cache misses overlap, and has no branch that depends on an
-//! address. Where the processor has AVX-512, batches are computed in registers of sixteen lookups: places in the root
-//! and in blocks, bits that count, entries of different widths. What an IPv4 lookup reads is still loaded one by one,
-//! behind prefetches that run a group of 32 ahead; an IPv6 lookup, which reads more, gathers.
+//! A batch is processed level by level, 32 addresses at a time. Each level is a loop over all of them, without a
+//! branch that depends on an address. The loop ends with prefetches of what the next level reads, so that cache
+//! misses overlap. With AVX-512, batches are computed in registers that hold sixteen lookups: positions in the root
+//! and in blocks, population counts, and entries of different widths. An IPv4 lookup still loads its data with single
+//! loads, behind prefetches that run a group of 32 ahead; an IPv6 lookup, which reads more, gathers.
 //!
-//! # How it changes
+//! # How changes are made
 //!
 //! The writer keeps the routes in a trie of its own, with up to six bits a node:
 //!
@@ -71,11 +71,11 @@
 //!  +--------------+------+---------------------------------------+
 //! ```
 //!
-//! A change repaints the nodes it reaches. If the runs of a block stay as they were, changed entries are stored in
-//! place; otherwise a new block is built beside the old one, and its parent's entry is redirected by one store. An
-//! old block is reused after a grace period ([`rcu::Domain::start`]), and not before, because a reader may still be
-//! in it. Memory is reserved at once, occupied as the table grows, and never moves. A change that does not fit into
-//! the memory limit is undone before any reader could see it.
+//! A change recomputes the nodes that it reaches. If the runs of a block stay the same, changed entries are stored in
+//! place. Otherwise a new block is built beside the old one, and one store redirects the parent's entry to it. An old
+//! block is reused only after a grace period ([`rcu::Domain::start`]), because a reader may still be in it. Address
+//! space is reserved once, memory is used as the table grows, and nothing ever moves. A change that does not fit into
+//! the memory limit is undone before any reader can see it.
 #![deny(unsafe_code)]
 
 mod arena;

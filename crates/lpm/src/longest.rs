@@ -1,4 +1,4 @@
-//! What all tables have in common.
+//! The interface that all tables share.
 
 use rcu::{Domain, Turn};
 

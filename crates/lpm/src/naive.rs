@@ -1,5 +1,5 @@
-//! The golden table: a map per prefix length, searched from the longest. Slow and obviously right;
-//! the tests hold the fast table against it.
+//! The golden table: a map for each prefix length, searched from the longest. It is slow and obviously right; the
+//! tests compare the other tables with it.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! The routes of record behind a fast table: a trie with up to 6 address bits a node, which only writers see.
 //!
-//! A node at depth `d` holds the prefixes whose lengths are `d + 1` to `d + s`, `s` being its stride (the root node also length 0)
-//! as a heap: a prefix with `l` bits inside the node has position `2^l + bits`, so that position `p` covers
-//! positions `2p` and `2p + 1`, and positions in increasing order never get shorter.
+//! A node at depth `d` with stride `s` holds the prefixes of lengths `d + 1` to `d + s` (the root node also length 0)
+//! in the order of a heap: a prefix with `l` bits inside the node has position `2^l + bits`. So position `p` covers
+//! positions `2p` and `2p + 1`, and prefixes never get shorter as positions increase.
 
 use crate::prefix::{Key, Prefix};
 

@@ -1,8 +1,8 @@
 //! How a change of routes becomes a change of the lookup structure.
 //!
-//! An update first changes the routes of record, then plans: it builds new blocks beside the old ones and
-//! lists the stores that will make them visible. Only a complete plan is carried out; one that
-//! runs out of memory is undone, and no reader has seen any of it.
+//! An update first changes the routes of record. Then it makes a plan: it builds new blocks beside the old ones and
+//! lists the stores that will make them visible. Only a complete plan is carried out. If memory runs out, the update
+//! is undone, and no reader has seen any of it.
 
 use std::sync::atomic::Ordering;
 

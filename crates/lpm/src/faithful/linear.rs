@@ -1,4 +1,4 @@
-//! All prefixes one after the other, the longest first, so that the first that contains an address is its longest match.
+//! All prefixes in a row, the longest first, so that the first one that contains an address is its longest match.
 
 use rcu::{Cell, Domain, Turn, Updater};
 

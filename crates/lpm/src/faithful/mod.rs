@@ -1,17 +1,17 @@
-//! The classical tables, each under RCU: what the fast tables are compared with, and what Click's classes stand for.
+//! The classical tables, each under RCU. The fast tables are compared with them, and Click's classes use them.
 //!
 //! | table | what readers walk | what a change publishes |
 //! |---|---|---|
 //! | [`RadixTable`] | a root of 2^8 slots, then up to six nodes of 2^4 | one word a slot, new nodes by their parent's word |
 //! | [`DirectTable`] | DIR-24-8: a root of 2^24 slots, then at most one node of 2^8 | the same |
-//! | [`RangeTable`] | a kick-start array of 2^12, then a binary search in sorted ranges | the array, sharing what stayed as it was |
+//! | [`RangeTable`] | a kick-start array of 2^12, then a binary search in sorted ranges | the array; it shares what stayed the same |
 //! | [`LinearTable`] | all prefixes, the longest first | the whole list |
 //!
-//! The radix trie is that of Click's `RadixIPLookup`, with one difference that RCU asks for. There, a slot has a key
-//! *and* a child, and a lookup returns the last key on its way down. A reader that has passed a slot before its key
-//! changes, and reaches the level below after a longer prefix was withdrawn, returns a route that never was the longest match.
-//! Here a slot is one word, a leaf or a child, and what a prefix covers is written into the leaves below it, so
-//! that the one load which finds a leaf decides.
+//! The radix trie is that of Click's `RadixIPLookup`, with one difference that RCU requires. In Click a slot has a
+//! key *and* a child, and a lookup returns the last key on its way down. If a reader passes a slot before its key
+//! changes, and reaches the level below after a longer prefix was withdrawn, it returns a route that never was the
+//! longest match. Here a slot is one word, either a leaf or a child, and a prefix is written into all leaves for which
+//! it is the longest match, so the single load that finds a leaf decides.
 //!
 //! # Nodes and their bytes
 //!

@@ -1,7 +1,7 @@
 //! Ranges of addresses in sorted arrays, behind a kick-start array on the first 12 bits.
 //!
-//! Changes make new ranges for the 2^20 addresses behind each kick-start slot they reach, share the others with the version
-//! before, and publish all by one store.
+//! A change makes new ranges for the 2^20 addresses behind each kick-start slot that it reaches, shares all others
+//! with the previous version, and publishes everything by one store.
 
 use std::sync::Arc;
 

@@ -12,13 +12,14 @@
 //!                           +---+---+-- ... +---+
 //! ```
 //!
-//! A reader follows slots until one is a leaf. Each slot on the way is read by one acquire load, and the last decides, so the
-//! result is what the address matched at that load; or, if the node was unlinked while the reader was on its way there, what
-//! it matched just before that, since nothing is stored in an unlinked node until its grace period is over.
+//! A reader follows slots until one is a leaf. Each slot on the way is read by one acquire load, and the last one decides.
+//! So the result is what the address matched at the time of that load or, if the node was unlinked while the reader was on
+//! its way there, what it matched just before that, since nothing is stored in an unlinked node until its grace period is
+//! over.
 //!
-//! A change writes the new leaf over the addresses that its prefix decides. A slot that is covered in part gets a node, filled
-//! with the leaf that the slot had before it is linked; a node all of whose slots are the same leaf is unlinked again.
-//! So every address goes from its old leaf to its new one in one store, whatever else moves.
+//! A change writes the new leaf over the addresses for which its prefix is the longest match. A slot that is covered in part
+//! gets a node, which is filled with the slot's old leaf before it is linked. A node whose slots are all the same leaf is
+//! unlinked again. So every address changes from its old leaf to its new one by one store, whatever else changes.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

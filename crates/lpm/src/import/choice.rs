@@ -1,4 +1,4 @@
-//! Which of several peers' routes counts, while updates come.
+//! Chooses among the routes of several peers while updates come in.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

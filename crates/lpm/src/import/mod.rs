@@ -6,10 +6,11 @@
 //! | `ip route`, `ip -6 route` | what the command prints, also routes with several next hops, and those that lead nowhere |
 //! | MRT (RFC 6396, 8050) | table dumps of either version, and the updates of a BGP speaker ([`mrt`]) |
 //!
-//! Lines of the first two may come mixed; `PREFIX` is `ADDR/LEN`, `ADDR/MASK`, `ADDR` or, for `ip route`, `default`. Blank lines and
-//! what follows a `#` are skipped. Contents, not names, tell formats, and whether a file is compressed by gzip, bzip2, xz or zstd.
+//! A file may mix lines of the first two formats; `PREFIX` is `ADDR/LEN`, `ADDR/MASK`, `ADDR` or, for `ip route`, `default`. Blank
+//! lines and everything after a `#` are skipped. The contents of a file, not its name, decide its format, and whether it is
+//! compressed with gzip, bzip2, xz or zstd.
 //!
-//! A file is read as a whole before anything is done with it, so a bad line or a truncated file changes no table.
+//! A file is read completely before its routes are used, so a bad line or a truncated file changes no table.
 
 mod choice;
 pub mod mrt;

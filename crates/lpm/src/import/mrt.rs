@@ -1,9 +1,9 @@
 //! MRT files (RFC 6396, with the additional paths of RFC 8050): what route collectors store.
 //!
-//! Read are the unicast routes of table dumps (`TABLE_DUMP`, `TABLE_DUMP_V2`) and of BGP updates (`BGP4MP`,
-//! `BGP4MP_ET`). Of the attributes of a route only the next hop and the length of the AS path are looked at. Other
-//! records, and messages other than updates, are skipped. The reader is total: any bytes are a file or an error. Why
-//! it is not the crate bgpkit-parser, beside which it is tested, says `docs/design/mrt.md`.
+//! It reads the unicast routes of table dumps (`TABLE_DUMP`, `TABLE_DUMP_V2`) and of BGP updates (`BGP4MP`,
+//! `BGP4MP_ET`). Of a route's attributes it uses only the next hop and the length of the AS path. It skips other
+//! records, and messages other than updates. The reader is total: any bytes are either a file or an error.
+//! `docs/design/mrt.md` says why this is not the crate bgpkit-parser; the tests compare the two.
 //!
 //! ```
 //! # let file = include_bytes!("../../tests/data/updates.mrt");

@@ -1,4 +1,4 @@
-//! Routes in order, each prefix once, and as text that reads back the same.
+//! Normal form: routes in order, each prefix once; as text, it reads back the same.
 
 use std::fmt::{self, Write};
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! Lines: plain route lists, and what `ip route` prints.
+//! Text formats: plain route lists, and what `ip route` prints.
 
 use std::collections::HashMap;
 use std::fmt;
