@@ -1,5 +1,5 @@
-//! What a worker notes of itself, a few words for each turn and each batch. Nobody else writes it, and who wants to know asks the
-//! worker.
+//! A worker's account of its own work: a few words for each turn and each batch. Only the worker writes it; others
+//! have to ask the worker.
 
 use packet::BATCH_MAX;
 

@@ -1,4 +1,4 @@
-//! Element classes: what is known of an element before one exists.
+//! Element classes: what is known about elements before any exists.
 
 use crate::config::{Config, ConfigError};
 use crate::element::Element;

@@ -1,11 +1,11 @@
 //! Computations that span elements: scripts, and whatever else calls handlers.
 //!
-//! An element cannot call a handler of another one while it is borrowed itself. Instead it starts a *control
-//! computation* ([`crate::Cx::start`]), which becomes a work item like any batch. When its turn comes the worker calls the
-//! owner's [`crate::Element::resume`], which runs up to the next handler call and returns it as a [`Step`]; the worker
-//! performs the call with nothing borrowed, here or on the worker that owns the target, and resumes the computation with
-//! the [`Answer`]. While an answer from another worker is awaited this worker serves its own mailbox, so that mutual
-//! calls cannot deadlock, and runs nothing else.
+//! An element cannot call another element's handler while it is borrowed itself. Instead it starts a *control
+//! computation* ([`crate::Cx::start`]), which becomes a work item like any batch. When its turn comes, the worker
+//! calls the owner's [`crate::Element::resume`], which runs up to the next handler call and returns it as a [`Step`].
+//! The worker performs the call with nothing borrowed, itself or on the worker that owns the target, and resumes the
+//! computation with the [`Answer`]. While this worker waits for an answer from another one, it serves its own
+//! mailbox, so that mutual calls cannot deadlock, and does nothing else.
 
 use crate::handler::Response;
 use crate::mailbox::{Mailbox, Message};

@@ -1,8 +1,8 @@
-//! The configuration strings that elements have by now.
+//! The current configuration strings of elements.
 //!
-//! A write handler that is named after an argument changes it: after `write e.src 1.2.3.4` the handlers `config` and
-//! `flatconfig` say `SRC 1.2.3.4` where the configuration said something else. Which arguments an element has is noted when
-//! it reads them.
+//! A write handler with the name of an argument changes that argument: after `write e.src 1.2.3.4` the handlers
+//! `config` and `flatconfig` say `SRC 1.2.3.4`, whatever the configuration said. An element's arguments are recorded
+//! when it reads them.
 
 use crate::info::Info;
 use std::collections::HashMap;

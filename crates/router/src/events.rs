@@ -1,4 +1,4 @@
-//! Events: what elements tell whoever listens, as it happens.
+//! Events: elements report what happens, and listeners receive it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};

@@ -1,4 +1,4 @@
-//! Handlers that belong to no element, and those that every element has.
+//! Global handlers, and the handlers that every element has.
 
 use crate::account::Account;
 use crate::class::Residency;

@@ -1,4 +1,4 @@
-//! What all workers know about a running router: the configuration, resolved.
+//! The resolved configuration, which all workers of a running router share.
 
 use crate::class::Class;
 use crate::clock::Clock;

@@ -1,12 +1,13 @@
 //! Elements, the graph, workers, scheduling, handlers and hot swap.
 //!
-//! A configuration graph becomes a [`Layout`] (classes, push and pull, which worker runs what), and that a [`Router`]
-//! (instances, ready to run). Each worker owns its instances: [`Element`] methods take `&mut self`, run one at a time,
-//! and talk to the rest of the router through [`Cx`] alone. Packets travel as batches over a work-list, requests up pull
-//! paths likewise, so no element ever calls another; what spans elements is a [`control`] computation.
+//! A configuration graph becomes a [`Layout`] (classes, push and pull, which worker runs what), and the layout
+//! becomes a [`Router`] (instances, ready to run). Each worker owns its instances: [`Element`] methods take
+//! `&mut self`, run one at a time, and reach the rest of the router through [`Cx`] alone. Batches of packets, and
+//! requests up pull paths, travel over a work-list, so no element ever calls another. What spans elements is a
+//! [`control`] computation.
 //!
-//! The crate knows no concrete element and no device. Its tests are in `tests/`: toy elements for each of the cases that
-//! the traits were designed for, the order of effects among them.
+//! The crate knows no concrete element and no device. Its tests are in `tests/`, with toy elements for each of the
+//! cases that the traits were designed for, such as the order of effects.
 
 #![forbid(unsafe_code)]
 

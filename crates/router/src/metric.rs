@@ -1,4 +1,4 @@
-//! What numbers mean: elements say it of their handlers, so that whoever shows numbers need not know elements.
+//! Metrics: elements say what the numbers of their handlers mean, so that programs that show numbers need not know elements.
 
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Names for addresses, ports and annotations, as AddressInfo and its like define them: visible in the compound of
-//! the definition and inside it.
+//! Names for addresses, ports and annotations, as AddressInfo and similar elements define them. A name is visible in
+//! the compound element that defines it and inside that.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -1,9 +1,9 @@
 //! Which worker runs what.
 //!
-//! Work starts at *roots*: elements with a task or timers of their own. A root has a home: the worker it is pinned
-//! to, worker 0, or (multi-queue sources) every worker. What a root reaches, pushing downstream and pulling upstream
-//! as far as the next queue or element that hands over, has an instance on the root's worker. Roots that reach a
-//! common [`Residency::Exclusive`] element have to share one worker.
+//! Work starts at *roots*: elements with a task or timers of their own. A root has a home: the worker that it is
+//! pinned to, worker 0, or (for multi-queue sources) every worker. Everything that a root reaches, pushing downstream
+//! and pulling upstream as far as the next queue or other element that hands packets over, has an instance on the
+//! root's worker. Roots that reach the same [`Residency::Exclusive`] element have to share one worker.
 
 use crate::class::{Activity, Class, Residency};
 use crate::info::Port;

@@ -1,4 +1,4 @@
-//! Sleeping until a descriptor is ready, a message comes or a time has come.
+//! Sleeping until a descriptor is ready, a message arrives or a timer expires.
 
 use crate::worker::Worker;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};

@@ -1,4 +1,4 @@
-//! Names of ports and protocols that this machine's files list: services(5) and protocols(5).
+//! Names of ports and protocols, from this machine's services(5) and protocols(5) files.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

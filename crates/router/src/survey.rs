@@ -1,7 +1,7 @@
-//! Asking all workers at once what they know of themselves and of their elements.
+//! Asks all workers at once for their own state and that of their elements.
 //!
-//! Each worker answers for its own instances, between two tasks, a few elements at a time, so that packets never wait for long; what
-//! it answers is put together by whoever asked. A worker that does not answer in time is left out.
+//! Each worker answers for its own instances, between two tasks, a few elements at a time, so that packets never wait
+//! for long. Whoever asked merges the answers. A worker that does not answer in time is left out.
 
 use crate::account::Account;
 use crate::handler::Merge;

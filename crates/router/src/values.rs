@@ -1,4 +1,4 @@
-//! Types of arguments: how texts become integers, addresses, times and so on, by Click's rules.
+//! Argument types: how text becomes integers, addresses, times and so on, by Click's rules.
 
 use crate::args::{FromArg, INVALID_NUMBER, Scope, parse_error, unreadable};
 use crate::names::Value;

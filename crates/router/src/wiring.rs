@@ -1,6 +1,6 @@
-//! What Click's tools say of a configuration's ports, which is not what its drivers say: `click-check`.
+//! What Click's tools, such as `click-check`, say about a configuration's ports; its drivers say something else.
 //!
-//! A tool knows of classes what their codes say, and takes any class that it does not know for one that fits.
+//! A tool knows only the port and processing codes of classes, and assumes that an unknown class fits.
 
 use crate::class::{Class, Classes};
 use crate::ports::{flows, letter, sides};

@@ -1,4 +1,4 @@
-//! What a worker still has to do in this turn: a stack of work items.
+//! The rest of a worker's turn: a stack of work items.
 
 use crate::control::{Access, Call, Frame, Reply};
 use crate::globals::Of;

@@ -1,8 +1,9 @@
 //! A worker: elements, a work-list, a scheduler, a mailbox.
 //!
-//! One turn of a worker runs tasks, the work they start, timers and messages; between turns lies the quiescent state
-//! for RCU. The work-list is a stack. An element never calls another: what it emits is put on the stack in reverse, so
-//! that the first emission and everything that follows from it comes before the second, as if each hop were a call.
+//! One turn of a worker runs tasks, the work that they start, timers and messages; between turns is RCU's quiescent
+//! state. The work-list is a stack. An element never calls another: what it emits is pushed onto the stack in
+//! reverse, so that the first emission and everything that follows from it come before the second, as if each hop
+//! were a call.
 
 use crate::control::{Call, Reply};
 use crate::cx::{Core, Cx, Exits, Link, NOWHERE};

@@ -1,4 +1,4 @@
-//! What an element can do about when it runs: tasks, timers, notifiers.
+//! How an element controls when it runs: tasks, timers, notifiers.
 
 use super::{Cx, Exits, Signal, Wanted};
 use crate::account::Account;

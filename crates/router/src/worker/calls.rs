@@ -1,4 +1,4 @@
-//! What a worker does of control computations, handler calls and messages.
+//! A worker's part in control computations, handler calls and messages.
 
 use super::Running;
 use crate::config::{ConfigError, REFUSED};

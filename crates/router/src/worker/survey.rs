@@ -1,4 +1,4 @@
-//! What a worker answers when it is asked for its state.
+//! A worker's answer when it is asked for its state.
 
 use super::Running;
 use crate::cx::Cx;
