@@ -1,12 +1,12 @@
 //! The clique program: runs, checks and prints Click configurations.
 //!
-//! Each subcommand is a module that takes its arguments and gives the exit status; this file puts them together with
-//! the element library and knows nothing else. Called under the name `click`, the program takes the options of the
-//! user-level driver of Click, and under `click-flatten` and the like those of Click's tools. Unit tests stand beside
-//! the code; `tests/` run the program as its users do.
+//! Each subcommand is a module that takes its arguments and returns the exit status; this file combines them with the
+//! element library and does nothing else. Called as `click`, the program takes the options of Click's user-level
+//! driver, and called as `click-flatten` and the like, those of Click's tools. Unit tests are beside the code;
+//! `tests/` runs the program as its users do.
 //!
-//! Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the router
-//! ran.
+//! Exit status: 0 success, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the
+//! router ran.
 
 #![forbid(unsafe_code)]
 

@@ -1,21 +1,21 @@
-//! Many servers, one router.
+//! Many servers that act as one router.
 //!
-//! Each server has one or a few external ports and handles what arrives there; links between the servers carry packets to
-//! the server whose port they leave by. There is no central component: the ingress node decides by itself which way a
-//! packet takes, by Valiant's load balancing or its direct variant, and writes the egress node and port into the
-//! Ethernet addresses, so that other nodes move the packet on without looking at more than those.
+//! Each server has one or a few external ports and handles what arrives there. Links between the servers carry
+//! packets to the server with the port through which they leave. There is no central component: the ingress node
+//! chooses a packet's path on its own, by Valiant load balancing or its direct variant, and writes the egress node
+//! and port into the Ethernet addresses, so that other nodes forward the packet by looking at these alone.
 //!
-//! - [`topology`]: full mesh, k-ary n-fly and, for comparison, torus; where a node sends what is meant for another;
+//! - [`topology`]: full mesh, k-ary n-fly and, for comparison, torus; the next hop from one node to another;
 //! - [`label`]: the Ethernet addresses that carry a packet through the cluster;
-//! - [`view`]: what a node knows of the others; [`load`]: how busy its links are;
-//! - [`membership`]: who is there, by authenticated hellos, and in a fly who is reached by way of whom;
-//! - [`choice`]: which way a packet takes; [`transit`]: moving it on; [`resequence`]: putting packets back in order;
+//! - [`view`]: what a node knows about the others; [`load`]: how busy its links are;
+//! - [`membership`]: which nodes are present, by authenticated hellos, and in a fly which nodes are reached through which;
+//! - [`choice`]: a packet's path; [`transit`]: forwarding it; [`resequence`]: putting packets back in order;
 //! - [`sim`]: all of it in a simulator;
-//! - [`plan`]: how many servers and links a router takes; [`chart`]: drawing it.
+//! - [`plan`]: how many servers and links a router needs; [`chart`]: drawing them.
 //!
-//! Everything here is a pure state machine: time is an argument, randomness a seed, packets are lengths and flow hashes.
-//! The crate knows nothing of buffers, elements or devices. Unit tests stand beside the code; `tests/` has what takes all
-//! parts together.
+//! Everything here is a pure state machine: time is an argument, randomness comes from a seed, packets are lengths
+//! and flow hashes. The crate knows nothing of buffers, elements or devices. Unit tests are beside the code; `tests/`
+//! tests all parts together.
 
 #![forbid(unsafe_code)]
 

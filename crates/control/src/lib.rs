@@ -1,7 +1,7 @@
 //! Ways to talk to a running router, and the elements that belong to them.
 //!
-//! Everything here runs on threads of its own and reaches elements through handlers only ([`router::Handle`]): no packet
-//! ever waits for somebody at the other end of a socket. [`Client`] is the other end of the protocol.
+//! Everything here runs on its own threads and reaches elements only through handlers ([`router::Handle`]), so no
+//! packet ever waits for the peer of a socket. [`Client`] is the client side of the control protocol.
 
 #![forbid(unsafe_code)]
 

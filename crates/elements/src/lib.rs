@@ -1,11 +1,11 @@
 //! The element library: one element, one file.
 //!
-//! Each file starts with a doc block, from which the manual is made: a summary sentence, the syntax, what the element does,
-//! its arguments and handlers, an example, related elements. Then come its [`Class`] and its type, and last its test. The
-//! families are modules; [`classes`] lists everything. Names, arguments, defaults and outputs are Click's; where an
-//! element differs, its doc block says so.
+//! Each file starts with a doc block, from which the manual is generated: a summary sentence, the syntax, what the
+//! element does, its arguments and handlers, an example, related elements. Then come its [`Class`] and its type, and
+//! last its test. Families are modules; [`classes`] lists all classes. Names, arguments, defaults and outputs are
+//! Click's; where an element differs, its doc block says so.
 //!
-//! The crate knows of the network what `wire` and `device` tell it, and nothing of programs or control planes.
+//! The crate knows the network only through `wire` and `device`, and knows nothing of programs or control planes.
 
 #![forbid(unsafe_code)]
 

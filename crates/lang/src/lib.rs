@@ -1,13 +1,13 @@
 //! The Click configuration language: text to configuration graph.
 //!
 //! [`parse`] reads a configuration in the language of Click 2.1, expands its compound elements and
-//! variables, and gives a flat [`Graph`] of elements and connections together with everything that is
-//! wrong with the text. Further modules take configuration strings apart ([`conf`]), replace variables
-//! and handler calls in them ([`mod@expand`]), and print graphs and texts ([`mod@print`], [`graph`]).
+//! variables, and returns a flat [`Graph`] of elements and connections together with all diagnostics.
+//! Further modules split configuration strings into arguments ([`conf`]), replace variables and handler
+//! calls in them ([`mod@expand`]), and print graphs and texts ([`mod@print`], [`graph`]).
 //!
-//! The crate does not know which element classes exist, what their arguments mean, how many ports
-//! they have, or how files are found: callers supply that. Tests of the whole are in `tests/`; those
-//! of single rules stand beside the code.
+//! The crate does not know which element classes exist, what their arguments mean, how many ports they
+//! have, or how files are found: callers supply that. Tests of the whole crate are in `tests/`, those
+//! of single rules beside the code.
 //!
 //! ```
 //! # use clique_lang as lang;

@@ -1,8 +1,8 @@
 //! Packet buffers, per-worker pools, packets, batches and annotations.
 //!
-//! A [`Packet`] exclusively owns one fixed-size buffer: metadata in its first two cache lines, then headroom, data and
-//! tailroom. Buffers come from a worker's [`Pool`], which exchanges blocks of free buffers with a process-wide arena, so
-//! that allocation touches nothing shared except once per block. A [`Batch`] is an ordered vector of packets.
+//! A [`Packet`] exclusively owns one fixed-size buffer: metadata in its first two cache lines, then headroom, data
+//! and tailroom. Buffers come from a worker's [`Pool`], which exchanges blocks of free buffers with a process-wide
+//! arena, so allocation touches shared memory only once per block. A [`Batch`] is an ordered vector of packets.
 //!
 //! ```text
 //!  buffer (2,112 bytes; 69,696 in the large class)

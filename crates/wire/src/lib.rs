@@ -1,10 +1,10 @@
 //! Protocol headers as typed views over bytes, and Internet checksums.
 //!
-//! Each module describes one protocol: field views whose length is checked once and whose accessors then neither
-//! fail nor panic, functions that check what a router must check, constants, iterators over options. The crate
-//! does not know packets, buffers, annotations or elements: it is given bytes. It allocates nothing except to
-//! print. Known vectors are tested beside the code; `tests/` holds the randomised tests: checksums against a
-//! naive sum, and arbitrary bytes through every view.
+//! Each module describes one protocol. It has views whose length is checked once and whose accessors then neither
+//! fail nor panic, functions that check what a router must check, constants, and iterators over options. The crate
+//! does not know packets, buffers, annotations or elements, only bytes. It allocates nothing except to print. Known
+//! test vectors are beside the code; `tests/` has the randomised tests: checksums against a naive sum, and arbitrary
+//! bytes through every view.
 //!
 //! ```
 //! use wire::ipv4;
