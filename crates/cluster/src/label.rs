@@ -1,6 +1,6 @@
 //! The Ethernet addresses that carry a packet through the cluster.
 //!
-//! The header of a packet is looked at once, where it enters. From there on it bears a label in place of its Ethernet
+//! A packet's headers are examined once, where it enters. From there on it carries a label in place of its Ethernet
 //! addresses:
 //!
 //! ```text
@@ -9,9 +9,9 @@
 //! or           h  b  | ingress | via | sequence           with a byte for ingress and via, for strict order in an n-fly
 //! ```
 //!
-//! The destination depends on nothing but the external port, so that a device that steers frames by destination address
-//! can keep a receive queue for each. Two bytes each for node and port leave room for far more ports than devices have
-//! queues; where they run out, one pass over the label classifies instead. Both addresses are unicast and locally
+//! The destination depends only on the external port, so that a device that steers frames by destination address can
+//! have a receive queue for each port. Two bytes each for node and port allow far more ports than devices have
+//! queues; where queues run out, one pass over the label classifies instead. Both addresses are unicast and locally
 //! administered.
 
 use crate::{NodeId, PortId};

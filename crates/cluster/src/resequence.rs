@@ -1,9 +1,10 @@
 //! Putting packets back in order at the egress node.
 //!
-//! Packets from one ingress node and of one bucket of flows bear consecutive numbers. What comes too early waits until the
-//! gap before it closes, or until it has waited long enough: then the gap is given up, and what still comes of it is late
-//! and not wanted. So packets of a bucket never leave in the wrong order, at the cost of the wait and, behind a loss, of
-//! one waiting time. No clock is shared, and nothing is assumed about how long a packet can be under way.
+//! Packets from one ingress node and of one bucket of flows have consecutive numbers. A packet that comes too early
+//! waits until the gap before it closes, or for at most the waiting time. After that the gap is given up, and packets
+//! of it that still come are too late and are not passed on. So packets of a bucket never leave in the wrong order.
+//! The price is the wait and, after a loss, one waiting time. No clock is shared, and nothing is assumed about how
+//! long a packet can be in flight.
 
 use crate::NodeId;
 use std::collections::{BTreeMap, HashMap, VecDeque};

@@ -1,4 +1,4 @@
-//! How nodes are connected, and where a node sends what is meant for another.
+//! How nodes are connected, and the next hop from one node to another.
 //!
 //! *Terminals* are the nodes with external ports, numbered from 0; nodes that only pass packets on follow. Links are
 //! numbered at the node that sends into them.

@@ -1,4 +1,4 @@
-//! What a node knows of the others: whom it can reach, and whom they can.
+//! What a node knows about the others: which nodes it can reach, and which nodes they can.
 
 use crate::NodeId;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is remembered of flows.
+//! What a node remembers about flows.
 
 use super::{Path, Settings};
 use crate::NodeId;

@@ -1,14 +1,14 @@
-//! Which way a packet takes.
+//! The choice of a packet's path.
 //!
-//! An ingress node decides with what it sees itself: how much it has sent to each egress, how busy its own links are, and
-//! what it has heard of the others ([`View`]). No scheduler, no word from the egress.
+//! An ingress node decides by what it knows itself: how much it has sent to each egress, how busy its own links are,
+//! and what it has heard from the others ([`View`]). There is no scheduler, and no feedback from the egress.
 //!
-//! *Valiant*: by way of a node chosen at random, so that any traffic becomes uniform; each packet is carried twice.
-//! *Direct* (adaptive, with local information): to each egress up to a share of R/N goes straight, where R is what comes in
-//! at a node and N the number of nodes; the rest is spread evenly over all others. Uniform traffic then is carried once,
-//! and no link needs more than 2R/N.
+//! *Valiant*: each packet goes by way of a node chosen at random, so that any traffic becomes uniform; each packet
+//! crosses two links. *Direct* (adaptive, with local information): to each egress a share of up to R/N goes straight,
+//! where R is the rate that comes in at a node and N the number of nodes; the rest is spread evenly over all others.
+//! Uniform traffic then crosses one link, and no link needs more than 2R/N.
 //!
-//! Packets of one flow that go different ways overtake each other. [`Order`] says what is done about it.
+//! Packets of one flow that take different paths overtake each other. [`Order`] says what is done about that.
 
 mod flows;
 

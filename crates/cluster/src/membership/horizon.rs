@@ -1,13 +1,14 @@
-//! What lies beyond a node of an n-fly.
+//! The terminals that a node of an n-fly reaches, through all levels.
 //!
-//! Nodes of a level have no choice, and terminals choose among their links. So each node must know which terminals its links
-//! lead to, through all levels. That goes from node to node against the direction of the links, once through all levels and no
-//! further: a node tells what those tell that it sends to, as far as its links there are up. There is no circle in which nodes
-//! could confirm to each other what is long gone.
+//! Nodes within a level have no choice of links; terminals choose among theirs. So each node must know which
+//! terminals its links lead to, through all levels. This information goes from node to node against the direction of
+//! the links, once through all levels and no further: a node announces what the nodes behind its links announce, as
+//! far as those links are up. There is no circle in which nodes could confirm to each other what is long gone.
 //!
-//! A terminal that has lost its last way to another must not be a stopover for that. So there is a second round: whom all stopovers
-//! reach, for nobody else is sent anything by way of any; and whom any terminal reaches. One that lacks any of those says that it
-//! is no stopover, so that others need not do without all of them.
+//! A terminal that has lost its last path to another one must not be a stopover for it. So there is a second round.
+//! It says which terminals all stopovers reach, since only these are sent traffic through stopovers, and which
+//! terminals any terminal reaches. A terminal that does not reach one of the latter declares itself no stopover, so
+//! that the others can still use stopovers.
 
 use super::hello::u16_at;
 use crate::NodeId;

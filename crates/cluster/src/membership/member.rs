@@ -1,4 +1,4 @@
-//! One node's part in keeping the membership.
+//! One node's part in the membership protocol.
 
 use super::hello::{Heard, Hello, Key, Malformed, Phase};
 use super::horizon::{Horizon, Link};

@@ -1,20 +1,22 @@
-//! Who is there, who can reach whom, who is coming or going.
+//! Which nodes are present, which can reach which, and which are joining or leaving.
 //!
-//! Every node sends a *hello* into each of its links, many times a second: who it is, whom it hears, whom it can reach. From
-//! what it hears itself, and from nothing else, each node makes its [`crate::view::View`]. No node asks another for
-//! permission to forward, and none waits for a server.
+//! Every node sends a *hello* into each of its links, many times a second: who it is, whom it hears, whom it can
+//! reach. Each node makes its [`crate::view::View`] only from the hellos that it hears itself. No node asks another
+//! for permission to forward, and none waits for a server.
 //!
-//! - A link is *up* when both ends say that they hear each other. A node that falls silent is down after the hold time. Time in
-//!   which the listener itself did not run does not count: what came meanwhile is still to be read.
-//! - A node *listens* before it takes part: it is *active* once most others hear it and nobody hears another node of its
-//!   number. So a second node that was given the same number by mistake stays out.
+//! - A link is *up* when both ends say that they hear each other. A node that falls silent is down after the hold
+//!   time. Time in which the listener itself did not run does not count, since what arrived meanwhile is still to be
+//!   read.
+//! - A node *listens* before it takes part: it is *active* once most others hear it and nobody hears another node
+//!   with its number. So a second node that was given the same number by mistake stays out.
 //! - A node that *drains* still forwards, but gets nothing new; when nothing has come for a while, it has *left*.
-//! - Hellos are authenticated with a key that all nodes share, and counted, so that old ones cannot be used again.
+//! - Hellos are authenticated with a key that all nodes share, and numbered, so that old ones cannot be replayed.
 //!
-//! In an n-fly a node hears those that it has a cable to, and no others. What it cannot hear comes step by step against the direction of
-//! the links: a hello says, too, which terminals are reached by way of its sender, its [`Horizon`].
+//! In an n-fly a node hears only the nodes at the other ends of its cables. What it cannot hear comes step by step
+//! against the direction of the links: a hello also says which terminals are reached through its sender, the sender's
+//! [`Horizon`].
 //!
-//! Which nodes there are comes from a [`Roster`], a file with a version.
+//! A [`Roster`], a file with a version, lists the nodes.
 
 mod hello;
 mod horizon;

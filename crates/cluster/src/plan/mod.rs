@@ -1,8 +1,8 @@
-//! How many servers a router of a given size takes, how they are connected, and what that costs.
+//! How many servers a router of a given size needs, how they are connected, and what that costs.
 //!
-//! Each server gets as many external ports as it can handle: with Direct VLB a port of rate R costs it between 2R and 3R.
-//! If its sockets suffice for links to all others, the servers form a mesh; otherwise extra servers between them form a
-//! k-ary n-fly.
+//! Each server gets as many external ports as it can handle: with Direct VLB a port of rate R costs it between 2R and
+//! 3R. If a server has enough network sockets for links to all others, the servers form a mesh; otherwise extra
+//! servers between them form a k-ary n-fly.
 
 pub mod paper;
 mod switched;

@@ -1,4 +1,4 @@
-//! The events of a simulation and what they bring about.
+//! The events of a simulation and their effects.
 
 use super::events::{Calendar, Event};
 use super::lines::Lines;

@@ -1,4 +1,4 @@
-//! Where packets go next, looked up instead of computed: a simulation asks several times for each packet.
+//! Next hops, precomputed: a simulation asks for several of each packet.
 
 use crate::topology::Topology;
 

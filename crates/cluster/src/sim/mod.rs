@@ -1,8 +1,8 @@
 //! The cluster in a simulator: the same path choice on made-up links, queues and processors.
 //!
-//! Discrete events, one for each server that a packet comes to. Links and processors are queues that empty at a rate, so
-//! when a packet will be through one is known as soon as it gets there. All chance comes from one seed: a run can be
-//! repeated exactly.
+//! There is one discrete event for each server that a packet visits. Links and processors are queues that drain at a
+//! fixed rate, so the time at which a packet leaves one is known as soon as it arrives there. All randomness comes
+//! from one seed, so a run can be repeated exactly.
 
 mod engine;
 mod events;
