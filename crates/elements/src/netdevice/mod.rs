@@ -12,6 +12,7 @@ mod kernel_tap;
 mod kernel_tun;
 mod raw_socket;
 mod socket;
+mod sockets;
 mod to_device;
 mod to_dpdk_device;
 mod to_host;

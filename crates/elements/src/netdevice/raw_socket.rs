@@ -35,19 +35,16 @@
 //! # See also
 //! Socket, FromDevice, ToDevice
 
+use super::sockets::{FLAGS, Receiver, declaration, failed};
 use crate::capture::encap;
 use crate::ip::numbers::IpProtocol;
 use crate::pulling;
 use device::Trouble;
 use device::capture::LinkType;
-use packet::{Anno, BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
-use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, Handlers, Interest, IpPort, Pull, Residency, metric,
-};
+use packet::{BATCH_MAX, Batch};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Pull, Residency, metric};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, bind, socket_with, sockopt,
-};
+use rustix::net::{AddressFamily, Protocol, SendFlags, SocketType, bind, socket_with, sockopt};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
@@ -69,24 +66,19 @@ pub(crate) const TO: Class = Class { name: "ToRawSocket", ports: "1/0", ..CLASS 
 
 /// The link type of bare IP packets.
 const RAW_IP: u32 = 101;
-/// Bytes of the longest IPv4 packet.
-const LONGEST: usize = 65_535;
 /// The protocol number of sockets that take packets with their headers.
 const WITH_HEADER: u8 = 255;
 
 /// Opens a socket that does not block.
 fn open(kind: SocketType, protocol: u8) -> Result<OwnedFd, String> {
     let number = NonZeroU32::new(protocol.into()).map(Protocol::from_raw);
-    let opened = socket_with(AddressFamily::INET, kind, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, number);
-    opened.map_err(|error| Trouble::at_socket("socket", error.into()).to_string())
+    socket_with(AddressFamily::INET, kind, FLAGS, number).map_err(failed("socket"))
 }
 
 struct RawSocket {
     protocol: u8,
     port: u16,
-    snaplen: usize,
-    headroom: usize,
-    timestamp: bool,
+    receiver: Receiver,
     burst: usize,
     pulls: bool,
     inputs: usize,
@@ -97,8 +89,6 @@ struct RawSocket {
     to: Option<OwnedFd>,
     /// Has the port, and nothing else to do.
     claim: Option<OwnedFd>,
-    /// Where a packet is received before its length is known.
-    space: Vec<u8>,
     /// Whether the kernel refused the last packet: only the first of a series is reported.
     failing: bool,
     count: u64,
@@ -106,28 +96,20 @@ struct RawSocket {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut protocol, mut port, mut burst) = (IpProtocol::default(), IpPort(0), config.vector());
-    let (mut snaplen, mut headroom, mut timestamp) = (2048usize, DEFAULT_HEADROOM, true);
-    config
+    let mut receiver = Receiver::default();
+    let args = config
         .args()
         .required("TYPE", &mut protocol)
         .positional("PORT", &mut port)
-        .keyword("SNAPLEN", &mut snaplen)
-        .keyword("HEADROOM", &mut headroom)
-        .keyword("BURST", &mut burst)
-        .keyword("TIMESTAMP", &mut timestamp)
-        .finish()?;
+        .keyword("BURST", &mut burst);
+    receiver.arguments(args).finish()?;
     if burst == 0 {
         return Err("BURST out of range".into());
-    }
-    if headroom > 8192 {
-        return Err("HEADROOM out of range".into());
     }
     Ok(Box::new(RawSocket {
         protocol: protocol.octet()?,
         port: port.0,
-        snaplen,
-        headroom,
-        timestamp,
+        receiver: receiver.checked()?,
         burst: burst.min(BATCH_MAX),
         pulls: pulling::pulls(config),
         inputs: config.inputs(),
@@ -135,7 +117,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         from: None,
         to: None,
         claim: None,
-        space: vec![0; LONGEST],
         failing: false,
         count: 0,
     }))
@@ -152,52 +133,24 @@ fn claim(protocol: u8, port: u16) -> Result<Option<OwnedFd>, String> {
         return Ok(None);
     }
     let fd = open(kind, protocol)?;
-    let bound = bind(&fd, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
     // Click says so whatever the port is for.
     let doing = format!("port {port}: Bind for planetlab port registration failed");
-    bound.map_err(|error| Trouble::at_socket(&doing, error.into()).to_string())?;
+    bind(&fd, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)).map_err(failed(&doing))?;
     Ok(Some(fd))
 }
 
 impl RawSocket {
-    /// Takes a packet from the socket's queue; an error if there is none. It may not be one to emit.
-    fn receive(&mut self, cx: &mut Cx<'_>, fd: &OwnedFd) -> Result<Option<Packet>, Errno> {
-        let (_, len) = rustix::net::recv(fd, &mut self.space[..], RecvFlags::empty())?;
-        let (len, kept) = (len.min(LONGEST), len.min(self.snaplen));
-        let Some(mut packet) = cx.pool().alloc(self.headroom, kept) else {
-            cx.count_drops("no buffer for a received packet", 1);
-            return Ok(None);
-        };
-        packet.data_mut().copy_from_slice(&self.space[..kept]);
-        packet.set_anno(Anno::EXTRA_LENGTH, (len - kept) as u64);
-        if self.timestamp {
-            packet.set_timestamp_ns(cx.now_ns());
-        }
-        if encap::mark_ip(&mut packet, LinkType::from_code(RAW_IP)) {
-            return Ok(Some(packet));
-        }
-        cx.drop(packet, "not an IP packet");
-        Ok(None)
-    }
-
-    /// Emits what has come; whether more may be there.
-    fn receive_all(&mut self, cx: &mut Cx<'_>, fd: &OwnedFd) -> bool {
-        let mut batch = cx.batch();
-        let mut more = true;
-        while more && batch.len() < self.burst {
-            match self.receive(cx, fd) {
-                Ok(packet) => batch.extend(packet),
-                Err(Errno::INTR) => {}
-                Err(_) => more = false,
+    /// Emits the IP packets that have come.
+    fn receive(&mut self, cx: &mut Cx<'_>) {
+        let Some(fd) = &self.from else { return };
+        let link = LinkType::from_code(RAW_IP);
+        self.count += self.receiver.emit_datagrams(cx, fd, self.burst, |cx, (mut packet, _)| {
+            if encap::mark_ip(&mut packet, link) {
+                return Some(packet);
             }
-        }
-        self.count += batch.len() as u64;
-        if batch.is_empty() {
-            cx.consume(batch)
-        } else {
-            cx.emit(0, batch)
-        }
-        more
+            cx.drop(packet, "not an IP packet");
+            None
+        });
     }
 
     /// Sends a packet, unless it is too short to say where to.
@@ -216,8 +169,7 @@ impl RawSocket {
         let full = matches!(error, Errno::AGAIN | Errno::NOBUFS);
         if !full && !std::mem::replace(&mut self.failing, true) {
             let trouble = Trouble::at_socket(&format!("sending to {}", to.ip()), error.into());
-            let name = cx.info().nodes[cx.index()].declaration();
-            cx.log(&format!("{name}: {trouble}"));
+            cx.log(&format!("{}: {trouble}", declaration(cx)));
         }
     }
 
@@ -250,9 +202,7 @@ impl Element for RawSocket {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if let Some(fd) = self.from.clone() {
-            if self.receive_all(cx, &fd) { cx.schedule() } else { cx.schedule_when(&fd, Interest::Readable) }
-        }
+        self.receive(cx);
         if self.pulls {
             cx.ask(0, self.burst);
         }

@@ -28,7 +28,7 @@
 //! # Arguments
 //! - `ADDR`, `PORT` or `FILENAME`: where to connect to, or what to bind. A name that begins with `@` is abstract.
 //! - `LOCAL_ADDR`, `LOCAL_PORT` or `LOCAL_FILENAME`: what a client binds.
-//! - `SNAPLEN` (integer, default 2048): bytes of a packet that is received, at most.
+//! - `SNAPLEN` (integer, default 2048): bytes of a packet that is received, at most; the extra-length annotation says how many more a datagram had.
 //! - `HEADROOM` (integer, at most 8192, default 128): free bytes in front of a packet that is received.
 //! - `NODELAY` (boolean, default true): with TCP, send at once.
 //! - `CLIENT` (boolean): be a client, or a server.
@@ -49,18 +49,17 @@
 //! # See also
 //! ControlSocket, FromDevice, KernelTun
 
+use super::sockets::{Buffers, FLAGS, Outbox, Receiver, declaration, failed};
 use crate::pulling;
 use crate::route::Membership;
-use device::Trouble;
-use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
+use packet::{BATCH_MAX, Batch, Packet};
 use router::{
     Activity, Args, Class, Config, ConfigError, Cx, Element, Handlers, Interest, IpPort, Pull, Residency,
 };
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, sockopt,
+    AddressFamily, SendFlags, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, sockopt,
 };
-use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -79,34 +78,38 @@ pub(crate) const FROM: Class = Class { name: "FromSocket", ports: "0/1", ..CLASS
 /// The half that sends.
 pub(crate) const TO: Class = Class { name: "ToSocket", ports: "1/0", ..CLASS };
 
-/// Packets that wait for the socket, at most, when they are pushed.
-const WAITING_MAX: usize = 1000;
-/// Bytes of a packet that is received, unless SNAPLEN says otherwise.
-const SNAPLEN: usize = 2048;
-const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
-
-/// What the arguments say.
-struct Settings {
+/// Where a socket is, where it leads, and who may talk to it.
+struct Ends {
     family: AddressFamily,
-    stream: bool,
     remote: SocketAddrAny,
     local: Option<SocketAddrAny>,
     /// The file that goes with the element.
     file: Option<String>,
-    /// Whether each packet says where it goes.
-    to_annotation: bool,
-    port: u16,
-    client: bool,
-    snaplen: usize,
-    headroom: usize,
-    nodelay: bool,
-    sndbuf: Option<usize>,
-    rcvbuf: Option<usize>,
-    timestamp: bool,
-    verbose: bool,
+    /// Whether it is a server in any case.
+    learns: bool,
     /// The elements that know who is wanted, and who is not.
     allow: Option<String>,
     deny: Option<String>,
+}
+
+/// The arguments that all kinds of sockets have.
+struct Options {
+    client: Option<bool>,
+    nodelay: bool,
+    verbose: bool,
+    proper: bool,
+    buffers: Buffers,
+    receiver: Receiver,
+}
+
+/// What the arguments say.
+struct Settings {
+    ends: Ends,
+    stream: bool,
+    client: bool,
+    nodelay: bool,
+    verbose: bool,
+    buffers: Buffers,
 }
 
 pub(super) struct Socket {
@@ -118,113 +121,115 @@ pub(super) struct Socket {
     active: Option<Arc<OwnedFd>>,
     /// Where a datagram goes.
     peer: Option<SocketAddrAny>,
-    waiting: VecDeque<Packet>,
+    receiver: Receiver,
+    outbox: Outbox,
     pulls: bool,
     outputs: usize,
     burst: usize,
-    /// Whether a datagram was refused: only the first is reported.
-    failing: bool,
-    /// Datagrams or pieces of a stream that were received, and packets that were sent.
-    carried: u64,
-    /// Packets that could not be sent.
-    refused: u64,
+    /// Datagrams or pieces of a stream that were received.
+    received: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut kind, mut words) = (String::new(), Vec::new());
-    let (mut client, mut snaplen, mut nodelay) = (None::<bool>, SNAPLEN, true);
-    let (mut sndbuf, mut rcvbuf, mut timestamp, mut verbose) = (None, None, true, false);
-    let (mut headroom, mut proper, mut learns) = (DEFAULT_HEADROOM, false, false);
-    let (mut allow, mut deny) = (None::<String>, None::<String>);
-    let (mut address, mut port, mut own_address, mut own_port) =
-        (Ipv4Addr::UNSPECIFIED, IpPort(0), None::<Ipv4Addr>, IpPort(0));
-    let (mut name, mut own_name) = (String::new(), None::<String>);
     config.args().required("TYPE", &mut kind).rest(&mut words).finish()?;
-    let kind = kind.to_uppercase();
-    let stream = matches!(kind.as_str(), "TCP" | "UNIX");
-    let is_inet = matches!(kind.as_str(), "TCP" | "UDP");
     let args = Args::new(words, config.scope());
-    let args = match kind.as_str() {
-        "TCP" | "UDP" => args
+    let mut options = Options::default();
+    let kind = kind.to_uppercase();
+    let ends = match kind.as_str() {
+        "TCP" | "UDP" => Ends::inet(args, &mut options)?,
+        "UNIX" | "UNIX_DGRAM" => Ends::unix(args, &mut options)?,
+        _ => return Err(format!("unknown socket type `{kind}'").into()),
+    };
+    let client = options.client.unwrap_or(config.outputs() == 0 || ends.local.is_some());
+    let settings = Settings {
+        stream: matches!(kind.as_str(), "TCP" | "UNIX"),
+        client: client && !ends.learns,
+        ends,
+        nodelay: options.nodelay && kind == "TCP",
+        verbose: options.verbose,
+        buffers: options.buffers,
+    };
+    Ok(Box::new(Socket::new(settings, options.receiver.checked()?, config)))
+}
+
+/// One that sends datagrams to a name on this machine, or receives what is sent there if there is an output.
+pub(super) fn datagrams(config: &Config<'_>, name: &str) -> Result<Socket, ConfigError> {
+    let settings = Settings {
+        ends: Ends::named(name, None)?,
+        stream: false,
+        client: config.outputs() == 0,
+        nodelay: false,
+        verbose: false,
+        buffers: Buffers::default(),
+    };
+    Ok(Socket::new(settings, Receiver::default(), config))
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            client: None,
+            nodelay: true,
+            verbose: false,
+            proper: false,
+            buffers: Buffers::default(),
+            receiver: Receiver::default(),
+        }
+    }
+}
+
+impl Options {
+    /// Reads these arguments, and those that are in `args` already.
+    fn read<'v>(&'v mut self, args: Args<'_, 'v>) -> Result<(), ConfigError> {
+        let args = args
+            .keyword("CLIENT", &mut self.client)
+            .keyword("PROPER", &mut self.proper)
+            .keyword("NODELAY", &mut self.nodelay)
+            .keyword("VERBOSE", &mut self.verbose);
+        self.buffers.arguments(self.receiver.arguments(args)).finish()
+    }
+}
+
+impl Ends {
+    /// Those of a TCP or UDP socket, by its arguments.
+    fn inet(args: Args<'_, '_>, options: &mut Options) -> Result<Ends, ConfigError> {
+        let (mut address, mut port) = (Ipv4Addr::UNSPECIFIED, IpPort(0));
+        let (mut own_address, mut own_port) = (None::<Ipv4Addr>, IpPort(0));
+        let (mut learns, mut allow, mut deny) = (false, None, None);
+        let args = args
             .required("ADDR", &mut address)
             .required("PORT", &mut port)
             .positional("LOCAL_ADDR", &mut own_address)
             .positional("LOCAL_PORT", &mut own_port)
             .positional("WAIT_LEARN", &mut learns)
             .keyword("ALLOW", &mut allow)
-            .keyword("DENY", &mut deny),
-        "UNIX" | "UNIX_DGRAM" => {
-            args.required("FILENAME", &mut name).positional("LOCAL_FILENAME", &mut own_name)
-        }
-        _ => return Err(format!("unknown socket type `{kind}'").into()),
-    };
-    args.keyword("CLIENT", &mut client)
-        .keyword("SNAPLEN", &mut snaplen)
-        .keyword("HEADROOM", &mut headroom)
-        .keyword("PROPER", &mut proper)
-        .keyword("NODELAY", &mut nodelay)
-        .keyword("SNDBUF", &mut sndbuf)
-        .keyword("RCVBUF", &mut rcvbuf)
-        .keyword("TIMESTAMP", &mut timestamp)
-        .keyword("VERBOSE", &mut verbose)
-        .finish()?;
-    if headroom > 8192 {
-        return Err("HEADROOM out of range".into());
-    }
-    let (family, remote, local, file, ip) = if is_inet {
-        let remote = SocketAddrV4::new(address, port.0);
+            .keyword("DENY", &mut deny);
+        options.read(args)?;
         let local = own_address.map(|address| SocketAddrV4::new(address, own_port.0).into());
-        (AddressFamily::INET, remote.into(), local, None, Some(remote))
-    } else {
-        let local = own_name.as_deref().map(|name| unix("local", name)).transpose()?;
-        let remote = unix("remote", &name)?;
-        (AddressFamily::UNIX, remote, local, Some(own_name.unwrap_or(name)), None)
-    };
-    let client = !learns && client.unwrap_or(config.outputs() == 0 || local.is_some());
-    let settings = Settings {
-        family,
-        stream,
-        remote,
-        local,
-        file: file.filter(|name| !name.starts_with('@')),
-        to_annotation: !stream && client && ip.is_some_and(|address| address.ip().is_unspecified()),
-        port: ip.map_or(0, |address| address.port()),
-        client,
-        snaplen: snaplen.clamp(1, 65_535),
-        headroom,
-        nodelay: nodelay && kind == "TCP",
-        sndbuf,
-        rcvbuf,
-        timestamp,
-        verbose,
-        allow,
-        deny,
-    };
-    Ok(Box::new(Socket::new(settings, config)))
-}
+        let remote = SocketAddrV4::new(address, port.0).into();
+        Ok(Ends { family: AddressFamily::INET, remote, local, file: None, learns, allow, deny })
+    }
 
-/// One that sends datagrams to a name on this machine, or receives what is sent there if there is an output.
-pub(super) fn datagrams(config: &Config<'_>, name: &str) -> Result<Socket, ConfigError> {
-    let settings = Settings {
-        family: AddressFamily::UNIX,
-        stream: false,
-        remote: unix("remote", name)?,
-        local: None,
-        file: Some(name.to_owned()).filter(|name| !name.starts_with('@')),
-        to_annotation: false,
-        port: 0,
-        client: config.outputs() == 0,
-        snaplen: SNAPLEN,
-        headroom: DEFAULT_HEADROOM,
-        nodelay: false,
-        sndbuf: None,
-        rcvbuf: None,
-        timestamp: true,
-        verbose: false,
-        allow: None,
-        deny: None,
-    };
-    Ok(Socket::new(settings, config))
+    /// Those of a socket with a file, by its arguments.
+    fn unix(args: Args<'_, '_>, options: &mut Options) -> Result<Ends, ConfigError> {
+        let (mut name, mut own_name) = (String::new(), None::<String>);
+        options.read(args.required("FILENAME", &mut name).positional("LOCAL_FILENAME", &mut own_name))?;
+        Ends::named(&name, own_name.as_deref())
+    }
+
+    /// Those of a socket with a file, or an abstract name.
+    fn named(name: &str, own_name: Option<&str>) -> Result<Ends, ConfigError> {
+        Ok(Ends {
+            family: AddressFamily::UNIX,
+            local: own_name.map(|name| unix("local", name)).transpose()?,
+            remote: unix("remote", name)?,
+            file: Some(own_name.unwrap_or(name).to_owned()).filter(|name| !name.starts_with('@')),
+            learns: false,
+            allow: None,
+            deny: None,
+        })
+    }
 }
 
 /// The address that a file's name is; `end` says whose.
@@ -241,19 +246,10 @@ fn inet(address: &SocketAddrAny) -> Option<String> {
     SocketAddrV4::try_from(address.clone()).ok().map(|address| address.to_string())
 }
 
-fn declaration(cx: &Cx<'_>) -> String {
-    cx.info().nodes[cx.index()].declaration()
-}
-
-/// An error of a system call, explained.
-fn failed(call: &'static str) -> impl Fn(Errno) -> String {
-    move |error| Trouble::at_socket(call, error.into()).to_string()
-}
-
 impl Settings {
     /// An address, for messages.
     fn place(&self, address: &SocketAddrAny) -> String {
-        match (inet(address), &self.file) {
+        match (inet(address), &self.ends.file) {
             (Some(address), _) => address,
             (_, Some(file)) => file.clone(),
             _ => "an abstract name".to_owned(),
@@ -265,39 +261,38 @@ impl Settings {
         let kind = if self.stream { SocketType::STREAM } else { SocketType::DGRAM };
         // Connecting may wait; from then on nothing does.
         let flags = if self.client { SocketFlags::CLOEXEC } else { FLAGS };
-        let fd = rustix::net::socket_with(self.family, kind, flags, None).map_err(failed("socket"))?;
+        let ends = &self.ends;
+        let fd = rustix::net::socket_with(ends.family, kind, flags, None).map_err(failed("socket"))?;
         if self.nodelay {
             sockopt::set_tcp_nodelay(&fd, true).map_err(failed("setsockopt(TCP_NODELAY)"))?;
         }
-        if let Some(size) = self.sndbuf {
-            sockopt::set_socket_send_buffer_size(&fd, size).map_err(failed("setsockopt(SO_SNDBUF)"))?;
-        }
-        if let Some(size) = self.rcvbuf {
-            sockopt::set_socket_recv_buffer_size(&fd, size).map_err(failed("setsockopt(SO_RCVBUF)"))?;
-        }
-        let own = if self.client { self.local.as_ref() } else { Some(&self.remote) };
+        self.buffers.set(&fd)?;
+        let own = if self.client { ends.local.as_ref() } else { Some(&ends.remote) };
         if let Some(own) = own {
-            if self.family == AddressFamily::INET {
+            if ends.family == AddressFamily::INET {
                 sockopt::set_socket_reuseaddr(&fd, true).map_err(failed("setsockopt(SO_REUSEADDR)"))?;
             }
-            let doing = format!("{}: bind", self.place(own));
-            rustix::net::bind(&fd, own)
-                .map_err(|error| Trouble::at_socket(&doing, error.into()).to_string())?;
+            rustix::net::bind(&fd, own).map_err(failed(&format!("{}: bind", self.place(own))))?;
         }
         if self.client && self.stream {
-            let doing = format!("{}: connect", self.place(&self.remote));
-            rustix::net::connect(&fd, &self.remote)
-                .map_err(|error| Trouble::at_socket(&doing, error.into()).to_string())?;
+            let doing = format!("{}: connect", self.place(&ends.remote));
+            rustix::net::connect(&fd, &ends.remote).map_err(failed(&doing))?;
         } else if self.stream {
             rustix::net::listen(&fd, 2).map_err(failed("listen"))?;
         }
         rustix::io::ioctl_fionbio(&fd, true).map_err(failed("ioctl(FIONBIO)"))?;
         Ok(fd)
     }
+
+    /// The port to which each packet goes, if it says the address itself.
+    fn port_of_annotated(&self) -> Option<u16> {
+        let remote = SocketAddrV4::try_from(self.ends.remote.clone()).ok()?;
+        (!self.stream && self.client && remote.ip().is_unspecified()).then(|| remote.port())
+    }
 }
 
 impl Socket {
-    fn new(settings: Settings, config: &Config<'_>) -> Socket {
+    fn new(settings: Settings, receiver: Receiver, config: &Config<'_>) -> Socket {
         Socket {
             settings,
             allow: None,
@@ -305,24 +300,23 @@ impl Socket {
             fd: None,
             active: None,
             peer: None,
-            waiting: VecDeque::new(),
+            receiver,
+            outbox: Outbox::default(),
             pulls: pulling::pulls(config),
             outputs: config.outputs(),
             burst: config.vector().min(BATCH_MAX),
-            failing: false,
-            carried: 0,
-            refused: 0,
+            received: 0,
         }
     }
 
     /// How many packets were received or sent.
     pub(super) fn carried(&self) -> u64 {
-        self.carried
+        self.received + self.outbox.sent
     }
 
     /// How many packets could not be sent.
     pub(super) fn refused(&self) -> u64 {
-        self.refused
+        self.outbox.refused
     }
 
     fn say(&self, cx: &Cx<'_>, what: &str) {
@@ -338,7 +332,7 @@ impl Socket {
 
     /// Says of a stream where it goes to, or where others may connect to.
     fn say_open(&self, cx: &Cx<'_>, fd: &OwnedFd) {
-        let place = self.settings.place(&self.settings.remote);
+        let place = self.settings.place(&self.settings.ends.remote);
         match (self.settings.stream, self.settings.client) {
             (true, true) => self.say_of(cx, "opened", fd, &format!(" to {place}")),
             (true, false) => {
@@ -355,9 +349,7 @@ impl Socket {
         if let Some(active) = self.active.take() {
             self.say_of(cx, "closed", &active, "");
         }
-        let waiting = self.waiting.len() as u64;
-        self.waiting.drain(..).for_each(|packet| cx.pool().free(packet));
-        cx.count_drops("the connection was closed", waiting);
+        self.outbox.clear(cx, "the connection was closed");
     }
 
     fn accept(&mut self, cx: &Cx<'_>) {
@@ -386,100 +378,85 @@ impl Socket {
     /// Reads one packet; false if there is none now.
     fn receive(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
         let Some(active) = self.active.clone() else { return false };
-        let snaplen = self.settings.snaplen;
-        let Some(mut packet) = cx.pool().alloc(self.settings.headroom, snaplen) else { return false };
-        let received = rustix::net::recvfrom(&active, packet.data_mut(), RecvFlags::empty());
-        let len = match received {
-            Ok((len, _, from)) if len > 0 => {
-                let serves = !self.settings.client && !self.settings.stream;
-                if serves && !self.is_wanted(cx, from.as_ref()) {
-                    if self.settings.verbose {
-                        let place = from.as_ref().and_then(inet).unwrap_or_default();
-                        self.say(cx, &format!("dropped datagram from {place}"));
-                    }
-                    cx.drop(packet, "from a host that is not wanted");
-                    return true;
-                }
-                if serves {
-                    self.peer = from;
-                }
-                len
-            }
-            other => {
+        let stream = self.settings.stream;
+        let received =
+            if stream { self.receiver.piece(cx, &active) } else { self.receiver.datagram(cx, &active) };
+        match received {
+            Ok(Some((packet, from))) if !packet.is_empty() => self.accept_packet(cx, batch, packet, from),
+            Ok(Some((packet, _))) => {
                 cx.pool().free(packet);
-                match other {
-                    Err(Errno::AGAIN | Errno::INTR) => {}
-                    Err(error) => self.close(cx, Some(error)),
-                    Ok(_) if self.settings.stream => self.close(cx, None),
-                    Ok(_) => {} // an empty datagram
+                if stream {
+                    self.close(cx, None);
                 }
-                return false;
+                false // or an empty datagram
             }
-        };
-        if !packet.take(snaplen - len.min(snaplen)) {
-            return false; // never: a packet holds what it was made for
+            Ok(None) => {
+                if stream {
+                    self.close(cx, Some(Errno::NOMEM));
+                }
+                false
+            }
+            Err(Errno::AGAIN | Errno::INTR) => false,
+            Err(error) => {
+                self.close(cx, Some(error));
+                false
+            }
         }
-        if self.settings.timestamp {
-            packet.set_timestamp_ns(cx.now_ns());
+    }
+
+    /// Takes what was received, if it is from one who is wanted.
+    fn accept_packet(
+        &mut self,
+        cx: &mut Cx<'_>,
+        batch: &mut Batch,
+        packet: Packet,
+        from: Option<SocketAddrAny>,
+    ) -> bool {
+        if !self.settings.client && !self.settings.stream {
+            if !self.is_wanted(cx, from.as_ref()) {
+                if self.settings.verbose {
+                    let place = from.as_ref().and_then(inet).unwrap_or_default();
+                    self.say(cx, &format!("dropped datagram from {place}"));
+                }
+                cx.drop(packet, "from a host that is not wanted");
+                return true;
+            }
+            self.peer = from;
         }
-        self.carried += 1;
+        self.received += 1;
         batch.push(packet);
         true
     }
 
     /// Sends what waits, as far as the socket takes it.
     fn flush(&mut self, cx: &mut Cx<'_>) {
-        while let (Some(active), Some(packet)) = (self.active.clone(), self.waiting.front_mut()) {
-            let sent = if self.settings.stream {
-                rustix::net::send(&active, packet.data(), SendFlags::NOSIGNAL)
-            } else if self.settings.to_annotation {
-                let to = SocketAddrV4::new(packet.dst_ip(), self.settings.port);
-                rustix::net::sendto(&active, packet.data(), SendFlags::NOSIGNAL, &to)
-            } else if let Some(peer) = &self.peer {
-                rustix::net::sendto(&active, packet.data(), SendFlags::NOSIGNAL, peer)
-            } else {
-                Err(Errno::DESTADDRREQ)
-            };
-            match sent {
-                Ok(len) if self.settings.stream && packet.len() > len => {
-                    let _ = packet.pull(len); // a shorter piece of it than there is
-                }
-                Ok(_) => {
-                    self.carried += 1;
-                    self.waiting.pop_front().into_iter().for_each(|packet| cx.pool().free(packet));
-                }
-                Err(Errno::AGAIN | Errno::NOBUFS) => return,
-                Err(Errno::INTR) => {}
-                Err(error) if self.settings.stream => self.close(cx, Some(error)),
-                Err(error) => {
-                    if !std::mem::replace(&mut self.failing, true) {
-                        let trouble = Trouble::at_socket("sending", error.into());
-                        cx.log(&format!("{}: {trouble} (said once)", declaration(cx)));
-                    }
-                    // One datagram is lost; the socket goes on.
-                    self.refused += 1;
-                    let lost = self.waiting.pop_front();
-                    lost.into_iter().for_each(|packet| cx.drop(packet, "the socket did not take it"));
-                }
+        let Some(active) = self.active.clone() else { return };
+        const FLAGS: SendFlags = SendFlags::NOSIGNAL;
+        if self.settings.stream {
+            let sent = self.outbox.send_stream(cx, |packet| rustix::net::send(&active, packet.data(), FLAGS));
+            if let Err(error) = sent {
+                self.close(cx, Some(error));
             }
+        } else if let Some(port) = self.settings.port_of_annotated() {
+            self.outbox.send_datagrams(cx, |packet| {
+                rustix::net::sendto(&active, packet.data(), FLAGS, &SocketAddrV4::new(packet.dst_ip(), port))
+            });
+        } else {
+            let peer = &self.peer;
+            self.outbox.send_datagrams(cx, |packet| match peer {
+                Some(peer) => rustix::net::sendto(&active, packet.data(), FLAGS, peer),
+                None => Err(Errno::DESTADDRREQ),
+            });
         }
     }
 
-    fn take(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
+    fn take(&mut self, cx: &mut Cx<'_>, batch: Batch) {
         if self.active.is_none() {
             return cx.drop_batch(batch, "not connected");
         }
-        batch.drain(|packet| {
-            if self.waiting.len() < WAITING_MAX {
-                self.waiting.push_back(packet);
-            } else {
-                self.refused += 1;
-                cx.drop(packet, "the socket is full");
-            }
-        });
-        cx.consume(batch);
+        self.outbox.put(cx, batch);
         self.flush(cx);
-        if let (Some(active), false) = (&self.active, self.waiting.is_empty()) {
+        if let (Some(active), false) = (&self.active, self.outbox.is_empty()) {
             cx.schedule_when(active, Interest::Writable);
         }
     }
@@ -488,13 +465,13 @@ impl Socket {
 impl Element for Socket {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let list = |name: &Option<String>| name.as_ref().map(|name| Membership::of(cx, name)).transpose();
-        (self.allow, self.deny) = (list(&self.settings.allow)?, list(&self.settings.deny)?);
+        (self.allow, self.deny) = (list(&self.settings.ends.allow)?, list(&self.settings.ends.deny)?);
         let fd = Arc::new(self.settings.open()?);
         self.say_open(cx, &fd);
         if self.settings.client || !self.settings.stream {
             self.active = Some(fd.clone());
         }
-        self.peer = Some(self.settings.remote.clone()).filter(|_| self.settings.client);
+        self.peer = Some(self.settings.ends.remote.clone()).filter(|_| self.settings.client);
         self.fd = Some(fd);
         if self.pulls {
             cx.listen(0);
@@ -525,7 +502,7 @@ impl Element for Socket {
                 if self.outputs > 0 && !some {
                     cx.schedule_when(active, Interest::Readable);
                 }
-                if !self.waiting.is_empty() {
+                if !self.outbox.is_empty() {
                     cx.schedule_when(active, Interest::Writable);
                 } else if self.pulls {
                     cx.ask(0, self.burst);
@@ -547,7 +524,7 @@ impl Element for Socket {
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {
-        if let (Some(file), false) = (&self.settings.file, self.settings.client) {
+        if let (Some(file), false) = (&self.settings.ends.file, self.settings.client) {
             let _ = std::fs::remove_file(file); // somebody may have been faster
         }
     }
