@@ -47,6 +47,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("RawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
     ("FromRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
     ("ToRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
+    ("McastSocket", "crates/elements/src/netdevice/mcast_socket.rs"),
     ("ChatterSocket", "crates/control/src/socket/tests.rs"),
     ("HTTPServer", "crates/control/src/socket/tests.rs"),
     ("MetricsSocket", "crates/control/src/socket/tests.rs"),

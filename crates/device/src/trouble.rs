@@ -62,6 +62,7 @@ impl Trouble {
             Some(libc::ECONNREFUSED) => {
                 Some("nobody listens there; CLIENT false waits for others to connect")
             }
+            Some(libc::ENODEV) => Some("no interface has the address, or no route leads there"),
             Some(libc::ETIMEDOUT) => Some("nobody answers there, or a firewall drops packets"),
             Some(libc::ENOENT) => Some("there is no such file, or no such directory"),
             Some(libc::EACCES) => Some(

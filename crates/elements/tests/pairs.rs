@@ -125,10 +125,11 @@ fn alone() {
 }
 
 /// Classes that take packets, but need an interface or another program, or keep the router from starting.
-const ELSEWHERE: [&str; 16] = [
+const ELSEWHERE: [&str; 17] = [
     "Error",
     "KernelTap",
     "KernelTun",
+    "McastSocket",
     "RawSocket",
     "Socket",
     "ToDPDKDevice",

@@ -10,6 +10,7 @@ mod hardware;
 mod host_port;
 mod kernel_tap;
 mod kernel_tun;
+mod mcast_socket;
 mod raw_socket;
 mod socket;
 mod sockets;
@@ -37,6 +38,7 @@ pub const CLASSES: &[&Class] = &[
     &from_host::CLASS,
     &kernel_tap::CLASS,
     &kernel_tun::CLASS,
+    &mcast_socket::CLASS,
     &raw_socket::CLASS,
     &raw_socket::FROM,
     &raw_socket::TO,
