@@ -23,8 +23,10 @@
 //! it. With `PROXY` it is refused.
 //!
 //! Commands are carried out in the order in which they arrive on a connection, by threads of their own; packets do not
-//! wait for them. There may be 64 connections at a time. A connection that sends a request of HTTP is closed: a web page
-//! could have a browser send it, with commands in it.
+//! wait for them. There may be 64 connections at a time. One more takes the place of the one whose client has sent no whole command
+//! for the longest time, or, where all of them watch, of the one that began so first: idle clients lock nobody out. Only while 64
+//! commands are under way is a connection refused. A connection that sends a request of HTTP is closed: a web page could have a
+//! browser send it, with commands in it.
 //!
 //! When the configuration is replaced while the router runs, the socket and its connections go to the new element of the
 //! same name if type and address are the same; it needs `RETRIES 1` then, since the address is still in use when it starts.

@@ -41,7 +41,7 @@
 
 use super::input::Input;
 use super::patient::Patient;
-use super::server::Shared;
+use super::server::{Occupation, Shared};
 use super::session::Found;
 use crate::metrics::Format;
 use crate::{DATA_MAX, LINE_MAX};
@@ -121,17 +121,17 @@ impl Service<'_> {
         let patient = Patient::new(socket, PATIENCE);
         let mut input = Input::new(BufReader::new(&patient));
         while !self.shared.is_closed() {
-            self.shared.wait_for_client(self.number, true);
+            self.shared.occupy(self.number, Occupation::Waits);
             let Some(line) = input.line()? else { break };
             if line.is_empty() {
                 continue;
             }
             let body_max = if self.shared.target().read_only { LINE_MAX } else { DATA_MAX };
             let request = Request::read(&mut input, &line, body_max, |bytes| patient.grant(patience(bytes)))?;
-            self.shared.wait_for_client(self.number, false);
+            self.shared.occupy(self.number, Occupation::Works);
             let (response, stays) = self.respond(&request);
             patient.grant(patience(response.len()));
-            self.shared.wait_for_client(self.number, true);
+            self.shared.occupy(self.number, Occupation::Waits);
             (&patient).write_all(&lang::bytes::of_text(&response))?;
             if !stays {
                 break;

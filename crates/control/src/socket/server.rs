@@ -100,11 +100,23 @@ struct State {
     connections: Vec<Connection>,
 }
 
+/// What a connection does. When another one needs a place, one of those gives way that do what comes first here; none that works.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Occupation {
+    /// Waits for its client.
+    Waits,
+    /// Reports events.
+    Watches,
+    /// Carries out what its client has asked for.
+    Works,
+}
+
 struct Connection {
     number: i32,
     socket: File,
-    /// Since when it waits for its client, if it may be given up for another one.
-    waits_since: Option<Instant>,
+    occupation: Occupation,
+    /// Since when it does that.
+    since: Instant,
 }
 
 impl Connection {
@@ -115,22 +127,22 @@ impl Connection {
 }
 
 impl Shared {
-    /// Says whether a connection waits for its client, so that it may be given up for another one.
-    pub(super) fn wait_for_client(&self, number: i32, waits: bool) {
+    /// Notes what a connection does from now on.
+    pub(super) fn occupy(&self, number: i32, occupation: Occupation) {
         let mut state = self.lock();
         if let Some(connection) = state.connections.iter_mut().find(|known| known.number == number) {
-            connection.waits_since = waits.then(Instant::now);
+            (connection.occupation, connection.since) = (occupation, Instant::now());
         }
     }
 
-    /// Finds a place for another connection; none if all are in use, and no client is to be waited for any longer.
+    /// Finds a place for another connection: where all are in use, that of the one that has waited longest. None if all of them work.
     fn place(&self) -> Option<MutexGuard<'_, State>> {
         let state = self.lock();
         if state.connections.len() < CONNECTIONS_MAX {
             return Some(state);
         }
-        let waiting = state.connections.iter().filter(|connection| connection.waits_since.is_some());
-        waiting.min_by_key(|connection| connection.waits_since)?.shut(rustix::net::Shutdown::Both);
+        let idle = state.connections.iter().filter(|known| known.occupation != Occupation::Works);
+        idle.min_by_key(|known| (known.occupation, known.since))?.shut(rustix::net::Shutdown::Both);
         let full = |state: &mut State| state.connections.len() >= CONNECTIONS_MAX;
         let waited = self.changed.wait_timeout_while(state, EVICTION, full);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -338,7 +350,10 @@ fn admit(shared: &Arc<Shared>, stream: File, from: &str, role: &Role) {
         Err(error) => return refuse(&plain(&error)),
     };
     match shared.place() {
-        Some(mut state) => state.connections.push(Connection { number, socket: copy, waits_since: None }),
+        Some(mut state) => {
+            let (occupation, since) = (Occupation::Works, Instant::now());
+            state.connections.push(Connection { number, socket: copy, occupation, since });
+        }
         None => return refuse("too many connections"),
     }
     let (thread_shared, role) = (shared.clone(), role.clone());
@@ -347,8 +362,8 @@ fn admit(shared: &Arc<Shared>, stream: File, from: &str, role: &Role) {
         // A client that goes away is no news.
         let _ = match role {
             Role::Commands => {
-                let serve =
-                    |input| session::serve(&shared, BufReader::new(input), &stream, || is_readable(&stream));
+                let has_sent = || is_readable(&stream);
+                let serve = |input| session::serve(&shared, number, BufReader::new(input), &stream, has_sent);
                 stream.try_clone().and_then(serve)
             }
             Role::Chatter(chatter) => chatter.serve(&stream, || shared.is_closed()),

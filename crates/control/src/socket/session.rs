@@ -1,7 +1,7 @@
 //! One connection: commands in, responses out.
 
 use super::input::Input;
-use super::server::Shared;
+use super::server::{Occupation, Shared};
 use crate::DATA_MAX;
 use crate::metrics::Format;
 use router::{Call, Handle, HandlerResult, Info, Response, STOPPED};
@@ -56,26 +56,32 @@ type Answered = Result<String, Refusal>;
 
 /// Serves a connection until it ends.
 ///
-/// `has_sent` says whether the client has sent anything, its end included, that was not read yet.
+/// `number` is the connection's, and `has_sent` says whether the client has sent anything, its end included, that was not read yet.
 pub(super) fn serve(
     shared: &Shared,
+    number: i32,
     input: BufReader<impl Read>,
     mut output: impl Write,
     has_sent: impl Fn() -> bool,
 ) -> io::Result<()> {
+    shared.occupy(number, Occupation::Waits);
     output.write_all(GREETING.as_bytes())?;
-    let mut session = Session { shared, input: Input::new(input), over: false };
+    let mut session = Session { shared, number, input: Input::new(input), over: false };
     while !session.over && !shared.is_closed() {
         let Some(line) = session.input.line()? else { break };
         if let Some(topics) = watched(&line) {
             let sent = || session.input.holds_more() || has_sent();
+            shared.occupy(number, Occupation::Watches);
             watch(shared, &topics, &mut output, sent)?;
+            shared.occupy(number, Occupation::Waits);
             continue;
         }
         let answer = match session.command(&line)? {
             Ok(text) => text,
             Err((code, messages)) => lines(code, &messages),
         };
+        // For the client to read the answer, and to send the next command.
+        shared.occupy(number, Occupation::Waits);
         output.write_all(&lang::bytes::of_text(&answer))?;
         output.flush()?;
     }
@@ -152,6 +158,8 @@ fn with_details(message: String, details: &str) -> Vec<String> {
 
 struct Session<'s, R> {
     shared: &'s Shared,
+    /// The connection's number.
+    number: i32,
     input: Input<R>,
     over: bool,
 }
@@ -221,7 +229,13 @@ impl<R: Read> Session<'_, BufReader<R>> {
         Ok(self.input.data(length)?.map_or_else(|| refuse(code::SYNTAX, "Not enough data"), Ok))
     }
 
+    /// Notes that a command has come as a whole, and is under way.
+    fn works(&self) {
+        self.shared.occupy(self.number, Occupation::Works);
+    }
+
     fn read(&self, name: &str, argument: String) -> Answered {
+        self.works();
         let found = self.find(name)?;
         if !found.readable {
             return refuse(code::PERMISSION, format!("Handler '{name}' write-only"));
@@ -236,6 +250,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
     }
 
     fn write(&self, name: &str, value: String) -> Answered {
+        self.works();
         let found = self.find(name)?;
         if !found.writable {
             return refuse(code::PERMISSION, format!("Handler '{name}' read-only"));
@@ -259,6 +274,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
     }
 
     fn metrics(&self) -> Answered {
+        self.works();
         if self.shared.target().proxy.is_some() {
             return refuse(code::PERMISSION, "Permission denied for metrics");
         }

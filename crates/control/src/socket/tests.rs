@@ -41,6 +41,11 @@ impl Element for Sample {
             cx.publish(text);
             Ok(())
         });
+        h.read_with("slow", |_: &mut Sample, cx, _| {
+            cx.publish("slow begins");
+            std::thread::sleep(Duration::from_millis(300));
+            Ok("done".to_owned())
+        });
         h.read("secret", |_: &mut Sample, _| 42).as_private();
     }
 }
@@ -391,6 +396,34 @@ fn events() {
         // A command that is there already ends it.
         let said = talk(port, "watch neighbour\nread s.value\nquit\n");
         assert_eq!(said, "200 Watching\n200 Read handler 's.value' OK\nDATA 6\nfirst\n200 Goodbye!\n");
+    });
+}
+
+/// Idle clients lock nobody out: one more takes the place of the one that was idle longest, neither of one that has just said something nor of
+/// one that watches, though they were there before, nor of one whose command is under way.
+#[test]
+fn idle_clients_make_room() {
+    with("cs :: ControlSocket(TCP, 0); s :: Sample", Clock::real(), |port| {
+        let connect = || Client::tcp("127.0.0.1", port).expect("a connection");
+        let value = |client: &mut Client| client.read("s.value", "").map(|answer| answer.is_fine());
+        let (mut busy, mut watching, mut talking) = (connect(), connect(), connect());
+        assert!(watching.watch(&[]).expect("answered").is_fine());
+        let mut idle: Vec<Client> = (3..64).map(|_| connect()).collect();
+        assert!(value(&mut talking).expect("an answer"));
+        std::thread::scope(|scope| {
+            let slow = scope.spawn(|| busy.read("s.slow", "").map(|answer| answer.is_fine()));
+            assert_eq!(watching.event().expect("an event"), "slow begins");
+            let mut more: Vec<Client> = (0..2).map(|_| connect()).collect();
+            for client in more.iter_mut().chain([&mut talking]) {
+                assert!(value(client).expect("it has a place"));
+            }
+            for (i, client) in idle.iter_mut().enumerate().take(4) {
+                assert_eq!(value(client).is_ok(), i >= 2, "client {i}");
+            }
+            assert!(slow.join().expect("it ends").expect("an answer"));
+        });
+        assert!(talking.write("s.tell", "link up").expect("answered").is_fine());
+        assert_eq!(watching.event().expect("an event"), "link up");
     });
 }
 
