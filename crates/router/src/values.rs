@@ -460,10 +460,21 @@ impl FromArg for Ipv4Net {
     }
 }
 
+/// The IPv6 prefix that `ADDR/LEN` or `ADDR/MASK` means where names may stand for the addresses.
+fn slashed_ip6(text: &str, scope: Scope<'_>) -> Option<Ipv6Net> {
+    let (name, mask) = text.rsplit_once('/')?;
+    let addr = Ipv6Addr::from_arg(name, scope).ok()?;
+    let len = match mask.parse() {
+        Ok(len) => len,
+        Err(_) => wire::net::mask_len_v6(Ipv6Addr::from_arg(mask, scope).ok()?)?,
+    };
+    Ipv6Net::new(addr, len)
+}
+
 /// An IPv6 prefix, host bits cleared: `ADDR/LEN`, `ADDR/MASK`, or the name of one (also `NAME:ip6net`).
 impl FromArg for Ipv6Net {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        if let Ok(net) = text.parse() {
+        if let Some(net) = text.parse().ok().or_else(|| slashed_ip6(text, scope)) {
             return Ok(net);
         }
         let (name, suffix) = suffixed(text);
@@ -489,8 +500,9 @@ impl FromArg for NetOrHost<Ipv4Net> {
 
 impl FromArg for NetOrHost<Ipv6Net> {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        let address = || Ipv6Addr::from_arg(text, scope).ok().map(Ipv6Net::host);
-        let found = Ipv6Net::from_arg(text, scope).ok().or_else(address);
+        // The address again, of a name that stands for both.
+        let address = Ipv6Addr::from_arg(text, scope).ok().map(Ipv6Net::host);
+        let found = address.or_else(|| Ipv6Net::from_arg(text, scope).ok());
         found.map_or_else(|| parse_error("IPv6 prefix", text), |net| Ok(NetOrHost(net)))
     }
 }

@@ -4,11 +4,11 @@ use super::flow::Flows;
 use lpm::import::{List, Way};
 use lpm::{Key, Prefix};
 use packet::Packet;
-use router::{FromArg, IpMask, Scope};
+use router::{FromArg, NetOrHost, Scope};
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use wire::Ipv6Net;
+use wire::{Ipv4Net, Ipv6Net};
 
 /// IPv4 or IPv6.
 pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
@@ -92,12 +92,8 @@ impl Family for V4 {
     }
 
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<u32>> {
-        let whole = || Ipv4Addr::from_arg(text, scope).ok().map(|address| (address, 32));
-        let masked = IpMask::from_arg(text, scope)
-            .ok()
-            .and_then(|net| Some((net.addr, wire::net::mask_len_v4(net.mask)?)));
-        let (address, len) = masked.or_else(whole)?;
-        Prefix::new(address.into(), len).ok()
+        let NetOrHost(net) = NetOrHost::<Ipv4Net>::from_arg(text, scope).ok()?;
+        Prefix::new(net.addr().into(), net.len()).ok()
     }
 }
 
@@ -141,9 +137,7 @@ impl Family for V6 {
     }
 
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<u128>> {
-        let whole = || Ipv6Addr::from_arg(text, scope).ok().map(|address| (address, 128));
-        let net = Ipv6Net::from_arg(text, scope).ok().map(|net| (net.addr(), net.len()));
-        let (address, len) = net.or_else(whole)?;
-        Prefix::new(address.into(), len).ok()
+        let NetOrHost(net) = NetOrHost::<Ipv6Net>::from_arg(text, scope).ok()?;
+        Prefix::new(net.addr().into(), net.len()).ok()
     }
 }
