@@ -63,7 +63,7 @@ struct IpPrint {
     contents: Contents,
     /// Whether contents means the payload only.
     payload: bool,
-    length: i64,
+    length: i32,
     id: bool,
     ttl: bool,
     tos: bool,

@@ -99,7 +99,7 @@ pub(crate) fn write_time(line: &mut String, time_ns: i64) {
 
 struct Print {
     label: String,
-    length: i64,
+    length: i32,
     contents: Contents,
     timestamp: bool,
     annotations: bool,

@@ -51,7 +51,7 @@ pub(super) enum Form {
     TcpOptions(Which),
     IpOptions,
     Mac,
-    /// Four hexadecimal digits.
+    /// Four hexadecimal digits; `0x` may stand before those that are read.
     EtherType,
     Text,
     /// An MD5 digest: in hexadecimal, or in 22 letters, digits, `_` and `@`.
@@ -203,7 +203,10 @@ impl Form {
                 let address: MacAddr = text.parse().ok()?;
                 return Some(Value::Bytes(address.0.to_vec()));
             }
-            Form::EtherType => u16::from_str_radix(text, 16).ok()?.into(),
+            Form::EtherType => {
+                let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+                u16::from_str_radix(digits, 16).ok()?.into()
+            }
             Form::Text => return Some(Value::Bytes(lang::conf::unquote_bytes(text))),
             Form::Md5 { .. } => return None, // nobody can make the payload of it
             Form::IcmpType | Form::IcmpTypeNumber => describe::icmp_type(text)?.into(),

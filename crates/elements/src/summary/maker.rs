@@ -18,7 +18,8 @@ impl FlowId {
     /// Reads source, port, destination and port; `-` stands for 0.
     pub(super) fn parse(words: [&str; 4]) -> Option<FlowId> {
         let address = |word: &str| if word == "-" { Some(Ipv4Addr::UNSPECIFIED) } else { word.parse().ok() };
-        let port = |word: &str| if word == "-" { Some(0) } else { word.parse().ok() };
+        let number = |word: &str| router::parse_integer(word).and_then(|port| port.try_into().ok());
+        let port = |word: &str| if word == "-" { Some(0) } else { number(word) };
         let [src, sport, dst, dport] = words;
         Some(FlowId { src: address(src)?, dst: address(dst)?, ports: (port(sport)?, port(dport)?) })
     }
@@ -179,6 +180,10 @@ impl Maker {
         self.data.get(at).copied().unwrap_or(0)
     }
 
+    fn link_len(&self) -> u64 {
+        self.ethernet.map_or(0, |header| header.len() as u64)
+    }
+
     fn protocol(&self) -> u8 {
         self.byte(9)
     }
@@ -337,6 +342,7 @@ impl Maker {
         let whole = self.payload_at() as u64 + len;
         let wanted = match self.wanted {
             Some(Wanted::Ip(wanted)) if self.is_ip && wanted > 0 => wanted,
+            Some(Wanted::Wire(wanted)) if self.is_ip && wanted > 0 => wanted.saturating_sub(self.link_len()),
             _ => return self.wanted = Some(Wanted::Ip(whole)),
         };
         let mut rest = wanted.saturating_sub(whole) / 4 * 4;
@@ -374,7 +380,7 @@ impl Maker {
             self.make_transport();
             self.finish_ip();
         }
-        let link = self.ethernet.map_or(0, |header| header.len() as u64);
+        let link = self.link_len();
         let wanted = match self.wanted {
             Some(Wanted::Ip(len)) => len + link,
             Some(Wanted::Wire(len)) => len,
@@ -384,7 +390,7 @@ impl Maker {
     }
 
     fn finish_ip(&mut self) {
-        let link = self.ethernet.map_or(0, |header| header.len() as u64);
+        let link = self.link_len();
         let wanted = match self.wanted {
             Some(Wanted::Ip(len)) => len,
             Some(Wanted::Wire(len)) => len.saturating_sub(link),
@@ -428,7 +434,7 @@ impl Maker {
 
     /// Bytes of the packet, those beyond its data included.
     pub(super) fn total(&self) -> u64 {
-        let link = self.ethernet.map_or(0, |header| header.len() as u64);
+        let link = self.link_len();
         self.data.len() as u64 + link + self.notes.extra_length
     }
 
@@ -439,7 +445,7 @@ impl Maker {
 
     /// Gives the packet another length, as one of several that a record stands for.
     pub(super) fn set_total(&mut self, total: u64) {
-        let link = self.ethernet.map_or(0, |header| header.len() as u64);
+        let link = self.link_len();
         let len = total.saturating_sub(link);
         self.notes.extra_length = len.saturating_sub(self.data.len() as u64);
         if self.is_ip && self.data.len() >= ipv4::HEADER_LEN {

@@ -95,8 +95,8 @@ impl Reader {
                 _ => Some("bad !proto"),
             },
             "!aggregate" => {
-                self.defaults.aggregate =
-                    words.get(1).and_then(|word| word.parse().ok()).filter(|_| words.len() == 2);
+                let number = |word: &&str| router::parse_integer(word).and_then(|n| n.try_into().ok());
+                self.defaults.aggregate = words.get(1).and_then(number).filter(|_| words.len() == 2);
                 if self.defaults.aggregate.is_some() { None } else { Some("bad !aggregate specification") }
             }
             "!binary" => {
