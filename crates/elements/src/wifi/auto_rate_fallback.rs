@@ -43,9 +43,8 @@
 //! # See also
 //! MadwifiRate, ProbeTXRate, SetTXRate, AvailableRates, FilterTX
 
-use super::extra;
-use super::rate_control::{Algorithm, Controller, Outcome, RateSet, Settings, Stations, note_only};
-use packet::Packet;
+use super::extra::Extra;
+use super::rate_control::{Algorithm, Controller, Outcome, RateSet, Settings, Stations};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use wire::MacAddr;
 
@@ -129,22 +128,30 @@ impl Station {
 }
 
 impl Algorithm for AutoRateFallback {
+    type Station = Station;
+
     fn settings(&mut self) -> &mut Settings {
         &mut self.settings
     }
 
-    fn assign(&mut self, cx: &mut Cx<'_>, packet: &mut Packet, address: MacAddr) {
+    fn stations(&mut self) -> &mut Stations<Station> {
+        &mut self.stations
+    }
+
+    fn lines(address: MacAddr, station: &Station) -> String {
+        format!("{address} {} {}\n", station.rate(), station.successes)
+    }
+
+    fn assign(&mut self, cx: &mut Cx<'_>, extra: &mut Extra, address: MacAddr) -> Option<()> {
         let (settings, step_up) = (&self.settings, self.step_up);
         let new = || {
             let rates = settings.rates_of(address);
             settings.say(cx, || format!("initial rate for {address} is {}", rates.at(rates.last())));
             Station { rates, current: rates.last(), successes: 0, step_up, went_up: false }
         };
-        let station = self.stations.enter(address, new);
-        extra::set(packet, |extra| match station {
-            Some(station) => station.rates.note_from(station.current, extra),
-            None => note_only(extra, settings.rates_of(address).at(0)),
-        });
+        let station = self.stations.enter(address, new)?;
+        station.rates.note_from(station.current, extra);
+        Some(())
     }
 
     fn learn(&mut self, cx: &mut Cx<'_>, address: MacAddr, outcome: Outcome) {
@@ -158,28 +165,15 @@ impl Algorithm for AutoRateFallback {
         } else {
             station.succeed(outcome.tries == 1, self.step_up);
         }
-        if station.current != before {
-            let (way, rates) = (if station.current > before { "up" } else { "down" }, station.rates);
-            let (from, to) = (rates.at(before), station.rate());
-            self.settings.say(cx, || format!("stepping {way} for {address} from {from} to {to}"));
-        }
+        self.settings.say_step(cx, address, &station.rates, before, station.current);
     }
 
     fn handlers(&self, h: &mut Handlers) {
         type E = AutoRateFallback;
-        h.read("rates", |e: &mut E, _| {
-            e.stations
-                .lines(|address, station| format!("{address} {} {}\n", station.rate(), station.successes))
-        });
         h.read("stepup", |e: &mut E, _| e.step_up);
         h.write("stepup", |e: &mut E, cx, text| router::value(cx, text).map(|step| e.step_up = step));
         h.read("stepdown", |e: &mut E, _| e.step_down);
         h.write("stepdown", |e: &mut E, cx, text| router::value(cx, text).map(|step| e.step_down = step));
-        h.write("reset", |e: &mut E, _, _| {
-            e.stations.clear();
-            Ok(())
-        })
-        .as_button();
     }
 }
 

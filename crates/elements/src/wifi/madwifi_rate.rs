@@ -45,9 +45,8 @@
 //! # See also
 //! AutoRateFallback, ProbeTXRate, SetTXRate, AvailableRates, FilterTX
 
-use super::extra;
-use super::rate_control::{Algorithm, Controller, Outcome, RateSet, Settings, Stations, note_only};
-use packet::Packet;
+use super::extra::Extra;
+use super::rate_control::{Algorithm, Controller, Outcome, RateSet, Settings, Stations};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::time::Duration;
 use wire::MacAddr;
@@ -152,22 +151,34 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl Algorithm for MadwifiRate {
+    type Station = Station;
+
     fn settings(&mut self) -> &mut Settings {
         &mut self.settings
     }
 
-    fn assign(&mut self, cx: &mut Cx<'_>, packet: &mut Packet, address: MacAddr) {
+    fn stations(&mut self) -> &mut Stations<Station> {
+        &mut self.stations
+    }
+
+    fn lines(address: MacAddr, station: &Station) -> String {
+        let Station { successes, failures, retries, credits, .. } = station;
+        let rate = station.rate();
+        format!(
+            "{address} {rate} successes {successes} failures {failures} retries {retries} credits {credits}\n"
+        )
+    }
+
+    fn assign(&mut self, cx: &mut Cx<'_>, extra: &mut Extra, address: MacAddr) -> Option<()> {
         let settings = &self.settings;
         let new = || {
             let station = Station::new(settings.rates_of(address));
             settings.say(cx, || format!("initial rate for {address} is {}", station.rate()));
             station
         };
-        let station = self.stations.enter(address, new);
-        extra::set(packet, |extra| match station {
-            Some(station) => station.rates.note_from(station.current, extra),
-            None => note_only(extra, settings.rates_of(address).at(0)),
-        });
+        let station = self.stations.enter(address, new)?;
+        station.rates.note_from(station.current, extra);
+        Some(())
     }
 
     fn learn(&mut self, cx: &mut Cx<'_>, address: MacAddr, outcome: Outcome) {
@@ -189,26 +200,13 @@ impl Algorithm for MadwifiRate {
         for (address, station) in self.stations.all() {
             let before = station.current;
             station.adjust();
-            if station.current != before {
-                let way = if station.current > before { "up" } else { "down" };
-                let (from, to) = (station.rates.at(before), station.rate());
-                self.settings.say(cx, || format!("stepping {way} for {address} from {from} to {to}"));
-            }
+            self.settings.say_step(cx, address, &station.rates, before, station.current);
         }
         self.initialize(cx);
     }
 
     fn handlers(&self, h: &mut Handlers) {
         type E = MadwifiRate;
-        h.read("rates", |e: &mut E, _| {
-            e.stations.lines(|address, station| {
-                let Station { successes, failures, retries, credits, .. } = station;
-                format!(
-                    "{address} {} successes {successes} failures {failures} retries {retries} credits {credits}\n",
-                    station.rate()
-                )
-            })
-        });
         h.read("period", |e: &mut E, _| e.period);
         h.read("alt_rate", |e: &mut E, _| e.alternate);
         h.write("alt_rate", |e: &mut E, cx, text| router::value(cx, text).map(|on| e.alternate = on));
@@ -216,11 +214,6 @@ impl Algorithm for MadwifiRate {
         h.write("stepup", |e: &mut E, cx, text| router::value(cx, text).map(|step| e.steps[0] = step));
         h.read("stepdown", |e: &mut E, _| e.steps[1]);
         h.write("stepdown", |e: &mut E, cx, text| router::value(cx, text).map(|step| e.steps[1] = step));
-        h.write("reset", |e: &mut E, _, _| {
-            e.stations.clear();
-            Ok(())
-        })
-        .as_button();
     }
 }
 

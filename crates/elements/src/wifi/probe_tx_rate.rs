@@ -43,13 +43,12 @@
 //! # See also
 //! AutoRateFallback, MadwifiRate, SetTXRate, AvailableRates, FilterTX
 
-use super::extra;
+use super::extra::Extra;
 use super::rate_control::{
     Algorithm, Controller, Outcome, RATES, RateSet, Settings, Stations, note, note_only,
 };
 use crate::basic::print::write_time;
-use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Residency};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use wire::MacAddr;
@@ -247,24 +246,29 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl Algorithm for ProbeTxRate {
+    type Station = Station;
+
     fn settings(&mut self) -> &mut Settings {
         &mut self.settings
     }
 
-    fn assign(&mut self, cx: &mut Cx<'_>, packet: &mut Packet, address: MacAddr) {
+    fn stations(&mut self) -> &mut Stations<Station> {
+        &mut self.stations
+    }
+
+    fn lines(address: MacAddr, station: &Station) -> String {
+        station.lines(address)
+    }
+
+    fn assign(&mut self, cx: &mut Cx<'_>, extra: &mut Extra, address: MacAddr) -> Option<()> {
         let settings = &self.settings;
-        let station = self.stations.enter(address, || Station::new(settings.rates_of(address)));
-        let earliest = cx.now_ns() - i64::from(self.window_ms) * 1_000_000;
-        extra::set(packet, |extra| match station {
-            Some(station) => {
-                station.trim(earliest);
-                let (first, tries, best) = station.choose(cx.rng());
-                note_only(extra, first);
-                note(extra, 0, first, tries);
-                note(extra, 1, best, TRIES[2]);
-            }
-            None => note_only(extra, settings.rates_of(address).at(0)),
-        });
+        let station = self.stations.enter(address, || Station::new(settings.rates_of(address)))?;
+        station.trim(cx.now_ns() - i64::from(self.window_ms) * 1_000_000);
+        let (first, tries, best) = station.choose(cx.rng());
+        note_only(extra, first);
+        note(extra, 0, first, tries);
+        note(extra, 1, best, TRIES[2]);
+        Some(())
     }
 
     fn learn(&mut self, cx: &mut Cx<'_>, address: MacAddr, outcome: Outcome) {
@@ -275,16 +279,6 @@ impl Algorithm for ProbeTxRate {
         let what = if failed { "failed" } else { "arrived" };
         self.settings.say(cx, || format!("packet {what} {address} rate {rate} tries {tries} time {time}"));
         station.add(Fate { at_ns: cx.now_ns(), which, success: !failed, tries, time });
-    }
-
-    fn handlers(&self, h: &mut Handlers) {
-        type E = ProbeTxRate;
-        h.read("rates", |e: &mut E, _| e.stations.lines(|address, station| station.lines(address)));
-        h.write("reset", |e: &mut E, _, _| {
-            e.stations.clear();
-            Ok(())
-        })
-        .as_button();
     }
 }
 

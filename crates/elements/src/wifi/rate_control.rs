@@ -21,11 +21,20 @@ pub(super) const RATES: usize = 16;
 
 /// What such an element does.
 pub(super) trait Algorithm: Any + Send {
+    /// What is known of a station.
+    type Station;
+
     /// What all have.
     fn settings(&mut self) -> &mut Settings;
 
-    /// Notes at which rates a frame to a station is to be sent.
-    fn assign(&mut self, cx: &mut Cx<'_>, packet: &mut Packet, station: MacAddr);
+    /// The stations.
+    fn stations(&mut self) -> &mut Stations<Self::Station>;
+
+    /// The lines of the handler `rates` about a station.
+    fn lines(address: MacAddr, station: &Self::Station) -> String;
+
+    /// Notes at which rates a frame to a station is to be sent; `None` if there is no room for a new one, and nothing was noted.
+    fn assign(&mut self, cx: &mut Cx<'_>, extra: &mut Extra, station: MacAddr) -> Option<()>;
 
     /// Learns what became of a frame.
     fn learn(&mut self, cx: &mut Cx<'_>, station: MacAddr, outcome: Outcome);
@@ -41,7 +50,9 @@ pub(super) trait Algorithm: Any + Send {
     }
 
     /// Declares the handlers that are its own.
-    fn handlers(&self, handlers: &mut Handlers);
+    fn handlers(&self, handlers: &mut Handlers) {
+        let _ = handlers;
+    }
 }
 
 /// Arguments that all have.
@@ -81,6 +92,15 @@ impl Settings {
     pub(super) fn say(&self, cx: &Cx<'_>, text: impl FnOnce() -> String) {
         if self.debug {
             cx.log(&format!("{} {}", cx.name(), text()));
+        }
+    }
+
+    /// Says that a station has come from one of its rates to another one, if that is so.
+    pub(super) fn say_step(&self, cx: &Cx<'_>, address: MacAddr, rates: &RateSet, from: usize, to: usize) {
+        let way = if to > from { "up" } else { "down" };
+        if to != from {
+            let (from, to) = (rates.at(from), rates.at(to));
+            self.say(cx, || format!("stepping {way} for {address} from {from} to {to}"));
         }
     }
 
@@ -224,11 +244,14 @@ impl<A: Algorithm> Controller<A> {
         let Some(station) = settings.active.then(|| address(packet, settings.offset)).flatten() else {
             return;
         };
-        if !station.is_group() && station != MacAddr::ZERO {
-            return self.algorithm.assign(cx, packet, station);
-        }
-        let rate = settings.group_rate();
-        extra::set(packet, |extra| note_only(extra, rate));
+        let is_group = station.is_group() || station == MacAddr::ZERO;
+        extra::set(packet, |extra| {
+            if is_group || self.algorithm.assign(cx, extra, station).is_none() {
+                let settings = self.algorithm.settings();
+                let rate = if is_group { settings.group_rate() } else { settings.rates_of(station).at(0) };
+                note_only(extra, rate);
+            }
+        });
     }
 
     fn learn(&mut self, cx: &mut Cx<'_>, packet: &Packet) {
@@ -284,6 +307,12 @@ impl<A: Algorithm> Element for Controller<A> {
         h.write("threshold", |e: &mut A, cx, text| {
             router::value(cx, text).map(|len| e.settings().threshold = len)
         });
+        h.read("rates", |e: &mut A, _| e.stations().lines(A::lines));
+        h.write("reset", |e: &mut A, _, _| {
+            e.stations().clear();
+            Ok(())
+        })
+        .as_button();
         self.algorithm.handlers(h);
     }
 
@@ -340,5 +369,16 @@ pub(super) mod tests {
         assert_eq!(flow.write("c.active", "false") + &flow.read("c.active"), "false");
         let config = config.replace("RT r", "RT r, ACTIVE false");
         assert_eq!(noted(crate::inject::send(&config, [frame(0xff)]).only(0)), [0; 8]);
+    }
+
+    /// A frame to a station that there is no room for goes at the first rate.
+    #[test]
+    fn no_room() {
+        let config = "r :: AvailableRates(DEFAULT 4 11);
+             Inject -> c :: ProbeTXRate(RT r, WINDOW 1000) -> Collect(0); Idle -> [1] c";
+        let frame = |n: u16| [&[2, 0, 0, 0][..], &n.to_be_bytes(), &[0; 14]].concat();
+        let flow = crate::inject::send(config, (0..1025).map(frame));
+        let [first, last] = [0, 1024].map(|at: usize| noted(&flow.seen[at].1));
+        assert_eq!([first, last], [[11, 11, -1, -1, 4, 2, 0, 0], [4, -1, -1, -1, 0, 0, 0, 0]]);
     }
 }
