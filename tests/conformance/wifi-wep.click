@@ -5,8 +5,8 @@ InfiniteSource(LIMIT 1, STOP true, DATA \<08410000 020000000001 020000000005 020
 //= other:   45 | 0841
 //= clear:   37 | 08010000 02000000 00010200 00000005 02000000 00091000 aaaa0300 00000800 68656c6c 6f
 //= text:   19 |  ........ ......he llo
-//? other.key
-//= \<0102030405>
+//? other.keyid
+//= 2
 //! then
 // There and back: eight bytes more on the air. With the wrong key nothing comes out; beacons are not encrypted.
 w :: WirelessInfo(BSSID 2:0:0:0:0:1);

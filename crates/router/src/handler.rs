@@ -383,6 +383,13 @@ impl Handler {
         self
     }
 
+    /// Says that what is written is secret: the configuration string, which others can read, does not follow, although an argument has the
+    /// handler's name.
+    pub fn as_secret(&mut self) -> &mut Handler {
+        self.argument = Some(""); // which no argument is called
+        self
+    }
+
     fn take_no_parameter(&mut self) -> &mut Handler {
         self.parameter = false;
         self

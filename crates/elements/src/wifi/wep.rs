@@ -3,7 +3,6 @@
 
 use crc::{CRC_32_ISO_HDLC, Crc, Table};
 use rc4::{KeyInit, Rc4, StreamCipher};
-use std::fmt::Write as _;
 
 /// Octets of an initialization vector.
 pub(super) const VECTOR: usize = 3;
@@ -55,15 +54,6 @@ impl Key {
     /// Which of the network's keys it is.
     pub(super) fn place(&self) -> u8 {
         self.place
-    }
-
-    /// The bytes as an argument.
-    pub(super) fn hex(&self) -> String {
-        let mut text = "\\<".to_owned();
-        for byte in &self.bytes {
-            let _ = write!(text, "{byte:02X}"); // writing to a string does not fail
-        }
-        text + ">"
     }
 
     /// What encrypts and decrypts with a vector; `None` without a key.
@@ -143,7 +133,7 @@ mod tests {
     #[test]
     fn arguments() {
         let mut key = key();
-        assert_eq!((key.hex().as_str(), key.place()), ("\\<0102030405>", 0));
+        assert_eq!(key.place(), 0);
         assert!(key.set_bytes(vec![0; 17]).is_err() && key.set_place(4).is_err());
         key.set_place(3).unwrap();
         assert!(key.concerns(&[0, 0, 0, 0xc0]) && !key.concerns(&[0; 4]) && !key.concerns(&[0, 0, 0, 0xe0]));

@@ -16,7 +16,8 @@
 //! - `STRICT`, `DEBUG` (boolean, default false): without effect, as in Click.
 //!
 //! # Handlers
-//! - `key` (read, write): the key; it is read in hexadecimal, as `\<0102030405>`.
+//! - `key` (write): the key. Unlike Click's it cannot be read, neither here nor in `config`, which goes on saying what KEY was; the
+//!   configuration's own KEY can be read by whoever may read handlers.
 //! - `keyid`, `debug` (read, write): the arguments.
 //!
 //! # Example
@@ -86,8 +87,8 @@ impl Simple for WepDecap {
 
     fn handlers(&self, h: &mut Handlers) {
         type E = WepDecap;
-        h.read("key", |e: &mut E, _| e.key.hex());
-        h.write("key", |e: &mut E, cx, text| e.key.set_bytes(router::value::<Bytes>(cx, text)?.0));
+        h.write("key", |e: &mut E, cx, text| e.key.set_bytes(router::value::<Bytes>(cx, text)?.0))
+            .as_secret();
         h.read("keyid", |e: &mut E, _| e.key.place());
         h.write("keyid", |e: &mut E, cx, text| e.key.set_place(router::value(cx, text)?));
         h.read("debug", |e: &mut E, _| e.debug);

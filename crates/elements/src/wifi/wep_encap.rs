@@ -18,7 +18,8 @@
 //! - `STRICT`, `DEBUG` (boolean, default false): without effect, as in Click.
 //!
 //! # Handlers
-//! - `key` (read, write): the key; it is read in hexadecimal, as `\<0102030405>`.
+//! - `key` (write): the key. Unlike Click's it cannot be read, neither here nor in `config`, which goes on saying what KEY was; the
+//!   configuration's own KEY can be read by whoever may read handlers.
 //! - `keyid`, `active`, `debug` (read, write): the arguments.
 //!
 //! # Example
@@ -116,8 +117,8 @@ impl Simple for WepEncap {
 
     fn handlers(&self, h: &mut Handlers) {
         type E = WepEncap;
-        h.read("key", |e: &mut E, _| e.key.hex());
-        h.write("key", |e: &mut E, cx, text| e.key.set_bytes(router::value::<Bytes>(cx, text)?.0));
+        h.write("key", |e: &mut E, cx, text| e.key.set_bytes(router::value::<Bytes>(cx, text)?.0))
+            .as_secret();
         h.read("keyid", |e: &mut E, _| e.key.place());
         h.write("keyid", |e: &mut E, cx, text| e.key.set_place(router::value(cx, text)?));
         h.read("active", |e: &mut E, _| e.active);
@@ -130,7 +131,8 @@ impl Simple for WepEncap {
 #[cfg(test)]
 mod tests {
     use crate::inject::send;
-    use crate::testing::errors;
+    use crate::testing::{build, errors};
+    use router::Call;
 
     fn frame(kind: u8, flags: u8, body: &[u8]) -> Vec<u8> {
         [&[kind, flags, 0, 0][..], &[1; 6], &[2; 6], &[3; 6], &[0, 0], body].concat()
@@ -181,6 +183,24 @@ mod tests {
         assert_eq!((flow.data(0).len(), flow.drops()), (4, vec![("no key", 4)]));
     }
 
+    /// A key that is written comes into force, and can be read nowhere.
+    #[test]
+    fn secrecy() {
+        let config = "InfiniteSource(LIMIT 1, STOP true, DATA \\<08010000 010101010101 020202020202 030303030303 0000 68>)
+             -> e :: WepEncap(first, ACTIVE true) -> d :: WepDecap -> c :: Counter -> Discard";
+        let mut router = build(config, 1, 1).expect("a router");
+        for element in ["e", "d"] {
+            router.call(Call::write(format!("{element}.key"), "\\<0102030405>")).expect("written");
+            router.call(Call::read(format!("{element}.key"), "")).expect_err("write-only");
+            for handler in ["config", "handlers", "keyid"] {
+                let said = router.call(Call::read(format!("{element}.{handler}"), "")).expect("readable");
+                assert!(!said.contains("0102030405"), "{element}.{handler}: {said}");
+            }
+        }
+        router.run();
+        assert_eq!(router.call(Call::read("c.count", "")).as_deref(), Ok("1"));
+    }
+
     #[test]
     fn arguments() {
         for (config, error) in [
@@ -191,7 +211,7 @@ mod tests {
         }
         let mut flow = send("Inject -> w :: WepEncap -> Collect(0)", [vec![1]]);
         assert_eq!(flow.write("w.key", "\\<01ff>") + &flow.write("w.keyid", "3"), "");
-        assert_eq!((flow.read("w.key").as_str(), flow.read("w.keyid").as_str()), ("\\<01FF>", "3"));
+        assert_eq!(flow.read("w.keyid"), "3");
         assert!(flow.write("w.keyid", "4").contains("KEYID must be below 4"));
     }
 }
