@@ -173,66 +173,134 @@ impl Wishes {
     }
 }
 
-fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut interface, mut promiscuous, mut outbound, mut sniffer) = (String::new(), false, false, true);
-    let (mut snaplen, mut headroom, mut burst) = (2046usize, DEFAULT_HEADROOM + 2, config.vector());
-    let (mut method, mut capture, mut link) = (None::<String>, None::<String>, "ETHER".to_owned());
-    let mut filter = String::new();
-    let (mut force_ip, mut timestamp, mut protocol, mut queue) = (false, true, 0u16, None::<u16>);
-    let (mut host, mut busy_poll, mut wait) = (Host::default(), 0u32, Duration::ZERO);
-    config
-        .args()
-        .required("DEVNAME", &mut interface)
-        .positional("PROMISC", &mut promiscuous)
-        .positional("SNAPLEN", &mut snaplen)
-        .keyword("SNIFFER", &mut sniffer)
-        .keyword("FORCE_IP", &mut force_ip)
-        .keyword("METHOD", &mut method)
-        .keyword("CAPTURE", &mut capture)
-        .keyword("BPF_FILTER", &mut filter)
-        .keyword("PROTOCOL", &mut protocol)
-        .keyword("OUTBOUND", &mut outbound)
-        .keyword("HEADROOM", &mut headroom)
-        .keyword("ENCAP", &mut link)
-        .keyword("BURST", &mut burst)
-        .keyword("TIMESTAMP", &mut timestamp)
-        .keyword("QUEUE", &mut queue)
-        .keyword("HOST", &mut host)
-        .keyword("BUSY_POLL", &mut busy_poll)
-        .keyword("WAIT", &mut wait)
-        .finish()?;
-    if interface.is_empty() {
-        return Err("interface not set".into());
+/// The arguments as they were given.
+struct Arguments {
+    interface: String,
+    promiscuous: bool,
+    outbound: bool,
+    sniffer: bool,
+    snaplen: usize,
+    headroom: usize,
+    burst: usize,
+    method: Option<String>,
+    /// METHOD by its older name, which counts if both are there.
+    capture: Option<String>,
+    link: String,
+    filter: String,
+    force_ip: bool,
+    timestamp: bool,
+    protocol: u16,
+    queue: Option<u16>,
+    host: Host,
+    busy_poll: u32,
+    wait: Duration,
+}
+
+impl Arguments {
+    fn read(config: &Config<'_>) -> Result<Arguments, ConfigError> {
+        let mut given = Arguments::unless_given(config);
+        config
+            .args()
+            .required("DEVNAME", &mut given.interface)
+            .positional("PROMISC", &mut given.promiscuous)
+            .positional("SNAPLEN", &mut given.snaplen)
+            .keyword("SNIFFER", &mut given.sniffer)
+            .keyword("FORCE_IP", &mut given.force_ip)
+            .keyword("METHOD", &mut given.method)
+            .keyword("CAPTURE", &mut given.capture)
+            .keyword("BPF_FILTER", &mut given.filter)
+            .keyword("PROTOCOL", &mut given.protocol)
+            .keyword("OUTBOUND", &mut given.outbound)
+            .keyword("HEADROOM", &mut given.headroom)
+            .keyword("ENCAP", &mut given.link)
+            .keyword("BURST", &mut given.burst)
+            .keyword("TIMESTAMP", &mut given.timestamp)
+            .keyword("QUEUE", &mut given.queue)
+            .keyword("HOST", &mut given.host)
+            .keyword("BUSY_POLL", &mut given.busy_poll)
+            .keyword("WAIT", &mut given.wait)
+            .finish()?;
+        given.method = given.capture.take().or(given.method);
+        Ok(given)
     }
-    if !(14..=65535).contains(&snaplen) {
-        return Err("SNAPLEN out of range".into());
-    }
-    if headroom > 8190 {
-        return Err("HEADROOM out of range".into());
-    }
-    if burst == 0 {
-        return Err("BURST out of range".into());
-    }
-    let method = capture.or(method);
-    if !filter.is_empty() && !ignores_filters(method.as_deref()) {
-        return Err("BPF_FILTER is not supported; put an IPClassifier behind".into());
-    }
-    let left = (!sniffer).then(|| host.0.clone());
-    let method = match super::method(config, method.unwrap_or_else(|| "LINUX".to_owned())).as_str() {
-        "LINUX" | "PCAP" => {
-            // The kernel holds packets back by the millisecond; for a shorter time they wait here.
-            let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
-            Method::Packet(Options { promiscuous, outbound, snaplen, wait_ms, queue }, left)
+
+    fn unless_given(config: &Config<'_>) -> Arguments {
+        Arguments {
+            interface: String::new(),
+            promiscuous: false,
+            outbound: false,
+            sniffer: true,
+            snaplen: 2046,
+            headroom: DEFAULT_HEADROOM + 2,
+            burst: config.vector(),
+            method: None,
+            capture: None,
+            link: "ETHER".to_owned(),
+            filter: String::new(),
+            force_ip: false,
+            timestamp: true,
+            protocol: 0,
+            queue: None,
+            host: Host::default(),
+            busy_poll: 0,
+            wait: Duration::ZERO,
         }
-        "XDP" => Method::Xdp(xdp::Options { promiscuous, left: host.0, busy_poll }),
-        _ => return Err("bad METHOD".into()),
-    };
+    }
+
+    /// Whether each has a value that makes sense.
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.interface.is_empty() {
+            return Err("interface not set".into());
+        }
+        if !(14..=65535).contains(&self.snaplen) {
+            return Err("SNAPLEN out of range".into());
+        }
+        if self.headroom > 8190 {
+            return Err("HEADROOM out of range".into());
+        }
+        if self.burst == 0 {
+            return Err("BURST out of range".into());
+        }
+        if !self.filter.is_empty() && !ignores_filters(self.method.as_deref()) {
+            return Err("BPF_FILTER is not supported; put an IPClassifier behind".into());
+        }
+        Ok(())
+    }
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let given = Arguments::read(config)?;
+    given.check()?;
+    let Arguments { queue, outbound, protocol, force_ip, burst, wait, .. } = given;
+    // The kernel holds packets back by the millisecond; for a shorter time they wait here.
+    let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
+    let (promiscuous, snaplen) = (given.promiscuous, given.snaplen);
+    let options = Options { promiscuous, outbound, snaplen, wait_ms, queue };
+    let name = given.method.unwrap_or_else(|| "LINUX".to_owned());
+    let method = method(config, name, options, given.host.0, given.sniffer, given.busy_poll)?;
     let waits_here = matches!(method, Method::Xdp(_)) || wait < Duration::from_millis(1);
     let wait = Some(wait).filter(|wait| waits_here && !wait.is_zero());
-    let linktype = encap::parse(&link).ok_or("bad encapsulation type")?;
-    let shape = Shape { headroom, timestamp };
-    let wishes = Wishes::new(interface, method);
+    let linktype = encap::parse(&given.link).ok_or("bad encapsulation type")?;
+    let shape = Shape { headroom: given.headroom, timestamp: given.timestamp };
+    let wishes = Wishes::new(given.interface, method);
     make(config, Wishes { queue, outbound, shape, protocol, force_ip, linktype, burst, wait, ..wishes })
+}
+
+/// The METHOD of this name. `left` says what is the kernel's alone; with packet sockets the kernel has everything as long as they are a
+/// `sniffer`.
+pub(super) fn method(
+    config: &mut Config<'_>,
+    name: String,
+    options: Options,
+    left: Vec<Rule>,
+    sniffer: bool,
+    busy_poll: u32,
+) -> Result<Method, ConfigError> {
+    match super::method(config, name).as_str() {
+        "LINUX" | "PCAP" => Ok(Method::Packet(options, (!sniffer).then_some(left))),
+        "XDP" => Ok(Method::Xdp(xdp::Options { promiscuous: options.promiscuous, left, busy_poll })),
+        _ => Err("bad METHOD".into()),
+    }
 }
 
 /// Whether Click ignores filters with this METHOD. Its default may be PCAP, which filters.

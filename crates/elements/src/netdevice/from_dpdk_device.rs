@@ -59,8 +59,7 @@
 use super::from_device::{self, Wishes};
 use super::hardware::{self, Hardware};
 use device::packet_socket::Options;
-use device::port::{Method, Shape};
-use device::xdp;
+use device::port::Shape;
 use packet::DEFAULT_HEADROOM;
 use router::{Class, Config, ConfigError, Element};
 use wire::ethernet::MacAddr;
@@ -132,7 +131,6 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
     let (mut active, mut missing, mut timestamp) = (true, false, true);
     let (mut method, mut sniffer) = (hardware::usual_method(port_name), true);
     let (mut strip, mut mode) = (false, String::new());
-    let mut others = [const { String::new() }; OTHERS.len()];
     let args = config
         .args()
         .required(port_name, &mut port)
@@ -149,11 +147,7 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
         .keyword("SNIFFER", &mut sniffer)
         .keyword("MODE", &mut mode)
         .keyword("VLAN_STRIP", &mut strip);
-    OTHERS
-        .into_iter()
-        .zip(&mut others)
-        .fold(args, |args, (name, value)| args.keyword(name, value))
-        .finish()?;
+    hardware::finish_without(args, OTHERS)?;
     if burst == 0 {
         return Err("BURST out of range".into());
     }
@@ -168,15 +162,8 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
     }
     let queue = u16::try_from(queue).ok();
     let promiscuous = promiscuous || mac.is_some_and(|mac| !hardware.has_mac(mac));
-    let left = (!sniffer).then(Vec::new);
-    let method = match super::method(config, method).as_str() {
-        "LINUX" | "PCAP" => {
-            let options = Options { promiscuous, outbound: false, snaplen: SNAPLEN, wait_ms: 0, queue };
-            Method::Packet(options, left)
-        }
-        "XDP" => Method::Xdp(xdp::Options { promiscuous, left: Vec::new(), busy_poll: 0 }),
-        _ => return Err("bad METHOD".into()),
-    };
+    let options = Options { promiscuous, outbound: false, snaplen: SNAPLEN, wait_ms: 0, queue };
+    let method = from_device::method(config, method, options, Vec::new(), sniffer, 0)?;
     if paint {
         let place = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0);
         hardware.paint = Some(place as u8);

@@ -3,7 +3,7 @@
 
 use crate::flow::key::key_of_frame;
 use packet::{Anno, Batch};
-use router::{Config, ConfigError, Cx, HandlerResult, Handlers, Merge};
+use router::{Args, Config, ConfigError, Cx, HandlerResult, Handlers, Merge};
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -28,6 +28,16 @@ pub(super) fn check_mode(port_name: &str, mode: &str) -> Result<(), ConfigError>
         _ if port_name != XDP_PORT => Ok(()),
         _ => Err(format!("invalid mode \"{mode}\" must be (xdp|skb|copy)").into()),
     }
+}
+
+/// Reads arguments, and passes over those of these names, which mean nothing here.
+pub(super) fn finish_without<const N: usize>(
+    args: Args<'_, '_>,
+    names: [&'static str; N],
+) -> Result<(), ConfigError> {
+    let mut values = [const { String::new() }; N];
+    let others = names.into_iter().zip(&mut values);
+    others.fold(args, |args, (name, value)| args.keyword(name, value)).finish()
 }
 
 /// Where the kernel tells of devices.

@@ -88,7 +88,6 @@ const OTHERS: [&str; 17] = [
 fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn Element>, ConfigError> {
     let (mut port, mut queue, mut burst, mut missing) = (String::new(), -1i32, 32usize, false);
     let (mut method, mut mode) = (hardware::usual_method(port_name), String::new());
-    let mut others = [const { String::new() }; OTHERS.len()];
     let args = config
         .args()
         .required(port_name, &mut port)
@@ -97,11 +96,7 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
         .keyword("ALLOW_NONEXISTENT", &mut missing)
         .keyword("MODE", &mut mode)
         .keyword("METHOD", &mut method);
-    OTHERS
-        .into_iter()
-        .zip(&mut others)
-        .fold(args, |args, (name, value)| args.keyword(name, value))
-        .finish()?;
+    hardware::finish_without(args, OTHERS)?;
     if burst == 0 {
         return Err("bad BURST".into());
     }
