@@ -86,7 +86,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
 ) -> Result<Box<dyn Element>, ConfigError> {
     let outputs = config.outputs();
     let (mut key, mut fields) = (config.common_seed(), Fields::default());
-    let (mut words, mut errors, mut routes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut words = Vec::new();
     let (mut remembered, mut timeout) = (TableSize(0), Duration::from_secs(30));
     let (mut no_route, mut cached) = (None::<u32>, TableSize(0));
     config
@@ -102,6 +102,33 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX / 2);
     let cache = (cached.0 > 0).then(|| Cache::new(cached.0));
     let sticky = (remembered.0 > 0).then(|| Sticky::new(remembered.0, timeout_ns));
+    let mut errors = Vec::new();
+    let routes = first_routes::<F>(config, &words, manner, &mut errors);
+    if let Some(port) = no_route.filter(|&port| port as usize >= outputs) {
+        errors.push(format!("NOROUTE: output {port} does not exist; there are {outputs}"));
+    }
+    if !errors.is_empty() {
+        return Err(ConfigError::from(errors));
+    }
+    let table = config.shared(|| {
+        let table = RouteTable::<F, T>::new(manner.order);
+        let added = table.configure(routes.into_iter().map(|route| manner.add(route)));
+        added.map_err(|refusal| ConfigError::from(explain(refusal)))?;
+        Ok(table)
+    })?;
+    let flows = Flows { key, fields };
+    let guide = Guide { flows, sticky, no_route, reporter: manner.reporter, complaints: 0 };
+    Ok(Box::new(Lookup { table, cache, guide, outputs, manner }))
+}
+
+/// The routes that arguments say, and what is wrong with others.
+fn first_routes<F: Family>(
+    config: &mut Config<'_>,
+    words: &[String],
+    manner: Manner,
+    errors: &mut Vec<String>,
+) -> Vec<Route<F>> {
+    let (outputs, mut routes) = (config.outputs(), Vec::new());
     let (mut known, mut doubled, mut needed) = (HashSet::new(), 0, 0);
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
         match parse::<F>(word, config.scope()) {
@@ -127,21 +154,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     if manner.lenient && known.is_empty() && errors.is_empty() {
         config.warn("no routes");
     }
-    if let Some(port) = no_route.filter(|&port| port as usize >= outputs) {
-        errors.push(format!("NOROUTE: output {port} does not exist; there are {outputs}"));
-    }
-    if !errors.is_empty() {
-        return Err(ConfigError::from(errors));
-    }
-    let table = config.shared(|| {
-        let table = RouteTable::<F, T>::new(manner.order);
-        let added = table.configure(routes.into_iter().map(|route| manner.add(route)));
-        added.map_err(|refusal| ConfigError::from(explain(refusal)))?;
-        Ok(table)
-    })?;
-    let flows = Flows { key, fields };
-    let guide = Guide { flows, sticky, no_route, reporter: manner.reporter, complaints: 0 };
-    Ok(Box::new(Lookup { table, cache, guide, outputs, manner }))
+    routes
 }
 
 impl Manner {

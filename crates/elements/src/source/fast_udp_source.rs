@@ -106,14 +106,7 @@ pub(super) fn create_for<A: End>(
         .keyword("STOP", &mut stop)
         .finish()?;
     let ends = A::ends(src, dst);
-    let (least, most) = ends.lengths();
-    if length < least {
-        config.warn(format!("packet length < {least}, defaulting to {least}"));
-    }
-    let length = length.max(least) as usize;
-    if length > most {
-        return Err("LENGTH: more than an IP packet can have".into());
-    }
+    let length = ends.length(config, length)?;
     let ports = (sport.0, dport.0);
     let mut e = FastUdpSource {
         frame: headers(length, (src_mac, dst_mac), ends, ip_proto::UDP),

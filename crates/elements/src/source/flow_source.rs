@@ -112,19 +112,9 @@ pub(super) fn create<A: End>(
     if burst == 0 {
         return Err("BURST must be >= 1".into());
     }
-    if tcp && flow_size < LEAST_TCP_FLOW {
-        config.warn("flow size < 3, defaulting to 3");
-        flow_size = LEAST_TCP_FLOW;
-    }
+    let flow_size = packets_of_flow(config, tcp, flow_size);
     let ends = A::ends(src, dst);
-    let (least, most) = ends.lengths();
-    if length < least {
-        config.warn(format!("packet length < {least}, defaulting to {least}"));
-    }
-    let length = length.max(least) as usize;
-    if length > most {
-        return Err("LENGTH: more than an IP packet can have".into());
-    }
+    let length = ends.length(config, length)?;
     if flows.0 == 0 {
         return Err("FLOWS must be >= 1".into());
     }
@@ -134,7 +124,7 @@ pub(super) fn create<A: End>(
         ends,
         checksum,
         flows: Vec::new(),
-        flow_size: flow_size.max(1),
+        flow_size,
         order,
         pace: Pace::new(rate, limit, active)?,
         stop,
@@ -143,10 +133,17 @@ pub(super) fn create<A: End>(
         push: config.output_is_push(0),
         burst,
     };
-    e.fill_frame();
-    let mut rng = fastrand_from(config.seed());
-    e.flows = (0..flows.0).map(|_| e.random_flow(&mut rng)).collect();
+    e.begin(flows.0, config.seed());
     Ok(Box::new(e))
+}
+
+/// How many packets a flow has that is to have so many: TCP's need some to begin and to end, which is warned of.
+fn packets_of_flow(config: &mut Config<'_>, tcp: bool, wanted: u32) -> u32 {
+    if tcp && wanted < LEAST_TCP_FLOW {
+        config.warn("flow size < 3, defaulting to 3");
+        return LEAST_TCP_FLOW;
+    }
+    wanted.max(1)
 }
 
 /// Small random numbers, for the flows that exist before there is a worker.
@@ -164,6 +161,13 @@ fn fastrand_from(seed: u64) -> impl FnMut() -> u64 {
 impl FlowSource {
     fn protocol(&self) -> u8 {
         if self.tcp { ip_proto::TCP } else { ip_proto::UDP }
+    }
+
+    /// Makes the frame, and so many flows.
+    fn begin(&mut self, flows: usize, seed: u64) {
+        self.fill_frame();
+        let mut rng = fastrand_from(seed);
+        self.flows = (0..flows).map(|_| self.random_flow(&mut rng)).collect();
     }
 
     fn fill_frame(&mut self) {

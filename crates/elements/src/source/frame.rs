@@ -1,7 +1,7 @@
 //! The headers that are the same for all frames of a source.
 
 use packet::Packet;
-use router::FromArg;
+use router::{Config, ConfigError, FromArg};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use wire::checksum::{Sum, pseudo_v4, pseudo_v6};
 use wire::ethernet::{self, MacAddr};
@@ -57,6 +57,19 @@ impl Ends {
                 ((self.transport_at() + udp::HEADER_LEN) as u32, self.transport_at() + usize::from(u16::MAX))
             }
         }
+    }
+
+    /// The length of frames that are to have this one, as an argument says: longer if headers need more, which is warned of.
+    ///
+    /// # Errors
+    /// No packet can be so long.
+    pub(super) fn length(self, config: &mut Config<'_>, wanted: u32) -> Result<usize, ConfigError> {
+        let (least, most) = self.lengths();
+        if wanted < least {
+            config.warn(format!("packet length < {least}, defaulting to {least}"));
+        }
+        let length = wanted.max(least) as usize;
+        if length > most { Err("LENGTH: more than an IP packet can have".into()) } else { Ok(length) }
     }
 }
 

@@ -95,25 +95,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("TIMESTAMP", &mut timestamp)
         .keyword("MIGRATE", &mut migrate)
         .finish()?;
-    let filename = match (filename, &data) {
-        (Some(_), Some(_)) => return Err("FILENAME and DATA conflict".into()),
-        (None, None) => return Err("FILENAME: required argument missing".into()),
-        (None, Some(_)) => "<data>".to_owned(),
-        (Some(name), None) => name.0,
-    };
+    let filename = input_name(filename, data.is_some())?;
     let defaults = Defaults { protocol: proto, flow: None, aggregate: None, checksum };
-    let shown = if filename == "-" { "<stdin>" } else { &filename };
-    let mut reader = Reader::new(shown, defaults);
-    if let Some(Raw(contents)) = names.into_iter().flatten().next_back().filter(|words| !words.0.is_empty()) {
-        let faults = reader.set_fields(&contents, None);
-        faults.into_iter().for_each(|fault| config.warn(fault));
-    }
-    if let Some(Raw(flow)) = flows.into_iter().flatten().next_back().filter(|words| !words.0.is_empty()) {
-        let words: Vec<&str> = flow.split_whitespace().collect();
-        // The keyword may be followed by what a line of a file would be.
-        let words = words.strip_prefix(&["!flowid"]).unwrap_or(&words);
-        reader.set_flow(words)?;
-    }
+    let reader = reader(config, &filename, defaults, (last_of(names), last_of(flows)))?;
     config.shared(|| Ok(Encap::known(LinkType::RawIp)))?;
     let mut e = RecordSource::new(config, &filename, Box::new(reader));
     e.set_sample(config, sample);
@@ -123,6 +107,42 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     e.again = u32::try_from(times).ok().filter(|times| *times > 0).map(|times| times - 1);
     e.burst = burst.clamp(1, packet::BATCH_MAX);
     Ok(Box::new(e))
+}
+
+/// What messages call the lines' origin, and the handler `filename`.
+fn input_name(filename: Option<FileName>, has_data: bool) -> Result<String, ConfigError> {
+    match (filename, has_data) {
+        (Some(_), true) => Err("FILENAME and DATA conflict".into()),
+        (None, false) => Err("FILENAME: required argument missing".into()),
+        (None, true) => Ok("<data>".to_owned()),
+        (Some(name), false) => Ok(name.0),
+    }
+}
+
+/// The last of several arguments for the same, unless it is empty.
+fn last_of<const N: usize>(given: [Option<Raw>; N]) -> Option<String> {
+    let last = given.into_iter().flatten().next_back();
+    last.map(|Raw(text)| text).filter(|text| !text.is_empty())
+}
+
+/// What reads lines, which have these contents and are of this flow until they say otherwise.
+fn reader(
+    config: &mut Config<'_>,
+    filename: &str,
+    defaults: Defaults,
+    (contents, flow): (Option<String>, Option<String>),
+) -> Result<Reader, ConfigError> {
+    let mut reader = Reader::new(if filename == "-" { "<stdin>" } else { filename }, defaults);
+    if let Some(contents) = contents {
+        let faults = reader.set_fields(&contents, None);
+        faults.into_iter().for_each(|fault| config.warn(fault));
+    }
+    if let Some(flow) = flow {
+        let words: Vec<&str> = flow.split_whitespace().collect();
+        // The keyword may be followed by what a line of a file would be.
+        reader.set_flow(words.strip_prefix(&["!flowid"]).unwrap_or(&words))?;
+    }
+    Ok(reader)
 }
 
 #[cfg(test)]
