@@ -26,18 +26,20 @@
 use super::header::{NO_HEADER, header_mut};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("SetIPECN", create).live().doc(include_str!("set_ip_ecn.rs"));
 
-struct SetIpEcn {
-    bits: u8,
-    /// The argument as it was written.
+/// The bits, as an argument or a handler says.
+pub(crate) struct CodePoint {
+    pub(crate) bits: u8,
+    /// As it was written.
     text: String,
 }
 
 /// The bits that an argument stands for.
-pub(crate) fn bits(text: &str) -> Result<u8, &'static str> {
+fn bits(text: &str) -> Result<u8, &'static str> {
     match text {
         "0" | "no" | "-" => Ok(0),
         "1" | "ect1" | "ECT(1)" => Ok(1),
@@ -47,28 +49,41 @@ pub(crate) fn bits(text: &str) -> Result<u8, &'static str> {
     }
 }
 
+impl CodePoint {
+    /// Reads the argument.
+    pub(crate) fn read(config: &Config<'_>) -> Result<CodePoint, ConfigError> {
+        let mut text = router::Raw::default();
+        config.args().required("ECN", &mut text).finish()?;
+        Ok(CodePoint { bits: bits(&text.0)?, text: text.0 })
+    }
+
+    /// Declares the handler of an element that has one.
+    pub(crate) fn handlers<E: Any>(h: &mut Handlers, of: fn(&mut E) -> &mut CodePoint) {
+        h.read("ecn", move |e: &mut E, _| of(e).text.clone()).flagged(Flags::CALM);
+        h.write("ecn", move |e: &mut E, _, text| {
+            *of(e) = CodePoint { bits: bits(text.trim())?, text: text.trim().to_owned() };
+            Ok(())
+        });
+    }
+}
+
+struct SetIpEcn(CodePoint);
+
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut text = router::Raw::default();
-    config.args().required("ECN", &mut text).finish()?;
-    Ok(Box::new(PerPacket(SetIpEcn { bits: bits(&text.0)?, text: text.0 })))
+    Ok(Box::new(PerPacket(SetIpEcn(CodePoint::read(config)?))))
 }
 
 impl Simple for SetIpEcn {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let Some(mut ip) = header_mut(packet) else { return Verdict::Drop(NO_HEADER) };
-        let tos = ip.tos() & !3 | self.bits;
+        let tos = ip.tos() & !3 | self.0.bits;
         ip.update_tos(tos);
         Verdict::Pass
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("ecn", |e: &mut SetIpEcn, _| e.text.clone()).flagged(Flags::CALM);
-        h.write("ecn", |e: &mut SetIpEcn, _, text| {
-            e.bits = bits(text.trim())?;
-            e.text = text.trim().to_owned();
-            Ok(())
-        });
+        CodePoint::handlers(h, |e: &mut SetIpEcn| &mut e.0);
     }
 }
 

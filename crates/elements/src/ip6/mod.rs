@@ -1,6 +1,7 @@
 //! IPv6 and ICMPv6.
 
 mod check_ip6_header;
+mod checksum;
 mod dec_ip6_hlim;
 mod destination_options_encap;
 mod encap;

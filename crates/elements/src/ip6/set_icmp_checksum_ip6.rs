@@ -24,53 +24,32 @@
 //! # See also
 //! SetTCPChecksumIP6, SetICMPChecksum, CheckIP6Header
 
+use super::checksum::{Checksum, create};
 use super::header::header;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::Class;
 use wire::{icmpv6, ip_proto, ipv6};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetICMPChecksumIP6", create).doc(include_str!("set_icmp_checksum_ip6.rs"));
+    Class::new("SetICMPChecksumIP6", create::<Icmp>).doc(include_str!("set_icmp_checksum_ip6.rs"));
 
-struct SetIcmpChecksumIp6 {
-    reported: bool,
-}
+struct Icmp;
 
-fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    config.args().finish()?;
-    Ok(Box::new(PerPacket(SetIcmpChecksumIp6 { reported: false })))
-}
+impl Checksum for Icmp {
+    const COMPLAINT: &'static str = "SetICMPChecksumIP6: cannot find ICMPv6 header";
+    const REASON: &'static str = "no ICMPv6 header";
 
-/// Computes the checksum; none if there is no ICMP message.
-#[inline]
-fn fill(packet: &mut Packet) -> Option<()> {
-    let ip = header(packet)?;
-    let (src, dst, end) = (ip.src(), ip.dst(), ipv6::HEADER_LEN + usize::from(ip.payload_len()));
-    let upper = ipv6::upper_layer(packet.network()?).ok()?;
-    if upper.protocol != ip_proto::ICMPV6 || !upper.first_fragment {
-        return None;
-    }
-    icmpv6::fill_checksum(src, dst, packet.network_mut()?.get_mut(upper.offset..end)?).ok()
-}
-
-impl SetIcmpChecksumIp6 {
-    #[cold]
-    fn reject(&mut self, cx: &mut Cx<'_>) -> Verdict {
-        if !std::mem::replace(&mut self.reported, true) {
-            cx.log("SetICMPChecksumIP6: cannot find ICMPv6 header");
-        }
-        Verdict::Drop("no ICMPv6 header")
-    }
-}
-
-impl Simple for SetIcmpChecksumIp6 {
+    /// Computes the checksum; none if there is no ICMP message.
     #[inline]
-    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match fill(packet) {
-            Some(()) => Verdict::Pass,
-            None => self.reject(cx),
+    fn fill(packet: &mut Packet) -> Option<()> {
+        let ip = header(packet)?;
+        let (src, dst, end) = (ip.src(), ip.dst(), ipv6::HEADER_LEN + usize::from(ip.payload_len()));
+        let upper = ipv6::upper_layer(packet.network()?).ok()?;
+        if upper.protocol != ip_proto::ICMPV6 || !upper.first_fragment {
+            return None;
         }
+        icmpv6::fill_checksum(src, dst, packet.network_mut()?.get_mut(upper.offset..end)?).ok()
     }
 }
 

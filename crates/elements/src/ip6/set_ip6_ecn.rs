@@ -25,23 +25,17 @@
 //! SetIP6DSCP, SetIPECN
 
 use super::header::NO_HEADER;
-use crate::ip::set_ip_ecn::bits;
+use crate::ip::set_ip_ecn::CodePoint;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("SetIP6ECN", create).live().doc(include_str!("set_ip6_ecn.rs"));
 
-struct SetIp6Ecn {
-    bits: u8,
-    /// The argument as it was written.
-    text: String,
-}
+struct SetIp6Ecn(CodePoint);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut text = router::Raw::default();
-    config.args().required("ECN", &mut text).finish()?;
-    Ok(Box::new(PerPacket(SetIp6Ecn { bits: bits(&text.0)?, text: text.0 })))
+    Ok(Box::new(PerPacket(SetIp6Ecn(CodePoint::read(config)?))))
 }
 
 impl Simple for SetIp6Ecn {
@@ -51,17 +45,12 @@ impl Simple for SetIp6Ecn {
         let Some(second) = packet.network_mut().and_then(|bytes| bytes.get_mut(1)) else {
             return Verdict::Drop(NO_HEADER);
         };
-        *second = *second & 0xcf | self.bits << 4;
+        *second = *second & 0xcf | self.0.bits << 4;
         Verdict::Pass
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("ecn", |e: &mut SetIp6Ecn, _| e.text.clone()).flagged(Flags::CALM);
-        h.write("ecn", |e: &mut SetIp6Ecn, _, text| {
-            e.bits = bits(text.trim())?;
-            e.text = text.trim().to_owned();
-            Ok(())
-        });
+        CodePoint::handlers(h, |e: &mut SetIp6Ecn| &mut e.0);
     }
 }
 

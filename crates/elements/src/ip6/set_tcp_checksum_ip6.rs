@@ -24,56 +24,35 @@
 //! # See also
 //! SetTCPChecksum, SetICMPChecksumIP6, CheckIP6Header
 
+use super::checksum::{Checksum, create};
 use super::header::header;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::Class;
 use wire::{ip_proto, ipv6, tcp};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetTCPChecksumIP6", create).doc(include_str!("set_tcp_checksum_ip6.rs"));
+    Class::new("SetTCPChecksumIP6", create::<Tcp>).doc(include_str!("set_tcp_checksum_ip6.rs"));
 
-struct SetTcpChecksumIp6 {
-    reported: bool,
-}
+struct Tcp;
 
-fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    config.args().finish()?;
-    Ok(Box::new(PerPacket(SetTcpChecksumIp6 { reported: false })))
-}
+impl Checksum for Tcp {
+    const COMPLAINT: &'static str = "SetTCPChecksumIP6: bad lengths";
+    const REASON: &'static str = "bad TCP length";
 
-/// Computes the checksum, if the packet has one; none if it is too short.
-#[inline]
-fn fill(packet: &mut Packet) -> Option<()> {
-    let ip = header(packet)?;
-    if ip.next_header() != ip_proto::TCP {
-        return Some(());
-    }
-    let (src, dst, len) = (ip.src(), ip.dst(), usize::from(ip.payload_len()));
-    let segment = packet.network_mut()?.get_mut(ipv6::HEADER_LEN..ipv6::HEADER_LEN + len)?;
-    if segment.len() < tcp::HEADER_LEN {
-        return None;
-    }
-    tcp::fill_checksum_v6(src, dst, segment).ok()
-}
-
-impl SetTcpChecksumIp6 {
-    #[cold]
-    fn reject(&mut self, cx: &mut Cx<'_>) -> Verdict {
-        if !std::mem::replace(&mut self.reported, true) {
-            cx.log("SetTCPChecksumIP6: bad lengths");
-        }
-        Verdict::Drop("bad TCP length")
-    }
-}
-
-impl Simple for SetTcpChecksumIp6 {
+    /// Computes the checksum, if the packet has one; none if it is too short.
     #[inline]
-    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match fill(packet) {
-            Some(()) => Verdict::Pass,
-            None => self.reject(cx),
+    fn fill(packet: &mut Packet) -> Option<()> {
+        let ip = header(packet)?;
+        if ip.next_header() != ip_proto::TCP {
+            return Some(());
         }
+        let (src, dst, len) = (ip.src(), ip.dst(), usize::from(ip.payload_len()));
+        let segment = packet.network_mut()?.get_mut(ipv6::HEADER_LEN..ipv6::HEADER_LEN + len)?;
+        if segment.len() < tcp::HEADER_LEN {
+            return None;
+        }
+        tcp::fill_checksum_v6(src, dst, segment).ok()
     }
 }
 

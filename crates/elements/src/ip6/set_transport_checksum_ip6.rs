@@ -25,62 +25,41 @@
 //! # See also
 //! CheckIP6Header, SetTCPChecksumIP6, SetICMPChecksumIP6, SetUDPChecksum
 
+use super::checksum::{Checksum, create};
 use super::header::header;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::Class;
 use wire::{icmpv6, ip_proto, ipv6, tcp, udp};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("SetTransportChecksumIP6", create).doc(include_str!("set_transport_checksum_ip6.rs"));
+pub(crate) const CLASS: Class = Class::new("SetTransportChecksumIP6", create::<Transport>)
+    .doc(include_str!("set_transport_checksum_ip6.rs"));
 
 /// Its name for UDP.
 pub(crate) const UDP: Class = Class { name: "SetUDPChecksumIP6", ..CLASS };
 
-struct SetTransportChecksumIp6 {
-    reported: bool,
-}
+struct Transport;
 
-fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    config.args().finish()?;
-    Ok(Box::new(PerPacket(SetTransportChecksumIp6 { reported: false })))
-}
+impl Checksum for Transport {
+    const COMPLAINT: &'static str = "SetTransportChecksumIP6: bad lengths";
+    const REASON: &'static str = "bad transport length";
 
-/// Computes the checksum, if the packet has one; none if it is too short.
-#[inline]
-fn fill(packet: &mut Packet) -> Option<()> {
-    let ip = header(packet)?;
-    let (src, dst, end) = (ip.src(), ip.dst(), ipv6::HEADER_LEN + usize::from(ip.payload_len()));
-    let upper = ipv6::upper_layer(packet.network()?).ok()?;
-    let known = matches!(upper.protocol, ip_proto::TCP | ip_proto::UDP | ip_proto::ICMPV6);
-    if !known || !upper.first_fragment {
-        return Some(());
-    }
-    let message = packet.network_mut()?.get_mut(upper.offset..end)?;
-    match upper.protocol {
-        ip_proto::TCP => tcp::fill_checksum_v6(src, dst, message),
-        ip_proto::UDP => udp::fill_checksum_v6(src, dst, message),
-        _ => icmpv6::fill_checksum(src, dst, message),
-    }
-    .ok()
-}
-
-impl SetTransportChecksumIp6 {
-    #[cold]
-    fn reject(&mut self, cx: &mut Cx<'_>) -> Verdict {
-        if !std::mem::replace(&mut self.reported, true) {
-            cx.log("SetTransportChecksumIP6: bad lengths");
-        }
-        Verdict::Drop("bad transport length")
-    }
-}
-
-impl Simple for SetTransportChecksumIp6 {
+    /// Computes the checksum, if the packet has one; none if it is too short.
     #[inline]
-    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match fill(packet) {
-            Some(()) => Verdict::Pass,
-            None => self.reject(cx),
+    fn fill(packet: &mut Packet) -> Option<()> {
+        let ip = header(packet)?;
+        let (src, dst, end) = (ip.src(), ip.dst(), ipv6::HEADER_LEN + usize::from(ip.payload_len()));
+        let upper = ipv6::upper_layer(packet.network()?).ok()?;
+        let known = matches!(upper.protocol, ip_proto::TCP | ip_proto::UDP | ip_proto::ICMPV6);
+        if !known || !upper.first_fragment {
+            return Some(());
         }
+        let message = packet.network_mut()?.get_mut(upper.offset..end)?;
+        match upper.protocol {
+            ip_proto::TCP => tcp::fill_checksum_v6(src, dst, message),
+            ip_proto::UDP => udp::fill_checksum_v6(src, dst, message),
+            _ => icmpv6::fill_checksum(src, dst, message),
+        }
+        .ok()
     }
 }
