@@ -9,9 +9,9 @@
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `TIME` (time, default 0): what to add, in seconds unless another unit is said (`3ms`, `1min`); may be negative.
+//! - `TIME` (time, default 0): what to add, in seconds unless a unit is given (`3ms`, `1min`); may be negative.
 //! - `FIRST` (boolean, default false): whether to change the first-timestamp annotation instead.
-//! - `ALL` (boolean, default false): whether to change timestamps that are zero, too.
+//! - `ALL` (boolean, default false): whether to change timestamps that are zero as well.
 //!
 //! # Handlers
 //! - `time` (read, write): the argument.

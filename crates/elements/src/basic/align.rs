@@ -1,15 +1,15 @@
-//! Accepted where packets' data would have to be aligned.
+//! Accepted for compatibility; packet data needs no alignment here.
 //!
 //! ```click
 //! Align(MODULUS, OFFSET)
 //! ```
 //!
-//! Passes packets on. Headers are read byte by byte, in whatever place they are, so that data never needs to be moved.
+//! Passes packets on. Elements read headers byte by byte, at any alignment, so data never has to be moved.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `MODULUS` (integer), `OFFSET` (integer): checked, and ignored.
+//! - `MODULUS` (integer), `OFFSET` (integer): checked, then ignored.
 //!
 //! # Handlers
 //! None.

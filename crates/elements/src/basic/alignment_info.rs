@@ -1,4 +1,4 @@
-//! Accepted where a configuration says how packets are aligned.
+//! Accepted for compatibility: declarations about alignment, compilation and memory.
 //!
 //! ```click
 //! AlignmentInfo(ELEMENT [MODULUS OFFSET ...], ...)
@@ -10,9 +10,9 @@
 //! NetmapInfo(...)
 //! ```
 //!
-//! Does nothing: elements read headers in whatever place they are. The other classes, which tell Click what it is to compile anew,
-//! how packets flow through elements, or have names of fields that are known here anyway, are accepted, too. So are FastClick's
-//! that size its packet memory; memory grows as it is needed.
+//! Does nothing: elements read headers at any alignment. The other classes are accepted too. In Click they tell its
+//! tools what to recompile or how packets flow through elements, or provide names of fields that are built in here.
+//! FastClick's DPDKInfo and NetmapInfo size its packet memory; here memory grows as needed.
 //!
 //! Ports: none. Workers: replicated.
 //!

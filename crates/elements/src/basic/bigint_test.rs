@@ -1,12 +1,13 @@
-//! Tries big numbers.
+//! Self-test: large numbers.
 //!
 //! ```click
 //! BigintTest
 //! ```
 //!
-//! When the router starts it tries what this program does with numbers beyond 32 bits: how they are read, to the last one that fits and the
-//! first that does not, for each width; and how scripts calculate with them, in 64 bits. There is no arithmetic on longer numbers here,
-//! which is what Click's class tries. It says `All tests pass!`, or the router does not start.
+//! When the router starts, this tests how the program handles numbers beyond 32 bits: how they are parsed, up to the
+//! largest that fits each width and the first that does not; and how scripts calculate with them, in 64 bits. Click's
+//! class tests arithmetic on longer numbers, which does not exist here. It prints `All tests pass!`, or the router
+//! does not start.
 //!
 //! Ports: none. Workers: worker 0.
 //!

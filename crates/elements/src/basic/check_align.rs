@@ -1,16 +1,16 @@
-//! Accepted where it would be checked that packets' data is aligned.
+//! Accepted for compatibility; alignment needs no check here.
 //!
 //! ```click
 //! CheckAlign(MODULUS, OFFSET [, ASSERT])
 //! ```
 //!
-//! Passes packets on. `click-align --assertions` puts it before elements that need aligned data on other machines; here they read
-//! headers byte by byte, in whatever place they are, so that there is nothing to check.
+//! Passes packets on. `click-align --assertions` inserts it before elements that need aligned data on some machines.
+//! Here elements read headers byte by byte, at any alignment, so there is nothing to check.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `MODULUS` (integer), `OFFSET` (integer), `ASSERT` (boolean): checked, and ignored.
+//! - `MODULUS` (integer), `OFFSET` (integer), `ASSERT` (boolean): checked, then ignored.
 //!
 //! # Handlers
 //! None.

@@ -1,16 +1,16 @@
-//! Tells packets apart by the average length of the latest ones.
+//! Classifies packets by the average length of the most recent ones.
 //!
 //! ```click
 //! CheckAverageLength(MINLENGTH)
 //! ```
 //!
-//! While the last 15 packets have less than MINLENGTH bytes on average, packets leave by output 1, otherwise by output 0.
-//! Streams of short packets are likely to carry speech or games.
+//! While the last 15 packets average fewer than MINLENGTH bytes, packets leave by output 1, otherwise by output 0.
+//! Streams of short packets are likely to carry voice or games.
 //!
 //! Ports: 1 input, 2 outputs. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `MINLENGTH` (integer): the average, in bytes, from which on packets leave by output 0.
+//! - `MINLENGTH` (integer): the average length, in bytes, from which packets leave by output 0.
 //!
 //! # Handlers
 //! - `minlength` (read, write): the argument; `min` (write) is the same.

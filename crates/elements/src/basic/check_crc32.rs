@@ -4,8 +4,8 @@
 //! CheckCRC32
 //! ```
 //!
-//! Drops packets whose last four bytes are not the check of the others, and reports each on standard error; removes those bytes from
-//! good ones.
+//! Drops packets whose last four bytes are not the CRC of the bytes before them, and reports each on standard error.
+//! Removes those four bytes from good packets.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; drops add up.
 //!

@@ -4,12 +4,12 @@
 //! CheckLength(LENGTH [, KEYWORDS])
 //! ```
 //!
-//! Packets longer than LENGTH leave at output 1, if it is connected, and are dropped otherwise.
+//! Packets longer than LENGTH leave by output 1 if it is connected, and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, but output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `LENGTH` (integer): bytes, at most.
+//! - `LENGTH` (integer): the maximum length, in bytes.
 //! - `EXTRA_LENGTH` (boolean, default false): whether the extra-length annotation counts as well.
 //!
 //! # Handlers

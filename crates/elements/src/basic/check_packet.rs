@@ -1,17 +1,19 @@
-//! Compares packets with what they should be.
+//! Compares packets with what is expected.
 //!
 //! ```click
 //! CheckPacket([KEYWORDS])
 //! ```
 //!
-//! Prints what is wrong with each packet that differs. All packets are dropped then, as in Click.
+//! Prints the differences between each packet and what is expected. Then drops the packet, whether it matches or not,
+//! as in Click.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `DATA` (string): what packets must contain, from DATA_OFFSET to their ends. `DATA_OFFSET` (integer, default 0).
-//! - `LENGTH` (or `LENGTH_EQ`), `LENGTH_GE`, `LENGTH_LE` (integer): the length that they must have, at least, or at most. One of them.
-//! - `ALIGNMENT` (`MODULUS OFFSET`): checked, and otherwise ignored: packets need no alignment here.
+//! - `DATA` (string): what packets must contain, from DATA_OFFSET to their end. `DATA_OFFSET` (integer, default 0).
+//! - `LENGTH` (or `LENGTH_EQ`), `LENGTH_GE`, `LENGTH_LE` (integer): the required length: exact, minimum or maximum.
+//!   Give at most one of them.
+//! - `ALIGNMENT` (`MODULUS OFFSET`): checked, but otherwise ignored: packets need no alignment here.
 //!
 //! # Handlers
 //! None.

@@ -4,9 +4,10 @@
 //! Clipboard(RANGE, ...)
 //! ```
 //!
-//! Remembers the ranges of each packet that passes from input 0 to output 0, and writes them over the same ranges of packets
-//! that pass from input 1 to output 1. Where a packet at input 0 ends early, what is missing counts as zeros; packets at
-//! input 1 that do not reach to the end of the last range pass unchanged, as do those that come before any other.
+//! Remembers the ranges of each packet that passes from input 0 to output 0, and writes them over the same ranges of
+//! packets that pass from input 1 to output 1. If a packet at input 0 is too short, the missing bytes count as zeros.
+//! Packets at input 1 that end before the end of the last range pass unchanged, as do those that arrive before any
+//! packet at input 0.
 //!
 //! Ports: 2 inputs, 2 outputs. Processing: agnostic. Workers: exclusive.
 //!

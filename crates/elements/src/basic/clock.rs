@@ -1,4 +1,4 @@
-//! Accepted where a configuration chooses a clock.
+//! Accepted for compatibility: the choice of a clock.
 //!
 //! ```click
 //! TSCClock(...)
@@ -8,9 +8,9 @@
 //! MBGClock(...)
 //! ```
 //!
-//! Changes nothing: a worker reads the kernel's clock once a turn, which costs next to nothing. They are FastClick's
-//! elements, for clocks that count the processor's cycles, that a timer advances, for the kernel's, for network
-//! cards' and for a radio clock's.
+//! Changes nothing: a worker reads the kernel's clock once per turn, which costs next to nothing. These are
+//! FastClick's elements for various clocks: the processor's cycle counter, a counter advanced by a timer, the
+//! kernel's clock, the clock of a network card, and a radio clock.
 //!
 //! Ports: none. Workers: exclusive.
 //!
@@ -18,7 +18,8 @@
 //! Ignored.
 //!
 //! # Handlers
-//! - `now`, `now_steady`, `cycles` (read): the time in nanoseconds; time never steps here, and a cycle counts as one of them.
+//! - `now`, `now_steady`, `cycles` (read): the time in nanoseconds. Time never jumps here, and one nanosecond counts
+//!   as one cycle.
 //! - `cycles_hz` (read): 1000000000.
 //! - `phase` (read): 2, which means in FastClick that the clock is in use.
 //! - `jiffies` (read): the time in milliseconds. `status` (read): true.

@@ -4,18 +4,19 @@
 //! ComparePackets([KEYWORDS])
 //! ```
 //!
-//! The first packet of input 0 is compared with the first of input 1, the second with the second, and so on. They differ if their lengths
-//! or data do, the places of their headers, or their time stamps. Both packets of a pair then go on, each at the output of its input; the
-//! next pair is asked for once both have been taken, and a packet waits until the other one of its pair is there.
+//! Compares the first packet of input 0 with the first of input 1, the second with the second, and so on. Two packets
+//! differ if their lengths, data, header positions or timestamps do. Both packets of a pair then leave, each by the
+//! output with the number of its input. A packet waits until the other one of its pair has arrived, and the next pair
+//! is pulled once both have been taken.
 //!
 //! Ports: 2 inputs, 2 outputs. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `TIMESTAMP` (boolean, default true): whether time stamps count.
+//! - `TIMESTAMP` (boolean, default true): whether to compare timestamps.
 //!
 //! # Handlers
-//! - `diffs` (read): pairs that differ. A packet that waits for the other one of its pair counts, as long as it waits.
-//! - `diff_details` (read): how many pairs differ in what, a line each. A pair may differ in several ways.
+//! - `diffs` (read): pairs that differ. A packet still waiting for its partner counts as a difference.
+//! - `diff_details` (read): how many pairs differ in each respect, one per line. A pair may differ in several.
 //! - `all_same` (read): whether `diffs` is 0.
 //!
 //! # Example

@@ -1,13 +1,13 @@
-//! Tries how arguments are read.
+//! Self-test: parsing of arguments.
 //!
 //! ```click
 //! ConfParseTest
 //! ```
 //!
-//! When the router starts it tries this program's reading of configuration strings: how they are split into arguments and words, what
-//! comments and quotes come to, and what the types of arguments make of texts, right ones and wrong ones: booleans, integers, times,
-//! bandwidths, strings, IPv4, IPv6 and Ethernet addresses, prefixes, ports, annotations, and keywords. It says `All tests pass!`, or the
-//! router does not start.
+//! When the router starts, this tests how the program parses configuration strings: how they are split into arguments
+//! and words, how comments and quotes are handled, and how each argument type parses valid and invalid text:
+//! booleans, integers, times, bandwidths, strings, IPv4, IPv6 and Ethernet addresses, prefixes, ports, annotations,
+//! and keywords. It prints `All tests pass!`, or the router does not start.
 //!
 //! Ports: none. Workers: worker 0.
 //!

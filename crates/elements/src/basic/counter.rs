@@ -6,21 +6,21 @@
 //!
 //! Passes packets on unchanged. FastClick's CounterMP, CounterRCU, CounterRCUMP, CounterAtomic, CounterLock,
 //! CounterLockMP, CounterPLockMP, CounterRW, CounterRWMP, CounterPRWMP, CounterRxWMP, CounterRxWMPPR and
-//! CounterRxWMPPW are other names for it: several workers count without disturbing each other in any case.
+//! CounterRxWMPPW are other names for it: workers always count without contention.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and rates add up.
 //!
 //! # Arguments
-//! - `COUNT_CALL` (`N HANDLER [VALUE]`): when the N-th packet has been counted, calls the handler, before that packet goes
-//!   on.
+//! - `COUNT_CALL` (`N HANDLER [VALUE]`): calls the handler when the N-th packet has been counted, before that packet
+//!   goes on.
 //! - `BYTE_COUNT_CALL` (`N HANDLER [VALUE]`): the same when N bytes have been counted.
 //! - `NO_RATE`, `BATCH_PRECISE` (boolean), `ATOMIC` (integer, 0 to 2): FastClick's; accepted. Calls are always made
-//!   for the very packet, and counting is always safe.
+//!   at the exact packet, and counting is always thread-safe.
 //!
 //! # Handlers
 //! - `count`, `byte_count` (read): packets and bytes so far.
-//! - `rate`, `byte_rate`, `bit_rate` (read): packets, bytes and bits a second, recently.
-//! - `reset`, `reset_counts` (write, button): set counts to zero; calls can be made again.
+//! - `rate`, `byte_rate`, `bit_rate` (read): recent packets, bytes and bits per second.
+//! - `reset`, `reset_counts` (write, button): set the counts to zero and re-arm the calls.
 //! - `count_call` (read, write): reads N of the argument; writing replaces the argument, or cancels it if no handler is
 //!   given.
 //! - `byte_count_call` (write): replaces the argument.

@@ -1,13 +1,13 @@
-//! Tries checksums and hashes.
+//! Self-test: checksums and hashes.
 //!
 //! ```click
 //! CryptoTest
 //! ```
 //!
-//! When the router starts it tries the functions of this program that have a place where Click has cryptography: MD5, which
-//! ToIPSummaryDump writes, with the examples of RFC 1321; the CRC of SetCRC32; and the Internet checksum, also of pseudo-headers and
-//! brought up to date for a changed field. There are no ciphers here, and no other hashes with keys. It says `All tests pass!`, or the
-//! router does not start.
+//! When the router starts, this tests the functions that stand in for Click's cryptography: MD5, which
+//! ToIPSummaryDump writes, with the examples of RFC 1321; the CRC of SetCRC32; and the Internet checksum, including
+//! pseudo-headers and incremental updates for a changed field. There are no ciphers and no other keyed hashes here.
+//! It prints `All tests pass!`, or the router does not start.
 //!
 //! Ports: none. Workers: worker 0.
 //!

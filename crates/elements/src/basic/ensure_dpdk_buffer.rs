@@ -1,4 +1,4 @@
-//! Accepted where packets would have to be in certain memory.
+//! Accepted for compatibility; every packet buffer is suitable here.
 //!
 //! ```click
 //! EnsureDPDKBuffer([KEYWORDS])
@@ -6,8 +6,8 @@
 //! EnsureHeadroom([HEADROOM, KEYWORDS])
 //! ```
 //!
-//! Passes packets on. All packets are in buffers that any interface can send from, with headroom for the headers that elements put in
-//! front. These are FastClick's elements.
+//! Passes packets on. Every packet is in a buffer that any interface can send from, with headroom for the headers
+//! that elements prepend. These are FastClick's elements.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -1,11 +1,11 @@
-//! Never initialises.
+//! Fails to initialise.
 //!
 //! ```click
 //! Error(...)
 //! ```
 //!
-//! Keeps a configuration from starting: it accepts any arguments and any connections, and fails when it is initialised,
-//! without saying anything of its own.
+//! Keeps a configuration from starting: it accepts any arguments and any connections, and fails when it is
+//! initialised, without a message of its own.
 //!
 //! Ports: any number of inputs and outputs. Processing: agnostic.
 //!

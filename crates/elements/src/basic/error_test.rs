@@ -1,12 +1,13 @@
-//! Tries messages about errors.
+//! Self-test: error messages.
 //!
 //! ```click
 //! ErrorTest
 //! ```
 //!
-//! When the router starts it tries what this program says of wrong configurations, each in a small router of its own: of wrong syntax,
-//! unknown classes, ports that do not fit, arguments and handlers; that the line is named; that all errors are told, not only the first;
-//! and that what is only odd is no error. It says `All tests pass!`, or the router does not start.
+//! When the router starts, this tests the messages that the program prints for wrong configurations, each in a small
+//! router of its own: syntax errors, unknown classes, mismatched ports, bad arguments and bad handlers. It also tests
+//! that messages name the line, that all errors are reported and not only the first, and that merely odd things are
+//! not errors. It prints `All tests pass!`, or the router does not start.
 //!
 //! Ports: none. Workers: worker 0.
 //!

@@ -1,11 +1,12 @@
-//! Tries functions on numbers, times and texts.
+//! Self-test: functions on numbers, times and text.
 //!
 //! ```click
 //! FunctionTest
 //! ```
 //!
-//! When the router starts it tries functions that elements of this program share: how points in time and time spans are read and written,
-//! and what scripts calculate with numbers, compare, and make of texts. It says `All tests pass!`, or the router does not start.
+//! When the router starts, this tests functions that elements of this program share: how points in time and time
+//! spans are parsed and printed, and how scripts calculate, compare numbers, and process text. It prints
+//! `All tests pass!`, or the router does not start.
 //!
 //! Ports: none. Workers: worker 0.
 //!

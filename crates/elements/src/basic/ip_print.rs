@@ -4,25 +4,26 @@
 //! IPPrint([LABEL, KEYWORDS])
 //! ```
 //!
-//! Writes a line like tcpdump's for each packet to standard error. Packets whose network header position is not set pass
-//! unprinted: put IPPrint behind CheckIPHeader or MarkIPHeader.
+//! Writes a line like tcpdump's for each packet to standard error. Packets whose network header position is not set
+//! pass without being printed, so put IPPrint after CheckIPHeader or MarkIPHeader.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `LABEL` (string): the beginning of the line.
+//! - `LABEL` (string): text at the start of each line.
 //! - `CONTENTS` (`NONE`, `HEX` or `ASCII`, or a boolean, default `NONE`): how to print the packet's data.
-//! - `PAYLOAD` (`NO`, `HEX` or `ASCII`, or a boolean, default `NO`): how to print the packet's payload, instead of CONTENTS.
+//! - `PAYLOAD` (`NO`, `HEX` or `ASCII`, or a boolean, default `NO`): how to print the packet's payload; use it
+//!   instead of CONTENTS.
 //! - `MAXLENGTH` (integer, default 1500): bytes of data to print; negative means all. `NBYTES` is an older name.
 //! - `ID`, `TTL`, `TOS`, `LENGTH` (booleans, default false): whether to print these header fields.
 //! - `ETHER` (boolean, default false): whether to print the Ethernet addresses, if there is a marked Ethernet header.
 //! - `TIMESTAMP` (boolean, default true): whether to print the packet's timestamp.
 //! - `AGGREGATE`, `VLAN`, `PAINT` (booleans, default false): whether to print these annotations; VLAN is FastClick's.
-//! - `SWAP` (boolean, default true): whether ICMP echo identifiers and sequence numbers are in network order.
+//! - `SWAP` (boolean, default true): whether ICMP echo identifiers and sequence numbers are in network byte order.
 //! - `OUTFILE` (file name): where to write, instead of standard error.
-//! - `CHANNEL` (word, default `default`): the channel on which to write, instead of standard error: whoever listens
-//!   there by a ChatterSocket gets the lines, and nobody else.
-//! - `ACTIVE` (boolean, default true): whether to print at all.
+//! - `CHANNEL` (word, default `default`): the channel to write to instead of standard error. Only clients connected
+//!   to a ChatterSocket on that channel get the lines.
+//! - `ACTIVE` (boolean, default true): whether to print anything.
 //!
 //! # Handlers
 //! - `active` (read, write): the argument.

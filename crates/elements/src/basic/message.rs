@@ -1,18 +1,17 @@
-//! Says something when the configuration is read.
+//! Prints a message when the configuration is read.
 //!
 //! ```click
 //! Message(MESSAGE [, TYPE])
 //! ```
 //!
-//! Prints MESSAGE, as a message, a warning or an error according to TYPE, behind a line that says whose it is; after an error
-//! the router does not start.
-//! MessageElement is another name for it.
+//! Prints MESSAGE as a message, a warning or an error, according to TYPE, after a line that names the element. After
+//! an error the router does not start. MessageElement is another name for it.
 //!
 //! Ports: none. Workers: worker 0.
 //!
 //! # Arguments
-//! - `MESSAGE` (string): what to say.
-//! - `TYPE` (`MESSAGE`, `WARNING` or `ERROR`, default `MESSAGE`): how.
+//! - `MESSAGE` (string): what to print.
+//! - `TYPE` (`MESSAGE`, `WARNING` or `ERROR`, default `MESSAGE`): the severity.
 //!
 //! # Handlers
 //! None.

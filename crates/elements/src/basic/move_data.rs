@@ -1,18 +1,19 @@
-//! Copies a part of packets' data to another place in them.
+//! Copies part of a packet's data to another place in the packet.
 //!
 //! ```click
 //! MoveData(DST_OFFSET, SRC_OFFSET, LENGTH [, KEYWORDS])
 //! ```
 //!
-//! Packets that do not reach beyond the part to be copied pass unchanged. A negative offset counts from the start of
-//! the data backwards, to what was stripped; packets with less in front of them pass unchanged. It is FastClick's
-//! element.
+//! Packets that end at or before the end of the source range pass unchanged. A negative offset counts backwards from
+//! the start of the data, into bytes that were stripped; packets with less headroom than that pass unchanged. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `DST_OFFSET`, `SRC_OFFSET` (integer): where to, and where from. `LENGTH` (integer): bytes to copy.
-//! - `GROW` (boolean, default true): whether packets that end before the copy would are lengthened; otherwise they pass unchanged.
+//! - `DST_OFFSET`, `SRC_OFFSET` (integer): where to copy to, and from. `LENGTH` (integer): bytes to copy.
+//! - `GROW` (boolean, default true): whether to lengthen packets that end before the destination range does;
+//!   otherwise they pass unchanged.
 //!
 //! # Handlers
 //! None.

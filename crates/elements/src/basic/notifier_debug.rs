@@ -1,11 +1,11 @@
-//! Shows what a notifier says.
+//! Shows the state of a notifier.
 //!
 //! ```click
 //! NotifierDebug
 //! ```
 //!
-//! Passes every packet on. Its handler tells whether those who ask here for packets are told that there are some, or, where packets are
-//! pushed, whether there is room for them.
+//! Passes every packet on. Its handler shows whether elements that pull here are told that packets are available or,
+//! on a push path, whether elements are told that there is room.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: worker 0.
 //!
@@ -13,10 +13,11 @@
 //! None.
 //!
 //! # Handlers
-//! - `signal` (read): in Click's notation, `empty.0/1:1*` for instance: the notifiers' kind, `empty` for those that have packets or not
-//!   and `full` for those that have room or not; after the slash, in hexadecimal, which of the notifiers of this kind matter here, a bit
-//!   each in the order in which they were made; after the colon those of them that are active; and a star if any is. `busy*` means that
-//!   nobody would say, so that packets must be asked for, or sent.
+//! - `signal` (read): in Click's notation, for instance `empty.0/1:1*`. First comes the kind of notifier: `empty` if
+//!   it tells whether there are packets, `full` if it tells whether there is room. After the slash, in hexadecimal,
+//!   comes the set of notifiers of this kind that matter here, one bit each in the order in which they were created;
+//!   after the colon, those of them that are active; and then a star if any is. `busy*` means that there is no
+//!   notifier, so elements must simply keep pulling, or pushing.
 //!
 //! # Example
 //! ```click

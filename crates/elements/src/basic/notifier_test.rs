@@ -1,13 +1,14 @@
-//! Tries notifiers.
+//! Self-test: notifiers.
 //!
 //! ```click
 //! NotifierTest
 //! ```
 //!
-//! When the router starts it tries, in small routers of their own in simulated time, how this program's elements tell each other that there
-//! are packets, or room for some: that whoever asks a queue sleeps while it is empty and is woken by a packet, through elements that pass
-//! packets on and schedulers with several inputs; that sources sleep before a full queue until there is room; and that what never says
-//! anything is asked again and again. It says `All tests pass!`, or the router does not start.
+//! When the router starts, this tests how elements tell each other that packets, or room for them, are available. It
+//! runs small routers in simulated time, and checks that an element that pulls from a queue sleeps while the queue is
+//! empty and is woken by a packet, also through elements that pass packets on and through schedulers with several
+//! inputs; that sources sleep before a full queue until there is room; and that elements without a notifier are
+//! polled again and again. It prints `All tests pass!`, or the router does not start.
 //!
 //! Ports: none. Workers: worker 0.
 //!

@@ -5,7 +5,8 @@
 //! Null1 ... Null8
 //! ```
 //!
-//! Does nothing to them. In Click, Null1 to Null8 have code of their own each, to measure caches; here they are Null.
+//! Does nothing to them. In Click, Null1 to Null8 each have code of their own, to measure cache effects; here they
+//! are Null.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

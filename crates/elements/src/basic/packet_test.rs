@@ -1,12 +1,12 @@
-//! Tries packets.
+//! Self-test: packets.
 //!
 //! ```click
 //! PacketTest
 //! ```
 //!
-//! When the router starts it tries this program's packets with buffers of its worker: data that is cut off and added at both ends, room
-//! that moves or comes from a larger buffer, copies, header positions that move along, annotations, and batches of packets. It says `All
-//! tests pass!`, or the router does not start.
+//! When the router starts, this tests packets in buffers of its worker: adding and removing data at both ends, making
+//! room by moving data or by a larger buffer, copies, header positions that follow the data, annotations, and batches
+//! of packets. It prints `All tests pass!`, or the router does not start.
 //!
 //! Ports: none. Workers: worker 0.
 //!

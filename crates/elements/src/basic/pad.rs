@@ -4,19 +4,20 @@
 //! Pad([LENGTH, KEYWORDS])
 //! ```
 //!
-//! Packets that are shorter than LENGTH get as many bytes at their ends as they lack. Without LENGTH, or if it is 0, each
-//! packet gets as many as its extra-length annotation says. The annotation is 0 afterwards. Packets that grow too large for
-//! any buffer are dropped.
+//! Packets shorter than LENGTH are extended at the end to LENGTH. Without LENGTH, or if it is 0, each packet grows by
+//! the number of bytes in its extra-length annotation. The annotation is 0 afterwards. Packets that would grow too
+//! large for any buffer are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `LENGTH` (integer, default 0): the least length.
-//! - `ZERO` (boolean, default true): accepted; new bytes are always zero, so that nothing of earlier packets leaks.
+//! - `LENGTH` (integer, default 0): the minimum length.
+//! - `ZERO` (boolean, default true): accepted; new bytes are always zero, so that no data of earlier packets leaks.
 //! - `RANDOM` (boolean, default false): whether new bytes are random instead, as in FastClick.
-//! - `MAXLENGTH` (integer, default 0): unless it is 0, packets do not grow beyond this length, whatever they lack.
-//!   Longer ones pass unchanged.
-//! - `VERBOSE` (boolean, default false): whether each packet that MAXLENGTH keeps from growing is told of on standard error.
+//! - `MAXLENGTH` (integer, default 0): if not 0, packets never grow beyond this length. Packets already longer pass
+//!   unchanged.
+//! - `VERBOSE` (boolean, default false): whether to report on standard error each packet that MAXLENGTH keeps from
+//!   growing.
 //!
 //! # Handlers
 //! None.

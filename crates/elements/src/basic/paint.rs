@@ -10,7 +10,7 @@
 //!
 //! # Arguments
 //! - `COLOR` (integer, 0 to 255): the colour.
-//! - `ANNO` (annotation of one byte, default `PAINT`): where to put it: a name, or an offset from 0 to 47.
+//! - `ANNO` (annotation of one byte, default `PAINT`): where to store it: a name, or an offset from 0 to 47.
 //!
 //! # Handlers
 //! - `color` (read, write): the argument.

@@ -10,7 +10,7 @@
 //!
 //! # Arguments
 //! - `COLOR` (integer, 0 to 65535): the value.
-//! - `ANNO` (annotation of two bytes, default the two at offset 16): where to put it: a name, or an offset.
+//! - `ANNO` (annotation of two bytes, default the two at offset 16): where to store it: a name, or an offset.
 //!
 //! # Handlers
 //! - `color` (read, write): the argument.

@@ -9,14 +9,14 @@
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `LABEL` (string): the beginning of the line.
+//! - `LABEL` (string): text at the start of each line.
 //! - `MAXLENGTH` (integer, default 24): bytes of data to print; negative means all. `LENGTH` and `NBYTES` are deprecated names.
 //! - `CONTENTS` (`NONE`, `HEX` or `ASCII`, or a boolean, default `HEX`): how to print the data.
 //! - `TIMESTAMP` (boolean, default false): whether to print the packet's timestamp.
 //! - `PRINTANNO` (boolean, default false): whether to print the annotations, in hexadecimal.
-//! - `HEADROOM` (boolean, default false): whether to print the bytes free before and behind the data.
-//! - `CPU` (boolean, default false): whether to print the number of the worker behind the label.
-//! - `ACTIVE` (boolean, default true): whether to print at all.
+//! - `HEADROOM` (boolean, default false): whether to print the number of free bytes before and after the data.
+//! - `CPU` (boolean, default false): whether to print the number of the worker after the label.
+//! - `ACTIVE` (boolean, default true): whether to print anything.
 //!
 //! # Handlers
 //! - `active` (read, write): the argument.

@@ -4,7 +4,7 @@
 //! PullNull
 //! ```
 //!
-//! Does nothing to them. Fixes both sides to pull.
+//! Does nothing to them, but makes both its input and its output pull.
 //!
 //! Ports: 1 input, 1 output. Processing: pull. Workers: replicated.
 //!

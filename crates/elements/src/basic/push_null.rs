@@ -4,7 +4,7 @@
 //! PushNull
 //! ```
 //!
-//! Does nothing to them. Fixes both sides to push.
+//! Does nothing to them, but makes both its input and its output push.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

@@ -1,4 +1,4 @@
-//! Changes bits of packets at random.
+//! Introduces random bit errors into packets.
 //!
 //! ```click
 //! RandomBitErrors(P [, KIND, ACTIVE])
@@ -11,7 +11,7 @@
 //! # Arguments
 //! - `P` (number from 0 to 1): the probability.
 //! - `KIND` (default `flip`): `flip`, `set` or `clear`.
-//! - `ACTIVE` (boolean, default true): whether anything is changed.
+//! - `ACTIVE` (boolean, default true): whether to change anything.
 //!
 //! # Handlers
 //! - `p_bit_error` (read, write): the argument P.

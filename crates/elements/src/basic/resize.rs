@@ -4,9 +4,9 @@
 //! Resize([HEAD, TAIL])
 //! ```
 //!
-//! Adds HEAD bytes in front of the data and TAIL bytes behind it; takes as many away where a number is negative, at
-//! most all. Bytes in front are those that were stripped, if some were; bytes behind are zero. Packets that grow too
-//! large for a buffer are dropped.
+//! Adds HEAD bytes before the data and TAIL bytes after it; a negative number removes that many, at most all. Bytes
+//! added at the front are those that were stripped before, if any; bytes added at the end are zero. Packets that grow
+//! too large for a buffer are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

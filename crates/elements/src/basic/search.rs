@@ -1,19 +1,19 @@
-//! Strips packets up to a text that they contain.
+//! Strips packets up to a given string.
 //!
 //! ```click
 //! Search(PATTERN [, KEYWORDS])
 //! ```
 //!
-//! A packet that contains PATTERN loses all bytes up to its first occurrence and that itself, and leaves at output 0. How many bytes it
-//! lost is added to an annotation, by which UnstripAnno brings them back. A packet without PATTERN leaves unchanged at output 1, or is
-//! dropped if there is none. It is FastClick's element.
+//! A packet that contains PATTERN loses everything up to and including its first occurrence, and leaves by output 0.
+//! The number of bytes removed is added to an annotation, from which UnstripAnno restores them. A packet without
+//! PATTERN leaves unchanged by output 1, or is dropped if there is none. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
 //! - `PATTERN` (string): what to look for.
-//! - `STRIP_AFTER` (boolean, default true): whether PATTERN is stripped, too, or only what is in front of it.
-//! - `SET_ANNO` (boolean, default true): whether the annotation is changed.
+//! - `STRIP_AFTER` (boolean, default true): whether to strip PATTERN too, or only what comes before it.
+//! - `SET_ANNO` (boolean, default true): whether to update the annotation.
 //! - `ANNO` (annotation of two bytes, default the two at offset 16): which one.
 //!
 //! # Handlers

@@ -1,13 +1,13 @@
-//! Accepted where a configuration would test a part of Click itself.
+//! Accepted for compatibility: tests of Click's own libraries.
 //!
 //! ```click
 //! BitvectorTest, BHMTest, CLPTest, DequeTest, HeapTest, JSONTest, JsonTest, ListTest, NeighborhoodTest, QueueYankTest, VectorTest
 //! ```
 //!
-//! In Click these classes try Click's own libraries when the router starts: its vectors, lists, heaps and trees, its command line, JSON,
-//! and packets that are taken from the middle of a queue. Those are not here, so there is nothing to try: the element warns of that when
-//! it is configured, and does nothing. What this program has in the place of other libraries is tried by ConfParseTest, PacketTest and
-//! others.
+//! In Click these classes test Click's own libraries when the router starts: its vectors, lists, heaps and trees, its
+//! command line, JSON, and taking packets from the middle of a queue. Those libraries are not part of this program,
+//! so there is nothing to test: the element warns about that when it is configured, and does nothing. ConfParseTest,
+//! PacketTest and others test the corresponding parts of this program.
 //!
 //! Ports: none. Workers: replicated.
 //!

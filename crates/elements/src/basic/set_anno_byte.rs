@@ -1,16 +1,16 @@
-//! Sets a byte of packets' annotations.
+//! Sets one byte of packets' annotations.
 //!
 //! ```click
 //! SetAnnoByte(ANNO, VALUE)
 //! ```
 //!
-//! An older way to write `Paint(VALUE, ANNO)`; says so when it is configured.
+//! An older way to write `Paint(VALUE, ANNO)`; prints a deprecation warning when it is configured.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ANNO` (annotation of one byte): where to put it.
-//! - `VALUE` (integer, 0 to 255): what to put there.
+//! - `ANNO` (annotation of one byte): where to store it.
+//! - `VALUE` (integer, 0 to 255): the value.
 //!
 //! # Handlers
 //! - `anno` (read): the offset of the byte.

@@ -4,8 +4,8 @@
 //! SetCRC32
 //! ```
 //!
-//! Adds four bytes at the end: the 32-bit cyclic redundancy check of the data (polynomial 04C11DB7, highest bit first, from
-//! all ones, not inverted), lowest byte first.
+//! Appends four bytes: the CRC-32 of the data (polynomial 04C11DB7, most significant bit first, initial value all
+//! ones, result not inverted), in little-endian order.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

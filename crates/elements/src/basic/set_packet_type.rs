@@ -1,10 +1,10 @@
-//! Sets to whom packets were addressed.
+//! Sets the packet type annotation.
 //!
 //! ```click
 //! SetPacketType(TYPE)
 //! ```
 //!
-//! Sets the packet type annotation, which otherwise comes from the frame's link-layer address.
+//! The annotation says to whom a packet was addressed, and otherwise comes from the frame's link-layer address.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -11,13 +11,14 @@
 //! # Arguments
 //! - `TIMESTAMP` (seconds since the epoch): the time; the current one if it is missing or negative.
 //! - `FIRST` (boolean, default false): whether to set the first-timestamp annotation instead.
-//! - `PER_BATCH` (boolean): accepted for FastClick's sake; the packets of a batch get the same time in any case.
+//! - `PER_BATCH` (boolean): accepted for compatibility with FastClick; all packets of a batch get the same time
+//!   anyway.
 //!
 //! # Handlers
 //! None.
 //!
 //! # Differences from Click
-//! The current time is that at which the worker's turn began.
+//! The current time is the time at which the worker's turn began.
 //!
 //! # Example
 //! ```click

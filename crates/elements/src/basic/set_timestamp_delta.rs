@@ -4,17 +4,17 @@
 //! SetTimestampDelta([KEYWORDS])
 //! ```
 //!
-//! Replaces each packet's timestamp, unless it is zero, by its distance from another point in time.
+//! Replaces each packet's timestamp, unless it is zero, by its difference from a reference time.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `TYPE` (`RANGE`, `NOW` or `FIRST`, default `RANGE`): the distance from the first packet's timestamp, to the current
-//!   time, or from the packet's own first-timestamp annotation.
+//! - `TYPE` (`RANGE`, `NOW` or `FIRST`, default `RANGE`): the difference from the first packet's timestamp, from the
+//!   current time, or from the packet's own first-timestamp annotation.
 //!
 //! # Handlers
 //! - `first` (read): the first packet's timestamp, with TYPE RANGE.
-//! - `reset` (write, button): the next packet is the first one.
+//! - `reset` (write, button): the next packet counts as the first one.
 //!
 //! # Example
 //! ```click

@@ -1,24 +1,25 @@
-//! Sorts texts, and tries that.
+//! Sorts text, or tests sorting.
 //!
 //! ```click
 //! SortTest([VALUE, ..., KEYWORDS])
 //! ```
 //!
-//! Without arguments, and without a FILE, it tries when the router starts whether what it sorts is in order and
-//! complete: texts and numbers, both ways, equal ones in the order in which they were. It says `All tests pass!`, or
-//! the router does not start. With arguments, or a FILE, it sorts those.
+//! Without VALUEs and FILE it is a self-test: when the router starts, it checks that sorted lists of text and
+//! numbers, in both directions, are ordered and complete, and that equal values keep their order. It prints
+//! `All tests pass!`, or the router does not start. With VALUEs or a FILE it sorts those.
 //!
 //! Ports: none. Workers: worker 0.
 //!
 //! # Arguments
-//! - `VALUE` (text, any number): what to sort.
-//! - `FILE` (file name): a file whose lines are sorted, behind the values if there are some.
-//! - `NUMERIC` (boolean, default false): whether the order is that of the numbers with which the values begin; what does not begin with a
-//!   number counts as 0.
-//! - `REVERSE` (boolean, default false): whether the greatest comes first.
-//! - `PERMUTE` (boolean): accepted. In Click it keeps equal values in their order, which they always are here.
-//! - `STDC` (boolean): accepted. There is one way to sort.
-//! - `OUTPUT` (boolean, default false): whether to print the result to standard output, a line each.
+//! - `VALUE` (text, any number): a value to sort.
+//! - `FILE` (file name): a file whose lines are sorted, after the values if there are any.
+//! - `NUMERIC` (boolean, default false): whether to sort by the number at the start of each value; a value that does
+//!   not start with a number counts as 0.
+//! - `REVERSE` (boolean, default false): whether the largest comes first.
+//! - `PERMUTE` (boolean): accepted. In Click it keeps equal values in their original order, which is always the case
+//!   here.
+//! - `STDC` (boolean): accepted. There is only one sorting algorithm.
+//! - `OUTPUT` (boolean, default false): whether to print the result to standard output, one value per line.
 //!
 //! # Handlers
 //! None.

@@ -4,14 +4,14 @@
 //! StoreAnno(OFFSET [, ANNO, KEYWORDS])
 //! ```
 //!
-//! Writes the annotation's byte at OFFSET. Packets that end before it pass unchanged. It is FastClick's element.
+//! Writes the annotation's byte at OFFSET. Packets that end before OFFSET pass unchanged. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `OFFSET` (integer): where in the packet.
-//! - `ANNO` (annotation of one byte, default `PAINT`): what to write.
-//! - `GROW` (boolean): accepted; a packet has room for the byte, or ends before it.
+//! - `OFFSET` (integer): where in the packet to write.
+//! - `ANNO` (annotation of one byte, default `PAINT`): the annotation to write.
+//! - `GROW` (boolean): accepted, without effect: a packet either has room for the byte, or ends before it.
 //!
 //! # Handlers
 //! None.

@@ -4,15 +4,17 @@
 //! StoreData(OFFSET, DATA [, MASK, GROW])
 //! ```
 //!
-//! Replaces what a packet has from OFFSET on by DATA, as far as the packet reaches. Packets that end before OFFSET stay as they are.
+//! Overwrites a packet's bytes from OFFSET on with DATA, as far as the packet reaches. Packets that end before OFFSET
+//! are not changed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `OFFSET` (integer): where to write.
 //! - `DATA` (string): what to write.
-//! - `MASK` (string, at most as long as DATA): the bits to write; those that are 0 in it stay. All bits behind its end are written.
-//! - `GROW` (boolean, default false): whether packets that DATA reaches beyond become longer.
+//! - `MASK` (string, at most as long as DATA): the bits to write; bits that are 0 in MASK are left as they are. All
+//!   bits beyond the end of MASK are written.
+//! - `GROW` (boolean, default false): whether to lengthen packets that are too short for DATA.
 //!
 //! # Handlers
 //! None.

@@ -5,14 +5,14 @@
 //! StoreTimestamp(TAIL true)
 //! ```
 //!
-//! Writes the timestamp as eight bytes: nanoseconds since the epoch, in the machine's byte order. A packet that is too
-//! short for it is lengthened with zeros; one that cannot be is dropped.
+//! Writes the timestamp as eight bytes: nanoseconds since the epoch, in host byte order. A packet that is too short
+//! is extended with zeros; if that is impossible, it is dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `OFFSET` (integer): where in the packet.
-//! - `TAIL` (boolean, default false): whether behind the packet, instead.
+//! - `OFFSET` (integer): where in the packet to write.
+//! - `TAIL` (boolean, default false): whether to append the timestamp to the packet instead.
 //!
 //! # Example
 //! ```click

@@ -5,7 +5,7 @@
 //! FlowStrip(LENGTH)
 //! ```
 //!
-//! A packet that is shorter than LENGTH keeps no byte. FlowStrip is FastClick's name for it in front of a CTXDispatcher.
+//! A packet shorter than LENGTH becomes empty. FlowStrip is FastClick's name for it in front of a CTXDispatcher.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

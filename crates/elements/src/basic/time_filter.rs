@@ -4,24 +4,24 @@
 //! TimeFilter([START, END, KEYWORDS])
 //! ```
 //!
-//! Passes packets with timestamps of at least START and before END. Others leave at output 1 if it is in use, and are
-//! dropped otherwise.
+//! Passes packets with timestamps of at least START and before END. Other packets leave by output 1 if it is
+//! connected, and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `START` (time since the epoch), `START_AFTER` (time since the first packet's timestamp) or `START_DELAY` (time since
 //!   the router started): the start of the range; at most one of them. The default is the first packet's timestamp.
-//! - `END`, `END_AFTER`, `END_DELAY`, or `INTERVAL` (time since the start): the end of the range; at most one of them. The
-//!   default is never.
+//! - `END`, `END_AFTER`, `END_DELAY`, or `INTERVAL` (time since the start): the end of the range; at most one of
+//!   them. By default there is no end.
 //! - `STOP` (boolean, default false): whether to stop the driver at the first packet past the end.
-//! - `END_CALL` (handler call): called at the first packet past the end, instead of stopping the driver. If the call moves
-//!   the end, the packet is looked at again. `$t` in its value stands for that packet's timestamp.
+//! - `END_CALL` (handler call): called at the first packet past the end, instead of stopping the driver. If the call
+//!   moves the end, the packet is checked again. `$t` in its value stands for that packet's timestamp.
 //!
 //! # Handlers
-//! - `start`, `end` (read, write): the range, as times since the epoch. Writing the end arms END_CALL again.
+//! - `start`, `end` (read, write): the range, as times since the epoch. Writing the end re-arms END_CALL.
 //! - `interval` (read, write): the length of the range.
-//! - `extend_interval` (write): moves the end by this time.
+//! - `extend_interval` (write): moves the end by the given time.
 //!
 //! # Example
 //! ```click

@@ -1,4 +1,4 @@
-//! Notes the earliest and the latest timestamp.
+//! Records the earliest and the latest timestamp.
 //!
 //! ```click
 //! TimeRange([KEYWORDS])
@@ -9,13 +9,14 @@
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `SIMPLE` (boolean, default false): whether packets are in order, so that the last one's timestamp is the latest.
+//! - `SIMPLE` (boolean, default false): whether to assume that packets are in order, so that the last one's timestamp
+//!   is the latest.
 //!
 //! # Handlers
 //! - `first`, `last` (read): the timestamps.
-//! - `range` (read): both, with a space between them.
+//! - `range` (read): both, separated by a space.
 //! - `interval` (read): the time between them.
-//! - `reset` (write, button): forgets them.
+//! - `reset` (write, button): clears them.
 //!
 //! # Example
 //! ```click

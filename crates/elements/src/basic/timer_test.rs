@@ -1,28 +1,31 @@
-//! Tries timers, or is one.
+//! Tests timers, or is one.
 //!
 //! ```click
 //! TimerTest([KEYWORDS])
 //! ```
 //!
-//! Without arguments it tries, when the router starts, the program's timers: whether they are set, moved and forgotten as they should be,
-//! and whether, in small routers of their own in simulated time, they expire at their times and in their order, those for the same time in
-//! the order in which they were set, and none that was forgotten. It says `All tests pass!`, or the router does not start.
+//! Without arguments it tests the program's timers when the router starts: whether they are set, moved and cancelled
+//! correctly, and whether, in small routers of their own in simulated time, they expire at the right time and in the
+//! right order (timers for the same time in the order in which they were set), and cancelled ones never. It prints
+//! `All tests pass!`, or the router does not start.
 //!
-//! With or without arguments it has a timer that says when it expires: `1000000000.010000: t :: TimerTest fired`.
+//! With or without arguments it has a timer that prints a line when it expires:
+//! `1000000000.010000: t :: TimerTest fired`.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! - `DELAY` (seconds): when the timer is to expire first, from the start.
-//! - `SCHEDULED` (boolean, default false, or true with a DELAY): whether the timer is set at the start; without a DELAY it expires at once.
-//! - `BENCHMARK` (integer, default 0): sets so many timers when the router starts, moves them and forgets them, and
-//!   says how long that took.
+//! - `DELAY` (seconds): when the timer first expires, counted from the start.
+//! - `SCHEDULED` (boolean, default false, or true with a DELAY): whether to set the timer at the start; without a
+//!   DELAY it expires at once.
+//! - `BENCHMARK` (integer, default 0): when the router starts, sets this many timers, moves them and cancels them,
+//!   and prints how long that took.
 //!
 //! # Handlers
-//! - `scheduled` (read, write): whether the timer is set. Writing `true` lets it expire at once.
-//! - `expiry` (read): when the timer expires, or expired last, in seconds since the epoch.
-//! - `schedule_after` (write): lets the timer expire after this time in seconds.
-//! - `unschedule` (write, button): forgets the timer.
+//! - `scheduled` (read, write): whether the timer is set. Writing `true` makes it expire at once.
+//! - `expiry` (read): when the timer expires, or last expired, in seconds since the epoch.
+//! - `schedule_after` (write): makes the timer expire after this time in seconds.
+//! - `unschedule` (write, button): cancels the timer.
 //!
 //! # Example
 //! ```click

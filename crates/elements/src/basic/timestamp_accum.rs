@@ -1,24 +1,25 @@
-//! Adds up how long ago packets' timestamps were set.
+//! Measures the age of packets: the time since their timestamps were set.
 //!
 //! ```click
 //! TimestampAccum([KEYWORDS])
 //! ```
 //!
-//! Passes packets on unchanged. FastClick's TimestampAccumMP is another name for it; STEADY and some handlers are FastClick's.
+//! Passes packets on unchanged. FastClick's TimestampAccumMP is another name for it; STEADY and some of the handlers
+//! come from FastClick.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts and times of all workers together.
 //!
 //! # Arguments
-//! - `STEADY` (boolean): accepted; time never steps here.
+//! - `STEADY` (boolean): accepted; time never jumps here.
 //!
 //! # Handlers
 //! - `count` (read): packets so far.
 //! - `time` (read): the sum of their ages, in seconds.
 //! - `average_time` (read): their average age, in seconds.
-//! - `min`, `max` (read): the least age and the greatest, in seconds; 0 before the first packet.
+//! - `min`, `max` (read): the smallest and the largest age, in seconds; 0 before the first packet.
 //! - `mp_count`, `mp_time`, `mp_average_time`, `mp_min`, `mp_max` (read): the same for each worker that packets can
 //!   reach, separated by spaces.
-//! - `reset_counts` (write, button): sets all to zero.
+//! - `reset_counts` (write, button): sets everything to zero.
 //!
 //! # Example
 //! ```click

@@ -4,13 +4,14 @@
 //! Truncate(LENGTH [, KEYWORDS])
 //! ```
 //!
-//! Cuts off what a packet has beyond LENGTH bytes.
+//! Cuts off everything beyond LENGTH bytes.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `LENGTH` (integer): bytes to keep.
-//! - `EXTRA_LENGTH` (boolean, default true): whether the bytes cut off are added to the extra-length annotation.
+//! - `EXTRA_LENGTH` (boolean, default true): whether to add the number of bytes cut off to the extra-length
+//!   annotation.
 //!
 //! # Handlers
 //! - `nbytes` (read, write): LENGTH.

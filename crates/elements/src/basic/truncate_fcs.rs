@@ -4,12 +4,13 @@
 //! TruncateFCS([KEYWORDS])
 //! ```
 //!
-//! Cuts the last four bytes off, whatever they are. It is FastClick's element.
+//! Removes the last four bytes, whatever they are. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `EXTRA_LENGTH` (boolean, default true): whether the extra length annotation says what was cut off.
+//! - `EXTRA_LENGTH` (boolean, default true): whether to add the number of bytes cut off to the extra-length
+//!   annotation.
 //!
 //! # Handlers
 //! None.

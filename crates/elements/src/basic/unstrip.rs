@@ -5,8 +5,9 @@
 //! FlowUnstrip(LENGTH)
 //! ```
 //!
-//! They are whatever was there before: what a Strip with the same argument removed, if nothing else used the space. A
-//! packet whose buffer has no room for them is dropped. FlowUnstrip is FastClick's name for it behind a CTXDispatcher.
+//! The bytes are whatever was there before: what a Strip with the same argument removed, unless something else has
+//! used the space since. A packet whose buffer has no room for them is dropped. FlowUnstrip is FastClick's name for
+//! it after a CTXDispatcher.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

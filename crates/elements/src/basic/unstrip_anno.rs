@@ -1,4 +1,4 @@
-//! Brings back as many bytes in front of packets as an annotation says.
+//! Restores as many stripped bytes as an annotation says.
 //!
 //! ```click
 //! UnstripAnno([ANNO])
@@ -9,7 +9,7 @@
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ANNO` (annotation of two bytes, default the two at offset 16): which one.
+//! - `ANNO` (annotation of two bytes, default the two at offset 16): which annotation.
 //!
 //! # Handlers
 //! None.

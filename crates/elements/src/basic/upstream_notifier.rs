@@ -1,16 +1,16 @@
-//! Tells sources whether there is room, as it is told.
+//! Tells upstream sources whether there is room, under control of a handler.
 //!
 //! ```click
 //! UpstreamNotifier([SIGNAL])
 //! ```
 //!
-//! Passes every packet on. Sources in front of it, InfiniteSource for instance, sleep as long as its signal is not active, as they do in
-//! front of a full queue: tests switch them off and on with it.
+//! Passes every packet on. While its signal is not active, upstream sources such as InfiniteSource sleep, as they do
+//! in front of a full queue. Tests use it to switch sources on and off.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `SIGNAL` (boolean, default true): whether the signal is active: whether there is room.
+//! - `SIGNAL` (boolean, default true): whether the signal is active, that is, whether there is room.
 //!
 //! # Handlers
 //! - `signal` (read, write): the argument.
