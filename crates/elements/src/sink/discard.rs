@@ -4,8 +4,8 @@
 //! Discard([KEYWORDS])
 //! ```
 //!
-//! Takes packets at its input, push or pull, and gives their buffers back. On a pull input it asks for packets as fast as
-//! it can, up to BURST at a time, and sleeps while there are none. Packets that end here count as delivered, not as
+//! Takes packets at its input, push or pull, and frees their buffers. On a pull input it pulls packets as fast as it
+//! can, up to BURST at a time, and sleeps while there are none. Packets that end here count as delivered, not as
 //! dropped.
 //!
 //! DiscardNoFree, and FastClick's DiscardNoFreeBuffer, are other names for it.
@@ -13,8 +13,8 @@
 //! Ports: 1 input, no outputs. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ACTIVE` (boolean, default true): on a pull input, whether packets are asked for.
-//! - `BURST` (integer, default 1): packets asked for at a time; 0 means as many as there are.
+//! - `ACTIVE` (boolean, default true): on a pull input, whether to pull packets.
+//! - `BURST` (integer, default 1): packets pulled at a time; 0 means as many as there are.
 //!
 //! # Handlers
 //! - `count` (read): packets discarded.

@@ -1,11 +1,11 @@
-//! Drops what comes, gives nothing.
+//! Drops what it gets and never sends anything.
 //!
 //! ```click
 //! Idle
 //! ```
 //!
-//! Packets pushed into it are dropped; pulls from it get none, and it tells pullers downstream to sleep. It never asks for
-//! packets itself. Use it for ports that are not needed.
+//! Packets pushed into it are dropped. Pulls from it get nothing, and it tells pullers downstream to sleep. It never
+//! pulls packets itself. Use it for ports that are not needed.
 //!
 //! SimpleIdle is another name for it.
 //!

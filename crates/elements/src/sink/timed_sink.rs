@@ -1,10 +1,10 @@
-//! Pulls and drops a packet now and then.
+//! Pulls and drops a packet at regular intervals.
 //!
 //! ```click
 //! TimedSink([INTERVAL])
 //! ```
 //!
-//! Pulls one packet every INTERVAL seconds and gives its buffer back.
+//! Pulls one packet every INTERVAL seconds and frees its buffer.
 //!
 //! Ports: 1 input, no outputs. Processing: pull. Workers: exclusive.
 //!
@@ -12,7 +12,7 @@
 //! - `INTERVAL` (seconds, default 0.5): time between pulls.
 //!
 //! # Handlers
-//! - `interval` (read, write): the argument; what is written counts from the next pull on.
+//! - `interval` (read, write): the argument; a new value takes effect at the next pull.
 //!
 //! # Example
 //! ```click

@@ -1,31 +1,32 @@
-//! Makes TCP packets of many flows, for measurements.
+//! Generates TCP packets of many flows, for measurements.
 //!
 //! ```click
 //! FastTCPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, ACTIVE, STOP])
 //! ```
 //!
-//! Makes Ethernet frames with TCP packets on request. Each packet belongs to a flow that is chosen at random; a flow has
-//! random ports, begins with a SYN and ends with a FIN, and is replaced by another after FLOWSIZE packets. After LIMIT
-//! packets the flows that are open are ended, each by another packet. The data is zeros.
+//! Generates Ethernet frames with TCP packets when pulled. Each packet belongs to a randomly chosen flow. A flow has
+//! random ports, begins with a SYN and ends with a FIN, and is replaced by a new one after FLOWSIZE packets. After
+//! LIMIT packets, each flow still open is closed by one more packet. The data is zeros.
 //!
 //! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE` (integer): packets a second; 0 means no limit.
+//! - `RATE` (integer): packets per second; 0 means no limit.
 //! - `LIMIT` (integer): packets to make; negative means no limit.
 //! - `LENGTH` (integer): bytes of each frame, at least 60.
 //! - `SRCETH`, `SRCIP`, `DSTETH`, `DSTIP`: addresses.
-//! - `FLOWS` (integer): flows at a time, at least 1. `FLOWSIZE` (integer): packets of each, at least 3.
-//! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `FLOWS` (integer): concurrent flows, at least 1. `FLOWSIZE` (integer): packets of each, at least 3.
+//! - `ACTIVE` (boolean, default true): whether to generate packets.
 //! - `STOP` (boolean, default false): whether to stop the driver after the last packet.
-//! - `BURST` (integer): FastClick's; accepted, who pulls says how many.
+//! - `BURST` (integer): FastClick's; accepted, without effect: the puller decides how many packets to take.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
-//! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
+//! - `rate` (read): the average rate in packets per second, from the first packet to the last, once LIMIT packets
+//!   have been made; 0 before.
 //! - `rate` (write): the argument. `limit` (read, write), `stop` (read, write): the arguments; no limit reads as 4294967295.
-//! - `reset` (write, button): starts again. `active` (write): the argument; true starts again.
-//! - `length` (read, write): the argument; writing it begins other flows. `srceth`, `dsteth` (write): the arguments.
+//! - `reset` (write, button): starts again. `active` (write): the argument; writing true starts again.
+//! - `length` (read, write): the argument; writing it starts new flows. `srceth`, `dsteth` (write): the arguments.
 //!
 //! # Example
 //! ```click

@@ -1,35 +1,36 @@
-//! Makes UDP packets of many flows, for measurements.
+//! Generates UDP packets of many flows, for measurements.
 //!
 //! ```click
 //! FastUDPFlows(RATE, LIMIT, LENGTH, SRCETH, SRCIP, DSTETH, DSTIP, FLOWS, FLOWSIZE [, CHECKSUM, ACTIVE, STOP])
 //! ```
 //!
-//! Makes Ethernet frames with UDP packets, on request, or by itself where its output is push, as in FastClick. Each
-//! packet belongs to a flow, chosen at random if not told otherwise; a flow has random ports, and is replaced by
-//! another after FLOWSIZE packets. The data is zeros.
+//! Generates Ethernet frames with UDP packets: when pulled or, as in FastClick, by itself if its output is push. Each
+//! packet belongs to a flow, chosen at random unless SEQUENTIAL is set. A flow has random ports, and is replaced by a
+//! new one after FLOWSIZE packets. The data is zeros.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE` (integer): packets a second; 0 means no limit.
+//! - `RATE` (integer): packets per second; 0 means no limit.
 //! - `LIMIT` (integer): packets to make; negative means no limit.
 //! - `LENGTH` (integer): bytes of each frame, at least 60.
 //! - `SRCETH`, `SRCIP`, `DSTETH`, `DSTIP`: addresses.
-//! - `FLOWS` (integer): flows at a time, at least 1. `FLOWSIZE` (integer): packets of each.
-//! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum; 0 is sent otherwise.
-//! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `FLOWS` (integer): concurrent flows, at least 1. `FLOWSIZE` (integer): packets of each.
+//! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum; otherwise it is 0.
+//! - `ACTIVE` (boolean, default true): whether to generate packets.
 //! - `STOP` (boolean, default false): whether to stop the driver after the last packet.
 //! - `SEQUENTIAL` (boolean, default false): whether flows take turns, instead of being chosen at random.
-//! - `FLOWBURST` (integer, default 1): packets of a flow in a row.
-//! - `BURST` (integer, default 32): packets in a row, where the output is push.
+//! - `FLOWBURST` (integer, default 1): consecutive packets of the same flow.
+//! - `BURST` (integer, default 32): packets pushed at a time, if the output is push.
 //! - `DUPLICATE` (boolean): FastClick's; accepted.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
-//! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
+//! - `rate` (read): the average rate in packets per second, from the first packet to the last, once LIMIT packets
+//!   have been made; 0 before.
 //! - `rate` (write): the argument. `limit` (read, write), `stop` (read, write): the arguments; no limit reads as 4294967295.
-//! - `reset` (write, button): starts again. `active` (write): the argument; true starts again.
-//! - `length` (read, write): the argument; writing it begins other flows. `srceth`, `dsteth` (write): the arguments.
+//! - `reset` (write, button): starts again. `active` (write): the argument; writing true starts again.
+//! - `length` (read, write): the argument; writing it starts new flows. `srceth`, `dsteth` (write): the arguments.
 //!
 //! # Example
 //! ```click

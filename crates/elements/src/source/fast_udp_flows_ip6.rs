@@ -1,10 +1,10 @@
-//! Makes UDP packets of many flows over IPv6, for measurements.
+//! Generates UDP packets of many flows over IPv6, for measurements.
 //!
 //! ```click
 //! FastUDPFlowsIP6(RATE, LIMIT, LENGTH, SRCETH, SRCIP6, DSTETH, DSTIP6, FLOWS, FLOWSIZE [, CHECKSUM, ACTIVE, STOP])
 //! ```
 //!
-//! What FastUDPFlows does, over IPv6 (hop limit 250). It is FastClick's element.
+//! Does what FastUDPFlows does, over IPv6 (hop limit 250). It is FastClick's element.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!

@@ -1,32 +1,34 @@
-//! Makes UDP packets in Ethernet frames at a rate.
+//! Generates UDP packets in Ethernet frames at a given rate.
 //!
 //! ```click
 //! FastUDPSource([RATE, LIMIT, LENGTH, SRCETH, SRCIP, SPORT, DSTETH, DSTIP, DPORT,
 //!                CHECKSUM, INTERVAL, ACTIVE, keyword STOP])
 //! ```
 //!
-//! Answers pulls with copies of one frame: a UDP packet over IPv4 (TTL 250), at most RATE of them a second and LIMIT in
-//! all. The destination address annotation and the network header position are set.
+//! Answers pulls with copies of one frame: a UDP packet over IPv4 (TTL 250), at most RATE of them per second and
+//! LIMIT in all. The destination address annotation and the network header position are set.
 //!
 //! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE` (integer, default 0): packets a second; 0 means as many as are pulled.
+//! - `RATE` (integer, default 0): packets per second; 0 means as many as are pulled.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
 //! - `LENGTH` (integer, default 64): bytes of a frame, at least 60.
-//! - `SRCETH`, `DSTETH` (Ethernet addresses, default 0:0:0:0:0:0), `SRCIP`, `DSTIP` (IP addresses, default 127.0.0.1), `SPORT`, `DPORT`
-//!   (ports, default 1000): between whom. As in FastClick, none of the arguments has to be given.
-//! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum; 0 is sent otherwise.
-//! - `INTERVAL` (integer, default 0): after so many packets both ports grow by 1; 0 means never.
-//! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `SRCETH`, `DSTETH` (Ethernet addresses, default 0:0:0:0:0:0), `SRCIP`, `DSTIP` (IP addresses, default
+//!   127.0.0.1), `SPORT`, `DPORT` (ports, default 1000): the addresses and ports. As in FastClick, all arguments are
+//!   optional.
+//! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum; otherwise it is 0.
+//! - `INTERVAL` (integer, default 0): both ports grow by 1 after this many packets; 0 means never.
+//! - `ACTIVE` (boolean, default true): whether to generate packets.
 //! - `STOP` (boolean, default false): whether to stop the router when a packet is pulled after the last. FastClick's.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
-//! - `rate` (read): packets a second on average, from the first to the last, once LIMIT packets were made; 0 before.
+//! - `rate` (read): the average rate in packets per second, from the first packet to the last, once LIMIT packets
+//!   have been made; 0 before.
 //! - `rate` (write): the argument.
 //! - `reset` (write, button): starts again.
-//! - `active` (write): the argument; true starts again.
+//! - `active` (write): the argument; writing true starts again.
 //! - `limit` (write): the argument.
 //!
 //! # Example

@@ -1,11 +1,11 @@
-//! Makes UDP packets over IPv6 in Ethernet frames at a rate.
+//! Generates UDP packets over IPv6 in Ethernet frames at a given rate.
 //!
 //! ```click
 //! FastUDPSourceIP6([RATE, LIMIT, LENGTH, SRCETH, SRCIP6, SPORT, DSTETH, DSTIP6, DPORT,
 //!                   CHECKSUM, INTERVAL, ACTIVE, keyword STOP])
 //! ```
 //!
-//! What FastUDPSource does, over IPv6 (hop limit 250).
+//! Does what FastUDPSource does, over IPv6 (hop limit 250).
 //!
 //! Ports: no inputs, 1 output. Processing: pull. Workers: exclusive.
 //!

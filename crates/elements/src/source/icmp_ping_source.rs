@@ -1,30 +1,33 @@
-//! Sends ICMP echo requests, and tells what came back.
+//! Sends ICMP echo requests and reports the replies.
 //!
 //! ```click
 //! ICMPPingSource(SRC, DST [, KEYWORDS])
 //! ```
 //!
-//! Emits an echo request every INTERVAL, or on a pull output one for each request. Replies that arrive at the input, marked
-//! as IP packets and with timestamps, are counted and reported as ping(8) does. `ICMPSendPings` is an older name of this class.
+//! Sends an echo request every INTERVAL; on a pull output, one per pull. Replies that arrive at the input, marked as
+//! IP packets and with timestamps, are counted and reported as ping(8) does. `ICMPSendPings` is an older name of this
+//! class.
 //!
 //! Ports: at most 1 input, 1 output. Processing: input push, output agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `SRC`, `DST` (IP addresses): of the requests.
+//! - `SRC`, `DST` (IP addresses): the addresses of the requests.
 //! - `INTERVAL` (time span, default 1): time between requests.
-//! - `IDENTIFIER` (integer, default 0): the ICMP identifier, in the host's byte order, as Click has it on Linux.
+//! - `IDENTIFIER` (integer, default 0): the ICMP identifier, in host byte order, as in Click on Linux.
 //! - `DATA` (string): what follows the ICMP header.
 //! - `LIMIT` (integer, default -1): requests to send; negative means no limit.
 //! - `ACTIVE` (boolean, default true): whether requests are sent.
-//! - `VERBOSE` (boolean, default true): whether replies, and in the end the summary, are reported.
+//! - `VERBOSE` (boolean, default true): whether to report replies and, at the end, a summary.
 //! - `STOP` (boolean, default false): whether to stop the driver, an interval after the last request.
-//! - `MIRROR` (boolean, default false): whether each reply is answered by a further request, which is not limited; not on a pull output.
+//! - `MIRROR` (boolean, default false): whether to answer each reply with another request, without limit; not on a
+//!   pull output.
 //!
 //! # Handlers
 //! - `count` (read): requests sent. `reset_counts` (write, button): starts again.
 //! - `active`, `src`, `dst` (read, write), `limit`, `interval` (write): the arguments.
-//! - `summary` (read): requests, replies, losses and round-trip times, as ping(8) prints them; with an input only.
-//! - `rtt_min`, `rtt_avg`, `rtt_max` (read): round-trip times; with an input only.
+//! - `summary` (read): requests, replies, losses and round-trip times, as ping(8) prints them; only if the input is
+//!   connected.
+//! - `rtt_min`, `rtt_avg`, `rtt_max` (read): round-trip times; only if the input is connected.
 //!
 //! # Example
 //! ```click

@@ -1,33 +1,33 @@
-//! Makes packets as fast as it can.
+//! Generates packets as fast as it can.
 //!
 //! ```click
 //! InfiniteSource([DATA, LIMIT, BURST, ACTIVE, KEYWORDS])
 //! ```
 //!
-//! Emits packets that all contain DATA: pushes BURST of them each time it is scheduled, or, on a pull output, makes one
-//! for each request. Stops after LIMIT packets, and waits while all queues downstream are full.
+//! All packets contain DATA. It pushes BURST of them each time it is scheduled; on a pull output it makes one for
+//! each pull. It stops after LIMIT packets, and waits while all queues downstream are full.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: replicated; starts on worker 0.
 //!
 //! # Arguments
 //! - `DATA` (string): contents of the packets. The default is Click's text of 69 bytes.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
-//! - `BURST` (integer, default 1): packets a scheduling.
-//! - `ACTIVE` (boolean, default true): whether packets are made.
-//! - `LENGTH` (integer, default -1): bytes of each packet: DATA cut off or repeated; negative means DATA as it is.
-//!   `DATASIZE` is an older name.
+//! - `BURST` (integer, default 1): packets per scheduling.
+//! - `ACTIVE` (boolean, default true): whether to generate packets.
+//! - `LENGTH` (integer, default -1): bytes of each packet: DATA is truncated or repeated to fit; negative means DATA
+//!   as it is. `DATASIZE` is an older name.
 //! - `TIMESTAMP` (boolean, default true): whether packets carry the time at which they were made.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT packets.
 //! - `END_CALL` (handler call): called after LIMIT packets, instead of stopping the driver.
-//! - `HEADROOM` (integer): FastClick's; accepted; packets have the usual headroom.
+//! - `HEADROOM` (integer): FastClick's; accepted. Packets have the usual headroom.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
 //! - `reset` (write, button): sets the count to zero and starts again.
-//! - `data`, `limit`, `burst`, `active`, `length` (read, write): the arguments. What is written to `data` is taken as it is,
-//!   without quotes. `burstsize` and `datasize` are older names of `burst` and `length`.
-//! - `config` (write): gives the element new arguments, all of them, and sets the count to zero. A source that has
-//!   stopped needs a `reset` to go on.
+//! - `data`, `limit`, `burst`, `active`, `length` (read, write): the arguments. A value written to `data` is taken
+//!   literally, without unquoting. `burstsize` and `datasize` are older names of `burst` and `length`.
+//! - `config` (write): replaces all arguments, and sets the count to zero. A source that has stopped needs a `reset`
+//!   to go on.
 //!
 //! # Example
 //! ```click

@@ -1,13 +1,13 @@
-//! Sets the seed of random numbers.
+//! Sets the seed of the random number generator.
 //!
 //! ```click
 //! RandomSeed([SEED])
 //! ```
 //!
-//! What elements choose at random is the same in each run with the same SEED. Without SEED it differs from run to run
-//! unless the program was given a seed.
+//! With the same SEED, the random choices of elements are the same in each run. Without SEED they differ from run to
+//! run, unless the program was given a seed.
 //!
-//! Ports: none. Workers: replicated; worker 0's random numbers are meant.
+//! Ports: none. Workers: replicated; it seeds worker 0's random numbers.
 //!
 //! # Arguments
 //! - `SEED` (integer): the seed.

@@ -1,18 +1,18 @@
-//! Makes packets of random bytes.
+//! Generates packets of random bytes.
 //!
 //! ```click
 //! RandomSource(LENGTH [, LIMIT, BURST, ACTIVE, KEYWORDS])
 //! ```
 //!
-//! Works as InfiniteSource, but each packet consists of LENGTH random bytes of its own.
+//! Works like InfiniteSource, but each packet consists of LENGTH fresh random bytes.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: replicated; starts on worker 0.
 //!
 //! # Arguments
 //! - `LENGTH` (integer, 0 to 65535): bytes of each packet.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
-//! - `BURST` (integer, default 1): packets a scheduling.
-//! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `BURST` (integer, default 1): packets per scheduling.
+//! - `ACTIVE` (boolean, default true): whether to generate packets.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT packets.
 //! - `END_CALL` (handler call): called after LIMIT packets, instead of stopping the driver.
 //!

@@ -1,31 +1,32 @@
-//! Makes packets at a rate.
+//! Generates packets at a given rate.
 //!
 //! ```click
 //! RatedSource([DATA, RATE, LIMIT, ACTIVE, KEYWORDS])
 //! ```
 //!
-//! Emits packets that all contain DATA, RATE of them a second; stops after LIMIT packets. It makes up for scheduling
-//! delays by short bursts of a hundredth of a second's packets, or two.
+//! All packets contain DATA; there are RATE of them per second. It stops after LIMIT packets. To make up for scheduling
+//! delays it sends short bursts, of up to RATE/100 packets, but at least two.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `DATA` (string): contents of the packets. The default is Click's text of 69 bytes.
-//! - `RATE` (integer, default 10): packets a second.
+//! - `RATE` (integer, default 10): packets per second.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
-//! - `ACTIVE` (boolean, default true): whether packets are made.
-//! - `LENGTH` (integer, default -1): bytes of each packet: DATA cut off or repeated; negative means DATA as it is.
-//!   `DATASIZE` is an older name.
+//! - `ACTIVE` (boolean, default true): whether to generate packets.
+//! - `LENGTH` (integer, default -1): bytes of each packet: DATA is truncated or repeated to fit; negative means DATA
+//!   as it is. `DATASIZE` is an older name.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT packets.
 //! - `END_CALL` (handler call): FastClick's; called after LIMIT packets.
-//! - `BANDWIDTH` (bandwidth): bytes a second, instead of RATE.
-//! - `HEADROOM` (integer): FastClick's; accepted; packets have the usual headroom.
+//! - `BANDWIDTH` (bandwidth): bytes per second, instead of RATE.
+//! - `HEADROOM` (integer): FastClick's; accepted. Packets have the usual headroom.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
 //! - `reset` (write, button): sets the count to zero and starts again.
-//! - `data`, `rate`, `limit`, `active`, `length` (read, write): the arguments. What is written to `data` is taken as it is,
-//!   without quotes, and not brought to LENGTH until `length` is written. `datasize` is an older name of `length`.
+//! - `data`, `rate`, `limit`, `active`, `length` (read, write): the arguments. A value written to `data` is taken
+//!   literally, without unquoting, and is not adjusted to LENGTH until `length` is written. `datasize` is an older
+//!   name of `length`.
 //!
 //! # Example
 //! ```click

@@ -1,28 +1,29 @@
-//! Makes TCP packets that open connections, each another one.
+//! Generates TCP packets that each open a new connection.
 //!
 //! ```click
 //! SYNFlood(SRCIP, DSTIP [, SPORT, DPORT, KEYWORDS])
 //! ```
 //!
-//! Makes TCP packets with the SYN flag, with 14 zeros in front of the IP header, where an Ethernet header has its
-//! place. Each has the source port that comes after that of the packet before; after the last port come those of the
-//! next source address, from 1 on. Sequence numbers are random; the checksums of IP and TCP are 0: SetIPChecksum and
-//! SetTCPChecksum set them. It is FastClick's element; SynFlood is another name for it.
+//! Generates TCP packets with the SYN flag, with 14 zero bytes before the IP header to leave room for an Ethernet
+//! header. Each packet has the next higher source port; after the last port comes the next source address, with ports
+//! from 1 on. Sequence numbers are random. The IP and TCP checksums are 0: SetIPChecksum and SetTCPChecksum set them.
+//! It is FastClick's element; SynFlood is another name for it.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `SRCIP`, `DSTIP` (IP addresses): the first source, and the destination.
 //! - `SPORT` (integer, default 1): the first source port. `DPORT` (integer, default 80): the destination port.
-//! - `LIMIT` (integer, default -1): packets to make; where they are pushed, the last burst is a whole one. Negative means no limit.
-//! - `BURST` (integer, default 32): packets pushed a scheduling.
+//! - `LIMIT` (integer, default -1): packets to make; on a push output the last burst is always a complete one.
+//!   Negative means no limit.
+//! - `BURST` (integer, default 32): packets pushed per scheduling.
 //! - `LEN` (integer, default 60): bytes of each packet, at least 60.
 //! - `STOP` (boolean, default true): whether to stop the driver after LIMIT packets.
-//! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `ACTIVE` (boolean, default true): whether to generate packets.
 //!
 //! # Handlers
 //! - `active` (read, write): the argument.
-//! - `stop` (write, button): becomes inactive and stops the driver.
+//! - `stop` (write, button): deactivates the element and stops the driver.
 //!
 //! # Example
 //! ```click

@@ -1,4 +1,4 @@
-//! Makes a packet now and then.
+//! Generates a packet at regular intervals.
 //!
 //! ```click
 //! TimedSource([INTERVAL, DATA, KEYWORDS])
@@ -12,15 +12,15 @@
 //! - `INTERVAL` (seconds, default 0.5): time between packets.
 //! - `DATA` (string): contents of the packets. The default is Click's text of 69 bytes.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
-//! - `ACTIVE` (boolean, default true): whether packets are made.
+//! - `ACTIVE` (boolean, default true): whether to generate packets.
 //! - `STOP` (boolean, default false): whether to stop the driver INTERVAL seconds after the last packet.
-//! - `HEADROOM` (integer): accepted; packets have the usual headroom.
+//! - `HEADROOM` (integer): accepted. Packets have the usual headroom.
 //!
 //! # Handlers
 //! - `count` (read): packets made.
 //! - `reset` (write, button): sets the count to zero and starts again.
-//! - `data`, `interval`, `limit`, `active`, `headroom` (read, write): the arguments. A source that is switched on, or reset
-//!   after its last packet, makes a packet at once.
+//! - `data`, `interval`, `limit`, `active`, `headroom` (read, write): the arguments. A source that is switched on, or
+//!   reset after its last packet, makes a packet immediately.
 //!
 //! # Example
 //! ```click
