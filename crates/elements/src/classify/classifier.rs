@@ -1,4 +1,4 @@
-//! Sorts packets by their contents.
+//! Classifies packets by their contents.
 //!
 //! ```click
 //! Classifier(PATTERN1, ..., PATTERNN)
@@ -7,21 +7,22 @@
 //! Has one output for each pattern. A packet leaves by the output of the first pattern that matches it, and is dropped
 //! if none does.
 //!
-//! A pattern is a list of clauses, separated by spaces, that must all hold. A clause is `OFFSET/VALUE` or
-//! `OFFSET/VALUE%MASK`: the packet has the bytes VALUE from byte OFFSET on, at least in the bits that are set in MASK.
-//! VALUE and MASK are in hexadecimal, two digits a byte; the digit `?` in VALUE matches anything. A clause with a `!` in
-//! front holds for packets that do not have the bytes. The pattern `-` matches everything.
+//! A pattern is a list of clauses, separated by spaces, all of which must hold. A clause is `OFFSET/VALUE` or
+//! `OFFSET/VALUE%MASK`: the packet has the bytes VALUE from byte OFFSET on, at least in the bits that are set in
+//! MASK. VALUE and MASK are hexadecimal, two digits per byte; the digit `?` in VALUE matches anything. A `!` before a
+//! clause negates it. The pattern `-` matches everything.
 //!
-//! A packet that ends before a clause's last significant byte does not have the bytes.
+//! A packet that ends before a clause's last significant byte does not match the bytes.
 //!
-//! Patterns are compiled into a program that looks at each word of a packet at most a few times; many patterns that
-//! compare the same bytes with different values cost one lookup. The order of patterns matters, their number hardly.
+//! Patterns are compiled into a program that looks at each word of a packet at most a few times. Many patterns that
+//! compare the same bytes with different values cost one lookup. The order of patterns affects the result; their
+//! number hardly affects the cost.
 //!
 //! Ports: 1 input, as many outputs as patterns. Processing: push. Workers: replicated.
 //!
 //! # Handlers
-//! - `program` (read): the program, a test a line.
-//! - `config` (read, write): the patterns. New ones take effect at once, or not at all if there is a mistake in them.
+//! - `program` (read): the program, one test per line.
+//! - `config` (read, write): the patterns. New ones take effect immediately, or not at all if they contain an error.
 //!
 //! # Example
 //! ```click

@@ -1,44 +1,45 @@
-//! Sorts packets by their contents, as Classifier does, with outputs of one's choice.
+//! Classifies packets by their contents, as Classifier does, with an output chosen for each pattern.
 //!
 //! ```click
 //! CTXDispatcher(PATTERN1 [OUTPUT], ..., PATTERNN [OUTPUT])
 //! ```
 //!
-//! A packet leaves by the output of the first pattern that matches it. OUTPUT is a number, or `drop`. Where it is
-//! missing, it is one more than the largest one before, as far as there are outputs; beyond them, packets that match
-//! `-` are dropped, and others leave by the last one.
+//! A packet leaves by the output of the first pattern that matches it. OUTPUT is a number, or `drop`. If OUTPUT is
+//! missing, it is one more than the largest output so far, as long as that output exists. Otherwise packets that
+//! match `-` are dropped, and packets that match other patterns leave by the last output.
 //!
-//! A pattern is `-`, which matches everything, or a list of terms that must all hold, with blanks or `&&` between them:
+//! A pattern is `-`, which matches everything, or a list of terms that must all hold, separated by blanks or `&&`:
 //!
-//! - `OFFSET/VALUE` or `OFFSET/VALUE/MASK`: the packet's data has these bytes at OFFSET, in hexadecimal. An odd
-//!   number of digits goes without the first half of a byte, so that `9/6` looks at four bits only. Where VALUE and
-//!   MASK differ in length, zeros follow the shorter one. `ip+OFFSET/VALUE` is the same.
-//! - `ip proto PROTOCOL`: `9/` with the number of `tcp`, `udp`, `icmp`, another name, or a number.
+//! - `OFFSET/VALUE` or `OFFSET/VALUE/MASK`: the packet's data has these bytes at OFFSET, in hexadecimal. With an odd
+//!   number of digits, the first half of the first byte is left out, so that `9/6` looks at four bits only. If VALUE
+//!   and MASK differ in length, the shorter one is padded with zeros. `ip+OFFSET/VALUE` is the same.
+//! - `ip proto PROTOCOL`: `9/` with the number of the protocol: `tcp`, `udp`, `icmp`, another name, or a number.
 //! - `src host ADDR`, `dst host ADDR`: the address at offset 12 or 16.
-//! - `src port PORT`, `dst port PORT`: the number, or what a name stands for, at offset 20 or 22.
+//! - `src port PORT`, `dst port PORT`: the port, a number or a service name, at offset 20 or 22.
 //! - `agg`, `thread`: every packet.
-//! - `!OFFSET/VALUE`: packets without these bytes, as of Classifier.
+//! - `!OFFSET/VALUE`: packets without these bytes, as in Classifier.
 //!
-//! Words are for packets that begin with an IP header without options, as behind FlowStrip(14) or IPIn.
+//! Terms with words assume packets that begin with an IP header without options, as after FlowStrip(14) or IPIn.
 //!
-//! A term whose VALUE is 0 under its MASK *matches every packet*, whatever it has there: `26/00000000/ffffffff`,
-//! `12/0/ffff`, `20/0000`, `dst port 0`. With it FastClick's language asks for a flow of its own for each value, as
-//! with `agg` for each aggregate and with `thread` for each thread; with Classifier it would be for packets that have
-//! zeros there. Flows are those of the flow manager here, and such terms do nothing more. What only says how
-//! FastClick keeps flows is accepted: `:HASH-n`, `:ARRAY` and `!` behind a term, and `keep` before OUTPUT.
+//! A term whose VALUE is 0 under its MASK *matches every packet*, whatever the packet contains:
+//! `26/00000000/ffffffff`, `12/0/ffff`, `20/0000`, `dst port 0`. In Classifier such a term would match packets that
+//! have zeros there. In FastClick's language it requests a separate flow for each value, as `agg` does for each
+//! aggregate and `thread` for each thread. Here the flow manager defines the flows, and such terms have no further
+//! effect. Syntax that only says how FastClick stores flows is accepted: `:HASH-n`, `:ARRAY` and `!` after a term,
+//! and `keep` before OUTPUT.
 //!
-//! Packets that match no pattern leave by the last output if it is larger than all that are said or meant, and are
-//! dropped otherwise. Without any pattern all packets leave by output 0.
+//! Packets that match no pattern leave by the last output if it is beyond all outputs that patterns use, explicitly
+//! or by default; otherwise they are dropped. Without any pattern all packets leave by output 0.
 //!
-//! FlowContextDispatcher also looks at where its outputs lead: one that an UDPIn is next behind, be there elements
-//! with one output in between, takes UDP packets with a marked IP header only, one that a TCPIn is next behind takes
-//! TCP packets only, and others go on to the next patterns. A context arrow of FastClick's language stands for one:
-//! what an element's output sends along `~>`, to several places perhaps, goes to a FlowContextDispatcher with a rule
-//! `-` for each of them, in their order. `~udp>` puts a further UDPIn behind it, `~ip>` an IPIn, and `~/ip>` an
-//! IPOut.
+//! FlowContextDispatcher also considers where its outputs lead. If the next element of interest behind an output,
+//! past any elements with one output, is a UDPIn, that output takes only UDP packets with a marked IP header; if it
+//! is a TCPIn, only TCP packets. Other packets go on to the next patterns. A context arrow of FastClick's language
+//! stands for a FlowContextDispatcher: what an element sends along `~>`, perhaps to several places, goes to a
+//! FlowContextDispatcher with a rule `-` for each of them, in order. `~udp>` adds a UDPIn after it, `~ip>` an IPIn,
+//! and `~/ip>` an IPOut.
 //!
-//! FlowDispatcher is an older name for CTXDispatcher. They are FastClick's elements, whose patterns a CTXManager
-//! looks at for all of them at once; here each looks at its own, in a compiled program.
+//! FlowDispatcher is an older name for CTXDispatcher. They are FastClick's elements. There, a CTXManager matches the
+//! patterns of all of them at once; here each matches its own, in a compiled program.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
 //!
@@ -46,7 +47,7 @@
 //! The patterns.
 //!
 //! # Handlers
-//! - `program` (read): the program, a test a line, with patterns by number for outputs.
+//! - `program` (read): the program, one test per line, with pattern numbers as outputs.
 //!
 //! # Example
 //! ```click
@@ -56,8 +57,9 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! Patterns are tried in their order. A MASK is laid over VALUE digit by digit, where FastClick has its bytes in the order of the machine.
-//! What FastClick's program stops at is an error: `src net` and `dst net`, and offsets before the packet.
+//! Patterns are tried in order. MASK is applied to VALUE digit by digit, whereas FastClick takes its bytes in host
+//! byte order. Syntax that makes FastClick abort is an error here: `src net` and `dst net`, and offsets before the
+//! packet.
 //!
 //! # See also
 //! Classifier, IPClassifier, CTXManager

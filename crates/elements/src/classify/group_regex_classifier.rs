@@ -1,16 +1,17 @@
-//! Sorts packets by groups of regular expressions, all of which have to match.
+//! Classifies packets by groups of regular expressions, all of which have to match.
 //!
 //! ```click
 //! GroupRegexClassifier(PATTERN1 GROUP1, ..., PATTERNN GROUPN)
 //! ```
 //!
-//! A packet leaves by the output of the first group of which all patterns match somewhere in it, and is dropped if there is no such group.
-//! What patterns are, RegexMatcher says. GroupRegexClassifierMP is another name. They are FastClick's elements.
+//! A packet leaves by the output of the first group whose patterns all match somewhere in it, and is dropped if there
+//! is no such group. See RegexMatcher for the syntax of patterns. GroupRegexClassifierMP is another name. They are
+//! FastClick's elements.
 //!
 //! Ports: 1 input, as many outputs as groups. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! Patterns, each with the number of its group behind it; every group has at least one.
+//! Patterns, each followed by the number of its group; every group has at least one.
 //!
 //! # Handlers
 //! - `pattern0`, `pattern1` and so on, as many as outputs (read, write): the arguments, one by one.

@@ -1,29 +1,30 @@
-//! Sorts IPv6 packets by their contents.
+//! Classifies IPv6 packets by their contents.
 //!
 //! ```click
 //! IP6Classifier(PATTERN1, ..., PATTERNN)
 //! ```
 //!
-//! Does for IPv6 packets what IPClassifier does for IPv4 packets, with the same language. Packets must have their IPv6
-//! header marked, as CheckIP6Header and MarkIP6Header do.
+//! Does for IPv6 packets what IPClassifier does for IPv4 packets, with the same pattern language. The IPv6 header of
+//! packets must be marked, for instance by CheckIP6Header or MarkIP6Header.
 //!
 //! These primitives differ:
 //! - `host` and `net` take IPv6 addresses and prefixes (`ADDR/LEN`).
-//! - `ip6` may be said for `ip`.
+//! - `ip6` may be written for `ip`.
 //! - `ip vers N`, `ip tos N` and `ip dscp N` (of the traffic class), `ip flow N` (the flow label), `ip len N` (the payload
 //!   length), `ip ttl N` or `ip hlim N` (the hop limit). There is no `ip hl` and no `ip id`.
-//! - `icmp` is ICMP for IPv6. Names of its types: `unreachable`, `packettoobig`, `timeexceeded`, `parameterproblem`, `echo`,
-//!   `echo-reply`, `routersolicit`, `routeradvert`, `neighborsolicit`, `neighboradvert`, `redirect`.
+//! - `icmp` means ICMPv6. The names of its types are: `unreachable`, `packettoobig`, `timeexceeded`,
+//!   `parameterproblem`, `echo`, `echo-reply`, `routersolicit`, `routeradvert`, `neighborsolicit`, `neighboradvert`,
+//!   `redirect`.
 //!
-//! Protocols, ports, TCP flags and ICMP types are found behind extension headers, too. `ip frag` means packets that have a
-//! fragment header.
+//! Protocols, ports, TCP flags and ICMP types are found after extension headers too. `ip frag` matches packets that
+//! have a fragment header.
 //!
 //! Ports: 1 input, as many outputs as patterns. Processing: push. Workers: replicated.
 //!
 //! # Handlers
-//! - `program` (read): the patterns as a program, a test a line. Words from 768 on stand for what was found out about the
-//!   packet beforehand: the first byte is the transport protocol, bit 0 of the second says that the packet is a fragment, bit
-//!   1 that it is not a first one.
+//! - `program` (read): the patterns as a program, one test per line. Words from 768 on hold facts about the packet
+//!   that are determined beforehand: the first byte is the transport protocol; bit 0 of the second says that the
+//!   packet is a fragment, bit 1 that it is not a first fragment.
 //! - `patternI` (read, write): pattern number I.
 //! - `config` (read, write): all patterns.
 //!
@@ -33,7 +34,7 @@
 //! ```
 //!
 //! # Differences from Click
-//! Click's class of this name reads a language of its own.
+//! Click's class of this name has a different pattern language.
 //!
 //! # See also
 //! IP6Filter, IPClassifier, CheckIP6Header, MarkIP6Header

@@ -4,14 +4,14 @@
 //! IP6Filter(ACTION1 PATTERN1, ..., ACTIONN PATTERNN)
 //! ```
 //!
-//! Does for IPv6 packets what IPFilter does for IPv4 packets: a packet is treated as the first pattern that it matches says,
-//! and is dropped if it matches none. IP6Classifier's page describes patterns, IPFilter's the actions.
+//! Does for IPv6 packets what IPFilter does for IPv4 packets: the first pattern that a packet matches decides what
+//! happens to it; a packet that matches none is dropped. See IP6Classifier for patterns and IPFilter for actions.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
 //!
 //! # Handlers
-//! - `program` (read): the rules as a program, a test a line.
-//! - `config` (read, write): the rules. New rules take effect at once, or not at all if there is a mistake in them.
+//! - `program` (read): the rules as a program, one test per line.
+//! - `config` (read, write): the rules. New ones take effect immediately, or not at all if they contain an error.
 //!
 //! # Example
 //! ```click

@@ -4,25 +4,25 @@
 //! IPFilter(ACTION1 PATTERN1, ..., ACTIONN PATTERNN [, keyword CACHING])
 //! ```
 //!
-//! A packet is treated as the first pattern that it matches says, and is dropped if it matches none. IPClassifier's page
-//! describes patterns. Packets must have their IP header marked, as CheckIPHeader and MarkIPHeader do.
+//! The first pattern that a packet matches decides what happens to it; a packet that matches none is dropped. See
+//! IPClassifier for patterns. The IP header of packets must be marked, for instance by CheckIPHeader or MarkIPHeader.
 //!
-//! Thousands of rules cost hardly more than a few: they are not tried one after the other.
+//! Thousands of rules cost hardly more than a few, because they are not tried one after the other.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `ACTION`: the number of an output; `allow`, which is output 0; or `drop` or `deny`, which drop the packet.
-//! - `PATTERN`: what packets the action is for. Without one, or with `-`, `any` or `all`: for all.
-//! - `file PATH` in the place of a rule: the rules of a file, one a line. Blank lines are passed over. FastClick's.
-//! - `CACHING` (boolean): whether packets of the same flow as the packet before are counted; false without it. FastClick's.
+//! - `ACTION`: an output number; `allow`, which is output 0; or `drop` or `deny`, which drop the packet.
+//! - `PATTERN`: the packets to which the action applies. Without one, or with `-`, `any` or `all`: all packets.
+//! - `file PATH` in place of a rule: the rules of a file, one per line. Blank lines are skipped. FastClick's.
+//! - `CACHING` (boolean, default false): whether to count packets of the same flow as the packet before. FastClick's.
 //!
 //! # Handlers
-//! - `program` (read): the rules as a program, a test a line.
-//! - `config` (read, write): the rules. New rules take effect at once, or not at all if there is a mistake in them.
-//! - `cache_hits_count`, `cache_misses_count`, `cache_total_count` (read): with CACHING, packets with the same addresses,
-//!   protocol and ports as the packet before, other packets, and all of them; -1 otherwise. `cache_hits_ratio`,
-//!   `cache_misses_ratio`: in percent of all. FastClick's.
+//! - `program` (read): the rules as a program, one test per line.
+//! - `config` (read, write): the rules. New ones take effect immediately, or not at all if they contain an error.
+//! - `cache_hits_count`, `cache_misses_count`, `cache_total_count` (read): with CACHING, packets with the same
+//!   addresses, protocol and ports as the packet before, other packets, and all of them; -1 otherwise.
+//!   `cache_hits_ratio`, `cache_misses_ratio`: in percent of the total. FastClick's.
 //!
 //! # Example
 //! ```click
@@ -32,10 +32,10 @@
 //! ```
 //!
 //! # Differences from Click
-//! A comparison of bytes behind a packet's end does not hold. Many rules may share fields that Click's program would test
-//! one by one; the `program` handler shows the program nevertheless, and takes its time with very many rules.
-//! CACHING does not change what becomes of packets: where rules look at more than FastClick's cache does, each packet is
-//! treated as its own fields say.
+//! A comparison of bytes beyond a packet's end is false. Many rules may share one lookup of a field that Click's
+//! program would test one by one. The `program` handler shows the program of single tests nevertheless, and takes
+//! long for very many rules. CACHING does not change what happens to packets: where rules test fields that
+//! FastClick's cache ignores, each packet is still treated according to its own fields.
 //!
 //! # See also
 //! IPClassifier, Classifier, IP6Filter, CheckIPHeader, MarkIPHeader, AddressInfo

@@ -1,18 +1,19 @@
-//! Sorts packets by regular expressions.
+//! Classifies packets by regular expressions.
 //!
 //! ```click
 //! RegexClassifier(PATTERN1, ..., PATTERNN [, KEYWORDS])
 //! ```
 //!
-//! Has one output for each pattern. A packet leaves by the output of the first pattern that matches somewhere in it, and is dropped if none
-//! does. What patterns are, RegexMatcher says. RegexClassifierMP is another name. They are FastClick's elements.
+//! Has one output for each pattern. A packet leaves by the output of the first pattern that matches somewhere in it,
+//! and is dropped if none does. See RegexMatcher for the syntax of patterns. RegexClassifierMP is another name. They
+//! are FastClick's elements.
 //!
 //! Ports: 1 input, as many outputs as patterns. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `PAYLOAD_ONLY` (boolean, default false): whether packets are looked at from the transport header on, or else the
-//!   network header, if they have one.
-//! - `MAX_REGEX_MEMORY` (integer, default 536870912): bytes that the compiled patterns may have.
+//! - `PAYLOAD_ONLY` (boolean, default false): whether to search packets only from the transport header on or, if they
+//!   have none, from the network header on.
+//! - `MAX_REGEX_MEMORY` (integer, default 536870912): the maximum size of the compiled patterns, in bytes.
 //!
 //! # Handlers
 //! - `payload_only` (read, write): the argument.

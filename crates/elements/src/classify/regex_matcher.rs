@@ -1,21 +1,21 @@
-//! Lets packets through that match regular expressions.
+//! Lets through packets that match regular expressions.
 //!
 //! ```click
 //! RegexMatcher(PATTERN1, ..., PATTERNN [, KEYWORDS])
 //! ```
 //!
-//! A packet in which one of the patterns matches, anywhere, leaves at output 0. Others leave at output 1, or are dropped if there is
-//! none.
+//! A packet that contains a match for one of the patterns leaves by output 0. Others leave by output 1, or are
+//! dropped if there is none.
 //!
-//! Patterns are those of RE2, which has neither look-around nor references back, but they match bytes: `.` is any
-//! byte but a newline. All of them together cost one pass through a packet. In double quotes, backslashes have to be
-//! doubled. RegexMatcherMP is another name. They are FastClick's elements.
+//! Patterns have the syntax of RE2, which has neither look-around nor back-references, but they match bytes: `.` is
+//! any byte but a newline. All of them together cost one pass through a packet. In double quotes, backslashes have to
+//! be doubled. RegexMatcherMP is another name. They are FastClick's elements.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `PAYLOAD_ONLY` (boolean, default false): whether packets are looked at from the transport header on, or else the
-//!   network header, if they have one.
+//! - `PAYLOAD_ONLY` (boolean, default false): whether to search packets only from the transport header on or, if they
+//!   have none, from the network header on.
 //! - `MATCH_ALL` (boolean, default false): whether all patterns have to match.
 //!
 //! # Handlers

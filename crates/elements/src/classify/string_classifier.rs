@@ -1,12 +1,11 @@
-//! Sorts packets by the strings that occur in them.
+//! Classifies packets by the strings that they contain.
 //!
 //! ```click
 //! StringClassifier(STRING1, ..., STRINGN)
 //! ```
 //!
-//! A packet leaves at the output that belongs to the string that ends first in it; of several that end there, to the
-//! longest. A packet in which none occurs leaves at the output behind those of the strings, or is dropped if there is
-//! none.
+//! A packet leaves by the output of the string that ends first in it; if several end there, by that of the longest. A
+//! packet that contains none of them leaves by the output after those of the strings, or is dropped if there is none.
 //!
 //! All strings together cost one pass through a packet. StringClassifierMP is another name. They are FastClick's elements.
 //!
@@ -14,7 +13,7 @@
 //!
 //! # Handlers
 //! - `matches` (read): packets in which a string occurred.
-//! - `reset_count` (write, button): sets that to 0.
+//! - `reset_count` (write, button): sets `matches` to 0.
 //! - `config` (read, write): the strings.
 //!
 //! # Example

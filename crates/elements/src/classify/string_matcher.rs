@@ -1,19 +1,20 @@
-//! Sends packets that contain one of some strings another way.
+//! Diverts packets that contain one of several strings.
 //!
 //! ```click
 //! StringMatcher(STRING1, ..., STRINGN)
 //! ```
 //!
-//! A packet in which one of the strings occurs, anywhere, leaves at output 1, or is dropped if there is none. Others leave at output 0.
+//! A packet that contains one of the strings leaves by output 1, or is dropped if there is none. Others leave by
+//! output 0.
 //!
-//! Strings are taken as they are written, with the quotes that they have. All of them together cost one pass through a packet.
+//! Strings are taken literally, including any quotes. All of them together cost one pass through a packet.
 //! StringMatcherMP is another name. They are FastClick's elements.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: replicated; counts add up.
 //!
 //! # Handlers
 //! - `matches` (read): packets in which a string occurred.
-//! - `reset_count` (write, button): sets that to 0.
+//! - `reset_count` (write, button): sets `matches` to 0.
 //! - `config` (read, write): the strings.
 //!
 //! # Example
