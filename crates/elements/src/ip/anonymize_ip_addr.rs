@@ -1,27 +1,28 @@
-//! Replaces IP addresses so that nobody can tell whose they were.
+//! Anonymizes IP addresses, preserving prefixes.
 //!
 //! ```click
 //! AnonymizeIPAddr([KEYWORDS])
 //! ```
 //!
-//! Replaces source and destination of IPv4 packets with a marked IP header; the checksum is corrected. The replacement keeps
-//! prefixes: two addresses with the same first bits, and no more, have replacements of which the same is true. 0.0.0.0 and
-//! 255.255.255.255 stay. Addresses in the header of the packet that an ICMP error tells of are replaced, too, if all of that header and 8
-//! bytes behind it are there. Packets that are not IPv4 leave at output 1 if it is in use, and are dropped otherwise.
+//! Replaces the source and destination addresses of IPv4 packets with a marked IP header, and corrects the checksum.
+//! The replacement preserves prefixes: if two addresses share exactly their first N bits, so do their replacements.
+//! 0.0.0.0 and 255.255.255.255 are kept. Addresses in the packet quoted by an ICMP error are replaced too, if its
+//! whole IP header and the 8 bytes after it are present. Packets that are not IPv4 leave by output 1 if it is
+//! connected, and are dropped otherwise.
 //!
-//! An address's replacement is computed from a secret key, so that there is no table of addresses that grows; Click
-//! chooses replacements at random as addresses come.
+//! The replacement is computed from a secret key, so there is no growing table of addresses; Click chooses
+//! replacements at random as new addresses arrive.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: shared.
 //!
 //! # Arguments
-//! - `CLASS` (integer from 0 to 32, default 0): leading one bits that stay, so that the class of an address does: 1 keeps class
-//!   A apart, 4 all of A to D. 99 means 32.
-//! - `PRESERVE_8` (integers from 0 to 255, separated by spaces): first bytes of networks that keep them.
+//! - `CLASS` (integer from 0 to 32, default 0): how many leading one bits to keep, so that an address stays in its
+//!   class: 1 keeps class A distinct, 4 all of A to D. 99 means 32.
+//! - `PRESERVE_8` (integers from 0 to 255, separated by spaces): first bytes of networks that are kept as they are.
 //! - `SEED` (boolean, default true): whether the key is random. If false, it is always the same.
 //!
 //! # Handlers
-//! - `map` (read with an address): its replacement.
+//! - `map` (read with an address): the replacement of that address.
 //!
 //! # Example
 //! ```click

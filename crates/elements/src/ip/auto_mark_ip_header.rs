@@ -1,11 +1,11 @@
-//! Finds the IP header of Ethernet frames, and says where it is.
+//! Finds and marks the IP header of Ethernet frames.
 //!
 //! ```click
 //! AutoMarkIPHeader
 //! ```
 //!
-//! Marks the IPv4 or IPv6 header behind an Ethernet header, which may have an 802.1Q tag. Frames of other kinds, and
-//! those that end before it, pass without a mark. Nothing else is checked. It is FastClick's element.
+//! Marks the IPv4 or IPv6 header after an Ethernet header, which may have an 802.1Q tag. Frames of other types, and
+//! those too short for the header, pass unmarked. Nothing else is checked. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

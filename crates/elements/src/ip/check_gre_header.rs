@@ -4,21 +4,21 @@
 //! CheckGREHeader([KEYWORDS])
 //! ```
 //!
-//! Passes packets with a right GRE header of version 0 (RFC 2784, with RFC 2890's keys and sequence numbers). Others
-//! leave at output 1 if it is in use and are dropped otherwise; so are packets with options whose length is not
-//! known, those of RFC 1701. The first bad packet is reported. It is of Click's package `gre`.
+//! Passes packets with a valid GRE header of version 0 (RFC 2784, with the keys and sequence numbers of RFC 2890).
+//! Other packets leave by output 1 if it is connected and are dropped otherwise; so do packets with options of
+//! unknown length, those of RFC 1701. The first bad packet is reported. It comes from Click's package `gre`.
 //!
-//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; they know the last number together.
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; they share the last sequence number.
 //!
 //! # Arguments
 //! - `OFFSET` (integer, default 0): where the GRE header starts.
-//! - `CHECKSUM` (boolean, default false): whether there must be a checksum, and be right.
-//! - `KEY` (integer, default 0): the key that there must be; 0: any or none.
-//! - `SEQUENCE` (boolean, default false): whether packets must be numbered, each higher than the last that passed.
-//!   Unlike in Click, the first can have any number.
-//! - `STRIP` (boolean, default false): whether to take off as many bytes as the header has.
-//! - `VERBOSE` (boolean, default false): report every bad packet.
-//! - `DETAILS` (boolean, default false): add the handler that counts by reason.
+//! - `CHECKSUM` (boolean, default false): whether a correct checksum is required.
+//! - `KEY` (integer, default 0): the required key; 0: any or none.
+//! - `SEQUENCE` (boolean, default false): whether a sequence number is required, higher than that of the last packet
+//!   that passed. Unlike in Click, the first packet can have any number.
+//! - `STRIP` (boolean, default false): whether to remove the header.
+//! - `VERBOSE` (boolean, default false): whether to report every bad packet.
+//! - `DETAILS` (boolean, default false): whether to add the handler that counts by reason.
 //!
 //! # Handlers
 //! - `drops` (read): bad packets.

@@ -5,26 +5,27 @@
 //! CheckIPHeader(BADSRC [, OFFSET, KEYWORDS])
 //! ```
 //!
-//! Expects IP packets. Passes those whose header is right: version 4, header and total length consistent with each other
-//! and with the packet, right checksum, a source address that a packet may have. Marks the header, sets the destination
-//! address annotation, and cuts off link-layer padding behind the IP packet. Other packets leave at output 1 if it is in
-//! use and are dropped otherwise. The first bad packet is reported.
+//! Expects IP packets. Passes those with a valid header: version 4, header length and total length consistent with
+//! each other and with the packet, a correct checksum, and an acceptable source address. It marks the header, sets
+//! the destination address annotation, and cuts off link-layer padding after the IP packet. Other packets leave by
+//! output 1 if it is connected and are dropped otherwise. The first bad packet is reported.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `BADSRC` (addresses separated by spaces): source addresses that no packet may have. By position, the older form,
-//!   0.0.0.0 and 255.255.255.255 are always among them; by keyword, just these, none by default.
-//! - `INTERFACES` (`ADDR/MASK` separated by spaces): makes the broadcast addresses of these networks, 0.0.0.0 and
-//!   255.255.255.255 bad sources, and their addresses good destinations.
-//! - `GOODDST` (addresses separated by spaces): packets to these addresses may have any source.
+//! - `BADSRC` (addresses separated by spaces): source addresses to reject. Given by position (the older form),
+//!   0.0.0.0 and 255.255.255.255 are added to them; given by keyword, only these, by default none.
+//! - `INTERFACES` (`ADDR/MASK` separated by spaces): rejects the broadcast addresses of these networks, 0.0.0.0 and
+//!   255.255.255.255 as sources, and accepts the interfaces' addresses as destinations, as GOODDST does.
+//! - `GOODDST` (addresses separated by spaces): packets to these addresses may have any source address.
 //! - `OFFSET` (integer, default 0): where the IP header starts.
-//! - `CHECKSUM` (boolean, default true): whether the checksum must be right.
-//! - `VERBOSE` (boolean, default false): report every bad packet.
-//! - `DETAILS` (boolean, default false): count by reason (they are counted always; this adds the handler).
+//! - `CHECKSUM` (boolean, default true): whether the checksum must be correct.
+//! - `VERBOSE` (boolean, default false): whether to report every bad packet.
+//! - `DETAILS` (boolean, default false): whether to add the handler that counts by reason (packets are counted in any
+//!   case).
 //!
 //! # Handlers
-//! - `count`, `drops` (read): right packets and bad ones. `count` is FastClick's.
+//! - `count`, `drops` (read): valid packets and bad ones. `count` is FastClick's.
 //! - `drop_details` (read, with DETAILS): bad packets by reason.
 //!
 //! # Example

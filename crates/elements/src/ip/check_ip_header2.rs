@@ -5,16 +5,16 @@
 //! CheckIPHeader2(BADSRC [, OFFSET, KEYWORDS])
 //! ```
 //!
-//! Like CheckIPHeader, with another default of CHECKSUM.
+//! Like CheckIPHeader, but with a different default for CHECKSUM.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `CHECKSUM` (boolean, default false): whether the checksum must be right.
-//! - `BADSRC`, `INTERFACES`, `GOODDST`, `OFFSET`, `VERBOSE`, `DETAILS`: as CheckIPHeader's.
+//! - `CHECKSUM` (boolean, default false): whether the checksum must be correct.
+//! - `BADSRC`, `INTERFACES`, `GOODDST`, `OFFSET`, `VERBOSE`, `DETAILS`: as for CheckIPHeader.
 //!
 //! # Handlers
-//! - `count`, `drops` (read): right packets and bad ones. `count` is FastClick's.
+//! - `count`, `drops` (read): valid packets and bad ones. `count` is FastClick's.
 //! - `drop_details` (read, with DETAILS): bad packets by reason.
 //!
 //! # Example

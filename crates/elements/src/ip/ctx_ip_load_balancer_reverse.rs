@@ -1,18 +1,18 @@
-//! Gives packets another source address.
+//! Replaces the source address of packets.
 //!
 //! ```click
 //! CTXIPLoadBalancerReverse(IP)
 //! ```
 //!
-//! Sets the source address of packets with a marked IP header to IP. Checksums stay right. Packets without an IP header are dropped. It is
-//! FastClick's element for what comes back from the servers of a CTXIPLoadBalancer.
+//! Sets the source address of packets with a marked IP header to IP, and updates the checksums. Packets without an IP
+//! header are dropped. It is FastClick's element for packets that return from the servers of a CTXIPLoadBalancer.
 //!
 //! FlowSimpleIPLoadBalancerReverse is an older name for it.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `IP` (address): the address.
+//! - `IP` (address): the new source address.
 //!
 //! # Handlers
 //! None.

@@ -4,17 +4,18 @@
 //! DecIPTTL([KEYWORDS])
 //! ```
 //!
-//! Expects packets with a marked IP header. Decrements the TTL and corrects the checksum incrementally (RFC 1624). Packets
-//! whose TTL is 0 or 1 leave unchanged at output 1 if it is in use, for ICMPError, and are dropped otherwise.
+//! Expects packets with a marked IP header. Decrements the TTL and updates the checksum incrementally (RFC 1624).
+//! Packets whose TTL is 0 or 1 leave unchanged by output 1 if it is connected, for ICMPError, and are dropped
+//! otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `ACTIVE` (boolean, default true): whether anything is done at all.
-//! - `MULTICAST` (boolean, default true): whether packets to multicast addresses are treated.
+//! - `ACTIVE` (boolean, default true): whether to do anything.
+//! - `MULTICAST` (boolean, default true): whether to process packets to multicast addresses too.
 //!
 //! # Handlers
-//! - `drops` (read): packets whose time was up.
+//! - `drops` (read): packets whose TTL had expired.
 //! - `active` (read, write): the argument.
 //!
 //! # Example

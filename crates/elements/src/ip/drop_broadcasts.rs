@@ -4,9 +4,9 @@
 //! DropBroadcasts
 //! ```
 //!
-//! Looks at the packet type annotation, which devices and HostEtherFilter set; a router must not forward such packets
-//! (RFC 1812, section 5.3.4). They leave at output 1 or, if that is not connected, are dropped; the first one is reported
-//! on standard error.
+//! Checks the packet type annotation, which devices and HostEtherFilter set; a router must not forward such packets
+//! (RFC 1812, section 5.3.4). They leave by output 1 or, if that is not connected, are dropped; the first one is
+//! reported on standard error.
 //!
 //! Ports: 1 input, 1-2 outputs. Processing: agnostic, output 1 push. Workers: replicated; counts add up.
 //!

@@ -4,7 +4,7 @@
 //! EraseIPPayload
 //! ```
 //!
-//! All bytes behind the TCP or UDP header become zero, as does that header's checksum. ICMP packets pass as they are. Packets of
+//! Zeroes all bytes after the TCP or UDP header, and that header's checksum. ICMP packets pass unchanged. Packets of
 //! other protocols are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.

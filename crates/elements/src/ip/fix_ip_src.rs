@@ -4,8 +4,9 @@
 //! FixIPSrc(IPADDR)
 //! ```
 //!
-//! A packet whose fix-IP-source annotation is set (ICMPError sets it on errors that the router itself sends) gets IPADDR as
-//! its source address; its checksum is corrected and the annotation cleared. Other packets pass unchanged.
+//! If a packet's fix-IP-source annotation is set (as ICMPError does on errors that the router itself sends), its
+//! source address becomes IPADDR, its checksum is corrected and the annotation is cleared. Other packets pass
+//! unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -1,24 +1,25 @@
-//! Sends flows to the output with the least packets so far.
+//! Sends each new flow to the output with the fewest packets so far.
 //!
 //! ```click
 //! FlowMinLoadSwitch([KEYWORDS])
 //! ```
 //!
-//! All packets of a flow, which is addresses and ports, leave at one output: the one that the least packets had left
-//! at when the flow began, the first of several. Packets need a marked IP header; those without ports belong to the
-//! flow of ports 0. It needs no flow manager, and is FastClick's element.
+//! All packets with the same addresses and ports form a flow and leave by one output: the one that had sent the
+//! fewest packets when the flow began, or the first of several such. Packets need a marked IP header; packets without
+//! ports count as having ports 0. It needs no flow manager, and is FastClick's element.
 //!
-//! Flows are remembered for ever, up to CAPACITY of them. Flows beyond that leave at an output that their addresses and ports choose.
+//! Flows are remembered forever, up to CAPACITY of them. Beyond that, the output of a new flow is chosen by a hash of
+//! its addresses and ports.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `MAX` (integer, default the number of outputs): how many outputs take part.
-//! - `CAPACITY` (integer, default 65536): flows to remember.
+//! - `MAX` (integer, default the number of outputs): how many outputs to use.
+//! - `CAPACITY` (integer, default 65536): the maximum number of flows to remember.
 //!
 //! # Handlers
-//! - `flow_count` (read): flows that are remembered.
-//! - `load` (read): packets that left at each output. FastClick has no handler for it.
+//! - `flow_count` (read): flows remembered.
+//! - `load` (read): packets sent by each output. FastClick has no such handler.
 //!
 //! # Example
 //! ```click

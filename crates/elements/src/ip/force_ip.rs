@@ -1,17 +1,17 @@
-//! Makes IP packets of anything.
+//! Turns any packet into a valid IP packet.
 //!
 //! ```click
 //! ForceIP()
 //! ```
 //!
-//! Sets version, length and checksum of the IP header with which each packet starts, so that it is a legal one, and
-//! marks it. A header length that is below the least, or beyond the packet, becomes as much as the packet has room
-//! for. The fragment field becomes 0 in all packets but the second, and every eighth after it, whose stays as it is.
-//! Packets with less than 20 bytes, and those that are too long for IP, are dropped.
+//! Sets the version, length and checksum of the IP header at the start of each packet, so that it is valid, and marks
+//! it. A header length that is too small, or beyond the packet, becomes the largest for which the packet has room.
+//! The fragment field is set to 0, except in the second packet and every eighth after it, where it stays as it is.
+//! Packets with fewer than 20 bytes, and those too long for IP, are dropped.
 //!
-//! It serves to test other elements with random packets.
+//! It is meant for testing other elements with random packets.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts packets by itself.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts packets separately.
 //!
 //! # Arguments
 //! None.

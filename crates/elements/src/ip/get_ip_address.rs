@@ -5,14 +5,15 @@
 //! GetIPAddress(IP src|dst [, KEYWORDS])
 //! ```
 //!
-//! Packets without data there are passed on unchanged.
+//! Packets too short to contain the address pass unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `OFFSET` (integer): where the address is, from the start of the data; usually 16, the destination in an IP header.
+//! - `OFFSET` (integer): where the address is, from the start of the data; usually 16, the destination in an IP
+//!   header.
 //! - `IP` (`src` or `dst`): the field of a marked IP header to take instead.
-//! - `ANNO` (annotation of four bytes, default DST_IP): where the address goes.
+//! - `ANNO` (annotation of four bytes, default DST_IP): the annotation to set.
 //!
 //! # Example
 //! ```click

@@ -1,20 +1,20 @@
-//! Puts packets into GRE tunnels.
+//! Encapsulates packets in GRE.
 //!
 //! ```click
 //! GREEncap(PROTOCOL [, KEYWORDS])
 //! ```
 //!
-//! Puts a header of generic routing encapsulation (RFC 2784) in front of packets; an IP header of protocol 47 is for
-//! IPEncap to add. It is of Click's package `gre`, but the checksum is over the header and what follows, as the RFC
-//! says.
+//! Prepends a GRE header (generic routing encapsulation, RFC 2784); use IPEncap to add an IP header with protocol 47.
+//! It comes from Click's package `gre`, but the checksum covers the header and everything after it, as the RFC
+//! requires.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; they number packets together.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; they share one sequence.
 //!
 //! # Arguments
-//! - `PROTOCOL` (integer): the Ethernet type of what is inside.
+//! - `PROTOCOL` (integer): the EtherType of the payload.
 //! - `CHECKSUM` (boolean, default false): whether to add a checksum.
-//! - `KEY` (integer, default 0): which of several tunnels between the same hosts this is; 0: there is no key.
-//! - `SEQUENCE` (boolean, default false): whether to number packets, from 0 on.
+//! - `KEY` (integer, default 0): the key, which distinguishes several tunnels between the same hosts; 0: no key.
+//! - `SEQUENCE` (boolean, default false): whether to add sequence numbers, from 0 on.
 //!
 //! # Example
 //! ```click

@@ -1,12 +1,12 @@
-//! Takes packets out of GTP tunnels.
+//! Decapsulates packets from GTP.
 //!
 //! ```click
 //! GTPDecap
 //! ```
 //!
-//! Takes the header of the GPRS tunnelling protocol off the front of packets, with its four optional bytes if its
-//! flags say that they are there. The aggregate annotation becomes the tunnel's endpoint. Packets that are shorter
-//! than the header are dropped. It is FastClick's element.
+//! Removes the GTP header (GPRS tunnelling protocol) from the front of packets, including its four optional bytes if
+//! its flags say that they are present. Sets the aggregate annotation to the tunnel endpoint identifier. Packets
+//! shorter than the header are dropped. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

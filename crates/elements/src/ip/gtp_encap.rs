@@ -1,16 +1,16 @@
-//! Puts packets into GTP tunnels.
+//! Encapsulates packets in GTP.
 //!
 //! ```click
 //! GTPEncap(TEID)
 //! ```
 //!
-//! Puts a header of the GPRS tunnelling protocol for user data (GTP-U, 3GPP TS 29.281) without options in front of
-//! packets. UDP and IP headers are for others to add. It is FastClick's element.
+//! Prepends a header of the GPRS tunnelling protocol for user data (GTP-U, 3GPP TS 29.281) without options. Use other
+//! elements to add UDP and IP headers. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `TEID` (integer): the tunnel's endpoint; 0: the aggregate annotation says it.
+//! - `TEID` (integer): the tunnel endpoint identifier; 0: take it from the aggregate annotation.
 //!
 //! # Handlers
 //! None.

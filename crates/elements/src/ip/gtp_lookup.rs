@@ -1,13 +1,13 @@
-//! Puts answers into the GTP tunnels that lead back.
+//! Encapsulates return traffic in the matching GTP tunnels.
 //!
 //! ```click
 //! GTPLookup(TABLE)
 //! ```
 //!
-//! A packet whose flow's other direction came out of a tunnel at TABLE goes into the tunnel that leads back: it gets
-//! GTP, UDP and IP headers, and the destination address annotation is set. Packets whose flow is not known, or for
-//! whose tunnel nothing is known to lead back yet, are dropped. Packets need a marked IP header. It is FastClick's
-//! element.
+//! If the opposite direction of a packet's flow came out of a tunnel at TABLE, the packet is put into the matching
+//! return tunnel: it gets GTP, UDP and IP headers, and its destination address annotation is set. Packets of unknown
+//! flows, and packets whose return tunnel is not known yet, are dropped. Packets need a marked IP header. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

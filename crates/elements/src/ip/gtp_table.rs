@@ -1,25 +1,27 @@
-//! Takes packets out of GTP tunnels, and finds out which tunnels lead back.
+//! Decapsulates packets from GTP, and learns the return tunnels.
 //!
 //! ```click
 //! GTPTable(PING_DST [, KEYWORDS])
 //! ```
 //!
-//! Packets of GTP tunnels, which begin with their IP header, come to input 0 and leave at output 0 without the headers in front of the
-//! user's packet. That one's header is marked then. For GTPLookup it is noted through which tunnel the packets of a flow come.
+//! GTP packets, starting with their IP header, arrive at input 0 and leave by output 0 without the headers before the
+//! user's packet, whose IP header is then marked. The element records through which tunnel the packets of each flow
+//! arrive, for GTPLookup.
 //!
-//! Which tunnel leads the other way is not in them: while it is not known for a tunnel, each of its packets has an
-//! ICMP echo request follow it through the tunnel, from the user's address to PING_DST, which leaves at output 1. The
-//! answers, in the tunnel that leads back, should come to input 1, and end here. It is FastClick's element.
+//! The packets do not tell which tunnel leads back. As long as a tunnel's return tunnel is not known, each of its
+//! packets is followed through the tunnel by an ICMP echo request from the user's address to PING_DST, which leaves
+//! by output 1. The replies, inside the return tunnel, should be sent to input 1, and end here. It is FastClick's
+//! element.
 //!
-//! Ports: 2 inputs, 2 outputs. Processing: push. Workers: shared; all know the same.
+//! Ports: 2 inputs, 2 outputs. Processing: push. Workers: shared; all use the same table.
 //!
 //! # Arguments
-//! - `PING_DST` (IP address): who is to answer.
-//! - `CAPACITY` (integer, default 16384): tunnels, and flows, that there is room for; what was not used for five
-//!   minutes makes room. FastClick has no limit.
+//! - `PING_DST` (IP address): the host that answers the echo requests.
+//! - `CAPACITY` (integer, default 16384): the maximum number of tunnels, and of flows. Entries not used for five
+//!   minutes may be replaced. FastClick has no limit.
 //!
 //! # Handlers
-//! - `tunnels` (read): tunnels of which the other direction is known. FastClick has no handler for it.
+//! - `tunnels` (read): tunnels whose return tunnel is known. FastClick has no such handler.
 //!
 //! # Example
 //! ```click

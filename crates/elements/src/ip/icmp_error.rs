@@ -4,36 +4,35 @@
 //! ICMPError(SRC, TYPE [, CODE, BADADDRS, KEYWORDS])
 //! ```
 //!
-//! Expects IP packets whose header is marked, and emits an ICMP error message about each of them, addressed to its sender
-//! (RFC 792; RFC 1812, section 4.3.2). The message holds as much of the packet as fits in MTU bytes. Its destination
-//! annotation is set, its other annotations are cleared; the "fix IP source" annotation is set so that FixIPSrc gives it
-//! the address of the interface through which it leaves.
+//! Expects IP packets with a marked header, and emits an ICMP error message about each of them, addressed to its
+//! sender (RFC 792; RFC 1812, section 4.3.2). The message quotes as much of the packet as fits in MTU bytes. Its
+//! destination annotation is set, and its other annotations are cleared, except that the "fix IP source" annotation
+//! is set, so that FixIPSrc gives the message the address of the interface through which it leaves.
 //!
 //! No error is sent, and the packet is dropped, where RFC 1812, section 4.3.2.7 forbids it: in answer to another ICMP
-//! error, and to ICMP of less than 4 bytes, which may have been one; to a fragment other than the first, to
-//! broadcasts and multicasts of the IP or the link layer, or to a source that is not a single host. Nor is a redirect
-//! sent for a packet with a source route. A source route of the packet is used in reverse. The messages of all
-//! ICMPErrors on a worker are numbered on, from 1, in their identification fields; of several workers each has
-//! numbers of its own.
+//! error, to an ICMP message of less than 4 bytes (which may have been one), to a fragment other than the first, to
+//! IP or link-layer broadcasts and multicasts, or to a source that is not a single host. No redirect is sent for a
+//! packet with a source route. If the packet has a source route, the message uses it in reverse. All ICMPErrors on a
+//! worker share one counter, from 1, for the IP identification of their messages; each worker has its own.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `SRC` (address): source of the messages.
+//! - `SRC` (address): source address of the messages.
 //! - `TYPE` (integer or name): `unreachable`, `sourcequench`, `redirect`, `timeexceeded` or `parameterproblem`.
 //! - `CODE` (integer or name, default 0). For unreachable: `net`, `host`, `protocol`, `port`, `needfrag`, `srcroutefail`,
 //!   `netunknown`, `hostunknown`, `isolated`, `netprohibited`, `hostprohibited`, `tosnet`, `toshost`, `filterprohibited`,
 //!   `hostprecedence`, `precedencecutoff`; for redirect: `net`, `host`, `tosnet`, `toshost`; for timeexceeded: `transit`,
 //!   `reassembly`; for parameterproblem: `erroratptr`, `missingopt`, `length`.
-//! - `BADADDRS` (addresses): further broadcast addresses.
+//! - `BADADDRS` (addresses): additional broadcast addresses.
 //! - `MTU` (integer, default 576): the largest message, in bytes.
 //! - `PMTU` (integer, default 0): the next hop's MTU, sent with unreachable/needfrag (RFC 1191).
 //! - `SET_FIX_ANNO` (boolean, default true): whether to set the "fix IP source" annotation.
-//! - `RATE` (integer, default 0): messages a second, on each worker; packets beyond it are dropped (RFC 1812, section
-//!   4.3.2.8). 0 is no limit.
-//! - `BURST` (integer, default 100): messages at once, if there is a RATE.
+//! - `RATE` (integer, default 0): messages per second, on each worker; packets beyond it are dropped (RFC 1812,
+//!   section 4.3.2.8). 0 means no limit.
+//! - `BURST` (integer, default 100): the largest burst of messages, if there is a RATE.
 //!
-//! The byte that parameterproblem/erroratptr points to comes from the parameter problem annotation, the gateway of a
+//! The pointer of parameterproblem/erroratptr comes from the parameter problem annotation, and the gateway of a
 //! redirect from the destination annotation.
 //!
 //! # Handlers

@@ -1,23 +1,23 @@
-//! Puts an IP header in front of packets.
+//! Prepends an IP header to packets.
 //!
 //! ```click
 //! IPEncap(PROTO, SRC, DST [, KEYWORDS])
 //! ```
 //!
-//! The identification counts up from 0. Marks the new header and, unless it comes from there, sets the destination address
-//! annotation. Packets that do not fit into an IP packet are dropped.
+//! The identification counts up from 0. Marks the new header and sets the destination address annotation, unless the
+//! destination is taken from it. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; of several each has
-//! identifications of its own, so that none comes twice before its part of the 65,536 is used up.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each uses
+//! its own share of the 65,536 identifications, so that none repeats before that share is used up.
 //!
 //! # Arguments
 //! - `PROTO` (protocol name or number): the protocol.
 //! - `SRC` (address): the source.
-//! - `DST` (address or `DST_ANNO`): the destination, or that it is the destination address annotation.
+//! - `DST` (address or `DST_ANNO`): the destination; `DST_ANNO` takes it from the destination address annotation.
 //! - `TOS` (integer, 0 to 255): the type-of-service octet.
 //! - `TTL` (integer, default 250): time to live.
-//! - `DSCP` (integer, 0 to 63): the code point.
-//! - `ECT` (boolean, or 2; default false): that the sender understands congestion marks; 2 means ECT(0), true ECT(1).
+//! - `DSCP` (integer, 0 to 63): the differentiated services code point.
+//! - `ECT` (boolean, or 2; default false): whether the transport is ECN-capable; 2 means ECT(0), true ECT(1).
 //! - `CE` (boolean, default false): congestion experienced.
 //! - `DF` (boolean, default false): don't fragment.
 //!

@@ -4,20 +4,21 @@
 //! IPFragmenter(MTU [, HONOR_DF, VERBOSE, KEYWORDS])
 //! ```
 //!
-//! Expects IP packets whose header is marked. Packets of at most MTU bytes, counted from the IP header, pass unchanged.
-//! Larger ones are split into fragments of at most MTU bytes (RFC 791, section 3.2), first to last; options leave in the
-//! first, and those that must be copied in all. A packet that must not be fragmented, or whose header leaves no room for
-//! eight bytes, leaves at output 1 or, if that is not connected, is dropped; the first five are reported on standard
-//! error. Annotations are copied; what lies in front of the IP header stays with the first fragment only.
+//! Expects IP packets with a marked header. Packets of at most MTU bytes, counted from the IP header, pass unchanged.
+//! Larger ones are split into fragments of at most MTU bytes (RFC 791, section 3.2), sent first to last; the first
+//! fragment carries all options, the others only those that must be copied. A packet that must not be fragmented, or
+//! whose header leaves no room for eight bytes of data, leaves by output 1 or, if that is not connected, is dropped;
+//! the first five are reported on standard error. Annotations are copied; bytes before the IP header stay with the
+//! first fragment only.
 //!
 //! Ports: 1 input, 1-2 outputs. Processing: push. Workers: replicated; counts add up.
 //!
 //! # Arguments
-//! - `MTU` (integer, at least 8): the largest packet, in bytes.
-//! - `HONOR_DF` (boolean, default true): if false, packets are fragmented although they say "don't fragment"; they get a
-//!   random identification, since such senders need not set it.
-//! - `VERBOSE` (boolean, default false): whether every packet that must not be fragmented is reported.
-//! - `HEADROOM` (integer): free bytes in front of fragments, for headers to come.
+//! - `MTU` (integer, at least 8): the maximum packet size, in bytes.
+//! - `HONOR_DF` (boolean, default true): if false, packets are fragmented even if "don't fragment" is set; they get a
+//!   random identification, since such senders need not set one.
+//! - `VERBOSE` (boolean, default false): whether to report every packet that must not be fragmented.
+//! - `HEADROOM` (integer): free bytes before each fragment, for headers to be added later.
 //!
 //! # Handlers
 //! - `drops` (read): packets that could not be fragmented.

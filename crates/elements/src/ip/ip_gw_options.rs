@@ -1,12 +1,12 @@
-//! Processes the options of forwarded packets that a router must process.
+//! Processes the IP options that a router must handle when forwarding.
 //!
 //! ```click
 //! IPGWOptions(MYADDR [, OTHERADDRS])
 //! ```
 //!
-//! Expects packets with a marked IP header. Fills in record-route and timestamp options (RFC 791, RFC 1812 section 5.2.4)
-//! and corrects the checksum. A packet with a malformed option leaves at output 1 if it is in use, with the parameter
-//! problem annotation at the offending octet, and is dropped otherwise.
+//! Expects packets with a marked IP header. Fills in record-route and timestamp options (RFC 791, RFC 1812 section
+//! 5.2.4) and corrects the checksum. A packet with a malformed option leaves by output 1 if it is connected, with the
+//! parameter problem annotation pointing to the offending octet, and is dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!

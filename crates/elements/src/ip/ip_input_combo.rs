@@ -1,17 +1,18 @@
-//! Does the common work of an IP router's input path at once.
+//! Combines the usual first steps of an IP router's input path.
 //!
 //! ```click
 //! IPInputCombo(COLOR [, BADSRC, KEYWORDS])
 //! ```
 //!
-//! Paints Ethernet frames, removes their header, and checks and marks their IP header: `Paint(COLOR) -> Strip(14) ->
-//! CheckIPHeader(BADSRC)`. The destination address annotation is set. Bad packets are dropped; the first is reported.
+//! Paints Ethernet frames, removes the Ethernet header, and checks and marks the IP header:
+//! `Paint(COLOR) -> Strip(14) -> CheckIPHeader(BADSRC)`. The destination address annotation is set. Bad packets are
+//! dropped; the first is reported.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts add up.
 //!
 //! # Arguments
 //! - `COLOR` (integer, 0 to 255): the colour.
-//! - `BADSRC`, `INTERFACES`, `GOODDST`: as CheckIPHeader's.
+//! - `BADSRC`, `INTERFACES`, `GOODDST`: as for CheckIPHeader.
 //!
 //! # Handlers
 //! - `drops` (read): bad packets.

@@ -1,13 +1,13 @@
-//! Gives servers' packets the address of their load balancer.
+//! Gives packets from servers the address of their load balancer.
 //!
 //! ```click
 //! IPLoadBalancerReverse(LB)
 //! FlowIPLoadBalancerReverse(LB)
 //! ```
 //!
-//! Sets the source address of packets with a marked IP header to VIP of an IPLoadBalancer or FlowIPLoadBalancer.
-//! Checksums stay right. Packets without an IP header are dropped. They are FastClick's elements; one does what the
-//! other does.
+//! Sets the source address of packets with a marked IP header to the VIP of an IPLoadBalancer or FlowIPLoadBalancer,
+//! and updates the checksums. Packets without an IP header are dropped. They are FastClick's elements; both do the
+//! same.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

@@ -1,17 +1,17 @@
-//! Swaps source and destination.
+//! Swaps source and destination of packets.
 //!
 //! ```click
 //! IPMirror([DST_ANNO])
 //! ```
 //!
-//! Swaps the addresses of packets with a marked IP header; of TCP and UDP packets that begin with the transport header
-//! also the ports, and of TCP packets sequence and acknowledgement numbers. Checksums stay right. Packets without a whole
-//! header are dropped.
+//! Swaps the addresses of packets with a marked IP header. For TCP and UDP packets that contain the start of the
+//! transport header it also swaps the ports, and for TCP packets the sequence and acknowledgement numbers. Checksums
+//! stay valid. Packets without a complete header are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `DST_ANNO` (boolean, default true): set the destination address annotation to the new destination.
+//! - `DST_ANNO` (boolean, default true): whether to set the destination address annotation to the new destination.
 //!
 //! # Example
 //! ```click

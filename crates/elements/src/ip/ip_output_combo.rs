@@ -1,24 +1,24 @@
-//! Does the common work of an IP router's output path at once.
+//! Combines the usual steps of an IP router's output path.
 //!
 //! ```click
 //! IPOutputCombo(COLOR, IPADDR, MTU)
 //! FlowIPOutputCombo(COLOR, IPADDR, MTU)
 //! ```
 //!
-//! Stands for `DropBroadcasts -> PaintTee(COLOR) -> IPGWOptions(IPADDR) -> FixIPSrc(IPADDR) -> DecIPTTL` and the question
-//! whether a packet is longer than MTU. Expects packets with a marked IP header that start there. FlowIPOutputCombo is FastClick's
-//! name for it.
+//! Stands for `DropBroadcasts -> PaintTee(COLOR) -> IPGWOptions(IPADDR) -> FixIPSrc(IPADDR) -> DecIPTTL`, and a check
+//! whether a packet is longer than MTU. Expects packets that start with a marked IP header. FlowIPOutputCombo is
+//! FastClick's name for it.
 //!
-//! Packets leave at output 0. Copies of those whose colour is COLOR leave at output 1 first, for a redirect; packets with
-//! a malformed option at output 2; those whose time to live is up at output 3; and those that are too long at output 4, for
-//! IPFragmenter. Link-layer broadcasts are dropped.
+//! Packets leave by output 0. A copy of each packet whose colour is COLOR leaves by output 1 first, for a redirect.
+//! Packets with a malformed option leave by output 2, those whose TTL has expired by output 3, and those that are too
+//! long by output 4, for IPFragmenter. Link-layer broadcasts are dropped.
 //!
 //! Ports: 1 input, 5 outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `COLOR` (integer, 0 to 255): the colour of the interface at which packets leave.
-//! - `IPADDR` (address): this router's address there.
-//! - `MTU` (integer): bytes of the longest packet.
+//! - `COLOR` (integer, 0 to 255): the colour of the interface by which packets leave.
+//! - `IPADDR` (address): this router's address on that interface.
+//! - `MTU` (integer): the maximum packet size, in bytes.
 //!
 //! # Example
 //! ```click

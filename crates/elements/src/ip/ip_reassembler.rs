@@ -1,28 +1,29 @@
-//! Puts fragments together.
+//! Reassembles fragmented IP packets.
 //!
 //! ```click
 //! IPReassembler([KEYWORDS])
 //! ```
 //!
-//! Expects packets with a marked IP header. Whole packets pass; fragments are kept until all of a datagram are there, which
-//! then leaves at output 0 with the header, the annotations and what lay in front of the header (up to 68 bytes) of its
-//! first fragment. Where fragments overlap, the later one counts. Fragments of which nothing was seen for 30 seconds, by the
-//! packets' time stamps or the clock, are given up when another fragment arrives: as one packet with all that was received,
-//! zeros between, they leave at output 1 if it is in use, and are dropped otherwise.
+//! Expects packets with a marked IP header. Unfragmented packets pass. Fragments are kept until the datagram is
+//! complete; it then leaves by output 0 with the header, the annotations and up to 68 bytes before the header of its
+//! first fragment. Where fragments overlap, the later one wins. A datagram that has received no fragment for 30
+//! seconds, by the packets' timestamps or by the clock, is given up when another fragment arrives: what was received
+//! leaves by output 1 as one packet with zeros in the gaps if that output is connected, and is dropped otherwise.
 //!
-//! Memory is bounded: when fragments take more than HIMEM bytes, counted as 40 for each datagram and its bytes so far,
-//! datagrams are given up until they take three quarters of it: those at least 10 seconds old first, then 5, then any.
+//! Memory is bounded: when fragments take more than HIMEM bytes (each datagram counts 40 bytes plus those received so
+//! far), datagrams are given up until three quarters of HIMEM are in use: those at least 10 seconds old first, then
+//! 5, then any.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated, each with its own fragments
-//! and its own bound. The fragments of a datagram must reach the same worker, as those of a flow do that is spread by
-//! addresses; a device that spreads by ports needs to leave fragments out of that.
+//! and its own bound. All fragments of a datagram must reach the same worker: a device may distribute
+//! packets over workers by addresses, but fragments not by ports.
 //!
 //! # Arguments
-//! - `HIMEM` (integer, default 262144): bytes of memory, beyond which datagrams are given up.
-//! - `MAX_MTU_ANNO` (annotation of 2 bytes): set to the length of the largest fragment of a datagram put together.
+//! - `HIMEM` (integer, default 262144): bytes of memory beyond which datagrams are given up.
+//! - `MAX_MTU_ANNO` (annotation of 2 bytes): set to the length of the largest fragment of a reassembled datagram.
 //!
 //! # Handlers
-//! - `dump` (read): statistics and the datagrams that are incomplete, with the bytes received.
+//! - `dump` (read): statistics, and the incomplete datagrams with the bytes received.
 //!
 //! # Example
 //! ```click

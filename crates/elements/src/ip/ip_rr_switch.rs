@@ -1,4 +1,4 @@
-//! Sends flows to its outputs in turn.
+//! Sends flows to its outputs in round-robin order.
 //!
 //! ```click
 //! IPRRSwitch([KEYWORDS])
@@ -6,20 +6,21 @@
 //! FlowRRSwitch([KEYWORDS])
 //! ```
 //!
-//! All packets of a flow, which is addresses and ports, leave at one output: the first flow at output 1, the second at output 2, and so
-//! on, from output 0 again after the last. Packets need a marked IP header; those without ports belong to the flow of ports 0. They are
-//! FastClick's elements.
+//! All packets with the same addresses and ports form a flow and leave by one output: the first flow by output 1, the
+//! second by output 2, and so on, continuing with output 0 after the last. Packets need a marked IP header; packets
+//! without ports count as having ports 0. They are FastClick's elements.
 //!
-//! Flows are remembered for ever, up to CAPACITY of them. Flows beyond that leave at an output that their addresses and ports choose.
+//! Flows are remembered forever, up to CAPACITY of them. Beyond that, the output of a new flow is chosen by a hash of
+//! its addresses and ports.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `MAX` (integer, default the number of outputs): how many outputs take part.
-//! - `CAPACITY` (integer, default 65536): flows to remember.
+//! - `MAX` (integer, default the number of outputs): how many outputs to use.
+//! - `CAPACITY` (integer, default 65536): the maximum number of flows to remember.
 //!
 //! # Handlers
-//! - `flow_count` (read): flows that are remembered.
+//! - `flow_count` (read): flows remembered.
 //!
 //! # Example
 //! ```click

@@ -1,16 +1,16 @@
-//! Marks packets as having experienced congestion.
+//! Sets the ECN "congestion experienced" mark.
 //!
 //! ```click
 //! MarkIPCE([FORCE])
 //! ```
 //!
-//! Sets the congestion experienced code point of packets whose IP header is marked, and updates the checksum. Packets
-//! whose senders do not understand it are dropped, for a loss is what those understand.
+//! Sets the congestion experienced code point of packets with a marked IP header, and updates the checksum. Packets
+//! that are not ECN-capable are dropped instead, since their senders take loss as the sign of congestion.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `FORCE` (boolean, default false): mark all packets.
+//! - `FORCE` (boolean, default false): whether to mark all packets.
 //!
 //! # Handlers
 //! - `drops` (read): packets dropped. (In Click it stays 0.)

@@ -1,11 +1,11 @@
-//! Says where the IP header is.
+//! Marks the position of the IP header.
 //!
 //! ```click
 //! MarkIPHeader([OFFSET])
 //! ```
 //!
-//! Marks the IP header of packets that are known to have one, without checking more than that it is there and how long it
-//! says it is.
+//! Marks the IP header of packets that are known to have one. It checks only that the header is present, and its
+//! length field.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,14 +4,15 @@
 //! NetworkDirectionSwap([KEYWORDS])
 //! ```
 //!
-//! Expects Ethernet frames; what lies behind their header is looked at if a network header is marked and the Ethernet type, perhaps behind
-//! a VLAN tag, says that it is IPv4 or IPv6. Checksums stay right, as both sides count in them. It is FastClick's element.
+//! Expects Ethernet frames. The layers after the Ethernet header are processed if a network header is marked and the
+//! EtherType, possibly after a VLAN tag, is IPv4 or IPv6. Checksums stay valid, since swapping does not change them.
+//! It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ETHERNET`, `IPV4`, `IPV6` (boolean, default false): whether the addresses of this layer are swapped.
-//! - `TCP`, `UDP` (boolean, default false): whether ports are.
+//! - `ETHERNET`, `IPV4`, `IPV6` (boolean, default false): whether to swap the addresses of this layer.
+//! - `TCP`, `UDP` (boolean, default false): whether to swap the ports of this protocol.
 //!
 //! # Handlers
 //! None.

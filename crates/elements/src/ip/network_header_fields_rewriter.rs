@@ -4,22 +4,22 @@
 //! NetworkHeaderFieldsRewriter([KEYWORDS])
 //! ```
 //!
-//! Expects Ethernet frames, and changes the fields that are named: those of the IP and transport headers where the
-//! packet's type says IP, behind a VLAN tag perhaps, the IP header is marked, and the header is there; ports also of
-//! IPv6 packets. Checksums stay as they are. It is FastClick's element.
+//! Expects Ethernet frames, and sets the fields given as arguments. Fields of the IP and transport headers are set
+//! only if the frame's EtherType, possibly after a VLAN tag, is IP, the IP header is marked, and the header is
+//! present; ports are also set in IPv6 packets. Checksums are not updated. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ETH_SRC`, `ETH_DST` (Ethernet address), `ETH_TYPE` (integer): of the Ethernet header; the type of what is
-//!   behind a VLAN tag, if there is one.
+//! - `ETH_SRC`, `ETH_DST` (Ethernet address), `ETH_TYPE` (integer): fields of the Ethernet header; if there is a VLAN
+//!   tag, the type after it.
 //! - `IPV4_SRC`, `IPV4_DST` (IP address), `IPV4_PROTO`, `IPV4_TTL`, `IPV4_DSCP` (integer, 0 to 63), `IPV4_ECN`
-//!   (integer, 0 to 3): of the IP header.
+//!   (integer, 0 to 3): fields of the IP header.
 //! - `TCP_SRC`, `TCP_DST`, `UDP_SRC`, `UDP_DST` (integer): ports.
 //!
 //! # Handlers
 //! - `eth_src`, `eth_dst`, `eth_type`, `ipv4_src`, `ipv4_dst`, `ipv4_proto`, `ipv4_ttl`, `ipv4_dscp`, `ipv4_ecn`,
-//!   `tcp_src`, `tcp_dst`, `udp_src`, `udp_dst` (read, write): the arguments; empty if there is none.
+//!   `tcp_src`, `tcp_dst`, `udp_src`, `udp_dst` (read, write): the arguments; empty if not set.
 //!
 //! # Example
 //! ```click

@@ -4,14 +4,14 @@
 //! RFC2507Comp
 //! ```
 //!
-//! Expects packets that start with an IP header. In packets of a TCP connection, after the first, most of the 40
-//! bytes of headers are replaced by what changed in them, as RFC 2507 has it, in three or four bytes and TCP's
-//! checksum; RFC2507Decomp at the other end of a link, which must neither lose packets nor change their order, puts
-//! them back. Fourteen connections have a context at a time; a further one takes the place of another.
+//! Expects packets that start with an IP header. After the first packet of a TCP connection, most of the 40 bytes of
+//! headers are replaced by an encoding of what changed in them, as RFC 2507 specifies: three or four bytes and the
+//! TCP checksum. RFC2507Decomp at the other end of the link restores them; the link must neither lose nor reorder
+//! packets. Fourteen connections have a context at a time; a new one takes the place of another.
 //!
-//! Each packet gets a byte in front that says what it is: 0 as it was, 1 with whole headers and the context's number,
-//! 2 with compressed headers. Fragments, packets with IP options, packets of other protocols, and packets that begin
-//! or end a connection leave as they were. The IP header is no longer marked.
+//! Each packet gets a leading byte that gives its type: 0 unchanged, 1 with full headers and the context's number, 2
+//! with compressed headers. Fragments, packets with IP options, packets of other protocols, and packets that begin or
+//! end a connection are sent unchanged. The IP header is no longer marked.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
@@ -24,8 +24,8 @@
 //! ```
 //!
 //! # Differences from Click
-//! Nothing is printed. Contexts are taken in turn, and packets leave with whole headers where Click's decompressor would get their
-//! identification, their urgent flag, or other flags wrong.
+//! Nothing is printed. Contexts are reused in turn. Where Click's decompressor would restore a wrong identification,
+//! urgent flag or other flags, packets are sent with full headers.
 //!
 //! # See also
 //! RFC2507Decomp

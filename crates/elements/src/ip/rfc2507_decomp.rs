@@ -1,11 +1,11 @@
-//! Puts back the headers of TCP packets.
+//! Decompresses the headers of TCP packets.
 //!
 //! ```click
 //! RFC2507Decomp
 //! ```
 //!
-//! Takes what RFC2507Comp emitted, in its order, and emits the packets that this got. IP headers get their checksums
-//! anew, and are not marked. What cannot be such a packet is dropped.
+//! Takes packets from RFC2507Comp, in order, and restores the original packets. IP header checksums are recomputed,
+//! and headers are not marked. Packets that RFC2507Comp cannot have sent are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!

@@ -4,16 +4,16 @@
 //! RIPSend(SRC, DST, PREFIX, METRIC)
 //! ```
 //!
-//! Emits a RIP version 2 response (RFC 2453) with one route, in a UDP packet over IPv4 (TTL 200), after three seconds and then every 30
-//! seconds. The route's next hop is SRC.
+//! Emits a RIP version 2 response (RFC 2453) with one route, in a UDP packet over IPv4 (TTL 200), after three seconds
+//! and then every 30 seconds. The route's next hop is SRC.
 //!
 //! Ports: no inputs, 1 output. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `SRC` (address): the sender.
-//! - `DST` (address): where to, usually a broadcast address, or 224.0.0.9.
-//! - `PREFIX` (prefix): the network that SRC knows the way to. Address and mask may be two arguments, too.
-//! - `METRIC` (integer): how far it is.
+//! - `DST` (address): the destination, usually a broadcast address, or 224.0.0.9.
+//! - `PREFIX` (prefix): the network reachable through SRC. It may also be given as two arguments, address and mask.
+//! - `METRIC` (integer): the metric, that is, the distance.
 //!
 //! # Handlers
 //! None.

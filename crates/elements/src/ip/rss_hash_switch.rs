@@ -1,18 +1,18 @@
-//! Spreads packets over its outputs as network cards do over their queues.
+//! Distributes packets over its outputs as network cards distribute them over their queues.
 //!
 //! ```click
 //! RSSHashSwitch([KEYWORDS])
 //! ```
 //!
-//! The output is the Toeplitz hash of a packet's addresses and ports, modulo MAX, with the key of `6D5A` over and
-//! over, by which packets of both directions of a connection leave at the same output. Packets need a marked IP or
-//! IPv6 header; of those of other protocols than TCP and UDP, and of later fragments, only addresses count. All
-//! others leave at output 0. It is FastClick's element.
+//! The output is the Toeplitz hash of a packet's addresses and ports, modulo MAX. The key is `6D5A` repeated, so that
+//! both directions of a connection leave by the same output. Packets need a marked IP or IPv6 header. For protocols
+//! other than TCP and UDP, and for later fragments, only addresses count. All other packets leave by output 0. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; all compute the same.
 //!
 //! # Arguments
-//! - `MAX` (integer, default the number of outputs): how many outputs take part.
+//! - `MAX` (integer, default the number of outputs): how many outputs to use.
 //!
 //! # Handlers
 //! None.

@@ -8,7 +8,7 @@
 //!
 //! # Arguments
 //! - `IPADDR` (address): the address.
-//! - `ANNO` (annotation of 4 bytes, default the destination address): what to set.
+//! - `ANNO` (annotation of 4 bytes, default the destination address): the annotation to set.
 //!
 //! # Handlers
 //! - `addr` (read, write): the address.

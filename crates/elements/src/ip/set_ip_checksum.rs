@@ -4,7 +4,7 @@
 //! SetIPChecksum()
 //! ```
 //!
-//! Expects packets with a marked IP header. Packets whose header is cut short or says it is are dropped.
+//! Expects packets with a marked IP header. Packets whose header is truncated, or has an invalid length, are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

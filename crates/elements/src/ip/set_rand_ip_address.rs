@@ -4,13 +4,14 @@
 //! SetRandIPAddress(PREFIX [, LIMIT])
 //! ```
 //!
-//! Each packet gets an address of PREFIX, uniformly chosen. With LIMIT there are only so many different ones, chosen when
-//! the router starts. The packet itself is not changed. The same seed gives the same addresses.
+//! Each packet gets an address of PREFIX, chosen uniformly at random. With LIMIT there are only that many different
+//! addresses, chosen when the router starts. The packet itself is not changed. The same seed gives the same
+//! addresses.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each chooses for itself.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each chooses separately.
 //!
 //! # Arguments
-//! - `PREFIX` (address with prefix length): where the addresses come from.
+//! - `PREFIX` (address with prefix length): the prefix from which addresses are chosen.
 //! - `LIMIT` (integer, default -1): number of different addresses; zero and negative mean no limit.
 //!
 //! # Example

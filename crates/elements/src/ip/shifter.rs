@@ -1,11 +1,12 @@
-//! Adds to packets' addresses and ports.
+//! Adds offsets to packets' addresses and ports.
 //!
 //! ```click
 //! Shifter([IP_OFFSET, PORT_OFFSET, IP_OFFSET_DST, PORT_OFFSET_DST])
 //! ```
 //!
-//! Expects packets with a marked IP header. TCP and UDP packets have numbers added to their addresses and ports, which start again at 0
-//! beyond the largest; others pass unchanged, and so do the ports of later fragments. Checksums stay right. It is FastClick's element.
+//! Expects packets with a marked IP header. Adds the given numbers to the addresses and ports of TCP and UDP packets;
+//! sums wrap around. Other packets pass unchanged, and so do the ports of later fragments. Checksums are updated. It
+//! is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

@@ -1,19 +1,20 @@
-//! Writes an address into packets.
+//! Writes an IP address into packets.
 //!
 //! ```click
 //! StoreIPAddress(OFFSET)
 //! StoreIPAddress(ADDR, OFFSET)
 //! ```
 //!
-//! Writes ADDR, or without it the destination address annotation unless that is 0.0.0.0, into the packet. At an offset
-//! in the data nothing else is changed; as source or destination of a marked IP header the checksums of the header and of
-//! TCP and UDP are updated with it. Packets without that place leave at output 1 if it is in use and are dropped otherwise.
+//! Writes ADDR into the packet; without ADDR, the destination address annotation, unless that is 0.0.0.0. At a
+//! numeric offset nothing else is changed; for the source or destination of a marked IP header, the checksums of the
+//! IP header and of TCP and UDP are updated too. Packets too short for the address leave by output 1 if it is
+//! connected and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `ADDR` (address): the address.
-//! - `OFFSET` (integer, or `src` or `dst`): where it goes.
+//! - `ADDR` (address): the address to write.
+//! - `OFFSET` (integer, or `src` or `dst`): where to write it.
 //!
 //! # Example
 //! ```click

@@ -1,11 +1,11 @@
-//! Takes packets out of GRE tunnels.
+//! Removes the GRE header.
 //!
 //! ```click
 //! StripGREHeader
 //! ```
 //!
-//! Takes a GRE header (RFC 2784) with its options off the beginning of packets. Packets without one are dropped;
-//! CheckGREHeader knows more of them. It is of Click's package `gre`.
+//! Removes a GRE header (RFC 2784) with its options from the front of packets. Packets without one are dropped.
+//! CheckGREHeader supports more options. It comes from Click's package `gre`.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

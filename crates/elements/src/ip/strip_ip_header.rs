@@ -4,8 +4,8 @@
 //! StripIPHeader
 //! ```
 //!
-//! Removes everything in front of the transport header, whose place CheckIPHeader or MarkIPHeader have marked. The marks
-//! stay. Packets without a mark are dropped.
+//! Removes everything before the transport header, as marked by CheckIPHeader or MarkIPHeader. The marks stay.
+//! Packets without a mark are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -1,4 +1,4 @@
-//! Removes everything in front of the network header.
+//! Removes everything before the network header.
 //!
 //! ```click
 //! StripToNetworkHeader()

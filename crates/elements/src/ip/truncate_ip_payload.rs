@@ -4,16 +4,17 @@
 //! TruncateIPPayload([LENGTH, TRANSPORT, KEYWORDS])
 //! ```
 //!
-//! Cuts off what a packet has beyond LENGTH bytes of payload. The payload begins behind the TCP, UDP or ICMP header, or where
-//! TRANSPORT is false behind the IP header, as it does for other protocols. Of packets that are not marked as IP packets LENGTH
-//! bytes are left. Lengths and checksums in headers stay as they are.
+//! Cuts off everything beyond LENGTH bytes of payload. The payload begins after the TCP, UDP or ICMP header; for
+//! other protocols, or if TRANSPORT is false, after the IP header. Packets without a marked IP header are cut to
+//! LENGTH bytes. Lengths and checksums in headers are not changed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `LENGTH` (integer, 0 to 65535, default 0): bytes of payload to keep.
-//! - `TRANSPORT` (boolean, default true): whether transport headers are kept, too.
-//! - `EXTRA_LENGTH` (boolean, default true): whether the bytes cut off are added to the extra-length annotation.
+//! - `TRANSPORT` (boolean, default true): whether to keep transport headers too.
+//! - `EXTRA_LENGTH` (boolean, default true): whether to add the number of bytes cut off to the extra-length
+//!   annotation.
 //!
 //! # Handlers
 //! None.

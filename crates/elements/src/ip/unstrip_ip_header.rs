@@ -1,10 +1,10 @@
-//! Brings a removed IP header back.
+//! Restores a removed IP header.
 //!
 //! ```click
 //! UnstripIPHeader()
 //! ```
 //!
-//! Extends packets forward to the marked IP header, as far as it was removed. Packets without a mark are passed on
+//! Extends packets at the front, up to the marked IP header, if it was removed. Packets without a mark pass
 //! unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.

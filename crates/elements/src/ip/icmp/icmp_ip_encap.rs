@@ -1,20 +1,21 @@
-//! Puts ICMP and IP headers in front of packets.
+//! Prepends ICMP and IP headers to packets.
 //!
 //! ```click
 //! ICMPIPEncap(SRC, DST, TYPE [, CODE, KEYWORDS])
 //! ```
 //!
-//! Identification, and the sequence number of types that have one, count up together from 1 and leave 0 out. Marks the new headers and
-//! sets the destination address annotation. Packets that do not fit into an IP packet are dropped.
+//! The IP identification, and the sequence number of types that have one, count up together from 1, skipping 0. Marks
+//! the new headers and sets the destination address annotation. Packets that do not fit into an IP packet are
+//! dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; of several each has numbers of its own.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each has its own counter.
 //!
 //! # Arguments
 //! - `SRC` (address): the source.
 //! - `DST` (address): the destination.
-//! - `TYPE` (ICMP type, name or number): the message's type.
-//! - `CODE` (ICMP code, name or number; default 0): its code.
-//! - `IDENTIFIER` (integer, default 0): the identifier, of types that have one.
+//! - `TYPE` (ICMP type, name or number): the message type.
+//! - `CODE` (ICMP code, name or number; default 0): the message code.
+//! - `IDENTIFIER` (integer, default 0): the identifier, for types that have one.
 //!
 //! # Handlers
 //! - `src`, `dst` (read, write): the addresses.

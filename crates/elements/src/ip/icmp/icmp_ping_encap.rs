@@ -1,13 +1,13 @@
-//! Puts the headers of ICMP echo requests in front of packets.
+//! Prepends the headers of ICMP echo requests to packets.
 //!
 //! ```click
 //! ICMPPingEncap(SRC, DST [, KEYWORDS])
 //! ```
 //!
-//! Identification and sequence number count up together from 1 and leave 0 out. Marks the new headers and sets the destination address
-//! annotation. Packets that do not fit into an IP packet are dropped.
+//! The IP identification and the sequence number count up together from 1, skipping 0. Marks the new headers and sets
+//! the destination address annotation. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; of several each has numbers of its own.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each has its own counter.
 //!
 //! # Arguments
 //! - `SRC` (address): the source.

@@ -4,10 +4,10 @@
 //! ICMPPingResponder()
 //! ```
 //!
-//! Turns echo requests, whose IP header is marked, into replies: swaps the addresses, clears flags and fragment offset, sets
-//! the time to live to 255, and corrects the checksums. Sets the destination address annotation and the time stamp, and
-//! clears the paint. Source routes are not turned round. Other packets leave at output 1 if it is in use and are dropped
-//! otherwise.
+//! Turns echo requests, whose IP header must be marked, into replies: swaps the addresses, clears the flags and the
+//! fragment offset, sets the TTL to 255, and corrects the checksums. Sets the destination address annotation and the
+//! timestamp, and clears the paint. Source routes are not reversed. Other packets leave by output 1 if it is
+//! connected and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!

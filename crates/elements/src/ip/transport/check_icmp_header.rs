@@ -4,24 +4,25 @@
 //! CheckICMPHeader([KEYWORDS])
 //! ```
 //!
-//! Expects packets with a marked IP header, as from CheckIPHeader. Passes those whose ICMP length, as far as the
-//! message's type fixes it, and checksum are right. Other packets leave at output 1 if it is in use and are dropped
-//! otherwise. The first bad packet is reported.
+//! Expects packets with a marked IP header, for instance from CheckIPHeader. Passes those with a correct checksum and
+//! a valid ICMP length, as far as the message type determines it. Other packets leave by output 1 if it is connected
+//! and are dropped otherwise. The first bad packet is reported.
 //!
-//! A fragment is judged as if it were whole, so that it fails: put IPReassembler in front where fragments may come.
+//! Fragments are checked like whole packets, and therefore fail: put IPReassembler in front where fragments may
+//! arrive.
 //!
-//! The message ends where the IP header says. Click's ends where the packet does; there is no difference behind CheckIPHeader, which cuts
-//! the packet. Behind MarkIPHeader the padding of a short frame, which Click takes for a part of the message, spoils none here, and no
-//! bytes behind a message make up for those that it lacks.
+//! The length of the message is taken from the IP header. Click uses the length of the packet instead; after
+//! CheckIPHeader, which cuts off padding, there is no difference. After MarkIPHeader, the padding of a short frame
+//! does not spoil the checksum, as it does in Click, and bytes after a message do not make up for missing ones.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; counts add up.
 //!
 //! # Arguments
-//! - `VERBOSE` (boolean, default false): report every bad packet.
-//! - `DETAILS` (boolean, default false): add the handler that counts by reason.
+//! - `VERBOSE` (boolean, default false): whether to report every bad packet.
+//! - `DETAILS` (boolean, default false): whether to add the handler that counts by reason.
 //!
 //! # Handlers
-//! - `count`, `drops` (read): right packets and bad ones. `count` is FastClick's.
+//! - `count`, `drops` (read): valid packets and bad ones. `count` is FastClick's.
 //! - `drop_details` (read, with DETAILS): bad packets by reason.
 //!
 //! # Example

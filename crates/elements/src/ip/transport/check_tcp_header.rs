@@ -4,21 +4,22 @@
 //! CheckTCPHeader([KEYWORDS])
 //! ```
 //!
-//! Expects packets with a marked IP header, as from CheckIPHeader. Passes those whose TCP header and checksum are
-//! right. Other packets leave at output 1 if it is in use and are dropped otherwise. The first bad packet is
-//! reported.
+//! Expects packets with a marked IP header, for instance from CheckIPHeader. Passes those with a valid TCP header and
+//! a correct checksum. Other packets leave by output 1 if it is connected and are dropped otherwise. The first bad
+//! packet is reported.
 //!
-//! A fragment is judged as if it were whole, so that it fails: put IPReassembler in front where fragments may come.
+//! Fragments are checked like whole packets, and therefore fail: put IPReassembler in front where fragments may
+//! arrive.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; counts add up.
 //!
 //! # Arguments
-//! - `VERBOSE` (boolean, default false): report every bad packet.
-//! - `DETAILS` (boolean, default false): add the handler that counts by reason.
-//! - `CHECKSUM` (boolean, default true): FastClick's; whether the checksum must be right.
+//! - `VERBOSE` (boolean, default false): whether to report every bad packet.
+//! - `DETAILS` (boolean, default false): whether to add the handler that counts by reason.
+//! - `CHECKSUM` (boolean, default true): FastClick's; whether the checksum must be correct.
 //!
 //! # Handlers
-//! - `count`, `drops` (read): right packets and bad ones. `count` is FastClick's.
+//! - `count`, `drops` (read): valid packets and bad ones. `count` is FastClick's.
 //! - `drop_details` (read, with DETAILS): bad packets by reason.
 //!
 //! # Example

@@ -1,12 +1,12 @@
-//! Has packets take on the addresses and ports of another flow.
+//! Copies the addresses and ports of one flow to packets of another.
 //!
 //! ```click
 //! CopyFlowID()
 //! ```
 //!
-//! Passes packets from each input to the output of the same number. Addresses and ports of the first packet at input
-//! 0 are remembered, and packets at input 1 get them; before that, they get zeros. Packets without a marked IP
-//! header, or without ports, pass unchanged. Checksums are left as they are.
+//! Passes packets from each input to the output of the same number. The addresses and ports of the first packet at
+//! input 0 are remembered and copied to packets at input 1; until then, those get zeros. Packets without a marked IP
+//! header, or without ports, pass unchanged. Checksums are not updated.
 //!
 //! Ports: 2 inputs, 2 outputs. Processing: agnostic. Workers: exclusive.
 //!
@@ -14,7 +14,7 @@
 //! None.
 //!
 //! # Handlers
-//! - `reset` (write, button): the next packet at input 0 is remembered.
+//! - `reset` (write, button): remembers the next packet at input 0 instead.
 //!
 //! # Example
 //! ```click

@@ -1,12 +1,12 @@
-//! Has TCP packets take on the highest sequence number of others.
+//! Copies the highest TCP sequence number of one stream to packets of another.
 //!
 //! ```click
 //! CopyTCPSeq()
 //! ```
 //!
 //! Passes packets from each input to the output of the same number. The highest sequence number of the TCP packets at
-//! input 0 is remembered, and TCP packets at input 1 get it, once there is one. Other packets, and those without a
-//! marked IP header, pass unchanged. Checksums are left as they are.
+//! input 0 is remembered and, once there is one, copied to TCP packets at input 1. Other packets, and those without a
+//! marked IP header, pass unchanged. Checksums are not updated.
 //!
 //! Ports: 2 inputs, 2 outputs. Processing: agnostic. Workers: exclusive.
 //!

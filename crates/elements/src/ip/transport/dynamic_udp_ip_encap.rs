@@ -1,20 +1,20 @@
-//! Puts UDP and IP headers in front of packets, with ports that go up.
+//! Prepends UDP and IP headers with increasing port numbers.
 //!
 //! ```click
 //! DynamicUDPIPEncap(SRC, SPORT, DST, DPORT [, CHECKSUM, INTERVAL])
 //! ```
 //!
-//! What UDPIPEncap does; but both ports grow by 1 each time that INTERVAL packets have passed.
+//! Does what UDPIPEncap does, but both ports grow by 1 each time INTERVAL packets have passed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `SRC` (address): the source.
 //! - `SPORT` (port): the first source port.
-//! - `DST` (address or `DST_ANNO`): the destination, or that it is the destination address annotation.
+//! - `DST` (address or `DST_ANNO`): the destination; `DST_ANNO` takes it from the destination address annotation.
 //! - `DPORT` (port): the first destination port.
 //! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum.
-//! - `INTERVAL` (integer, default 0): packets between two steps; 0 means that the ports stay.
+//! - `INTERVAL` (integer, default 0): packets between two increments; 0 means that the ports stay the same.
 //!
 //! # Handlers
 //! None.

@@ -1,14 +1,14 @@
-//! Makes ICMP packets of IP packets.
+//! Turns IP packets into ICMP packets.
 //!
 //! ```click
 //! ForceICMP([TYPE, CODE])
 //! ```
 //!
-//! Expects packets with a marked IP header and at least 8 bytes behind it. Sets their ICMP type, code and checksum.
-//! Without TYPE or CODE, half of the packets get random ones below 20, and the others keep theirs. Shorter packets
-//! are dropped, and the first one reported.
+//! Expects packets with a marked IP header and at least 8 bytes after it. Sets their ICMP type, code and checksum.
+//! Without TYPE or CODE, half of the packets get random values below 20, and the others keep theirs. Shorter packets
+//! are dropped, and the first one is reported.
 //!
-//! It serves to test other elements with random packets.
+//! It is meant for testing other elements with random packets.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

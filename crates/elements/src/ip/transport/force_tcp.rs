@@ -1,22 +1,22 @@
-//! Makes TCP packets of IP packets.
+//! Turns IP packets into TCP packets.
 //!
 //! ```click
 //! ForceTCP([DPORT, RANDOM_DPORT, FLAGS])
 //! ```
 //!
-//! Expects packets with a marked IP header and at least 20 bytes behind it. Sets their TCP checksum, and fields that
-//! the arguments say. A TCP header length that is below the least, or beyond the packet, becomes a random one within
-//! the packet. Shorter packets are dropped, and the first one reported.
+//! Expects packets with a marked IP header and at least 20 bytes after it. Sets their TCP checksum, and the fields
+//! given as arguments. A TCP header length that is too small, or beyond the packet, becomes a random one within the
+//! packet. Shorter packets are dropped, and the first one is reported.
 //!
-//! It serves to test other elements with random packets.
+//! It is meant for testing other elements with random packets.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts packets by itself.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each counts packets separately.
 //!
 //! # Arguments
 //! - `DPORT` (port, default 0): the destination port; 0 or -1 leaves it as it is.
-//! - `RANDOM_DPORT` (boolean, default false): whether, without DPORT, the first two packets of eight get port 80, and
-//!   the fourth a random one below 1024.
-//! - `FLAGS` (integer, default -1): the octet of flags; -1 leaves it as it is.
+//! - `RANDOM_DPORT` (boolean, default false): whether, without DPORT, the first two packets of every eight get port
+//!   80, and the fourth a random port below 1024.
+//! - `FLAGS` (integer, default -1): the flags octet; -1 leaves it as it is.
 //!
 //! # Handlers
 //! None.

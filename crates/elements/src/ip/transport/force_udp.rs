@@ -1,18 +1,18 @@
-//! Makes UDP packets of IP packets.
+//! Turns IP packets into UDP packets.
 //!
 //! ```click
 //! ForceUDP([DPORT])
 //! ```
 //!
-//! Expects packets with a marked IP header and at least 8 bytes behind it. Sets their UDP length, destination port
-//! and checksum. Shorter packets are reported and dropped.
+//! Expects packets with a marked IP header and at least 8 bytes after it. Sets their UDP length, destination port and
+//! checksum. Shorter packets are reported and dropped.
 //!
-//! It serves to test other elements with random packets.
+//! It is meant for testing other elements with random packets.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `DPORT` (port, default -1): the destination port; -1 stands for a random one below 1024.
+//! - `DPORT` (port, default -1): the destination port; -1 means a random one below 1024.
 //!
 //! # Handlers
 //! None.

@@ -1,17 +1,17 @@
-//! Puts one of several UDP and IP headers in front of packets, chosen at random.
+//! Prepends UDP and IP headers, chosen at random from several.
 //!
 //! ```click
 //! RandomUDPIPEncap(SRC SPORT DST DPORT PROB [CHECKSUM], ...)
 //! ```
 //!
-//! Each packet gets the headers of an argument that is drawn for it. Headers are like those of UDPIPEncap; each argument counts
-//! identifications by itself.
+//! Each packet gets the headers of one argument, chosen at random. Headers are like those of UDPIPEncap; each
+//! argument has its own identification counter.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! Each argument is a source address and port, a destination address and port, a whole number in proportion to which it is
-//! drawn, and whether to compute the UDP checksum (default true).
+//! Each argument is a source address and port, a destination address and port, a weight (a whole number), and whether
+//! to compute the UDP checksum (default true).
 //!
 //! # Handlers
 //! None.

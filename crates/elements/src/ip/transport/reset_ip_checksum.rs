@@ -1,16 +1,17 @@
-//! Computes the IP header checksum, and TCP's and UDP's if asked to.
+//! Computes the IP header checksum and, on request, the TCP or UDP checksum.
 //!
 //! ```click
 //! ResetIPChecksum([L4])
 //! ```
 //!
-//! Expects packets with a marked IP header. It is FastClick's element, which leaves the work to the network card; here it is done at
-//! once. Packets whose IP header is cut short or says it is are dropped; of others, what cannot be summed up is left as it is.
+//! Expects packets with a marked IP header. It is FastClick's element, which leaves the work to the network card;
+//! here it is done immediately. Packets whose IP header is truncated, or has an invalid length, are dropped; in
+//! others, a checksum that cannot be computed is left as it is.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `L4` (boolean, default false): whether TCP's and UDP's checksums are computed, too.
+//! - `L4` (boolean, default false): whether to compute the TCP and UDP checksums too.
 //!
 //! # Handlers
 //! - `drops` (read): packets dropped.

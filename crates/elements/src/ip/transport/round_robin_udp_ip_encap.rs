@@ -1,11 +1,11 @@
-//! Puts one of several UDP and IP headers in front of packets, in turn.
+//! Prepends UDP and IP headers, taken in turn from several.
 //!
 //! ```click
 //! RoundRobinUDPIPEncap(SRC SPORT DST DPORT [CHECKSUM], ...)
 //! ```
 //!
-//! The first packet gets the headers of the first argument, the next one those of the second, and so on, and from the beginning
-//! again. Headers are like those of UDPIPEncap; each argument counts identifications by itself.
+//! The first packet gets the headers of the first argument, the next one those of the second, and so on, starting
+//! again after the last. Headers are like those of UDPIPEncap; each argument has its own identification counter.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!

@@ -4,9 +4,9 @@
 //! SetICMPChecksum()
 //! ```
 //!
-//! Expects ICMP packets with a marked IP header. Fragments, whose checksum covers more than is there, and packets that are
-//! shorter than they say leave unchanged at output 1 if it is in use and are dropped otherwise. Click has no such element;
-//! its name and ports follow SetUDPChecksum.
+//! Expects ICMP packets with a marked IP header. Fragments, whose checksum would need the whole message, and packets
+//! shorter than their length field leave unchanged by output 1 if it is connected and are dropped otherwise. Click
+//! has no such element; its name and ports follow SetUDPChecksum.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!

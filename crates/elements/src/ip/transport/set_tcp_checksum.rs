@@ -4,14 +4,14 @@
 //! SetTCPChecksum([FIXOFF])
 //! ```
 //!
-//! Expects TCP packets with a marked IP header. Packets that are shorter than they say are dropped; the first one is
-//! reported. Fragments pass unchanged: the checksum covers the whole segment, of which they have a part (Click overwrites
-//! them with the sum of that part).
+//! Expects TCP packets with a marked IP header. Packets shorter than their length field are dropped; the first one is
+//! reported. Fragments pass unchanged: the checksum covers the whole segment, of which they have only a part (Click
+//! overwrites it with the checksum of that part).
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `FIXOFF` (boolean, default false): correct a header length that is below the least, or beyond the packet.
+//! - `FIXOFF` (boolean, default false): whether to correct a header length that is too small, or beyond the packet.
 //!
 //! # Example
 //! ```click

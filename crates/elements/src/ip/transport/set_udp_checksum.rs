@@ -4,8 +4,9 @@
 //! SetUDPChecksum()
 //! ```
 //!
-//! Expects UDP packets with a marked IP header. Fragments, whose checksum covers more than is there, and packets that are
-//! shorter than they say leave unchanged at output 1 if it is in use and are dropped otherwise; the first one is reported.
+//! Expects UDP packets with a marked IP header. Fragments, whose checksum would need the whole datagram, and packets
+//! shorter than their length field leave unchanged by output 1 if it is connected and are dropped otherwise; the
+//! first one is reported.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!

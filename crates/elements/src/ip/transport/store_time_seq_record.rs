@@ -1,4 +1,4 @@
-//! Puts a sequence number and times into packets, to measure how long they are under way.
+//! Writes sequence numbers and timestamps into packets, to measure latency.
 //!
 //! ```click
 //! StoreUDPTimeSeqRecord(OFFSET [, DELTA])
@@ -7,20 +7,20 @@
 //! StoreTimeSeqRecord(OFFSET [, DELTA])
 //! ```
 //!
-//! The first 20 bytes behind the UDP, TCP or ICMP header become five numbers of four bytes, in network order: the
-//! packet's number, the seconds and nanoseconds of the time when it passed here, and two zeros. Where DELTA is true,
-//! only the last two change: they become the time since then, in seconds and nanoseconds. The checksum is brought up
-//! to date; a UDP packet's if there is one. Works for IPv4, and for IPv6 without extension headers; other packets,
-//! and those that are shorter, are dropped.
+//! Overwrites the first 20 bytes after the UDP, TCP or ICMP header with five four-byte numbers in network byte order:
+//! the packet's sequence number, the seconds and nanoseconds of the current time, and two zeros. If DELTA is true,
+//! only the last two are changed: they become the time since then, in seconds and nanoseconds. The checksum is
+//! updated (for UDP, if there is one). Works for IPv4, and for IPv6 without extension headers; other packets, and
+//! packets too short, are dropped.
 //!
-//! StoreTCPTimeSeqRecord, StoreICMPTimeSeqRecord and StoreTimeSeqRecord, which is for all three protocols, are
+//! StoreTCPTimeSeqRecord, StoreICMPTimeSeqRecord and StoreTimeSeqRecord, which handles all three protocols, are
 //! FastClick's. A TCP header counts as 20 bytes, an ICMP header as 8.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `OFFSET` (integer): where the IP header begins: 14 in Ethernet frames.
-//! - `DELTA` (boolean, default false): whether the time since the first record is stored.
+//! - `DELTA` (boolean, default false): whether to store the time since the first record.
 //!
 //! # Handlers
 //! - `count` (read): packets so far.
@@ -33,7 +33,8 @@
 //! ```
 //!
 //! # Differences from Click
-//! StoreUDPTimeSeqRecord changes UDP packets only; Click's takes every IPv4 packet for one. A UDP packet without a checksum gets none.
+//! StoreUDPTimeSeqRecord changes UDP packets only; Click's treats every IPv4 packet as UDP. No checksum is added to a
+//! UDP packet without one.
 //!
 //! # See also
 //! SetTimestamp, StoreTimestamp, TimestampAccum

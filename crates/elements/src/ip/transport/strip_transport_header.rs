@@ -5,9 +5,9 @@
 //! StripTCPHeader()
 //! ```
 //!
-//! Removes everything in front of the data of TCP, UDP and ICMP packets whose IP header is marked. The marks stay. Of other
-//! protocols' packets only what lies in front of the transport header is removed. Packets without a mark, or without a
-//! whole transport header, are dropped. StripTCPHeader is FastClick's name for it where all packets are TCP's.
+//! Removes everything before the data of TCP, UDP and ICMP packets with a marked IP header. The marks stay. For other
+//! protocols, only what comes before the transport header is removed. Packets without a mark, or without a complete
+//! transport header, are dropped. StripTCPHeader is FastClick's name for it where all packets are TCP.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,17 +4,17 @@
 //! TCPBuffer([SKIP])
 //! ```
 //!
-//! Stores TCP packets with a marked IP header that are pushed, and gives them in the order of their sequence numbers
-//! when pulled. The first one that is pulled is the one with the lowest number; from then on, one is only given when
-//! it follows the one before it without a gap. Packets with the number of one that is stored, and those before what
-//! was given, are dropped. Pullers downstream sleep while there is nothing for them.
+//! Stores TCP packets with a marked IP header that are pushed to it, and returns them in the order of their sequence
+//! numbers when pulled. The first packet returned is the one with the lowest number; after that, a packet is returned
+//! only if it follows the previous one without a gap. Packets with the same number as a stored one, and packets that
+//! precede one already returned, are dropped. Pullers downstream sleep while there is nothing for them.
 //!
-//! It holds 16,384 packets at most, and drops those that have no room.
+//! It holds at most 16,384 packets, and drops any beyond that.
 //!
 //! Ports: 1 input, 1 output. Processing: push input, pull output. Workers: exclusive.
 //!
 //! # Arguments
-//! - `SKIP` (boolean, default false): whether packets are given although others before them are missing.
+//! - `SKIP` (boolean, default false): whether to return packets even if earlier ones are missing.
 //!
 //! # Handlers
 //! None.

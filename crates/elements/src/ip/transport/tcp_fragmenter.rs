@@ -4,19 +4,21 @@
 //! TCPFragmenter([MTU, KEYWORDS])
 //! ```
 //!
-//! Expects TCP packets with marked IP and transport headers. A packet that is longer than the MTU becomes several, each with
-//! the same headers, those in front of the IP header too, a part of the data, and its sequence number and checksums put right. FIN
-//! stays with the last part. Packets that are no whole TCP packets pass unchanged.
+//! Expects TCP packets with marked IP and transport headers. A packet longer than the MTU is split into several. Each
+//! has the same headers, including those before the IP header, a part of the data, and the right sequence number and
+//! checksums. FIN is set on the last part only. Packets that are not complete TCP packets pass unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `MTU` (integer, default 1500 unless MTU_ANNO is given): bytes of the largest packet, IP header included; 0 is no limit.
-//! - `MTU_ANNO` (annotation of two bytes): where packets say this for themselves; the smaller one counts.
-//! - `SW_CHECKSUM` (boolean): accepted; checksums are always put right.
+//! - `MTU` (integer, default 1500 unless MTU_ANNO is given): the maximum packet size in bytes, including the IP
+//!   header; 0 means no limit.
+//! - `MTU_ANNO` (annotation of two bytes): an annotation that holds each packet's own MTU; the smaller one counts.
+//! - `SW_CHECKSUM` (boolean): accepted; checksums are always corrected.
 //!
 //! # Handlers
-//! - `count` (read): packets that came. `fragmented_count`: those that were split. `fragments`: the parts that they became.
+//! - `count` (read): packets received. `fragmented_count`: packets that were split. `fragments`: the parts they were
+//!   split into.
 //!
 //! # Example
 //! ```click

@@ -1,11 +1,11 @@
-//! Makes TCP packets when it is told to.
+//! Sends TCP packets on request.
 //!
 //! ```click
 //! TCPIPSend
 //! ```
 //!
-//! Each write to its handler emits a TCP packet over IPv4 without data or options: TTL 255, not to be fragmented, with a window of
-//! 32,120 bytes.
+//! Each write to its handler emits a TCP packet over IPv4 without data or options, with TTL 255, "don't fragment"
+//! set, and a window of 32,120 bytes.
 //!
 //! Ports: no inputs, 1 output. Processing: push. Workers: exclusive.
 //!
@@ -13,8 +13,9 @@
 //! None.
 //!
 //! # Handlers
-//! - `send` (write, `SRC SPORT DST DPORT SEQNO ACKNO FLAGS [COUNT [STOP]]`): emits COUNT packets, by default one, with these addresses,
-//!   ports and numbers; FLAGS is the octet of the header's flags (SYN is 2, ACK 16). If STOP is true, the driver stops then.
+//! - `send` (write, `SRC SPORT DST DPORT SEQNO ACKNO FLAGS [COUNT [STOP]]`): emits COUNT packets, by default one,
+//!   with these addresses, ports and numbers; FLAGS is the octet of TCP flags (SYN is 2, ACK 16). If STOP is true,
+//!   the driver is stopped afterwards.
 //!
 //! # Example
 //! ```click

@@ -4,23 +4,23 @@
 //! TCPReflector([KEYWORDS])
 //! ```
 //!
-//! Each TCP packet that a server would answer becomes the answer: addresses and ports change places. A SYN is
+//! Each TCP packet that a server would answer is turned into the answer, with addresses and ports swapped. A SYN is
 //! answered by SYN and ACK, with a random sequence number; a FIN by FIN and ACK; data by ACK. The answer carries the
-//! options and the data that the packet had, or DATA instead; it has a TTL of 250, a window of 61,440, and right
-//! checksums. Nothing is remembered of connections.
+//! packet's own options and data, or DATA instead; it has a TTL of 250, a window of 61,440, and correct checksums. No
+//! connection state is kept.
 //!
-//! Other packets need no answer and are dropped: acknowledgements without data, SYN with other flags than PSH, and
-//! RST; and so are those without whole headers, fragments, and those whose answer has no room. Packets whose IP
-//! header is not marked have it at their start.
+//! Packets that need no answer are dropped: acknowledgements without data, SYN with flags other than PSH, and RST.
+//! Packets without complete headers, fragments, and packets whose answer has no room are dropped too. If the IP
+//! header is not marked, packets must start with it.
 //!
-//! Let it answer only what is meant for it: two of them that reach each other send data to and fro for ever.
+//! Send it only packets that are meant for it: two TCPReflectors that reach each other exchange data forever.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `DATA` (string, default empty): what is sent in answer to data; if empty, the data comes back.
-//! - `STRIP_PAYLOAD` (boolean, default false): whether answers have no data.
-//! - `RAND_SEQ` (boolean, default true): whether an answer to a SYN has a random sequence number, or 0.
+//! - `DATA` (string, default empty): the data to send in answer to data; if empty, the data is echoed.
+//! - `STRIP_PAYLOAD` (boolean, default false): whether to answer without data.
+//! - `RAND_SEQ` (boolean, default true): whether the answer to a SYN has a random sequence number, rather than 0.
 //!
 //! # Handlers
 //! None.

@@ -1,15 +1,16 @@
-//! Sends TCP segments to a server, as fast as it answers.
+//! Sends TCP segments to a server, as fast as the server answers.
 //!
 //! ```click
 //! ToyTCP(DPORT)
 //! ```
 //!
-//! Takes and makes TCP segments without IP headers. Once a second, and for each segment that comes, it emits one: a
-//! SYN until the server has accepted the connection, then segments with one byte of data, whose sequence numbers
-//! leave gaps so that the server answers at once. For every fifth segment that comes it emits one more. When the
-//! server resets the connection, it begins another one at the next second. What was counted is printed once a second.
+//! Receives and sends TCP segments without IP headers. It sends one segment per second, and one for each segment
+//! received: a SYN until the server has accepted the connection, then segments with one byte of data, whose sequence
+//! numbers leave gaps so that the server answers immediately. For every fifth segment received it sends one more.
+//! When the server resets the connection, it opens a new one at the next second. It prints its counters once a
+//! second.
 //!
-//! Checksums are left at 0: put IPEncap and SetTCPChecksum behind it.
+//! Checksums are left at 0: put IPEncap and SetTCPChecksum after it.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
 //!

@@ -1,18 +1,18 @@
-//! Puts UDP and IP headers in front of packets.
+//! Prepends UDP and IP headers to packets.
 //!
 //! ```click
 //! UDPIPEncap(SRC, SPORT, DST, DPORT [, CHECKSUM])
 //! ```
 //!
-//! The identification counts up from 0, the time to live is 250. Marks the new headers and, unless it comes from there, sets
-//! the destination address annotation. Packets that do not fit into an IP packet are dropped.
+//! The identification counts up from 0; the TTL is 250. Marks the new headers and sets the destination address
+//! annotation, unless the destination is taken from it. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; of several each has identifications of its own.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each has its own counter.
 //!
 //! # Arguments
 //! - `SRC` (address): the source.
 //! - `SPORT` (port): the source port.
-//! - `DST` (address or `DST_ANNO`): the destination, or that it is the destination address annotation.
+//! - `DST` (address or `DST_ANNO`): the destination; `DST_ANNO` takes it from the destination address annotation.
 //! - `DPORT` (port): the destination port.
 //! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum.
 //!

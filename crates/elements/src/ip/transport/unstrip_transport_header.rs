@@ -1,11 +1,11 @@
-//! Brings a removed transport header back.
+//! Restores a removed transport header.
 //!
 //! ```click
 //! UnstripTransportHeader()
 //! UnstripTCPHeader()
 //! ```
 //!
-//! Extends packets forward to the marked transport header, as far as it was removed. Packets without a mark are passed on
+//! Extends packets at the front, up to the marked transport header, if it was removed. Packets without a mark pass
 //! unchanged. UnstripTCPHeader is FastClick's name for it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.

@@ -1,23 +1,23 @@
-//! Asks a web server for pages, from many addresses.
+//! Requests pages from a web server, from many addresses.
 //!
 //! ```click
 //! WebGen(PREFIX, DST, RATE)
 //! ```
 //!
-//! Takes and makes TCP packets over IPv4. It opens RATE connections a second to port 80 of DST, each from a random
-//! address of PREFIX, and asks for a random page: `GET /spec/D/D-C-F HTTP/1.0`, where D is one of 10 folders, C one
-//! of 3 classes and F one of 9 files. It acknowledges what comes, and closes the connection when the server does.
-//! What is not answered within a second is sent again, six times; then the connection is given up. Packets of no
-//! connection are answered by RST.
+//! Receives and sends TCP packets over IPv4. It opens RATE connections per second to port 80 of DST, each from a
+//! random address of PREFIX, and requests a random page: `GET /spec/D/D-C-F HTTP/1.0`, where D is one of 10 folders,
+//! C one of 3 classes and F one of 9 files. It acknowledges what it receives, and closes the connection when the
+//! server does. Packets that are not answered within a second are retransmitted, six times; then the connection is
+//! given up. Packets that belong to no connection are answered with RST.
 //!
 //! Every five seconds, and at the end, it prints how many connections were opened, completed, given up and reset.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `PREFIX` (IP prefix): the addresses to ask from.
+//! - `PREFIX` (IP prefix): the client addresses.
 //! - `DST` (IP address): the server.
-//! - `RATE` (integer, at least 1): connections a second. There are 10 times as many at a time, at most.
+//! - `RATE` (integer, at least 1): connections per second. At most 10 times as many are open at a time.
 //!
 //! # Handlers
 //! None.
