@@ -1,24 +1,25 @@
-//! Sends ARP replies now and then, for a list of addresses.
+//! Sends gratuitous ARP replies at regular intervals, for a list of addresses.
 //!
 //! ```click
 //! ARPAdvertiser([DSTIP, DSTETH, SRCIP, SRCETH, KEYWORDS])
 //! ```
 //!
-//! After a second, and every ten seconds from then on, tells DSTIP at DSTETH by an ARP reply in an Ethernet frame
-//! that SRCIP is at SRCETH, and does so for each other entry of its list, which handlers change. It is FastClick's
-//! element.
+//! One second after the start, and every ten seconds from then on, sends an ARP reply in an Ethernet frame to DSTIP
+//! at DSTETH, saying that SRCIP is at SRCETH. It does so for each entry of its list, which handlers can change. It is
+//! FastClick's element.
 //!
 //! Ports: no input, 1 output. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `DSTIP` (IP address), `DSTETH` (Ethernet address): to whom to send.
-//! - `SRCIP` (IP address), `SRCETH` (Ethernet address): what to say. Without all four the list is empty at first.
-//! - `CAPACITY` (integer, default 10): entries that there is room for at first.
+//! - `DSTIP` (IP address), `DSTETH` (Ethernet address): the receiver.
+//! - `SRCIP` (IP address), `SRCETH` (Ethernet address): the addresses to announce. Unless all four arguments are
+//!   given, the list is empty at first.
+//! - `CAPACITY` (integer, default 10): initial capacity of the list, in entries.
 //!
 //! # Handlers
-//! - `table` (read): the entries, a line each.
-//! - `count` (read): how many there are.
-//! - `capacity` (read): how many there is room for. It doubles when there is none.
+//! - `table` (read): the entries, one per line.
+//! - `count` (read): the number of entries.
+//! - `capacity` (read): the current capacity. It doubles when the list is full.
 //! - `insert`, `delete` (write): adds or removes the entry `DSTIP DSTETH SRCIP SRCETH`.
 //! - `clear` (write, button): removes all entries.
 //!

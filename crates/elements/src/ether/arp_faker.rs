@@ -1,18 +1,18 @@
-//! Sends an ARP reply now and then.
+//! Sends a gratuitous ARP reply at regular intervals.
 //!
 //! ```click
 //! ARPFaker(DSTIP, DSTETH, SRCIP, SRCETH)
 //! ```
 //!
-//! One second after the start, and every ten seconds from then on, tells the host with the addresses DSTIP and DSTETH by an ARP
-//! reply that SRCIP has the Ethernet address SRCETH. Nobody needs to have asked.
+//! One second after the start, and every ten seconds from then on, sends the host with the addresses DSTIP and DSTETH
+//! an ARP reply saying that SRCIP has the Ethernet address SRCETH. No query is needed.
 //!
 //! Ports: no input, 1 output. Processing: push. Workers: one.
 //!
 //! # Arguments
-//! - `DSTIP` (IP address): who is told.
-//! - `DSTETH` (Ethernet address): the Ethernet address of who is told.
-//! - `SRCIP` (IP address): the address told about.
+//! - `DSTIP` (IP address): the receiver's IP address.
+//! - `DSTETH` (Ethernet address): the receiver's Ethernet address.
+//! - `SRCIP` (IP address): the IP address to announce.
 //! - `SRCETH` (Ethernet address): its Ethernet address.
 //!
 //! # Example

@@ -4,8 +4,8 @@
 //! ARPPrint([LABEL, KEYWORDS])
 //! ```
 //!
-//! Expects ARP packets with a marked network header, as CheckARPHeader leaves them, and prints a line for each on standard
-//! error. Packets without one, and ARP for other protocols than IP, pass in silence.
+//! Expects ARP packets with a marked network header, as from CheckARPHeader, and prints a line for each on standard
+//! error. Packets without a marked header, and ARP for protocols other than IP, pass without being printed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -1,4 +1,4 @@
-//! Puts IP packets into Ethernet frames, with addresses found by ARP.
+//! Encapsulates IP packets in Ethernet frames, with addresses found by ARP.
 //!
 //! ```click
 //! ARPQuerier(IP, ETH [, KEYWORDS])
@@ -8,48 +8,51 @@
 //! IP and ETH are this host's addresses on the network; NAME is a name that stands for both. FastClick's
 //! FlowARPQuerier is another name for the element.
 //!
-//! Packets at input 0 are IP packets with a destination annotation. If the Ethernet address for it is known, the packet
-//! leaves by output 0 in an Ethernet frame. Otherwise it waits, and an ARP query goes out: by output 1, or by output 0 if
-//! that is the only one. ARP replies arrive at input 1, with their Ethernet headers; then the packets that wait leave, in
-//! their order. Requests may come there, too: what they say of their sender brings an entry up to date, and makes one if it is this host
-//! that they ask for (RFC 826), stale, so that it is asked for again when it is used.
+//! Packets at input 0 are IP packets with a destination annotation. If its Ethernet address is known, the packet
+//! leaves by output 0 in an Ethernet frame. Otherwise the packet waits, and an ARP query is sent: by output 1, or by
+//! output 0 if that is the only one. ARP replies arrive at input 1, with their Ethernet headers; then the waiting
+//! packets leave, in order. ARP requests may arrive there too: the sender's addresses in them update an existing
+//! entry. If the request asks for this host, they also create a new one (RFC 826); it is stale, so that it is
+//! verified when it is used.
 //!
 //! Packets for 0.0.0.0 are dropped. Packets for 255.255.255.255 and for the network's broadcast address go to
-//! FF-FF-FF-FF-FF-FF, packets for multicast groups to the group's Ethernet address (RFC 1112, section 6.4).
+//! FF-FF-FF-FF-FF-FF, and packets for multicast groups to the group's Ethernet address (RFC 1112, section 6.4).
 //!
-//! Neighbours have the states of RFC 4861, section 7.3.2: incomplete, reachable, stale, delay, probe; and failed and permanent. As in
-//! Click, queries are sent because of packets only: ten times a second at most for one address, and every two seconds after ten without
-//! answer. An address that is still used some time after it was last confirmed is asked for again, of the neighbour itself, before it
-//! expires. With PROBES, queries are repeated without that, once a second (RFC 1122, section 2.3.2.1); after so many without answer the
-//! neighbour has failed, and packets that wait for it are dropped, or leave by output 2 if there is one: for ICMPError.
+//! Neighbours have the states of RFC 4861, section 7.3.2: incomplete, reachable, stale, delay, probe; and also failed
+//! and permanent. As in Click, queries are sent only when packets need an address: at most ten per second for one
+//! address, and after ten without an answer, one every two seconds. An address still in use some time after it was
+//! last confirmed is verified by a unicast query to the neighbour before it expires. With PROBES, queries are
+//! repeated once per second even without further packets (RFC 1122, section 2.3.2.1). After PROBES queries without an
+//! answer, the neighbour has failed, and packets waiting for it are dropped, or leave by output 2 if there is one,
+//! for ICMPError.
 //!
-//! On several workers the table of addresses is shared and is read without locks. Packets wait on the worker on which
-//! they arrived. Unlike in Click, packets that wait leave by the ARPQuerier at which they arrived also where several
-//! share a table, and they leave at once when the address is inserted by a handler.
+//! The address table is shared by all workers and is read without locks. Packets wait on the worker on which they
+//! arrived. Unlike in Click, waiting packets leave by the ARPQuerier at which they arrived even if several share a
+//! table, and they leave immediately when a handler inserts the address.
 //!
 //! Ports: 2 inputs, 1 to 3 outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! - `IP` (IP address or prefix), `ETH` (Ethernet address): this host's.
-//! - `TABLE` (element name): the ARPTable, or ARPQuerier, whose table to use, instead of an own one. Of the arguments about tables only
-//!   POLL_TIMEOUT and INTERFACE have an effect then.
+//! - `IP` (IP address or prefix), `ETH` (Ethernet address): this host's addresses.
+//! - `TABLE` (element name): the ARPTable, or ARPQuerier, whose table to use instead of a private one. Of the
+//!   arguments about tables, only POLL_TIMEOUT and INTERFACE have an effect then.
 //! - `CAPACITY`, `ENTRY_CAPACITY`, `UNKNOWN_CAPACITY`, `ENTRY_PACKET_CAPACITY`, `CAPACITY_SLIM_FACTOR`, `TIMEOUT`, `POLL_TIMEOUT`, `DELAY`,
 //!   `RETRANS`, `PROBES`, `INTERFACE`: see ARPTable.
-//! - `UNASKED` (`accept`, `update` or `refuse`, default `accept`): which replies are believed that nobody asked for.
-//!   All; those about addresses in the table (RFC 826); or none, but such a one makes a neighbour that is known under
-//!   another Ethernet address be asked whether it is still there. Requests are believed as replies are, but for
-//!   `refuse`, with which they make no entry. Permanent addresses are never changed by either.
-//! - `BROADCAST` (IP address): the network's broadcast address. The default is the last one of the prefix, if IP is one.
-//! - `CACHE` (boolean): FastClick's cache for each thread; accepted, look-ups take no lock here.
-//! - `BROADCAST_POLL` (boolean, default false): whether queries for known addresses are broadcast, too, instead of sent
-//!   to the neighbour itself.
+//! - `UNASKED` (`accept`, `update` or `refuse`, default `accept`): which unsolicited replies to believe: all; only
+//!   those about addresses in the table (RFC 826); or none. With `refuse`, a reply that gives a known neighbour a
+//!   different Ethernet address still triggers a query whether the neighbour is reachable at its old one. Requests
+//!   are treated like replies, except that with `refuse` they create no entry. Permanent addresses are never changed.
+//! - `BROADCAST` (IP address): the network's broadcast address. If IP is a prefix, the default is its last address.
+//! - `CACHE` (boolean): FastClick's cache for each thread; accepted, since lookups take no lock here.
+//! - `BROADCAST_POLL` (boolean, default false): whether to broadcast queries for known addresses too, instead of
+//!   sending them to the neighbour directly.
 //!
 //! # Handlers
-//! - `ipaddr`, `broadcast` (read, write): addresses.
+//! - `ipaddr`, `broadcast` (read, write): the addresses.
 //! - `table`, `neighbours`, `count`, `length`, `refused` (read), `insert`, `delete` (write): see ARPTable.
 //! - `stats` (read): packets dropped and queries sent, as text.
 //! - `queries`, `responses` (read): ARP queries sent, ARP packets received.
-//! - `drops` (read): packets dropped, without those that waited in vain.
+//! - `drops` (read): packets dropped, except those that waited for an answer that did not come.
 //! - `clear` (write): forgets all addresses and sets counts to zero.
 //!
 //! # Example

@@ -4,11 +4,11 @@
 //! ARPResponder(IP/MASK... ETH, ...)
 //! ```
 //!
-//! Takes ARP queries with their Ethernet headers. A query for an address in one of the given prefixes becomes a reply
-//! with the Ethernet address that goes with the prefix; of several prefixes the longest counts. Everything else leaves
-//! by output 1 or, if there is none, is dropped.
+//! Takes ARP queries with their Ethernet headers. A query for an address in one of the given prefixes is turned into
+//! a reply with the Ethernet address of that prefix; the longest matching prefix counts. Everything else leaves by
+//! output 1 or, if there is none, is dropped.
 //!
-//! A reply has the device and VLAN annotations of its query, and no other annotation.
+//! A reply keeps the device and VLAN annotations of its query, but no other annotation.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: replicated.
 //!
@@ -17,7 +17,7 @@
 //! both an IP and an Ethernet address can be given alone.
 //!
 //! # Handlers
-//! - `table` (read): the entries, one a line: prefix and Ethernet address.
+//! - `table` (read): the entries, one per line: prefix and Ethernet address.
 //! - `lookup` (read, with an IP address): the Ethernet address for it, or nothing.
 //! - `add` (write): adds an entry, in the form of an argument; it replaces one for the same prefix.
 //! - `remove` (write): removes the entry for a prefix.

@@ -1,52 +1,57 @@
-//! Holds Ethernet addresses of IP neighbours.
+//! Stores Ethernet addresses of IP neighbours.
 //!
 //! ```click
 //! ARPTable([KEYWORDS])
 //! ```
 //!
-//! An information element that ARPQueriers share: name it in their TABLE arguments. Look-ups take no lock, on any number
-//! of workers. An ARPQuerier without TABLE has a table of its own.
+//! A table shared by several ARPQueriers: name it in their TABLE arguments. Lookups take no lock, on any number of
+//! workers. An ARPQuerier without TABLE has a table of its own.
 //!
-//! Packets that wait for an address stay with the ARPQuerier that has them, and leave by that ARPQuerier whoever learns
-//! the address.
+//! Packets that wait for an address stay in the ARPQuerier at which they arrived and leave by it, no matter which
+//! element learns the address.
 //!
 //! Ports: none. Workers: shared.
 //!
 //! # Arguments
-//! - `CAPACITY` (integer, default 2048): packets that wait at a time; 0 for no limit. When there are more, some of the
-//!   packets that waited for the address wanted first are dropped.
-//! - `ENTRY_CAPACITY` (integer, default 65,536): addresses; 0 for no limit. At the limit a new address takes the place of one that is not
-//!   known, or of the oldest that is stale; reachable ones only make room for what a handler inserts.
-//! - `UNKNOWN_CAPACITY` (integer, default 1024): addresses that are not known but asked for; 0 for no limit. At the limit a new one takes
-//!   the place of the oldest if that was first asked for 0.1 s ago or earlier; otherwise the packet is dropped.
-//! - `ENTRY_PACKET_CAPACITY` (integer, default 0): packets that wait for one address on one worker; 0 for no limit.
-//! - `CAPACITY_SLIM_FACTOR` (integer, default 2): when too many packets wait, one out of this many is dropped.
-//! - `TIMEOUT` (time, default 5 minutes): how long an address is believed; 0 for ever.
-//! - `POLL_TIMEOUT` (time, default 1 minute): how long a neighbour is reachable after an answer; then it is stale. 0 for ever.
-//! - `DELAY` (time, default 0): time from the first packet for a stale neighbour to the first query whether it is still there.
-//! - `PROBES` (integer, default 0): queries without answer after which a neighbour has failed. 0: it does not, and
-//!   queries are sent because of packets only.
+//! - `CAPACITY` (integer, default 2048): the maximum number of waiting packets; 0 for no limit. When there are more,
+//!   some of the packets waiting for the address requested longest ago are dropped.
+//! - `ENTRY_CAPACITY` (integer, default 65,536): the maximum number of addresses; 0 for no limit. At the limit a new
+//!   address replaces an unresolved one, or the oldest stale one; reachable ones make room only for addresses
+//!   inserted by a handler.
+//! - `UNKNOWN_CAPACITY` (integer, default 1024): the maximum number of unresolved addresses; 0 for no limit. At the
+//!   limit a new one replaces the oldest if that was first requested at least 0.1 s ago; otherwise the packet is
+//!   dropped.
+//! - `ENTRY_PACKET_CAPACITY` (integer, default 0): the maximum number of packets waiting for one address on one
+//!   worker; 0 for no limit.
+//! - `CAPACITY_SLIM_FACTOR` (integer, default 2): when too many packets wait, one in this many is dropped.
+//! - `TIMEOUT` (time, default 5 minutes): how long an address remains valid; 0 means forever.
+//! - `POLL_TIMEOUT` (time, default 1 minute): how long a neighbour remains reachable after an answer, before it
+//!   becomes stale. 0 means forever.
+//! - `DELAY` (time, default 0): time from the first packet for a stale neighbour to the first query that verifies it.
+//! - `PROBES` (integer, default 0): the number of unanswered queries after which a neighbour has failed. 0: it never
+//!   fails, and queries are sent only when packets need an address.
 //! - `RETRANS` (time, default 1 s): time between queries, with PROBES.
-//! - `INTERFACE` (word, default the element's name): what events call the interface.
+//! - `INTERFACE` (word, default the element's name): the name of the interface in events.
 //!
 //! # Handlers
-//! - `table` (read): a line for each address, oldest first: IP address, 1 if it is valid and 0 if not, Ethernet address,
-//!   seconds since the last news.
-//! - `neighbours` (read): a line for each address, oldest first: IP address, Ethernet address or `-`, state (incomplete, reachable, stale,
-//!   delay, probe, failed, permanent), seconds since the last news.
-//! - `drops` (read): packets that waited in vain.
-//! - `count` (read): addresses. `length` (read): packets that wait.
-//! - `refused` (read): news of neighbours that was not believed.
-//! - `insert` (write, `IP ETH [permanent | stale]`): adds an address, as one that has just answered, or for good, or
-//!   as one that was heard of and is asked when it is used; packets that wait for it are sent. A permanent one does
-//!   not age, and what neighbours say does not change it. With `ff:ff:ff:ff:ff:ff` the address becomes unknown, as
-//!   with `delete`.
+//! - `table` (read): one line per address, oldest first: IP address, 1 if it is valid and 0 if not, Ethernet address,
+//!   seconds since the last update.
+//! - `neighbours` (read): one line per address, oldest first: IP address, Ethernet address or `-`, state (incomplete,
+//!   reachable, stale, delay, probe, failed, permanent), seconds since the last update.
+//! - `drops` (read): packets that were dropped while waiting.
+//! - `count` (read): addresses. `length` (read): packets waiting.
+//! - `refused` (read): neighbour information that was not believed.
+//! - `insert` (write, `IP ETH [permanent | stale]`): adds an address: by default as reachable, as if it had just
+//!   answered; or as permanent; or as stale, to be verified when it is used. Packets waiting for it are sent. A
+//!   permanent address does not expire, and messages from neighbours do not change it. With `ff:ff:ff:ff:ff:ff` the
+//!   address becomes unknown, as with `delete`.
 //! - `delete` (write, `IP`): makes an address unknown.
-//! - `clear` (write): forgets everything; packets that wait are dropped.
+//! - `clear` (write): forgets everything; waiting packets are dropped.
 //!
 //! # Events
-//! `neighbour add|change|delete IP ETH STATE INTERFACE` (see ControlSocket): an address is asked for or entered; its Ethernet address or
-//! its state has changed; it is forgotten. A neighbour that becomes stale while nobody uses it is noted within a quarter of POLL_TIMEOUT.
+//! `neighbour add|change|delete IP ETH STATE INTERFACE` (see ControlSocket): an address is requested or inserted; its
+//! Ethernet address or its state has changed; it is forgotten. When a neighbour becomes stale while it is not in use,
+//! the event follows within a quarter of POLL_TIMEOUT.
 //!
 //! # Example
 //! ```click

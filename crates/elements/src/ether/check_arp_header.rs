@@ -4,9 +4,9 @@
 //! CheckARPHeader([OFFSET, VERBOSE, DETAILS])
 //! ```
 //!
-//! Expects an ARP packet OFFSET bytes into each packet. Passes those that are whole and whose lengths of addresses fit
-//! their kinds, and marks the ARP header as network header. Others leave at output 1 if it is in use and are dropped
-//! otherwise; the first one is reported.
+//! Expects an ARP packet OFFSET bytes into each packet. Passes complete ones whose address lengths match their
+//! address types, and marks the ARP header as network header. Others leave by output 1 if it is connected and are
+//! dropped otherwise; the first one is reported.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; counts add up.
 //!

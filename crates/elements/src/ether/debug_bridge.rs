@@ -1,14 +1,14 @@
-//! Prints the messages of switches.
+//! Prints spanning tree messages.
 //!
 //! ```click
 //! DebugBridge(LABEL)
 //! ```
 //!
-//! Expects spanning tree messages (IEEE 802.1D) with their Ethernet headers, as EtherSpanTree makes them, and prints
-//! a line for each: the switch that says it, and its port; whether it acknowledges a change of topology (`TCA`), and
-//! whether there was one (`TC`); the cost of the way to the root, and the root; and how old the message is, how old
-//! it may become, how often the root says it, and how long ports wait, in units of 1/256 s. All but the label is
-//! hexadecimal. What is too short for a message passes in silence.
+//! Expects spanning tree messages (IEEE 802.1D) with their Ethernet headers, as sent by EtherSpanTree, and prints a
+//! line for each: the bridge and port that sent it; the flags for topology change acknowledgement (`TCA`) and
+//! topology change (`TC`); the path cost to the root, and the root; and message age, maximum age, hello time and
+//! forward delay, in units of 1/256 s. Everything but the label is hexadecimal. Packets too short for a message pass
+//! without being printed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,14 +4,15 @@
 //! EnsureEther([ETHERTYPE, SRC, DST])
 //! ```
 //!
-//! Looks at packets with a marked network header. One that follows an Ethernet header with the type of IPv4 or IPv6 passes
-//! as it is; one whose Ethernet header of such a type was stripped gets it back. All else in front of the network header is
-//! replaced by a header made of the arguments. Packets without a marked network header pass unchanged.
+//! Checks packets with a marked network header. If the network header follows an Ethernet header with the type of
+//! IPv4 or IPv6, the packet passes unchanged; if such an Ethernet header was stripped, it is restored. Otherwise
+//! everything before the network header is replaced by a header made from the arguments. Packets without a marked
+//! network header pass unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ETHERTYPE` (integer, default 0x0800): type of what is in the packet.
+//! - `ETHERTYPE` (integer, default 0x0800): the EtherType.
 //! - `SRC` (Ethernet address, default 1:1:1:1:1:1): source.
 //! - `DST` (Ethernet address, default 2:2:2:2:2:2): destination.
 //!

@@ -1,16 +1,16 @@
-//! Puts a fixed Ethernet header in front of packets.
+//! Prepends a fixed Ethernet header to packets.
 //!
 //! ```click
 //! EtherEncap(ETHERTYPE, SRC, DST)
 //! ```
 //!
-//! Every packet gets a header of 14 bytes with the type ETHERTYPE, the source address SRC and the destination address
-//! DST. Where the link-layer header starts is noted in the packet.
+//! Every packet gets a 14-byte header with the type ETHERTYPE, the source address SRC and the destination address
+//! DST. The link-layer header position is set.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ETHERTYPE` (integer): type of what is in the packet, for instance 0x0800 for IPv4.
+//! - `ETHERTYPE` (integer): the EtherType, for instance 0x0800 for IPv4.
 //! - `SRC` (Ethernet address): source.
 //! - `DST` (Ethernet address): destination.
 //!

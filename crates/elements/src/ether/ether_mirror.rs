@@ -4,8 +4,8 @@
 //! EtherMirror
 //! ```
 //!
-//! Swaps source and destination address of the Ethernet header with which each packet starts. Packets without a whole
-//! header are dropped.
+//! Swaps the source and destination addresses of the Ethernet header at the start of each packet. Packets without a
+//! complete header are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

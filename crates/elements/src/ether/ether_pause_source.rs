@@ -1,11 +1,11 @@
-//! Makes Ethernet pause frames.
+//! Generates Ethernet pause frames.
 //!
 //! ```click
 //! EtherPauseSource(SRC, PAUSETIME [, DST, LIMIT, ACTIVE, INTERVAL])
 //! ```
 //!
-//! Emits IEEE 802.3x frames that ask a link's other end to pause: one each INTERVAL at a push output, as many as are
-//! asked for at a pull output. Unlike in Click, `active false` also stops an element that has begun.
+//! Emits IEEE 802.3x frames that ask the other end of a link to pause: one every INTERVAL on a push output, one for
+//! each pull on a pull output. Unlike in Click, `active false` also stops an element that has already started.
 //!
 //! Ports: no input, 1 output. Processing: agnostic. Workers: one.
 //!
@@ -15,7 +15,7 @@
 //! - `DST` (Ethernet address, default 01:80:c2:00:00:01): destination.
 //! - `LIMIT` (integer, default -1): number of frames; negative for no limit.
 //! - `ACTIVE` (boolean, default true): whether to emit frames.
-//! - `INTERVAL` (seconds, default 1): time between frames at a push output.
+//! - `INTERVAL` (seconds, default 1): time between frames on a push output.
 //!
 //! # Handlers
 //! - `count` (read): frames emitted.

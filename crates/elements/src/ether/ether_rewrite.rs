@@ -4,8 +4,8 @@
 //! EtherRewrite(SRC, DST)
 //! ```
 //!
-//! Sets source and destination address of each packet's Ethernet header: the one marked as its link-layer header, or, if
-//! none is marked, the one that it starts with. Packets without a whole header are dropped.
+//! Sets the source and destination addresses of each packet's Ethernet header: the marked link-layer header or, if
+//! none is marked, the one at the start of the packet. Packets without a complete header are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,23 +4,24 @@
 //! EtherSpanTree(ADDR, INPUT_SUPPRESSOR, OUTPUT_SUPPRESSOR, SWITCH)
 //! ```
 //!
-//! Speaks the spanning tree protocol of IEEE 802.1D with other switches. Configuration messages arrive at the input of the
-//! LAN that they come from, and leave every two seconds at the outputs of LANs of which this switch is the designated one.
-//! LANs that would close a loop are blocked by the two Suppressors, through which the switch's packets have to pass:
-//! nothing comes in or goes out while a port is blocked or listening; while it is learning, packets come in only.
+//! Speaks the spanning tree protocol of IEEE 802.1D with other switches. Configuration messages arrive at the input
+//! for the LAN they come from, and leave every two seconds by the outputs for LANs whose designated bridge is this
+//! switch. LANs that would close a loop are blocked by the two Suppressors, through which all packets of the switch
+//! must pass: while a port is blocked or listening, nothing passes in either direction; while it is learning, packets
+//! are only let in.
 //!
-//! Unlike Click, an address counts as 802.1D has it, first byte first, messages that are no bridge messages are dropped, and
-//! topology changes that other switches report are acknowledged.
+//! Unlike in Click, addresses are compared as 802.1D specifies, first byte first; messages that are not bridge
+//! messages are dropped; and topology changes reported by other switches are acknowledged.
 //!
 //! Ports: any number of inputs and outputs, one of each for a LAN. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `ADDR` (Ethernet address): this switch's.
-//! - `INPUT_SUPPRESSOR`, `OUTPUT_SUPPRESSOR` (names of Suppressor elements): what blocks ports.
+//! - `ADDR` (Ethernet address): this switch's address.
+//! - `INPUT_SUPPRESSOR`, `OUTPUT_SUPPRESSOR` (names of Suppressor elements): the elements that block ports.
 //! - `SWITCH` (name of an EtherSwitch element): the switch.
 //!
 //! # Handlers
-//! - `msgs` (read): the best message of each LAN, one a line, and at last the one that this switch believes.
+//! - `msgs` (read): the best message of each LAN, one per line, and last the one that this switch uses.
 //!
 //! # Example
 //! ```click

@@ -4,29 +4,30 @@
 //! EtherSwitch([TIMEOUT])
 //! ```
 //!
-//! Input and output with the same number are a LAN. The source address of each frame tells behind which LAN a station is. A
-//! frame to a station that is known leaves towards it, unless it came from there: then it is dropped. Frames to
-//! stations that are not known and to groups leave at every output but that of the LAN from which they came.
+//! The input and output with the same number form a port, connected to one LAN. The source address of each frame
+//! shows behind which port a station is. A frame to a known station leaves by that station's port; if it came in by
+//! the same port, it is dropped. Frames to unknown stations and to groups leave by every port except the one they
+//! came in by.
 //!
-//! The table of stations is one for all workers. It has 32,768 sets of 8 stations, over which a hash spreads
-//! addresses; where a set is full, who was silent for longest there is forgotten. So of 65,536 stations all but about
-//! ten are known, of 131,072 all but about one in a hundred, and never more than 262,144. Ages go by the frames'
-//! timestamps, and by the router's clock for frames that have none. Unlike in Click, group addresses are not learned,
-//! and the table is listed in the order of addresses.
+//! All workers share one table of stations. It has 32,768 sets of 8 stations, over which addresses are hashed; when a
+//! set is full, the station in it that has been silent longest is forgotten. As a result, of 65,536 stations all but
+//! about ten are known, of 131,072 all but about one in a hundred, and never more than 262,144. Ages are measured by
+//! the frames' timestamps, or by the router's clock for frames without one. Unlike in Click, group addresses are not
+//! learned, and the table is listed in order of addresses.
 //!
 //! Ports: any number of inputs, as many outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! - `TIMEOUT` (seconds, default 300): how long a station may be silent until it is forgotten; fractions are rounded. With 0 nothing is
-//!   learned: every frame leaves everywhere else.
+//! - `TIMEOUT` (seconds, default 300): how long a station may be silent before it is forgotten; fractions are
+//!   rounded. With 0 nothing is learned: every frame is flooded.
 //!
 //! # Handlers
-//! - `table` (read): the stations, one a line: address and port.
+//! - `table` (read): the stations, one per line: address and port.
 //! - `timeout` (read, write): the argument.
-//! - `remove_port_forwarding` (write): lists separated by commas, of a port and others to which frames that come from there do not go
-//!   any more. `reset_port_forwarding` (write): all go to all other ports again.
-//! - `port_forwarding` (read): for each port, one a line, to how many and to which others its frames may go: `weight:
-//!   2`, a tab, and `0: 011`.
+//! - `remove_port_forwarding` (write): lists, separated by commas, each of a port and the other ports to which frames
+//!   from it are no longer forwarded. `reset_port_forwarding` (write): removes these restrictions.
+//! - `port_forwarding` (read): for each port, one per line, how many and which other ports its frames may go to:
+//!   `weight: 2`, a tab, and `0: 011`.
 //!
 //! # Example
 //! ```click

@@ -1,28 +1,28 @@
-//! Puts a fixed Ethernet header with a VLAN tag in front of packets.
+//! Prepends a fixed Ethernet header with a VLAN tag to packets.
 //!
 //! ```click
 //! EtherVLANEncap(ETHERTYPE, SRC, DST [, VLAN_TCI, VLAN_PCP, VLAN_ID, NATIVE_VLAN])
 //! ```
 //!
-//! Every packet gets an Ethernet header with an IEEE 802.1Q tag: 18 bytes. Packets of the native VLAN get an ordinary
-//! header of 14 bytes instead. `EtherVlanEncap` is another name for this class.
+//! Every packet gets an 18-byte Ethernet header with an IEEE 802.1Q tag. Packets of the native VLAN get an ordinary
+//! 14-byte header instead. `EtherVlanEncap` is another name for this class.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ETHERTYPE` (integer): type of what is in the packet.
+//! - `ETHERTYPE` (integer): the EtherType of the payload.
 //! - `SRC` (Ethernet address): source.
 //! - `DST` (Ethernet address): destination.
-//! - `VLAN_TCI` (integer, or `ANNO`): the tag control information: identifier and priority. With `ANNO` each packet's VLAN
-//!   annotation says it.
-//! - `VLAN_PCP` (0 to 7, default 0): the priority code point, added to the tag control information.
-//! - `VLAN_ID` (0 to 0xFFF, default 0): the identifier, where VLAN_TCI is not given.
+//! - `VLAN_TCI` (integer, or `ANNO`): the tag control information: identifier and priority. `ANNO` takes it from each
+//!   packet's VLAN annotation.
+//! - `VLAN_PCP` (0 to 7, default 0): the priority code point, inserted into the tag control information.
+//! - `VLAN_ID` (0 to 0xFFF, default 0): the identifier, if VLAN_TCI is not given.
 //! - `NATIVE_VLAN` (-1 to 0xFFF, default 0): packets with this identifier are not tagged; -1 for none.
 //!
 //! # Handlers
 //! - `src`, `dst`, `ethertype`, `vlan_tci`, `vlan_id`, `vlan_pcp`, `native_vlan` (read, write): the arguments.
-//!   Written to, `vlan_id` and `vlan_pcp` leave the other part of the tag control information as it is, and do
-//!   nothing where each packet's annotation says it.
+//!   Writing `vlan_id` or `vlan_pcp` leaves the other part of the tag control information as it is, and has no effect
+//!   if VLAN_TCI is taken from the annotation.
 //!
 //! # Example
 //! ```click

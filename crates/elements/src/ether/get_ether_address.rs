@@ -4,13 +4,14 @@
 //! GetEtherAddress(ANNO, OFFSET)
 //! ```
 //!
-//! Packets that have no six bytes at OFFSET leave unchanged at output 1 if it is in use and are dropped otherwise.
+//! Packets that do not have six bytes at OFFSET leave unchanged by output 1 if it is connected and are dropped
+//! otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
 //! - `ANNO` (offset): the first of the six annotation bytes.
-//! - `OFFSET` (integer, `src` or `dst`): where the address is. `src` is 6 and `dst` is 0, the places in an Ethernet header.
+//! - `OFFSET` (integer, `src` or `dst`): where the address is. `src` means 6 and `dst` 0, as in an Ethernet header.
 //!
 //! # Example
 //! ```click

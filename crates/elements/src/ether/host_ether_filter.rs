@@ -1,12 +1,12 @@
-//! Drops frames that are for other hosts.
+//! Drops frames addressed to other hosts.
 //!
 //! ```click
 //! HostEtherFilter(ETHER [, DROP_OWN, DROP_OTHER, OFFSET])
 //! ```
 //!
-//! Does what a network interface with the address ETHER does: notes to whom each frame is addressed in its packet type
-//! annotation (this host, everybody, a group, another host), and filters. Frames that are filtered out leave at output 1
-//! if it is in use and are dropped otherwise; so do those without a whole Ethernet header.
+//! Does what a network interface with the address ETHER does: sets each frame's packet type annotation according to
+//! its destination (this host, broadcast, multicast, another host), and filters. Frames that are filtered out, and
+//! those without a complete Ethernet header, leave by output 1 if it is connected and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!

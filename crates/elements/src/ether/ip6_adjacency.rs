@@ -1,24 +1,25 @@
-//! Does the last step of forwarding an IPv6 packet in one pass: hop limit, and Ethernet header.
+//! Does the last steps of forwarding an IPv6 packet in one pass: hop limit and Ethernet header.
 //!
 //! ```click
 //! IP6Adjacency(IP6, ETH [, KEYWORDS])
 //! ```
 //!
-//! Stands for `DecIP6HLIM -> IP6NDSolicitor(IP6, ETH, ...)`. Packets at input 0 are IPv6 packets that start with their header, which
-//! was checked, and have a destination annotation: the neighbour. The packet's hop limit is decremented, the neighbour's Ethernet address
-//! looked up and the header put in front; it leaves by output 0. All else is as with IP6NDSolicitor: packets for unknown neighbours
-//! wait, solicitations leave by output 1, advertisements arrive at input 1.
+//! Stands for `DecIP6HLIM -> IP6NDSolicitor(IP6, ETH, ...)`. Packets at input 0 are IPv6 packets that start with
+//! their header, already checked, and have a destination annotation: the neighbour. The element decrements the hop
+//! limit, looks up the neighbour's Ethernet address and prepends the header; the packet leaves by output 0.
+//! Everything else is as with IP6NDSolicitor: packets for unknown neighbours wait, solicitations leave by output 1,
+//! advertisements arrive at input 1.
 //!
-//! Packets whose hop limit is 0 or 1 leave unchanged by output 2: for ICMP6Error. Packets whose neighbour does not answer leave by
-//! output 3, if there is one, their hop limit decremented.
+//! Packets whose hop limit is 0 or 1 leave unchanged by output 2, for ICMP6Error. Packets whose neighbour does not
+//! answer leave by output 3, if there is one, with their hop limit decremented.
 //!
 //! Ports: 2 inputs, 3 or 4 outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! As those of IP6NDSolicitor.
+//! Those of IP6NDSolicitor.
 //!
 //! # Handlers
-//! As those of IP6NDSolicitor.
+//! Those of IP6NDSolicitor.
 //!
 //! # Example
 //! ```click

@@ -4,12 +4,13 @@
 //! IP6NDAdvertiser(IP6/MASK... ETH, ...)
 //! ```
 //!
-//! Takes neighbour solicitations with their Ethernet headers. One for an address in one of the given prefixes becomes an
-//! advertisement of the Ethernet address that goes with the prefix; of several prefixes the longest counts. All else is
-//! dropped: also what has a wrong checksum or a hop limit other than 255 (RFC 4861, section 7.1.1).
+//! Takes neighbour solicitations with their Ethernet headers. A solicitation for an address in one of the given
+//! prefixes is turned into an advertisement of the Ethernet address of that prefix; the longest matching prefix
+//! counts. Everything else is dropped, including packets with a wrong checksum or a hop limit other than 255 (RFC
+//! 4861, section 7.1.1).
 //!
-//! A solicitation without source address comes from a host that wants to take the address; all hosts are told that it has an owner
-//! (section 7.2.4; RFC 4862, section 5.4).
+//! A solicitation without a source address comes from a host that wants to use the address itself; the advertisement
+//! then goes to all hosts, to show that the address is taken (section 7.2.4; RFC 4862, section 5.4).
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -17,9 +18,9 @@
 //! Each argument is a list of IPv6 addresses and prefixes and one Ethernet address, in any order.
 //!
 //! # Handlers
-//! - `table` (read): the entries, one a line: prefix and Ethernet address, longest prefixes first.
+//! - `table` (read): the entries, one per line: prefix and Ethernet address, longest prefixes first.
 //! - `lookup` (read, with an IPv6 address): the Ethernet address for it, or nothing.
-//! - `add` (write): adds entries, in the form of an argument; one replaces one for the same prefix.
+//! - `add` (write): adds entries, in the form of an argument; each replaces an existing one for the same prefix.
 //! - `remove` (write): removes the entry for a prefix.
 //!
 //! # Example

@@ -1,28 +1,30 @@
-//! Puts IPv6 packets into Ethernet frames, with addresses found by neighbour discovery.
+//! Encapsulates IPv6 packets in Ethernet frames, with addresses found by neighbour discovery.
 //!
 //! ```click
 //! IP6NDSolicitor(IP, ETH [, KEYWORDS])
 //! ```
 //!
-//! What ARPQuerier is for IPv4 (RFC 4861). Packets at input 0 are IPv6 packets with a destination annotation. If the
-//! Ethernet address for it is known, the packet leaves by output 0 in an Ethernet frame. Otherwise it waits, and a
-//! neighbour solicitation goes out: by output 1, or by output 0 if that is the only one. Neighbour advertisements arrive
-//! at input 1, with their Ethernet headers; then the packets that wait leave, in their order. Packets for multicast groups
-//! go to the group's Ethernet address (RFC 2464).
+//! The IPv6 counterpart of ARPQuerier (RFC 4861). Packets at input 0 are IPv6 packets with a destination annotation.
+//! If its Ethernet address is known, the packet leaves by output 0 in an Ethernet frame. Otherwise the packet waits,
+//! and a neighbour solicitation is sent: by output 1, or by output 0 if that is the only one. Neighbour
+//! advertisements arrive at input 1, with their Ethernet headers; then the waiting packets leave, in order. Packets
+//! for multicast groups go to the group's Ethernet address (RFC 2464).
 //!
-//! Neighbours have the states of section 7.3.2: an address is incomplete while it is asked for, three times, once a second; reachable for
-//! half a minute after an answer; then stale; if it is still used, after five seconds of delay it is probed, three times; without an answer
-//! it has failed. Then packets that wait for it are dropped, or leave by output 2 if there is one: for ICMP6Error (section 7.2.2).
-//! On several workers the table of addresses is shared and is read without locks; packets wait on the worker on which they arrived.
+//! Neighbours have the states of section 7.3.2. An address is incomplete while it is being resolved, by up to three
+//! solicitations, one per second; reachable for half a minute after an answer; then stale. If it is still used, after
+//! five seconds of delay it is probed, three times; without an answer it has failed. Packets waiting for it are then
+//! dropped, or leave by output 2 if there is one, for ICMP6Error (section 7.2.2). The address table is shared by all
+//! workers and is read without locks; packets wait on the worker on which they arrived.
 //!
-//! Advertisements are believed only from the network itself (hop limit 255), with a right checksum, and about addresses
-//! that are in the table; their flags mean what section 7.2.5 says. Solicitations may come to input 1, too: who asks for this host is
-//! entered, stale, as is another Ethernet address of a neighbour (section 7.2.3).
+//! Advertisements are believed only if they come from the local link (hop limit 255), have a correct checksum, and
+//! are about addresses in the table; their flags are handled as in section 7.2.5. Solicitations may arrive at input 1
+//! too: the sender of a solicitation for this host is entered as stale, and so is a neighbour's new Ethernet address
+//! (section 7.2.3).
 //!
 //! Ports: 2 inputs, 1 to 3 outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! - `IP` (IPv6 address), `ETH` (Ethernet address): this host's.
+//! - `IP` (IPv6 address), `ETH` (Ethernet address): this host's addresses.
 //! - `CAPACITY`, `ENTRY_CAPACITY`, `UNKNOWN_CAPACITY`, `ENTRY_PACKET_CAPACITY`, `CAPACITY_SLIM_FACTOR`, `TIMEOUT`, `POLL_TIMEOUT`
 //!   (default 30 s), `DELAY` (default 5 s), `RETRANS`, `PROBES` (default 3), `INTERFACE`: see ARPTable.
 //!
@@ -30,8 +32,8 @@
 //! - `table`, `neighbours`, `count`, `length`, `refused` (read), `insert`, `delete` (write): see ARPTable;
 //!   `table` without ages.
 //! - `stats` (read): packets dropped and solicitations sent, as text.
-//! - `queries`, `responses` (read): solicitations sent, packets received that may be advertisements.
-//! - `drops` (read): packets dropped, without those that waited in vain.
+//! - `queries`, `responses` (read): solicitations sent, and packets received that may be advertisements.
+//! - `drops` (read): packets dropped, except those that waited for an answer that did not come.
 //! - `clear` (write): forgets all addresses and sets counts to zero.
 //!
 //! # Example

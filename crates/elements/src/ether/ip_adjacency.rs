@@ -1,26 +1,26 @@
-//! Does the last step of forwarding an IPv4 packet in one pass: time to live, and Ethernet header.
+//! Does the last steps of forwarding an IPv4 packet in one pass: TTL and Ethernet header.
 //!
 //! ```click
 //! IPAdjacency(IP, ETH [, KEYWORDS])
 //! IPAdjacency(NAME [, KEYWORDS])
 //! ```
 //!
-//! Stands for `DecIPTTL -> ARPQuerier(IP, ETH, ...)`. Packets at input 0 are IPv4 packets that start with their header, which was
-//! checked, and have a destination annotation: the neighbour. The packet's time to live is decremented, its checksum adjusted
-//! (RFC 1624), the neighbour's Ethernet address looked up and the header put in front, while the packet's first bytes are at hand;
-//! it leaves by output 0. All else is as with ARPQuerier: packets for unknown neighbours wait, queries leave by output 1, ARP replies
-//! arrive at input 1.
+//! Stands for `DecIPTTL -> ARPQuerier(IP, ETH, ...)`. Packets at input 0 are IPv4 packets that start with their
+//! header, already checked, and have a destination annotation: the neighbour. The element decrements the TTL, updates
+//! the checksum (RFC 1624), looks up the neighbour's Ethernet address and prepends the header, all while the packet's
+//! first bytes are in the cache; the packet leaves by output 0. Everything else is as with ARPQuerier: packets for
+//! unknown neighbours wait, queries leave by output 1, ARP replies arrive at input 1.
 //!
-//! Packets whose time to live is 0 or 1 leave unchanged by output 2: for ICMPError. Packets whose neighbour does not answer (see
-//! PROBES) leave by output 3, if there is one, their time to live decremented.
+//! Packets whose TTL is 0 or 1 leave unchanged by output 2, for ICMPError. Packets whose neighbour does not answer
+//! (see PROBES) leave by output 3, if there is one, with their TTL decremented.
 //!
 //! Ports: 2 inputs, 3 or 4 outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! As those of ARPQuerier.
+//! Those of ARPQuerier.
 //!
 //! # Handlers
-//! As those of ARPQuerier.
+//! Those of ARPQuerier.
 //!
 //! # Example
 //! ```click

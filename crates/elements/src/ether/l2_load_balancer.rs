@@ -1,18 +1,18 @@
-//! Gives frames the Ethernet address of one of several servers.
+//! Rewrites frames' destinations to one of several servers.
 //!
 //! ```click
 //! L2LoadBalancer(DST ETH, DST ETH, ... [, KEYWORDS])
 //! ```
 //!
-//! Sets the destination address of frames. It is FastClick's element, and as there nothing is remembered of a flow. Packets without a whole
-//! Ethernet header are dropped.
+//! Sets the destination address of frames. It is FastClick's element and, as there, keeps no state for flows. Packets
+//! without a complete Ethernet header are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns separately.
 //!
 //! # Arguments
-//! - `DST` (Ethernet addresses), any number of times: the servers. They may also stand in front without the keyword.
-//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of
-//!   IPLoadBalancer. Addresses, ports and connections are seen only where the IP header is marked.
+//! - `DST` (Ethernet addresses), any number of times: the servers. They may also be given first, by position.
+//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and the arguments of the modes: as for
+//!   IPLoadBalancer. Addresses, ports and connections are known only if the IP header is marked.
 //!
 //! # Handlers
 //! Those of IPLoadBalancer.

@@ -1,19 +1,19 @@
-//! A learning Ethernet switch with an output that hears everything.
+//! A learning Ethernet switch with a monitor output.
 //!
 //! ```click
 //! ListenEtherSwitch([TIMEOUT])
 //! ```
 //!
-//! Works as EtherSwitch does, with one more output, the last. Every frame also leaves there: those that would leave at
-//! every other output, those to one station, and those that stay in their own LAN.
+//! Works as EtherSwitch does, with one more output, the last, by which every frame leaves too: whether it is flooded,
+//! forwarded to one port, or stays in its own LAN.
 //!
 //! Ports: any number of inputs, one output more. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! - `TIMEOUT` (seconds, default 300): as of EtherSwitch.
+//! - `TIMEOUT` (seconds, default 300): as for EtherSwitch.
 //!
 //! # Handlers
-//! - `table` (read), `timeout` (read, write): as of EtherSwitch.
+//! - `table` (read), `timeout` (read, write): as for EtherSwitch.
 //!
 //! # Example
 //! ```click

@@ -1,17 +1,17 @@
-//! Marks where the link-layer header is.
+//! Marks the position of the link-layer header.
 //!
 //! ```click
 //! MarkMACHeader([OFFSET, LENGTH])
 //! ```
 //!
-//! Marks the link-layer header at OFFSET, without looking at it, and the network header LENGTH bytes behind that, if LENGTH
-//! is given.
+//! Marks the link-layer header at OFFSET, without checking it and, if LENGTH is given, the network header LENGTH
+//! bytes after that.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `OFFSET` (integer, default 0): where the header starts.
-//! - `LENGTH` (integer, default 0): how long it is. 0 leaves the network header alone.
+//! - `LENGTH` (integer, default 0): the length of the header. 0 leaves the network header mark as it is.
 //!
 //! # Example
 //! ```click

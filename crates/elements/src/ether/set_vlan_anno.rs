@@ -10,12 +10,12 @@
 //!
 //! # Arguments
 //! - `VLAN_TCI` (integer): the tag control information: identifier and priority.
-//! - `VLAN_PCP` (0 to 7, default 0): the priority code point, added to the tag control information.
-//! - `VLAN_ID` (0 to 0xFFF): the identifier alone. Without effect if VLAN_TCI is given.
+//! - `VLAN_PCP` (0 to 7, default 0): the priority code point, inserted into the tag control information.
+//! - `VLAN_ID` (0 to 0xFFF): the identifier alone; ignored if VLAN_TCI is given.
 //!
 //! # Handlers
-//! - `vlan_tci`, `vlan_id`, `vlan_pcp` (read, write): the arguments. Written to, `vlan_id` and `vlan_pcp`
-//!   leave the other part of the tag control information as it is, and do nothing where each packet's annotation says it.
+//! - `vlan_tci`, `vlan_id`, `vlan_pcp` (read, write): the arguments. Writing `vlan_id` or `vlan_pcp` leaves the other
+//!   part of the tag control information as it is, and has no effect if VLAN_TCI is taken from the annotation.
 //!
 //! # Example
 //! ```click

@@ -5,14 +5,15 @@
 //! StoreEtherAddress(OFFSET offset, ANNO annotation)
 //! ```
 //!
-//! Packets that have no six bytes at OFFSET leave unchanged at output 1 if it is in use and are dropped otherwise.
+//! Packets that do not have six bytes at OFFSET leave unchanged by output 1 if it is connected and are dropped
+//! otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
 //! - `ADDR` (Ethernet address): the address.
-//! - `ANNO` (annotation of six bytes): where each packet has the address instead.
-//! - `OFFSET` (integer, `src` or `dst`): where to store it. `src` is 6 and `dst` is 0, the places in an Ethernet header.
+//! - `ANNO` (annotation of six bytes): the annotation that holds each packet's address, instead of ADDR.
+//! - `OFFSET` (integer, `src` or `dst`): where to store it. `src` means 6 and `dst` 0, as in an Ethernet header.
 //!
 //! # Handlers
 //! - `addr` (read, write): the address.

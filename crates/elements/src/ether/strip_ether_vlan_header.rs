@@ -4,14 +4,15 @@
 //! StripEtherVLANHeader([NATIVE_VLAN])
 //! ```
 //!
-//! Strips the 18 bytes of an Ethernet header with an IEEE 802.1Q tag, or the 14 bytes of one without. The VLAN annotation
-//! becomes the tag control information, or NATIVE_VLAN for packets without a tag. `StripEtherVlanHeader` is another name for this class.
+//! Strips the 18 bytes of an Ethernet header with an IEEE 802.1Q tag, or the 14 bytes of one without. The VLAN
+//! annotation is set to the tag control information, or to NATIVE_VLAN for packets without a tag.
+//! `StripEtherVlanHeader` is another name for this class.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `NATIVE_VLAN` (integer up to 0xFFF, default 0): the VLAN of untagged packets. If it is negative, these leave unchanged at output
-//!   1, or are dropped if it is not in use.
+//! - `NATIVE_VLAN` (integer up to 0xFFF, default 0): the VLAN of untagged packets. If it is negative, untagged
+//!   packets leave unchanged by output 1 if it is connected, and are dropped otherwise.
 //!
 //! # Example
 //! ```click

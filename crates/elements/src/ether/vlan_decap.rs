@@ -1,17 +1,17 @@
-//! Takes the VLAN tag out of Ethernet frames.
+//! Removes the VLAN tag from Ethernet frames.
 //!
 //! ```click
 //! VLANDecap([ANNO, ETHERTYPE])
 //! ```
 //!
-//! Takes Ethernet frames and removes the IEEE 802.1Q tag of those that have one. The VLAN annotation becomes the tag
-//! control information, or 0 for frames without a tag. What ends before an Ethernet header does is dropped.
+//! Removes the IEEE 802.1Q tag of Ethernet frames that have one. The VLAN annotation is set to the tag control
+//! information, or to 0 for frames without a tag. Packets shorter than an Ethernet header are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `ANNO` (boolean, default true): whether to set the VLAN annotation.
-//! - `ETHERTYPE` (integer, default 0x8100): the type that announces a tag.
+//! - `ETHERTYPE` (integer, default 0x8100): the EtherType that indicates a tag.
 //!
 //! # Example
 //! ```click

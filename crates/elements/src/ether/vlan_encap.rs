@@ -1,25 +1,26 @@
-//! Puts a VLAN tag into Ethernet frames.
+//! Inserts a VLAN tag into Ethernet frames.
 //!
 //! ```click
 //! VLANEncap([VLAN_TCI, VLAN_PCP, VLAN_ID, NATIVE_VLAN, ETHERTYPE])
 //! ```
 //!
-//! Takes Ethernet frames and inserts an IEEE 802.1Q tag behind their addresses. Frames of the native VLAN stay as they
-//! are. What ends before an Ethernet header does is dropped.
+//! Inserts an IEEE 802.1Q tag after the addresses of Ethernet frames. Frames of the native VLAN pass unchanged.
+//! Packets shorter than an Ethernet header are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `VLAN_TCI` (integer, or `ANNO`): the tag control information: identifier and priority. With `ANNO` each packet's VLAN
-//!   annotation says it.
-//! - `VLAN_PCP` (0 to 7, default 0): the priority code point, added to the tag control information.
-//! - `VLAN_ID` (0 to 0xFFF): the identifier alone. Without effect if VLAN_TCI is given.
+//! - `VLAN_TCI` (integer, or `ANNO`): the tag control information: identifier and priority. `ANNO` takes it from each
+//!   packet's VLAN annotation.
+//! - `VLAN_PCP` (0 to 7, default 0): the priority code point, inserted into the tag control information.
+//! - `VLAN_ID` (0 to 0xFFF): the identifier alone; ignored if VLAN_TCI is given.
 //! - `NATIVE_VLAN` (-1 to 0xFFF, default 0): frames with this identifier are not tagged; -1 for none.
-//! - `ETHERTYPE` (integer, default 0x8100): the type that announces the tag.
+//! - `ETHERTYPE` (integer, default 0x8100): the EtherType that indicates the tag.
 //!
 //! # Handlers
-//! - `vlan_tci`, `vlan_id`, `vlan_pcp`, `native_vlan`, `ethertype` (read, write): the arguments. Written to, `vlan_id` and `vlan_pcp`
-//!   leave the other part of the tag control information as it is, and do nothing where each packet's annotation says it.
+//! - `vlan_tci`, `vlan_id`, `vlan_pcp`, `native_vlan`, `ethertype` (read, write): the arguments. Writing `vlan_id` or
+//!   `vlan_pcp` leaves the other part of the tag control information as it is, and has no effect if VLAN_TCI is taken
+//!   from the annotation.
 //!
 //! # Example
 //! ```click
