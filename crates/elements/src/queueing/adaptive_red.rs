@@ -1,20 +1,21 @@
-//! Drops packets at random, so many that queues keep about a length.
+//! Drops packets at random to keep queues near a target length.
 //!
 //! ```click
 //! AdaptiveRED(TARGET, MAX_P [, KEYWORDS])
 //! ```
 //!
-//! Does what RED does, with thresholds of a half and one and a half times TARGET. Twice a second it looks at the average
-//! length of the queues: while that is in the lower half between the thresholds, the greatest probability decreases by a tenth,
-//! down to 0.01; while it is in the upper half it grows, up to 0.5 (Floyd, Gummadi and Shenker, 2001).
+//! Does what RED does, with thresholds at 0.5 and 1.5 times TARGET, and adapts its maximum drop probability. Twice a
+//! second it checks the average queue length: while that is in the lower half between the thresholds, the maximum
+//! probability decreases by a tenth, down to 0.01; while it is in the upper half, it grows, up to 0.5 (Floyd, Gummadi
+//! and Shenker, 2001).
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `TARGET` (integer; less than 10 means 10): the length that queues should have.
-//! - `MAX_P` (number from 0 to 1): the greatest probability at first.
+//! - `TARGET` (integer; less than 10 means 10): the desired queue length.
+//! - `MAX_P` (number from 0 to 1): the initial maximum drop probability.
 //! - `QUEUES` (names of queues separated by spaces): the queues to watch, instead of the nearest.
-//! - `STABILITY` (integer from 0 to 16, default 4): how slowly the average follows.
+//! - `STABILITY` (integer from 0 to 16, default 4): how slowly the average follows the queue length.
 //!
 //! # Handlers
 //! Those of RED.

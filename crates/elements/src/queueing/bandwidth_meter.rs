@@ -1,21 +1,22 @@
-//! Sends packets to an output that depends on how many bytes came lately.
+//! Sends packets to an output that depends on the recent rate of bytes.
 //!
 //! ```click
 //! BandwidthMeter(RATE1 [, RATE2, ...])
 //! ```
 //!
 //! Measures the rate of bytes, and sends each packet to the first output whose rate has not been reached: to output 0
-//! below RATE1, to output 1 from there on but below RATE2, and so on; to the last output from the last rate on. Rates must
-//! ascend.
+//! below RATE1, to output 1 between RATE1 and RATE2, and so on; to the last output at or above the last rate. Rates
+//! must be in ascending order.
 //!
 //! Ports: 1 input, one output more than rates. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE1`, ... (bandwidths): bytes a second, or with a unit such as `Mbps`. Numbers without a unit are warned of.
+//! - `RATE1`, ... (bandwidths): bytes per second, or with a unit such as `Mbps`. Numbers without a unit cause a
+//!   warning.
 //!
 //! # Handlers
-//! - `rate` (read): bytes a second, lately.
-//! - `meters` (read): the rates, one a line, in bytes a second.
+//! - `rate` (read): the recent rate, in bytes per second.
+//! - `meters` (read): the rates, one per line, in bytes per second.
 //!
 //! # Example
 //! ```click

@@ -4,15 +4,15 @@
 //! BandwidthRatedSplitter(RATE [, KEYWORDS])
 //! ```
 //!
-//! Packets of up to RATE bytes a second leave at output 0; packets beyond that leave at output 1. 128 KiB are added to
-//! what may go at once.
+//! Up to RATE bytes per second leave by output 0; packets beyond that leave by output 1. The permitted burst is
+//! enlarged by 128 KiB.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: exclusive. Without output 1 its packets are dropped.
 //!
 //! # Arguments
-//! - `RATE` (bandwidth): bytes a second; units such as `kBps` or `Mbps` are understood.
-//! - `BURST_DURATION` (time, default 20 ms): bursts are of as many bytes as the rate makes in this time.
-//! - `BURST_BYTES` (integer): bytes that may go at once, instead.
+//! - `RATE` (bandwidth): bytes per second; units such as `kBps` or `Mbps` are understood.
+//! - `BURST_DURATION` (time, default 20 ms): the burst size, as the time in which RATE produces that many bytes.
+//! - `BURST_BYTES` (integer): the burst size in bytes, instead of BURST_DURATION.
 //!
 //! # Handlers
 //! Those of RatedSplitter.

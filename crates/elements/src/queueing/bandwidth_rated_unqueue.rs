@@ -4,19 +4,19 @@
 //! BandwidthRatedUnqueue(RATE [, KEYWORDS])
 //! ```
 //!
-//! Pulls a packet, or up to BURST, each time it is scheduled, but no more than RATE bytes a second, and pushes them
-//! out. Time in which there are no packets saves up for a burst, to which 128 KiB are added.
+//! Each time it is scheduled, pulls a packet, or up to BURST, and pushes them on, but no more than RATE bytes per
+//! second. While there are no packets, it accumulates credit for a burst, which is enlarged by 128 KiB.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE` (bandwidth): bytes a second; units such as `kBps` or `Mbps` are understood.
-//! - `BURST_DURATION` (time, default 20 ms): bursts are of as many bytes as the rate makes in this time.
-//! - `BURST_BYTES` (integer): bytes that may go at once, instead.
-//! - `EXTRA_LENGTH` (boolean, default false): whether the bytes count that the extra length annotation says.
-//! - `LINK_RATE` (boolean, default false): whether RATE is in bits a second, and counts the 24 bytes more that a
-//!   frame takes on a cable. Units mean what they mean otherwise, so that a plain number is best.
-//! - `ACTIVE`, `BURST`: as of RatedUnqueue.
+//! - `RATE` (bandwidth): bytes per second; units such as `kBps` or `Mbps` are understood.
+//! - `BURST_DURATION` (time, default 20 ms): the burst size, as the time in which RATE produces that many bytes.
+//! - `BURST_BYTES` (integer): the burst size in bytes, instead of BURST_DURATION.
+//! - `EXTRA_LENGTH` (boolean, default false): whether to count the bytes in the extra-length annotation too.
+//! - `LINK_RATE` (boolean, default false): whether RATE is in bits per second on the wire, which counts 24 more bytes
+//!   for each frame. Units keep their usual meaning, so it is best to give a plain number.
+//! - `ACTIVE`, `BURST`: as for RatedUnqueue.
 //!
 //! # Handlers
 //! Those of RatedUnqueue.

@@ -1,21 +1,22 @@
-//! Lets bytes be pulled at a limited rate.
+//! Limits the rate at which bytes can be pulled.
 //!
 //! ```click
 //! BandwidthShaper(RATE)
 //! ```
 //!
-//! Answers pulls with packets so long as no more than RATE bytes a second have gone; the others get none. A packet goes as
-//! a whole as soon as any byte may; the following ones wait for longer then. Pullers downstream sleep meanwhile.
+//! Answers pulls with packets as long as the rate is within RATE bytes per second; otherwise pulls get nothing. A
+//! packet is sent whole as soon as any of its bytes may be sent; the following ones then wait longer. Pullers
+//! downstream sleep meanwhile.
 //!
 //! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE` (bandwidth): bytes a second; units such as `kBps` or `Mbps` are understood.
+//! - `RATE` (bandwidth): bytes per second; units such as `kBps` or `Mbps` are understood.
 //!
 //! # Handlers
 //! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
-//! - `reset` (write): begins to count anew.
+//! - `reset` (write): restarts the measurement.
 //!
 //! # Example
 //! ```click

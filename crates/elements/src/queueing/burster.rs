@@ -4,13 +4,13 @@
 //! Burster(INTERVAL [, BURST])
 //! ```
 //!
-//! Another name for TimedUnqueue, with bursts of 8 packets unless another number is given.
+//! Another name for TimedUnqueue, with a default of 8 packets per burst.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `INTERVAL` (time): the time between bursts.
-//! - `BURST` (integer, at least 1, default 8): packets in a burst.
+//! - `BURST` (integer, at least 1, default 8): packets per burst.
 //!
 //! # Example
 //! ```click

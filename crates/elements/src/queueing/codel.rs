@@ -1,26 +1,27 @@
-//! Drops packets so that none waits in a queue for long.
+//! Drops packets to keep waiting times in queues short.
 //!
 //! ```click
 //! CoDel([TARGET, INTERVAL, KEYWORDS])
 //! ```
 //!
-//! Controlled delay (Nichols and Jacobson, 2012). Looks at how long each packet that it pulls has waited since its
-//! first-timestamp annotation was set, which `SetTimestamp(FIRST true)` does in front of the queue. Once packets have waited
-//! longer than TARGET for an INTERVAL, it drops packets, and ever faster until they wait less. Packets without the
-//! annotation pass.
+//! Controlled delay (Nichols and Jacobson, 2012). For each packet it pulls, it measures the time since the
+//! first-timestamp annotation was set; `SetTimestamp(FIRST true)` does that in front of the queue. Once waiting times
+//! have exceeded TARGET for an INTERVAL, it drops packets, increasingly fast until the waiting times fall. Packets
+//! without the annotation pass.
 //!
 //! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `TARGET` (time, default 5 ms): for how long packets may wait.
-//! - `INTERVAL` (time, default 100 ms): for how long waits may be longer than that.
-//! - `QUEUES` (names of queues separated by spaces): the queues that `stats` tells of; by default the nearest upstream.
+//! - `TARGET` (time, default 5 ms): the acceptable waiting time.
+//! - `INTERVAL` (time, default 100 ms): how long waiting times may exceed TARGET before packets are dropped.
+//! - `QUEUES` (names of queues separated by spaces): the queues that `stats` reports; by default the nearest
+//!   upstream.
 //!
 //! # Handlers
 //! - `codel_target`, `codel_interval` (read, write): the arguments; they read as `0.005000s` and `0.100000 s`. `config` (read): both.
 //! - `drops` (read): packets dropped.
-//! - `queues` (read): the names of the queues, one a line.
-//! - `stats` (read): present length and drops, as text.
+//! - `queues` (read): the names of the queues, one per line.
+//! - `stats` (read): current length and drops, as text.
 //!
 //! # Example
 //! ```click

@@ -1,20 +1,20 @@
-//! Stores packets of several workers until one pulls them.
+//! Stores packets from several workers until one pulls them.
 //!
 //! ```click
 //! CPUQueue([CAPACITY])
 //! ```
 //!
-//! Queue serves several workers by itself, so this is one with another default capacity, and with any number of outputs,
-//! which all pull from it. Unlike in Click, CAPACITY counts for all workers together, packets leave in the order in which
-//! they came, and the first one that does not fit is announced.
+//! Since Queue handles several workers anyway, this is a Queue with a different default capacity, and with any number
+//! of outputs, which all pull from the same queue. Unlike in Click, CAPACITY is the limit for all workers together,
+//! packets leave in the order in which they arrived, and the first one that does not fit is reported.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push to pull. Workers: shared.
 //!
 //! # Arguments
-//! - `CAPACITY` (integer, default 128): packets stored, at most.
+//! - `CAPACITY` (integer, default 128): the maximum number of packets stored.
 //!
 //! # Handlers
-//! - `capacity`, `drops` and the others: as of Queue.
+//! - `capacity`, `drops` and the others: as for Queue.
 //!
 //! # Example
 //! ```click

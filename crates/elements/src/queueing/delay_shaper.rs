@@ -1,11 +1,12 @@
-//! Holds packets back for a fixed time.
+//! Delays packets by a fixed time.
 //!
 //! ```click
 //! DelayShaper(DELAY)
 //! ```
 //!
-//! A packet may be pulled DELAY after its timestamp; one without a timestamp gets the time at which it was first asked
-//! for. Its timestamp is then set to the time at which it leaves. One packet is held at a time; pullers sleep meanwhile.
+//! A packet can be pulled DELAY after its timestamp; a packet without a timestamp gets the time of the first pull for
+//! it. Its timestamp is then set to the time at which it leaves. One packet is held at a time; pullers sleep
+//! meanwhile.
 //!
 //! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
 //!

@@ -4,18 +4,19 @@
 //! DelayUnqueue(DELAY [, KEYWORDS])
 //! ```
 //!
-//! Pulls a packet and holds it until DELAY after its timestamp; a packet without one counts from the moment at which it
-//! is pulled. The timestamp becomes the time at which the packet is due. With BURST so many packets are held, in the order in which
-//! they were pulled, and those that are due leave together: packets without timestamps then really go on at the pace at which they come.
+//! Pulls a packet and holds it until DELAY after its timestamp; for a packet without one, DELAY counts from the time
+//! it is pulled. The timestamp is set to the time at which the packet is due. With BURST, up to that many packets are
+//! held, in the order in which they were pulled, and all that are due leave together; packets without timestamps then
+//! keep the pace at which they arrive.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `DELAY` (time): the delay.
-//! - `BURST` (integer, default 1): packets that are pulled at once, and held, at most.
+//! - `BURST` (integer, default 1): the maximum number of packets held, and pulled at once.
 //!
 //! # Handlers
-//! - `delay` (read, write): the argument; what is written counts for packets pulled from then on.
+//! - `delay` (read, write): the argument; a new value applies to packets pulled from then on.
 //!
 //! # Example
 //! ```click

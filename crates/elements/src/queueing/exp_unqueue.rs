@@ -1,26 +1,26 @@
-//! Pulls packets at times as random as calls at an exchange, and pushes them on.
+//! Pulls packets at the times of a Poisson process, and pushes them on.
 //!
 //! ```click
 //! EXPUnqueue(RATE [, KEYWORDS])
 //! ```
 //!
-//! Packets may go at moments whose distances are distributed exponentially, RATE a second on average: a Poisson process. Moments
-//! at which there is no packet save up. It is FastClick's element.
+//! The intervals between packets are distributed exponentially, with RATE packets per second on average. If there is
+//! no packet at one of these times, the opportunity is saved for later. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE` (integer): packets a second, on average.
-//! - `BURST` (integer, default 32): packets to pull at once, at most.
-//! - `SEED` (integer, default 0): the seed of the moments; 0 for one that follows from the program's.
-//! - `ACTIVE` (boolean, default true): whether packets are pulled.
-//! - `BURST_SIZE`, `BURST_DURATION`: accepted, and without effect as in FastClick.
+//! - `RATE` (integer): packets per second, on average.
+//! - `BURST` (integer, default 32): the maximum number of packets pulled at once.
+//! - `SEED` (integer, default 0): the seed of the random intervals; 0 derives one from the program's seed.
+//! - `ACTIVE` (boolean, default true): whether to pull packets.
+//! - `BURST_SIZE`, `BURST_DURATION`: accepted, without effect, as in FastClick.
 //!
 //! # Handlers
 //! - `rate` (read, write): the argument.
-//! - `config` (read): the rate, as of RatedUnqueue.
+//! - `config` (read): the rate, as for RatedUnqueue.
 //! - `active` (read, write): the argument.
-//! - `calls` (read): how often the task ran, how often in vain, batches pushed, pulls in vain, packets.
+//! - `calls` (read): runs of the task, runs without result, batches pushed, pulls without result, packets.
 //!
 //! # Example
 //! ```click
@@ -28,7 +28,7 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! The handler `rate` says the rate, not its reciprocal. At most a million moments are saved up.
+//! The handler `rate` returns the rate, not its reciprocal. At most a million opportunities are saved.
 //!
 //! # See also
 //! RatedUnqueue, Unqueue

@@ -1,19 +1,19 @@
-//! Stores packets, first in, first out; when full, the oldest make room.
+//! A FIFO queue that drops the oldest packets when it is full.
 //!
 //! ```click
 //! FrontDropQueue([CAPACITY])
 //! ```
 //!
-//! A Queue that takes in every packet: while CAPACITY packets are stored, the one that has waited longest leaves at output
-//! 1, if it is connected, and is dropped otherwise.
+//! Like Queue, but accepts every packet: while CAPACITY packets are stored, the one that has waited longest leaves by
+//! output 1 if it is connected, and is dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push input, pull output 0, push output 1. Workers: shared.
 //!
 //! # Arguments
-//! - `CAPACITY` (integer, default 1000): packets stored, at most.
+//! - `CAPACITY` (integer, default 1000): the maximum number of packets stored.
 //!
 //! # Handlers
-//! Those of Queue. When `capacity` shrinks, the packets that came first are dropped.
+//! Those of Queue. When `capacity` shrinks, the oldest packets are dropped.
 //!
 //! # Example
 //! ```click

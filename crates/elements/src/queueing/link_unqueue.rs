@@ -1,23 +1,24 @@
-//! Pulls packets and delays them as a link would.
+//! Emulates a link: delays packets by transmission time and latency.
 //!
 //! ```click
 //! LinkUnqueue(LATENCY, BANDWIDTH)
 //! ```
 //!
-//! Emulates a serial line: a packet is pulled when the one before it has been sent in full, takes the time to be sent that
-//! its length and BANDWIDTH say, and arrives LATENCY later, with that time as its timestamp. The extra-length annotation
-//! counts as part of the length. Packets on the line are stored here, but no others: put a Queue in front of it. Those on the line count
-//! where it is among the QUEUES of RED, CoDel or PI.
+//! Emulates a serial line. A packet is pulled when the previous one has been sent completely. Sending it takes the
+//! time given by its length and BANDWIDTH, and it arrives LATENCY later, with the arrival time as its timestamp. The
+//! extra-length annotation counts as part of the length. Only packets on the line are stored here: put a Queue in
+//! front of it. If the element is listed in QUEUES of RED, CoDel or PI, packets on the line count as its length.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `LATENCY` (time): how long a bit is under way.
-//! - `BANDWIDTH` (bandwidth): of the line, at least 100 bytes a second. FastClick's 0 is for a line that takes any packet at once.
+//! - `LATENCY` (time): the propagation delay.
+//! - `BANDWIDTH` (bandwidth): the bandwidth of the line, at least 100 bytes per second. FastClick's 0 means that any
+//!   packet is sent in no time.
 //!
 //! # Handlers
-//! - `latency`, `bandwidth` (read, write): the arguments, the bandwidth as bytes a second. Writing one drops what is on the
-//!   line.
+//! - `latency`, `bandwidth` (read, write): the arguments, the bandwidth in bytes per second. Writing one drops the
+//!   packets on the line.
 //! - `size` (read): packets on the line.
 //! - `reset` (write, button): drops them.
 //!

@@ -1,22 +1,22 @@
-//! Sends packets to an output that depends on how many came lately.
+//! Sends packets to an output that depends on the recent packet rate.
 //!
 //! ```click
 //! Meter(RATE1 [, RATE2, ...])
 //! ```
 //!
-//! Measures the rate of packets, and sends each to the first output whose rate has not been reached: to output 0 below
-//! RATE1, to output 1 from there on but below RATE2, and so on; to the last output from the last rate on. Rates must
-//! ascend.
+//! Measures the rate of packets, and sends each to the first output whose rate has not been reached: to output 0
+//! below RATE1, to output 1 between RATE1 and RATE2, and so on; to the last output at or above the last rate. Rates
+//! must be in ascending order.
 //!
 //! Ports: 1 input, one output more than rates. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE1`, ... (integers): packets a second. Click takes bandwidths here as well, the bytes a second of which count as packets,
-//!   and warns of numbers without a unit; so it is here.
+//! - `RATE1`, ... (integers): packets per second. As in Click, bandwidths are accepted too, with their bytes per
+//!   second taken as packets per second, and numbers without a unit cause a warning.
 //!
 //! # Handlers
-//! - `rate` (read): packets a second, lately.
-//! - `meters` (read): the rates, one a line.
+//! - `rate` (read): the recent rate, in packets per second.
+//! - `meters` (read): the rates, one per line.
 //!
 //! # Example
 //! ```click

@@ -1,17 +1,18 @@
-//! Holds packets back until there are some to go together.
+//! Collects packets into batches.
 //!
 //! ```click
 //! MinBatch([BURST, TIMER])
 //! ```
 //!
-//! Collects packets, and passes them on together once there are BURST, or TIMER microseconds after the last one came. It is FastClick's
-//! element.
+//! Collects packets, and passes them on together once there are BURST of them, or TIMER microseconds after the last
+//! one arrived. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `BURST` (integer, default 32): packets that go together, at least. Batches have 64 packets at most: larger numbers count as 64.
-//! - `TIMER` (integer, default -1): microseconds; negative: packets wait until there are enough.
+//! - `BURST` (integer, default 32): the minimum number of packets passed on together. Batches have at most 64
+//!   packets: larger numbers count as 64.
+//! - `TIMER` (integer, default -1): microseconds; negative: packets wait until there are enough of them.
 //!
 //! # Handlers
 //! None.

@@ -1,17 +1,18 @@
-//! Stores packets; those of input 1 go first.
+//! Stores packets; those of input 1 are pulled first.
 //!
 //! ```click
 //! MixedQueue([CAPACITY])
 //! ```
 //!
-//! Packets of input 0 join at the back, those of input 1 at the front, so that the last of them is pulled first. While
-//! CAPACITY packets are stored, a packet of input 0 does not get in, and one of input 1 displaces the packet at the back.
-//! What has no room leaves at output 1, if it is connected, and is dropped otherwise.
+//! Packets of input 0 are added at the back. Packets of input 1 are added at the front, so that the most recent of
+//! them is pulled first. While CAPACITY packets are stored, a packet of input 0 is not accepted, and one of input 1
+//! displaces the packet at the back. Packets without room leave by output 1 if it is connected, and are dropped
+//! otherwise.
 //!
 //! Ports: 2 inputs, 1 or 2 outputs. Processing: push inputs, pull output 0, push output 1. Workers: exclusive.
 //!
 //! # Arguments
-//! - `CAPACITY` (integer, default 1000): packets stored, at most.
+//! - `CAPACITY` (integer, default 1000): the maximum number of packets stored.
 //!
 //! # Handlers
 //! Those of Queue.

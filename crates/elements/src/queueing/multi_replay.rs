@@ -1,32 +1,33 @@
-//! Keeps packets of several inputs, and gives them again and again at as many outputs.
+//! Stores packets of several inputs, and replays them repeatedly by as many outputs.
 //!
 //! ```click
 //! MultiReplay([QUEUE, KEYWORDS])
 //! ```
 //!
-//! Pulls packets from all inputs, in the order of their timestamps, until one input has no more or LIMIT are kept.
-//! From then on copies of them go, in that order, into a queue for each output, that of the input's number, from
-//! which they are pulled; when one of these queues is full, all others wait for it. The packets' colour is the number
-//! of their input from then on. After as many rounds as STOP says, and when the queues are empty, the driver stops.
-//! It is FastClick's element.
+//! Pulls packets from all inputs, in the order of their timestamps, until one input is exhausted or LIMIT packets are
+//! stored. From then on copies of them, in that order, are put into one queue per output, according to their input's
+//! number, and can be pulled from there; when one of these queues is full, all others wait for it. The packets'
+//! colour is set to the number of their input. After STOP rounds, once the queues are empty, the driver stops. It is
+//! FastClick's element.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `QUEUE` (integer, default 1024): packets in the queue of an output, at most.
-//! - `STOP` (integer, default -1): how often all packets are given; negative: for ever. With 0 it stops the driver
+//! - `QUEUE` (integer, default 1024): the capacity of each output's queue, in packets.
+//! - `STOP` (integer, default -1): how often to replay all packets; negative: forever. With 0 it stops the driver
 //!   once the packets are loaded, and becomes inactive.
-//! - `BURST` (integer, default 64): packets a scheduling.
-//! - `ACTIVE` (boolean, default true): whether it does anything.
-//! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
-//! - `STOP_TIME` (integer, default 0): seconds after which no further round begins; 0: for ever.
-//! - `VERBOSE` (boolean, default false): whether to say each time that all were given.
+//! - `BURST` (integer, default 64): packets per scheduling.
+//! - `ACTIVE` (boolean, default true): whether to do anything.
+//! - `LIMIT` (integer, default -1): packets to store; negative means all.
+//! - `STOP_TIME` (integer, default 0): seconds after which no new round begins; 0: no limit.
+//! - `VERBOSE` (boolean, default false): whether to print a message at the end of each round.
 //! - `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean), `SLEEP` (integer): accepted; packets are always copied and freed.
 //!
 //! # Handlers
-//! - `loaded` (read): whether the packets were pulled. `packets` (read): how many are kept. `count` (read): how many were given.
+//! - `loaded` (read): whether the packets have been loaded. `packets` (read): how many are stored. `count` (read):
+//!   how many have been replayed.
 //! - `active` (read, write), `stop` (read, write): the arguments; `stop` counts down.
-//! - `reset` (write, button): lets the packets go, to pull others.
+//! - `reset` (write, button): discards the stored packets, so that new ones are pulled.
 //!
 //! # Example
 //! ```click

@@ -1,35 +1,35 @@
-//! Drops packets at random, so many that queues keep a length.
+//! Drops packets at random to keep queues at a target length.
 //!
 //! ```click
 //! PI(W, A, B, TARGET [, QUEUES, KEYWORDS])
 //! ```
 //!
-//! A proportional-integral controller (Hollot, Misra, Towsley and Gong, 2001). Every W seconds it looks at the length q of some
-//! queues, and changes the probability that a packet is dropped by A (q - TARGET) - B (q' - TARGET), where q' is the length that it
-//! saw before. So the probability settles where the queues have TARGET packets, whatever the load. Packets that are to be dropped
-//! leave at output 1 if it is in use.
+//! A proportional-integral controller (Hollot, Misra, Towsley and Gong, 2001). Every W seconds it samples the length
+//! q of some queues, and changes the drop probability by A (q - TARGET) - B (q' - TARGET), where q' is the previous
+//! sample. So the probability settles where the queues hold TARGET packets, whatever the load. Packets chosen to be
+//! dropped leave by output 1 if it is connected.
 //!
-//! The queues are the nearest downstream where packets are pushed, the nearest upstream where they are pulled. In Click the class is
-//! there, but not part of the program.
+//! By default it watches the nearest queues downstream if it is on a push path, and the nearest upstream on a pull
+//! path. Click's source contains the class, but its programs are built without it.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `W` (number, more than 0): seconds between two looks. The authors have 1/160 for a link of 15 Mbps.
-//! - `A`, `B` (numbers, not negative): gains. Queues become stable if A is a little greater than B; the authors have 1.822e-5
-//!   and 1.816e-5.
-//! - `TARGET` (integer up to 65535): the length that queues should have. `QREF` is another name.
+//! - `W` (number, more than 0): the sampling interval, in seconds. The authors use 1/160 for a link of 15 Mbps.
+//! - `A`, `B` (numbers, not negative): gains. Queues are stable if A is a little greater than B; the authors use
+//!   1.822e-5 and 1.816e-5.
+//! - `TARGET` (integer up to 65535): the desired queue length. `QREF` is another name.
 //! - `QUEUES` (names of queues separated by spaces): the queues to watch, instead of the nearest.
-//! - `STABILITY` (integer from 1 to 16, default 4): how slowly the average follows that `avg_queue_size` says; nothing else depends
-//!   on it.
+//! - `STABILITY` (integer from 1 to 16, default 4): how slowly the average in `avg_queue_size` follows the queue
+//!   length; nothing else depends on it.
 //!
 //! # Handlers
 //! - `w`, `a`, `b`, `target` (read, write): the arguments.
-//! - `p` (read): the probability.
+//! - `p` (read): the drop probability.
 //! - `drops` (read): packets dropped.
-//! - `queues` (read): the names of the queues, one a line.
+//! - `queues` (read): the names of the queues, one per line.
 //! - `avg_queue_size` (read): the average length.
-//! - `stats` (read): present length, average and drops, as text.
+//! - `stats` (read): current length, average and drops, as text.
 //!
 //! # Example
 //! ```click

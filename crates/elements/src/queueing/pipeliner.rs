@@ -1,29 +1,31 @@
-//! Hands packets over to another worker, which pushes them on.
+//! Hands packets over to another worker.
 //!
 //! ```click
 //! Pipeliner([CAPACITY, BURST, BLOCKING, KEYWORDS])
 //! ```
 //!
-//! Packets that are pushed on any worker leave on the one that StaticThreadSched pins this element to (worker 0 if none does), and what
-//! comes behind runs there. It is like a Queue with an Unqueue, in one element. Packets that are pushed on that worker itself go through
-//! at once. It is FastClick's element, and says at the start from which workers packets come and where they go.
+//! Packets pushed on any worker leave on the worker to which StaticThreadSched pins this element (worker 0 by
+//! default), and everything downstream runs there. It works like a Queue and an Unqueue in one element. Packets
+//! pushed on that worker itself pass directly. It is FastClick's element, and prints at the start from which workers
+//! packets come and to which they go.
 //!
 //! Ports: 1 or more inputs, 1 output. Processing: push. Workers: shared; the output is one worker's.
 //!
 //! # Arguments
-//! - `CAPACITY` (integer, default 1024): packets on their way, at most.
-//! - `BURST` (integer, default 32): packets a scheduling; 0 means as many as there are.
-//! - `BLOCKING` (boolean, default false): whether sources upstream that can wait do so while there is no room. Packets that come
-//!   nevertheless are dropped.
-//! - `ACTIVE` (boolean, default true): whether packets are pushed on.
-//! - `DIRECT_TRAVERSAL` (boolean, default true): whether packets of the same worker go through at once. If not, and
-//!   packets come from there, BLOCKING is an error.
-//! - `VERBOSE` (boolean, default true): whether the first nine drops are announced.
-//! - `NOUSELESS` (boolean, default false): whether no warning is wanted where only the worker pushes that packets leave on.
+//! - `CAPACITY` (integer, default 1024): the maximum number of packets waiting to be handed over.
+//! - `BURST` (integer, default 32): packets per scheduling; 0 means as many as there are.
+//! - `BLOCKING` (boolean, default false): whether upstream sources that can wait do so while there is no room.
+//!   Packets that arrive nevertheless are dropped.
+//! - `ACTIVE` (boolean, default true): whether to push packets on.
+//! - `DIRECT_TRAVERSAL` (boolean, default true): whether packets of the same worker pass directly. If not, and
+//!   packets come from that worker, BLOCKING is an error.
+//! - `VERBOSE` (boolean, default true): whether to report the first nine drops.
+//! - `NOUSELESS` (boolean, default false): whether to suppress the warning when packets come only from the worker on
+//!   which they leave.
 //! - `ALWAYS_UP` (boolean): accepted.
 //!
 //! # Handlers
-//! - `count` (read): packets that were handed over. `dropped` (read): packets for which there was no room.
+//! - `count` (read): packets handed over. `dropped` (read): packets for which there was no room.
 //! - `active` (read, write): the argument.
 //!
 //! # Example

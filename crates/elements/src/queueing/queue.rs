@@ -1,31 +1,32 @@
-//! Stores packets, first in, first out.
+//! A FIFO queue.
 //!
 //! ```click
 //! Queue([CAPACITY, BLOCKING, KEYWORDS])
 //! ```
 //!
-//! Stores packets that are pushed until they are pulled. Packets that come while CAPACITY packets are stored leave at
-//! output 1, if it is connected, and are dropped otherwise; the first such packet is announced by a message. Pullers
-//! downstream sleep while the queue is empty, sources upstream that can wait (InfiniteSource) while it is full.
+//! Stores packets pushed to it until they are pulled. Packets that arrive while CAPACITY packets are stored leave by
+//! output 1 if it is connected, and are dropped otherwise; the first one dropped is reported. Pullers downstream
+//! sleep while the queue is empty; upstream sources that can wait (InfiniteSource) sleep while it is full.
 //!
-//! Between pushers and pullers of one worker the queue is a plain one. Where it crosses workers it is a ring without
-//! locks, whose size is fixed: CAPACITY cannot grow beyond the larger of its first value and 1024 then.
+//! If pushers and pullers run on one worker, it is a simple queue. If packets cross workers, it is a lock-free ring
+//! of fixed size: its CAPACITY can then be changed only up to its initial value or 1024, whichever is larger.
 //!
-//! ThreadSafeQueue, FullNoteQueue and MSQueue are other names for it. QuickNoteQueue sends pullers to sleep at the first pull that
-//! finds too little. SimpleQueue and NotifierQueue let sources push on while they are full.
+//! ThreadSafeQueue, FullNoteQueue and MSQueue are other names for it. QuickNoteQueue puts pullers to sleep at the
+//! first pull that gets fewer packets than requested. SimpleQueue and NotifierQueue do not stop sources while they
+//! are full.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push input, pull output 0, push output 1. Workers: shared.
 //!
 //! # Arguments
-//! - `CAPACITY` (integer, default 1000): packets stored, at most.
-//! - `BLOCKING` (boolean, default false): FastClick's; whether sources upstream that can wait do so while the queue is full, also in
-//!   SimpleQueue and NotifierQueue.
+//! - `CAPACITY` (integer, default 1000): the maximum number of packets stored.
+//! - `BLOCKING` (boolean, default false): FastClick's; whether upstream sources that can wait do so while the queue
+//!   is full, also in SimpleQueue and NotifierQueue.
 //! - `NOUSELESS` (boolean): FastClick's; accepted.
 //!
 //! # Handlers
 //! - `length` (read): packets stored.
-//! - `highwater_length` (read): most packets ever stored.
-//! - `capacity` (read, write): the argument. When it shrinks, the packets that came last are dropped.
+//! - `highwater_length` (read): the largest number of packets ever stored.
+//! - `capacity` (read, write): the argument. When it shrinks, the newest packets are dropped.
 //! - `drops` (read): packets that did not fit.
 //! - `reset_counts` (write, button): sets `drops` to zero and `highwater_length` to `length`.
 //! - `reset` (write, button): drops all packets, or sends them to output 1.

@@ -4,14 +4,14 @@
 //! RatedSplitter(RATE [, KEYWORDS])
 //! ```
 //!
-//! Up to RATE packets a second leave at output 0; packets beyond that leave at output 1.
+//! Up to RATE packets per second leave by output 0; packets beyond that leave by output 1.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: exclusive. Without output 1 its packets are dropped.
 //!
 //! # Arguments
-//! - `RATE` (integer): packets a second.
-//! - `BURST_DURATION` (time, default 20 ms): bursts are of as many packets as the rate makes in this time.
-//! - `BURST_SIZE` (integer): packets that may go at once, instead.
+//! - `RATE` (integer): packets per second.
+//! - `BURST_DURATION` (time, default 20 ms): the burst size, as the time in which RATE produces that many packets.
+//! - `BURST_SIZE` (integer): the burst size in packets, instead of BURST_DURATION.
 //!
 //! # Handlers
 //! - `rate` (read, write): the argument.

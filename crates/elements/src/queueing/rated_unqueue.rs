@@ -4,24 +4,25 @@
 //! RatedUnqueue(RATE [, KEYWORDS])
 //! ```
 //!
-//! Pulls a packet, or up to BURST, each time it is scheduled, but no more than RATE a second, and pushes them out.
-//! Time in which there are no packets saves up for a burst.
+//! Each time it is scheduled, pulls a packet, or up to BURST, and pushes them on, but no more than RATE per second.
+//! While there are no packets, it accumulates credit for a burst.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE` (integer): packets a second.
-//! - `BURST_DURATION` (time, default 20 ms): bursts are of as many packets as the rate makes in this time.
-//! - `BURST_SIZE` (integer): packets that may go at once, instead.
-//! - `ACTIVE` (boolean, default true): whether packets are pulled.
-//! - `BURST` (integer, default 1): packets a scheduling at most, as in FastClick, where it is 32 by default.
+//! - `RATE` (integer): packets per second.
+//! - `BURST_DURATION` (time, default 20 ms): the burst size, as the time in which RATE produces that many packets.
+//! - `BURST_SIZE` (integer): the burst size in packets, instead of BURST_DURATION.
+//! - `ACTIVE` (boolean, default true): whether to pull packets.
+//! - `BURST` (integer, default 1): the maximum number of packets per scheduling, as in FastClick, where the default
+//!   is 32.
 //!
 //! # Handlers
 //! - `rate` (read, write): the argument.
 //! - `config` (read): the rate.
-//! - `config` (write): gives the element new arguments, all of them; ACTIVE and BURST stay unless they are among them.
+//! - `config` (write): replaces all arguments; ACTIVE and BURST keep their values unless given.
 //! - `active` (read, write): the argument.
-//! - `calls` (read): how often the task ran, how often in vain, how often packets were pushed, pulls in vain, packets pushed.
+//! - `calls` (read): runs of the task, runs without result, pushes, pulls without result, packets pushed.
 //!
 //! # Example
 //! ```click

@@ -1,32 +1,33 @@
-//! Drops packets at random, the more the longer the queues are.
+//! Random early detection: drops more packets the longer the queues are.
 //!
 //! ```click
 //! RED(MIN_THRESH, MAX_THRESH, MAX_P [, KEYWORDS])
 //! ```
 //!
-//! Random early detection (Floyd and Jacobson, 1993), in its gentle variant. Keeps a running average of the length of
-//! some queues. Up to MIN_THRESH packets nothing is dropped; from there to MAX_THRESH the probability that a packet is
-//! dropped grows from 0 to MAX_P, from there to twice MAX_THRESH to 1. Packets that are to be dropped leave at output 1 if
-//! it is in use.
+//! Random early detection (Floyd and Jacobson, 1993), in its gentle variant. It keeps a running average of the length
+//! of some queues. Up to MIN_THRESH packets nothing is dropped; from MIN_THRESH to MAX_THRESH the drop probability
+//! grows from 0 to MAX_P, and from MAX_THRESH to twice MAX_THRESH it grows to 1. Packets chosen to be dropped leave
+//! by output 1 if it is connected.
 //!
-//! The queues are the nearest downstream where packets are pushed, the nearest upstream where they are pulled.
+//! By default it watches the nearest queues downstream if it is on a push path, and the nearest upstream on a pull
+//! path.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `MIN_THRESH`, `MAX_THRESH` (integers up to 65535): queue lengths.
-//! - `MAX_P` (number from 0 to 1): a probability.
+//! - `MAX_P` (number from 0 to 1): the drop probability at MAX_THRESH.
 //! - `QUEUES` (names of queues separated by spaces): the queues to watch, instead of the nearest.
-//! - `STABILITY` (integer from 0 to 16, default 4): how slowly the average follows: the weight of the present length is two
-//!   to the power of minus STABILITY. With 0 the present length itself counts.
+//! - `STABILITY` (integer from 0 to 16, default 4): how slowly the average follows the queue length: the weight of
+//!   the current length is two to the power of minus STABILITY. With 0 the current length itself is used.
 //! - `GENTLE` (boolean, default true): if false, everything is dropped from MAX_THRESH on.
 //!
 //! # Handlers
 //! - `min_thresh`, `max_thresh`, `max_p` (read, write): the arguments. `config` (read): all of them.
 //! - `drops` (read): packets dropped.
-//! - `queues` (read): the names of the queues, one a line.
-//! - `avg_queue_size` (read): the average.
-//! - `stats` (read): present length, average and drops, as text.
+//! - `queues` (read): the names of the queues, one per line.
+//! - `avg_queue_size` (read): the average length.
+//! - `stats` (read): current length, average and drops, as text.
 //!
 //! # Example
 //! ```click

@@ -1,28 +1,29 @@
-//! Keeps packets, and gives them again and again.
+//! Stores packets and replays them repeatedly when pulled.
 //!
 //! ```click
 //! Replay([KEYWORDS])
 //! ```
 //!
-//! At the first pull it pulls packets until there are no more, and keeps them. From then on it answers pulls with
-//! copies of them, in order, as often as STOP says, and stops the driver after that. When nothing has come within a
-//! millisecond, nothing is kept. It is FastClick's element with one input.
+//! At the first pull it pulls packets until there are no more, and stores them. From then on it answers pulls with
+//! copies of them, in order, STOP times, and then stops the driver. If nothing arrives within a millisecond, nothing
+//! is stored. It is FastClick's element with one input.
 //!
 //! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `STOP` (integer, default -1): how often all packets are given; negative: for ever.
-//! - `ACTIVE` (boolean, default true): whether pulls are answered.
-//! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
-//! - `STOP_TIME` (integer, default 0): seconds after which no further round begins; 0: for ever.
-//! - `VERBOSE` (boolean, default false): whether to say each time that all were given.
+//! - `STOP` (integer, default -1): how often to replay all packets; negative: forever.
+//! - `ACTIVE` (boolean, default true): whether to answer pulls.
+//! - `LIMIT` (integer, default -1): packets to store; negative means all.
+//! - `STOP_TIME` (integer, default 0): seconds after which no new round begins; 0: no limit.
+//! - `VERBOSE` (boolean, default false): whether to print a message at the end of each round.
 //! - `QUEUE`, `BURST`, `SLEEP` (integer), `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean): accepted; packets
 //!   are copied when they are pulled.
 //!
 //! # Handlers
-//! - `loaded` (read): whether the packets were pulled. `packets` (read): how many are kept. `count` (read): how many were given.
+//! - `loaded` (read): whether the packets have been loaded. `packets` (read): how many are stored. `count` (read):
+//!   how many have been replayed.
 //! - `active` (read, write), `stop` (read, write): the arguments; `stop` counts down.
-//! - `reset` (write, button): lets the packets go, to pull others.
+//! - `reset` (write, button): discards the stored packets, so that new ones are pulled.
 //!
 //! # Example
 //! ```click

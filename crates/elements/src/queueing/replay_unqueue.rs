@@ -1,40 +1,44 @@
-//! Pulls packets once and pushes them out again and again.
+//! Pulls packets once and replays them repeatedly.
 //!
 //! ```click
 //! ReplayUnqueue([KEYWORDS])
 //! MultiReplayUnqueue([KEYWORDS])
 //! ```
 //!
-//! Pulls packets until there are no more, keeps them, and then pushes copies of all of them, in order, as often as
-//! STOP says. After that it stops the driver. The packets stay in memory: LIMIT bounds how many. When nothing has
-//! come within a millisecond, nothing is kept, and there is nothing to push.
+//! Pulls packets until there are no more, stores them, and then pushes copies of all of them, in order, STOP times.
+//! After that it stops the driver. The packets stay in memory: LIMIT bounds how many. If nothing arrives within a
+//! millisecond, nothing is stored, and there is nothing to push.
 //!
-//! With several inputs, packets come from all of them in the order of their timestamps, until one input has no more; each leaves at the
-//! output of its input's number, which is its colour from then on.
+//! With several inputs, packets are taken from all of them in the order of their timestamps, until one input is
+//! exhausted. Each packet leaves by the output with its input's number, which also becomes its colour.
 //!
-//! They are FastClick's elements; packets have timestamps and annotations as they came.
+//! They are FastClick's elements; packets keep their original timestamps and annotations.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `STOP` (integer, default -1): how often all packets are pushed; negative means for ever. With 0 it stops the driver once the
-//!   packets are loaded, and becomes inactive: for scripts that set `stop` and `active` later.
-//! - `BURST` (integer, default 64): packets a scheduling.
-//! - `ACTIVE` (boolean, default true): whether it does anything.
-//! - `LIMIT` (integer, default -1): packets to keep; negative means as many as there are.
-//! - `TIMING` (integer, default 0): the pace, in per cent of that of the packets' timestamps; 0 means as fast as possible.
-//! - `VERBOSE` (boolean, default false): whether to say each time that all were pushed, and when the pace changes.
-//! - `TIMING_FNT` (string): a formula for that pace, where `x` is seconds since the first packet, as FromDump has it:
-//!   `100` keeps the pace, `10 + min(90, 10 * x)` reaches it in 9 s. Packets rest while it is not positive. `@1` and
-//!   `@2` stand for a sine and for a square wave of growing frequency, which between 100 per cent and TIMING times
-//!   that narrow down within STOP_TIME; `@0` for no formula.
-//! - `STOP_TIME` (integer, default 0): seconds after which to stop, at the end of a round or while packets wait; 0 means not to.
+//! - `STOP` (integer, default -1): how often to push all packets; negative means forever. With 0 it stops the driver
+//!   once the packets are loaded, and becomes inactive: for scripts that set `stop` and `active` later.
+//! - `BURST` (integer, default 64): packets per scheduling.
+//! - `ACTIVE` (boolean, default true): whether to do anything.
+//! - `LIMIT` (integer, default -1): packets to store; negative means all.
+//! - `TIMING` (integer, default 0): the speed, in per cent of that of the packets' timestamps; 0 means as fast as
+//!   possible.
+//! - `VERBOSE` (boolean, default false): whether to print a message at the end of each round, and when the speed
+//!   changes.
+//! - `TIMING_FNT` (string): a formula for that speed, where `x` is the number of seconds since the first packet, as
+//!   for FromDump: `100` keeps the original speed, `10 + min(90, 10 * x)` reaches it in 9 s. While the result is not
+//!   positive, no packets are sent. `@1` and `@2` stand for a sine and a square wave of growing frequency, from
+//!   100 per cent to TIMING times that, whose amplitude shrinks to nothing within STOP_TIME; `@0` means no formula.
+//! - `STOP_TIME` (integer, default 0): seconds after which to stop, at the end of a round or while packets wait; 0
+//!   means no limit.
 //! - `QUICK_CLONE`, `USE_SIGNAL`, `FREEONTERMINATE` (boolean), `SLEEP` (integer): accepted; packets are always copied and freed.
 //!
 //! # Handlers
-//! - `count` (read): packets pushed. `loaded` (read): whether the packets were pulled. `packets` (read): how many are kept.
+//! - `count` (read): packets pushed. `loaded` (read): whether the packets have been loaded. `packets` (read): how
+//!   many are stored.
 //! - `active` (read, write), `stop` (read, write), `timing` (read, write): the arguments; `stop` counts down.
-//! - `reset` (write, button): lets the packets go, to pull others.
+//! - `reset` (write, button): discards the stored packets, so that new ones are pulled.
 //!
 //! # Example
 //! ```click

@@ -1,16 +1,16 @@
-//! Pulls packets from each input in turn and pushes them out of the output with the same number.
+//! Pulls packets from its inputs in turn and pushes them out of the output with the same number.
 //!
 //! ```click
 //! RoundRobinUnqueue([BURST])
 //! ```
 //!
-//! Each time it is scheduled it pulls up to BURST packets at one input; the next time at the next one. It sleeps while there are none
-//! at any.
+//! Each time it is scheduled it pulls up to BURST packets from one input, the next time from the next one. It sleeps
+//! while no input has packets.
 //!
 //! Ports: any number of inputs, as many outputs. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `BURST` (integer, default 1): packets a scheduling; 0 means as many as there are.
+//! - `BURST` (integer, default 1): packets per scheduling; 0 means as many as there are.
 //!
 //! # Handlers
 //! - `packets` (read): packets so far, as a number and the word `packets`.

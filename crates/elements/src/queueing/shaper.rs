@@ -1,21 +1,21 @@
-//! Lets packets be pulled at a limited rate.
+//! Limits the rate at which packets can be pulled.
 //!
 //! ```click
 //! Shaper(RATE)
 //! ```
 //!
-//! Answers at most RATE pulls a second with a packet, evenly spaced within each second; the others get none. Pullers
-//! downstream sleep until the next packet may go.
+//! Answers at most RATE pulls per second with a packet, evenly spaced within each second; other pulls get nothing.
+//! Pullers downstream sleep until the next packet may be sent.
 //!
 //! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `RATE` (integer): packets a second.
+//! - `RATE` (integer): packets per second.
 //!
 //! # Handlers
 //! - `rate`, `config` (read, write): the argument.
 //! - `config` (read): the rate.
-//! - `reset` (write): begins to count anew.
+//! - `reset` (write): restarts the measurement.
 //!
 //! # Example
 //! ```click

@@ -4,14 +4,14 @@
 //! TimedUnqueue(INTERVAL [, BURST])
 //! ```
 //!
-//! Every INTERVAL, pulls up to BURST packets and pushes them out. While there are no packets it sleeps; the first that
-//! comes then goes at once.
+//! Every INTERVAL, pulls up to BURST packets and pushes them out. While there are no packets it sleeps; the next one
+//! to arrive is then pushed immediately.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `INTERVAL` (time): time between bursts.
-//! - `BURST` (integer, default 1): packets a burst, at most.
+//! - `BURST` (integer, default 1): the maximum number of packets per burst.
 //!
 //! # Handlers
 //! None.

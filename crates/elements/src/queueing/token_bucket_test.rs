@@ -1,12 +1,12 @@
-//! Tries token buckets.
+//! Self-test: token buckets.
 //!
 //! ```click
 //! TokenBucketTest
 //! ```
 //!
-//! When the router starts it tries the token bucket and the even spacing by which this program's shapers, sources and splitters keep rates:
-//! what a bucket holds, how it fills, when it will have enough, what a change of its rate keeps, and that the rate comes out. It says `All
-//! tests pass!`, or the router does not start.
+//! When the router starts, this tests the token bucket and the even spacing with which shapers, sources and splitters
+//! control rates: a bucket's capacity, how it fills, when it will have enough tokens, what happens when its rate
+//! changes, and that the resulting rate is right. It prints `All tests pass!`, or the router does not start.
 //!
 //! Ports: none. Workers: worker 0.
 //!

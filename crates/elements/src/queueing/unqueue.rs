@@ -10,8 +10,8 @@
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: replicated; starts on worker 0.
 //!
 //! # Arguments
-//! - `BURST` (integer, default 1): packets a scheduling; negative means as many as there are.
-//! - `ACTIVE` (boolean, default true): whether packets are pulled.
+//! - `BURST` (integer, default 1): packets per scheduling; negative means as many as there are.
+//! - `ACTIVE` (boolean, default true): whether to pull packets.
 //! - `SIGNAL` (boolean): FastClick's; accepted.
 //! - `LIMIT` (integer, default -1): packets to pull in all; negative means no limit.
 //!

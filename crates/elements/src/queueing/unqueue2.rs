@@ -4,15 +4,17 @@
 //! Unqueue2([BURST, KEYWORDS])
 //! ```
 //!
-//! Pulls up to BURST packets each time it is scheduled, but no more than fit into the fullest of the queues downstream, and pushes
-//! them out. It sleeps while there are none, and while a queue downstream is full. As in Click, the class is deprecated, and says so.
+//! Pulls up to BURST packets each time it is scheduled, but no more than fit into the fullest of the queues
+//! downstream, and pushes them out. It sleeps while there are none, and while a queue downstream is full. As in
+//! Click, the class is deprecated and prints a warning.
 //!
 //! Ports: 1 input, 1 output. Processing: pull to push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `BURST` (integer, default 1): packets a scheduling; 0 means as many as there are.
-//! - `QUEUES` (names of queues separated by spaces): those that are to have room; here those downstream count all the same.
-//! - `QUIET` (boolean, default false): whether not to say that the class is deprecated.
+//! - `BURST` (integer, default 1): packets per scheduling; 0 means as many as there are.
+//! - `QUEUES` (names of queues separated by spaces): queues to check for room; the queues downstream are checked in
+//!   any case.
+//! - `QUIET` (boolean, default false): whether to suppress the deprecation warning.
 //!
 //! # Handlers
 //! - `packets` (read): packets so far, as a number and the word `packets`.
