@@ -1,17 +1,17 @@
-//! Accepted where tasks would be moved between threads.
+//! Accepted for compatibility; tasks do not move between threads.
 //!
 //! ```click
 //! BalancedThreadSched([INTERVAL, INCREASING])
 //! ```
 //!
-//! Does nothing: a worker owns its elements, so that tasks do not move while the router runs. Multi-queue sources and
-//! StaticThreadSched spread the load.
+//! Does nothing: each worker owns its elements, so tasks do not move while the router runs. Use multi-queue sources
+//! and StaticThreadSched to spread the load.
 //!
 //! Ports: none. Workers: replicated.
 //!
 //! # Arguments
-//! - `INTERVAL` (integer): milliseconds between two moves. Ignored.
-//! - `INCREASING` (boolean): whether tasks that cost least are moved first. Ignored.
+//! - `INTERVAL` (integer): milliseconds between rebalancing steps. Ignored.
+//! - `INCREASING` (boolean): whether the cheapest tasks are moved first. Ignored.
 //!
 //! # Handlers
 //! None.

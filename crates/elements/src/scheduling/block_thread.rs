@@ -4,13 +4,13 @@
 //! BlockThread()
 //! ```
 //!
-//! Its handler keeps the worker that it lives on from doing anything else for a while, so that one can see how a router
-//! copes with that. In simulated time, nothing happens.
+//! Its handler keeps its worker from doing anything else for a while, to show how a router copes with that. In
+//! simulated time, nothing happens.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Handlers
-//! - `block` (write): blocks for this time (seconds).
+//! - `block` (write): blocks for the given time, in seconds.
 //!
 //! # Example
 //! ```click

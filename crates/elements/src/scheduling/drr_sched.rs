@@ -4,13 +4,13 @@
 //! DRRSched([QUANTUM])
 //! ```
 //!
-//! Deficit round robin: an input may send as many bytes as it has been allotted, QUANTUM with each round, so that inputs with
-//! long packets get no more than others. One packet of each input may wait inside.
+//! Deficit round robin: in each round an input is allotted QUANTUM more bytes that it may send, so that inputs with
+//! long packets get no more bandwidth than others. One packet of each input may wait inside.
 //!
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `QUANTUM` (integer, default 500): bytes that an input is allotted each round.
+//! - `QUANTUM` (integer, default 500): bytes allotted to each input per round.
 //!
 //! # Handlers
 //! None.

@@ -4,15 +4,16 @@
 //! HandlerTask(HANDLER [, KEYWORDS])
 //! ```
 //!
-//! Each run of the task writes to the handler. What the handler complains of is not said.
+//! Each run of the task writes to the handler. Errors from the handler are not reported.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! - `HANDLER` (`ELEMENT.HANDLER [VALUE]`): the handler, and what is written.
-//! - `ACTIVE` (boolean, default true): whether the task is scheduled at the start; the handler `scheduled` does so later.
+//! - `HANDLER` (`ELEMENT.HANDLER [VALUE]`): the handler, and the value to write.
+//! - `ACTIVE` (boolean, default true): whether the task is scheduled at the start; it can be scheduled later with the
+//!   handler `scheduled`.
 //! - `RESCHEDULE` (boolean, default false): whether the task schedules itself again each time it runs.
-//! - `LIMIT` (integer, default 0): how often the task runs by itself, at most; 0 means no limit.
+//! - `LIMIT` (integer, default 0): the maximum number of times the task runs by itself; 0 means no limit.
 //! - `STOP` (boolean, default false): whether to stop the driver when the limit is reached.
 //!
 //! # Handlers

@@ -4,14 +4,15 @@
 //! NullTask([KEYWORDS])
 //! ```
 //!
-//! The task schedules itself again and again: what a turn of the driver costs can be measured with it.
+//! The task schedules itself repeatedly, to measure the cost of one turn of the driver.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! - `LIMIT` (integer, default 0): how often the task runs, at most; 0 means no limit.
+//! - `LIMIT` (integer, default 0): the maximum number of runs; 0 means no limit.
 //! - `STOP` (boolean, default false): whether to stop the driver when the limit is reached.
-//! - `ACTIVE` (boolean, default true): whether the task is scheduled at the start; the handler `scheduled` does so later.
+//! - `ACTIVE` (boolean, default true): whether the task is scheduled at the start; it can be scheduled later with the
+//!   handler `scheduled`.
 //!
 //! # Handlers
 //! - `count` (read): how often the task has run.

@@ -1,11 +1,11 @@
-//! Accepted where a lock would be held while packets go their way.
+//! Accepted for compatibility; no lock is needed around a packet path.
 //!
 //! ```click
 //! PathSpinlock([LOCK])
 //! ```
 //!
-//! Passes packets on from each input to the output of the same number. No lock is needed: what workers share is safe to share, and an
-//! element that has only one instance runs on one worker. It is FastClick's element.
+//! Passes packets on from each input to the output of the same number. No lock is needed: data shared between workers
+//! is safe to share, and an element with only one instance runs on one worker. It is FastClick's element.
 //!
 //! Ports: any number of inputs, as many outputs. Processing: agnostic. Workers: replicated.
 //!

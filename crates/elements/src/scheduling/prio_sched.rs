@@ -1,10 +1,10 @@
-//! Pulls from the first of its inputs that has a packet.
+//! Strict priority: pulls from the first input that has a packet.
 //!
 //! ```click
 //! PrioSched
 //! ```
 //!
-//! Each pull is answered from input 0; from input 1 only if that has nothing, and so on.
+//! Each pull is answered from input 0; from input 1 only if input 0 has nothing, and so on.
 //!
 //! SimplePrioSched is another name for it.
 //!

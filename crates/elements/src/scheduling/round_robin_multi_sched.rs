@@ -1,17 +1,17 @@
-//! Pulls some packets from each input in turn.
+//! Pulls several packets from each input in turn.
 //!
 //! ```click
 //! RoundRobinMultiSched([N, MAX])
 //! ```
 //!
-//! Answers pulls with N packets of an input, then N of the next, and so on. An input that has none loses its turn. It is FastClick's
-//! element, which also goes by the name RRMultiSched.
+//! Answers pulls with N packets of one input, then N of the next, and so on. An empty input loses its turn. It is
+//! FastClick's element, which is also called RRMultiSched.
 //!
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `N` (integer, default 1): packets of an input in a row.
-//! - `MAX` (integer, default the number of inputs): how many inputs take part.
+//! - `N` (integer, default 1): consecutive packets from one input.
+//! - `MAX` (integer, default the number of inputs): how many inputs to use.
 //!
 //! # Handlers
 //! None.

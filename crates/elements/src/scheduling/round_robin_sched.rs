@@ -4,15 +4,15 @@
 //! RoundRobinSched([MAX])
 //! ```
 //!
-//! A pull is answered from the input after the one that had the last packet, or from the first one after it that has
-//! any.
+//! A pull is answered from the input after the one that supplied the last packet or, if that is empty, from the next
+//! one that has a packet.
 //!
 //! SimpleRoundRobinSched is another name for it.
 //!
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `MAX` (integer): inputs that FastClick tries for a packet before it gives up; accepted, here all are.
+//! - `MAX` (integer): how many inputs FastClick tries before it gives up; accepted, but here all are tried.
 //!
 //! # Handlers
 //! None.

@@ -1,18 +1,18 @@
-//! Notes in which order tasks run.
+//! Records the order in which tasks run.
 //!
 //! ```click
 //! SchedOrderTest(ID [, KEYWORDS])
 //! ```
 //!
-//! All SchedOrderTest elements of a router schedule themselves again and again, and each time note their ID in one common list, until it is
-//! full. ScheduleInfo gives them tickets.
+//! All SchedOrderTest elements of a router schedule themselves repeatedly. At each run they append their ID to one
+//! common list, until it is full. ScheduleInfo sets their tickets.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! - `ID` (integer): what is noted.
-//! - `SIZE` (integer, default 1024): the length of the list; the greatest counts that any of the elements wants.
-//! - `LIMIT` (integer, default 0): how often the element runs, at most; 0 means no limit.
+//! - `ID` (integer): the number to record.
+//! - `SIZE` (integer, default 1024): the length of the list; the largest value given to any of the elements counts.
+//! - `LIMIT` (integer, default 0): the maximum number of runs; 0 means no limit.
 //! - `STOP` (boolean, default false): whether to stop the driver once the list is full.
 //!
 //! # Handlers

@@ -4,10 +4,11 @@
 //! ScheduleInfo(ELEMENT PARAM, ...)
 //! ```
 //!
-//! The task of ELEMENT runs in proportion to PARAM: one with 2 four times as often as one with 0.5. The default is 1, which
-//! is 1024 tickets. ELEMENT can also be a compound element: then PARAM multiplies the parameters of the elements within it.
-//! Where a ScheduleInfo further out names an element itself, its parameter replaces what those further in say. A task with 0 does not
-//! run; names of elements that do not exist have no effect. What is not `ELEMENT PARAM` is warned of.
+//! The task of ELEMENT runs in proportion to PARAM: one with 2 runs four times as often as one with 0.5. The default
+//! is 1, which is 1024 tickets. ELEMENT can also be a compound element: then PARAM multiplies the parameters of the
+//! elements within it. If an outer ScheduleInfo names an inner element directly, its parameter replaces those given
+//! further in. A task with 0 does not run. Names of elements that do not exist have no effect. Arguments that are not
+//! of the form `ELEMENT PARAM` cause a warning.
 //!
 //! Tasks on different workers do not compete.
 //!

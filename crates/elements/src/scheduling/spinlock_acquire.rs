@@ -1,12 +1,13 @@
-//! Accepted where a lock would be taken.
+//! Accepted for compatibility; no lock is acquired.
 //!
 //! ```click
 //! SpinlockAcquire(LOCK)
 //! SpinlockPush(LOCK)
 //! ```
 //!
-//! Passes packets on. No lock is needed: what workers share is safe to share, and an element that has only one instance runs
-//! on one worker. SpinlockPush, where Click holds the lock while packets go their way, is the same for packets that are pushed.
+//! Passes packets on. No lock is needed: data shared between workers is safe to share, and an element with only one
+//! instance runs on one worker. SpinlockPush, with which Click holds the lock while pushing packets downstream, does
+//! the same for pushed packets.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -1,4 +1,4 @@
-//! Accepted where locks would be declared.
+//! Accepted for compatibility; no lock is declared.
 //!
 //! ```click
 //! SpinlockInfo(LOCK, ...)

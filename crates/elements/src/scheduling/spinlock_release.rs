@@ -1,11 +1,11 @@
-//! Accepted where a lock would be released.
+//! Accepted for compatibility; no lock is released.
 //!
 //! ```click
 //! SpinlockRelease(LOCK)
 //! ```
 //!
-//! Passes packets on. No lock is needed: what workers share is safe to share, and an element that has only one instance runs
-//! on one worker.
+//! Passes packets on. No lock is needed: data shared between workers is safe to share, and an element with only one
+//! instance runs on one worker.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -4,16 +4,16 @@
 //! StaticThreadSched(ELEMENT WORKER, ...)
 //! ```
 //!
-//! Each argument names an element and the number of the worker that its task is to run on. What the element reaches,
-//! pushing downstream and pulling upstream as far as the next queue, runs there as well. If there is no such element
-//! or worker, that is warned of, and the element runs on worker 0; -1 stands for no preference. FastClick's
-//! `NODE/WORKER` means the worker, whatever the node of memory.
+//! Each argument names an element and the number of the worker that runs its task. Everything the element reaches,
+//! pushing downstream and pulling upstream as far as the next queue, runs there too. If the element or the worker
+//! does not exist, a warning is printed, and the element runs on worker 0; -1 means no preference. In FastClick's
+//! form `NODE/WORKER`, the memory node is ignored.
 //!
 //! Ports: none.
 //!
 //! # Arguments
-//! - `ELEMENT WORKER`, any number of times: an element's name and a worker's number. The name of a compound element stands for all elements
-//!   inside of it.
+//! - `ELEMENT WORKER`, any number of times: an element's name and a worker's number. The name of a compound element
+//!   stands for all elements inside it.
 //!
 //! # Handlers
 //! None.

@@ -4,8 +4,8 @@
 //! StrideSched(TICKETS0, ..., TICKETSN)
 //! ```
 //!
-//! Input I has TICKETSI tickets. While all inputs have packets, each is pulled from in proportion to its tickets; an input
-//! that has nothing when its turn comes is passed over. One without tickets is never pulled from.
+//! Input I has TICKETSI tickets. While all inputs have packets, each is pulled from in proportion to its tickets; an
+//! input that is empty when its turn comes is skipped. An input with 0 tickets is never pulled from.
 //!
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: exclusive.
 //!

@@ -1,10 +1,10 @@
-//! Spreads packets over its outputs in proportion to their tickets.
+//! Distributes packets over its outputs in proportion to their tickets.
 //!
 //! ```click
 //! StrideSwitch(TICKETS0, ..., TICKETSN)
 //! ```
 //!
-//! Output I has TICKETSI tickets, and gets packets in proportion to them; one without tickets gets none.
+//! Output I has TICKETSI tickets, and gets packets in proportion to them; an output with 0 tickets gets none.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: exclusive.
 //!

@@ -4,17 +4,17 @@
 //! ThreadMonitor([INTERVAL, THRESH])
 //! ```
 //!
-//! Every INTERVAL milliseconds, prints a line for each worker that was busy meanwhile: what share of the time it was,
-//! and for its tasks, the busiest first, what share of the time they took, with all that followed from them, how
-//! often they ran, and how long a run took. For this the clock is asked after each run of a task.
+//! Every INTERVAL milliseconds, prints a line for each worker that was busy in that time: the share of the time that
+//! it was busy and, for its tasks, the busiest first, the share of the time that they took, including everything they
+//! triggered, how often they ran, and how long a run took. For this the clock is read after each run of a task.
 //!
-//! Click counts cycles where this counts nanoseconds. `clique top` shows the same and more while it happens, and costs nothing.
+//! Click counts cycles; here nanoseconds are counted. `clique top` shows the same and more live, at no cost.
 //!
 //! Ports: none. Workers: replicated; one on each.
 //!
 //! # Arguments
-//! - `INTERVAL` (integer, default 1000): milliseconds.
-//! - `THRESH` (integer, default 1000): tasks of which a run takes fewer nanoseconds on average are not named.
+//! - `INTERVAL` (integer, default 1000): milliseconds between reports.
+//! - `THRESH` (integer, default 1000): tasks whose runs take fewer nanoseconds than this on average are not listed.
 //!
 //! # Handlers
 //! None.

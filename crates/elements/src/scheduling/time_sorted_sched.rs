@@ -5,19 +5,20 @@
 //! MergeByTimestamp([KEYWORDS])
 //! ```
 //!
-//! Each pull is answered with the earliest packet of those that the inputs have. Packets of each input may wait inside, as
-//! many as are pulled at a time. If each input is in order, so is what comes out.
+//! Each pull is answered with the earliest of the packets available at the inputs. Some packets of each input may
+//! wait inside, at most as many as are pulled at a time. If each input is in order, so is the output.
 //!
 //! Ports: 1 or more inputs, 1 output. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
-//! - `BUFFER` (integer, default 1): how many packets of each input wait inside, where they are put into order; so inputs may be out of
-//!   order by as many packets.
-//! - `STOP` (boolean, default false): whether to stop the driver when nothing is left, inside or upstream.
-//! - `NULL_IS_DEAD` (boolean, default false): of MergeByTimestamp: whether an input that once had no packet is never asked again.
+//! - `BUFFER` (integer, default 1): how many packets of each input are buffered and sorted inside; inputs may be out
+//!   of order by this many packets.
+//! - `STOP` (boolean, default false): whether to stop the driver when no packets are left, inside or upstream.
+//! - `NULL_IS_DEAD` (boolean, default false): for MergeByTimestamp: whether an input that once had no packet is never
+//!   pulled from again.
 //!
 //! # Handlers
-//! - `well_ordered` (read): whether no packet has left that is earlier than one before it.
+//! - `well_ordered` (read): whether every packet so far was no earlier than the one before it.
 //!
 //! # Example
 //! ```click

@@ -1,15 +1,15 @@
-//! Lets through packets whose forward rate is low.
+//! Passes packets whose forward rate is low.
 //!
 //! ```click
 //! Block(THRESH)
 //! ```
 //!
-//! Packets whose forward-rate annotation is greater than THRESH leave at output 1, the others at output 0.
+//! Packets whose forward-rate annotation is greater than THRESH leave by output 1, the others by output 0.
 //!
 //! Ports: 1 input, 2 outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `THRESH` (integer): the greatest rate that passes; 0 lets everything pass.
+//! - `THRESH` (integer): the highest rate that passes; 0 lets everything pass.
 //!
 //! # Handlers
 //! - `thresh` (read, write): the argument.

@@ -1,17 +1,19 @@
-//! Sends packets a second way while it is active.
+//! Sends packets by an alternative path while it is active.
 //!
 //! ```click
 //! Bypass([ACTIVE, KEYWORDS])
 //! ```
 //!
-//! Pushed packets leave at output 0, or, while the element is active, at output 1; what arrives at input 1 always leaves at
-//! output 0, so that a side path can end where it started. Pulling is the mirror image: requests go up at input 0, or, while
-//! active, at input 1; those at output 1 always go up at input 0.
+//! Pushed packets leave by output 0 or, while the element is active, by output 1. Packets that arrive at input 1
+//! always leave by output 0, so that the alternative path can end where it started. For pulls it is the mirror image:
+//! pulls at output 0 are passed to input 0 or, while active, to input 1; pulls at output 1 are always passed to input
+//! 0.
 //!
 //! Ports: 1 or 2 inputs, 1 or 2 outputs. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ACTIVE` (boolean, default false): whether packets take the second way. Without one they take the first.
+//! - `ACTIVE` (boolean, default false): whether packets take the alternative path. If there is none, they take the
+//!   normal one.
 //! - `INLINE` (boolean): accepted, and ignored: the element never rewires its neighbours. Passing a batch costs a few
 //!   nanoseconds.
 //!

@@ -1,16 +1,16 @@
-//! Lets through packets of one colour.
+//! Passes packets of one colour.
 //!
 //! ```click
 //! CheckPaint(COLOR [, ANNO])
 //! ```
 //!
-//! Packets whose colour is not COLOR leave at output 1, if it is connected, and are dropped otherwise.
+//! Packets whose colour is not COLOR leave by output 1 if it is connected, and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, but output 1 is push. Workers: replicated.
 //!
 //! # Arguments
 //! - `COLOR` (integer, 0 to 255): the colour.
-//! - `ANNO` (annotation of one byte, default `PAINT`): where the colour is.
+//! - `ANNO` (annotation of one byte, default `PAINT`): the annotation that holds the colour.
 //!
 //! # Handlers
 //! - `color` (read, write): the argument.

@@ -1,17 +1,18 @@
-//! Parts packets by how their forward and reverse rates compare.
+//! Separates packets by comparing their forward and reverse rates.
 //!
 //! ```click
 //! CompareBlock(FWD_WEIGHT, REV_WEIGHT, THRESH)
 //! ```
 //!
-//! Packets one of whose rate annotations is greater than THRESH, and whose forward rate times FWD_WEIGHT is greater than their
-//! reverse rate times REV_WEIGHT, leave at output 1, the others at output 0. Rates below 1 count as 1.
+//! A packet leaves by output 1 if one of its rate annotations is greater than THRESH, and its forward rate times
+//! FWD_WEIGHT is greater than its reverse rate times REV_WEIGHT. Other packets leave by output 0. Rates below 1 count
+//! as 1.
 //!
 //! Ports: 1 input, 2 outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `FWD_WEIGHT`, `REV_WEIGHT` (integers): factors of the rates.
-//! - `THRESH` (integer): packets pass where neither rate is greater.
+//! - `FWD_WEIGHT`, `REV_WEIGHT` (integers): the weights of the two rates.
+//! - `THRESH` (integer): packets pass if neither rate is greater than this.
 //!
 //! # Handlers
 //! - `fwd_weight`, `rev_weight`, `thresh` (read, write): the arguments.

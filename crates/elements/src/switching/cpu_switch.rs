@@ -1,10 +1,10 @@
-//! Sends packets to the output of the worker that has them.
+//! Sends packets to the output that belongs to the current worker.
 //!
 //! ```click
 //! CPUSwitch
 //! ```
 //!
-//! Packets on worker W leave at output W modulo the number of outputs.
+//! Packets on worker W leave by output W modulo the number of outputs.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!

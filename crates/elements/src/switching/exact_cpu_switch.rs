@@ -1,11 +1,11 @@
-//! Sends packets to an output of the worker's own.
+//! Gives each worker an output of its own.
 //!
 //! ```click
 //! ExactCPUSwitch
 //! ```
 //!
-//! Of the workers whose packets can come here, the first one's leave at output 0, the second one's at output 1, and so on, from output 0
-//! again when there are more workers than outputs. It is FastClick's element.
+//! Of the workers whose packets can arrive here, the first one's leave by output 0, the second one's by output 1, and
+//! so on, starting again from output 0 if there are more workers than outputs. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!

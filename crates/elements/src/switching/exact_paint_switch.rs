@@ -1,19 +1,19 @@
-//! Sends packets to the output that is given for their colour.
+//! Sends packets to an output chosen by a list of colours.
 //!
 //! ```click
 //! ExactPaintSwitch([ANNO, KEYWORDS])
 //! ```
 //!
-//! Packets of the first colour in `MAP` leave at output 0, those of the second at output 1, and so on; a colour that
-//! is there twice counts the second time. Other packets leave at output DEFAULT, or are dropped. It is FastClick's
+//! Packets of the first colour in `MAP` leave by output 0, those of the second by output 1, and so on; if a colour is
+//! listed twice, its second position counts. Other packets leave by output DEFAULT, or are dropped. It is FastClick's
 //! element.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `ANNO` (annotation of one byte, default `PAINT`): where the colour is.
+//! - `ANNO` (annotation of one byte, default `PAINT`): the annotation that holds the colour.
 //! - `MAP` (integer, 0 to 255), any number of times: the colours.
-//! - `DEFAULT` (integer, default -1): the output of other colours; negative: none.
+//! - `DEFAULT` (integer, default -1): the output for other colours; negative: drop them.
 //!
 //! # Handlers
 //! None.

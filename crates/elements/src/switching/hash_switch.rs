@@ -1,19 +1,20 @@
-//! Spreads packets over its outputs by some of their bytes.
+//! Distributes packets over its outputs by a hash of some of their bytes.
 //!
 //! ```click
 //! HashSwitch(OFFSET, LENGTH)
 //! ```
 //!
-//! Packets in which the LENGTH bytes from OFFSET on are the same leave at the same output: the bytes' sum modulo the
-//! number of outputs, or, with 2, 4 or 8 outputs, the low bits of the sum and of the sum without its last four bits,
-//! added without carry. Packets that are too short leave at output 0.
+//! Packets in which the LENGTH bytes from OFFSET on are equal leave by the same output: the sum of the bytes modulo
+//! the number of outputs or, with 2, 4 or 8 outputs, the low bits of the sum XORed with the sum shifted right by four
+//! bits. Packets that are too short leave by output 0.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
 //! - `OFFSET` (integer): where the bytes start.
-//! - `LENGTH` (integer): how many there are; not 0.
-//! - `MAX` (integer): FastClick's; how many of the outputs are used, the first ones; 0, and more than there are, means all.
+//! - `LENGTH` (integer): the number of bytes; not 0.
+//! - `MAX` (integer): FastClick's; use only this many outputs, from the first on; 0, or more than there are, means
+//!   all.
 //!
 //! # Handlers
 //! None.

@@ -4,8 +4,8 @@
 //! Hub
 //! ```
 //!
-//! A packet that arrives at input N leaves at every output but N, in order of their numbers: copies, and at the last of
-//! them the packet itself.
+//! A packet that arrives at input N leaves by every output but N, in order of their numbers: copies by all but the
+//! last of these, by which the packet itself leaves.
 //!
 //! Ports: any number of inputs, as many outputs. Processing: push. Workers: replicated.
 //!

@@ -1,18 +1,18 @@
-//! Passes on packets from one of its inputs.
+//! Passes packets from only one of its inputs.
 //!
 //! ```click
 //! InputSwitch([INPUT])
 //! ```
 //!
-//! Packets that arrive at input INPUT pass; those at other inputs are dropped. With a negative INPUT all are.
+//! Packets that arrive at input INPUT pass; those at other inputs are dropped. If INPUT is negative, all are dropped.
 //!
 //! Ports: any number of inputs, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `INPUT` (integer, default 0): the input. As a keyword it is `OUTPUT`, which is what Click calls it.
+//! - `INPUT` (integer, default 0): the input. As a keyword it is called `OUTPUT`, as in Click.
 //!
 //! # Handlers
-//! - `switch` (read, write): the argument. An input that does not exist means none.
+//! - `switch` (read, write): the argument. A nonexistent input means none.
 //!
 //! # Example
 //! ```click

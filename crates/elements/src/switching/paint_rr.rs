@@ -1,15 +1,15 @@
-//! Sends packets to the output that their colour says, from output 0 again beyond the last.
+//! Sends packets to the output given by their colour, modulo the number of outputs.
 //!
 //! ```click
 //! PaintRR([ANNO])
 //! ```
 //!
-//! A packet of colour C leaves at output C modulo the number of outputs. It is FastClick's element.
+//! A packet of colour C leaves by output C modulo the number of outputs. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `ANNO` (annotation of one byte, default `PAINT`): where the colour is.
+//! - `ANNO` (annotation of one byte, default `PAINT`): the annotation that holds the colour.
 //!
 //! # Handlers
 //! None.

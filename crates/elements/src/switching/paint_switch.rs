@@ -1,16 +1,16 @@
-//! Sends packets to the output that their colour says.
+//! Sends packets to the output given by their colour.
 //!
 //! ```click
 //! PaintSwitch([ANNO])
 //! ```
 //!
-//! A packet of colour C leaves at output C; it is dropped if there is none. Of a packet of colour 255, every output gets a
-//! copy.
+//! A packet of colour C leaves by output C; it is dropped if there is no such output. A packet of colour 255 is
+//! copied to every output.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `ANNO` (annotation of one byte, default `PAINT`): where the colour is.
+//! - `ANNO` (annotation of one byte, default `PAINT`): the annotation that holds the colour.
 //!
 //! # Handlers
 //! None.

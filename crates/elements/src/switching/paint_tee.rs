@@ -4,13 +4,13 @@
 //! PaintTee(COLOR [, ANNO])
 //! ```
 //!
-//! Passes all packets on to output 0. A copy of those whose colour is COLOR is pushed to output 1 first.
+//! Passes all packets on to output 0. If a packet's colour is COLOR, a copy is pushed to output 1 first.
 //!
 //! Ports: 1 input, 2 outputs. Processing: agnostic, but output 1 is push. Workers: replicated.
 //!
 //! # Arguments
 //! - `COLOR` (integer, 0 to 255): the colour.
-//! - `ANNO` (annotation of one byte, default `PAINT`): where the colour is.
+//! - `ANNO` (annotation of one byte, default `PAINT`): the annotation that holds the colour.
 //!
 //! # Handlers
 //! - `color` (read, write): the argument.

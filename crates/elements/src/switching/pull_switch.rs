@@ -4,14 +4,15 @@
 //! PullSwitch([INPUT])
 //! ```
 //!
-//! Each pull is answered from input INPUT; with nothing if that is negative. Pullers sleep while that input has nothing.
+//! Each pull is answered from input INPUT, or gets nothing if that is negative. Pullers sleep while that input has no
+//! packets.
 //!
 //! SimplePullSwitch is another name for it.
 //!
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: replicated.
 //!
 //! # Arguments
-//! - `INPUT` (integer, default 0): the input. One that does not exist counts as -1.
+//! - `INPUT` (integer, default 0): the input. A nonexistent one counts as -1.
 //!
 //! # Handlers
 //! - `switch` (read, write): the argument.

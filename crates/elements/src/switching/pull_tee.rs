@@ -4,12 +4,12 @@
 //! PullTee([N])
 //! ```
 //!
-//! Packets are pulled at output 0; a copy of each is pushed to every other output first.
+//! Pulls are answered at output 0; a copy of each packet is pushed to every other output first.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: pull input and output 0, the others push. Workers: replicated.
 //!
 //! # Arguments
-//! - `N` (integer): outputs; has to be the number of outputs in use.
+//! - `N` (integer): the number of outputs; must match the outputs in use.
 //!
 //! # Handlers
 //! None.

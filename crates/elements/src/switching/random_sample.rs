@@ -1,17 +1,17 @@
-//! Lets through a random part of the packets.
+//! Passes a random sample of the packets.
 //!
 //! ```click
 //! RandomSample([P, KEYWORDS])
 //! ```
 //!
-//! Each packet passes with probability P. The others leave at output 1, if it is connected, and are dropped otherwise.
+//! Each packet passes with probability P. The others leave by output 1 if it is connected, and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, but output 1 is push. Workers: replicated; drops add up.
 //!
 //! # Arguments
-//! - `P` (number from 0 to 1): how likely a packet is to pass. `SAMPLE` is another name.
-//! - `DROP` (number from 0 to 1): how likely it is not to, instead of P.
-//! - `ACTIVE` (boolean, default true): whether packets are sampled; all pass otherwise.
+//! - `P` (number from 0 to 1): the probability that a packet passes. `SAMPLE` is another name.
+//! - `DROP` (number from 0 to 1): the probability that it does not, instead of P.
+//! - `ACTIVE` (boolean, default true): whether to sample; otherwise all packets pass.
 //!
 //! # Handlers
 //! - `sampling_prob`, `drop_prob` (read, write): the probabilities.

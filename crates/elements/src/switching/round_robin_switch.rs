@@ -8,8 +8,9 @@
 //!
 //! # Arguments
 //! They are FastClick's.
-//! - `MAX` (integer, default the number of outputs): how many outputs take part.
-//! - `SPLITBATCH` (boolean, default true): whether each packet goes its way; otherwise all that come together go one way.
+//! - `MAX` (integer, default the number of outputs): how many outputs to use.
+//! - `SPLITBATCH` (boolean, default true): whether each packet of a batch goes to its own output; otherwise the whole
+//!   batch goes to one.
 //!
 //! # Handlers
 //! - `max` (read, write): the argument.

@@ -1,11 +1,11 @@
-//! Pulls from one input, chosen once and for all.
+//! Pulls from one fixed input.
 //!
 //! ```click
 //! StaticPullSwitch(INPUT)
 //! ```
 //!
-//! Each pull is answered from input INPUT; with nothing if it is negative or does not exist. Pullers sleep while that
-//! input has nothing.
+//! Each pull is answered from input INPUT, or gets nothing if that is negative or does not exist. Pullers sleep while
+//! that input has no packets.
 //!
 //! Ports: any number of inputs, 1 output. Processing: pull. Workers: replicated.
 //!

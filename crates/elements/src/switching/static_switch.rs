@@ -1,10 +1,10 @@
-//! Sends packets to one output, chosen once and for all.
+//! Sends packets to one fixed output.
 //!
 //! ```click
 //! StaticSwitch(OUTPUT)
 //! ```
 //!
-//! All packets leave at output OUTPUT. They are dropped if it is negative or does not exist.
+//! All packets leave by output OUTPUT. They are dropped if it is negative or does not exist.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
 //!

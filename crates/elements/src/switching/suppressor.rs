@@ -4,8 +4,8 @@
 //! Suppressor
 //! ```
 //!
-//! Passes packets from each input to the output of the same number, unless that port was made inactive: then pushed
-//! packets are dropped and pulls get none.
+//! Passes packets from each input to the output of the same number, unless that port has been made inactive: then
+//! pushed packets are dropped and pulls get nothing.
 //!
 //! Ports: any number of inputs, as many outputs. Processing: agnostic. Workers: replicated.
 //!
@@ -13,7 +13,7 @@
 //! Ignored.
 //!
 //! # Handlers
-//! - `active0`, `active1`, ... (read, write): whether packets pass at that port. Initially true.
+//! - `active0`, `active1`, ... (read, write): whether packets pass that port. Initially true.
 //! - `reset` (write, button): makes all ports active.
 //!
 //! # Example

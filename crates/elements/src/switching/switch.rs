@@ -4,7 +4,7 @@
 //! Switch([OUTPUT])
 //! ```
 //!
-//! All packets leave at output OUTPUT, or are dropped if that is negative.
+//! All packets leave by output OUTPUT, or are dropped if that is negative.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
 //!
@@ -12,7 +12,7 @@
 //! - `OUTPUT` (integer, default 0): the output, or -1.
 //!
 //! # Handlers
-//! - `switch` (read, write): the argument. An output that does not exist counts as -1.
+//! - `switch` (read, write): the argument. A nonexistent output counts as -1.
 //! - `config` (read): the same.
 //!
 //! # Example

@@ -5,13 +5,13 @@
 //! Duplicate([N, KEYWORDS])
 //! ```
 //!
-//! Sends a copy of each packet to every output, in order of their numbers; the packet itself leaves at the last one.
+//! Sends a copy of each packet to every output, in order of their numbers; the packet itself leaves by the last one.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `N` (integer): outputs; has to be the number of outputs in use.
-//! - `DATA_ONLY` (boolean): of Duplicate; accepted.
+//! - `N` (integer): the number of outputs; must match the outputs in use.
+//! - `DATA_ONLY` (boolean): for Duplicate; accepted.
 //!
 //! # Handlers
 //! None.
