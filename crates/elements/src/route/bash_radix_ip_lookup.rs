@@ -1,25 +1,27 @@
-//! Adds and removes a route again and again: one of two that contend for a table.
+//! Adds and removes a route repeatedly: one of two elements that contend for a table.
 //!
 //! ```click
 //! BashRadixIPLookup(TABLE [, PREFIX, GATEWAY, KEYWORDS])
 //! ```
 //!
-//! A test of route tables, not for routers at work. Each round sets the route and removes it. With others of its kind on other
-//! workers, and a ReadRadixIPLookup, it shows that a table stays whole while it is changed and read at the same time.
+//! A test of route tables, not for production routers. Each round sets the route and removes it. Together with others
+//! of its kind on other workers, and a ReadRadixIPLookup, it shows that a table stays consistent while it is changed
+//! and read at the same time.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
 //! - `TABLE`: the name of a RadixIPLookup.
-//! - `PREFIX` (`ADDR/MASK`, default `1.0.0.1/32`): where the route leads. It uses output 0.
-//! - `GATEWAY` (address, default 9.0.0.1): by way of what.
-//! - `BURST` (integer, default 100): rounds each time it is scheduled.
-//! - `LIMIT` (integer): rounds in all; without it there is no limit.
+//! - `PREFIX` (`ADDR/MASK`, default `1.0.0.1/32`): the route's prefix. The route uses output 0.
+//! - `GATEWAY` (address, default 9.0.0.1): the route's gateway.
+//! - `BURST` (integer, default 100): rounds per scheduling.
+//! - `LIMIT` (integer): the total number of rounds; by default there is no limit.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT rounds.
 //!
 //! # Handlers
 //! - `count` (read): rounds.
-//! - `refused` (read): changes that the table refused, for instance because another writer has removed the route already.
+//! - `refused` (read): changes that the table refused, for instance because another writer has already removed the
+//!   route.
 //!
 //! # Example
 //! ```click

@@ -4,48 +4,56 @@
 //! IPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
-//! The table holds millions of routes and takes changes while packets are looked up; a batch is looked up at once, so that
-//! its cache misses overlap.
+//! The table holds millions of routes and can be changed while packets are looked up. A whole batch is looked up at
+//! once, so that its cache misses overlap.
 //!
-//! Routes are read without locks while they change; on several workers all instances share one table.
+//! Lookups take no lock, even while routes change; all workers share one table.
 //!
-//! When the configuration is replaced while the router runs, routes that came since it was read, or have changed since (by handlers, from
-//! FPMServer or KernelRoutes), move to the table of the same name, if its configuration has none for the prefix; those
-//! of the old configuration go with it. A message says how many are lost because their output is gone.
+//! When the configuration is replaced while the router runs, routes that were added or changed since the old one was
+//! read (by handlers, FPMServer or KernelRoutes) move to the table of the same name, unless its configuration has a
+//! route for the same prefix; the routes of the old configuration itself are removed. A message reports how many
+//! routes are lost because their output no longer exists.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: one shared table.
 //!
 //! # Arguments
-//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation lies in the prefix leaves at
-//!   OUTPUT, the longest prefix deciding; with a GATEWAY (other than `-`) the annotation becomes that. Packets without a
-//!   route are dropped, the first few of them reported, unless there is NOROUTE.
-//! - `FLOW` (`addresses` or `ports`, default `ports`): what tells flows apart where a route has several next hops: addresses alone; or
-//!   protocol and TCP or UDP ports, too, but of fragments never the ports, so that they take one way.
-//! - `FLOW_KEY` (integer, default the program's seed): routers that have the same key choose alike.
-//! - `FLOWS` (integer, default 0): flows over several next hops that each worker remembers, in a table of that size: they stay where they
-//!   went while that next hop is one of their route's, whatever others come and go.
+//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation matches the prefix
+//!   leaves by OUTPUT; the longest matching prefix decides. If there is a GATEWAY (other than `-`), the annotation is
+//!   set to it. Packets without a route are dropped and the first few reported, unless there is NOROUTE.
+//! - `FLOW` (`addresses` or `ports`, default `ports`): what identifies a flow if a route has several next hops: the
+//!   addresses only; or also the protocol and the TCP or UDP ports. For fragments ports are never used, so that they
+//!   all take the same path.
+//! - `FLOW_KEY` (integer, default the program's seed): the key of the hash that selects next hops; routers with the
+//!   same key make the same choices.
+//! - `FLOWS` (integer, default 0): the size of a table, one per worker, in which flows over routes with several next
+//!   hops are remembered. A remembered flow keeps its next hop as long as its route has it, even if other next hops
+//!   come and go.
 //! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet.
-//! - `NOROUTE` (integer): output for packets without a route, as for ICMP errors; they are neither dropped then nor reported.
-//! - `CACHE` (integer, default 0): destinations of which each worker remembers the route, in a table of that size, until any route changes.
-//!   Packets go where they would go without it. It spares lookups that are slow, of IPv6 or in tables that are searched one by one.
+//! - `NOROUTE` (integer): the output for packets without a route, for instance to ICMPError; they are then neither
+//!   dropped nor reported.
+//! - `CACHE` (integer, default 0): the size of a table, one per worker, in which the routes of destinations are
+//!   cached until any route changes. It does not change where packets go. It saves slow lookups: of IPv6, or in
+//!   tables that are searched sequentially.
 //!
 //! # Handlers
-//! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one. Several next hops are written
-//!   `ADDR/MASK nexthop GATEWAY OUTPUT [WEIGHT] nexthop GATEWAY OUTPUT [WEIGHT] ...`: each flow takes one of them, by their weights.
-//!   The OUTPUT -1 drops packets.
-//! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove one.
-//! - `ctrl` (write): a command (`add`, `set`, `remove`) a line; if one fails, none is carried out.
-//! - `begin`, `commit`, `abort` (write, buttons): what the handlers above and below change after `begin` shows, and takes effect, at
-//!   `commit`, all at once; `abort` forgets it.
-//! - `load` (write, `FILE [OUTPUT] [INTERFACE=OUTPUT ...]`): set all routes of a file: a route a line, the output of `ip route`, or an MRT
-//!   file, perhaps compressed by gzip, bzip2, xz or zstd. Next hops that have no output there go to that of their INTERFACE, or
-//!   else to OUTPUT, 0 by default. Of several next hops each flow takes one, by their weights. If anything is wrong with the file,
-//!   nothing changes.
-//! - `load_text` (write, `[OUTPUT] [INTERFACE=OUTPUT ...]`, and routes from the second line on): the same without a file.
+//! - `add`, `set` (write, a route): add a route for a new prefix; add or replace a route. Several next hops are
+//!   written `ADDR/MASK nexthop GATEWAY OUTPUT [WEIGHT] nexthop GATEWAY OUTPUT [WEIGHT] ...`: each flow uses one of
+//!   them, chosen according to their weights. The OUTPUT -1 drops packets.
+//! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove a route.
+//! - `ctrl` (write): commands (`add`, `set`, `remove`), one per line; if one fails, none is carried out.
+//! - `begin`, `commit`, `abort` (write, buttons): a transaction. Changes made by the other handlers after `begin`
+//!   become visible and take effect at `commit`, all at once; `abort` discards them.
+//! - `load` (write, `FILE [OUTPUT] [INTERFACE=OUTPUT ...]`): replace all routes by those of a file: one route per
+//!   line, the output of `ip route`, or an MRT file, optionally compressed by gzip, bzip2, xz or zstd. Next hops
+//!   without an output in the file go to the output given for their INTERFACE, or else to OUTPUT, 0 by default. If a
+//!   route has several next hops, each flow uses one of them, chosen according to their weights. If there is any
+//!   error in the file, nothing changes.
+//! - `load_text` (write, `[OUTPUT] [INTERFACE=OUTPUT ...]`, and routes from the second line on): the same, without a
+//!   file.
 //! - `flush` (write, button): remove all routes.
-//! - `table` (read): all routes. `length` (read): how many. `flows` (read): flows that are remembered.
-//! - `cache_hits`, `cache_misses` (read): lookups that CACHE spared, and those that it did not.
-//! - `lookup` (read, with an address): the output and gateway for it, -1 if there is no route.
+//! - `table` (read): all routes. `length` (read): how many there are. `flows` (read): flows remembered.
+//! - `cache_hits`, `cache_misses` (read): lookups answered from the CACHE, and those that were not.
+//! - `lookup` (read, with an address): the output and the gateway for it; -1 if there is no route.
 //!
 //! # Example
 //! ```click

@@ -1,24 +1,25 @@
-//! Looks an address up again and again, while others change the table.
+//! Looks up an address repeatedly while other elements change the table.
 //!
 //! ```click
 //! ReadRadixIPLookup(TABLE, ADDRESS, GATEWAY, ... [, KEYWORDS])
 //! ```
 //!
-//! A test of route tables, not for routers at work. Each round looks ADDRESS up and counts answers other than a GATEWAY.
+//! A test of route tables, not for production routers. Each round looks up ADDRESS and counts answers other than a
+//! GATEWAY.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
 //! - `TABLE`: the name of a RadixIPLookup.
 //! - `ADDRESS`: the address.
-//! - `GATEWAY`, any number: answers that are right.
-//! - `BURST` (integer, default 100): rounds each time it is scheduled.
-//! - `LIMIT` (integer): rounds in all; without it there is no limit.
+//! - `GATEWAY`, any number: correct answers.
+//! - `BURST` (integer, default 100): rounds per scheduling.
+//! - `LIMIT` (integer): the total number of rounds; by default there is no limit.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT rounds.
 //!
 //! # Handlers
 //! - `count` (read): rounds.
-//! - `wrong` (read): answers that were none of the gateways, or no answer.
+//! - `wrong` (read): answers that were none of the gateways, or missing.
 //!
 //! # Example
 //! ```click

@@ -4,30 +4,35 @@
 //! StaticIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
 //! ```
 //!
-//! As LinearIPLookup, but the routes are those of the configuration: there are no handlers that change them.
+//! Like LinearIPLookup, but the routes are those of the configuration: there are no handlers to change them.
 //!
-//! Routes are read without locks while they change; on several workers all instances share one table.
+//! Lookups take no lock, even while routes change; all workers share one table.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: one shared table.
 //!
 //! # Arguments
-//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation lies in the prefix leaves at
-//!   OUTPUT, the longest prefix deciding; with a GATEWAY (other than `-`) the annotation becomes that. Packets without a
-//!   route are dropped, the first few of them reported, unless there is NOROUTE.
-//! - `FLOW` (`addresses` or `ports`, default `ports`): what tells flows apart where a route has several next hops: addresses alone; or
-//!   protocol and TCP or UDP ports, too, but of fragments never the ports, so that they take one way.
-//! - `FLOW_KEY` (integer, default the program's seed): routers that have the same key choose alike.
-//! - `FLOWS` (integer, default 0): flows over several next hops that each worker remembers, in a table of that size: they stay where they
-//!   went while that next hop is one of their route's, whatever others come and go.
+//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation matches the prefix
+//!   leaves by OUTPUT; the longest matching prefix decides. If there is a GATEWAY (other than `-`), the annotation is
+//!   set to it. Packets without a route are dropped and the first few reported, unless there is NOROUTE.
+//! - `FLOW` (`addresses` or `ports`, default `ports`): what identifies a flow if a route has several next hops: the
+//!   addresses only; or also the protocol and the TCP or UDP ports. For fragments ports are never used, so that they
+//!   all take the same path.
+//! - `FLOW_KEY` (integer, default the program's seed): the key of the hash that selects next hops; routers with the
+//!   same key make the same choices.
+//! - `FLOWS` (integer, default 0): the size of a table, one per worker, in which flows over routes with several next
+//!   hops are remembered. A remembered flow keeps its next hop as long as its route has it, even if other next hops
+//!   come and go.
 //! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet.
-//! - `NOROUTE` (integer): output for packets without a route, as for ICMP errors; they are neither dropped then nor reported.
-//! - `CACHE` (integer, default 0): destinations of which each worker remembers the route, in a table of that size, until any route changes.
-//!   Packets go where they would go without it. It spares lookups that are slow, of IPv6 or in tables that are searched one by one.
+//! - `NOROUTE` (integer): the output for packets without a route, for instance to ICMPError; they are then neither
+//!   dropped nor reported.
+//! - `CACHE` (integer, default 0): the size of a table, one per worker, in which the routes of destinations are
+//!   cached until any route changes. It does not change where packets go. It saves slow lookups: of IPv6, or in
+//!   tables that are searched sequentially.
 //!
 //! # Handlers
-//! - `table` (read): all routes. `length` (read): how many. `flows` (read): flows that are remembered.
-//! - `cache_hits`, `cache_misses` (read): lookups that CACHE spared, and those that it did not.
-//! - `lookup` (read, with an address): the output and gateway for it, -1 if there is no route.
+//! - `table` (read): all routes. `length` (read): how many there are. `flows` (read): flows remembered.
+//! - `cache_hits`, `cache_misses` (read): lookups answered from the CACHE, and those that were not.
+//! - `lookup` (read, with an address): the output and the gateway for it; -1 if there is no route.
 //!
 //! # Example
 //! ```click
