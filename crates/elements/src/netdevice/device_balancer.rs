@@ -1,23 +1,24 @@
-//! Accepted where flows would be moved from core to core.
+//! Accepted for compatibility; flows are not moved between cores.
 //!
 //! ```click
 //! DeviceBalancer(METHOD, DEV [, KEYWORDS])
 //! ```
 //!
-//! FastClick's element looks at the load of cores now and then, and changes which receive queue gets which flows.
-//! Here it does nothing but say so: packets of a flow go to one worker, and how the interface spreads flows over its
-//! queues is the kernel's (`ethtool -X` changes it).
+//! FastClick's element monitors the load of cores, and changes which receive queue gets which flows. Here it does
+//! nothing but print a message to that effect: all packets of a flow go to one worker, and the kernel determines how
+//! the interface distributes flows over its queues (`ethtool -X` changes that).
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
 //! - `METHOD` (word): `rss`, `rsspp`, `pianorss`, `metron` or `traditional`.
-//! - `DEV` (element): what receives: FromDevice, FromDPDKDevice and the like.
-//! - `TARGET` (word, default load): `load` or `balance`; or a number, as in the version of FastClick of the paper on RSS++.
+//! - `DEV` (element): the receiving element: FromDevice, FromDPDKDevice and the like.
+//! - `TARGET` (word, default load): `load` or `balance`; or a number, as in the version of FastClick used in the
+//!   RSS++ paper.
 //! - `CYCLES` (word, default cycles): `cycles`, `cyclesqueue`, `cpu`, `queue` or `realcpu`.
 //! - `RSSCOUNTER` (element): with METHOD rsspp, an AggregateCounterVector; required then.
 //! - `MANAGER` (element): a flow manager.
-//! - `ACTIVE` (boolean, default true), `AUTOSCALE` (boolean, default false): what the handlers say.
+//! - `ACTIVE` (boolean, default true), `AUTOSCALE` (boolean, default false): the values that the handlers return.
 //! - `CORE_OFFSET`, `TIMER`, `TIMER_MAX`, `CPUS`, `STARTCPU`, `UNDERLOAD`, `OVERLOAD`, `VERBOSE`, `RETA_SIZE`,
 //!   `MARK`, `GROUP`, `TARGET_LOAD`, `IMBALANCE_ALPHA`, `IMBALANCE_THRESHOLD`, `DANCER`, `NUMA`: accepted. So are
 //!   that version's `LOAD`, `MIN_MOVEMENT` and `CONFIG`.

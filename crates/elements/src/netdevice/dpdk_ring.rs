@@ -5,11 +5,11 @@
 //! ToDPDKRing(MEM_POOL, FROM_PROC, TO_PROC [, KEYWORDS])
 //! ```
 //!
-//! FromDPDKRing emits what a ToDPDKRing of another process, or of its own, was given. Two of them belong together if
-//! their two names are the same, in this order or the other. Unlike FastClick's there is no DPDK and no primary
-//! process: packets go through a UNIX datagram socket with an abstract name, into which every process of this network
-//! namespace can write. Annotations do not go along. What is sent while nobody receives is dropped, and so is what
-//! does not fit into the queue of 1000 packets in front of the socket.
+//! FromDPDKRing emits the packets sent to a ToDPDKRing in another process, or in its own. Two of them are connected
+//! if they have the same two names, in either order. Unlike in FastClick there is no DPDK and no primary process:
+//! packets go through a UNIX datagram socket with an abstract name, to which every process of this network namespace
+//! can write. Annotations are not transferred. Packets sent while nobody receives are dropped, and so are packets
+//! that do not fit into the socket's queue of 1000 packets.
 //!
 //! Ports: FromDPDKRing has 1 output, ToDPDKRing 1 input. Processing: push. Workers: exclusive.
 //!

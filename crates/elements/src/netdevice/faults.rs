@@ -1,28 +1,28 @@
-//! Treats packets as a bad link does.
+//! Emulates a bad link.
 //!
 //! ```click
 //! Faults([LOSS, CORRUPT, DUPLICATE, DELAY, JITTER, REORDER, CAPACITY, SEED])
 //! ```
 //!
-//! Put it behind a FromDevice or in front of a ToDevice to see how a configuration or its peers bear with loss,
-//! errors, copies, delay and disorder. Each packet is lost, has a bit flipped, is duplicated, with the given
-//! probability and independently. What is left leaves after DELAY and up to JITTER more, so that JITTER changes the
-//! order; a packet that is chosen for REORDER leaves at once and overtakes those that wait. With the same SEED and
-//! the same packets the same things happen.
+//! Put it after a FromDevice or before a ToDevice to see how a configuration or its peers cope with loss, bit errors,
+//! duplicates, delay and reordering. Each packet is lost, has a bit flipped, or is duplicated, independently and with
+//! the given probabilities. The remaining packets leave after DELAY plus a random time up to JITTER, so JITTER
+//! changes their order; a packet chosen for REORDER leaves immediately and overtakes those that wait. The same SEED
+//! with the same packets gives the same results.
 //!
-//! For a copy of what passes put a ToDump there, for a limited rate a BandwidthShaper.
+//! To record the traffic, add a ToDump; to limit the rate, a BandwidthShaper.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `LOSS`, `CORRUPT`, `DUPLICATE`, `REORDER` (probability, default 0).
 //! - `DELAY`, `JITTER` (time, default 0).
-//! - `CAPACITY` (integer, default 10000): packets that wait, at most; further ones are dropped.
-//! - `SEED` (integer): where chance comes from. The default is the router's seed.
+//! - `CAPACITY` (integer, default 10000): the maximum number of packets waiting; more are dropped.
+//! - `SEED` (integer): the seed of the random decisions. The default is the router's seed.
 //!
 //! # Handlers
-//! - `length` (read): packets that wait.
-//! - `lost`, `corrupted`, `duplicated`, `reordered` (read): packets.
+//! - `length` (read): packets waiting.
+//! - `lost`, `corrupted`, `duplicated`, `reordered` (read): packets affected.
 //!
 //! # Example
 //! ```click

@@ -5,66 +5,67 @@
 //!            ENCAP, BURST, TIMESTAMP, QUEUE, HOST, BUSY_POLL, WAIT])
 //! ```
 //!
-//! Emits the frames that arrive at interface DEVNAME, with the time when they were received, the place of the link-layer
-//! header, and whether they are for this host, a group, everybody or another host. Needs root, or the capabilities
-//! CAP_NET_RAW and (for XDP) CAP_NET_ADMIN and CAP_BPF. While nothing arrives the worker sleeps. When the interface goes
-//! down or vanishes the element waits for it.
+//! Emits the frames that arrive at interface DEVNAME, with their time of arrival, the link-layer header position, and
+//! the packet type (addressed to this host, multicast, broadcast or another host). Needs root, or the capabilities
+//! CAP_NET_RAW and (for XDP) CAP_NET_ADMIN and CAP_BPF. While nothing arrives the worker sleeps. If the interface
+//! goes down or disappears, the element waits for it.
 //!
-//! With METHOD LINUX, a packet socket, the kernel goes on receiving the same frames, so it should have no address on an
-//! interface that Clique routes for; SNIFFER false keeps them from it. VLAN tags that the driver took out are put back,
-//! and checksums that a sender on a virtual link left to hardware are completed.
+//! With METHOD LINUX, a packet socket, the kernel still receives the same frames, so it should have no address on an
+//! interface that Clique routes for; SNIFFER false withholds them from the kernel. VLAN tags removed by the driver
+//! are restored, and checksums that a sender on a virtual link left to hardware are completed.
 //!
-//! With METHOD XDP frames come past the kernel's stack, and the kernel gets none, as if SNIFFER were false. The
-//! buffer into which the kernel or the driver puts a frame is the packet; headroom is 256 bytes whatever HEADROOM
-//! says. Whether the program for it runs in the driver (native) or behind it (generic), and whether frames are
-//! copied, is chosen by what the driver can do, and printed. Senders on a virtual link must not leave checksums to
-//! hardware then: `ethtool -K INTERFACE tx off`.
+//! With METHOD XDP frames bypass the kernel's stack, and the kernel gets none, as if SNIFFER were false. The buffer
+//! into which the kernel or the driver writes a frame becomes the packet (zero-copy); headroom is 256 bytes whatever
+//! HEADROOM says. Depending on the driver's capabilities, the XDP program runs in the driver (native) or after it
+//! (generic), and frames are copied or not; the choice is printed. Senders on a virtual link must not leave checksums
+//! to hardware then: `ethtool -K INTERFACE tx off`.
 //!
-//! HOST says what the kernel gets all the same when it gets nothing else: the packets for its own addresses, what routing protocols
-//! send to each other. With METHOD XDP Clique does not get these packets. A word is an IP prefix, for all packets that go there; `arp`
-//! or `lldp`; a protocol, `icmp` (and ICMPv6 with neighbour discovery), `igmp`, `ospf`, `pim`, `vrrp`, `bgp`, `ssh`, `ldp`, `rip`, `bfd`,
-//! `dhcp`, `tcp:PORT`, `udp:PORT` (from or to the port) or `proto:NUMBER`; or a protocol and an IP prefix as in `icmp@10.0.0.1`, for its
-//! packets that go there. IPv6 extension headers and VLAN tags are not looked behind.
+//! HOST lists packets that the kernel gets even when it gets nothing else: packets for its own addresses, or routing
+//! protocols. With METHOD XDP Clique does not get these packets. Each word is one of: an IP prefix, for all packets
+//! to it; `arp` or `lldp`; a protocol, `icmp` (and ICMPv6 with neighbour discovery), `igmp`, `ospf`, `pim`, `vrrp`,
+//! `bgp`, `ssh`, `ldp`, `rip`, `bfd`, `dhcp`, `tcp:PORT`, `udp:PORT` (from or to the port) or `proto:NUMBER`; or a
+//! protocol and an IP prefix, as in `icmp@10.0.0.1`, for packets of the protocol to the prefix. Packets with IPv6
+//! extension headers or VLAN tags are not examined beyond those.
 //!
-//! A packet is emitted as soon as the worker sees it, alone if need be; batches form while the worker is busy. With WAIT packets
-//! wait for each other, but never longer than that.
+//! A packet is emitted as soon as the worker sees it, alone if need be; batches form while the worker is busy. With
+//! WAIT, packets wait for each other, but never longer than that.
 //!
-//! Each worker has receive queues of its own. With METHOD LINUX packets of a flow go to one worker; with METHOD XDP
-//! worker w of W serves the interface's queues w, w + W and so on. With QUEUE only what arrived at that queue is
-//! received, by worker QUEUE modulo W.
+//! Each worker has its own receive queues. With METHOD LINUX all packets of a flow go to one worker; with METHOD XDP
+//! worker w of W serves the interface's queues w, w + W and so on. With QUEUE, only frames that arrive at that queue
+//! are received, by worker QUEUE modulo W.
 //!
 //! PollDevice is another name for it.
-//! Frames longer than SNAPLEN, as virtual links bring when segmentation is left to hardware, are cut as in Click;
-//! `ethtool -K INTERFACE tso off gso off` at their sender helps.
+//! Frames longer than SNAPLEN, which virtual links deliver when segmentation is left to hardware, are truncated as in
+//! Click; `ethtool -K INTERFACE tso off gso off` at the sender avoids that.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: push. Workers: an instance on each.
 //!
 //! # Arguments
 //! - `DEVNAME`: the interface.
-//! - `PROMISC` (boolean, default false): receive frames for other hosts, too.
-//! - `SNAPLEN` (integer, 14 to 65535, default 2046): bytes of a frame, at most.
-//! - `SNIFFER` (boolean, default true): let the kernel receive the frames, too. False needs kernel 6.6.
-//! - `FORCE_IP` (boolean, default false): emit IP packets only, their header marked; others leave at output 1, if it is
-//!   connected.
-//! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for AF_XDP sockets. NETMAP and DPDK are
-//!   taken for LINUX, with a warning.
-//! - `BPF_FILTER` (string): as in Click it does nothing where METHOD says something else than PCAP. Clique has no such filters:
-//!   without METHOD, and with PCAP and XDP, it must be empty. Put an IPClassifier behind the element.
-//! - `PROTOCOL` (integer, default 0): only frames of this EtherType, unless it is 0.
-//! - `OUTBOUND` (boolean, default false): receive what this machine sends, too.
-//! - `HEADROOM` (integer, at most 8190, default 130): free bytes in front of each packet.
+//! - `PROMISC` (boolean, default false): whether to receive frames for other hosts too.
+//! - `SNAPLEN` (integer, 14 to 65535, default 2046): the maximum number of bytes of a frame.
+//! - `SNIFFER` (boolean, default true): whether the kernel receives the frames too. False needs kernel 6.6.
+//! - `FORCE_IP` (boolean, default false): whether to emit only IP packets, with their header marked; other frames
+//!   leave by output 1 if it is connected.
+//! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for AF_XDP sockets. NETMAP and
+//!   DPDK are treated as LINUX, with a warning.
+//! - `BPF_FILTER` (string): as in Click, ignored with any METHOD but PCAP. Clique has no such filters: without
+//!   METHOD, and with PCAP and XDP, it must be empty. Put an IPClassifier after the element instead.
+//! - `PROTOCOL` (integer, default 0): if not 0, receive only frames of this EtherType.
+//! - `OUTBOUND` (boolean, default false): whether to receive what this machine sends too.
+//! - `HEADROOM` (integer, at most 8190, default 130): free bytes before each packet.
 //! - `ENCAP` (word, default ETHER): the link type.
-//! - `BURST` (integer, default: packets in a batch): frames taken at a time.
-//! - `TIMESTAMP` (boolean, default true): set the time.
-//! - `QUEUE` (integer): the receive queue, as `ethtool -l` counts them.
-//! - `HOST` (words, separated by spaces): what is left to the kernel.
-//! - `WAIT` (time, default 0): how long a packet may wait for others, so that batches are larger and the worker sleeps longer. With
-//!   METHOD LINUX whole milliseconds make the kernel wait (TPACKET_V3).
-//! - `BUSY_POLL` (integer, default 0): with METHOD XDP, microseconds for which the kernel looks for frames itself.
+//! - `BURST` (integer, default: packets in a batch): frames received at a time.
+//! - `TIMESTAMP` (boolean, default true): whether to set timestamps.
+//! - `QUEUE` (integer): the receive queue, numbered as in `ethtool -l`.
+//! - `HOST` (words, separated by spaces): the packets left to the kernel.
+//! - `WAIT` (time, default 0): how long a packet may wait for others, to make batches larger and let the worker sleep
+//!   longer. With METHOD LINUX, whole milliseconds make the kernel wait (TPACKET_V3).
+//! - `BUSY_POLL` (integer, default 0): with METHOD XDP, microseconds for which the kernel polls for frames itself.
 //!
 //! # Handlers
 //! - `count` (read): packets received. `reset_counts` (write, button): sets it to zero.
-//! - `kernel_drops` (read): packets that the kernel dropped because nobody fetched them in time.
+//! - `kernel_drops` (read): packets dropped by the kernel because they were not fetched in time.
 //! - `encap` (read): the link type.
 //! - `mode` (read): how frames are received: `packet socket`, or each queue with its kind of program and copying.
 //!

@@ -1,4 +1,4 @@
-//! Receives packets from a network interface that FastClick would leave to DPDK.
+//! Receives packets from a network interface, with the arguments of FastClick's DPDK, netmap and XDP elements.
 //!
 //! ```click
 //! FromDPDKDevice(PORT [, QUEUE, PROMISC, KEYWORDS])
@@ -6,47 +6,51 @@
 //! XDPFromDevice(DEV [, KEYWORDS])
 //! ```
 //!
-//! What FromDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as
-//! they are. The interface stays the kernel's: packets come through a packet socket or, with METHOD XDP, an AF_XDP
+//! Does what FromDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run
+//! unchanged. The kernel keeps the interface: packets come through a packet socket or, with METHOD XDP, an AF_XDP
 //! socket.
 //!
 //! XDPFromDevice uses METHOD XDP, as does FromXDP, another name for it. FromDPDKDeviceXCHG is another name for FromDPDKDevice.
 //!
-//! PORT is the name of an interface, or the PCI address of a device of which the kernel has one, or a port number. Which interface a number
-//! means is said where DPDK would be told: `clique click --dpdk -a 0000:51:00.0 --vdev net_af_packet0,iface=eth0 -- FILE` makes the
-//! device's interface port 0 and eth0 port 1. `netmap:` in front of a name is taken off.
+//! PORT is the name of an interface, the PCI address of a device for which the kernel has an interface, or a port
+//! number. Port numbers are assigned as for DPDK:
+//! `clique click --dpdk -a 0000:51:00.0 --vdev net_af_packet0,iface=eth0 -- FILE` makes the device's interface port 0
+//! and eth0 port 1. A prefix `netmap:` of a name is removed.
 //!
 //! Ports: no inputs, 1 output. Processing: push. Workers: an instance on each.
 //!
 //! # Arguments
 //! - `PORT` (FromNetmapDevice: `DEVNAME`, XDPFromDevice: `DEV`): the interface.
-//! - `QUEUE` (integer, default -1): the only receive queue whose packets come, unless it is negative.
-//! - `PROMISC` (boolean, default true): receive frames for other hosts, too.
-//! - `BURST` (integer, default 32): frames taken at a time.
-//! - `MAC` (Ethernet address): if it is not the interface's, frames for other hosts are received, whatever PROMISC says.
-//! - `RSS_AGGREGATE` (boolean, default false): set the aggregate annotation to a hash of addresses, protocol and ports.
-//! - `PAINT_QUEUE` (boolean, default false): set the paint annotation to the number of the worker among those that receive.
-//! - `ACTIVE` (boolean, default true): whether packets are received.
-//! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; nothing is received then.
-//! - `TIMESTAMP` (boolean, default true): set the time.
-//! - `METHOD`, `SNIFFER`: as of FromDevice.
-//! - `MODE`: accepted. Of XDPFromDevice it must be `xdp`, `skb` or `copy`; what the driver can do decides.
+//! - `QUEUE` (integer, default -1): receive only from this queue; negative: from all.
+//! - `PROMISC` (boolean, default true): whether to receive frames for other hosts too.
+//! - `BURST` (integer, default 32): frames received at a time.
+//! - `MAC` (Ethernet address): if it is not the interface's address, frames for other hosts are received, whatever
+//!   PROMISC says.
+//! - `RSS_AGGREGATE` (boolean, default false): whether to set the aggregate annotation to a hash of addresses,
+//!   protocol and ports.
+//! - `PAINT_QUEUE` (boolean, default false): whether to set the paint annotation to the worker's number among those
+//!   that receive.
+//! - `ACTIVE` (boolean, default true): whether to receive packets.
+//! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; then nothing is received.
+//! - `TIMESTAMP` (boolean, default true): whether to set timestamps.
+//! - `METHOD`, `SNIFFER`: as for FromDevice.
+//! - `MODE`: accepted. For XDPFromDevice it must be `xdp`, `skb` or `copy`; the driver's capabilities decide.
 //! - `VLAN_STRIP` (boolean, default false): accepted with a warning; VLAN headers stay.
 //! - `N_QUEUES`, `MINQUEUES`, `MAXQUEUES`, `MINTHREADS`, `MAXTHREADS`, `VLAN_FILTER`, `VLAN_EXTEND`, `LRO`, `JUMBO`,
 //!   `THREADOFFSET`, `NUMA`, `NUMA_NODE`, `SCALE`, `NDESC`, `MTU`, `FLOW_ISOLATE`, `FLOW_RULES_FILE`,
 //!   `FLOW_DIR_RULES_FILE`, `VF_POOLS`, `VF_VLAN`, `MAX_RSS`, `RETA_SIZE`, `RX_INTR`, `SLEEP_MODE`, `PAUSE`, `CLEAR`,
-//!   `IPCO`, `TCO`, `UCO`, `KEEPHAND`, `PREFETCH_SECOND`, `VERBOSE`, `PROG`, `LOAD`, `VNI`, `TRACE`: accepted. Each
-//!   worker receives, and packets of a flow go to one worker.
+//!   `IPCO`, `TCO`, `UCO`, `KEEPHAND`, `PREFETCH_SECOND`, `VERBOSE`, `PROG`, `LOAD`, `VNI`, `TRACE`: accepted. Every
+//!   worker receives, and all packets of a flow go to one worker.
 //!
 //! # Handlers
 //! Those of FromDevice, and:
 //! - `active` (read, write): the argument.
-//! - `hw_count`, `hw_bytes`, `hw_dropped`, `hw_errors`, `nombufs`, `xstats` (read): what the kernel has counted of
-//!   the interface since the router began: packets, bytes, packets that the hardware missed, errors, packets that the
-//!   kernel dropped; all of these. `xstats NAME` is one of them, also by DPDK's names (`rx_good_packets`).
-//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device` (read): what the interface is; `vendor`
-//!   is a number, as PCI has them.
-//! - `nb_rx_queues`, `nb_tx_queues` (read): how many queues the kernel has for it.
+//! - `hw_count`, `hw_bytes`, `hw_dropped`, `hw_errors`, `nombufs`, `xstats` (read): the kernel's counters for the
+//!   interface since the router started: packets, bytes, packets missed by the hardware, errors, packets dropped by
+//!   the kernel; and all of them. `xstats NAME` is a single one, also under DPDK's names (`rx_good_packets`).
+//! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device` (read): properties of the interface;
+//!   `vendor` is a number, the PCI vendor ID.
+//! - `nb_rx_queues`, `nb_tx_queues` (read): how many queues the kernel uses for it.
 //!
 //! # Example
 //! ```click

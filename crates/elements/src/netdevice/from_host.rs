@@ -4,31 +4,32 @@
 //! FromHost(DEVNAME [, DST, GATEWAY, TYPE, ETHER, HEADROOM, MTU, BURST, QUEUE])
 //! ```
 //!
-//! Makes an interface DEVNAME and emits what the kernel sends there; ToHost of the same name makes the kernel receive
-//! something there. Needs root, or the capability CAP_NET_ADMIN. Without DST the interface gets no address. IP headers are marked,
-//! and destination annotations set, also in Ethernet frames. While all queues downstream are full, packets stay in the kernel's.
+//! Creates an interface DEVNAME and emits the packets that the kernel sends to it; use ToHost with the same name to
+//! send packets to the kernel. Needs root, or the capability CAP_NET_ADMIN. Without DST the interface gets no
+//! address. IP headers are marked, and destination annotations set, also in Ethernet frames. While all queues
+//! downstream are full, packets stay in the kernel's queue.
 //!
-//! When the configuration is replaced, an element with the same DEVNAME goes on with the interface as it is, with its addresses and what
-//! waits in its queue.
+//! When the configuration is replaced, an element with the same DEVNAME takes over the interface as it is, with its
+//! addresses and the packets in its queue.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: push. Workers: an instance on each.
 //!
 //! # Arguments
 //! - `DEVNAME` (word): the interface's name.
-//! - `DST` (IP prefix): the kernel's address, and the network around it.
-//! - `GATEWAY` (IP address in that network): the kernel's default route leads there.
-//! - `TYPE` (word, default ETHER): ETHER for Ethernet frames, IP for IP packets. What is no IP packet leaves at output 1, if it is
-//!   connected, with TYPE IP.
-//! - `ETHER` (Ethernet address): the kernel's.
-//! - `HEADROOM` (integer, at most 8192): free bytes in front of each packet.
-//! - `MTU` (integer, default 1500): the longest packet, without link-layer header.
-//! - `BURST` (integer, default: packets in a batch): packets that are read at a time.
-//! - `QUEUE` (integer): only worker QUEUE modulo the number of workers reads; the interface has one queue.
+//! - `DST` (IP prefix): the kernel's address and network on the interface.
+//! - `GATEWAY` (IP address in that network): the kernel's default gateway.
+//! - `TYPE` (word, default ETHER): ETHER for Ethernet frames, IP for IP packets. With TYPE IP, other packets leave by
+//!   output 1 if it is connected.
+//! - `ETHER` (Ethernet address): the kernel's address.
+//! - `HEADROOM` (integer, at most 8192): free bytes before each packet.
+//! - `MTU` (integer, default 1500): the maximum packet size, without link-layer header.
+//! - `BURST` (integer, default: packets in a batch): packets read at a time.
+//! - `QUEUE` (integer): only worker QUEUE modulo the number of workers reads, and the interface has one queue.
 //!
 //! # Handlers
 //! - `dev_name` (read): the interface's name.
 //! - `packets` (read): packets read.
-//! - `selected_calls` (read): how often it looked for packets.
+//! - `selected_calls` (read): how often it checked for packets.
 //! - `signal` (read): whether there is room downstream.
 //!
 //! # Example

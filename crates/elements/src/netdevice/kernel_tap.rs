@@ -1,11 +1,11 @@
-//! An interface to this machine's kernel that carries Ethernet frames.
+//! Exchanges Ethernet frames with this machine's kernel.
 //!
 //! ```click
 //! KernelTap(ADDR/MASK [, GATEWAY, HEADROOM, BURST, ETHER, IGNORE_QUEUE_OVERFLOWS, MTU, DEVNAME, QUEUE])
 //! ```
 //!
-//! As KernelTun, but with Ethernet headers. The kernel asks by ARP for the addresses that it sends to; somebody has to
-//! answer, with any address.
+//! Like KernelTun, but with Ethernet headers. The kernel sends ARP queries for the addresses it sends to; some
+//! element has to answer them, with any Ethernet address.
 //!
 //! Ports: up to 1 input, 1 or 2 outputs. Processing: agnostic input, push outputs. Workers: an instance on each.
 //!

@@ -6,23 +6,25 @@
 //! ToRawSocket(TYPE [, PORT, KEYWORDS])
 //! ```
 //!
-//! Emits the IPv4 packets of a protocol that this machine's kernel receives for itself, with their IP headers marked and their
-//! destination annotations set. The kernel handles these packets, too. IPv4 packets at the input, which begin with their IP header, are
-//! sent to the destination that it names; the kernel finds the way, the neighbour and the link-layer header by its own tables. Needs
-//! root, or the capability CAP_NET_RAW.
+//! Emits the IPv4 packets of one protocol that are addressed to this machine, with their IP headers marked and their
+//! destination annotations set. The kernel processes these packets too. IPv4 packets at the input, which start with
+//! their IP header, are sent to their destination; the kernel determines the route, the neighbour and the link-layer
+//! header by its own tables. Needs root, or the capability CAP_NET_RAW.
 //!
 //! FromRawSocket has an output only, ToRawSocket an input only.
 //!
-//! Ports: up to 1 input and 1 output. Processing: agnostic input, push output; a pull input is asked for packets as
-//! fast as possible. Workers: exclusive.
+//! Ports: up to 1 input and 1 output. Processing: agnostic input, push output; packets are pulled as fast
+//! as possible from a pull input. Workers: exclusive.
 //!
 //! # Arguments
 //! - `TYPE` (protocol name or number): the protocol.
-//! - `PORT` (port): with TCP and UDP, a port that nobody else is to have: it is bound. With others, and 0, without effect.
-//! - `SNAPLEN` (integer, default 2048): bytes of a packet that is received, at most; the extra-length annotation says how many more it had.
-//! - `HEADROOM` (integer, at most 8192, default 128): free bytes in front of each packet.
-//! - `BURST` (integer, default: packets in a batch): packets taken at a time, either way.
-//! - `TIMESTAMP` (boolean, default true): set the time.
+//! - `PORT` (port): with TCP and UDP, a port to bind, so that no other program uses it. Ignored with other protocols,
+//!   and if 0.
+//! - `SNAPLEN` (integer, default 2048): the maximum number of bytes of a received packet; the extra-length annotation
+//!   tells how many more it had.
+//! - `HEADROOM` (integer, at most 8192, default 128): free bytes before each packet.
+//! - `BURST` (integer, default: packets in a batch): packets received or pulled at a time.
+//! - `TIMESTAMP` (boolean, default true): whether to set timestamps.
 //!
 //! # Handlers
 //! - `count` (read): packets received and sent. `reset_counts` (write, button): sets it to zero.

@@ -4,29 +4,30 @@
 //! ToDevice(DEVNAME [, BURST, METHOD, QUEUE, DEBUG])
 //! ```
 //!
-//! Sends packets, which begin with their link-layer header, to interface DEVNAME, a batch with one system call; with METHOD
-//! XDP from the very buffers that they are in. Unlike
-//! Click's it also takes packets that are pushed, so that each worker can send what it has received on a socket of its own; Click's
-//! way, a Queue in front, works as ever. Needs root, or the capability CAP_NET_RAW.
+//! Sends packets, which start with their link-layer header, to interface DEVNAME: a whole batch with one system call
+//! and, with METHOD XDP, directly from the packets' buffers. Unlike Click's element it also accepts pushed packets,
+//! so that each worker can send what it has received on a socket of its own; a Queue in front, as in Click, works
+//! too. Needs root, or the capability CAP_NET_RAW.
 //!
-//! Packets that were sent leave at output 0, if it is connected; packets that the kernel did not take leave at output 1, or
-//! are dropped and counted with the reason. A pull input waits while the interface's queue is full.
+//! Packets that were sent leave by output 0 if it is connected. Packets that the kernel did not accept leave by
+//! output 1, or are dropped and counted by reason. A pull input waits while the interface's queue is full.
 //!
 //! Ports: 1 input, up to 2 outputs. Processing: agnostic input, push outputs. Workers: replicated, a socket for each.
 //!
 //! # Arguments
 //! - `DEVNAME`: the interface.
-//! - `BURST` (integer, default: packets in a batch): packets asked for at a time.
-//! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for an AF_XDP socket. On a worker for
-//!   which the interface has no queue a packet socket takes its place. NETMAP and DPDK are taken for LINUX, with a warning.
-//! - `QUEUE` (integer): with METHOD XDP, the queue to use. The default is a queue of its own for each worker. With METHOD LINUX the kernel
-//!   chooses, by the processor that sends (XPS) or the packet's flow; QUEUE is an error then.
-//! - `DEBUG` (boolean, default false): report each error, not only the first of a series.
+//! - `BURST` (integer, default: packets in a batch): packets pulled at a time.
+//! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for an AF_XDP socket. A worker
+//!   for which the interface has no queue uses a packet socket instead. NETMAP and DPDK are treated as LINUX, with a
+//!   warning.
+//! - `QUEUE` (integer): with METHOD XDP, the queue to use; by default each worker has a queue of its own. With METHOD
+//!   LINUX the kernel chooses, by the sending processor (XPS) or by the packet's flow, and QUEUE is an error.
+//! - `DEBUG` (boolean, default false): whether to report each error, not only the first of a series.
 //!
 //! # Handlers
 //! - `count` (read): packets sent. `reset_counts` (write, button): sets it to zero.
-//! - `pulls` (read): how often packets were asked for.
-//! - `signal` (read): whether packets may be had upstream.
+//! - `pulls` (read): how often packets were pulled.
+//! - `signal` (read): whether packets may be available upstream.
 //! - `debug` (read, write): the argument.
 //!
 //! # Example

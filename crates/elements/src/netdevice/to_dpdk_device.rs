@@ -1,4 +1,4 @@
-//! Sends packets to a network interface that FastClick would leave to DPDK.
+//! Sends packets to a network interface, with the arguments of FastClick's DPDK, netmap and XDP elements.
 //!
 //! ```click
 //! ToDPDKDevice(PORT [, QUEUE, KEYWORDS])
@@ -6,31 +6,32 @@
 //! XDPToDevice(DEV [, KEYWORDS])
 //! ```
 //!
-//! What ToDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run as
-//! they are. PORT is an interface as FromDPDKDevice understands it, which stays the kernel's.
+//! Does what ToDevice does, with the arguments and handlers of FastClick's elements, so that its configurations run
+//! unchanged. PORT names an interface as for FromDPDKDevice; the kernel keeps the interface.
 //!
 //! XDPToDevice uses METHOD XDP, as does ToXDP, another name for it. ToDPDKDeviceXCHG is another name for ToDPDKDevice.
 //!
-//! Packets that are pushed are dropped while the interface's queue is full; those that are pulled wait.
+//! Pushed packets are dropped while the interface's queue is full; pulled packets wait.
 //!
 //! Ports: 1 input, no outputs. Processing: agnostic. Workers: replicated, a socket for each.
 //!
 //! # Arguments
 //! - `PORT` (ToNetmapDevice: `DEVNAME`, XDPToDevice: `DEV`): the interface.
 //! - `QUEUE` (integer, default -1): with METHOD XDP, the queue to use, unless it is negative.
-//! - `BURST` (integer, default 32): packets asked for at a time.
-//! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; packets are dropped then.
-//! - `METHOD`: as of ToDevice. `MODE`: accepted; of XDPToDevice it must be `xdp`, `skb` or `copy`.
+//! - `BURST` (integer, default 32): packets pulled at a time.
+//! - `ALLOW_NONEXISTENT` (boolean, default false): whether the interface may be missing; then packets are dropped.
+//! - `METHOD`: as for ToDevice. `MODE`: accepted; for XDPToDevice it must be `xdp`, `skb` or `copy`.
 //! - `BLOCKING`, `IQUEUE`, `TIMEOUT`, `N_QUEUES`, `MAXQUEUES`, `MAXTHREADS`, `NDESC`, `SET_VLAN`, `ALLOC`, `TSO`,
-//!   `IPCO`, `TCO`, `UCO`, `ACTIVE`, `VERBOSE`, `PROG`, `TRACE`: accepted. Checksums are computed before packets come
-//!   here.
+//!   `IPCO`, `TCO`, `UCO`, `ACTIVE`, `VERBOSE`, `PROG`, `TRACE`: accepted. Checksums are computed before packets
+//!   arrive here.
 //!
 //! # Handlers
 //! Those of ToDevice, and:
 //! - `n_sent` (read): packets sent. `dropped`, `n_dropped` (read): packets dropped here.
-//! - `hw_count`, `hw_bytes`, `hw_errors`, `xstats` (read): what the kernel has counted of the interface since the router began.
+//! - `hw_count`, `hw_bytes`, `hw_errors`, `xstats` (read): the kernel's counters for the interface since the router
+//!   started.
 //! - `mac`, `mtu`, `carrier`, `speed`, `duplex`, `vendor`, `driver`, `device`, `nb_rx_queues`, `nb_tx_queues` (read):
-//!   what the interface is.
+//!   properties of the interface.
 //!
 //! # Example
 //! ```click

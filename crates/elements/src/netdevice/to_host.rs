@@ -4,20 +4,22 @@
 //! ToHost([DEVNAME, QUEUE])
 //! ```
 //!
-//! The kernel receives the packets on the interface DEVNAME, which a FromHost of the same configuration makes:
-//! Ethernet frames, or IP packets if its TYPE is IP. On several workers the interface has a queue for each; a packet
-//! comes to the kernel through the queue of the worker that has it, so that none waits for another, and the kernel's
-//! own receive processing is spread as Clique's is.
+//! The kernel receives the packets on the interface DEVNAME, which a FromHost of the same configuration creates:
+//! Ethernet frames, or IP packets if its TYPE is IP. With several workers, the interface has a queue for each. A
+//! packet reaches the kernel through the queue of its worker, so that workers do not wait for each other, and the
+//! kernel's own receive processing is spread in the same way.
 //!
 //! Ports: 1 input, no outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `DEVNAME` (word): the interface's name. It may be left out, as in Click's kernel module, where the configuration has one FromHost.
-//! - `QUEUE` (integer, default: the worker's own): the queue through which packets come, modulo the number of queues.
+//! - `DEVNAME` (word): the interface's name. It may be left out, as in Click's kernel module, if the configuration
+//!   has only one FromHost.
+//! - `QUEUE` (integer, default: the worker's own): the queue through which packets are sent, modulo the number of
+//!   queues.
 //!
 //! # Handlers
 //! - `dev_name` (read): the argument.
-//! - `drops` (read): packets that the kernel did not take.
+//! - `drops` (read): packets that the kernel did not accept.
 //!
 //! # Example
 //! ```click

@@ -1,11 +1,11 @@
-//! Discards packets that Click's kernel module would show to sniffers.
+//! Discards packets that Click's kernel module would pass to sniffers.
 //!
 //! ```click
 //! ToHostSniffers([DEVNAME, KEYWORDS])
 //! ```
 //!
-//! In Click's kernel module packets go to whoever sniffs, and not to the kernel's protocols. Here sniffers see what FromDevice and
-//! ToDevice receive and send without being told, so that packets end here. ToDump keeps them in a file.
+//! In Click's kernel module these packets go to sniffers, but not to the kernel's protocol stack. Here sniffers see
+//! the packets of FromDevice and ToDevice anyway, so packets are discarded. Use ToDump to store them in a file.
 //!
 //! ToLinuxSniffers is another name for it.
 //!
