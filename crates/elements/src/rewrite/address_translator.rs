@@ -4,29 +4,30 @@
 //! AddressTranslator(STATICS [, STATIC_PORTS, MAPPING, ...], DYNAMIC [, DYNAMIC_PORTS, DIRECTION, POOL, ...])
 //! ```
 //!
-//! Outward packets arrive at input 0 and leave by output 0 with another source; inward packets arrive at input 1 and leave
-//! by output 1 with another destination. Packets start with the IPv6 header, followed by TCP, UDP or ICMPv6; their
-//! checksums change with them. Others, and packets without a mapping, are dropped.
+//! Outbound packets arrive at input 0 and leave by output 0 with a new source; inbound packets arrive at input 1 and
+//! leave by output 1 with a new destination. Packets start with the IPv6 header, followed by TCP, UDP or ICMPv6;
+//! checksums are updated. Other packets, and packets without a mapping, are dropped.
 //!
 //! Static mappings tie an inner address to a mapped one, or an inner address and port to a mapped address and port.
-//! Dynamic mappings are made for packets of one direction. Without ports, each new address gets the next address of a pool,
-//! for good; with ports, each new flow gets the next port of a range. When nothing is left, packets are dropped.
+//! Dynamic mappings are created for packets of one direction. Without ports, each new address permanently gets the
+//! next address of a pool; with ports, each new flow gets the next port of a range. When none is left, packets are
+//! dropped.
 //!
-//! Unlike in Click static mappings work the same whatever the direction of dynamic ones, dynamic ports can be used beside
-//! static mappings, ICMPv6 packets have no ports (so that they match mappings by address alone), annotations stay, and
-//! nothing is printed for each packet that is dropped.
+//! Unlike in Click, static mappings work the same whatever the direction of dynamic ones; dynamic ports can be
+//! combined with static mappings; ICMPv6 packets have no ports (so that they match mappings by address alone);
+//! annotations are kept; and nothing is printed for dropped packets.
 //!
 //! Ports: 2 inputs, 2 outputs. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `STATICS` (integer): number of static mappings.
-//! - `STATIC_PORTS` (boolean), only if there are any: whether they have ports.
-//! - `MAPPING`, as many: `INNER MAPPED` or, with ports, `INNER PORT MAPPED PORT`.
-//! - `DYNAMIC` (boolean): whether there are dynamic mappings. If not, that is the last argument.
-//! - `DYNAMIC_PORTS` (boolean): whether they have ports.
-//! - `DIRECTION` (boolean): which packets make them: 0 for outward, which get mapped addresses from the pool, 1 for inward,
-//!   which get inner ones.
-//! - `POOL`: with ports, `ADDRESS FIRST_PORT LAST_PORT`; without, addresses, each an argument.
+//! - `STATICS` (integer): the number of static mappings.
+//! - `STATIC_PORTS` (boolean), only if there are any: whether static mappings have ports.
+//! - `MAPPING`, STATICS times: `INNER MAPPED` or, with ports, `INNER PORT MAPPED PORT`.
+//! - `DYNAMIC` (boolean): whether there are dynamic mappings. If not, this is the last argument.
+//! - `DYNAMIC_PORTS` (boolean): whether dynamic mappings have ports.
+//! - `DIRECTION` (boolean): which packets create them: 0 for outbound packets, which get mapped addresses from the
+//!   pool; 1 for inbound packets, which get inner addresses.
+//! - `POOL`: with ports, `ADDRESS FIRST_PORT LAST_PORT`; without, addresses, one per argument.
 //!
 //! # Handlers
 //! None.

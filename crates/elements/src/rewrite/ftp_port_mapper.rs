@@ -1,26 +1,26 @@
-//! Lets active FTP pass a network address translator.
+//! Lets active FTP pass through a network address translator.
 //!
 //! ```click
 //! FTPPortMapper(CONTROL_REWRITER, DATA_REWRITER, DATA_REWRITER_INPUT)
 //! ```
 //!
-//! Takes packets of FTP control connections before they reach CONTROL_REWRITER. Where a packet has a PORT command, by which
-//! a client names the address and port that the server is to connect to, the data connection's mapping is made in
-//! DATA_REWRITER, as the specification of its input DATA_REWRITER_INPUT says, and the command is changed to name what the
-//! server will see. As the command's length changes, CONTROL_REWRITER is told to change later sequence numbers of the
-//! connection. All other packets pass unchanged.
+//! Takes packets of FTP control connections before they reach CONTROL_REWRITER. If a packet contains a PORT command,
+//! by which a client names the address and port for the server to connect to, the data connection's mapping is
+//! created in DATA_REWRITER, according to the specification of its input DATA_REWRITER_INPUT, and the command is
+//! changed to the address and port that the server will see. As this changes the command's length, CONTROL_REWRITER
+//! is told to adjust later sequence numbers of the connection. All other packets pass unchanged.
 //!
-//! The control connection must have a mapping already. A command is recognised if it is at the start of a packet and
-//! complete. The server's data port is taken to be the one below its control port.
+//! The control connection must already have a mapping. A command is recognised only if it is complete and at the
+//! start of a packet. The server's data port is assumed to be its control port minus one.
 //!
-//! A command that is sent again is changed in the same way again.
+//! A retransmitted command is changed in the same way again.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `CONTROL_REWRITER` (element): the TCPRewriter or IPRewriter that control packets pass next.
-//! - `DATA_REWRITER` (element): the rewriter that data packets pass.
-//! - `DATA_REWRITER_INPUT` (integer): the input of that element whose specification data connections follow.
+//! - `CONTROL_REWRITER` (element): the TCPRewriter or IPRewriter that control packets pass through next.
+//! - `DATA_REWRITER` (element): the rewriter that data packets pass through.
+//! - `DATA_REWRITER_INPUT` (integer): the input of DATA_REWRITER whose specification applies to data connections.
 //!
 //! # Handlers
 //! None.

@@ -4,29 +4,31 @@
 //! ICMPPingRewriter(INPUTSPEC, ... [, KEYWORDS])
 //! ```
 //!
-//! Lets pings pass a network address translator: what IPRewriter does with ports it does with echo identifiers. A request
-//! of a new flow (source address, destination address, identifier) is rewritten as its input's specification says, where
-//! a source port stands for the identifier; its replies are turned back into replies to the original request.
+//! Lets pings pass through a network address translator: it does with echo identifiers what IPRewriter does with
+//! ports. A request of a new flow (source address, destination address, identifier) is rewritten according to its
+//! input's specification, in which the source port stands for the identifier; its replies are turned back into
+//! replies to the original request.
 //!
-//! Replies without a mapping and other packets, later fragments among them, are dropped, or pass as they are where the
+//! Replies without a mapping, and other packets, including later fragments, are dropped, or pass unchanged if the
 //! input's specification is `pass`.
 //!
-//! Unlike Click it does not choose an identifier that another flow with the same addresses uses. When the configuration is replaced,
-//! flows move to a rewriter of the same name as IPRewriter's do.
+//! Unlike in Click, it never chooses an identifier that another flow with the same addresses uses. When the
+//! configuration is replaced, flows move to a rewriter of the same name, as with IPRewriter.
 //!
 //! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
 //! One input specification for each input, as for IPRewriter, and these keywords:
-//! - `TIMEOUT` (seconds, default 5 minutes): idle time after which a flow's mappings go.
+//! - `TIMEOUT` (seconds, default 5 minutes): idle time after which a flow's mappings are removed.
 //! - `GUARANTEE` (seconds, default 5): how long a flow is guaranteed to stay after each packet.
 //! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `DST_ANNO`, `REPLY_ANNO`: as for IPRewriter.
 //!
 //! # Handlers
-//! - `table` (read): the table, as IPRewriter's, with addresses and identifier: `(SRC, DST, ID) => (SRC, DST, ID)`. In
-//!   the lines of replies identifiers are larger by 256, as Click shows them. `mappings` is an older name.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read, write),
-//!   `clear` (write): as IPRewriter's.
+//! - `table` (read): the table, in the format of IPRewriter's, with addresses and identifier:
+//!   `(SRC, DST, ID) => (SRC, DST, ID)`. In lines for replies, identifiers are larger by 256, as Click shows them.
+//!   `mappings` is an older name.
+//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//!   write), `clear` (write): as for IPRewriter.
 //!
 //! # Example
 //! ```click

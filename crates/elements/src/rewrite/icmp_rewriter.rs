@@ -1,26 +1,27 @@
-//! Rewrites ICMP errors about packets that other rewriters have rewritten.
+//! Translates ICMP errors about packets that other rewriters have rewritten.
 //!
 //! ```click
 //! ICMPRewriter(MAPS [, KEYWORDS])
 //! ```
 //!
-//! An ICMP error contains the beginning of the packet that it is about. If that packet was rewritten by one of the
-//! elements that MAPS names, the error is turned into one about the original packet, for its sender: addresses, ports and
-//! identifiers inside change back, with all checksums, and the destination address of the error itself as well. It
-//! treats errors of the types destination unreachable, time exceeded, parameter problem, source quench and redirect.
+//! An ICMP error quotes the beginning of the packet that it is about. If that packet was rewritten by one of the
+//! elements in MAPS, the error is turned into one about the original packet, for the original sender: addresses,
+//! ports and identifiers in the quoted packet are restored, all checksums are updated, and the destination address of
+//! the error itself is changed too. It handles errors of the types destination unreachable, time exceeded, parameter
+//! problem, source quench and redirect.
 //!
-//! Unlike Click it leaves ports, identifiers and destinations inside alone where the mapping, one of an IPAddrRewriter or
-//! IPAddrPairRewriter, does not know them.
+//! Unlike Click, it leaves quoted ports, identifiers and destinations unchanged if the mapping does not contain them,
+//! as with IPAddrRewriter and IPAddrPairRewriter.
 //!
-//! Rewritten errors leave by output 0, or by the output that MAPS says. Other packets are dropped.
+//! Rewritten errors leave by output 0, or by the output given in MAPS. Other packets are dropped.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `MAPS` (elements, separated by spaces): the rewriters whose mappings to look at, in this order: IPRewriter,
-//!   TCPRewriter, UDPRewriter, ICMPPingRewriter, IPAddrRewriter, IPAddrPairRewriter. `NAME:N` has errors leave by the
-//!   output by which the rewriter would send them, plus N.
-//! - `DST_ANNO` (boolean, default true): whether the destination annotation is set to the new destination address.
+//! - `MAPS` (elements, separated by spaces): the rewriters whose mappings to search, in this order: IPRewriter,
+//!   TCPRewriter, UDPRewriter, ICMPPingRewriter, IPAddrRewriter, IPAddrPairRewriter. With `NAME:N`, errors leave by
+//!   the output that the rewriter would use for them, plus N.
+//! - `DST_ANNO` (boolean, default true): whether to set the destination annotation to the new destination address.
 //! - `REPLY_ANNO` (annotation of one byte): as for IPRewriter.
 //!
 //! # Handlers

@@ -5,21 +5,22 @@
 //! ```
 //!
 //! Works as IPAddrRewriter does, but for each pair of source and destination address: two hosts can use the same new
-//! address towards different destinations, and destinations can be rewritten, too.
+//! address towards different destinations, and destinations can be rewritten too.
 //!
 //! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! One input specification for each input, as for IPAddrRewriter; but a pattern has a destination:
-//! - `pattern SADDR DADDR FOUTPUT ROUTPUT`: SADDR as there; DADDR is an address, or `-` to keep the destination.
+//! One input specification for each input, as for IPAddrRewriter, except that a pattern has a destination:
+//! - `pattern SADDR DADDR FOUTPUT ROUTPUT`: SADDR as for IPAddrRewriter; DADDR is an address, or `-` to keep the
+//!   destination.
 //!
 //! Keywords: as for IPAddrRewriter.
 //!
 //! # Handlers
-//! - `table` (read): the table, as IPRewriter's, with pairs of addresses: `(SRC, DST) => (SRC, DST)`. `mappings` is an
-//!   older name.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read, write),
-//!   `clear` (write): as IPRewriter's.
+//! - `table` (read): the table, in the format of IPRewriter's, with pairs of addresses: `(SRC, DST) => (SRC, DST)`.
+//!   `mappings` is an older name.
+//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//!   write), `clear` (write): as for IPRewriter.
 //!
 //! # Example
 //! ```click

@@ -4,34 +4,34 @@
 //! IPAddrRewriter(INPUTSPEC, ... [, KEYWORDS])
 //! ```
 //!
-//! Gives each source address an address of its own, for packets of all protocols. Packets from a source with a mapping get
-//! the new source address; packets to the new address get the original one as their destination. The first packet of
-//! an unknown source is rewritten as its input's specification says. As many sources can be in use at a time as there are
-//! new addresses.
+//! Gives each source address a new address of its own, for packets of all protocols. Packets from a source with a
+//! mapping get the new source address; packets to the new address get the original one as their destination. The
+//! first packet of an unknown source is rewritten according to its input's specification. At most as many sources can
+//! be in use at a time as there are new addresses.
 //!
-//! Fragments are rewritten, too. The checksums of TCP and UDP, which cover the addresses, change with them. When the configuration is
-//! replaced, mappings move to a rewriter of the same name as IPRewriter's do.
+//! Fragments are rewritten too. The TCP and UDP checksums, which cover the addresses, are updated. When the
+//! configuration is replaced, mappings move to a rewriter of the same name, as with IPRewriter.
 //!
 //! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! One input specification for each input, as for IPRewriter; but a pattern has no ports and no destination:
-//! - `pattern SADDR - FOUTPUT ROUTPUT`: SADDR may be an address, a range `L-H` or a prefix `ADDRESS/LENGTH`, of which an
-//!   address is chosen at random that is not in use; with `#` behind it addresses are taken in sequence. `-` keeps the
-//!   source as it is.
+//! One input specification for each input, as for IPRewriter, except that a pattern has no ports and no destination:
+//! - `pattern SADDR - FOUTPUT ROUTPUT`: SADDR may be an address, a range `L-H` or a prefix `ADDRESS/LENGTH`, from
+//!   which a random unused address is chosen; if `#` follows, addresses are chosen in sequence. `-` keeps the source
+//!   as it is.
 //!
 //! Keywords:
-//! - `TIMEOUT` (seconds, default 2 hours): idle time after which a source's mappings go.
+//! - `TIMEOUT` (seconds, default 2 hours): idle time after which a source's mappings are removed.
 //! - `GUARANTEE` (seconds, default 5): how long they are guaranteed to stay after each packet.
 //! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `REPLY_ANNO`: as for IPRewriter.
 //!
-//! The destination annotation follows the destination address where that changes.
+//! If the destination address changes, the destination annotation is set to it.
 //!
 //! # Handlers
-//! - `table` (read): the table, a line for each direction: source addresses, or, in lines of replies, 0.0.0.0.
+//! - `table` (read): the table, one line per direction: source addresses or, in lines for replies, 0.0.0.0.
 //!   `mappings` is an older name.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read, write),
-//!   `clear` (write): as IPRewriter's.
+//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//!   write), `clear` (write): as for IPRewriter.
 //!
 //! # Example
 //! ```click

@@ -5,76 +5,81 @@
 //! ```
 //!
 //! Keeps a table of *mappings*. A mapping belongs to a flow, that is, to packets with the same source address, source
-//! port, destination address, destination port and protocol, and says what those become and by which output the packets
-//! leave. Packets with a mapping are rewritten by it, whatever input they arrive at. For other packets the specification
-//! of their input says what happens. Most specifications make two mappings: one for the packet's flow, and one for the
-//! replies to what it is rewritten to, which turns them back into replies to the original flow.
+//! port, destination address, destination port and protocol. It gives the new values of these fields, and the output
+//! by which the packets leave. Packets with a mapping are rewritten by it, whatever input they arrive at. For packets
+//! without one, the specification of their input decides what happens. Most specifications create two mappings: one
+//! for the packet's flow, and one for the replies to the rewritten flow, which turns them back into replies to the
+//! original flow.
 //!
-//! Packets need network header annotations (CheckIPHeader, MarkIPHeader). Checksums change by as much as the packets do;
-//! a UDP checksum of zero, which says that there is none, stays. Packets other than TCP and UDP, later fragments (which
-//! have no ports) and packets that end within the first 8 bytes of their transport header are dropped, or pass as they
-//! are where the input's specification is `pass`. Put an IPReassembler in front where fragments are to be rewritten.
+//! Packets need network header annotations (CheckIPHeader, MarkIPHeader). Checksums are updated incrementally; a UDP
+//! checksum of zero, which means that there is none, stays. Packets other than TCP and UDP, later fragments (which
+//! have no ports), and packets that end within the first 8 bytes of their transport header are dropped, or pass
+//! unchanged if the input's specification is `pass`. Put an IPReassembler in front to rewrite fragments.
 //!
-//! Mappings are removed when they have been idle for too long, and earlier where there are too many: then the mapping
-//! goes whose time would be over first, except for those that are guaranteed to stay. If all are, new flows are refused.
+//! Mappings are removed when they have been idle for too long, or earlier when there are too many: then the mapping
+//! closest to its timeout is removed, except for those guaranteed to stay. If all are guaranteed, new flows are
+//! refused.
 //!
-//! On several workers the table is shared; a flow's two directions may arrive on different workers. Look-ups take no
-//! lock. Each worker has a part of each range, from which its new flows get ports or addresses without waiting for others; what is left in
-//! others' parts it takes when its own is used up. Only to enter flows into the table workers take turns.
+//! Workers share one table; a flow's two directions may arrive on different workers. Lookups take no lock. Each
+//! worker has a part of each range, from which its new flows get ports or addresses without waiting for other
+//! workers; when its own part is used up, it takes from the others. Workers take turns only to add flows to the
+//! table.
 //!
-//! Unlike in Click, a UDP checksum never becomes zero, and flows move to a rewriter of the same name when the configuration
-//! is replaced, as far as the specification of the input that has made them is the same there: its words, those of the
-//! pattern it names, or all patterns of the mapper it names. Other flows go, as when `pattern0` is written.
+//! Unlike in Click, a UDP checksum never becomes zero. When the configuration is replaced, flows move to a rewriter
+//! of the same name if the input that created them has the same specification there: its words, those of the pattern
+//! it names, or all patterns of the mapper it names. Other flows are removed, as when `pattern0` is written.
 //!
 //! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
 //! One input specification for each input:
 //! - `drop` (or `discard`): packets are dropped.
-//! - `pass [OUTPUT]` (or `nochange`, `passthrough`): packets leave by OUTPUT (default 0) as they are.
-//! - `keep FOUTPUT ROUTPUT`: makes mappings that change nothing. Packets of the flow leave by FOUTPUT, replies by ROUTPUT.
-//! - `pattern SADDR SPORT DADDR DPORT FOUTPUT ROUTPUT`: makes mappings that set these fields; a field `-` stays as it is.
-//!   SPORT may be a range `L-H`: a port is chosen so that replies are told apart from those of other flows; if none is
-//!   left the packet is dropped. The packet's own port is preferred, then one is chosen at random; with `#` behind the
-//!   range ports are taken in sequence, with `?` always at random. SADDR may be an address, or the name of one.
-//! - `pattern NAME FOUTPUT ROUTPUT`: the same with a pattern that IPRewriterPatterns defines.
+//! - `pass [OUTPUT]` (or `nochange`, `passthrough`): packets leave unchanged by OUTPUT (default 0).
+//! - `keep FOUTPUT ROUTPUT`: creates mappings that change nothing. Packets of the flow leave by FOUTPUT, replies by
+//!   ROUTPUT.
+//! - `pattern SADDR SPORT DADDR DPORT FOUTPUT ROUTPUT`: creates mappings that set these fields; a field `-` is not
+//!   changed. SPORT may be a range `L-H`: a port is chosen so that replies can be distinguished from those of other
+//!   flows; if none is left the packet is dropped. The packet's own port is preferred, otherwise one is chosen at
+//!   random. If `#` follows the range, ports are chosen in sequence; if `?` follows, always at random. SADDR may be
+//!   an address, or the name of one.
+//! - `pattern NAME FOUTPUT ROUTPUT`: the same with a pattern defined by IPRewriterPatterns.
 //! - `ELEMENT`: asks a mapper, such as RoundRobinIPMapper, for each new flow.
 //!
 //! Keywords:
-//! - `TCP_TIMEOUT` (seconds, default 24 hours): idle time after which the mappings of a TCP connection go that has seen
-//!   data in both directions. `TIMEOUT` is an older name.
-//! - `TCP_DONE_TIMEOUT` (seconds, default 4 minutes): the same for connections that FIN or RST packets have ended.
+//! - `TCP_TIMEOUT` (seconds, default 24 hours): idle time after which the mappings of a TCP connection that has
+//!   carried data in both directions are removed. `TIMEOUT` is an older name.
+//! - `TCP_DONE_TIMEOUT` (seconds, default 4 minutes): the same for connections closed by FIN or RST packets.
 //! - `TCP_NODATA_TIMEOUT` (seconds, default 5 minutes): the same for other TCP connections.
 //! - `TCP_GUARANTEE` (seconds, default 5): how long a TCP connection is guaranteed to stay after each packet.
 //!   `GUARANTEE` is an older name.
-//! - `UDP_TIMEOUT` (seconds, default 5 minutes): idle time after which the mappings of a UDP flow go.
-//! - `UDP_STREAMING_TIMEOUT` (seconds, default UDP_TIMEOUT): the same for UDP flows that have seen three packets and both
-//!   directions.
+//! - `UDP_TIMEOUT` (seconds, default 5 minutes): idle time after which the mappings of a UDP flow are removed.
+//! - `UDP_STREAMING_TIMEOUT` (seconds, default UDP_TIMEOUT): the same for UDP flows that have had at least three
+//!   packets, in both directions.
 //! - `UDP_GUARANTEE` (seconds, default 5): how long a UDP flow is guaranteed to stay after each packet.
-//! - `REAP_INTERVAL` (seconds, default 15 minutes): how often idle mappings are looked for; 0 for never. `REAP_TIME` is an
-//!   older name.
+//! - `REAP_INTERVAL` (seconds, default 15 minutes): how often to look for idle mappings; 0 for never. `REAP_TIME` is
+//!   an older name.
 //! - `USE_CACHE`, `HANDLE_MIGRATION`, `SET_AGGREGATE` (booleans): FastClick's; accepted, the last one with a warning.
-//! - `MAPPING_CAPACITY` (integer or element, default 2147483647): flows that the table holds, or the rewriter with which
-//!   to share a capacity. `CAPACITY` is a shorter name. Each flow takes about 120 bytes: where strangers can begin flows,
-//!   a capacity keeps them from taking all memory.
-//! - `DST_ANNO` (boolean, default true): whether the destination annotation is set to the new destination address.
-//! - `REPLY_ANNO` (annotation of one byte): the annotation that replies get: it has the value that the flow's first packet
+//! - `MAPPING_CAPACITY` (integer or element, default 2147483647): the maximum number of flows in the table, or the
+//!   rewriter with which to share a capacity. `CAPACITY` is a shorter name. Each flow takes about 120 bytes: if
+//!   untrusted hosts can start flows, set a capacity to keep them from using up all memory.
+//! - `DST_ANNO` (boolean, default true): whether to set the destination annotation to the new destination address.
+//! - `REPLY_ANNO` (annotation of one byte): an annotation set in replies, to the value that the flow's first packet
 //!   had there.
 //!
 //! # Handlers
 //! - `table_size` (read): flows in the table. `nmappings` is an older name.
 //! - `mapping_failures` (read): packets dropped because no mapping could be made.
-//! - `size` (read): flows in the table, with those of rewriters that share the capacity.
-//! - `capacity` (read, write): flows that there may be.
-//! - `tcp_table`, `udp_table` (read): the table, a line for each direction of each flow: what packets have, what they get,
-//!   the outputs of both directions (that of this one with a star), the input whose specification made it, and the
-//!   seconds until its time is over. `tcp_mappings` and `udp_mappings` are older names.
-//! - `tcp_lookup` (read, `SADDR SPORT DADDR DPORT`): what a TCP packet's addresses and ports become; nothing if there is no
-//!   mapping.
-//! - `patterns` (read): the specifications of all inputs, a line each, with the number of their flows.
-//! - `pattern0`, `pattern1`, ... (read, write): the specification of an input. Writing removes the flows that the old one
-//!   has made.
-//! - `clear` (write): removes all flows, those of rewriters that share the capacity, too.
+//! - `size` (read): flows in the table, including those of rewriters that share the capacity.
+//! - `capacity` (read, write): the maximum number of flows.
+//! - `tcp_table`, `udp_table` (read): the table, one line per direction of each flow: the original fields, the new
+//!   ones, the outputs of both directions (this direction's with a star), the input whose specification created it,
+//!   and the seconds until it times out. `tcp_mappings` and `udp_mappings` are older names.
+//! - `tcp_lookup` (read, `SADDR SPORT DADDR DPORT`): the rewritten addresses and ports of such a TCP packet; nothing
+//!   if there is no mapping.
+//! - `patterns` (read): the specifications of all inputs, one per line, with the number of their flows.
+//! - `pattern0`, `pattern1`, ... (read, write): the specification of an input. Writing it removes the flows that the
+//!   old one created.
+//! - `clear` (write): removes all flows, including those of rewriters that share the capacity.
 //!
 //! # Example
 //! ```click

@@ -4,12 +4,12 @@
 //! IPRewriterPatterns(NAME PATTERN, ...)
 //! ```
 //!
-//! An information element. PATTERN is `SADDR SPORT DADDR DPORT` or `SADDR DADDR`, as in a `pattern` specification of
-//! IPRewriter or IPAddrRewriter, which may then give NAME instead. Rewriters that name the same pattern take turns where
-//! it has a range: a sequence goes on for all of them. Which ports are taken each rewriter knows for its own flows.
+//! PATTERN is `SADDR SPORT DADDR DPORT` or `SADDR DADDR`, as in a `pattern` specification of IPRewriter or
+//! IPAddrRewriter, which can then use NAME instead. If a pattern has a range, all rewriters that name it share one
+//! sequence. Each rewriter keeps track of the ports of its own flows.
 //!
-//! A name can be used in the compound element that defines it and in those inside. There may be several of these
-//! elements.
+//! A name can be used in the compound element that defines it and in compound elements inside it. There may be
+//! several IPRewriterPatterns elements.
 //!
 //! Ports: none. Workers: shared.
 //!

@@ -1,22 +1,22 @@
-//! Has rewriters apply several patterns in turn.
+//! Makes rewriters use several patterns in turn.
 //!
 //! ```click
 //! RoundRobinIPMapper(PATTERN, ...)
 //! ThreadIPMapper(PATTERN, ...)
 //! ```
 //!
-//! Name it as an input specification of an IPRewriter or a relative: each new flow gets the next of the patterns, or the
-//! one after it if that has no port or address left. This spreads connections over several servers, for instance. All
-//! rewriters and workers that use the mapper take turns together.
+//! Name it as an input specification of an IPRewriter or a similar element: each new flow gets the next of the
+//! patterns, or the one after that if it has no port or address left. This spreads connections over several servers,
+//! for instance. All rewriters and workers that use the mapper share one turn.
 //!
-//! ThreadIPMapper, which is FastClick's, has each worker use the pattern of its own number, counted from 0, or that
-//! number modulo the number of patterns. A flow for which that one has nothing left is not made.
+//! ThreadIPMapper is FastClick's: each worker uses the pattern with its own number, counted from 0, modulo the number
+//! of patterns. If that pattern has nothing left, the flow is refused.
 //!
 //! Ports: none. Workers: shared.
 //!
 //! # Arguments
 //! - `PATTERN`, any number of times: `SADDR SPORT DADDR DPORT FOUTPUT ROUTPUT`, as in IPRewriter's `pattern`
-//!   specifications, or `NAME FOUTPUT ROUTPUT`, a pattern that IPRewriterPatterns defines.
+//!   specifications, or `NAME FOUTPUT ROUTPUT`, with a pattern defined by IPRewriterPatterns.
 //!
 //! # Handlers
 //! None.

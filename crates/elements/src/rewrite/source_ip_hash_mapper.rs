@@ -1,15 +1,15 @@
-//! Has rewriters apply one of several patterns, by the source address.
+//! Makes rewriters choose one of several patterns by the source address.
 //!
 //! ```click
 //! SourceIPHashMapper(COPIES SEED, PATTERN SERVER, ...)
 //! ```
 //!
-//! Name it as an input specification of an IPRewriter or a relative: new flows with the same source address get the same
-//! pattern. Sources are spread by consistent hashing: each pattern stands for a server with a number, and has COPIES
-//! positions on a ring, which follow from SEED and the server's number. When a server is added or removed, few sources
-//! change theirs.
+//! Name it as an input specification of an IPRewriter or a similar element: new flows with the same source address
+//! get the same pattern. Sources are distributed by consistent hashing: each pattern stands for a server with a
+//! number, and has COPIES positions on a ring, computed from SEED and the server's number. When a server is added or
+//! removed, only few sources change their server.
 //!
-//! List the servers in the order of their numbers. Unlike in Click, nothing is printed for each new flow.
+//! List the servers in order of their numbers. Unlike in Click, nothing is printed for new flows.
 //!
 //! Ports: none. Workers: shared.
 //!

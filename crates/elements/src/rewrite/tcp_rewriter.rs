@@ -4,23 +4,23 @@
 //! TCPRewriter(INPUTSPEC, ... [, KEYWORDS])
 //! ```
 //!
-//! Works as IPRewriter does, for TCP alone. Besides, other elements that make a stream longer or shorter (FTPPortMapper)
-//! can have the sequence and acknowledgement numbers of a connection changed, those of selective acknowledgements, too.
-//! IPRewriter can do that as well.
+//! Works as IPRewriter does, for TCP alone. In addition, elements that make a stream longer or shorter
+//! (FTPPortMapper) can have it adjust the sequence and acknowledgement numbers of a connection, including those of
+//! selective acknowledgements. IPRewriter can do that as well.
 //!
 //! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! One input specification for each input, as for IPRewriter, and the keywords `TCP_TIMEOUT`, `TIMEOUT`,
+//! One input specification for each input, as for IPRewriter, and its keywords `TCP_TIMEOUT`, `TIMEOUT`,
 //! `TCP_DONE_TIMEOUT`, `TCP_NODATA_TIMEOUT`, `TCP_GUARANTEE`, `GUARANTEE`, `REAP_INTERVAL`, `MAPPING_CAPACITY`,
-//! `DST_ANNO` and `REPLY_ANNO`, as there.
+//! `DST_ANNO` and `REPLY_ANNO`.
 //!
 //! # Handlers
-//! - `table` (read): the table, as IPRewriter's `tcp_table`; flows whose sequence numbers change say by how much.
-//!   `mappings` is an older name.
-//! - `lookup` (read, `SADDR SPORT DADDR DPORT`): as IPRewriter's `tcp_lookup`.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read, write),
-//!   `clear` (write): as IPRewriter's.
+//! - `table` (read): the table, in the format of IPRewriter's `tcp_table`; flows whose sequence numbers are adjusted
+//!   show by how much. `mappings` is an older name.
+//! - `lookup` (read, `SADDR SPORT DADDR DPORT`): like IPRewriter's `tcp_lookup`.
+//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//!   write), `clear` (write): as for IPRewriter.
 //!
 //! # Example
 //! ```click

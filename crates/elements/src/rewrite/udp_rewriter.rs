@@ -4,24 +4,25 @@
 //! UDPRewriter(INPUTSPEC, ... [, KEYWORDS])
 //! ```
 //!
-//! Works as IPRewriter does, but does not follow the state of TCP connections, and does not tell protocols apart: it
+//! Works as IPRewriter does, but does not track the state of TCP connections, and does not distinguish protocols: it
 //! rewrites UDP, TCP and DCCP packets, all in one table.
 //!
 //! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
 //! One input specification for each input, as for IPRewriter, and these keywords:
-//! - `TIMEOUT` (seconds, default 5 minutes): idle time after which a flow's mappings go. `UDP_TIMEOUT` is another name.
-//! - `STREAMING_TIMEOUT` (seconds, default TIMEOUT): the same for flows that have seen three packets and both directions.
-//!   `UDP_STREAMING_TIMEOUT` is another name.
+//! - `TIMEOUT` (seconds, default 5 minutes): idle time after which a flow's mappings are removed. `UDP_TIMEOUT` is
+//!   another name.
+//! - `STREAMING_TIMEOUT` (seconds, default TIMEOUT): the same for flows that have had at least three packets, in both
+//!   directions. `UDP_STREAMING_TIMEOUT` is another name.
 //! - `GUARANTEE` (seconds, default 5): how long a flow is guaranteed to stay after each packet. `UDP_GUARANTEE` is another
 //!   name.
 //! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `DST_ANNO`, `REPLY_ANNO`: as for IPRewriter.
 //!
 //! # Handlers
-//! - `table` (read): the table, as IPRewriter's `udp_table`. `mappings` is an older name.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read, write),
-//!   `clear` (write): as IPRewriter's.
+//! - `table` (read): the table, in the format of IPRewriter's `udp_table`. `mappings` is an older name.
+//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//!   write), `clear` (write): as for IPRewriter.
 //!
 //! # Example
 //! ```click
