@@ -4,23 +4,23 @@
 //! ConsistencyCheck([OFFSET, KEYWORDS])
 //! ```
 //!
-//! Reads a number of eight bytes from each packet, as StoreFlowID or a load balancer behind the network put it there,
-//! and passes the packet on. A packet whose number is another than that of the packet before, of the same addresses,
-//! protocol and ports, is broken. Packets without a marked IP header, and those of flows for which there is no room,
-//! are not looked at. It is FastClick's element.
+//! Reads an eight-byte number from each packet, as written by StoreFlowID or by a load balancer in the network, and
+//! passes the packet on. A packet is broken if its number differs from that of the previous packet with the same
+//! addresses, protocol and ports. Packets without a marked IP header, and those of flows for which there is no room,
+//! are not checked. It is FastClick's element.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; each looks at flows by itself, and what they find adds up.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; each checks flows separately, and results add up.
 //!
 //! # Arguments
-//! - `OFFSET` (integer, default 40): where in the packet.
-//! - `CAPACITY` (integer, default 65536): flows that there is room for. Workers have equal parts.
-//! - `VERBOSE` (integer, default 0): unless it is 0, broken packets are told of on standard error.
+//! - `OFFSET` (integer, default 40): where the number is in the packet.
+//! - `CAPACITY` (integer, default 65536): the maximum number of flows, divided equally among the workers.
+//! - `VERBOSE` (integer, default 0): if not 0, broken packets are reported on standard error.
 //!
 //! # Handlers
 //! - `total_connections` (read): flows. `broken_connections` (read): those with broken packets.
 //!   `broken_connections_ratio` (read): their share.
-//! - `broken_packets` (read): broken packets. `broken_packets_ratio` (read): their share of all that were looked at.
-//! - `avg_broken_per_connection` (read): broken packets of a flow that has some, on average.
+//! - `broken_packets` (read): broken packets. `broken_packets_ratio` (read): their share of all packets checked.
+//! - `avg_broken_per_connection` (read): the average number of broken packets in flows that have any.
 //! - `too_short` (read): packets that end before the number does.
 //!
 //! # Example

@@ -4,16 +4,17 @@
 //! CTXASCIIPrint([KEYWORDS])
 //! ```
 //!
-//! Prints a line `Content of the stream:` for each packet that carries something, and that itself. It is what is
-//! behind TCP and UDP headers, where an IP header is marked, and all of other packets. Bytes that are no printable
-//! characters are points; newlines stay. Passes packets on.
+//! For each packet with a payload, prints a line `Content of the stream:` and then the payload: what follows the TCP
+//! or UDP header if an IP header is marked, and the whole packet otherwise. Unprintable bytes are shown as dots;
+//! newlines are kept. Passes packets on.
 //!
-//! FlowASCIIPrint is an older name. They are FastClick's elements, for streams between TCPIn and TCPOut; here they may stand anywhere.
+//! FlowASCIIPrint is an older name. They are FastClick's elements, for streams between TCPIn and TCPOut; here they
+//! can be used anywhere.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `ACTIVE` (boolean, default true): whether it prints.
+//! - `ACTIVE` (boolean, default true): whether to print anything.
 //!
 //! # Handlers
 //! None.

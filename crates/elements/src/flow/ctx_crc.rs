@@ -1,16 +1,16 @@
-//! Computes a check of the data of each flow.
+//! Computes a CRC of the data of each flow.
 //!
 //! ```click
 //! CTXCRC
 //! ```
 //!
-//! Computes a CRC-32 of what the packets of a flow carry, one after the other: of what is behind TCP and UDP headers,
-//! where an IP header is marked, and of all of other packets. It is the one of SetCRC32: of the polynomial
-//! 0x04c11db7, not reflected, from all ones on, not inverted. Passes packets on. A flow manager upstream tells flows
-//! apart; packets without a flow are dropped. For data to be in order, and to count once, a TCPReorder or a TCPIn
-//! stands in front of it.
+//! Computes a CRC-32 of the concatenated payloads of each flow's packets: what follows the TCP or UDP header if an IP
+//! header is marked, and the whole packet otherwise. It is the CRC of SetCRC32: polynomial 0x04c11db7, not reflected,
+//! initial value all ones, result not inverted. Passes packets on. A flow manager upstream identifies flows; packets
+//! without a flow are dropped. Put a TCPReorder or a TCPIn in front of it, so that data is in order and is counted
+//! only once.
 //!
-//! FlowCRC is an older name. They are FastClick's elements, which are there to be a load for measurements.
+//! FlowCRC is an older name. They are FastClick's elements, which serve as a load for measurements.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: replicated.
 //!
@@ -18,8 +18,8 @@
 //! None.
 //!
 //! # Handlers
-//! - `crc` (read): the check, in hexadecimal, of the flow that a packet came of last; nothing before there was one.
-//!   FastClick has no handler for it.
+//! - `crc` (read): the CRC, in hexadecimal, of the flow of the most recent packet; empty before the first packet.
+//!   FastClick has no such handler.
 //!
 //! # Example
 //! ```click
@@ -27,7 +27,7 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! Its numbers are others. No packet leaves by output 1, which is for streams that are closed.
+//! The CRC values differ from FastClick's. No packet leaves by output 1, which is meant for closed streams.
 //!
 //! # See also
 //! SetCRC32, CTXASCIIPrint, FlowHyperScan, CTXManager, TCPIn

@@ -1,24 +1,24 @@
-//! Closes TCP connections in which one of some patterns occurs.
+//! Closes TCP connections in which one of several patterns occurs.
 //!
 //! ```click
 //! CTXIDSMatcher(PATTERN1, ..., PATTERNN [, KEYWORDS])
 //! ```
 //!
-//! Stands between a TCPIn and its TCPOut and looks for the patterns in the data of the stream, also across packets;
-//! behind an HTTPIn, in the content of messages. Where one occurs, the connection is closed on both sides, and the
-//! packet in which the pattern ends leaves by output 1, if there is one, with those that wait.
+//! Goes between a TCPIn and its TCPOut and searches the data of the stream for the patterns, also across packets;
+//! after an HTTPIn, it searches the content of messages. If a pattern occurs, the connection is closed on both sides,
+//! and the packet in which the pattern ends leaves by output 1, if there is one, together with those that wait.
 //!
-//! In a pattern `*` stands for any bytes, also none, and a backslash takes the meaning from the character behind it.
-//! All patterns together cost one pass.
+//! In a pattern, `*` matches any bytes, or none, and a backslash makes the next character literal. All patterns
+//! together cost one pass.
 //!
 //! FlowIDSMatcher is an older name, and FlowIDSChunkMatcher another one. They are FastClick's elements.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: one, that of the TCPIn.
 //!
 //! # Arguments
-//! - `STALL` (boolean, default false): whether packets wait whose end may be the beginning of what a pattern matches,
-//!   until the next ones tell, or the stream or message ends, or nothing comes for a second. Where 64 packets of a
-//!   stream would have to wait, or more than the TCPIn's WAITING of all, the connection is closed.
+//! - `STALL` (boolean, default false): whether packets whose end may be the start of a match wait until the next
+//!   packets decide, the stream or message ends, or nothing arrives for a second. If 64 packets of one stream would
+//!   have to wait, or more than the TCPIn's WAITING in total, the connection is closed.
 //!
 //! # Handlers
 //! - `matched` (read): streams in which a pattern occurred.
@@ -32,8 +32,8 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick's makes an automaton by another rule, by which some occurrences are missed, one that begins within
-//! another pattern for instance.
+//! FastClick builds its automaton by another rule, which misses some occurrences, for instance one that begins within
+//! another pattern.
 //!
 //! # See also
 //! WordMatcher, FlowHyperScan, StringMatcher, TCPIn

@@ -1,18 +1,18 @@
-//! Gives flows the address of one of several servers, in turn.
+//! Distributes flows over several servers in turn, by rewriting destination addresses.
 //!
 //! ```click
 //! CTXIPLoadBalancer(ADDR, ADDR, ...)
 //! ```
 //!
-//! What FlowIPLoadBalancer does with LB_MODE `rr`; it is FastClick's element for use behind a CTXManager, but does
-//! with any flow manager. What servers answer goes back through a CTXIPLoadBalancerReverse.
+//! Does what FlowIPLoadBalancer does with LB_MODE `rr`. It is FastClick's element for use after a CTXManager, but
+//! works with any flow manager. The servers' replies go back through a CTXIPLoadBalancerReverse.
 //!
 //! FlowSimpleIPLoadBalancer is an older name for it.
 //!
-//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns separately.
 //!
 //! # Arguments
-//! - `DST` (addresses), any number of times: the servers. They may also stand in front without the keyword.
+//! - `DST` (addresses), any number of times: the servers. They may also be given first, by position.
 //!
 //! # Handlers
 //! Those of FlowIPLoadBalancer.

@@ -1,29 +1,29 @@
-//! Finds the flows that packets of all kinds belong to.
+//! Assigns packets of all kinds to flows.
 //!
 //! ```click
 //! CTXManager([KEYWORDS])
 //! ```
 //!
-//! As FlowIPManager does, for packets with a marked IPv4 header, and for Ethernet frames with an IPv4 packet in them.
-//! Other packets pass without a flow, and so do those of new flows for which there is no room. CTXDispatcher sorts
-//! packets with or without a flow.
+//! Works like FlowIPManager, for packets with a marked IPv4 header, and for Ethernet frames that contain an IPv4
+//! packet. Other packets pass without a flow, and so do those of new flows for which there is no room. CTXDispatcher
+//! classifies packets with or without a flow.
 //!
-//! FlowClassifier and FlowManager are older names for it. They are FastClick's elements, which also look at what the
-//! CTXDispatchers downstream ask for. CTXDPDKManager, CTXDPDKBuilderManager, CTXDPDKCacheManager, FlowDPDKManager,
-//! FlowDPDKBuilderManager, FlowDPDKCacheManager and FlowDPDKClassifier are those that leave some of that to a network
-//! card; they have the further argument DEVICE, and do the same.
+//! FlowClassifier and FlowManager are older names for it. They are FastClick's elements, which also evaluate the
+//! patterns of the CTXDispatchers downstream. CTXDPDKManager, CTXDPDKBuilderManager, CTXDPDKCacheManager,
+//! FlowDPDKManager, FlowDPDKBuilderManager, FlowDPDKCacheManager and FlowDPDKClassifier are FastClick's variants that
+//! leave some of this to a network card; they have an additional argument DEVICE, and do the same here.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `CAPACITY` (integer, default 65536), `TIMEOUT` (integer, default 60): as of FlowIPManager.
+//! - `CAPACITY` (integer, default 65536), `TIMEOUT` (integer, default 60): as for FlowIPManager.
 //! - `RESERVE`, `AGGCACHE`, `CACHESIZE`, `CACHERINGSIZE`, `BUILDER`, `EARLYDROP`, `CLEAN_TIMER`, `NOCUT`, `ORDERED`,
-//!   `OPTIMIZE`, `VERBOSE`, `VERBOSE_FCB`, `AGGTRUST`, `CONTEXT`, `RELEASE`: FastClick's; accepted. Flows that are
-//!   over are always released.
-//! - `DEVICE` (element, first argument, of the names with DPDK only): accepted.
+//!   `OPTIMIZE`, `VERBOSE`, `VERBOSE_FCB`, `AGGTRUST`, `CONTEXT`, `RELEASE`: FastClick's; accepted. Expired flows are
+//!   always released.
+//! - `DEVICE` (element, first argument, only with the DPDK names): accepted.
 //!
 //! # Handlers
-//! - `count`, `capacity`, `total_capacity` (read): as of FlowIPManager.
+//! - `count`, `capacity`, `total_capacity` (read): as for FlowIPManager.
 //!
 //! # Example
 //! ```click

@@ -1,11 +1,11 @@
-//! Accepted where flows are held.
+//! Accepted for compatibility; flows need not be held.
 //!
 //! ```click
 //! FlowAcquire
 //! ```
 //!
-//! Passes packets on. In FastClick it keeps a flow from being forgotten; here a flow manager says by itself when
-//! flows are over. It is FastClick's element.
+//! Passes packets on. In FastClick it keeps a flow from being forgotten; here the flow manager alone decides when
+//! flows expire. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

@@ -4,9 +4,9 @@
 //! FlowCounter
 //! ```
 //!
-//! Passes packets on, and counts the flows that they belong to, as a flow manager upstream tells them apart. Packets
-//! without a flow are dropped. MidStat and CTXCounter, which count packets and bytes of flows there and show nobody,
-//! are other names. They are FastClick's elements.
+//! Passes packets on, and counts their flows, as identified by a flow manager upstream. Packets without a flow are
+//! dropped. MidStat and CTXCounter are other names; in FastClick they count packets and bytes of flows, but do not
+//! report them. They are FastClick's elements.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
@@ -15,7 +15,7 @@
 //!
 //! # Handlers
 //! - `count` (read): flows so far.
-//! - `open` (read): flows that are not over. FastClick has no handler for it.
+//! - `open` (read): flows that have not expired. FastClick has no such handler.
 //!
 //! # Example
 //! ```click

@@ -1,31 +1,32 @@
-//! Looks for regular expressions in flows.
+//! Searches flows for regular expressions.
 //!
 //! ```click
 //! FlowHyperScan(PATTERN1, ..., PATTERNN [, KEYWORDS])
 //! ```
 //!
-//! Looks for the patterns in the data of each flow, of all its packets as one, and counts packets in which one of
-//! them ends. Passes packets on. A flow manager upstream tells flows apart; packets without a flow are dropped. For
-//! packets to be in order, and to come once, a TCPReorder stands in front of it; for their data to be all that is
-//! looked through, headers are stripped, or PAYLOAD_ONLY is said. Where some patterns look at what is behind a place,
-//! as `$` and `\b` do, what ends with a packet counts with the next one.
+//! Searches the data of each flow, taken as one stream, for the patterns, and counts packets in which a match ends.
+//! Passes packets on. A flow manager upstream identifies flows; packets without a flow are dropped. Put a TCPReorder
+//! in front of it, so that packets are in order and are seen only once. To search only the payload, strip the headers
+//! or use PAYLOAD_ONLY. If a pattern needs to know what follows a position, as `$` and `\b` do, a match at the end of
+//! a packet is counted with the next one.
 //!
-//! Patterns are Perl's, without look-around and references back, and match bytes: those that RegexMatcher takes. In
+//! Patterns have Perl's syntax, without look-around and back-references, and match bytes, as for RegexMatcher. In
 //! double quotes, backslashes have to be doubled. It is FastClick's element, which uses the library HyperScan; here
-//! all patterns become one automaton, which has up to 64 MiB.
+//! all patterns become one automaton of up to 64 MiB.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; counts add up.
 //!
 //! # Arguments
-//! - `PAYLOAD_ONLY` (boolean, default false): whether only what is behind TCP and UDP headers is looked through; other packets pass.
-//! - `FLAGS` (string): letters: `i` for letters of either case, `m` for `^` and `$` at lines, `s` for `.` that
-//!   matches newlines, too, `8` and `W` for characters of Unicode; `H` and `V` are accepted.
-//! - `FILE` (file name): patterns, one in a line, beside those that are given.
-//! - `KILL` (boolean, default false): whether packets of a flow are dropped from the first one on in which a pattern ends.
-//! - `VERBOSE` (boolean, default false): whether it says `MATCHED` for each packet that counts.
+//! - `PAYLOAD_ONLY` (boolean, default false): whether to search only the data after TCP and UDP headers; other
+//!   packets pass.
+//! - `FLAGS` (string): letters: `i` to ignore case, `m` to let `^` and `$` match at line breaks, `s` to let `.` match
+//!   newlines too, `8` and `W` for Unicode characters; `H` and `V` are accepted.
+//! - `FILE` (file name): more patterns, one per line.
+//! - `KILL` (boolean, default false): whether to drop packets of a flow, from the first one in which a match ends.
+//! - `VERBOSE` (boolean, default false): whether to print `MATCHED` for each packet that is counted.
 //!
 //! # Handlers
-//! - `matches` (read): packets in which a pattern ended. FastClick has no handler for it.
+//! - `matches` (read): packets in which a match ended. FastClick has no such handler.
 //!
 //! # Example
 //! ```click
@@ -33,7 +34,7 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! With KILL FastClick's drops packets in which there is nothing. PAYLOAD_ONLY has no effect there.
+//! With KILL, FastClick drops packets that do not match. PAYLOAD_ONLY has no effect there.
 //!
 //! # See also
 //! CTXIDSMatcher, RegexMatcher, TCPReorder, FlowIPManager

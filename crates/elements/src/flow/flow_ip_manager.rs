@@ -1,4 +1,4 @@
-//! Finds the flows that packets belong to.
+//! Assigns packets to flows.
 //!
 //! ```click
 //! FlowIPManager([CAPACITY, KEYWORDS])
@@ -7,43 +7,44 @@
 //! FlowIPManagerBucket([GROUPS, CAPACITY, KEYWORDS])
 //! ```
 //!
-//! A flow is the packets with the same addresses, protocol and ports. Elements downstream, FlowCounter for instance, keep something of each
-//! flow; they need a flow manager in front of them, so that flows are looked up once for all of them. Packets need a marked IP
-//! header, or are dropped. Those without ports, and later fragments, belong to the flow of ports 0. Both directions of a connection are
-//! flows of their own.
+//! A flow consists of all packets with the same addresses, protocol and ports. Elements downstream, such as
+//! FlowCounter, keep state for each flow; they need a flow manager in front of them, so that flows are looked up once
+//! for all of them. Packets without a marked IP header are dropped. Packets without ports, and later fragments, count
+//! as having ports 0. The two directions of a connection are separate flows.
 //!
-//! When a new flow finds no room, its packets are dropped. A flow without packets for TIMEOUT seconds is over: its
-//! room is free, and packets that come after that begin a new one. Packets keep their flow in queues and copies; a
-//! second manager gives them another one.
+//! If there is no room for a new flow, its packets are dropped. A flow without packets for TIMEOUT seconds expires:
+//! its entry is released, and later packets start a new flow. Packets keep their flow in queues and copies; a second
+//! manager gives them another one.
 //!
-//! When the configuration is replaced while the router runs, an element of the same name and class goes on with the
-//! flows, and elements behind it with what they know of them. Messages say of how many flows that is lost, because
-//! CAPACITY or the number of workers is smaller, or because an output or a server is gone. Packets that wait in
-//! queues keep their flow if this element's CAPACITY and workers, and what managers there are before it in the
-//! configuration, stay the same.
+//! When the configuration is replaced while the router runs, an element of the same name and class takes over the
+//! flows, and elements downstream of it take over their state. Messages report how many flows are lost because
+//! CAPACITY or the number of workers is smaller, or because an output or a server no longer exists. Packets waiting
+//! in queues keep their flow if this element's CAPACITY and workers, and the managers before it in the configuration,
+//! stay the same.
 //!
 //! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP,
 //! FlowIPManager_CuckooPP, FlowIPManager_CuckooPPIMP, FlowIPManager_DPDK, FlowIPManagerDPDK, FlowIPManagerIMP_lazy,
 //! FlowIPManagerMP_lazy, FlowIPManager_CuckooPPIMP_lazy, FlowIPManagerIMP_TW, FlowIPManagerMP_TW and
-//! FlowIPManagerIMP_NoFID are FastClick's names for it with other tables and locks. Here each worker has its own
-//! flows, in a table of its own, without locks; a flow whose packets come to several workers is known to each of them
-//! by itself. So is FlowIPManagerBucket, which moves groups of flows from core to core at FastClick; here its
-//! CAPACITY is that of all groups together.
+//! FlowIPManagerIMP_NoFID are FastClick's names for variants with other tables and locks. Here each worker has its
+//! own flows, in a table of its own, without locks; if packets of a flow arrive on several workers, each of them has
+//! a separate entry. The same applies to FlowIPManagerBucket, which in FastClick moves groups of flows between cores;
+//! here its CAPACITY is that of all groups together.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `CAPACITY` (integer, default 65536): flows that there is room for. Workers have equal parts, rounded up to a power of two.
-//! - `TIMEOUT` (integer, default 0): seconds; 0 means that flows never end.
-//! - `RECYCLE_INTERVAL` (seconds, default 1): how often to look for flows whose time is over.
+//! - `CAPACITY` (integer, default 65536): the maximum number of flows, divided equally among the workers and rounded
+//!   up to a power of two for each.
+//! - `TIMEOUT` (integer, default 0): seconds; 0 means that flows never expire.
+//! - `RECYCLE_INTERVAL` (seconds, default 1): how often to look for expired flows.
 //! - `RESERVE`, `VERBOSE`, `CACHE`, `LF`: FastClick's; accepted. So are FlowIPManagerBucket's `GROUPS` (integer,
-//!   default 512), `DEF_THREAD`, `MARK` and `DO_MIGRATION`, and keywords `GROUPS` and `NCHECK`, which FlowIPManager
-//!   and FlowIPManager_DPDK have in other versions of FastClick.
+//!   default 512), `DEF_THREAD`, `MARK` and `DO_MIGRATION`, and the keywords `GROUPS` and `NCHECK`, which
+//!   FlowIPManager and FlowIPManager_DPDK have in other versions of FastClick.
 //!
 //! # Handlers
-//! - `count` (read): flows that there are.
-//! - `capacity` (read): flows that a worker has room for.
-//! - `total_capacity` (read): flows that all workers have room for.
+//! - `count` (read): current flows.
+//! - `capacity` (read): the maximum number of flows per worker.
+//! - `total_capacity` (read): the maximum number of flows of all workers.
 //!
 //! # Example
 //! ```click
@@ -51,7 +52,8 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! It needs no memory to be declared for the elements downstream. Several names of FastClick have a default TIMEOUT of 60 in some versions.
+//! Elements downstream need not declare the memory they use per flow. For several of the names the default TIMEOUT is
+//! 60 in some versions of FastClick.
 //!
 //! # See also
 //! FlowCounter, FlowSwitch, FlowIPLoadBalancer, FlowIPNAT, StoreFlowID, AggregateIPFlows

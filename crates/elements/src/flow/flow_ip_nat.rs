@@ -1,27 +1,29 @@
-//! Gives flows another source address, and a port of their own.
+//! Source NAT: gives flows a new source address and a port of their own.
 //!
 //! ```click
 //! FlowIPNAT(SIP [, KEYWORDS])
 //! ```
 //!
-//! Sets the source address of TCP and UDP packets to SIP, and their source port to one that is the flow's for as long
-//! as it lasts. Checksums stay right. FlowIPNATReverse undoes it with packets that come back. A flow manager upstream
-//! tells flows apart, and when it ends a flow, the flow's port is free again; it should have a TIMEOUT, of which
-//! packets that come back know nothing. It is FastClick's element.
+//! Sets the source address of TCP and UDP packets to SIP, and their source port to one that belongs to the flow for
+//! as long as it lasts. Checksums are updated. FlowIPNATReverse does the reverse for returning packets. A flow
+//! manager upstream identifies flows, and when a flow expires there, its port becomes free again. The manager should
+//! have a TIMEOUT; returning packets do not keep a flow alive. It is FastClick's element.
 //!
-//! Ports are those from 1024 on; each worker has an equal part of them, and uses the one next that has been free for longest. Packets of
-//! new flows are dropped while there is none, and so are packets without a flow, other protocols, and later fragments.
+//! Ports are taken from 1024 up; each worker has an equal share of them, and uses the one that has been free for
+//! longest. Packets of new flows are dropped while no port is free, and so are packets without a flow, other
+//! protocols, and later fragments.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
 //! - `SIP` (address): the new source address.
-//! - `ACCEPT_NONSYN` (boolean, default true): whether TCP flows may begin with a packet other than a SYN. If not, such packets are dropped.
-//! - `STATE` (boolean, default false): whether the end of a TCP connection, by a RST or a FIN of each side, frees its
-//!   port before the flow is over. FlowIPNATReverse has to see what comes back for that.
+//! - `ACCEPT_NONSYN` (boolean, default true): whether TCP flows may begin with a packet other than a SYN. If not,
+//!   such packets are dropped.
+//! - `STATE` (boolean, default false): whether the end of a TCP connection, by a RST or by a FIN from each side,
+//!   frees its port before the flow expires. FlowIPNATReverse has to see the returning packets for that.
 //!
 //! # Handlers
-//! - `ports` (read): ports that are free.
+//! - `ports` (read): free ports.
 //!
 //! # Example
 //! ```click
@@ -29,7 +31,8 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! A port that the end of a connection frees stays the connection's until another flow gets it, so that the last packets pass.
+//! A port freed by the end of a connection still serves that connection until another flow gets it, so that the last
+//! packets pass.
 //!
 //! # See also
 //! FlowIPNATReverse, FlowIPManager, IPRewriter

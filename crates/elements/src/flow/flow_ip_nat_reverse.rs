@@ -1,14 +1,14 @@
-//! Gives packets that come back to a FlowIPNAT the address and port that they are meant for.
+//! Restores destination address and port of packets returning to a FlowIPNAT.
 //!
 //! ```click
 //! FlowIPNATReverse(NAT)
 //! ```
 //!
-//! Sets the destination address and port of TCP and UDP packets, and the destination address annotation, to those
-//! that the FlowIPNAT replaced. Checksums stay right. Packets to a port that is no flow's are dropped, and so are
-//! other protocols and later fragments. It is FastClick's element, but needs no flow manager.
+//! Sets the destination address and port of TCP and UDP packets, and the destination address annotation, to the
+//! values that the FlowIPNAT replaced. Checksums are updated. Packets to a port that belongs to no flow are dropped,
+//! and so are other protocols and later fragments. It is FastClick's element, but needs no flow manager.
 //!
-//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; any worker finds the flows of all.
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each can find the flows of all.
 //!
 //! # Arguments
 //! - `NAT` (element): the FlowIPNAT.

@@ -1,21 +1,24 @@
-//! Gives flows the Ethernet address of one of several servers.
+//! Distributes flows over several servers, by rewriting Ethernet addresses.
 //!
 //! ```click
 //! FlowL2LoadBalancer(DST ADDR, DST ADDR, ... [, KEYWORDS])
 //! ```
 //!
-//! Sets the destination address of frames: the same one for all packets of a flow, which its first packet chooses. A flow manager upstream
-//! tells flows apart; packets without a flow, or without a whole Ethernet header, are dropped. It is FastClick's element.
+//! Sets the destination address of frames. The first packet of a flow chooses the server for all its packets. A flow
+//! manager upstream identifies flows; packets without a flow, or without a complete Ethernet header, are dropped. It
+//! is FastClick's element.
 //!
-//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns separately.
 //!
 //! # Arguments
-//! - `DST` (Ethernet addresses), any number of times: the servers. They may also stand in front without the keyword.
-//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of FlowIPLoadBalancer.
+//! - `DST` (Ethernet addresses), any number of times: the servers. They may also be given first, by position.
+//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and the arguments of the modes: as for
+//!   FlowIPLoadBalancer.
 //! - `VIP` (address): accepted.
 //!
 //! # Handlers
-//! - `nb_total_servers`, `nb_active_servers`, `load_conn`, `load_packets`, `load_bytes`, `load`: as of FlowIPLoadBalancer.
+//! - `nb_total_servers`, `nb_active_servers`, `load_conn`, `load_packets`, `load_bytes`, `load`: as for
+//!   FlowIPLoadBalancer.
 //!
 //! # Example
 //! ```click

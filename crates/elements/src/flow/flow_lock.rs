@@ -1,11 +1,11 @@
-//! Accepted where flows would need locks.
+//! Accepted for compatibility; flows need no locks.
 //!
 //! ```click
 //! FlowLock
 //! ```
 //!
-//! Passes packets on. No two workers treat packets of a flow in the elements downstream at the same time: each has its own flows, and
-//! instances of elements of its own. It is FastClick's element.
+//! Passes packets on. Two workers never process packets of the same flow downstream at the same time: each has its
+//! own flows, and its own instances of elements. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

@@ -1,29 +1,29 @@
-//! Gives flows one of several servers, and an address and port of its own towards it.
+//! Distributes flows over several servers, with a new source address and port for each flow.
 //!
 //! ```click
 //! FlowNAPTLoadBalancer(DST ADDR, DST ADDR, ..., SIP ADDR, SIP ADDR, ... [, KEYWORDS])
 //! ```
 //!
-//! Flows get servers in turn. Sets the destination address of TCP and UDP packets, and the destination address
-//! annotation, to that of the flow's server, the source address to the SIP at the same place in the list, and the
-//! source port to one that is the flow's for as long as it lasts. Checksums stay right. FlowNAPTLoadBalancerReverse
-//! undoes it with packets that come back. A flow manager upstream tells flows apart; it should have a TIMEOUT. It is
-//! FastClick's element.
+//! Flows are assigned to servers in turn. The element sets the destination address of TCP and UDP packets, and the
+//! destination address annotation, to that of the flow's server, the source address to the SIP at the same position
+//! in the list, and the source port to one that belongs to the flow for as long as it lasts. Checksums are updated.
+//! FlowNAPTLoadBalancerReverse does the reverse for returning packets. A flow manager upstream identifies flows; it
+//! should have a TIMEOUT. It is FastClick's element.
 //!
-//! Ports are those from 1024 on, each for one flow, whatever its server; each worker has an equal part of them, and
-//! uses the one next that has been free for longest. Packets of new flows are dropped while there is none, and so are
+//! Ports are taken from 1024 up, each for one flow, whatever its server; each worker has an equal share of them, and
+//! uses the one that has been free for longest. Packets of new flows are dropped while no port is free, and so are
 //! packets without a flow, other protocols, and later fragments.
 //!
-//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns by itself.
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns separately.
 //!
 //! # Arguments
-//! - `DST` (addresses), any number of times: the servers. They may also stand in front without the keyword.
-//! - `SIP` (addresses), as many: the address towards each server.
+//! - `DST` (addresses), any number of times: the servers. They may also be given first, by position.
+//! - `SIP` (addresses), as many as there are servers: the source address to use towards each server.
 //! - `STATE` (boolean, default true): whether TCP flows must begin with a SYN, and the end of a connection, by a RST
-//!   or a FIN of each side, frees its port before the flow is over.
+//!   or by a FIN from each side, frees its port before the flow expires.
 //!
 //! # Handlers
-//! - `ports` (read): ports that are free. FastClick has no handlers.
+//! - `ports` (read): free ports. FastClick has no handlers.
 //!
 //! # Example
 //! ```click

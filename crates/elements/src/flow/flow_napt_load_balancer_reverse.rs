@@ -1,15 +1,15 @@
-//! Gives servers' packets that come back to a FlowNAPTLoadBalancer the addresses and the port that they are meant to have.
+//! Restores addresses and ports of packets returning to a FlowNAPTLoadBalancer.
 //!
 //! ```click
 //! FlowNAPTLoadBalancerReverse(LB)
 //! ```
 //!
-//! Sets the source address of TCP and UDP packets to the one that the client used, the destination address, and the
-//! destination address annotation, to the client's, and the destination port to the client's. Checksums stay right.
-//! Packets to a port that is no flow's, or from another host than the flow's server, are dropped, and so are other
-//! protocols and later fragments. It is FastClick's element, but needs no flow manager.
+//! Sets the source address of TCP and UDP packets to the address that the client used, and the destination address
+//! and port, and the destination address annotation, to the client's. Checksums are updated. Packets to a port that
+//! belongs to no flow, or from a host other than the flow's server, are dropped, and so are other protocols and later
+//! fragments. It is FastClick's element, but needs no flow manager.
 //!
-//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; any worker finds the flows of all.
+//! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each can find the flows of all.
 //!
 //! # Arguments
 //! - `LB` (element): the FlowNAPTLoadBalancer.

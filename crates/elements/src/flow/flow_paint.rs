@@ -4,8 +4,8 @@
 //! FlowPaint(COLOR)
 //! ```
 //!
-//! Passes packets on. In FastClick the colour is kept with the flow, where no element looks for it; here it is only in the handler. Paint
-//! sets what PaintSwitch reads.
+//! Passes packets on. In FastClick the colour is stored with the flow, where no element reads it; here it is
+//! available only through the handler. Use Paint to set the colour that PaintSwitch reads.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

@@ -1,18 +1,18 @@
-//! Says of which flows packets come.
+//! Prints the flows of packets.
 //!
 //! ```click
 //! FlowPrint([CONTINUE, KEYWORDS])
 //! ```
 //!
-//! Writes a line to standard error for packets of a flow that come together: the element's name, how many they are,
-//! the flow's number, and how many there were of the flow so far. Passes them on. A flow manager upstream tells flows
-//! apart. It is FastClick's element.
+//! Writes a line to standard error for consecutive packets of a flow: the element's name, the number of packets, the
+//! flow's number, and the number of packets of the flow so far. Passes them on. A flow manager upstream identifies
+//! flows. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `CONTINUE` (boolean, default false): whether packets without a flow pass; they are dropped otherwise. No flow
-//!   manager is needed if they do.
+//! - `CONTINUE` (boolean, default false): whether packets without a flow pass; otherwise they are dropped. If they
+//!   pass, no flow manager is needed.
 //! - `PTR` (boolean): accepted.
 //!
 //! # Handlers
@@ -24,7 +24,7 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! The number behind `Count` is that of packets, not of those who hold on to the flow.
+//! The number after `Count` is that of packets, not of references to the flow.
 //!
 //! # See also
 //! FlowIPManager, StoreFlowID, FlowCounter, IPPrint

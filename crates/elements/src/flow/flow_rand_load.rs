@@ -1,17 +1,17 @@
-//! Works for each packet, for nothing, more for some flows than for others: a load for measurements.
+//! Generates CPU load for each packet, different for each flow, for measurements.
 //!
 //! ```click
 //! FlowRandLoad([MIN, MAX])
 //! ```
 //!
-//! Draws as many random numbers for each packet as its flow's number says, which is drawn between MIN and MAX when
-//! the flow begins. A flow manager upstream tells flows apart; packets without a flow are dropped. It is FastClick's
-//! element.
+//! For each packet it draws a number of random numbers that depends on the flow: it is chosen between MIN and MAX
+//! when the flow begins. A flow manager upstream identifies flows; packets without a flow are dropped. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `MIN` (integer, default 1), `MAX` (integer, default 100): between which a flow's number is.
+//! - `MIN` (integer, default 1), `MAX` (integer, default 100): the range of a flow's number.
 //!
 //! # Handlers
 //! None.

@@ -4,16 +4,16 @@
 //! FlowRateLimiter(RATE [, KEYWORDS])
 //! ```
 //!
-//! Lets RATE packets a second of each flow through, and drops the others. Time in which a flow has no packets saves
-//! up for a burst. A flow manager upstream tells flows apart; packets without a flow are dropped. It is FastClick's
-//! element.
+//! Passes up to RATE packets per second of each flow, and drops the others. While a flow has no packets, it
+//! accumulates credit for a burst. A flow manager upstream identifies flows; packets without a flow are dropped. It
+//! is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `RATE` (integer): packets a second.
-//! - `BURST_DURATION` (time, default 20 ms): bursts are of as many packets as the rate makes in this time.
-//! - `BURST_SIZE` (integer): packets that may go at once, instead.
+//! - `RATE` (integer): packets per second.
+//! - `BURST_DURATION` (time, default 20 ms): the burst size, as the time in which RATE produces that many packets.
+//! - `BURST_SIZE` (integer): the burst size in packets, instead of BURST_DURATION.
 //!
 //! # Handlers
 //! - `dropped` (read): packets dropped because of the rate.

@@ -1,13 +1,14 @@
-//! Sends flows to its outputs in turn.
+//! Sends flows to its outputs in round-robin order.
 //!
 //! ```click
 //! FlowRoundRobinSwitch
 //! ```
 //!
-//! All packets of a flow leave at one output: the first flow at output 0, the second at output 1, and so on, from output 0 again after the
-//! last. A flow manager upstream tells flows apart; packets without a flow are dropped. It is FastClick's element.
+//! All packets of a flow leave by one output: the first flow by output 0, the second by output 1, and so on, starting
+//! again from output 0 after the last. A flow manager upstream identifies flows; packets without a flow are dropped.
+//! It is FastClick's element.
 //!
-//! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; each takes turns by itself.
+//! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; each takes turns separately.
 //!
 //! # Arguments
 //! None.

@@ -1,20 +1,21 @@
-//! Spreads flows over its outputs.
+//! Distributes flows over its outputs.
 //!
 //! ```click
 //! FlowSwitch([KEYWORDS])
 //! ```
 //!
-//! All packets of a flow leave at one output, which its first packet chooses. A flow manager upstream tells flows apart; packets without a
-//! flow are dropped. It is FastClick's element.
+//! All packets of a flow leave by one output, which is chosen at its first packet. A flow manager upstream identifies
+//! flows; packets without a flow are dropped. It is FastClick's element.
 //!
-//! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; each takes turns by itself.
+//! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; each takes turns separately.
 //!
 //! # Arguments
-//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and what belongs to modes: as of
-//!   FlowIPLoadBalancer, where servers are outputs.
+//! - `LB_MODE` (default `rr`), `NSERVER` (integer, default 0), `LST_MODE` and the arguments of the modes: as for
+//!   FlowIPLoadBalancer, with outputs as servers.
 //!
 //! # Handlers
-//! - `nb_total_servers`, `nb_active_servers`, `load_conn`, `load_packets`, `load_bytes`, `load`: as of FlowIPLoadBalancer.
+//! - `nb_total_servers`, `nb_active_servers`, `load_conn`, `load_packets`, `load_bytes`, `load`: as for
+//!   FlowIPLoadBalancer.
 //!
 //! # Example
 //! ```click

@@ -1,30 +1,32 @@
-//! Works for each packet and on something that it keeps of each flow: a load for measurements.
+//! Generates CPU and memory load for each packet and flow, for measurements.
 //!
 //! ```click
 //! FlowWorkPackage([KEYWORDS])
 //! ```
 //!
-//! Keeps F bytes of each flow, reads or writes them for each packet, and draws random numbers. It tells flows apart
-//! by itself: by addresses, protocol and ports. For packets without a marked IP header, and those of flows for which
-//! there is no room, it draws random numbers only. Passes packets on from each input to the output of the same
+//! Keeps F bytes for each flow, reads or writes them for each packet, and draws random numbers. It identifies flows
+//! itself: by addresses, protocol and ports. For packets without a marked IP header, and those of flows for which
+//! there is no room, it only draws random numbers. Passes packets on from each input to the output of the same
 //! number. It is FastClick's element.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: replicated, each with its own flows.
 //!
 //! # Arguments
-//! - `F` (integer, default 4): bytes that are kept of a flow, at most 65536.
-//! - `PREAD` (integer, default 1), `PWRITE` (integer, default 0): how often they are read, and written, for each packet.
-//! - `FREAD` (integer, default 0), `FWRITE` (integer, default 1): the same for the first packet of a flow, besides.
-//!   What is written is from the packet's IP header on.
-//! - `W` (integer, default 0): random numbers for each packet.
-//! - `ORDER` (integer, default -1): where in the packet a number of four bytes in network order is, a TCP sequence
-//!   number for instance, that should not be less than that of the packet before of the same flow; negative: nowhere.
-//! - `TABLE_SIZE` (integer, default 65536): flows that there is room for, all workers together. FastClick's default is 67108864.
-//! - `SEQUENTIAL` (boolean): accepted; no two workers have the same flow at once.
-//! - `ACTIVE` (boolean, default true): whether there is other work than W says.
+//! - `F` (integer, default 4): bytes kept for each flow, at most 65536.
+//! - `PREAD` (integer, default 1), `PWRITE` (integer, default 0): how often they are read, and written, for each
+//!   packet.
+//! - `FREAD` (integer, default 0), `FWRITE` (integer, default 1): additional reads and writes for the first packet of
+//!   a flow. The data written is taken from the packet, from the IP header on.
+//! - `W` (integer, default 0): random numbers to draw for each packet.
+//! - `ORDER` (integer, default -1): the offset of a four-byte number in network byte order, such as a TCP sequence
+//!   number, that should not be lower than in the previous packet of the same flow; negative: none.
+//! - `TABLE_SIZE` (integer, default 65536): the maximum number of flows, of all workers together. FastClick's default
+//!   is 67108864.
+//! - `SEQUENTIAL` (boolean): accepted; two workers never process the same flow at once.
+//! - `ACTIVE` (boolean, default true): whether to do any work besides that of W.
 //!
 //! # Handlers
-//! - `outoforder` (read): packets with a number less than that of the packet before.
+//! - `outoforder` (read): packets with a lower number than the previous packet.
 //!
 //! # Example
 //! ```click

@@ -1,12 +1,13 @@
-//! Tries the table of flows.
+//! Self-test: the flow table.
 //!
 //! ```click
 //! HashTableTest
 //! ```
 //!
-//! When the router starts it tries the hash table in which this program's flow managers keep flows: that a flow is found again and no other
-//! is taken for it, also in a full table; that the table takes as many as it has room for; and that flows end when they shall, and leave
-//! their places to others. It says `All tests pass!`, or the router does not start.
+//! When the router starts, this tests the hash table in which flow managers keep flows: that a flow is found again
+//! and is never confused with another, even in a full table; that the table accepts as many flows as it has room for;
+//! and that flows expire when they should, and make room for others. It prints `All tests pass!`, or the router does
+//! not start.
 //!
 //! Ports: none. Workers: worker 0.
 //!

@@ -1,36 +1,36 @@
-//! Where paths of HTTP begin.
+//! Start of a path that processes HTTP.
 //!
 //! ```click
 //! HTTPIn([KEYWORDS])
 //! ```
 //!
-//! Stands between a TCPIn and its TCPOut, tells apart what heads and what contents of HTTP/1 messages are, requests
-//! and answers alike, and changes heads. Behind it, up to an HTTPOut, elements such as WordMatcher look at contents
-//! only, and know where they end. Packets leave it of which all belongs to a head, or to the content of one message.
+//! Goes between a TCPIn and its TCPOut, separates the headers and bodies of HTTP/1 messages, both requests and
+//! responses, and changes headers. After it, up to an HTTPOut, elements such as WordMatcher see only bodies, and know
+//! where they end. Each packet that leaves it belongs entirely to a header, or to the body of one message.
 //!
-//! Messages may begin and end anywhere, and many may follow each other on a connection. Contents end where
-//! Content-Length or chunks say, or with the stream. Where heads change, a line waits that is not whole and may be
-//! one that changes. What follows a CONNECT, or an answer 101, is no HTTP and passes as content.
+//! Messages may begin and end anywhere, and a connection may carry many of them. The end of a body is determined by
+//! Content-Length, by chunks, or by the end of the stream. If headers are to be changed, an incomplete line that may
+//! be affected waits. Data after a CONNECT, or after a 101 response, is not HTTP and passes as body.
 //!
-//! Connections are closed on which something else comes, or that leave the form of messages open: a line of more than
-//! 16384 bytes, a field without a name, several lengths that differ, a length beside chunks.
+//! Connections are closed if they carry anything else, or if the form of a message is ambiguous: a line longer than
+//! 16384 bytes, a field without a name, several different lengths, or a length together with chunks.
 //!
 //! It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: one, that of the TCPIn.
 //!
 //! # Arguments
-//! - `HTTP10` (boolean, default false): whether messages are said to be of HTTP/1.0. With BUFFER 0 it also takes
-//!   `Connection: keep-alive` out of heads, and Content-Length out of answers, so that their content ends with the
-//!   connection; requests have to pass an HTTPIn with HTTP10 then, too.
-//! - `NOENC` (boolean, default false): whether Accept-Encoding is taken out, so that servers do not compress contents.
-//! - `BUFFER` (integer, default 65536): content of up to so many bytes is held by the HTTPOut to say its new length; 0 for never.
-//! - `RESIZE_METHOD` (`fill_end` or `fill`, with BUFFER 0 only): how contents keep the length that is announced; the
-//!   manual of HTTPOut says how.
+//! - `HTTP10` (boolean, default false): whether to declare messages as HTTP/1.0. With BUFFER 0 it also removes
+//!   `Connection: keep-alive` from headers, and Content-Length from responses, so that their body ends with the
+//!   connection; requests must then pass through an HTTPIn with HTTP10 too.
+//! - `NOENC` (boolean, default false): whether to remove Accept-Encoding, so that servers do not compress bodies.
+//! - `BUFFER` (integer, default 65536): the HTTPOut holds bodies of up to this many bytes in order to announce their
+//!   new length; 0 for never.
+//! - `RESIZE_METHOD` (`fill_end` or `fill`, with BUFFER 0 only): how bodies keep the announced length; see HTTPOut.
 //! - `VERBOSE`: accepted.
 //!
 //! # Handlers
-//! - `messages` (read): messages whose heads were there. FastClick has no handler for it.
+//! - `messages` (read): messages whose headers have been received. FastClick has no such handler.
 //!
 //! # Example
 //! ```click
@@ -40,8 +40,8 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick's wants each head in one packet. Whether an answer is to a HEAD request, or to one of HTTP/1.0, is known only if requests
-//! pass an HTTPIn as well.
+//! FastClick requires each header to be in one packet. Whether a response belongs to a HEAD request, or to an
+//! HTTP/1.0 request, is known only if requests pass through an HTTPIn as well.
 //!
 //! # See also
 //! HTTPOut, WordMatcher, TCPIn

@@ -1,22 +1,23 @@
-//! Where paths of HTTP end.
+//! End of a path that processes HTTP.
 //!
 //! ```click
 //! HTTPOut
 //! ```
 //!
-//! Has messages say how long their content is after what elements between an HTTPIn and it have done to it. Messages
-//! pass as they are if there is none between that gives contents another length: a WordMatcher in MODE REMOVE or
-//! FULL, an InsultRemover that removes.
+//! Makes messages announce the correct length of their bodies after elements between an HTTPIn and this one have
+//! changed them. Messages pass unchanged if no element in between changes the length of bodies, as a WordMatcher in
+//! MODE REMOVE or FULL, or an InsultRemover that removes words, does.
 //!
-//! Where there is one:
+//! If there is such an element:
 //!
-//! - Content of up to the BUFFER of the HTTPIn, and of up to 14600 bytes, waits with the head until it is whole;
-//!   Content-Length is set to what it is then. More than that, a sender need not send before something has arrived.
-//!   If nothing comes for 0.2 seconds, or more packets than can wait, the message goes on as a longer one.
-//! - Longer content is sent in chunks, which HTTP/1.1 allows. What came in chunks leaves in chunks.
-//! - Where the receiver does not understand chunks, or the HTTPIn has BUFFER 0, spaces at the end of the content
-//!   stand for what was removed; what is too much at the end is cut off. With RESIZE_METHOD fill, that is done in
-//!   each packet.
+//! - Bodies of up to the HTTPIn's BUFFER, and of up to 14600 bytes, are held together with the header until they are
+//!   complete; then Content-Length is set to the new length. (A sender need not send more than 14600 bytes before
+//!   some of them have arrived.) If nothing arrives for 0.2 seconds, or more packets would have to wait than can, the
+//!   message is treated like a longer one.
+//! - Longer bodies are sent in chunks, if HTTP/1.1 allows that. Bodies that arrive in chunks leave in chunks.
+//! - If the receiver does not understand chunks, or the HTTPIn has BUFFER 0, removed data is made up for by spaces at
+//!   the end of the body, and excess data at the end is cut off. With RESIZE_METHOD fill, this is done in each
+//!   packet.
 //!
 //! It is FastClick's element.
 //!
@@ -36,7 +37,8 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick holds contents of any length, acknowledges them, and sends them all at once; content that comes in chunks it does not change.
+//! FastClick holds bodies of any length, acknowledges them, and sends them all at once; it does not change bodies
+//! that arrive in chunks.
 //!
 //! # See also
 //! HTTPIn, WordMatcher, TCPOut

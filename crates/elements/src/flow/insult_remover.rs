@@ -1,21 +1,21 @@
-//! Takes words out of TCP streams.
+//! Removes words from TCP streams.
 //!
 //! ```click
 //! InsultRemover([REPLACE, CLOSECONNECTION,] WORD word1, WORD word2, ...)
 //! ```
 //!
-//! Does for all words what a WordMatcher with ALL does in MODE MASK, or MODE REMOVE if REPLACE is false, or MODE
-//! CLOSE if CLOSECONNECTION is true. It is FastClick's element, an older one than WordMatcher.
+//! Does for all words what a WordMatcher with ALL does in MODE MASK, or in MODE REMOVE if REPLACE is false, or in
+//! MODE CLOSE if CLOSECONNECTION is true. It is FastClick's element, and older than WordMatcher.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: one, that of the TCPIn.
 //!
 //! # Arguments
-//! - `REPLACE` (boolean, default true): whether asterisks stand in the place of words.
-//! - `CLOSECONNECTION` (boolean, default false): whether the connection is closed where there is a word.
-//! - `WORD` (string): a word of at most 1024 bytes; as often as there are words, at least once.
+//! - `REPLACE` (boolean, default true): whether to replace words by asterisks.
+//! - `CLOSECONNECTION` (boolean, default false): whether to close the connection when a word is found.
+//! - `WORD` (string): a word of at most 1024 bytes; once for each word, at least once.
 //!
 //! # Handlers
-//! - `found` (read): words that were found. FastClick has no handler for it.
+//! - `found` (read): words found. FastClick has no such handler.
 //!
 //! # Example
 //! ```click
@@ -25,7 +25,8 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! Its older versions, which know insults by themselves, are not imitated; and it puts no message in the place of a page.
+//! Its older versions, which have a built-in list of insults, are not imitated; and it does not replace a page by a
+//! message.
 //!
 //! # See also
 //! WordMatcher, TCPIn, TCPOut, HTTPIn

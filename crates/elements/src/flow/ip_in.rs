@@ -1,11 +1,11 @@
-//! Where packets' IP contexts begin.
+//! Start of an IP context.
 //!
 //! ```click
 //! IPIn
 //! ```
 //!
-//! Passes packets on that have a marked IP header, and drops others. A context arrow `~>` behind it sorts packets by
-//! what the elements that it leads to take, UDPIn for instance; the manual of FlowContextDispatcher says how. It is
+//! Passes packets with a marked IP header, and drops others. A context arrow `~>` after it distributes packets
+//! according to what the elements it leads to accept, for instance UDPIn; see FlowContextDispatcher. It is
 //! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
@@ -24,7 +24,7 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! It does not note where the content of packets begins: no element here asks for it.
+//! It does not record where the payload of packets begins: no element here needs that.
 //!
 //! # See also
 //! IPOut, UDPIn, FlowContextDispatcher, CTXManager

@@ -1,4 +1,4 @@
-//! Where packets' IP contexts end.
+//! End of an IP context.
 //!
 //! ```click
 //! IPOut([READONLY, KEYWORDS])
@@ -9,8 +9,8 @@
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `READONLY` (boolean, default false): whether packets pass as they are.
-//! - `CHECKSUM` (boolean, default true): whether the checksum is computed.
+//! - `READONLY` (boolean, default false): whether packets pass unchanged.
+//! - `CHECKSUM` (boolean, default true): whether to compute the checksum.
 //!
 //! # Handlers
 //! None.

@@ -1,20 +1,20 @@
-//! Writes a number of the flow into packets.
+//! Writes the number of the flow into packets.
 //!
 //! ```click
 //! StoreFlowID(OFFSET [, KEYWORDS])
 //! ```
 //!
-//! Writes a number of eight bytes, in the byte order of the machine, that is the same for all packets of a flow and
-//! differs from those of other flows. Packets that end before it pass unchanged. A flow manager upstream tells flows
-//! apart; packets without a flow are dropped. It is FastClick's element.
+//! Writes an eight-byte number, in host byte order, that is the same for all packets of a flow and differs from that
+//! of other flows. Packets too short for it pass unchanged. A flow manager upstream identifies flows; packets without
+//! a flow are dropped. It is FastClick's element.
 //!
-//! Flows are numbered from 1 on. Where there are several workers, each has an equal part of all numbers for its flows.
+//! Flows are numbered from 1. With several workers, each uses an equal share of all numbers.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
 //! - `OFFSET` (integer): where to write.
-//! - `RANDOM` (boolean, default false): whether to write random numbers instead, another one into each packet.
+//! - `RANDOM` (boolean, default false): whether to write random numbers instead, a different one into each packet.
 //!
 //! # Handlers
 //! None.

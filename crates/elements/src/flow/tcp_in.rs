@@ -1,42 +1,44 @@
-//! Where TCP streams begin that elements may change in passing.
+//! Start of a path that can modify TCP streams.
 //!
 //! ```click
 //! TCPIn([RETURNNAME, KEYWORDS])
 //! ```
 //!
-//! Between a TCPIn and its TCPOut elements may change the data of TCP packets, remove some of it, and insert some:
-//! the TCPOut then counts as the receiver does, and the TCPIn of the other direction, RETURNNAME, translates what the
-//! receiver acknowledges. A packet that elements drop counts as data that is removed.
+//! Elements between a TCPIn and its TCPOut may change, remove and insert data of TCP packets. The TCPOut then
+//! translates sequence numbers for the receiver, and the TCPIn of the other direction, RETURNNAME, translates the
+//! receiver's acknowledgements. If an element drops a packet, its data counts as removed.
 //!
-//! Packets of each direction leave in their order; those that come too early wait. What comes again has been changed
-//! already, so elements do not see it again: with a second output it leaves there, in the form in which it left the
-//! TCPOut; with one, its headers pass the elements between and the TCPOut adds the data. For this, what was sent is
-//! kept until it is acknowledged. New data is dropped while there is no room for it; its sender tries again later.
+//! Packets of each direction leave in order; packets that arrive too early wait. Retransmitted data has already been
+//! modified, so elements do not see it again. With a second output, it leaves there, in the form in which it left the
+//! TCPOut; with only one output, its headers pass through the elements in between and the TCPOut adds the data. For
+//! this, sent data is kept until it is acknowledged. New data is dropped while there is no room for it; its sender
+//! retransmits it later.
 //!
-//! A connection begins with a SYN; other packets of one that is not known are dropped, except RST. Selective
-//! acknowledgements are turned off, by the option in SYNs. An element between ends a connection by sending a RST in
-//! place of a packet: nothing but headers passes afterwards.
+//! A connection begins with a SYN; other packets of unknown connections are dropped, except RST. Selective
+//! acknowledgements are disabled, by changing the option in SYNs. An element in between ends a connection by sending
+//! a RST in place of a packet: afterwards only headers pass.
 //!
-//! All four elements of a pair of directions have to be on one worker. It is FastClick's element; it needs no flow manager.
+//! All four elements of both directions must be on one worker. It is FastClick's element; it needs no flow manager.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: one.
 //!
 //! # Arguments
-//! - `RETURNNAME` (element): the TCPIn of the other direction. It need not be said if there is one other only, so
-//!   that `~tcp>` can stand for both; FastClick wants it.
-//! - `OUTNAME` (element): the TCPOut of this direction. It need not be said if there is only one downstream.
-//! - `FLOWDIRECTION` (0 or 1): accepted; that of the other direction is the other one.
-//! - `REORDER` (boolean, default true): whether packets that come too early wait. If not, they are dropped.
-//! - `CAPACITY` (integer, default 16384): connections that there can be. That of the first TCPIn of both counts, as
-//!   for the following; FastClick has none of them.
-//! - `BUFFER` (integer, default 262144): bytes that are kept for each direction of a connection, at least 16384.
-//! - `WAITING` (integer, default 4096): packets that can wait, and as many that elements between can hold.
-//! - `TIMEOUT` (seconds, default 600): when a connection is forgotten of which nothing comes; 0 for never. One that
-//!   is over is forgotten after 30 seconds.
+//! - `RETURNNAME` (element): the TCPIn of the other direction. It may be left out if there is only one other TCPIn,
+//!   so that `~tcp>` can be used for both; FastClick requires it.
+//! - `OUTNAME` (element): the TCPOut of this direction. It may be left out if there is only one downstream.
+//! - `FLOWDIRECTION` (0 or 1): accepted; the other direction has the other value.
+//! - `REORDER` (boolean, default true): whether packets that arrive too early wait. If not, they are dropped.
+//! - `CAPACITY` (integer, default 16384): the maximum number of connections. For this and the following arguments,
+//!   the first TCPIn of the two counts; FastClick has none of them.
+//! - `BUFFER` (integer, default 262144): bytes kept for each direction of a connection, at least 16384.
+//! - `WAITING` (integer, default 4096): the maximum number of waiting packets; elements in between can hold as many
+//!   again.
+//! - `TIMEOUT` (seconds, default 600): idle time after which a connection is forgotten; 0 for never. A closed
+//!   connection is forgotten after 30 seconds.
 //! - `VERBOSE`, `PROACK`, `RETRANSMIT_PT`: FastClick's; accepted.
 //!
 //! # Handlers
-//! - `connections` (read): connections that are known. FastClick has no handler for it.
+//! - `connections` (read): known connections. FastClick has no such handler.
 //!
 //! # Example
 //! ```click
@@ -46,9 +48,9 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick warns where there is one output and no TCPRetransmitter, and loses what comes again. It treats
-//! connections as changed only where an element between says that it changes lengths. Connections are not taken over
-//! when the configuration is replaced.
+//! If there is one output and no TCPRetransmitter, FastClick prints a warning, and loses retransmitted data. It
+//! treats connections as modified only if an element in between says that it changes lengths. Connections are not
+//! kept when the configuration is replaced.
 //!
 //! # See also
 //! TCPOut, WordMatcher, HTTPIn, CTXIDSMatcher, TCPReorder, IPIn, UDPIn

@@ -1,16 +1,17 @@
-//! Where TCP streams end that elements may change in passing.
+//! End of a path that can modify TCP streams.
 //!
 //! ```click
 //! TCPOut([READONLY, KEYWORDS])
 //! ```
 //!
-//! Gives TCP packets that come from a TCPIn the sequence numbers that their receiver expects after what elements
-//! between have removed and inserted, the right length, and right checksums. A segment that is longer than all that
-//! have come of the stream leaves as several ones.
+//! Gives TCP packets from a TCPIn the sequence numbers that the receiver expects after elements in between have
+//! removed and inserted data, the right length, and correct checksums. A segment longer than the longest received of
+//! the stream is split into several.
 //!
-//! Where elements have removed all data of a packet, or end the connection with a RST in its place, the sender is
-//! told at once by output 1, with a packet of our own. Without that output the packet makes the receiver acknowledge
-//! the data; and a receiver that has got a RST answers with one of its own when more comes.
+//! If elements have removed all data of a packet, or end the connection with a RST in its place, the sender is told
+//! immediately by a packet generated here, which leaves by output 1. Without that output, the packet that was emptied
+//! makes the receiver acknowledge the data; and a receiver that has got a RST answers further packets with a RST of
+//! its own.
 //!
 //! It is FastClick's element.
 //!

@@ -4,30 +4,32 @@
 //! TCPReorder([MERGESORT, NOTIMEOUT, VERBOSE, KEYWORDS])
 //! ```
 //!
-//! Packets of a flow leave by output 0 in the order of their sequence numbers, without gaps. A packet that comes too
-//! early waits for those before it; one that starts before what is expected next has been there already, and leaves
-//! by output 1, or is dropped if there is none. The data of such a packet may go further than that; its sender sends
-//! the rest again. A flow manager upstream tells flows apart, each direction of a connection by itself.
+//! Packets of a flow leave by output 0 in the order of their sequence numbers, without gaps. A packet that arrives
+//! too early waits for those before it. A packet that starts before the next expected byte is a duplicate, and leaves
+//! by output 1, or is dropped if there is none. If it also contains new data, its sender will retransmit that. A flow
+//! manager upstream identifies flows, each direction of a connection separately.
 //!
-//! A flow begins with a SYN, and again with each later one that does not repeat what has been there; other packets of
-//! a flow that has not begun are dropped. A RST passes at once, and ends the flow, unless it is the one that is
-//! expected next: then it passes as any packet does. Packets that wait when a flow begins anew or ends are dropped,
-//! and so are packets without a TCP header or a flow.
+//! A flow begins with a SYN, and begins anew with each later SYN that is not a retransmission; other packets of a
+//! flow that has not begun are dropped. A RST passes immediately and ends the flow, unless it is the next expected
+//! packet: then it passes like any other. Packets waiting when a flow begins anew or ends are dropped, and so are
+//! packets without a TCP header or a flow.
 //!
-//! When the configuration is replaced while the router runs, an element of the same name goes on with the flows and the packets that wait.
+//! When the configuration is replaced while the router runs, an element of the same name takes over the flows and the
+//! waiting packets.
 //!
 //! SimpleTCPReorder, which takes VERBOSE and CAPACITY only, is another name. They are FastClick's elements.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: replicated, each with its own flows.
 //!
 //! # Arguments
-//! - `NOTIMEOUT` (boolean, default false): whether packets wait without end. If not, those of a flow of which nothing
-//!   came for two seconds are dropped.
-//! - `CAPACITY` (integer, default 4096): packets that can wait, on each worker. There is none in FastClick.
+//! - `NOTIMEOUT` (boolean, default false): whether packets wait without limit. If not, waiting packets are dropped
+//!   when nothing has arrived of their flow for two seconds.
+//! - `CAPACITY` (integer, default 4096): the maximum number of waiting packets on each worker. FastClick has no
+//!   limit.
 //! - `MERGESORT`, `VERBOSE` (booleans), `FLOWDIRECTION` (integer): FastClick's; accepted.
 //!
 //! # Handlers
-//! - `waiting` (read): packets that wait. FastClick has no handler for it.
+//! - `waiting` (read): packets waiting. FastClick has no such handler.
 //!
 //! # Example
 //! ```click
@@ -35,9 +37,9 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! Every packet that has been there leaves by output 1; in some versions of FastClick the latest only. Where a packet
-//! that waits turns out to start too early, FastClick drops all that wait behind it, too. SimpleTCPReorder begins a
-//! flow with any packet there. There a flow is forgotten when nothing came for two seconds, whether packets wait or
+//! Every duplicate leaves by output 1; in some versions of FastClick only the latest. If a waiting packet turns out
+//! to start too early, FastClick also drops all packets waiting after it. In FastClick, SimpleTCPReorder lets a flow
+//! begin with any packet, and a flow is forgotten when nothing has arrived for two seconds, whether packets wait or
 //! not.
 //!
 //! # See also

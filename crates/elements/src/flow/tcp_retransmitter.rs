@@ -1,18 +1,19 @@
-//! Accepted where retransmissions join a TCP stream again.
+//! Accepted for compatibility; rejoins retransmissions with a TCP stream.
 //!
 //! ```click
 //! TCPRetransmitter([INITIALBUFFERSIZE])
 //! SimpleTCPRetransmitter([KEYWORDS])
 //! ```
 //!
-//! Passes packets of both inputs on. In FastClick's configurations input 0 is for what a TCPOut emits, and input 1
-//! for what the second output of the TCPIn does, packets that came again: here they have left that TCPIn already in
-//! the form in which they left the TCPOut the first time. They are FastClick's elements.
+//! Passes packets of both inputs on. In FastClick's configurations, input 0 is for packets from a TCPOut, and input 1
+//! for the retransmissions from the second output of the TCPIn; here these already have the form in which they left
+//! the TCPOut the first time. They are FastClick's elements.
 //!
 //! Ports: 1 or 2 inputs, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `INITIALBUFFERSIZE`, `PROACK`, `VERBOSE`, `READONLY`: FastClick's; accepted. The TCPIn's BUFFER says how much is kept.
+//! - `INITIALBUFFERSIZE`, `PROACK`, `VERBOSE`, `READONLY`: FastClick's; accepted. The TCPIn's BUFFER determines how
+//!   much is kept.
 //!
 //! # Handlers
 //! None.
@@ -26,9 +27,9 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick's acknowledges what arrived when a sender has not heard of it, and TCPRetransmitter sends by itself
-//! again. Here the sender does that, as it is told only of what the receiver has. What comes again must not come from
-//! elsewhere than a TCPIn.
+//! FastClick acknowledges data that has arrived if the sender has not been told, and its TCPRetransmitter retransmits
+//! data itself. Here the sender retransmits, since it is told only of data that the receiver has. Retransmissions
+//! must come from a TCPIn.
 //!
 //! # See also
 //! TCPIn, TCPOut, TCPReorder

@@ -1,27 +1,28 @@
-//! Follows TCP connections from their beginning to their end.
+//! Tracks TCP connections from beginning to end.
 //!
 //! ```click
 //! TCPStateIN(RETURNNAME [, KEYWORDS])
 //! ```
 //!
-//! Passes the packets of connections on, and knows with RETURNNAME, the TCPStateIN of the other direction, when a
-//! connection is over for this one: with a RST, or when both have sent a FIN and an ACK is there behind its own. What
-//! comes of a connection after that leaves by output 1, or is dropped if there is none, unless it begins with a SYN.
+//! Passes the packets of connections on, and determines together with RETURNNAME, the TCPStateIN of the other
+//! direction, when a connection is over for this direction: with a RST, or when both sides have sent a FIN and an ACK
+//! after this side's own. Later packets of the connection leave by output 1, or are dropped if there is none, unless
+//! they start with a SYN.
 //!
-//! A flow manager upstream tells flows apart; packets without a flow are dropped. Both TCPStateIN have to be on one
+//! A flow manager upstream identifies flows; packets without a flow are dropped. Both TCPStateIN must be on one
 //! worker. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: one.
 //!
 //! # Arguments
 //! - `RETURNNAME` (element): the TCPStateIN of the other direction.
-//! - `ACCEPT_NONSYN` (boolean, default true): whether connections may begin with another packet than a SYN. Such
-//!   packets are dropped otherwise.
+//! - `ACCEPT_NONSYN` (boolean, default true): whether connections may begin with a packet other than a SYN. Otherwise
+//!   such packets are dropped.
 //! - `VERBOSE`: accepted.
 //!
 //! # Handlers
 //! - `map_size` (read): connections that only this direction has seen.
-//! - `established` (read): connections that the other direction has begun, this one has seen too, and that are not over.
+//! - `established` (read): connections begun by the other direction and seen by this one too, and not yet over.
 //!
 //! # Example
 //! ```click
@@ -31,7 +32,7 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick's takes a connection for over with the second FIN, and with an ACK behind the first one. It forgets one
+//! FastClick considers a connection over at the second FIN, or at an ACK after the first one. It forgets a connection
 //! 16 seconds after its last packet; here the flow manager's TIMEOUT counts.
 //!
 //! # See also

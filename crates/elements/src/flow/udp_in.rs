@@ -1,12 +1,11 @@
-//! Where packets' UDP contexts begin.
+//! Start of a UDP context.
 //!
 //! ```click
 //! UDPIn
 //! ```
 //!
-//! Passes UDP packets with a marked IP header on, and drops others. Behind a context arrow `~>` it gets UDP packets
-//! only, and others go where the next arrow leads; `~udp>` is such an arrow with an UDPIn behind it. It is
-//! FastClick's element.
+//! Passes UDP packets with a marked IP header, and drops others. After a context arrow `~>` it gets only UDP packets,
+//! and others go where the next arrow leads; `~udp>` is such an arrow followed by a UDPIn. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -22,7 +21,7 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! It does not note where the content of packets begins: no element here asks for it.
+//! It does not record where the payload of packets begins: no element here needs that.
 //!
 //! # See also
 //! UDPOut, IPIn, FlowContextDispatcher

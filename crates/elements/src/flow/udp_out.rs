@@ -1,10 +1,10 @@
-//! Accepted where packets' UDP contexts end.
+//! Accepted for compatibility: end of a UDP context.
 //!
 //! ```click
 //! UDPOut
 //! ```
 //!
-//! Passes packets on. It is FastClick's element, and says as there that it can be removed.
+//! Passes packets on. It is FastClick's element and, as there, prints that it can be removed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -1,42 +1,43 @@
-//! Looks for words in TCP streams.
+//! Searches TCP streams for words.
 //!
 //! ```click
 //! WordMatcher([MODE, MSG,] WORD word1, WORD word2, ... [, KEYWORDS])
 //! ```
 //!
-//! Stands between a TCPIn and its TCPOut and looks for words in the data of the stream, also where they begin in one
-//! packet and end in the next. With HTTPIn in front of it, it looks at the content of messages only. What happens
-//! where a word is found depends on MODE:
+//! Goes between a TCPIn and its TCPOut and searches the data of the stream for words, also across packet boundaries.
+//! After an HTTPIn, it searches only the bodies of messages. What happens when a word is found depends on MODE:
 //!
-//! - `ALERT`: a line "Attack found !" on standard error, unless QUIET; streams stay as they are.
-//! - `CLOSE`: the connection is closed on both sides; the packet in which the word ends does not arrive.
-//! - `MASK`: asterisks stand in its place.
-//! - `REPLACE`: MSG stands in its place, cut or repeated to the length of the word.
-//! - `REMOVE`: it is taken out.
-//! - `FULL`: MSG is put in its place, whatever its length.
+//! - `ALERT`: a line "Attack found !" is printed on standard error, unless QUIET; the stream is not changed.
+//! - `CLOSE`: the connection is closed on both sides; the packet in which the word ends is not delivered.
+//! - `MASK`: the word is replaced by asterisks.
+//! - `REPLACE`: the word is replaced by MSG, cut or repeated to the length of the word.
+//! - `REMOVE`: the word is removed.
+//! - `FULL`: the word is replaced by MSG, whatever its length.
 //!
-//! Where the mode changes streams, a packet whose last bytes may be the beginning of a word waits until the next one
-//! tells, or the stream ends; behind an HTTPIn, the message. The sender is not told meanwhile that its data has
-//! arrived. If nothing comes for TIMEOUT, packets go on as they are, so that a sender that waits for an answer gets
-//! one; one that makes a pause within a word gets it through then, unless TIMEOUT is 0. Of a stream 64 packets can
-//! wait, and of all as many as the TCPIn's WAITING says; where there are more, the connection is closed.
+//! If the mode changes streams, a packet whose last bytes may be the beginning of a word waits until the next one
+//! arrives, or the stream or, after an HTTPIn, the message ends. Meanwhile, the sender gets no acknowledgement for
+//! its data. If nothing arrives for TIMEOUT, packets go on unchanged, so that a sender that waits for an answer gets
+//! one; this also means that a sender can get a word through by pausing within it, unless TIMEOUT is 0. At most 64
+//! packets of one stream can wait, and in total as many as the TCPIn's WAITING; beyond that, the connection is
+//! closed.
 //!
-//! Of words that overlap, the one counts that begins first, and of those that begin at the same place the one that is
-//! given first. It is FastClick's element.
+//! If words overlap, the one that begins first counts; if several begin at the same place, the one listed first. It
+//! is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: one, that of the TCPIn.
 //!
 //! # Arguments
 //! - `MODE` (default MASK): as above.
-//! - `MSG` (string, default an HTML text "Blocked content !" in red): what words are replaced by.
-//! - `WORD` (string): a word of at most 1024 bytes; as often as there are words, at least once.
-//! - `ALL` (boolean, default false): whether all words count, or of each only the first of what is looked through at
-//!   once, which is a packet as a rule.
-//! - `QUIET` (boolean, default false): whether MODE ALERT says nothing, and only counts.
-//! - `TIMEOUT` (seconds, default 1): how long a packet waits when nothing comes; 0 for ever. FastClick has none.
+//! - `MSG` (string, default an HTML text "Blocked content !" in red): the replacement for words.
+//! - `WORD` (string): a word of at most 1024 bytes; once for each word, at least once.
+//! - `ALL` (boolean, default false): whether to handle all occurrences, or only the first of each word in the data
+//!   searched at a time, usually one packet.
+//! - `QUIET` (boolean, default false): whether MODE ALERT only counts, and prints nothing.
+//! - `TIMEOUT` (seconds, default 1): how long a packet waits when nothing arrives; 0 means forever. FastClick has no
+//!   timeout.
 //!
 //! # Handlers
-//! - `found` (read): words that were found.
+//! - `found` (read): words found.
 //!
 //! # Example
 //! ```click
@@ -46,9 +47,9 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! FastClick looks for one word after the other, each in what is left of the ones before. It acknowledges what it
-//! holds, and holds it without an end. In MODE ALERT and CLOSE nothing waits here. It needs a TCPIn: packets are not
-//! looked at singly.
+//! FastClick searches for one word after the other, each in the result of the previous replacements. It acknowledges
+//! the data that it holds, and holds it without limit. In MODE ALERT and CLOSE nothing waits here. A TCPIn is
+//! required: packets are not searched individually.
 //!
 //! # See also
 //! InsultRemover, TCPIn, TCPOut, HTTPIn, HTTPOut, CTXIDSMatcher, StringMatcher
