@@ -4,35 +4,35 @@
 //! AggregateCounter([KEYWORDS])
 //! ```
 //!
-//! The aggregate annotation of each packet says what the packet is counted under. Once frozen, the element counts only
-//! aggregates that it has seen before. A second input is always frozen. With two outputs and a push input, packets that were
-//! not counted leave by output 1.
+//! Each packet is counted under the number in its aggregate annotation. Once frozen, the element counts only
+//! aggregates that it has seen before. A second input is always frozen. With two outputs and a push input, packets
+//! that were not counted leave by output 1.
 //!
 //! Ports: 1 or 2 inputs, 1 or 2 outputs. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `BYTES` (boolean, default false): whether to count bytes instead of packets.
-//! - `IP_BYTES` (boolean, default false): whether bytes count from the IP header on, where one is marked.
-//! - `MULTIPACKET` (boolean, default true): whether a packet counts as many as its annotation says.
-//! - `EXTRA_LENGTH` (boolean, default true): whether bytes that were cut off, as annotated, count too.
-//! - `AGGREGATE_FREEZE`, `AGGREGATE_STOP` (integer), `AGGREGATE_CALL` (`N HANDLER [VALUE]`): freezes, stops the driver, or
-//!   calls the handler when one more than N aggregates would be counted. At most one of them.
-//! - `COUNT_FREEZE`, `COUNT_STOP` (integer), `COUNT_CALL` (`N HANDLER [VALUE]`): the same when all counts together reach N.
-//!   `FREEZE_AFTER_AGG`, `STOP_AFTER_COUNT` and so on are older names of these six.
-//! - `BANNER` (string): what stands at the head of files.
-//! - `CAPACITY` (integer, default 4194304): the most aggregates; when they are in use the element counts as if it were
-//!   frozen. Click has no limit.
+//! - `IP_BYTES` (boolean, default false): whether to count bytes from the IP header on, if one is marked.
+//! - `MULTIPACKET` (boolean, default true): whether to count also the packets in the extra-packets annotation.
+//! - `EXTRA_LENGTH` (boolean, default true): whether to count the bytes in the extra-length annotation too.
+//! - `AGGREGATE_FREEZE`, `AGGREGATE_STOP` (integer), `AGGREGATE_CALL` (`N HANDLER [VALUE]`): freezes, stops the
+//!   driver, or calls the handler when more than N aggregates would be counted. Give at most one of them.
+//! - `COUNT_FREEZE`, `COUNT_STOP` (integer), `COUNT_CALL` (`N HANDLER [VALUE]`): the same when the sum of all counts
+//!   reaches N. `FREEZE_AFTER_AGG`, `STOP_AFTER_COUNT` and so on are older names of these six.
+//! - `BANNER` (string): a header for the files written.
+//! - `CAPACITY` (integer, default 4194304): the maximum number of aggregates; beyond it the element counts as if it
+//!   were frozen. Click has no limit.
 //!
 //! # Handlers
-//! - `write_text_file`, `write_ascii_file` (write, file name): writes lines of an aggregate and its count to a file, `-` for
-//!   standard output, in the order of aggregates. `write_ip_file` writes aggregates as IP addresses, `write_pdf_file` each
-//!   count's share of all. `write_file` writes pairs of 32-bit numbers, least byte first.
-//! - `count`, `nagg` (read): the sum of all counts, and aggregates counted.
+//! - `write_text_file`, `write_ascii_file` (write, file name): writes a file, `-` for standard output, with lines of
+//!   an aggregate and its count, in order of aggregates. `write_ip_file` writes aggregates as IP addresses,
+//!   `write_pdf_file` each count's share of the total. `write_file` writes pairs of little-endian 32-bit numbers.
+//! - `count`, `nagg` (read): the sum of all counts, and the number of aggregates.
 //! - `freeze`, `active` (read, write): whether it is frozen, and whether it counts at all.
-//! - `stop` (write, button): becomes inactive and stops the driver.
+//! - `stop` (write, button): deactivates the element and stops the driver.
 //! - `clear` (write, button): forgets everything.
-//! - `reaggregate_counts`, `counts_pdf` (write, button): counts become aggregates, and their counts how many aggregates had
-//!   them.
+//! - `reaggregate_counts`, `counts_pdf` (write, button): replaces the data by a distribution of counts: each count
+//!   becomes an aggregate, and its count is the number of aggregates that had it.
 //! - `banner` (read, write), `aggregate_call`, `count_call` (read, write): the arguments.
 //!
 //! # Example

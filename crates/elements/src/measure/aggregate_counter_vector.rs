@@ -1,23 +1,24 @@
-//! Counts packets or bytes of each of some groups of aggregates.
+//! Counts packets or bytes by selected bits of the aggregate.
 //!
 //! ```click
 //! AggregateCounterVector(MASK [, KEYWORDS])
 //! ```
 //!
-//! The bits of the aggregate annotation that are set in MASK say what a packet is counted under. It is FastClick's
-//! element, which has no limit of aggregates to look up and no handler for the counts.
+//! Each packet is counted under those bits of its aggregate annotation that are set in MASK. It is FastClick's
+//! element; FastClick's has no limit on MASK, and no handler for the counts.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts add up.
 //!
 //! # Arguments
-//! - `MASK` (integer): the bits; at most 16777215.
-//! - `BYTES`, `IP_BYTES` (boolean, default false), `MULTIPACKET`, `EXTRA_LENGTH` (boolean, default true): as of AggregateCounter.
-//! - `MARK` (boolean): FastClick's, for marks that network cards make; accepted.
+//! - `MASK` (integer): the bits to use; at most 16777215.
+//! - `BYTES`, `IP_BYTES` (boolean, default false), `MULTIPACKET`, `EXTRA_LENGTH` (boolean, default true): as for
+//!   AggregateCounter.
+//! - `MARK` (boolean): FastClick's, for marks set by network cards; accepted.
 //!
 //! # Handlers
-//! - `active` (read, write): whether packets are counted.
-//! - `stop` (write, button): becomes inactive and stops the driver.
-//! - `count` (read, an aggregate or nothing): what was counted under it, or altogether.
+//! - `active` (read, write): whether to count.
+//! - `stop` (write, button): deactivates the element and stops the driver.
+//! - `count` (read, an aggregate or nothing): the count for that aggregate, or the total.
 //!
 //! # Example
 //! ```click

@@ -1,12 +1,12 @@
-//! Sorts packets by their aggregates.
+//! Classifies packets by their aggregates.
 //!
 //! ```click
 //! AggregateFilter(PATTERN, ...)
 //! ```
 //!
-//! Each PATTERN is an output and the aggregates that leave there: `OUTPUT AGGREGATE ...`. OUTPUT is a number, `allow` for 0,
-//! or `drop` or `deny`. An aggregate is a number, a range `FIRST-LAST`, or `all` (or `-`) for those that are left. The
-//! first pattern that fits decides; packets that none fits are dropped.
+//! Each PATTERN is an output and the aggregates that leave by it: `OUTPUT AGGREGATE ...`. OUTPUT is a number, `allow`
+//! for 0, or `drop` or `deny`. An aggregate is a number, a range `FIRST-LAST`, or `all` (or `-`) for the rest. The
+//! first matching pattern decides; packets that match none are dropped.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
 //!

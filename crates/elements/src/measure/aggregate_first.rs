@@ -1,4 +1,4 @@
-//! Passes on the first packet of each aggregate.
+//! Passes the first packet of each aggregate.
 //!
 //! ```click
 //! AggregateFirst([KEYWORDS])
@@ -9,9 +9,10 @@
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `NOTIFIER` (AggregateIPFlows or AggregateIPAddrPair): aggregates that this element says are over are forgotten
-//!   when there are too many.
-//! - `CAPACITY` (integer, default 4194304): the most aggregates; packets of more count as others. Click has no limit.
+//! - `NOTIFIER` (AggregateIPFlows or AggregateIPAddrPair): when there are too many aggregates, those that this
+//!   element has reported as ended are forgotten.
+//! - `CAPACITY` (integer, default 4194304): the maximum number of aggregates; packets of any more are treated as
+//!   other packets. Click has no limit.
 //!
 //! # Example
 //! ```click

@@ -1,16 +1,19 @@
-//! Holds packets back while they are of one aggregate, so that they go together.
+//! Holds consecutive packets of one aggregate, so that they leave together.
 //!
 //! ```click
 //! AggregateGroup([TIMER])
 //! ```
 //!
-//! The first packet is held, and so is each that follows and has the same aggregate annotation. When another one comes, all go on, that one
-//! last, and the next packet is a first one again. Batches have 64 packets at most: so many go on in any case. It is FastClick's element.
+//! The first packet is held, and so is each following one with the same aggregate annotation. When a packet with
+//! another one arrives, all are passed on, that packet last, and the next packet counts as a first one again. Since a
+//! batch has at most 64 packets, packets are passed on at the latest when there are that many. It is FastClick's
+//! element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `TIMER` (integer, default 0): microseconds after the last packet came, when those that are held go on; 0: they wait for another.
+//! - `TIMER` (integer, default 0): microseconds after the last arrival when held packets are passed on; 0: no
+//!   timeout.
 //!
 //! # Handlers
 //! None.

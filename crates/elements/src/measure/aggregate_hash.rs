@@ -4,14 +4,14 @@
 //! AggregateHash([BITS])
 //! ```
 //!
-//! Packets with the same addresses, protocol and ports get the same number, others most likely another one. Packets
-//! without a marked IP header get 0; those without ports, and later fragments, belong to the flow of ports 0. It is
-//! FastClick's element.
+//! Packets with the same addresses, protocol and ports get the same number, other packets most likely a different
+//! one. Packets without a marked IP header get 0; packets without ports, and later fragments, count as having ports
+//! 0. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; all compute the same numbers.
 //!
 //! # Arguments
-//! - `BITS` (integer from 1 to 8): accepted, as in FastClick: the number has 32 bits in any case.
+//! - `BITS` (integer from 1 to 8): accepted, as in FastClick, without effect: the number always has 32 bits.
 //!
 //! # Handlers
 //! None.

@@ -4,27 +4,28 @@
 //! AggregateIP(FIELD [, KEYWORDS])
 //! ```
 //!
-//! FIELD is a header (`ip`, the name of a protocol such as `tcp`, `ip proto NUMBER`, `tcpudp` for either of these two, `transp` for any, or
-//! `payload` for what follows a TCP or UDP header) and the name of one of its fields (`ip src`, `tcp flags`) or a place in it, or both:
-//! `[BYTE]`, `[BYTE:BYTES]`, `[BYTE-BYTE]`, with braces for bits. The header may be missing where the name is in one only. `/BITS` takes
-//! the first bits of the field, `& MASK` those under a mask whose ones are contiguous. The field must lie within one aligned word of
-//! four bytes.
+//! FIELD consists of a header (`ip`, the name of a protocol such as `tcp`, `ip proto NUMBER`, `tcpudp` for either of
+//! these two, `transp` for any, or `payload` for what follows a TCP or UDP header) and the name of one of its fields
+//! (`ip src`, `tcp flags`) or a position in it, or both: `[BYTE]`, `[BYTE:BYTES]`, `[BYTE-BYTE]`, with braces for
+//! bits. The header may be left out if only one header has a field of that name. `/BITS` takes the first bits of the
+//! field, `& MASK` those under a mask of contiguous ones. The field must lie within one aligned four-byte word.
 //!
-//! Packets must be marked as IP packets. Packets without the field (of other protocols, later fragments, truncated) leave by
-//! output 1 or, if there is none, are dropped.
+//! Packets must have a marked IP header. Packets without the field (of other protocols, later fragments, truncated)
+//! leave by output 1 or, if there is none, are dropped.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: replicated.
 //!
 //! # Arguments
 //! - `FIELD`: the field.
-//! - `INCREMENTAL` (boolean, default false): whether the value is appended to the aggregate annotation that is there, instead
+//! - `INCREMENTAL` (boolean, default false): whether to append the value to the existing aggregate annotation instead
 //!   of replacing it.
-//! - `UNSHIFT_IP_ADDR` (boolean, default false): whether a part of an IP address stays where it is in the address:
+//! - `UNSHIFT_IP_ADDR` (boolean, default false): whether a part of an IP address keeps its position in the address:
 //!   `ip dst/8` of 10.9.8.7 is then 10.0.0.0.
 //!
 //! # Handlers
-//! - `header` (read): the field's protocol, 0 for IP. `bit_offset`, `bit_length` (read): its first bit in the header, and its bits.
-//! - `field` (read): its header, and its name or place.
+//! - `header` (read): the field's protocol, 0 for IP. `bit_offset`, `bit_length` (read): its first bit in the header,
+//!   and its length in bits.
+//! - `field` (read): its header, and its name or position.
 //!
 //! # Example
 //! ```click

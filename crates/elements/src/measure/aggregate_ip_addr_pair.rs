@@ -4,20 +4,21 @@
 //! AggregateIPAddrPair([KEYWORDS])
 //! ```
 //!
-//! Numbers pairs of source and destination address from 1 on; both directions have one number. The paint annotation says the
-//! direction: 0 for that of the pair's first packet, 1 for the other. Packets must be marked as IP packets and should have
-//! timestamps, by which pairs age. Other packets leave by output 1 or, if there is none, are dropped.
+//! Numbers pairs of source and destination address, from 1 on; both directions have the same number. The paint
+//! annotation is set to the direction: 0 for that of the pair's first packet, 1 for the other. Packets must have a
+//! marked IP header and should have timestamps, which are used to age the pairs. Other packets leave by output 1 or,
+//! if there is none, are dropped.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `TIMEOUT` (seconds, default 0): how long a pair without packets is remembered; 0 means for ever.
-//! - `REAP` (seconds, default 20 minutes): how often pairs that are over are cleared away.
-//! - `CAPACITY` (integer, default 1000000): the most pairs; packets of more are treated like those without addresses. Click has no
-//!   limit.
+//! - `TIMEOUT` (seconds, default 0): how long a pair without packets is remembered; 0 means forever.
+//! - `REAP` (seconds, default 20 minutes): how often expired pairs are removed.
+//! - `CAPACITY` (integer, default 1000000): the maximum number of pairs; packets of any more are treated like those
+//!   without addresses. Click has no limit.
 //!
 //! # Handlers
-//! - `pairs` (read): pairs known at present.
+//! - `pairs` (read): current number of pairs.
 //! - `clear` (write, button): forgets all pairs.
 //!
 //! # Example

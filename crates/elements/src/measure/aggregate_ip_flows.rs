@@ -4,37 +4,39 @@
 //! AggregateIPFlows([KEYWORDS])
 //! ```
 //!
-//! Numbers flows from 1 on; both directions of a flow have one number. The paint annotation says the direction: 0 for that of
-//! the flow's first packet, 1 for the other, and 2 and 3 for ICMP errors about packets in those directions. Packets must be
-//! marked as IP packets and should have timestamps, by which flows age. Packets of other protocols leave by output 1 or, if
-//! there is none, are dropped.
+//! Numbers flows, from 1 on; both directions of a flow have the same number. The paint annotation is set to the
+//! direction: 0 for that of the flow's first packet, 1 for the other, and 2 and 3 for ICMP errors about packets in
+//! those directions. Packets must have a marked IP header and should have timestamps, which are used to age the
+//! flows. Packets of other protocols leave by output 1 or, if there is none, are dropped.
 //!
-//! Where fragments are taken care of, a fragment and everything between the same hosts behind it waits for the fragment
-//! timeout, so that all fragments of a packet get the flow's number. At most 1,024 packets wait; beyond that, those that
-//! wait longest between these hosts leave early. A fragment whose flow does not show leaves by output 1, or is dropped.
+//! If fragments are handled, a fragment, and everything between the same hosts after it, waits up to the fragment
+//! timeout, so that all fragments of a packet get the flow's number. At most 1,024 packets wait; beyond that, those
+//! that have waited longest between these hosts leave early. A fragment whose flow cannot be determined leaves by
+//! output 1, or is dropped.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `TCP_TIMEOUT` (seconds, default 24 hours), `TCP_DONE_TIMEOUT` (default 30 seconds), `UDP_TIMEOUT` (default 1 minute):
-//!   how long a flow without packets lives: a TCP flow, one that both sides have closed, a UDP flow.
+//! - `TCP_TIMEOUT` (seconds, default 24 hours), `TCP_DONE_TIMEOUT` (default 30 seconds), `UDP_TIMEOUT` (default 1
+//!   minute): idle timeout of a TCP flow, of a TCP flow that both sides have closed, and of a UDP flow.
 //! - `FRAGMENT_TIMEOUT` (seconds, default 30): how long fragments wait.
-//! - `REAP` (seconds, default 20 minutes): how often flows that are over are cleared away.
-//! - `ICMP` (boolean, default false): whether ICMP errors belong to the flow of the packet that they tell of.
-//! - `SYMETRIC` (boolean, default true): FastClick's; whether both directions are one flow. If not, each is a flow of
-//!   its own, and paint is 0, or 2 for ICMP errors.
-//! - `FRAGMENTS` (boolean): whether fragments are taken care of. The default is true on a push input; it cannot be true on a
+//! - `REAP` (seconds, default 20 minutes): how often expired flows are removed.
+//! - `ICMP` (boolean, default false): whether ICMP errors belong to the flow of the packet that they quote.
+//! - `SYMETRIC` (boolean, default true): FastClick's; whether both directions form one flow. If not, each is a
+//!   separate flow, and paint is 0, or 2 for ICMP errors.
+//! - `FRAGMENTS` (boolean): whether to handle fragments. The default is true on a push input; it cannot be true on a
 //!   pull input.
-//! - `TRACEINFO` (file name): writes an XML summary of each flow there, `-` for standard output (which gets no end tag, as in
-//!   Click).
-//! - `SOURCE` (element): where packets come from: its handler `filename` says what the summary names as the file. Of
-//!   a FromDump it notes, too, where in the file each flow begins (then packets are read one by one).
-//! - `CAPACITY` (integer, default 1000000): the most flows; packets of more are treated like those of other protocols. Click
-//!   has no limit.
+//! - `TRACEINFO` (file name): a file for an XML summary of each flow, `-` for standard output (which gets no end tag,
+//!   as in Click).
+//! - `SOURCE` (element): the element that packets come from: its handler `filename` provides the file name for the
+//!   summary. With a FromDump, the position in the file at which each flow begins is recorded too (packets are then
+//!   read one by one).
+//! - `CAPACITY` (integer, default 1000000): the maximum number of flows; packets of any more are treated like those
+//!   of other protocols. Click has no limit.
 //!
 //! # Handlers
-//! - `flows` (read): flows known at present.
-//! - `clear` (write, button): emits the packets that wait, and forgets all flows.
+//! - `flows` (read): current number of flows.
+//! - `clear` (write, button): emits the waiting packets, and forgets all flows.
 //!
 //! # Example
 //! ```click

@@ -4,21 +4,21 @@
 //! AggregateLast([KEYWORDS])
 //! ```
 //!
-//! Holds each packet back until another of its aggregate comes, which takes over its annotations: packets and bytes that it
-//! stands for, and the time of the aggregate's first packet. Earlier packets leave by output 1 or, if there is none, are
-//! dropped. Last packets leave by output 0 when `clear` is written, in the order of aggregates.
+//! Holds each packet until another of its aggregate arrives, which takes over its annotations: the number of packets
+//! and bytes it stands for, and the time of the aggregate's first packet. Earlier packets leave by output 1 or, if
+//! there is none, are dropped. Last packets leave by output 0 when `clear` is written, in order of aggregates.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `NOTIFIER` (AggregateIPFlows or AggregateIPAddrPair): the last packet of an aggregate leaves when this element has said that the
-//!   aggregate is over, with the next packet that comes.
-//! - `STOP_AFTER_CLEAR` (boolean, default false): whether to stop the driver once `clear` is done.
-//! - `CAPACITY` (integer, default 65536): the most packets held; those of other aggregates are treated as earlier ones. Click
-//!   has no limit.
+//! - `NOTIFIER` (AggregateIPFlows or AggregateIPAddrPair): when this element has reported that an aggregate has
+//!   ended, the aggregate's last packet leaves as soon as the next packet arrives.
+//! - `STOP_AFTER_CLEAR` (boolean, default false): whether to stop the driver after `clear`.
+//! - `CAPACITY` (integer, default 65536): the maximum number of packets held; packets of other aggregates are treated
+//!   as earlier ones. Click has no limit.
 //!
 //! # Handlers
-//! - `clear` (write, button): lets all packets go.
+//! - `clear` (write, button): emits all packets held.
 //!
 //! # Example
 //! ```click

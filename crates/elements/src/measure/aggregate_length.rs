@@ -4,13 +4,13 @@
 //! AggregateLength([KEYWORDS])
 //! ```
 //!
-//! The length counts what the extra length annotation says was cut off.
+//! The length includes the bytes in the extra-length annotation.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: replicated.
 //!
 //! # Arguments
-//! - `IP` (boolean, default false): whether only the bytes from the IP header on count. Packets without one leave by output
-//!   1 or, if there is none, are dropped.
+//! - `IP` (boolean, default false): whether to count only the bytes from the IP header on. Packets without one leave
+//!   by output 1 or, if there is none, are dropped.
 //!
 //! # Example
 //! ```click

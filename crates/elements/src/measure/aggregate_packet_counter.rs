@@ -4,24 +4,25 @@
 //! AggregatePacketCounter([KEYWORDS])
 //! ```
 //!
-//! Passes packets on from each input to the output with the same number, and notes which packet numbers of each aggregate
-//! were seen where. Packets whose aggregate annotation is 0 are not counted; if there were no others, that is said in the end.
+//! Passes packets on from each input to the output with the same number, and records which packet numbers of each
+//! aggregate were seen at which input. Packets whose aggregate annotation is 0 are not counted; if there were no
+//! others, a message at the end says so.
 //!
 //! Ports: any number of inputs, as many outputs. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `ANNO` (annotation of four bytes, or `NONE`; default `PACKET_NUMBER`): where the packet number is. With `NONE` all packets have
-//!   the number 0.
+//! - `ANNO` (annotation of four bytes, or `NONE`; default `PACKET_NUMBER`): the annotation that holds the packet
+//!   number. With `NONE` all packets have the number 0.
 //! - `NOTIFIER` (element): accepted, without effect, as in Click.
-//! - `PACKETNO` (0, 1 or negative, default 0): which packet number annotation counts: that at byte 32 or that at byte 36. With a
-//!   negative number all packets have the number 0.
+//! - `PACKETNO` (0, 1 or negative, default 0): which packet number annotation to use: the one at byte 32 or the one
+//!   at byte 36. With a negative number all packets have the number 0.
 //!
 //! # Handlers
 //! - `count` (read): packets counted.
-//! - `received` (read with an aggregate): the numbers of its packets that were seen at any input, one a line.
-//! - `undelivered` (read with an aggregate): the numbers of its packets that were seen at input 0, and less often or never at
+//! - `received` (read with an aggregate): the numbers of its packets seen at any input, one per line.
+//! - `undelivered` (read with an aggregate): the numbers of its packets seen at input 0, but less often or never at
 //!   input 1.
-//! - `clear` (write, button): forgets all.
+//! - `clear` (write, button): forgets everything.
 //!
 //! # Example
 //! ```click

@@ -4,13 +4,13 @@
 //! AggregatePaint([BITS, KEYWORDS])
 //! ```
 //!
-//! Takes the low BITS bits of the paint annotation.
+//! Uses the low BITS bits of the paint annotation.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `BITS` (integer from 1 to 8, default 8): bits of the paint annotation.
-//! - `INCREMENTAL` (boolean, default false): whether the bits are appended to the aggregate annotation that is there, instead
+//! - `BITS` (integer from 1 to 8, default 8): the number of bits to use.
+//! - `INCREMENTAL` (boolean, default false): whether to append the bits to the existing aggregate annotation instead
 //!   of replacing it.
 //!
 //! # Example

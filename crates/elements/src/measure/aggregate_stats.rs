@@ -1,22 +1,24 @@
-//! Tells how often each aggregate comes.
+//! Counts how often each aggregate occurs.
 //!
 //! ```click
 //! AggregateStats(MAX)
 //! ```
 //!
-//! Passes packets on, and counts them by their aggregate annotations. It is FastClick's element, which knows no aggregates from MAX on.
+//! Passes packets on, and counts them by their aggregate annotations. It is FastClick's element, which does not
+//! handle aggregates of MAX and above.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
 //!
 //! # Arguments
-//! - `MAX` (integer): aggregates from this on count as the one before.
+//! - `MAX` (integer): aggregates of MAX and above count as MAX - 1.
 //!
 //! # Handlers
 //! - `count` (read): packets so far.
-//! - `average`, `avg`, `median` (read): their average aggregate and median.
-//! - `max` (read): the largest aggregate. `most_seen`, `most_seen_freq`: the one that came most often, and how often.
-//! - `nval` (read): how many different aggregates came.
-//! - `dump` (read): how often each aggregate came, one a line.
+//! - `average`, `avg`, `median` (read): the average and the median of the aggregates.
+//! - `max` (read): the largest aggregate. `most_seen`, `most_seen_freq`: the most frequent one, and how often it
+//!   occurred.
+//! - `nval` (read): the number of different aggregates.
+//! - `dump` (read): how often each aggregate occurred, one per line.
 //!
 //! # Example
 //! ```click

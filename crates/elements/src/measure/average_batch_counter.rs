@@ -1,21 +1,22 @@
-//! Measures how many packets come together.
+//! Measures the average size of batches.
 //!
 //! ```click
 //! AverageBatchCounter([INTERVAL, KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and counts them and the batches in which they come. It is FastClick's element.
+//! Passes packets on, and counts them and the batches in which they arrive. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
 //!
 //! # Arguments
-//! - `INTERVAL` (integer, default 1000): milliseconds after which counts of the last interval are made.
-//! - `LENGTH_STATS` (boolean, default false): whether packets' lengths are averaged.
+//! - `INTERVAL` (integer, default 1000): the length of a measuring interval, in milliseconds.
+//! - `LENGTH_STATS` (boolean, default false): whether to average the packets' lengths.
 //!
 //! # Handlers
-//! - `average`, `count_packets`, `count_batches` (read): packets a batch, packets and batches of the last interval that is over.
-//! - `average_total`, `count_packets_total`, `count_batches_total` (read): the same of all intervals before that.
-//! - `average_frame_len`, `average_frame_len_total` (read): bytes a packet, if LENGTH_STATS says so.
+//! - `average`, `count_packets`, `count_batches` (read): packets per batch, packets and batches of the last complete
+//!   interval.
+//! - `average_total`, `count_packets_total`, `count_batches_total` (read): the same for all intervals before that.
+//! - `average_frame_len`, `average_frame_len_total` (read): bytes per packet, with LENGTH_STATS.
 //!
 //! # Example
 //! ```click
@@ -23,7 +24,7 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! Lengths are those of the packets; no AggregateLength is needed.
+//! Lengths are taken from the packets; no AggregateLength is needed.
 //!
 //! # See also
 //! BatchStats, AverageCounter

@@ -1,28 +1,33 @@
-//! Counts packets and bytes, and averages their rates over all the time since the first packet.
+//! Counts packets and bytes, and their average rates since the first packet.
 //!
 //! ```click
 //! AverageCounter([IGNORE, LINK_FCS, KEYWORDS])
 //! ```
 //!
 //! Passes packets on unchanged. Rates are the counts divided by the time between the first and the last packet.
-//! FastClick's AverageCounterMP and AverageCounterIMP are other names for it; LINK_FCS, MAX, THRESHOLD and some handlers are FastClick's.
+//! FastClick's AverageCounterMP and AverageCounterIMP are other names for it; LINK_FCS, MAX, THRESHOLD and some of
+//! the handlers come from FastClick.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and rates add up.
 //!
 //! # Arguments
-//! - `IGNORE` (number, default 0): seconds after the first packet during which packets are not counted, so that the rates
-//!   are not those of the beginning.
-//! - `LINK_FCS` (boolean, default true): whether `link_count` and `link_rate` count the frame check sequence, which packets have not.
-//! - `MAX` (integer, default 0): seconds after the first packet after which packets are not counted any more; 0 means no end.
-//! - `THRESHOLD` (integer, default 0): if positive, the element starts again when it has counted for a second and the rate exceeds this
-//!   for the first time.
+//! - `IGNORE` (number, default 0): seconds after the first packet during which packets are not counted, to exclude
+//!   the start from the rates.
+//! - `LINK_FCS` (boolean, default true): whether `link_count` and `link_rate` include the frame check sequence, which
+//!   packets do not contain.
+//! - `MAX` (integer, default 0): seconds after the first packet after which packets are no longer counted; 0 means no
+//!   limit.
+//! - `THRESHOLD` (integer, default 0): if positive, the element restarts when, after it has counted for a second, the
+//!   rate exceeds this for the first time.
 //!
 //! # Handlers
 //! - `count`, `byte_count`, `bit_count` (read): packets, bytes and bits counted.
-//! - `rate`, `byte_rate`, `bit_rate` (read): the same a second.
-//! - `link_count`, `link_rate` (read): bits on an Ethernet cable: with preamble, gap and, if LINK_FCS says so, check sequence.
-//! - `time` (read): the seconds by which the rates divide.
-//! - `reset` (write, button): starts again. `reset_now`: does too, with the first packet's time now.
+//! - `rate`, `byte_rate`, `bit_rate` (read): the same per second.
+//! - `link_count`, `link_rate` (read): bits on an Ethernet cable, and bits per second: including preamble,
+//!   inter-frame gap and, with LINK_FCS, frame check sequence.
+//! - `time` (read): the number of seconds used for the rates.
+//! - `reset` (write, button): starts again. `reset_now`: the same, but takes the current time as that of the first
+//!   packet.
 //!
 //! # Example
 //! ```click

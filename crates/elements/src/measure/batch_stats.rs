@@ -1,10 +1,10 @@
-//! Tells how large batches are.
+//! Shows the distribution of batch sizes.
 //!
 //! ```click
 //! BatchStats
 //! ```
 //!
-//! Passes packets on, and counts the batches in which they come by their sizes. It is FastClick's element.
+//! Passes packets on, and counts the batches in which they arrive by size. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
 //!
@@ -13,10 +13,10 @@
 //!
 //! # Handlers
 //! - `count` (read): batches so far.
-//! - `average`, `avg`, `median` (read): their average size and median.
-//! - `max` (read): the largest. `most_seen`, `most_seen_freq`: the size that came most often, and how often.
-//! - `nval` (read): how many different sizes came.
-//! - `dump` (read): how often each size came, one a line.
+//! - `average`, `avg`, `median` (read): the average and the median of their sizes.
+//! - `max` (read): the largest. `most_seen`, `most_seen_freq`: the most frequent size, and how often it occurred.
+//! - `nval` (read): the number of different sizes.
+//! - `dump` (read): how often each size occurred, one per line.
 //!
 //! # Example
 //! ```click

@@ -1,24 +1,24 @@
-//! Tells how many packets of one flow come in a row.
+//! Shows the distribution of burst sizes: consecutive packets of one flow.
 //!
 //! ```click
 //! BurstStats([KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and counts bursts by their sizes: packets that have the same aggregate annotation and no other packet between them.
-//! A burst counts when the next one begins. It is FastClick's element.
+//! Passes packets on, and counts bursts by size. A burst consists of consecutive packets with the same aggregate
+//! annotation. It is counted when the next one begins. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together, bursts of each.
 //!
 //! # Arguments
-//! - `BYTES` (boolean, default false): whether a burst's size is its bytes, instead of its packets.
-//! - `MAX` (integer, default 1024): sizes from this on count as the one before.
+//! - `BYTES` (boolean, default false): whether a burst's size is measured in bytes instead of packets.
+//! - `MAX` (integer, default 1024): sizes of MAX and above count as MAX - 1.
 //!
 //! # Handlers
 //! - `count` (read): bursts so far.
-//! - `average`, `avg`, `median` (read): their average size and median.
-//! - `max` (read): the largest. `most_seen`, `most_seen_freq`: the size that came most often, and how often.
-//! - `nval` (read): how many different sizes came.
-//! - `dump` (read): how often each size came, one a line.
+//! - `average`, `avg`, `median` (read): the average and the median of their sizes.
+//! - `max` (read): the largest. `most_seen`, `most_seen_freq`: the most frequent size, and how often it occurred.
+//! - `nval` (read): the number of different sizes.
+//! - `dump` (read): how often each size occurred, one per line.
 //!
 //! # Example
 //! ```click

@@ -1,24 +1,24 @@
-//! Counts the numbers that NumberPacket wrote into packets.
+//! Checks the numbers that NumberPacket wrote into packets.
 //!
 //! ```click
 //! CheckNumberPacket([OFFSET, COUNT, KEYWORDS])
 //! ```
 //!
-//! Packets with a number below COUNT leave at output 0 and are counted, each number by itself. A line tells of each
-//! of the first ten other numbers. Such packets, and those that are too short for one, leave at output 1, or are
-//! dropped if there is none. It is FastClick's element.
+//! Packets with a number below COUNT leave by output 0, and each number is counted separately. The first ten other
+//! numbers are reported. Packets with other numbers, and packets too short for one, leave by output 1, or are dropped
+//! if there is none. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `OFFSET` (integer, default 40): where in the packet.
-//! - `COUNT` (integer, default 0): the numbers that are expected are those below this.
-//! - `NET_ORDER` (boolean, default false): whether numbers are in network order, instead of the machine's.
+//! - `OFFSET` (integer, default 40): where the number is in the packet.
+//! - `COUNT` (integer, default 0): numbers below this are expected.
+//! - `NET_ORDER` (boolean, default false): whether numbers are in network byte order, instead of host byte order.
 //!
 //! # Handlers
 //! - `count` (read, write): the argument.
-//! - `max`, `min` (read): the number that came most often, or least often, and how often, as `[NUMBER] : TIMES`.
-//! - `dump` (read): how often each number came, one a line.
+//! - `max`, `min` (read): the most, or least, frequent number and how often it occurred, as `[NUMBER] : TIMES`.
+//! - `dump` (read): how often each number occurred, one per line.
 //!
 //! # Example
 //! ```click

@@ -4,15 +4,15 @@
 //! CounterFile(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Passes packets on unchanged. The file has two numbers of eight bytes, in the machine's order: packets and bytes.
-//! Programs may read it, or map it into their memory, while the router runs: it is written a hundred times a second
-//! where something has come, and at the end. A file that is there already says where counts begin; a longer one is
-//! refused. It is FastClick's element, which counts in the file itself.
+//! Passes packets on unchanged. The file consists of two eight-byte numbers in host byte order: packets and bytes.
+//! Programs may read it, or map it into memory, while the router runs: it is updated a hundred times a second if
+//! packets have arrived, and at the end. If the file exists already, counting continues from its values; a longer
+//! file is rejected. It is FastClick's element, which counts directly in the file.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
 //!
 //! # Arguments
-//! - `FILENAME` (file name): the file, which is made if there is none.
+//! - `FILENAME` (file name): the file, which is created if it does not exist.
 //! - `BATCH_PRECISE` (boolean): FastClick's; accepted.
 //!
 //! # Handlers

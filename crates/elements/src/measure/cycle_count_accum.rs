@@ -1,12 +1,12 @@
-//! Adds up how long packets took since SetCycleCount.
+//! Adds up the time that packets took since SetCycleCount.
 //!
 //! ```click
 //! CycleCountAccum
 //! ```
 //!
-//! Passes packets on unchanged. Nanoseconds stand for processor cycles here. Packets in which SetCycleCount has noted
-//! nothing are counted by themselves; the first one is reported. Packets travel in vectors: the time that a packet
-//! took has in it what was done with those before and behind it.
+//! Passes packets on unchanged. Nanoseconds stand for processor cycles here. Packets that did not pass a
+//! SetCycleCount are counted separately; the first one is reported. Since packets travel in batches, the time of one
+//! packet includes work done for the packets before and after it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and times add up.
 //!
@@ -15,10 +15,10 @@
 //!
 //! # Handlers
 //! - `count` (read): packets so far.
-//! - `cycles` (read): how long they took all together.
-//! - `cycles_pp` (read): how long on average, on this worker.
-//! - `zero_count` (read): packets in which nothing was noted.
-//! - `reset_counts` (write, button): sets all to zero.
+//! - `cycles` (read): the total time that they took.
+//! - `cycles_pp` (read): the average time per packet, on this worker.
+//! - `zero_count` (read): packets that did not pass a SetCycleCount.
+//! - `reset_counts` (write, button): sets everything to zero.
 //!
 //! # Example
 //! ```click

@@ -1,32 +1,33 @@
-//! Makes rules for network cards from the traffic.
+//! Generates rules for network cards from the traffic.
 //!
 //! ```click
 //! GenerateIPDPDKFlowRules(PORT [, NB_QUEUES, NB_RULES, KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and notes their flows. Handlers make rules of them, as DPDK's `testpmd` reads them, that send
-//! each flow to a queue of the card. Where there would be more than NB_RULES, the addresses' prefixes are made
-//! shorter until there are not, as far as that helps. Packets need a marked IP header; others pass without being
-//! noted. A million flows are noted at most. It is FastClick's element; GenerateIPFlowDispatcher and
+//! Passes packets on, and records their flows. Handlers generate rules from them, in the format of DPDK's `testpmd`,
+//! that send each flow to a queue of the card. If there would be more than NB_RULES rules, address prefixes are
+//! shortened until there are not, as far as possible. Packets need a marked IP header; others pass without being
+//! recorded. At most a million flows are recorded. It is FastClick's element; GenerateIPFlowDispatcher and
 //! GenerateIPFlowDirector are older names for it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `PORT` (integer): the card; rules do not name it.
-//! - `NB_QUEUES` (integer, default 16): queues, at least 1.
-//! - `NB_RULES` (integer, default 1000), `KEEP_SADDR`, `KEEP_DADDR`, `KEEP_SPORT`, `PREFIX`, `OUT_FILE`: as of
+//! - `NB_QUEUES` (integer, default 16): the number of queues, at least 1.
+//! - `NB_RULES` (integer, default 1000), `KEEP_SADDR`, `KEEP_DADDR`, `KEEP_SPORT`, `PREFIX`, `OUT_FILE`: as for
 //!   GenerateIPFilterRules. `KEEP_DPORT` is false by default.
-//! - `POLICY` (`LOAD_AWARE` or `ROUND_ROBIN`, default `LOAD_AWARE`): whether a flow goes to the queue that has got
-//!   the fewest bytes, or to the next one.
+//! - `POLICY` (`LOAD_AWARE` or `ROUND_ROBIN`, default `LOAD_AWARE`): whether a flow is assigned to the queue with the
+//!   fewest bytes so far, or to the next one.
 //!
 //! # Handlers
-//! - `flows_nb` (read): flows so far. `rules_nb` (read): rules that they make.
-//! - `dump` (read): the rules, in order of addresses. `dump_to_file` (read): writes the rules to the file, and says nothing.
-//! - `load` (read): bytes of the flows of each queue.
-//! - `stats` (read): how far that is from the same for all, and how much of it.
-//! - `avg_imbalance_ratio` (read): the mean of that, in per cent. `queue_imbalance_ratio` (read, with a queue's
-//!   number): that of a queue; -1 of none.
+//! - `flows_nb` (read): flows so far. `rules_nb` (read): rules generated from them.
+//! - `dump` (read): the rules, in order of addresses. `dump_to_file` (read): writes the rules to the file, and
+//!   returns nothing.
+//! - `load` (read): bytes of the flows assigned to each queue.
+//! - `stats` (read): the deviation of each from an equal share, absolute and relative.
+//! - `avg_imbalance_ratio` (read): the mean relative deviation, in per cent. `queue_imbalance_ratio` (read, with a
+//!   queue's number): that of one queue; -1 if it does not exist.
 //!
 //! # Example
 //! ```click

@@ -1,31 +1,31 @@
-//! Makes rules for IPFilter or IPClassifier from the traffic.
+//! Generates rules for IPFilter or IPClassifier from the traffic.
 //!
 //! ```click
 //! GenerateIPFilterRules([NB_RULES, KEYWORDS])
 //! GenerateIPFilter([NB_RULES, KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and notes their flows. Handlers make rules of them that let these flows through. Where there
-//! would be more than NB_RULES, the addresses' prefixes are made shorter until there are not, as far as that helps.
-//! Packets need a marked IP header; others pass without being noted. A million flows are noted at most.
+//! Passes packets on, and records their flows. Handlers generate rules that allow these flows. If there would be more
+//! than NB_RULES rules, address prefixes are shortened until there are not, as far as possible. Packets need a marked
+//! IP header; others pass without being recorded. At most a million flows are recorded.
 //!
 //! They are FastClick's elements. GenerateIPFilter is the older one.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `NB_RULES` (integer, default 1000, of GenerateIPFilter 8000): rules to make, at most.
-//! - `KEEP_SADDR`, `KEEP_DADDR` (boolean, default true): whether rules are about addresses.
-//! - `KEEP_SPORT` (boolean, default false), `KEEP_DPORT` (boolean, default true): whether they are about ports.
-//! - `PREFIX` (integer, default 32): bits of addresses that matter from the beginning.
-//! - `PATTERN_TYPE` (`IPFILTER` or `IPCLASSIFIER`, default `IPFILTER`): what the rules are for.
+//! - `NB_RULES` (integer, default 1000, for GenerateIPFilter 8000): the maximum number of rules.
+//! - `KEEP_SADDR`, `KEEP_DADDR` (boolean, default true): whether rules contain addresses.
+//! - `KEEP_SPORT` (boolean, default false), `KEEP_DPORT` (boolean, default true): whether they contain ports.
+//! - `PREFIX` (integer, default 32): the initial prefix length of addresses.
+//! - `PATTERN_TYPE` (`IPFILTER` or `IPCLASSIFIER`, default `IPFILTER`): the element class that the rules are for.
 //! - `OUT_FILE` (file name, default `rules`): where `dump_to_file` writes.
 //!
 //! # Handlers
 //! - `flows_nb` (read): flows so far.
-//! - `rules_nb` (read): rules that they make.
-//! - `dump` (read): the rules, in order of addresses; of GenerateIPFilter with their number behind them.
-//! - `dump_to_file` (read): writes the rules to the file, and says nothing.
+//! - `rules_nb` (read): rules generated from them.
+//! - `dump` (read): the rules, in order of addresses; for GenerateIPFilter followed by their number.
+//! - `dump_to_file` (read): writes the rules to the file, and returns nothing.
 //!
 //! # Example
 //! ```click
@@ -34,7 +34,7 @@
 //! ```
 //!
 //! # Differences from FastClick
-//! Addresses that rules are not about are left out of them.
+//! Rules do not mention addresses that they do not depend on.
 //!
 //! # See also
 //! GenerateIPLookupRules, GenerateIPOpenFlowRules, GenerateIPDPDKFlowRules, IPFilter, IPClassifier, AggregateIPFlows

@@ -1,29 +1,30 @@
-//! Makes routes from the traffic.
+//! Generates routes from the traffic.
 //!
 //! ```click
 //! GenerateIPLookupRules(OUT_PORT [, NB_RULES, KEYWORDS])
 //! GenerateIPLookup(OUT_PORT [, NB_RULES, KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and notes where they go. Handlers make routes of that, as the arguments of RadixIPLookup are
-//! written. Where there would be more than NB_RULES, prefixes are made shorter until there are not, as far as that
-//! helps. Packets need a marked IP header; others pass without being noted. A million destinations are noted at most.
-//! They are FastClick's elements; one does what the other does.
+//! Passes packets on, and records their destinations. Handlers generate routes from these, in the format of
+//! RadixIPLookup's arguments. If there would be more than NB_RULES routes, prefixes are shortened until there are
+//! not, as far as possible. Packets need a marked IP header; others pass without being recorded. At most a million
+//! destinations are recorded. They are FastClick's elements; both do the same.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `OUT_PORT` (integer): the output of all routes.
-//! - `NB_RULES` (integer, default 8000): routes to make, at most.
-//! - `PREFIX` (integer, default 32): bits of addresses that matter from the beginning.
-//! - `KEEP_SADDR`, `KEEP_DADDR`, `KEEP_SPORT`, `KEEP_DPORT` (boolean): accepted; routes are made of destinations, whatever they say.
+//! - `NB_RULES` (integer, default 8000): the maximum number of routes.
+//! - `PREFIX` (integer, default 32): the initial prefix length of addresses.
+//! - `KEEP_SADDR`, `KEEP_DADDR`, `KEEP_SPORT`, `KEEP_DPORT` (boolean): accepted, without effect: routes are always
+//!   generated from destinations.
 //! - `OUT_FILE` (file name, default `rules`): where `dump_to_file` writes.
 //!
 //! # Handlers
 //! - `flows_nb` (read): destinations so far.
-//! - `rules_nb` (read): routes that they make.
+//! - `rules_nb` (read): routes generated from them.
 //! - `dump` (read): the routes, in order of addresses.
-//! - `dump_to_file` (read): writes the routes to the file, and says nothing.
+//! - `dump_to_file` (read): writes the routes to the file, and returns nothing.
 //!
 //! # Example
 //! ```click

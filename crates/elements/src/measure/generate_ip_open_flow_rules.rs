@@ -1,29 +1,29 @@
-//! Makes rules for an OpenFlow switch from the traffic.
+//! Generates rules for an OpenFlow switch from the traffic.
 //!
 //! ```click
 //! GenerateIPOpenFlowRules(OF_PROTO, OF_BRIDGE [, OF_TABLE, IN_PORT, OUT_PORT, NB_RULES, KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and notes their flows. Handlers make commands of them for Open vSwitch's `ovs-ofctl` that send
-//! these flows to an output. Where there would be more than NB_RULES, the addresses' prefixes are made shorter until
-//! there are not, as far as that helps. There are rules for ICMP, TCP and UDP between addresses that are both known.
-//! Packets need a marked IP header; others pass without being noted. A million flows are noted at most. It is
+//! Passes packets on, and records their flows. Handlers generate commands for Open vSwitch's `ovs-ofctl` that send
+//! these flows to an output. If there would be more than NB_RULES rules, address prefixes are shortened until there
+//! are not, as far as possible. There are rules for ICMP, TCP and UDP between addresses that are both known. Packets
+//! need a marked IP header; others pass without being recorded. At most a million flows are recorded. It is
 //! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `OF_PROTO` (integer, 0 to 5): the version of OpenFlow behind `1.`.
-//! - `OF_BRIDGE` (string): the switch. `OF_TABLE` (integer, default 0): the table of it.
-//! - `IN_PORT`, `OUT_PORT` (integer, default 1): where the flows come from and go to.
+//! - `OF_PROTO` (integer, 0 to 5): the minor version of OpenFlow: the number after `1.`.
+//! - `OF_BRIDGE` (string): the switch. `OF_TABLE` (integer, default 0): its table.
+//! - `IN_PORT`, `OUT_PORT` (integer, default 1): the ports that the flows come from and go to.
 //! - `NB_RULES` (integer, default 1000), `KEEP_SADDR`, `KEEP_DADDR`, `KEEP_SPORT`, `KEEP_DPORT`, `PREFIX`,
-//!   `OUT_FILE`: as of GenerateIPFilterRules.
+//!   `OUT_FILE`: as for GenerateIPFilterRules.
 //!
 //! # Handlers
-//! - `flows_nb` (read): flows so far. `rules_nb` (read): rules that they make.
+//! - `flows_nb` (read): flows so far. `rules_nb` (read): rules generated from them.
 //! - `dump`, `dump_ovs` (read): the rules, in order of addresses.
-//! - `dump_to_file`, `dump_ovs_to_file` (read): writes the rules to the file, and says nothing.
-//! - `dump_onos`, `dump_onos_to_file` (read): nothing, as in FastClick, which says that it will be there soon.
+//! - `dump_to_file`, `dump_ovs_to_file` (read): writes the rules to the file, and returns nothing.
+//! - `dump_onos`, `dump_onos_to_file` (read): nothing, as in FastClick, which announces them for the future.
 //!
 //! # Example
 //! ```click

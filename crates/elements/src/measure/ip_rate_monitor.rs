@@ -1,30 +1,31 @@
-//! Measures the traffic from and to addresses, in more detail where there is more.
+//! Measures the traffic from and to addresses, in finer detail where there is more of it.
 //!
 //! ```click
 //! IPRateMonitor(TYPE, RATIO, THRESH [, MEMORY, ANNO])
 //! ```
 //!
-//! Measures rates for the first byte of addresses; where the rate of a group of addresses exceeds THRESH, also for the groups
-//! of the next byte within it, down to single addresses. Packets at input 0 count under their source address as forward
-//! traffic, packets at input 1 under their destination as reverse traffic. Packets must be marked as IP packets; others
-//! pass unmeasured.
+//! Measures rates for the first byte of addresses. If the rate of a group of addresses exceeds THRESH, it also
+//! measures the subgroups given by the next byte, down to single addresses. Packets at input 0 count under their
+//! source address as forward traffic, packets at input 1 under their destination as reverse traffic. Packets must
+//! have a marked IP header; others pass unmeasured.
 //!
 //! Ports: 1 or 2 inputs, 1 or 2 outputs. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `TYPE` (`PACKETS` or `BYTES`): what is measured.
-//! - `RATIO` (number from 0 to 1): probability with which a packet is measured.
-//! - `THRESH` (integer): packets or bytes a second beyond which a group is looked into.
-//! - `MEMORY` (integer, default 0): kilobytes of memory, at least 100; 0 means 65,536. Click takes it for no limit.
-//! - `ANNO` (boolean, default true): whether packets are annotated with the forward and reverse rates of their group.
+//! - `TYPE` (`PACKETS` or `BYTES`): what to measure.
+//! - `RATIO` (number from 0 to 1): the probability with which a packet is measured.
+//! - `THRESH` (integer): packets or bytes per second above which a group is subdivided.
+//! - `MEMORY` (integer, default 0): kilobytes of memory, at least 100; 0 means 65,536. In Click, 0 means no limit.
+//! - `ANNO` (boolean, default true): whether to annotate packets with the forward and reverse rates of their group.
 //!
 //! # Handlers
-//! - `look` (read): the age of the figures in units of 8 milliseconds, then a line for each group: its address, forward rate,
-//!   reverse rate, with tabs between them.
-//! - `thresh`, `mem`, `memmax` (read): the threshold times RATIO, bytes in use, and how many there may be (0 unless MEMORY says so).
+//! - `look` (read): the age of the data in units of 8 milliseconds, then one line per group: its address, forward
+//!   rate, and reverse rate, separated by tabs.
+//! - `thresh`, `mem`, `memmax` (read): the threshold times RATIO, the bytes in use, and their maximum number (0
+//!   unless MEMORY is set).
 //! - `memmax` (write): the argument MEMORY.
-//! - `anno_level` (write, `ADDRESS, LEVEL, SECONDS`, or with spaces alone): does not look into the group of LEVEL (0 to 3) that the
-//!   address belongs to for so long.
+//! - `anno_level` (write, `ADDRESS, LEVEL, SECONDS`, or separated by spaces): for this time, does not subdivide the
+//!   address's group of LEVEL (0 to 3).
 //! - `reset` (write, button): forgets everything.
 //!
 //! # Example

@@ -4,14 +4,14 @@
 //! KVSKeyGen([KEYWORDS])
 //! ```
 //!
-//! Writes a random number of four bytes into the data of each UDP packet: a key, for measurements of stores that have
-//! a value for each. Packets that end before pass unchanged, and so do packets without a marked UDP header. Passes
-//! packets on from each input to the output of the same number. It is FastClick's element.
+//! Writes a random four-byte number into the data of each UDP packet: a key, for measurements of key-value stores.
+//! Packets too short for it pass unchanged, and so do packets without a marked UDP header. Passes packets on from
+//! each input to the output of the same number. It is FastClick's element.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `OFFSET` (integer, default 0): where behind the UDP header.
+//! - `OFFSET` (integer, default 0): where to write it, counted from the end of the UDP header.
 //!
 //! # Handlers
 //! None.

@@ -4,7 +4,8 @@
 //! MultiCounter
 //! ```
 //!
-//! Passes packets on from each input to the output of the same number, and counts them for each by itself. It is FastClick's element.
+//! Passes packets on from each input to the output of the same number, and counts them for each input separately. It
+//! is FastClick's element.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: exclusive.
 //!
@@ -12,10 +13,10 @@
 //! None.
 //!
 //! # Handlers
-//! Each has a value for each input, between brackets and with commas between them.
+//! Each returns one value per input, in brackets and separated by commas.
 //! - `count`, `byte_count` (read): packets and bytes so far.
-//! - `rate`, `byte_rate` (read): packets and bytes a second, recently.
-//! - `reset_counts` (write, button): sets counts to zero.
+//! - `rate`, `byte_rate` (read): recent packets and bytes per second.
+//! - `reset_counts` (write, button): sets the counts to zero.
 //!
 //! # Example
 //! ```click

@@ -1,18 +1,18 @@
-//! Numbers packets, in their data.
+//! Writes consecutive numbers into packets.
 //!
 //! ```click
 //! NumberPacket([OFFSET, KEYWORDS])
 //! ```
 //!
-//! Writes 0 into the first packet, 1 into the second, and so on, as eight bytes. A packet that is too short for its number is lengthened
-//! with zeros, and its IPv4 header, if it is marked, says so. It is FastClick's element, but its count goes on in order on several
-//! workers.
+//! Writes 0 into the first packet, 1 into the second, and so on, as eight-byte numbers. A packet too short for its
+//! number is extended with zeros, and the length in its IPv4 header, if marked, is updated. It is FastClick's
+//! element, but its numbers are unique and in order even with several workers.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; numbers are given out once.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; each number is used once.
 //!
 //! # Arguments
-//! - `OFFSET` (integer, default 40): where in the packet.
-//! - `NET_ORDER` (boolean, default false): whether in network order, instead of the machine's.
+//! - `OFFSET` (integer, default 40): where in the packet to write.
+//! - `NET_ORDER` (boolean, default false): whether to use network byte order, instead of host byte order.
 //!
 //! # Handlers
 //! - `count` (read): the next number.

@@ -1,12 +1,12 @@
-//! Counts packets by where their data begins.
+//! Counts packets by the alignment of their data.
 //!
 //! ```click
 //! PacketMemStats([KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and counts those whose data begins at an address that is a multiple of ALIGN_STRIDE: for those
-//! of the length of a cache line, headers take no more lines than they must. It is FastClick's element;
-//! PacketMemAligned is an older name for it.
+//! Passes packets on, and counts those whose data begins at an address that is a multiple of ALIGN_STRIDE. If that is
+//! the length of a cache line, the headers of such packets occupy no more cache lines than necessary. It is
+//! FastClick's element; PacketMemAligned is an older name for it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; counts of all workers together.
 //!
@@ -14,8 +14,8 @@
 //! - `ALIGN_STRIDE` (integer, at least 1, default 64): bytes.
 //!
 //! # Handlers
-//! - `aligned_pkts`, `unaligned_pkts`, `total_pkts` (read): packets that begin there, and elsewhere, and all.
-//! - `aligned_pkts_ratio`, `unaligned_pkts_ratio` (read): the same in per cent of all.
+//! - `aligned_pkts`, `unaligned_pkts`, `total_pkts` (read): aligned packets, unaligned packets, and all packets.
+//! - `aligned_pkts_ratio`, `unaligned_pkts_ratio` (read): the first two in per cent of all packets.
 //! - `align_stride` (read, write): the argument.
 //!
 //! # Example

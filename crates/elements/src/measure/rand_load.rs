@@ -1,15 +1,16 @@
-//! Works for each packet, for nothing, sometimes more and sometimes less: a load for measurements.
+//! Generates a random CPU load for each packet, for measurements.
 //!
 //! ```click
 //! RandLoad([MIN, MAX])
 //! ```
 //!
-//! Draws between MIN and MAX random numbers for each packet, and one more. It is FastClick's element.
+//! For each packet it draws a random count between MIN and MAX, and then one more random number than that. It is
+//! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!
 //! # Arguments
-//! - `MIN` (integer, default 1), `MAX` (integer, default 100): how many.
+//! - `MIN` (integer, default 1), `MAX` (integer, default 100): the range of that count.
 //!
 //! # Handlers
 //! None.

@@ -1,25 +1,27 @@
-//! Remembers when numbered packets passed.
+//! Records when numbered packets passed.
 //!
 //! ```click
 //! RecordTimestamp([KEYWORDS])
 //! ```
 //!
-//! Passes packets on, and keeps the time for TimestampDiff: under the number that NumberPacket wrote into the packet or, without OFFSET,
-//! under 0 for the first packet, 1 for the second, and so on. Times are those at which the worker's turn began. It is FastClick's element.
+//! Passes packets on, and records the time for TimestampDiff: under the number that NumberPacket wrote into the
+//! packet or, without OFFSET, under 0 for the first packet, 1 for the second, and so on. Times are those at which the
+//! worker's turn began. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: shared.
 //!
 //! # Arguments
-//! - `COUNTER` (element): a NumberPacket whose NET_ORDER holds here, too.
-//! - `N` (integer, default 65536): numbers for which there is room. Times of packets with larger ones are not kept.
-//! - `OFFSET` (integer, default -1): where in the packet the number is; negative: packets are counted instead.
-//! - `DYNAMIC` (boolean, default false): whether room is made for larger numbers, up to N times 65,535, and to
-//!   268,435,456 in any case.
-//! - `NET_ORDER` (boolean, default false): whether numbers are in network order, instead of the machine's.
-//! - `SAMPLE` (integer, default 1): only times of packets whose numbers this divides are kept; N counts them. With OFFSET only.
+//! - `COUNTER` (element): a NumberPacket whose NET_ORDER is used here too.
+//! - `N` (integer, default 65536): the capacity, in numbers. Times of packets with higher numbers are not recorded.
+//! - `OFFSET` (integer, default -1): where the number is in the packet; negative: count packets instead.
+//! - `DYNAMIC` (boolean, default false): whether the capacity grows for higher numbers, up to N times 65,535, and at
+//!   most 268,435,456.
+//! - `NET_ORDER` (boolean, default false): whether numbers are in network byte order, instead of host byte order.
+//! - `SAMPLE` (integer, default 1): record only packets whose number is a multiple of this; N counts only these. With
+//!   OFFSET only.
 //!
 //! # Handlers
-//! - `missed` (read): packets whose time was not kept.
+//! - `missed` (read): packets whose time was not recorded.
 //!
 //! # Example
 //! ```click

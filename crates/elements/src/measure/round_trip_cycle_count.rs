@@ -1,12 +1,12 @@
-//! Measures how long packets take behind it, or in front of it.
+//! Measures the time spent on packets downstream, or upstream.
 //!
 //! ```click
 //! RoundTripCycleCount
 //! ```
 //!
-//! Passes packets on unchanged. Where they are pushed, it measures the time until everything that they have caused is
-//! done; where they are pulled, the time until they have come. Nanoseconds stand for processor cycles here. Packets
-//! travel in vectors, and the clock is read twice for each vector.
+//! Passes packets on unchanged. On a push path it measures the time until all processing of the packets downstream is
+//! done; on a pull path, the time until pulled packets have arrived. Nanoseconds stand for processor cycles here.
+//! Packets travel in batches, and the clock is read twice per batch.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; counts and times add up.
 //!
@@ -15,7 +15,7 @@
 //!
 //! # Handlers
 //! - `packets`, `count` (read): packets so far.
-//! - `cycles` (read): how long they took all together.
+//! - `cycles` (read): the total time that they took.
 //! - `reset_counts` (write, button): sets both to zero.
 //!
 //! # Example

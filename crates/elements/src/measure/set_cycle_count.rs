@@ -1,11 +1,11 @@
-//! Notes the time in packets, for CycleCountAccum.
+//! Stores the time in packets, for CycleCountAccum.
 //!
 //! ```click
 //! SetCycleCount
 //! ```
 //!
 //! Sets the packet's performance counter annotation to the time, in nanoseconds, which stand for processor cycles
-//! here: the clock is read for each packet, other than for timestamps.
+//! here. Unlike for timestamps, the clock is read for each packet.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

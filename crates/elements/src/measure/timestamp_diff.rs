@@ -1,36 +1,38 @@
-//! Measures how long ago RecordTimestamp saw packets.
+//! Measures the delay of packets since RecordTimestamp.
 //!
 //! ```click
 //! TimestampDiff(RECORDER [, KEYWORDS])
 //! ```
 //!
-//! Passes packets on whose number RECORDER knows, and keeps how long ago they passed it, in microseconds. Packets without a number that it
-//! knows, or that came before, leave at output 1, or are dropped if there is none. It is FastClick's element.
+//! Passes packets whose number RECORDER knows, and stores how long ago they passed it, in microseconds. Packets
+//! without a known number, or seen before, leave by output 1, or are dropped if there is none. It is FastClick's
+//! element.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: shared.
 //!
 //! # Arguments
 //! - `RECORDER` (element): a RecordTimestamp.
-//! - `OFFSET` (integer, default 40): where in the packet the number is.
-//! - `N` (integer, default 65536): delays to keep. Later ones are not.
-//! - `MAXDELAY` (integer, default 1000): delays beyond so many milliseconds are counted as late, and not kept.
-//! - `VERBOSE` (boolean, default true): whether a line tells of each of the first ten of those.
-//! - `SAMPLE` (integer, default 1): only delays of packets whose numbers this divides are kept; those that RECORDER's
-//!   SAMPLE does not divide pass.
-//! - `TC_OFFSET` (integer, default -1): where in the packet the byte is that says its traffic class, which is kept
-//!   with the delay; negative: all are of class 0. `TC_MASK` (integer, default 255): what counts of it.
-//! - `NET_ORDER` (boolean): whether numbers are in network order; by default as RECORDER says.
+//! - `OFFSET` (integer, default 40): where the number is in the packet.
+//! - `N` (integer, default 65536): the maximum number of delays stored; later ones are not.
+//! - `MAXDELAY` (integer, default 1000): delays of more milliseconds than this are counted as late, and not stored.
+//! - `VERBOSE` (boolean, default true): whether to report the first ten late packets.
+//! - `SAMPLE` (integer, default 1): store only delays of packets whose number is a multiple of this; packets whose
+//!   number is not a multiple of RECORDER's SAMPLE pass.
+//! - `TC_OFFSET` (integer, default -1): the offset in the packet of the byte with its traffic class, which is stored
+//!   with the delay; negative: all are of class 0. `TC_MASK` (integer, default 255): a mask for that byte.
+//! - `NET_ORDER` (boolean): whether numbers are in network byte order; by default as in RECORDER.
 //! - `NANO` (boolean, default false): whether delays are in nanoseconds.
 //!
 //! # Handlers
-//! Where a handler takes FROM, the delays before that one do not count (default 0); where it takes TC, only those of
-//! packets of that traffic class do. Of none everything is 0.
-//! - `average` or `avg`, `min`, `max`, `stddev` (read with parameter `[FROM [TC]]`): of the delays.
-//! - `perc` (read with parameter `P [FROM [TC]]`): the delay below which P per cent of them are. `perc00`, `perc01`, `perc05`, `perc10`,
-//!   `perc25`, `median`, `perc75`, `perc90`, `perc95`, `perc99`, `perc100`: those of a certain P.
-//! - `count` (read): how many delays are kept. `index`: the number of the last one, from 0 on; -1 for none. `late`: how many were too long.
+//! If a handler takes FROM, delays before that index are left out (default 0); if it takes TC, only delays of packets
+//! of that traffic class count. If there are none, all results are 0.
+//! - `average` or `avg`, `min`, `max`, `stddev` (read with parameter `[FROM [TC]]`): statistics of the delays.
+//! - `perc` (read with parameter `P [FROM [TC]]`): the P-th percentile of the delays. `perc00`, `perc01`, `perc05`,
+//!   `perc10`, `perc25`, `median`, `perc75`, `perc90`, `perc95`, `perc99`, `perc100`: those for fixed P.
+//! - `count` (read): the number of delays stored. `index`: the index of the last one, from 0 on; -1 for none. `late`:
+//!   the number of late packets.
 //! - `last` (read): the last delay.
-//! - `dump` (read with parameter): the delays, one a line, with numbers. `dump_list`: without.
+//! - `dump` (read with parameter): the delays, one per line, with their index. `dump_list`: without.
 //!
 //! # Example
 //! ```click

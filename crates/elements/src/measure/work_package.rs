@@ -1,26 +1,27 @@
-//! Works for each packet, for nothing: a load for measurements.
+//! Generates CPU and memory load for each packet, for measurements.
 //!
 //! ```click
 //! WorkPackage(S, N, R, PAYLOAD [, KEYWORDS])
 //! ```
 //!
-//! Draws W random numbers for each packet, and then reads at N places that they choose: of the packet or of an array. Passes packets on
-//! from each input to the output of the same number. It is FastClick's element.
+//! Draws W random numbers for each packet, and then reads at N places that they determine: in the packet or in an
+//! array. Passes packets on from each input to the output of the same number. It is FastClick's element.
 //!
-//! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: shared, an array each.
+//! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: shared; each has its own array.
 //!
 //! # Arguments
-//! - `S` (integer): megabytes of the array.
+//! - `S` (integer): the size of the array, in megabytes.
 //! - `N` (integer): reads for each packet.
-//! - `R` (integer): per cent of them that go to the packet.
-//! - `PAYLOAD` (boolean): whether they go to all of the packet, or to its first 54 bytes.
+//! - `R` (integer): the percentage of reads that go to the packet.
+//! - `PAYLOAD` (boolean): whether these go to the whole packet, or to its first 54 bytes.
 //! - `W` (integer, default 1): random numbers for each packet.
-//! - `ANALYSIS` (boolean, default false): whether to measure how long that takes, by the machine's clock also when time is simulated.
+//! - `ANALYSIS` (boolean, default false): whether to measure how long this takes, by the machine's clock even in
+//!   simulated time.
 //!
 //! # Handlers
 //! - `cycles_work` (read): random numbers so far.
-//! - `cycles` (read): with ANALYSIS, nanoseconds that the work has taken; FastClick counts the processor's cycles.
-//! - `cycles_per_work` (read): `cycles` for each random number; `nan` before there was one.
+//! - `cycles` (read): with ANALYSIS, the nanoseconds that the work has taken; FastClick counts processor cycles.
+//! - `cycles_per_work` (read): `cycles` per random number; `nan` before the first one.
 //!
 //! # Example
 //! ```click
