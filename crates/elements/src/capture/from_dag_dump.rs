@@ -4,31 +4,32 @@
 //! FromDAGDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Emits the packets of a file in the extensible record format (ERF) of Endace's DAG cards as fast as it can, or with
-//! TIMING at the pace at which they were captured. Records of the types Ethernet, HDLC over SONET, ATM and AAL5 are
-//! known. Cells of 64 bytes are read, too, which the cards wrote before: ENCAP says of what link they are. A record
-//! of another type makes this and all behind it such cells, of ATM, with a message.
+//! Emits the packets of a file in the extensible record format (ERF) of Endace's DAG cards as fast as it can or, with
+//! TIMING, at the speed at which they were captured. Records of the types Ethernet, HDLC over SONET, ATM and AAL5 are
+//! supported. The older format of the cards, 64-byte cells, is read too: ENCAP gives their link type. When a record
+//! of another type is found, it and everything after it is read as such cells, of ATM, and a message is printed.
 //!
-//! Packets carry the time of their capture, an annotation of the length by which they were cut, and where the
-//! link-layer header starts. Bytes that pad a record behind its packet, and Ethernet's check sequence, are not
-//! emitted. With FORCE_IP only IP packets are emitted, with their header positions and destination annotations;
-//! others leave by output 1 or, if there is none, are dropped. Files may be compressed with gzip, bzip2 or xz. One
-//! that ends too early, or that is damaged, ends there with a message.
+//! Packets carry the time of their capture, the number of bytes by which they were truncated (the extra-length
+//! annotation), and the link-layer header position. Bytes that pad a record after its packet, and Ethernet's frame
+//! check sequence, are not emitted. With FORCE_IP only IP packets are emitted, with their header positions and
+//! destination annotations; others leave by output 1 or, if there is none, are dropped. Files may be compressed with
+//! gzip, bzip2 or xz. Reading a truncated or damaged file ends there with a message.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `FILENAME`: the file, `-` for standard input.
-//! - `ENCAP` (`ATM`, `SUNATM`, `ETHER`, `HDLC`, `PPP`, `PPP_HDLC` or `IP`): the link type, for a file of old cells only.
-//! - `FORCE_IP` (boolean, default false): whether to emit IP packets only.
-//! - `TIMING` (boolean, default false): whether the pace of the capture is kept.
-//! - `STOP`, `ACTIVE`, `SAMPLE`, `START`, `START_AFTER`, `END`, `END_AFTER`, `INTERVAL`, `END_CALL`: as of FromDump.
+//! - `ENCAP` (`ATM`, `SUNATM`, `ETHER`, `HDLC`, `PPP`, `PPP_HDLC` or `IP`): the link type, only for a file of old
+//!   cells.
+//! - `FORCE_IP` (boolean, default false): whether to emit only IP packets.
+//! - `TIMING` (boolean, default false): whether to replay at the speed of the capture.
+//! - `STOP`, `ACTIVE`, `SAMPLE`, `START`, `START_AFTER`, `END`, `END_AFTER`, `INTERVAL`, `END_CALL`: as for FromDump.
 //! - `MMAP`: accepted for compatibility, without effect.
 //!
 //! # Handlers
-//! - `encap` (read): the link type of the packet before, or of the first one.
-//! - `count`, `reset_counts`, `active`, `stop`, `filename`, `filesize`, `filepos`, `packet_filepos`, `sampling_prob`, `extend_interval`,
-//!   `reset_timing`: as of FromDump.
+//! - `encap` (read): the link type of the previous packet, or of the first one.
+//! - `count`, `reset_counts`, `active`, `stop`, `filename`, `filesize`, `filepos`, `packet_filepos`, `sampling_prob`,
+//!   `extend_interval`, `reset_timing`: as for FromDump.
 //!
 //! # Example
 //! ```click

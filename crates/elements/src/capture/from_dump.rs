@@ -4,54 +4,55 @@
 //! FromDump(FILENAME [, TIMING, KEYWORDS])
 //! ```
 //!
-//! Emits the packets of a pcap or pcapng file as fast as it can, or with TIMING at the pace at which they were captured.
-//! Files may be compressed with gzip, bzip2 or xz, and their times may have nanoseconds. FILENAME can be `-` for standard
-//! input.
+//! Emits the packets of a pcap or pcapng file as fast as it can or, with TIMING, at the speed at which they were
+//! captured. Files may be compressed with gzip, bzip2 or xz, and may have timestamps in nanoseconds. FILENAME can be
+//! `-` for standard input.
 //!
-//! Packets carry the time of their capture, an annotation of the length by which they were cut, and where the
-//! link-layer header starts. With FORCE_IP only IP packets are emitted, with their header positions and destination
-//! annotations; others leave by output 1 or, if there is none, are dropped. A file of packets without link-layer headers
-//! forces that by itself.
+//! Packets carry the time of their capture, the number of bytes by which they were truncated (the extra-length
+//! annotation), and the link-layer header position. With FORCE_IP only IP packets are emitted, with their header
+//! positions and destination annotations; others leave by output 1 or, if there is none, are dropped. FORCE_IP is
+//! implied for a file of packets without link-layer headers.
 //!
-//! A file that ends too early, or that is damaged, ends there with a message; a packet of more than 65535 bytes is
-//! damage. Reading from a pipe that has nothing to offer makes the whole worker wait.
+//! Reading a truncated or damaged file ends there with a message; a packet of more than 65535 bytes counts as damage.
+//! Reading from a pipe that has no data makes the whole worker wait.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `FILENAME`: the file.
-//! - `TIMING` (boolean, default false): whether the pace of the capture is kept.
+//! - `TIMING` (boolean, default false): whether to replay at the speed of the capture.
 //! - `STOP` (boolean, default false): whether to stop the driver at the end.
 //! - `END_CALL` (handler call): called at the end.
-//! - `ACTIVE` (boolean, default true): whether packets are emitted.
-//! - `SAMPLE` (number, default 1): probability with which a packet is emitted.
-//! - `FORCE_IP` (boolean, default false): whether to emit IP packets only. The file must be of Ethernet, IP, BSD
+//! - `ACTIVE` (boolean, default true): whether to emit packets.
+//! - `SAMPLE` (number, default 1): the probability with which a packet is emitted.
+//! - `FORCE_IP` (boolean, default false): whether to emit only IP packets. The file must contain Ethernet, IP, BSD
 //!   loopback, FDDI, PPP, HDLC, ATM, IEEE 802.11 (also with a Prism or radiotap header) or Linux cooked packets.
 //! - `START`, `END` (time): only packets from START on and before END, in seconds since the epoch.
 //! - `START_AFTER`, `END_AFTER` (time span): the same, counted from the first packet of the file.
 //! - `INTERVAL` (time span): the end, counted from the beginning of the range.
-//! - `FILEPOS` (integer): starts with the first packet at or behind this byte of the (decompressed) file.
-//! - `FORCE_LEN` (integer, default -1): if 0, packets are lengthened with zeros to what they had before they were cut; if 60 to 9,000, all
-//!   packets are lengthened or cut to so many bytes, 14 less where the file has no Ethernet headers.
-//! - `ACCELERATION` (integer, default 100): with TIMING, the pace in per cent of that of the capture.
-//! - `TIMING_FNT` (string): with TIMING, a formula for that pace, where `x` is seconds since the first packet: `100` keeps the pace,
-//!   `10 + 5 * x` grows. It may have `+ - * / % ^`, parentheses, `pi`, `e`, and `abs`, `acos`, `asin`, `atan`, `atan2`, `ceil`, `cos`,
-//!   `cosh`, `exp`, `floor`, `ln`, `log`, `max`, `min`, `pow`, `sin`, `sinh`, `sqrt`, `squarewave`, `tan`, `tanh`. Where it is not
-//!   positive, packets end.
+//! - `FILEPOS` (integer): start with the first packet at or after this byte of the (decompressed) file.
+//! - `FORCE_LEN` (integer, default -1): if 0, truncated packets are extended with zeros to their original length; if
+//!   60 to 9,000, all packets are extended or cut to this length, less 14 if the file has no Ethernet headers.
+//! - `ACCELERATION` (integer, default 100): with TIMING, the speed in per cent of that of the capture.
+//! - `TIMING_FNT` (string): with TIMING, a formula for that speed, where `x` is the number of seconds since the first
+//!   packet: `100` keeps the original speed, `10 + 5 * x` increases it. It may contain `+ - * / % ^`, parentheses,
+//!   `pi`, `e`, and `abs`, `acos`, `asin`, `atan`, `atan2`, `ceil`, `cos`, `cosh`, `exp`, `floor`, `ln`, `log`,
+//!   `max`, `min`, `pow`, `sin`, `sinh`, `sqrt`, `squarewave`, `tan`, `tanh`. If the result is not positive, no more
+//!   packets are emitted.
 //! - `MMAP`, `PRELOAD`, `BURST`: accepted for compatibility, without effect.
 //!
 //! At the end of the range STOP and END_CALL take effect as at the end of the file; without them the element becomes
-//! inactive there. If END_CALL leaves it active, the packets behind the end follow.
+//! inactive there. If END_CALL leaves it active, the packets after the end of the range follow.
 //!
 //! # Handlers
 //! - `count` (read): packets emitted. `reset_counts` (write, button): sets it to zero.
-//! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
-//! - `filename`, `filesize`, `filepos`, `packet_filepos`, `encap`, `sampling_prob` (read): the file's name, its bytes
-//!   (`-` if unknown), how far it has been read, where the last packet begins, its link type, the sampling
-//!   probability. `filepos` can be written: reading goes on with the first packet at or behind that byte; if the end
-//!   was reached before, not until `active` is written.
+//! - `active` (read, write): the argument. `stop` (write, button): deactivates the element and stops the driver.
+//! - `filename`, `filesize`, `filepos`, `packet_filepos`, `encap`, `sampling_prob` (read): the file's name, its size
+//!   (`-` if unknown), the current position, the position of the last packet, the link type, the sampling
+//!   probability. `filepos` can be written: reading continues with the first packet at or after that byte; if the end
+//!   had been reached before, only once `active` is written.
 //! - `extend_interval` (write, time span): moves the end of the range.
-//! - `reset_timing` (write, button): takes the next packet for the first of the file.
+//! - `reset_timing` (write, button): treats the next packet as the first of the file.
 //!
 //! # Example
 //! ```click

@@ -4,20 +4,20 @@
 //! FromMemory(DEVNAME [, QUEUE, BURST])
 //! ```
 //!
-//! Interfaces in memory are made by the program around the router: for demonstrations, benchmarks and tests. This
-//! element copies their frames into packets, with the present time, the place of the link-layer header and whether the
-//! frame is for a host, a group or everybody.
+//! In-memory interfaces are created by the program that embeds the router: for demonstrations, benchmarks and tests.
+//! This element copies their frames into packets, with the current time, the link-layer header position and the
+//! packet type (addressed to a host, multicast or broadcast).
 //!
-//! Each worker serves its receive queues: with W workers, worker w serves the queues w, w + W and so on. With QUEUE only
-//! that queue is served, by worker QUEUE modulo W. While a queue is empty it is looked at ten thousand times a second; a
-//! queue that has run dry for ever costs nothing.
+//! Each worker serves its own receive queues: with W workers, worker w serves the queues w, w + W and so on. With
+//! QUEUE only that queue is served, by worker QUEUE modulo W. While a queue is empty it is polled ten thousand times
+//! a second; a queue that will never get another frame costs nothing.
 //!
 //! Ports: no inputs, 1 output. Processing: push. Workers: an instance on each.
 //!
 //! # Arguments
 //! - `DEVNAME`: the interface.
 //! - `QUEUE` (integer): the queue to serve.
-//! - `BURST` (integer, default: packets in a batch): frames taken from a queue at a time.
+//! - `BURST` (integer, default: packets in a batch): frames read from a queue at a time.
 //!
 //! # Handlers
 //! - `count` (read): packets received. `reset_counts` (write, button): sets it to zero.

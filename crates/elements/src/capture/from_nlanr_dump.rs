@@ -1,33 +1,35 @@
-//! Reads packet headers from a trace of NLANR's.
+//! Reads packet headers from an NLANR trace.
 //!
 //! ```click
 //! FromNLANRDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Emits an IPv4 packet for each cell of a trace in the formats FR, FR+ or TSH, in which the National Laboratory for Applied Network
-//! Research gave out its traces, as fast as it can, or with TIMING at the pace at which they were captured. A cell of FR+ and TSH has an IP
-//! header without options and the first 16 bytes of TCP's. One of FR has addresses, protocol and length, TCP's flags and ports, of which
-//! headers are made that are zero elsewhere (Click's element emits none of them).
+//! Emits an IPv4 packet for each cell of a trace in the formats FR, FR+ or TSH, in which the National Laboratory for
+//! Applied Network Research published its traces, as fast as it can or, with TIMING, at the speed at which they were
+//! captured. A cell of FR+ and TSH contains an IP header without options and the first 16 bytes of the TCP header. A
+//! cell of FR contains addresses, protocol, length, TCP flags and ports; headers are made from these, with zeros
+//! elsewhere (Click's element emits no packets for FR).
 //!
-//! Packets carry the time of their capture, their header positions, their destination annotation, and from TSH the number of the link as
-//! paint. Those that had IP options, which are not in the trace, and those of other versions leave by output 1 or, if there is none, are
-//! dropped. Files may be compressed with gzip, bzip2 or xz. One that ends too early ends there with a message.
+//! Packets carry the time of their capture, their header positions, their destination annotation and, from TSH, the
+//! number of the link as paint. Packets that had IP options, which the trace does not contain, and packets of other
+//! IP versions leave by output 1 or, if there is none, are dropped. Files may be compressed with gzip, bzip2 or xz.
+//! Reading a truncated file ends there with a message.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
 //!
 //! # Arguments
 //! - `FILENAME`: the file, `-` for standard input.
-//! - `FORMAT` (`fr`, `fr+`, `tsh` or `guess`, default `guess`): the format; guessed from the end of the file's name,
-//!   apart from `.gz`, `.Z`, `.bz2` or `.xz`, or else `tsh`.
-//! - `TIMING` (boolean, default false): whether the pace of the capture is kept.
-//! - `FILEPOS` (integer): starts with the first cell at or behind this byte of the (decompressed) file.
-//! - `STOP`, `ACTIVE`, `SAMPLE`, `START`, `START_AFTER`, `END`, `END_AFTER`, `INTERVAL`, `END_CALL`: as of FromDump.
+//! - `FORMAT` (`fr`, `fr+`, `tsh` or `guess`, default `guess`): the format; guessed from the file name's extension,
+//!   ignoring `.gz`, `.Z`, `.bz2` or `.xz`, or else `tsh`.
+//! - `TIMING` (boolean, default false): whether to replay at the speed of the capture.
+//! - `FILEPOS` (integer): start with the first cell at or after this byte of the (decompressed) file.
+//! - `STOP`, `ACTIVE`, `SAMPLE`, `START`, `START_AFTER`, `END`, `END_AFTER`, `INTERVAL`, `END_CALL`: as for FromDump.
 //! - `FORCE_IP`, `MMAP`: accepted for compatibility, without effect.
 //!
 //! # Handlers
 //! - `encap` (read): `IP`.
-//! - `count`, `reset_counts`, `active`, `stop`, `filename`, `filesize`, `filepos`, `packet_filepos`, `sampling_prob`, `extend_interval`,
-//!   `reset_timing`: as of FromDump.
+//! - `count`, `reset_counts`, `active`, `stop`, `filename`, `filesize`, `filepos`, `packet_filepos`, `sampling_prob`,
+//!   `extend_interval`, `reset_timing`: as for FromDump.
 //!
 //! # Example
 //! ```click

@@ -4,30 +4,31 @@
 //! ToDump(FILENAME [, SNAPLEN, ENCAP, KEYWORDS])
 //! ```
 //!
-//! Writes a pcap file that tcpdump and FromDump read. FILENAME can be `-` for standard output; a name that ends in `.gz`
-//! asks for gzip compression, `.bz2` for bzip2. Packets without a time get the present one, unless FORCE_TS says otherwise.
+//! Writes a pcap file, which tcpdump and FromDump can read. FILENAME can be `-` for standard output; a name that ends
+//! in `.gz` selects gzip compression, `.bz2` bzip2. Packets without a timestamp get the current time, unless FORCE_TS
+//! is set.
 //!
-//! With an output packets pass through. On a pull input without output packets are asked for as fast as possible.
+//! With an output, packets pass through. On a pull input without an output, packets are pulled as fast as possible.
 //!
-//! The file is replaced when the first packet is written or the router ends, so that the old contents are still there if
-//! the configuration fails to start. With UNBUFFERED it is as soon as the router runs, so that whoever reads it has its header; so is
-//! standard output, to which packets are always handed at once.
+//! The file is replaced when the first packet is written or the router ends, so that the old contents survive if the
+//! configuration fails to start. With UNBUFFERED it is replaced as soon as the router runs, so that readers get its
+//! header immediately. The same applies to standard output, to which packets are always written immediately.
 //!
 //! Ports: 1 input, at most 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `FILENAME`: the file.
-//! - `SNAPLEN` (integer, default 2000): bytes of each packet that are written at most; 0 for no limit.
-//! - `ENCAP` (name, default `ETHER`): what the packets begin with: `IP`, `ETHER`, `NULL`, `SLL`, `802_11`, ..., or `#` and
-//!   the number of a link type.
-//! - `USE_ENCAP_FROM` (element names): takes the link type of these elements (FromDump), which must agree.
-//! - `EXTRA_LENGTH` (boolean, default true): whether the length that packets had before they were cut, as annotated, is
-//!   written.
-//! - `UNBUFFERED` (boolean, default false): whether packets are handed to the system at once.
-//! - `NANO` (boolean, default false): whether times have nanoseconds instead of microseconds.
-//! - `FORCE_TS` (boolean, default false): whether the packets' own times are written also where they have none, which
-//!   is then 0. It is FastClick's.
-//! - `PCAPNG` (boolean, default false): whether the file is of the pcapng format. Click has no such argument.
+//! - `SNAPLEN` (integer, default 2000): the maximum number of bytes written of each packet; 0 for no limit.
+//! - `ENCAP` (name, default `ETHER`): the link type, that is, what the packets start with: `IP`, `ETHER`, `NULL`,
+//!   `SLL`, `802_11`, ..., or `#` and the number of a link type.
+//! - `USE_ENCAP_FROM` (element names): use the link type of these elements (FromDump), which must agree.
+//! - `EXTRA_LENGTH` (boolean, default true): whether to write the original length of packets, including the
+//!   extra-length annotation.
+//! - `UNBUFFERED` (boolean, default false): whether to write packets to the system immediately.
+//! - `NANO` (boolean, default false): whether timestamps are in nanoseconds instead of microseconds.
+//! - `FORCE_TS` (boolean, default false): whether to write the packets' own timestamps even if they have none, as 0.
+//!   It is FastClick's.
+//! - `PCAPNG` (boolean, default false): whether to write the pcapng format. Click has no such argument.
 //!
 //! # Handlers
 //! - `count` (read): packets written. `reset_counts` (write, button): sets it to zero.

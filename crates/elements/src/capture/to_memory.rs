@@ -4,17 +4,17 @@
 //! ToMemory(DEVNAME [, QUEUE, BURST])
 //! ```
 //!
-//! The other end of FromMemory: hands each packet's data to a transmit queue of the interface, which counts it and
-//! passes it to whoever listens. Each worker has a transmit queue of its own: the first worker that reaches the element
-//! the first queue, and so on. With QUEUE it is that queue, and only one worker may reach the element.
+//! The counterpart of FromMemory: hands each packet's data to a transmit queue of the interface, which counts it and
+//! passes it to its listeners. Each worker has a transmit queue of its own: the first worker that reaches the element
+//! uses the first queue, and so on. With QUEUE that queue is used, and only one worker may reach the element.
 //!
-//! Ports: 1 input, no outputs. Processing: agnostic; a pull input is asked for packets as fast as possible. Workers:
+//! Ports: 1 input, no outputs. Processing: agnostic; packets are pulled as fast as possible. Workers:
 //! replicated, a queue for each.
 //!
 //! # Arguments
 //! - `DEVNAME`: the interface.
 //! - `QUEUE` (integer): the queue to use.
-//! - `BURST` (integer, default: packets in a batch): packets asked for at a time.
+//! - `BURST` (integer, default: packets in a batch): packets pulled at a time.
 //!
 //! # Handlers
 //! - `count` (read): packets sent. `reset_counts` (write, button): sets it to zero.
