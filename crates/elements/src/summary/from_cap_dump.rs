@@ -1,10 +1,11 @@
-//! Makes TCP packets of what the tool cap tells about a transfer.
+//! Generates TCP packets from the output of the tool cap about a transfer.
 //!
 //! ```click
 //! FromCapDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Makes a packet of each line `SYN`, `DAT` or `ACK` of a file that Mark Allman's cap wrote, which measures the capacity of paths:
+//! Makes a packet from each line `SYN`, `DAT` or `ACK` of a file written by Mark Allman's cap, which measures the
+//! capacity of paths:
 //!
 //! ```text
 //! SND 0
@@ -14,13 +15,14 @@
 //! ACK < 1046102983.156387 1 1 40 0
 //! ```
 //!
-//! Behind the direction and the time stand the number of the packet, that of the segment, the lengths of packet and payload, and notes:
-//! `FIN`, `SACK:3-4:6-6`, `DSACK:3`, and others that are passed over. A line `RCV` says that the trace was made at the receiver, `SND` at
-//! the sender. Segments not seen are taken to be as long as the one before. Packets have an IP and a TCP header with the flow, sequence
-//! numbers and acknowledgements, flags and SACK options; what the lines do not say is zero. The data is annotated as extra length.
+//! After the direction and the time come the packet number, the segment number, the lengths of packet and payload,
+//! and notes: `FIN`, `SACK:3-4:6-6`, `DSACK:3`, and others, which are ignored. A line `RCV` says that the trace was
+//! recorded at the receiver, `SND` at the sender. Segments not seen are assumed to be as long as the previous one.
+//! Packets have an IP and a TCP header with the flow, sequence and acknowledgement numbers, flags and SACK options;
+//! everything else is zero. The length of the payload is stored in the extra-length annotation.
 //!
-//! Packets carry their time, an aggregate annotation, packet and sequence number annotations (the packet's number and
-//! the segment's), and as paint 1 for those that the trace's side receives, or 0.
+//! Packets carry their time, an aggregate annotation, packet and sequence number annotations (the packet number and
+//! the segment number), and as paint 1 if they were received on the trace's side, otherwise 0.
 //!
 //! FILENAME can be `-` for standard input. Files may be compressed with gzip, bzip2 or xz.
 //!
@@ -29,17 +31,17 @@
 //! # Arguments
 //! - `FILENAME`: the file.
 //! - `STOP` (boolean, default false): whether to stop the driver at the end.
-//! - `ACTIVE` (boolean, default true): whether packets are emitted.
-//! - `CHECKSUM` (boolean, default false): whether packets have correct checksums, and for that all of their bytes.
-//! - `SAMPLE` (number, default 1): probability with which a packet is emitted.
+//! - `ACTIVE` (boolean, default true): whether to emit packets.
+//! - `CHECKSUM` (boolean, default false): whether packets have correct checksums, and therefore all of their bytes.
+//! - `SAMPLE` (number, default 1): the probability with which a packet is emitted.
 //! - `FLOWID` (`SRC SPORT DST DPORT`, default `1.0.0.1 1 2.0.0.2 2`): the flow.
 //! - `AGGREGATE` (integer, default 1): the aggregate annotation.
-//! - `ZERO` (boolean): accepted; what the lines do not say is always zero.
+//! - `ZERO` (boolean): accepted; data missing from the lines is always zero.
 //!
 //! # Handlers
-//! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
+//! - `active` (read, write): the argument. `stop` (write, button): deactivates the element and stops the driver.
 //! - `count` (read): packets emitted.
-//! - `filename`, `filesize`, `filepos`, `sampling_prob`, `encap` (read): as of FromIPSummaryDump.
+//! - `filename`, `filesize`, `filepos`, `sampling_prob`, `encap` (read): as for FromIPSummaryDump.
 //!
 //! # Example
 //! ```click

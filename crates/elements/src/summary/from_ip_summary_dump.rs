@@ -4,39 +4,41 @@
 //! FromIPSummaryDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Makes an IP packet of each line (or binary record) of a file that ToIPSummaryDump or ipsumdump(1) wrote. What the file
-//! does not say is zero; lengths that it says are annotated as extra lengths rather than filled. FILENAME can be `-` for
-//! standard input. Files may be compressed with gzip, bzip2 or xz.
+//! Makes an IP packet from each line (or binary record) of a file written by ToIPSummaryDump or ipsumdump(1). Fields
+//! missing from the file are zero; lengths are stored in the extra-length annotation rather than as data. FILENAME
+//! can be `-` for standard input. Files may be compressed with gzip, bzip2 or xz.
 //!
-//! Lines that begin with `!` describe the file: `!data` names the fields of each line, `!flowid`, `!proto` and `!aggregate` say
-//! what all packets have, `!binary` says that binary records follow. ToIPSummaryDump's manual page lists the fields.
+//! Lines that begin with `!` describe the file: `!data` names the fields of each line; `!flowid`, `!proto` and
+//! `!aggregate` give values common to all packets; `!binary` says that binary records follow. See ToIPSummaryDump for
+//! the fields.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `FILENAME`: the file.
 //! - `STOP` (boolean, default false): whether to stop the driver at the end.
-//! - `ACTIVE` (boolean, default true): whether packets are emitted.
-//! - `TIMING` (boolean, default false): whether packets are emitted at the pace of their times.
-//! - `CHECKSUM` (boolean, default false): whether packets have correct checksums, and for that all of their bytes.
-//! - `PROTO` (integer, default 6): the protocol of packets where the file does not say.
-//! - `MULTIPACKET` (boolean, default false): whether a line with a packet count makes so many packets.
-//! - `SAMPLE` (number, default 1): probability with which a packet is emitted.
-//! - `CONTENTS`, `FIELDS`, `DEFAULT_CONTENTS`, `DEFAULT_FIELDS` (field names): the fields until a `!data` line says other.
-//! - `FLOWID`, `DEFAULT_FLOWID` (`SRC SPORT DST DPORT [PROTO]`): the flow until a `!flowid` line says other. It is taken the other way
-//!   round for packets whose `direction` is `<`.
+//! - `ACTIVE` (boolean, default true): whether to emit packets.
+//! - `TIMING` (boolean, default false): whether to emit packets at the speed of their timestamps.
+//! - `CHECKSUM` (boolean, default false): whether packets have correct checksums, and therefore all of their bytes.
+//! - `PROTO` (integer, default 6): the protocol of packets if the file does not give it.
+//! - `MULTIPACKET` (boolean, default false): whether a line with a packet count produces that many packets.
+//! - `SAMPLE` (number, default 1): the probability with which a packet is emitted.
+//! - `CONTENTS`, `FIELDS`, `DEFAULT_CONTENTS`, `DEFAULT_FIELDS` (field names): the fields, until a `!data` line
+//!   changes them.
+//! - `FLOWID`, `DEFAULT_FLOWID` (`SRC SPORT DST DPORT [PROTO]`): the flow, until a `!flowid` line changes it. It is
+//!   reversed for packets whose `direction` is `<`.
 //! - `DATA` (string): the lines themselves, instead of FILENAME.
-//! - `BURST` (integer, default 1): packets a scheduling.
-//! - `TIMES` (integer, default 1): how often the file is read; without end if it is not positive. Standard input is read once.
-//! - `TIMESTAMP` (boolean, default true): whether packets have the times of the file, or none.
-//! - `ALLOW_NONEXISTENT` (boolean, default false): whether a file that is missing is as good as an empty one.
-//! - `ZERO`, `MIGRATE` (boolean): accepted; what the file does not say is always zero.
+//! - `BURST` (integer, default 1): packets per scheduling.
+//! - `TIMES` (integer, default 1): how often to read the file; forever if not positive. Standard input is read once.
+//! - `TIMESTAMP` (boolean, default true): whether packets have the timestamps of the file, or none.
+//! - `ALLOW_NONEXISTENT` (boolean, default false): whether to treat a missing file like an empty one.
+//! - `ZERO`, `MIGRATE` (boolean): accepted; fields missing from the file are always zero.
 //!
 //! # Handlers
-//! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
+//! - `active` (read, write): the argument. `stop` (write, button): deactivates the element and stops the driver.
 //! - `count` (read): packets emitted.
 //! - `filename`, `sampling_prob`, `encap` (read): the file, the sampling probability, and `IP`.
-//! - `filesize`, `filepos` (read): the file's bytes (`-` if unknown or compressed), and how far it has been read.
+//! - `filesize`, `filepos` (read): the file's size (`-` if unknown or compressed), and the current position.
 //!
 //! # Example
 //! ```click

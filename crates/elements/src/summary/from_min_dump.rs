@@ -1,29 +1,30 @@
-//! Makes packets of the addresses, ports, lengths and protocols in a file.
+//! Generates packets from addresses, ports, lengths and protocols in a file.
 //!
 //! ```click
 //! FromMinDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Reads what ToMinDump has written, and makes an IPv4 packet of each record: of its length, with TTL 100, with the
-//! ports in a TCP or UDP header if it is of such a protocol (TCP with sequence number 1 and a window of 65535), and
-//! zeros behind that. It is FastClick's element, which leaves checksums to the network card; here they are right.
+//! Reads a file written by ToMinDump, and makes an IPv4 packet from each record: with its length and TTL 100, with
+//! the ports in a TCP or UDP header if it has one of these protocols (TCP with sequence number 1 and a window of
+//! 65535), followed by zeros. It is FastClick's element, which leaves checksums to the network card; here they are
+//! correct.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `FILENAME`: the file, `-` for standard input.
 //! - `STOP` (boolean, default true): whether to stop the driver at the end.
-//! - `ACTIVE` (boolean, default true): whether packets are made.
-//! - `BURST` (integer, default 32): packets pushed in a row.
-//! - `LIMIT` (integer, default -1): packets each time the file is read; negative: all.
-//! - `TIMES` (integer, default 1): how often the file is read; negative: for ever.
-//! - `LOOP_CALL` (handler to write): called each time the file is read again.
+//! - `ACTIVE` (boolean, default true): whether to generate packets.
+//! - `BURST` (integer, default 32): packets pushed at a time.
+//! - `LIMIT` (integer, default -1): packets for each pass through the file; negative: all.
+//! - `TIMES` (integer, default 1): how often to read the file; negative: forever.
+//! - `LOOP_CALL` (handler to write): called each time reading starts over.
 //! - `VERBOSE`, `DPDK` (boolean): FastClick's; accepted.
 //!
 //! # Handlers
-//! - `active` (read, write): whether packets are made. `count` (read): packets made.
-//! - `stop` (write, button): becomes inactive and stops the driver.
-//! - `filename`, `filesize`, `filepos`, `encap` (read): as of FromIPSummaryDump.
+//! - `active` (read, write): whether to generate packets. `count` (read): packets made.
+//! - `stop` (write, button): deactivates the element and stops the driver.
+//! - `filename`, `filesize`, `filepos`, `encap` (read): as for FromIPSummaryDump.
 //!
 //! # Example
 //! ```click

@@ -1,36 +1,39 @@
-//! Reads packets from a text of NetFlow records.
+//! Generates packets from a text file of NetFlow records.
 //!
 //! ```click
 //! FromNetFlowSummaryDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Makes an IP packet of each line of a file, which has 15 or more fields between bars (`|`). Counted from 0 they
-//! are: source and destination address (0, 1), numbers of the interfaces by which the flow came and left (3, 4),
+//! Makes an IP packet from each line of a file, which has 15 or more fields separated by bars (`|`). Counted from 0
+//! they are: source and destination address (0, 1), numbers of the input and output interfaces of the flow (3, 4),
 //! packets and bytes (5, 6), the times of its first and last packet in seconds (7, 8), source and destination port
-//! (9, 10), TCP flags (12), protocol (13) and type of service (14); the others do not matter. What a field does not
-//! say is zero; a line of which fewer than ten fields can be read is reported and passed over. So are, in silence,
-//! empty lines and those that begin with `!` or `#`. A packet stands for all of its flow, by the annotations of extra
-//! packets and extra length; its time is that of the flow's last packet, its first time that of the first. Only TCP
-//! and UDP packets have a header behind that of IP. FILENAME can be `-` for standard input. Files may be compressed
-//! with gzip, bzip2 or xz.
+//! (9, 10), TCP flags (12), protocol (13) and type of service (14); other fields are ignored. Everything not given is
+//! zero. A line with fewer than ten readable fields is reported and skipped. Empty lines and those that begin with
+//! `!` or `#` are skipped silently. A packet stands for its whole flow, by its extra-packets and extra-length
+//! annotations; its timestamp is that of the flow's last packet, its first-timestamp annotation that of the first.
+//! Only TCP and UDP packets have a header after the IP header. FILENAME can be `-` for standard input. Files may be
+//! compressed with gzip, bzip2 or xz.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `FILENAME`: the file.
 //! - `STOP` (boolean, default false): whether to stop the driver at the end.
-//! - `ACTIVE` (boolean, default true): whether packets are emitted.
-//! - `MULTIPACKET` (boolean, default false): whether a flow is as many packets as it had, their times spread evenly.
-//! - `TIMING` (boolean, default false): whether packets come at the pace of their times, instead of at once.
-//! - `LINK` (`input`, `output` or `both`, default `input`): the interface that the paint annotation names, 255 at most; `both` puts the
-//!   input in the upper four bits and the output in the lower four, 15 at most each.
-//! - `ZERO` (boolean): accepted; what the lines do not say is always zero.
+//! - `ACTIVE` (boolean, default true): whether to emit packets.
+//! - `MULTIPACKET` (boolean, default false): whether a flow produces as many packets as it had, with their times
+//!   spread evenly.
+//! - `TIMING` (boolean, default false): whether to emit packets at the speed of their timestamps, instead of
+//!   immediately.
+//! - `LINK` (`input`, `output` or `both`, default `input`): the interface whose number is stored in the paint
+//!   annotation, 255 at most; `both` puts the input in the upper four bits and the output in the lower four, 15 at
+//!   most each.
+//! - `ZERO` (boolean): accepted; data missing from the lines is always zero.
 //!
 //! # Handlers
-//! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
+//! - `active` (read, write): the argument. `stop` (write, button): deactivates the element and stops the driver.
 //! - `count` (read): packets emitted.
 //! - `filename`, `sampling_prob`, `encap` (read): the file, 1, and `IP`.
-//! - `filesize`, `filepos` (read): the file's bytes (`-` if unknown or compressed), and how far it has been read.
+//! - `filesize`, `filepos` (read): the file's size (`-` if unknown or compressed), and the current position.
 //!
 //! # Example
 //! ```click

@@ -1,29 +1,29 @@
-//! Reads packets from the text that tcpdump(1) prints.
+//! Generates packets from the text printed by tcpdump(1).
 //!
 //! ```click
 //! FromTcpdump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Makes an IP packet of each line of a file that `tcpdump -tt -n` of the older kind wrote (`1000.5 1.0.0.1.10 > 2.0.0.2.80: S
-//! 1:1(0) win 5840 <mss 1460>`), as far as the line tells about it. Relative sequence numbers of TCP become absolute again.
-//! What the lines do not say is zero; the data is annotated as extra length. FILENAME can be `-` for standard input. Files
-//! may be compressed with gzip, bzip2 or xz.
+//! Makes an IP packet from each line of a file written by `tcpdump -tt -n` in the older format
+//! (`1000.5 1.0.0.1.10 > 2.0.0.2.80: S 1:1(0) win 5840 <mss 1460>`), as far as the line describes it. Relative TCP
+//! sequence numbers become absolute again. Everything not given is zero; the length of the data is stored in the
+//! extra-length annotation. FILENAME can be `-` for standard input. Files may be compressed with gzip, bzip2 or xz.
 //!
 //! Ports: no inputs, 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
 //! - `FILENAME`: the file.
 //! - `STOP` (boolean, default false): whether to stop the driver at the end.
-//! - `ACTIVE` (boolean, default true): whether packets are emitted.
-//! - `CHECKSUM` (boolean, default false): whether packets have correct checksums, and for that all of their bytes.
-//! - `SAMPLE` (number, default 1): probability with which a packet is emitted.
-//! - `ZERO` (boolean): accepted; what the lines do not say is always zero.
+//! - `ACTIVE` (boolean, default true): whether to emit packets.
+//! - `CHECKSUM` (boolean, default false): whether packets have correct checksums, and therefore all of their bytes.
+//! - `SAMPLE` (number, default 1): the probability with which a packet is emitted.
+//! - `ZERO` (boolean): accepted; data missing from the lines is always zero.
 //!
 //! # Handlers
-//! - `active` (read, write): the argument. `stop` (write, button): becomes inactive and stops the driver.
+//! - `active` (read, write): the argument. `stop` (write, button): deactivates the element and stops the driver.
 //! - `count` (read): packets emitted.
 //! - `filename`, `sampling_prob`, `encap` (read): the file, the sampling probability, and `IP`.
-//! - `filesize`, `filepos` (read): the file's bytes (`-` if unknown or compressed), and how far it has been read.
+//! - `filesize`, `filepos` (read): the file's size (`-` if unknown or compressed), and the current position.
 //!
 //! # Example
 //! ```click

@@ -1,42 +1,48 @@
-//! Writes a summary of each flow's packets to a file of its own.
+//! Writes a summary of each flow's packets to a separate file.
 //!
 //! ```click
 //! ToIPFlowDumps(OUTPUT_PATTERN [, KEYWORDS])
 //! ```
 //!
-//! Tells flows apart by their packets' aggregate annotations, so that AggregateIPFlows usually stands before it. A flow's file is
-//! in the format of ToIPSummaryDump: lines about the flow as a whole (`!flowid`, `!aggregate`, the first sequence numbers, the first
-//! time), then one for each packet, with times and sequence numbers that count from these. ICMP errors, which have a paint
-//! annotation of 2 or 3, are remarks among them. Directories are made where they are missing. Packets that have no aggregate, and
-//! those that are neither TCP nor UDP, are written nowhere. With an output packets pass through.
+//! Identifies flows by their packets' aggregate annotations, so it is usually placed after AggregateIPFlows. A flow's
+//! file is in the format of ToIPSummaryDump: lines about the flow as a whole (`!flowid`, `!aggregate`, the first
+//! sequence numbers, the first time), then one line for each packet, with times and sequence numbers relative to
+//! these. ICMP errors, which have a paint annotation of 2 or 3, appear as comments. Missing directories are created.
+//! Packets without an aggregate, and those that are neither TCP nor UDP, are not written. With an output, packets
+//! pass through.
 //!
-//! In OUTPUT_PATTERN these stand for what differs from flow to flow:
+//! In OUTPUT_PATTERN, these are replaced by values of the flow:
 //!
-//! - `%n`, `%x`, `%X`: the aggregate, decimal or hexadecimal; `%.0n` to `%.3n` one of its bytes, `%.4n` and `%.5n` one half
+//! - `%n`, `%x`, `%X`: the aggregate, decimal or hexadecimal; `%.0n` to `%.3n` one of its bytes, `%.4n` and `%.5n`
+//!   one of its halves
 //! - `%s`, `%d`: source and destination address of the first packet; `%.0s` to `%.3s` one of its bytes
 //! - `%S`, `%D`: its ports; `%p`: `T` for TCP, `U` for UDP; `%%`: a per cent sign
 //!
-//! A number before the dot or letter is the least width: `%06n` fills up with zeros, `%6n` with underscores.
+//! A number before the dot or letter is the minimum width: `%06n` pads with zeros, `%6n` with underscores.
 //!
 //! Ports: 1 input, at most 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `OUTPUT_PATTERN` (file name, default `-`, standard output): names of files. `FILEPATTERN` is another name.
-//! - `NOTIFIER` (element): accepted; in Click files are complete when this element says that their flows are over.
-//! - `ABSOLUTE_TIME`, `ABSOLUTE_SEQ` (booleans, default false): whether times and sequence numbers are written as they are.
-//! - `BINARY` (boolean, default false): whether records are written in binary.
-//! - `GZIP` (boolean, default false): whether gzip(1) compresses files that are complete.
-//! - `TCP_OPT` (boolean, default false): whether MSS, window scaling and selective acknowledgements are written.
-//!   `ALL_TCP_OPT`: timestamps, too.
-//! - `TCP_WINDOW`, `IP_ID` (booleans, default false): whether these header fields are written.
-//! - `MINCOUNT` (integer, default 0): flows of fewer packets get no file.
-//! - `CAPACITY` (integer, default 1000000): the most flows; packets of more are written nowhere. Click has no limit.
+//! - `OUTPUT_PATTERN` (file name, default `-`, standard output): the pattern for file names. `FILEPATTERN` is another
+//!   name.
+//! - `NOTIFIER` (element): accepted; in Click files are completed when this element reports that their flows have
+//!   ended.
+//! - `ABSOLUTE_TIME`, `ABSOLUTE_SEQ` (booleans, default false): whether to write absolute times and sequence numbers.
+//! - `BINARY` (boolean, default false): whether to write binary records.
+//! - `GZIP` (boolean, default false): whether to compress completed files with gzip(1).
+//! - `TCP_OPT` (boolean, default false): whether to write MSS, window scaling and selective acknowledgements.
+//!   `ALL_TCP_OPT`: also timestamps.
+//! - `TCP_WINDOW`, `IP_ID` (booleans, default false): whether to write these header fields.
+//! - `MINCOUNT` (integer, default 0): flows with fewer packets get no file.
+//! - `CAPACITY` (integer, default 1000000): the maximum number of flows; packets of any more are not written. Click
+//!   has no limit.
 //!
 //! # Handlers
 //! - `clear` (write): completes all files, and forgets the flows.
 //!
 //! # Differences from Click
-//! `payload_len` of UDP packets does not count the IP header, and `tcp_window` is among the names in the `!data` line.
+//! `payload_len` of UDP packets does not include the IP header, and `tcp_window` is among the names in the `!data`
+//! line.
 //!
 //! # Example
 //! ```click

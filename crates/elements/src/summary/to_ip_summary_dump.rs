@@ -4,20 +4,20 @@
 //! ToIPSummaryDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Writes a line for each packet with the values of the fields that CONTENTS names, `-` for those that it does not have.
-//! FILENAME can be `-` for standard output. With an output packets pass through; on a pull input without output packets are
-//! asked for as fast as possible. The file is replaced when the first packet is written or the router ends; standard output
-//! gets its first lines at the start, and records as soon as packets come.
+//! Writes a line for each packet with the values of the fields listed in CONTENTS, and `-` for fields that the packet
+//! does not have. FILENAME can be `-` for standard output. With an output, packets pass through; on a pull input
+//! without an output, packets are pulled as fast as possible. The file is replaced when the first packet is written
+//! or the router ends; standard output gets its first lines at the start, and records as soon as packets arrive.
 //!
-//! Fields (names in parentheses mean the same):
+//! Fields (names in parentheses are synonyms):
 //!
 //! - time: `timestamp` (`ts`), `ntimestamp`, `ts_sec` (`sec`), `ts_usec` (`usec`), `ts_usec1`, `first_timestamp`,
 //!   `first_ntimestamp`
-//! - annotations: `count`, `link`, `paint`, `direction`, `aggregate`; `wire_len` is the length of the whole packet, `thread` the
-//!   worker that writes
+//! - annotations: `count`, `link`, `paint`, `direction`, `aggregate`; `wire_len` is the length of the whole packet,
+//!   `thread` the worker that writes
 //! - Ethernet: `eth_src`, `eth_dst`, `eth_type`
-//! - IP (the prefix may be missing): `ip_src`, `ip_dst`, `ip_tos`, `ip_dscp`, `ip_ecn`, `ip_ttl`, `ip_frag`, `ip_fragoff`,
-//!   `ip_id`, `ip_sum`, `ip_proto`, `ip_hl`, `ip_len`, `ip_capture_len`, `ip_opt`
+//! - IP (the prefix may be left out): `ip_src`, `ip_dst`, `ip_tos`, `ip_dscp`, `ip_ecn`, `ip_ttl`, `ip_frag`,
+//!   `ip_fragoff`, `ip_id`, `ip_sum`, `ip_proto`, `ip_hl`, `ip_len`, `ip_capture_len`, `ip_opt`
 //! - ports: `sport`, `dport`
 //! - TCP: `tcp_seq`, `tcp_ack`, `tcp_off`, `tcp_flags`, `tcp_window`, `tcp_urp`, `tcp_opt`, `tcp_ntopt` (options without
 //!   timestamps), `tcp_sack`
@@ -31,17 +31,18 @@
 //! # Arguments
 //! - `FILENAME`: the file.
 //! - `CONTENTS`, `FIELDS` (field names, default `timestamp ip_src`): the fields of each line. `DATA` is a deprecated name.
-//! - `HEADER` (boolean, default true): whether lines that describe the file come first.
-//! - `VERBOSE` (boolean, default false): whether these name host and time, the latter also as a date in UTC.
-//! - `BANNER` (string): what stands in a `!creator` line among them.
-//! - `MULTIPACKET` (boolean, default false): whether a packet that stands for several is as many lines.
-//! - `BAD_PACKETS` (boolean, default false): whether a packet with damaged headers is preceded by a `!bad` line.
-//! - `CAREFUL_TRUNC` (boolean, default true): whether a packet is damaged that is shorter than its IP header says.
-//! - `EXTRA_LENGTH` (boolean, default true): whether lengths count what was cut off, as annotated.
-//! - `BINARY` (boolean, default false): whether records are written in binary.
+//! - `HEADER` (boolean, default true): whether to write lines that describe the file first.
+//! - `VERBOSE` (boolean, default false): whether these include the host and the time, the latter also as a date in
+//!   UTC.
+//! - `BANNER` (string): text for a `!creator` line among them.
+//! - `MULTIPACKET` (boolean, default false): whether to write several lines for a packet that stands for several.
+//! - `BAD_PACKETS` (boolean, default false): whether to write a `!bad` line before a packet with damaged headers.
+//! - `CAREFUL_TRUNC` (boolean, default true): whether a packet shorter than its IP header says counts as damaged.
+//! - `EXTRA_LENGTH` (boolean, default true): whether lengths include the extra-length annotation.
+//! - `BINARY` (boolean, default false): whether to write binary records.
 //!
 //! # Handlers
-//! - `flush` (write, button): writes out what is buffered.
+//! - `flush` (write, button): writes out buffered data.
 //! - `count` (read): records written.
 //!
 //! # Example

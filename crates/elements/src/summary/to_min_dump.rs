@@ -4,18 +4,18 @@
 //! ToMinDump(FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Writes 15 bytes for each packet, which FromMinDump makes packets of again. Packets must be IPv4 packets, from the
-//! IP header on; ports are taken from where they are behind a header without options. Packets that end before that
-//! are not written. It is FastClick's element.
+//! Writes 15 bytes for each packet, from which FromMinDump can make packets again. Packets must be IPv4 packets that
+//! start with the IP header; ports are read from their position after a header without options. Packets too short for
+//! that are not written. It is FastClick's element.
 //!
 //! Ports: 1 input, 0 or 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `FILENAME`: the file, `-` for standard output, which gets records as soon as packets come.
+//! - `FILENAME`: the file, `-` for standard output, which gets records as soon as packets arrive.
 //! - `VERBOSE` (boolean): FastClick's; accepted.
 //!
 //! # Handlers
-//! - `flush` (write): writes to the file what is still in memory.
+//! - `flush` (write): writes out buffered data.
 //!
 //! # Example
 //! ```click
