@@ -4,22 +4,23 @@
 //! CheckIP6Header([BADADDRS, OFFSET, KEYWORDS])
 //! ```
 //!
-//! Expects an IPv6 header OFFSET bytes into each packet. Passes packets that hold a whole header of version 6 and the
-//! payload that it announces, and whose source address may send. Marks the header and cuts off link-layer padding behind
-//! the packet. Other packets leave at output 1 if it is in use and are dropped otherwise; the first one is reported.
-//! Extension headers are not looked at unless PROCESS_EH says so, and the destination annotation is left to GetIP6Address.
+//! Expects an IPv6 header OFFSET bytes into each packet. Passes packets with a complete header of version 6, all of
+//! the payload that it announces, and an acceptable source address. Marks the header and cuts off link-layer padding
+//! after the packet. Other packets leave by output 1 if it is connected and are dropped otherwise; the first one is
+//! reported. Extension headers are checked only with PROCESS_EH, and the destination annotation is left to
+//! GetIP6Address.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; counts add up.
 //!
 //! # Arguments
-//! - `BADADDRS` (IPv6 addresses separated by spaces): source addresses that no packet may have, beside the address that is all ones.
-//!   A router that forwards packets should name `::`, which hosts use only to find out whether an address is taken.
+//! - `BADADDRS` (IPv6 addresses separated by spaces): source addresses to reject, in addition to the all-ones
+//!   address. A router that forwards packets should list `::`, which hosts use only for duplicate address detection.
 //! - `OFFSET` (integer, default 0): where the header starts.
-//! - `PROCESS_EH` (boolean, default false): FastClick's; whether the transport header is marked behind the extension headers, as far
-//!   as there are whole ones, instead of right behind the IPv6 header.
+//! - `PROCESS_EH` (boolean, default false): FastClick's; whether to mark the transport header after the extension
+//!   headers, as far as those are complete, instead of directly after the IPv6 header.
 //!
 //! # Handlers
-//! - `count`, `drops` (read): right packets and bad ones. `count` is FastClick's.
+//! - `count`, `drops` (read): valid packets and bad ones. `count` is FastClick's.
 //!
 //! # Example
 //! ```click

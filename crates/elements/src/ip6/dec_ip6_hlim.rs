@@ -4,13 +4,13 @@
 //! DecIP6HLIM
 //! ```
 //!
-//! Expects packets with a marked IPv6 header. Packets whose hop limit is 0 or 1 leave unchanged at output 1 if it is in use,
-//! for ICMP6Error, and are dropped otherwise.
+//! Expects packets with a marked IPv6 header. Packets whose hop limit is 0 or 1 leave unchanged by output 1 if it is
+//! connected, for ICMP6Error, and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; counts add up.
 //!
 //! # Handlers
-//! - `drops` (read): packets whose hop limit was reached.
+//! - `drops` (read): packets whose hop limit had expired.
 //!
 //! # Example
 //! ```click

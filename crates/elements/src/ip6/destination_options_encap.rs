@@ -1,16 +1,16 @@
-//! Puts a destination options header in front of packets.
+//! Prepends a destination options header to packets.
 //!
 //! ```click
 //! DestinationOptionsEncap(PROTO)
 //! ```
 //!
-//! The header (RFC 8200, section 4.6) holds one option, of padding. IP6Encap with the protocol 60 belongs behind it, or another
-//! extension header that says so.
+//! The header (RFC 8200, section 4.6) contains only padding. It must be followed by an IP6Encap with protocol 60, or
+//! by another extension header element that names this one.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `PROTO` (integer, 0 to 255): the header that follows.
+//! - `PROTO` (integer, 0 to 255): the next header value.
 //!
 //! # Handlers
 //! None.

@@ -4,9 +4,10 @@
 //! FixIP6Src(IP6ADDR)
 //! ```
 //!
-//! What FixIPSrc is for IPv4: a packet whose fix-IP-source annotation is set (ICMP6Error sets it on errors that the router itself
-//! sends) gets IP6ADDR as its source address. The address is part of what the checksums of ICMPv6, UDP and TCP cover, so the
-//! packet's is corrected; a wrong one stays wrong. The annotation is cleared. Other packets pass unchanged.
+//! The IPv6 counterpart of FixIPSrc: if a packet's fix-IP-source annotation is set (as ICMP6Error does on errors that
+//! the router itself sends), its source address becomes IP6ADDR. The checksums of ICMPv6, UDP and TCP cover the
+//! address, so the packet's is updated incrementally; a wrong one stays wrong. The annotation is cleared. Other
+//! packets pass unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -1,17 +1,17 @@
-//! Puts a fragment header in front of packets.
+//! Prepends a fragment header to packets.
 //!
 //! ```click
 //! FragmentationEncap(PROTO, OFFSET, M [, ID])
 //! ```
 //!
-//! All packets become the same fragment (RFC 8200, section 4.5); it is IP6Fragmenter that divides packets. IP6Encap
-//! with the protocol 44 belongs behind it, or another extension header that says so.
+//! All packets become the same fragment (RFC 8200, section 4.5); to split packets, use IP6Fragmenter. The element
+//! must be followed by an IP6Encap with protocol 44, or by another extension header element that names this one.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `PROTO` (integer, 0 to 255): the header that follows.
-//! - `OFFSET` (integer, 0 to 8191): where the fragment belongs, in units of eight bytes.
+//! - `PROTO` (integer, 0 to 255): the next header value.
+//! - `OFFSET` (integer, 0 to 8191): the fragment offset, in units of eight bytes.
 //! - `M` (boolean): whether more fragments follow.
 //! - `ID` (integer, default 0): the identification.
 //!

@@ -4,7 +4,7 @@
 //! GetIP6Address(OFFSET)
 //! ```
 //!
-//! Packets without 16 bytes there are passed on unchanged.
+//! Packets that do not have 16 bytes at OFFSET pass unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

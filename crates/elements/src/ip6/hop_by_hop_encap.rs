@@ -1,15 +1,15 @@
-//! Puts a hop-by-hop options header in front of packets.
+//! Prepends a hop-by-hop options header to packets.
 //!
 //! ```click
 //! HopByHopEncap(PROTO)
 //! ```
 //!
-//! The header (RFC 8200, section 4.3) holds one option, of padding. IP6Encap with the protocol 0 belongs behind it.
+//! The header (RFC 8200, section 4.3) contains only padding. It must be followed by an IP6Encap with protocol 0.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `PROTO` (integer, 0 to 255): the header that follows.
+//! - `PROTO` (integer, 0 to 255): the next header value.
 //!
 //! # Handlers
 //! None.

@@ -4,28 +4,31 @@
 //! ICMP6Error(SRC, TYPE, CODE [, KEYWORDS])
 //! ```
 //!
-//! Expects packets with a marked IPv6 header, and emits an ICMPv6 error message (RFC 4443) or redirect (RFC 4861, section
-//! 4.5) about each of them, addressed to its sender, that holds as much of it as fits in MTU bytes; Click's hold no more than 568. The
-//! message's destination annotation is set; the "fix IP source" annotation is set so that FixIP6Src gives it the address of the
-//! interface through which it leaves (section 2.2); others are cleared.
+//! Expects packets with a marked IPv6 header, and emits an ICMPv6 error message (RFC 4443) or redirect (RFC 4861,
+//! section 4.5) about each of them, addressed to its sender. The message quotes as much of the packet as fits in MTU
+//! bytes; Click's messages have at most 568. The message's destination annotation is set, and its other annotations
+//! are cleared, except that the "fix IP source" annotation is set, so that FixIP6Src gives the message the address of
+//! the interface through which it leaves (section 2.2).
 //!
-//! No message is sent, and the packet is dropped, where RFC 4443, section 2.4 forbids it: in answer to an ICMPv6 error or
-//! redirect, to a fragment other than the first, to multicasts of the IP or broadcasts and multicasts of the link layer,
-//! or to a source that is not a single host. Click sends some of these. Nor are more sent than RATE says (section 2.4 f).
+//! No message is sent, and the packet is dropped, where RFC 4443, section 2.4 forbids it: in answer to an ICMPv6
+//! error or redirect, to a fragment other than the first, to IP multicasts, to link-layer broadcasts and multicasts,
+//! or to a source that is not a single host. Click sends some of these. At most RATE messages are sent per second
+//! (section 2.4 f).
 //!
-//! The pointer of a parameter problem comes from the parameter problem annotation, the target of a redirect from the destination
-//! annotation.
+//! The pointer of a parameter problem comes from the parameter problem annotation, and the target of a redirect from
+//! the destination annotation.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `SRC` (IPv6 address): source of the messages.
+//! - `SRC` (IPv6 address): source address of the messages.
 //! - `TYPE` (integer): 1 unreachable, 2 packet too big, 3 time exceeded, 4 parameter problem, 137 redirect.
 //! - `CODE` (integer): the code.
 //! - `MTU` (integer, default 1280): the largest message, in bytes.
-//! - `PMTU` (integer, default 1500): the next hop's MTU, which packet too big tells.
-//! - `RATE` (integer, default 1000): messages a second, on each worker; packets beyond it are dropped. 0 is no limit.
-//! - `BURST` (integer, default 100): messages at once.
+//! - `PMTU` (integer, default 1500): the next hop's MTU, sent in packet too big messages.
+//! - `RATE` (integer, default 1000): messages per second, on each worker; packets beyond it are dropped. 0 means no
+//!   limit.
+//! - `BURST` (integer, default 100): the largest burst of messages.
 //!
 //! # Handlers
 //! - `src`, `mtu`, `pmtu` (read, write): the arguments.

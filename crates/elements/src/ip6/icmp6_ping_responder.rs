@@ -4,13 +4,13 @@
 //! ICMP6PingResponder()
 //! ```
 //!
-//! What ICMPPingResponder is for IPv4 (RFC 4443, section 4.2): turns echo requests, whose IPv6 header is marked, into replies. Swaps the
-//! addresses, sets the hop limit to 255, clears the flow label, corrects the checksum (a wrong one stays wrong), sets the destination
-//! annotation and the time stamp, and clears the paint. A reply to a request to a group has the fix-IP-source annotation, for
-//! FixIP6Src.
+//! The IPv6 counterpart of ICMPPingResponder (RFC 4443, section 4.2): turns echo requests, whose IPv6 header must be
+//! marked, into replies. It swaps the addresses, sets the hop limit to 255, clears the flow label, updates the
+//! checksum incrementally (a wrong one stays wrong), sets the destination annotation and the timestamp, and clears
+//! the paint. In a reply to a multicast request the fix-IP-source annotation is set, for FixIP6Src.
 //!
-//! Requests that are fragments, or have other extension headers, are not answered; nor are those whose sender is not a single host. They
-//! and other packets leave at output 1 if it is in use and are dropped otherwise.
+//! Requests that are fragments, or have other extension headers, are not answered; nor are those whose sender is not
+//! a single host. These and other packets leave by output 1 if it is connected and are dropped otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!

@@ -1,25 +1,29 @@
-//! Loses packets as a bad link does.
+//! Emulates packet loss on a bad link.
 //!
 //! ```click
 //! IP6Drop([ADDR, ..., KEYWORDS])
 //! ```
 //!
-//! Drops packets by the Gilbert-Elliott model: the link is good or bad, which may change with each packet, and loses
-//! packets with another probability in each state. It is FastClick's element, whose addresses do not matter either.
+//! Drops packets by the Gilbert-Elliott model: the link is either good or bad, which may change with each packet, and
+//! has a different loss probability in each state. It is FastClick's element, in which the addresses have no effect
+//! either.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: exclusive.
 //!
 //! # Arguments
-//! - `P` (number from 0 to 1, default 0): how likely the link is to become bad behind a packet. `R` (default 0): to become good again.
-//! - `K` (number from 0 to 1, default 1): how likely a packet is to pass while the link is good. `H` (default 0): while it is bad.
-//! - `UNIFORM` (boolean, default false): whether packets are lost independently instead, with the probability UDROPRATE.
-//! - `DETERMINISTIC` (boolean, default false): whether the first of each hundred packets are lost instead, as many as UDROPRATE says.
-//! - `UDROPRATE` (number from 0 to 1, default 0.03): the share that is lost then.
-//! - `SEED` (integer, default 51): packets that are lost depend on it.
+//! - `P` (number from 0 to 1, default 0): the probability that the link becomes bad after a packet. `R` (default 0):
+//!   that it becomes good again.
+//! - `K` (number from 0 to 1, default 1): the probability that a packet passes while the link is good. `H` (default
+//!   0): while it is bad.
+//! - `UNIFORM` (boolean, default false): whether packets are lost independently instead, with probability UDROPRATE.
+//! - `DETERMINISTIC` (boolean, default false): whether the first packets of every hundred are lost instead, in the
+//!   proportion UDROPRATE.
+//! - `UDROPRATE` (number from 0 to 1, default 0.03): the loss rate for UNIFORM and DETERMINISTIC.
+//! - `SEED` (integer, default 51): the seed of the random losses.
 //! - `ADDR` (IPv6 address): accepted.
 //!
 //! # Handlers
-//! - `count` (read): packets that came. `drops` (read): packets lost. `drop_source` (read): always 0, as in FastClick.
+//! - `count` (read): packets received. `drops` (read): packets lost. `drop_source` (read): always 0, as in FastClick.
 //!
 //! # Example
 //! ```click

@@ -1,18 +1,18 @@
-//! Puts an IPv6 header in front of packets.
+//! Prepends an IPv6 header to packets.
 //!
 //! ```click
 //! IP6Encap(PROTO, SRC, DST [, KEYWORDS])
 //! ```
 //!
-//! Marks the new header and sets the IPv6 destination annotation to DST. Where DST is `DST_ANNO`, the destination comes
-//! from that annotation. Packets that do not fit into an IPv6 packet are dropped.
+//! Marks the new header and sets the IPv6 destination annotation to DST. If DST is `DST_ANNO`, the destination is
+//! taken from that annotation. Packets that do not fit into an IPv6 packet are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `PROTO` (protocol name or number): the next header.
 //! - `SRC` (IPv6 address): the source.
-//! - `DST` (IPv6 address or `DST_ANNO`): the destination, or that it is the destination annotation.
+//! - `DST` (IPv6 address or `DST_ANNO`): the destination; `DST_ANNO` takes it from the destination annotation.
 //! - `HLIM` (integer, 0 to 255, default 250): the hop limit.
 //! - `CLASS` (integer, 0 to 255, default 0): the traffic class.
 //!

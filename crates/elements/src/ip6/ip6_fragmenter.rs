@@ -6,19 +6,20 @@
 //!
 //! Expects packets with a marked IPv6 header. Packets of at most MTU bytes, counted from that header, pass unchanged.
 //!
-//! Only its source may fragment an IPv6 packet; a router sends an error (RFC 8200, section 5). So, if output 1 is in use,
-//! larger packets leave there as they are, for ICMP6Error. If it is not, this router is taken for the source, as behind
-//! IP6Encap: larger packets are split into fragments of at most MTU bytes, first to last, each with the extension headers
-//! that routers on the way look at and a fragment header (RFC 8200, section 4.5). A packet that is a fragment already,
-//! or whose headers leave no room for eight bytes, is dropped. (Click drops all larger packets.)
+//! Only the source may fragment an IPv6 packet; a router sends an error instead (RFC 8200, section 5). Therefore, if
+//! output 1 is connected, larger packets leave unchanged by it, for ICMP6Error. If it is not, this router is taken to
+//! be the source, as after IP6Encap: larger packets are split into fragments of at most MTU bytes, sent first to
+//! last, each with the extension headers that routers on the path process and a fragment header (RFC 8200, section
+//! 4.5). A packet that is already a fragment, or whose headers leave no room for eight bytes of data, is dropped.
+//! (Click drops all larger packets.)
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: push. Workers: replicated; counts add up.
 //!
 //! # Arguments
-//! - `MTU` (integer): the largest packet, in bytes.
+//! - `MTU` (integer): the maximum packet size, in bytes.
 //!
 //! # Handlers
-//! - `drops` (read): packets that were too large and have not been fragmented.
+//! - `drops` (read): packets that were too large and were not fragmented.
 //! - `fragments` (read): fragments made.
 //!
 //! # Example

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Expects packets with a marked IPv6 header, and drops others. Swaps their addresses, and the ports of TCP and UDP
-//! packets. Checksums stay right by themselves.
+//! packets. This does not affect checksums.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

@@ -1,4 +1,4 @@
-//! Prints what IPv6 headers say.
+//! Prints IPv6 headers.
 //!
 //! ```click
 //! IP6Print([LABEL, KEYWORDS])
@@ -10,10 +10,10 @@
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `LABEL` (string): what each line begins with, before a colon.
-//! - `CONTENTS` (boolean, default false): whether the packet's bytes are printed below, in hexadecimal.
-//! - `NBYTES` (integer, default 1500): bytes printed, at most.
-//! - `ACTIVE` (boolean, default true): whether to print at all.
+//! - `LABEL` (string): text at the start of each line, before a colon.
+//! - `CONTENTS` (boolean, default false): whether to print the packet's bytes below, in hexadecimal.
+//! - `NBYTES` (integer, default 1500): the maximum number of bytes to print.
+//! - `ACTIVE` (boolean, default true): whether to print anything.
 //!
 //! # Handlers
 //! - `active` (read, write): the argument.

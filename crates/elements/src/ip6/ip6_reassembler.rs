@@ -1,33 +1,35 @@
-//! Puts IPv6 fragments together.
+//! Reassembles fragmented IPv6 packets.
 //!
 //! ```click
 //! IP6Reassembler([KEYWORDS])
 //! ```
 //!
-//! Expects packets with a marked IPv6 header, whose fragments are for this machine: routers on the way leave fragments alone. Whole
-//! packets pass; fragments are kept until all of a packet are there, which then leaves at output 0 with the headers and annotations of
-//! its first fragment, without the fragment header and without what lay in front of the IPv6 header (RFC 8200, section 4.5). A packet
-//! with a fragment header that is nevertheless whole is put together by itself (RFC 6946).
+//! Expects packets with a marked IPv6 header. It is meant for fragments addressed to this machine: routers do not
+//! reassemble packets in transit. Unfragmented packets pass. Fragments are kept until the packet is complete; it then
+//! leaves by output 0 with the headers and annotations of its first fragment, without the fragment header and without
+//! the bytes before the IPv6 header (RFC 8200, section 4.5). A packet that has a fragment header but is complete is
+//! processed alone (RFC 6946).
 //!
-//! A packet whose fragments overlap is given up, and what comes of it later is dropped (RFC 5722); a fragment that came twice, byte by
-//! byte the same, is dropped alone. A packet that is not complete TIMEOUT after its first fragment came is given up: if the fragment with
-//! its start is there, that leaves at output 1, for ICMP6Error to say so, and is dropped otherwise. Fragments that end where no
-//! fragment can leave at output 2, if it is in use, with the place of the fault in the parameter problem annotation.
+//! A packet whose fragments overlap is given up, and later fragments of it are dropped (RFC 5722); if a fragment is
+//! an exact duplicate, only the duplicate is dropped. A packet that is incomplete TIMEOUT after its first fragment
+//! arrived is given up: if the fragment with its start has arrived, that fragment leaves by output 1, for ICMP6Error,
+//! and is dropped if output 1 is not connected. Fragments with an invalid length or end leave by output 2 if it is
+//! connected, with the position of the error in the parameter problem annotation.
 //!
-//! Memory is bounded: when fragments take more than HIMEM bytes, a buffer each, the oldest packets are given up
-//! until they take three quarters of it.
+//! Memory is bounded: when fragments take more than HIMEM bytes, counting a buffer for each, the oldest packets are
+//! given up until three quarters of HIMEM are in use.
 //!
-//! Ports: 1 input, 1 to 3 outputs. Processing: push. Workers: replicated, each with its own fragments and its own bound. The fragments of a
-//! packet must reach the same worker, as those of a flow do that is spread by addresses.
+//! Ports: 1 input, 1 to 3 outputs. Processing: push. Workers: replicated, each with its own fragments and its own bound. All fragments
+//! of a packet must reach the same worker, as they do if packets are distributed by addresses.
 //!
 //! # Arguments
-//! - `HIMEM` (integer, default 1048576): bytes of memory, beyond which packets are given up.
+//! - `HIMEM` (integer, default 1048576): bytes of memory beyond which packets are given up.
 //! - `TIMEOUT` (time, default 60 s): how long fragments are kept.
 //!
 //! # Handlers
-//! - `stats` (read): a number, a tab and its name a line: `fragments` that came, packets that were put together
-//!   (`whole`), that are `waiting`, that were given up because of an `overlap`, of the time (`late`), for want of
-//!   `memory`; fragments that were no part of any packet (`bad`).
+//! - `stats` (read): lines of a number, a tab and a name: `fragments` received, packets reassembled (`whole`),
+//!   packets `waiting`, packets given up because of an `overlap`, a timeout (`late`), or lack of `memory`; and
+//!   fragments that belonged to no packet (`bad`).
 //!
 //! # Example
 //! ```click

@@ -1,18 +1,18 @@
-//! Takes the routing header off packets that have come to its end.
+//! Removes the segment routing header of packets that have reached its end.
 //!
 //! ```click
 //! IP6SRDecap([KEYWORDS])
 //! ```
 //!
-//! Expects packets that start with an IPv6 header. If there is a routing header for segment routing (RFC 8754)
-//! without segments left, it is taken off, and its first segment is the destination, which it should be already. If
+//! Expects packets that start with an IPv6 header. If there is a routing header for segment routing (RFC 8754) with
+//! no segments left, it is removed, and the destination is set to its first segment, which it should be already. If
 //! there are segments left, the next one becomes the destination. Packets without such a header pass unchanged. It is
 //! FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `FORCE_DECAP` (boolean, default false): take the header off also if there are segments left.
+//! - `FORCE_DECAP` (boolean, default false): whether to remove the header even if there are segments left.
 //! - `ADDR` (IPv6 address): accepted.
 //!
 //! # Handlers

@@ -1,19 +1,19 @@
-//! Sends IPv6 packets by way of other addresses.
+//! Routes IPv6 packets through other addresses, by a segment routing header.
 //!
 //! ```click
 //! IP6SREncap(ADDR [, ADDR, ..., KEYWORDS])
 //! ```
 //!
-//! Expects packets that start with an IPv6 header. Puts a routing header for segment routing (RFC 8754) behind it,
-//! whose segments are the addresses: the last one is the packet's destination now, and the first one the last to be
-//! visited. Packets that would be too long for IPv6 are dropped. It is FastClick's element.
+//! Expects packets that start with an IPv6 header. Inserts a routing header for segment routing (RFC 8754) after it,
+//! with the addresses as segments: the last one becomes the packet's destination, and the first one is visited last.
+//! Packets that would be too long for IPv6 are dropped. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ADDR` (IPv6 address): the segments, in the order in which the header has them.
-//! - `ENCAP_DST` (boolean, default true): whether the packet's destination is a segment in front of them, so that the
-//!   packet arrives there at last.
+//! - `ADDR` (IPv6 address): the segments, in the order of the header.
+//! - `ENCAP_DST` (boolean, default true): whether to put the packet's original destination before them as a segment,
+//!   so that the packet finally arrives there.
 //!
 //! # Handlers
 //! None.

@@ -1,17 +1,17 @@
-//! Sends packets with a routing header on to their next segment.
+//! Forwards packets with a segment routing header to their next segment.
 //!
 //! ```click
 //! IP6SRProcess([ADDR, ...])
 //! ```
 //!
 //! Expects packets that start with an IPv6 header. If there is a routing header for segment routing (RFC 8754) with
-//! segments left, the next one becomes the destination. Other packets pass unchanged; so do checksums, which hold for
-//! the last destination. It is FastClick's element.
+//! segments left, the next one becomes the destination. Other packets pass unchanged. Checksums are not changed: they
+//! are computed for the final destination. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ADDR` (IPv6 address): accepted, as in FastClick; all packets are treated.
+//! - `ADDR` (IPv6 address): accepted, as in FastClick; all packets are processed.
 //!
 //! # Handlers
 //! None.

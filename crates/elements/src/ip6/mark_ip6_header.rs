@@ -1,10 +1,10 @@
-//! Marks where the IPv6 header is.
+//! Marks the position of the IPv6 header.
 //!
 //! ```click
 //! MarkIP6Header([OFFSET])
 //! ```
 //!
-//! Marks the network header at OFFSET and the transport header 40 bytes behind it, without looking at either; extension
+//! Marks the network header at OFFSET and the transport header 40 bytes after it, without checking either; extension
 //! headers count as transport header. Packets that end before OFFSET are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.

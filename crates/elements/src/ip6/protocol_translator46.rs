@@ -1,17 +1,17 @@
-//! Makes IPv6 packets of IPv4 packets.
+//! Translates IPv4 packets to IPv6.
 //!
 //! ```click
 //! ProtocolTranslator46
 //! ```
 //!
-//! Expects packets that start with an IPv4 header. Translates them as RFC 7915 has it; addresses become IPv4-mapped
-//! (`::ffff:1.2.3.4`), which AddressTranslator or a route turns into others. Type of service and time to live are taken
-//! over, options left out, fragments get a fragment header, TCP and UDP checksums are adjusted, and UDP packets
-//! without one get it. ICMP echoes and errors are translated with the packets inside. The new header is marked and the
-//! IPv6 destination annotation set.
+//! Expects packets that start with an IPv4 header. Translates them according to RFC 7915. Addresses become
+//! IPv4-mapped (`::ffff:1.2.3.4`); use AddressTranslator or a route to translate these further. Type of service and
+//! TTL are kept, options are left out, fragments get a fragment header, TCP and UDP checksums are updated, and UDP
+//! packets without a checksum get one. ICMP echo messages and errors are translated, including the quoted packets.
+//! The new header is marked and the IPv6 destination annotation set.
 //!
-//! Packets that have no translation are dropped: malformed ones, source routes, other ICMP messages, fragmented ICMP.
-//! Unlike Click, which follows an older RFC, the time to live is not changed, and ICMP errors can be understood.
+//! Packets that cannot be translated are dropped: malformed packets, source routes, other ICMP messages, fragmented
+//! ICMP. Click follows an older RFC; unlike there, the TTL is not changed, and ICMP errors are translated correctly.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

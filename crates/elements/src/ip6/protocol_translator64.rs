@@ -1,17 +1,17 @@
-//! Makes IPv4 packets of IPv6 packets.
+//! Translates IPv6 packets to IPv4.
 //!
 //! ```click
 //! ProtocolTranslator64
 //! ```
 //!
-//! Expects packets that start with an IPv6 header whose addresses are IPv4-mapped (`::ffff:1.2.3.4`), as AddressTranslator
-//! makes them. Translates them as RFC 7915 has it: traffic class and hop limit are taken over, extension headers left out,
-//! fragments stay fragments, TCP and UDP checksums are adjusted. Packets of up to 1,260 bytes get a random identification
-//! and may be fragmented on their way; longer ones may not. ICMPv6 echoes and errors are translated with the packets
-//! inside. The new header is marked and the destination annotation set.
+//! Expects packets that start with an IPv6 header with IPv4-mapped addresses (`::ffff:1.2.3.4`), as produced by
+//! AddressTranslator. Translates them according to RFC 7915: traffic class and hop limit are kept, extension headers
+//! are left out, fragments stay fragments, and TCP and UDP checksums are updated. Packets of up to 1,260 bytes get a
+//! random identification and may be fragmented on their path; longer ones may not. ICMPv6 echo messages and errors
+//! are translated, including the quoted packets. The new header is marked and the destination annotation set.
 //!
-//! Packets that have no translation are dropped: malformed ones, other addresses, routing headers with segments left, other
-//! ICMPv6 messages, fragmented ICMPv6. Click follows an older RFC.
+//! Packets that cannot be translated are dropped: malformed packets, other addresses, routing headers with segments
+//! left, other ICMPv6 messages, fragmented ICMPv6. Click follows an older RFC.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

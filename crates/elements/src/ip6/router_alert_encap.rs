@@ -1,17 +1,18 @@
-//! Puts a router alert in front of packets.
+//! Prepends a router alert option to packets.
 //!
 //! ```click
 //! RouterAlertEncap(PROTO, OPTION)
 //! ```
 //!
-//! This is a hop-by-hop options header with the option by which routers look at packets that are not for them (RFC 2711), and padding.
-//! IP6Encap with the protocol 0 belongs behind it.
+//! This is a hop-by-hop options header with the option that makes routers examine packets not addressed to them (RFC
+//! 2711), and padding. It must be followed by an IP6Encap with protocol 0.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `PROTO` (integer, 0 to 255): the header that follows.
-//! - `OPTION` (integer, 0 to 65535): what the alert is about: 0 for multicast listener discovery, 1 for RSVP, 2 for active networks.
+//! - `PROTO` (integer, 0 to 255): the next header value.
+//! - `OPTION` (integer, 0 to 65535): the subject of the alert: 0 for multicast listener discovery, 1 for RSVP, 2 for
+//!   active networks.
 //!
 //! # Handlers
 //! None.
@@ -22,7 +23,7 @@
 //! ```
 //!
 //! # Differences from Click
-//! Nothing is printed for each packet.
+//! Nothing is printed for packets.
 //!
 //! # See also
 //! HopByHopEncap, IP6Encap

@@ -1,18 +1,18 @@
-//! Puts a routing header of type 0 in front of packets.
+//! Prepends a type 0 routing header to packets.
 //!
 //! ```click
 //! RoutingZeroEncap(PROTO, ADDRESSES)
 //! ```
 //!
-//! The header (RFC 2460, section 4.4) names addresses at which the packet is to call. RFC 5095 has hosts and routers
-//! refuse it; segment routing, for which there is IP6SREncap, has taken its place. IP6Encap with the protocol 43
-//! belongs behind it.
+//! The header (RFC 2460, section 4.4) lists addresses that the packet must visit. It is obsolete: RFC 5095 requires
+//! hosts and routers to reject it. Segment routing, see IP6SREncap, has replaced it. The element must be followed by
+//! an IP6Encap with protocol 43.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `PROTO` (integer, 0 to 255): the header that follows.
-//! - `ADDRESSES` (a string of IPv6 addresses separated by spaces, at most 127): the addresses, in order.
+//! - `PROTO` (integer, 0 to 255): the next header value.
+//! - `ADDRESSES` (a string of IPv6 addresses separated by spaces, at most 127): the addresses to visit, in order.
 //!
 //! # Handlers
 //! None.

@@ -4,8 +4,8 @@
 //! SetICMPChecksumIP6
 //! ```
 //!
-//! Expects ICMP packets with a marked IPv6 header, behind which there may be extension headers. Other packets, later
-//! fragments, and those that are shorter than they say are dropped; the first one is reported. It is FastClick's
+//! Expects ICMP packets with a marked IPv6 header, optionally followed by extension headers. Other packets, later
+//! fragments, and packets shorter than their length field are dropped; the first one is reported. It is FastClick's
 //! element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.

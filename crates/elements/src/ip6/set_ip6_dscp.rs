@@ -4,8 +4,8 @@
 //! SetIP6DSCP(DSCP)
 //! ```
 //!
-//! Expects packets with a marked IPv6 header, and drops others. The two bits of explicit congestion notification beside
-//! the code point stay.
+//! Expects packets with a marked IPv6 header, and drops others. The two ECN bits next to the code point are not
+//! changed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -14,7 +14,7 @@
 //!
 //! # Handlers
 //! - `dscp` (read, write): the argument.
-//! - `config` (write): gives the element a new argument.
+//! - `config` (write): replaces the argument.
 //!
 //! # Example
 //! ```click

@@ -4,7 +4,7 @@
 //! SetIP6ECN(ECN)
 //! ```
 //!
-//! Expects packets with a marked IPv6 header, and drops others. The code point beside the two bits stays.
+//! Expects packets with a marked IPv6 header, and drops others. The DSCP next to the two bits is not changed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -14,7 +14,7 @@
 //!
 //! # Handlers
 //! - `ecn` (read, write): the argument.
-//! - `config` (write): gives the element a new argument.
+//! - `config` (write): replaces the argument.
 //!
 //! # Example
 //! ```click

@@ -13,7 +13,7 @@
 //!
 //! # Handlers
 //! - `flowlabel` (read, write): the argument.
-//! - `config` (write): gives the element a new argument.
+//! - `config` (write): replaces the argument.
 //!
 //! # Example
 //! ```click

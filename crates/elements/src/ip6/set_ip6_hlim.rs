@@ -13,7 +13,7 @@
 //!
 //! # Handlers
 //! - `hopLimit` (read, write): the argument.
-//! - `config` (write): gives the element a new argument.
+//! - `config` (write): replaces the argument.
 //!
 //! # Example
 //! ```click

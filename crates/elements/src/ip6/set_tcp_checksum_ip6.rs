@@ -4,9 +4,9 @@
 //! SetTCPChecksumIP6
 //! ```
 //!
-//! Expects packets with a marked IPv6 header. TCP packets that are shorter than they say, or than a TCP header, are
-//! dropped; the first one is reported. Packets of other protocols pass unchanged, and so do those whose IPv6 header
-//! does not have the TCP header right behind it. It is FastClick's element.
+//! Expects packets with a marked IPv6 header. TCP packets shorter than their length field, or than a TCP header, are
+//! dropped; the first one is reported. Packets of other protocols pass unchanged, and so do those whose TCP header
+//! does not directly follow the IPv6 header. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

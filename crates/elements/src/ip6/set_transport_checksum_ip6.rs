@@ -5,9 +5,9 @@
 //! SetUDPChecksumIP6
 //! ```
 //!
-//! Expects packets with a marked IPv6 header, behind which there may be extension headers. TCP, UDP and ICMP packets
-//! that are shorter than they say, or than their header, are dropped; the first one is reported. Packets of other
-//! protocols, and later fragments, pass unchanged. They are FastClick's elements, the second one another name.
+//! Expects packets with a marked IPv6 header, optionally followed by extension headers. TCP, UDP and ICMP packets
+//! shorter than their length field, or than their header, are dropped; the first one is reported. Packets of other
+//! protocols, and later fragments, pass unchanged. They are FastClick's elements; both do the same.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!

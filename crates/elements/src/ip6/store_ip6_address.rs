@@ -5,14 +5,15 @@
 //! StoreIP6Address(ADDR, OFFSET)
 //! ```
 //!
-//! Writes ADDR, or without it the IPv6 destination address annotation, into the packet. Checksums are not updated. Packets without 16
-//! bytes there leave at output 1 if it is in use, and pass unchanged otherwise.
+//! Writes ADDR or, without it, the IPv6 destination address annotation into the packet. Checksums are not updated.
+//! Packets too short for the address leave by output 1 if it is connected, and pass unchanged otherwise.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
 //! # Arguments
-//! - `ADDR` (IPv6 address): the address.
-//! - `OFFSET` (integer, `src` or `dst`): where it goes, from the start of the IPv6 header; from the start of the data if none is marked.
+//! - `ADDR` (IPv6 address): the address to write.
+//! - `OFFSET` (integer, `src` or `dst`): where to write it, from the start of the IPv6 header; from the start of the
+//!   data if none is marked.
 //!
 //! # Handlers
 //! None.

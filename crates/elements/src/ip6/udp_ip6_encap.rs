@@ -1,18 +1,18 @@
-//! Puts UDP and IPv6 headers in front of packets.
+//! Prepends UDP and IPv6 headers to packets.
 //!
 //! ```click
 //! UDPIP6Encap(SRC, SPORT, DST, DPORT)
 //! ```
 //!
-//! The hop limit is 255; the checksum, which IPv6 demands, is always computed. Marks the new headers and sets the IPv6 destination
-//! annotation. Packets that do not fit into an IPv6 packet are dropped.
+//! The hop limit is 255; the checksum, which IPv6 requires, is always computed. Marks the new headers and sets the
+//! IPv6 destination annotation. Packets that do not fit into an IPv6 packet are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
 //! - `SRC` (IPv6 address): the source.
 //! - `SPORT` (port): the source port.
-//! - `DST` (IPv6 address or `DST_ANNO`): the destination, or that it is the destination annotation.
+//! - `DST` (IPv6 address or `DST_ANNO`): the destination; `DST_ANNO` takes it from the destination annotation.
 //! - `DPORT` (port): the destination port.
 //!
 //! # Handlers
