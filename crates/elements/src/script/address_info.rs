@@ -4,17 +4,18 @@
 //! AddressInfo(NAME ADDRESS..., ...)
 //! ```
 //!
-//! Each argument gives one or several addresses a name, which the arguments of other elements may use in the place of the
-//! addresses. A name may stand for one address of each kind: an IPv4 address (`10.0.0.1`) and prefix (`10.0.0.0/8`), an
-//! IPv6 address and prefix, and an Ethernet address. A prefix with host bits (`10.0.0.1/8`) is prefix and address. Where it
-//! is not clear which one is meant, a suffix says so: `NAME:ip`, `NAME:ipnet`, `NAME:ip6`, `NAME:ip6net`, `NAME:eth`.
-//! `NAME:bcast` is the last address of the IPv4 prefix, `NAME:gw` its first host.
+//! Each argument gives a name to one or several addresses, which the arguments of other elements can then use instead
+//! of the addresses. A name may stand for one address of each kind: an IPv4 address (`10.0.0.1`) and prefix
+//! (`10.0.0.0/8`), an IPv6 address and prefix, and an Ethernet address. A prefix with host bits (`10.0.0.1/8`)
+//! defines both a prefix and an address. If it is not clear which kind is meant, add a suffix: `NAME:ip`,
+//! `NAME:ipnet`, `NAME:ip6`, `NAME:ip6net`, `NAME:eth`. `NAME:bcast` is the last address of the IPv4 prefix,
+//! `NAME:gw` its first host.
 //!
-//! Names are known within the compound element where they are defined, and inside it; inner definitions hide outer
-//! ones. They may be used by elements that are declared earlier.
+//! Names are known within the compound element that defines them, and inside it; inner definitions hide outer ones.
+//! Elements declared earlier can use them too.
 //!
-//! The name of an interface of this machine stands for its first IPv4 address, the prefix of that, and its Ethernet address; `eth0:gw`
-//! is the gateway of its default route, or else the first host.
+//! The name of an interface of this machine stands for its first IPv4 address, that address's prefix, and its
+//! Ethernet address; `eth0:gw` is the gateway of its default route or, if there is none, the first host.
 //!
 //! Ports: none. Workers: replicated; does nothing while the router runs.
 //!

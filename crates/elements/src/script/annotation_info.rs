@@ -4,15 +4,15 @@
 //! AnnotationInfo(NAME OFFSET [SIZE], ..., [CHECK_OVERLAP ANNO...])
 //! ```
 //!
-//! Each name stands for a place in packets' annotations wherever elements expect one: in the compound element that the
-//! AnnotationInfo is in, and in those within it. The annotations behind CHECK_OVERLAP must not share bytes.
+//! Each name stands for a position in packets' annotations wherever elements expect one: in the compound element that
+//! contains the AnnotationInfo, and in those within it. The annotations after CHECK_OVERLAP must not overlap.
 //!
 //! Ports: none. Workers: replicated.
 //!
 //! # Arguments
-//! - `NAME`: a name that no annotation has yet.
+//! - `NAME`: a name that is not yet in use for an annotation.
 //! - `OFFSET` (integer, or the name of another annotation): its first byte.
-//! - `SIZE` (1, 2, 4, 8 or 16): its bytes. Without it, as many as the element wants that uses the name.
+//! - `SIZE` (1, 2, 4, 8 or 16): its size in bytes. By default, the size required by the element that uses the name.
 //!
 //! # Example
 //! ```click

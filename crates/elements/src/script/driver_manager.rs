@@ -1,23 +1,23 @@
-//! Decides whether the driver stops.
+//! Decides when the driver stops.
 //!
 //! ```click
 //! DriverManager(INSTRUCTION, ...)
 //! ```
 //!
-//! A script of type `DRIVER`: it starts with the router, and when somebody asks the driver to stop it is stepped instead. As long
-//! as it blocks again the router goes on; when it comes to a `stop`, which stands also behind the last instruction, the
-//! router stops.
+//! A script of type `DRIVER`: it starts with the router, and each request to stop the driver makes the script take a
+//! step instead. As long as the script blocks again, the router goes on. When it reaches a `stop`, or its end, which
+//! acts as one, the router stops.
 //!
 //! Ports: none. Workers: exclusive. There can be one in a router.
 //!
 //! # Arguments
-//! The instructions of Script. Useful here are:
-//! - `pause [N]` (`wait_stop`): blocks until the driver was asked to stop N times.
-//! - `wait TIME`: blocks for some time, or until the driver is asked to stop.
+//! The instructions of Script. These are useful here:
+//! - `pause [N]` (`wait_stop`): blocks until the driver has been asked to stop N times.
+//! - `wait TIME`: blocks for this time, or until the driver is asked to stop.
 //! - `read`, `write`, `print`, `save`: call handlers.
 //! - `stop`: stops the driver.
 //!
-//! Without any instruction it waits for the driver to be asked once.
+//! Without any instruction it waits for the first request to stop.
 //!
 //! # Handlers
 //! Those of Script.

@@ -4,8 +4,8 @@
 //! Script([TYPE TYPE,] INSTRUCTION, ...)
 //! ```
 //!
-//! Executes its instructions one after the other. A script sets variables, calls handlers, waits until somebody or the time
-//! asks it to go on, and asks the driver to stop.
+//! Executes its instructions one after the other. A script can set variables, call handlers, wait for a time or for a
+//! handler call, and stop the driver.
 //!
 //! Ports: none, or any number for packet scripts; the first input and output may be pull, the others are push. Workers:
 //! exclusive; a script may call the handlers of elements on all workers.
@@ -13,62 +13,67 @@
 //! # Arguments
 //! - `TYPE` (default `PACKET` for scripts with ports, else `ACTIVE`): when the script runs:
 //!   - `ACTIVE`: as soon as the router has started.
-//!   - `PASSIVE`: when its handler `run` is called. `$args` is what the handler was given, `$1`, `$2`, ... are its words, `$#`
-//!     is their number.
-//!   - `PACKET`: for every packet; `$input` is the input it came in by. `end` emits it at output 0, `return N` at output N;
-//!     otherwise it is dropped.
-//!   - `PROXY`: when any handler is called that the element has not got otherwise. `$0` is the handler's name, `$write` whether
-//!     it was written.
+//!   - `PASSIVE`: when its handler `run` is called. `$args` is the handler's argument, `$1`, `$2`, ... are its words,
+//!     and `$#` is their number.
+//!   - `PACKET`: for every packet; `$input` is the number of its input. `end` emits it by output 0, `return N` by
+//!     output N; otherwise it is dropped.
+//!   - `PROXY`: when a handler is called that the element does not otherwise have. `$0` is the handler's name, and
+//!     `$write` tells whether it was written.
 //!   - `DRIVER`: like `ACTIVE`, and decides whether the driver stops; see DriverManager.
-//!   - `SIGNAL SIGNO...`: when the process gets one of these signals, given by name (`HUP`, `USR1`, ...) or number. After a
-//!     script that ends otherwise than by `end`, or waits, the next signal has its usual effect again: `INT` and `TERM` stop the driver.
+//!   - `SIGNAL SIGNO...`: when the process gets one of these signals, given by name (`HUP`, `USR1`, ...) or number.
+//!     If the script waits, or ends in any way other than by `end`, the next signal has its usual effect again: `INT`
+//!     and `TERM` stop the driver.
 //!
 //! # Instructions
-//! Texts are expanded: `$VAR` and `${VAR}` are variables, `$(HANDLER ARG...)` is the value of a handler; both may be
-//! nested. `$?` is the status of the last `write`: -22 if it failed, but -1 if it ran a script that failed or was to
-//! change arguments and they cannot be read. `$$` is the process. A script that writes a configuration to `hotconfig`
-//! waits until it is built, while packets go on, unless a packet is pulled through it. Handlers of the script itself
-//! need no element name. Instructions that end in `q` take one layer of quotes off the expanded text.
+//! Text is expanded: `$VAR` and `${VAR}` are variables, `$(HANDLER ARG...)` is the value of a handler; both may be
+//! nested. `$?` is the status of the last `write`: -22 if it failed, but -1 if it ran a script that failed, or tried
+//! to change arguments and they were invalid. `$$` is the process ID. A script that writes a configuration to
+//! `hotconfig` waits until it is built, while packets continue to flow, unless a packet is being pulled through the
+//! script. Handlers of the script itself need no element name. Instructions that end in `q` remove one level of
+//! quotes from the expanded text.
 //!
 //! - `set VAR TEXT`, `setq`: sets a variable.
-//! - `init VAR TEXT`, `initq`: does so once, when the router starts. `export VAR TEXT`, `exportq`: the same, and a handler of this
-//!   name reads the variable.
-//! - `print [>FILE | >>FILE] TEXT | HANDLER`: prints to the standard output or a file. What starts with a letter, `@` or `_` is a
-//!   handler whose value is printed (`printq` takes quotes off its argument); else a text, without one layer of quotes.
-//!   `printn`, `printnq`: without a newline.
+//! - `init VAR TEXT`, `initq`: sets it once, when the router starts. `export VAR TEXT`, `exportq`: the same, and a
+//!   handler of this name reads the variable.
+//! - `print [>FILE | >>FILE] TEXT | HANDLER`: prints to standard output or a file. An argument that starts with a
+//!   letter, `@` or `_` is a handler, whose value is printed (`printq` removes quotes from its argument); anything
+//!   else is text, from which one level of quotes is removed. `printn`, `printnq`: without a newline.
 //! - `save HANDLER [FILE]`, `append HANDLER [FILE]`: print a handler's value to a file.
-//! - `read HANDLER [ARG]`, `readq`: prints name and value of a handler to the standard error.
+//! - `read HANDLER [ARG]`, `readq`: prints the name and value of a handler to standard error.
 //! - `write HANDLER [ARG]`, `writeq`: writes to a handler.
-//! - `pause [N]` (`wait_step`, `wait_stop`; `wait_pause` is an old name): blocks until `step` was called N times.
-//! - `wait TIME` (`wait_time`, `wait_for`): blocks for some time, or until `step` is called.
-//! - `label NAME`; `goto NAME [CONDITION]`: goes on at a label if the condition is true. `begin` is the first instruction; `exit`,
-//!   `end`, `stop` and `error` end the script like the instructions. A script that jumps 1,000 times without blocking is
-//!   given up.
+//! - `pause [N]` (`wait_step`, `wait_stop`; `wait_pause` is an old name): blocks until `step` has been called N
+//!   times.
+//! - `wait TIME` (`wait_time`, `wait_for`): blocks for this time, or until `step` is called.
+//! - `label NAME`; `goto NAME [CONDITION]`: continues at a label if the condition is true. `begin` is the first
+//!   instruction; `exit`, `end`, `stop` and `error` as labels end the script like the instructions. A script that
+//!   jumps 1,000 times without blocking is aborted.
 //! - `loop`: starts again.
 //! - `return [VALUE]`, `returnq`: ends the script; the value is what `run` returns.
 //! - `end`, `exit`: end the script. `stop` also asks the driver to stop.
 //! - `error [MESSAGE]`, `errorq`: ends the script with an error.
 //!
 //! # Handlers
-//! - `step` (write): goes on past so many blocking instructions (default 1).
-//! - `goto` (write): goes on at a label.
+//! - `step` (write): continues past this many blocking instructions (default 1).
+//! - `goto` (write): continues at a label.
 //! - `run` (read with parameter, write): starts the script.
-//! - `get` (read with parameter), `set` (write): a variable. `shift` (read with parameter): takes the first word off a variable,
-//!   or off `$args`.
-//! - `add`, `sub`, `mul`, `div`, `idiv`, `min`, `max` (read with parameter): combine numbers; `div` divides numbers
-//!   with fractions, `idiv` cuts the fraction off. Integers may be in any base; these two take all numbers, and the
-//!   others those behind the first that is no integer, as decimal (or, with `0x`, hexadecimal) ones: a leading zero
-//!   says nothing there.
-//! - `avg`: the mean of numbers, cut to an integer if all are. `count`, `popcount`: how many numbers, or numbers
-//!   other than zero, there are. `gt_vec`: how many of the numbers behind the first are greater than that. These are
-//!   FastClick's.
-//! - `mod`, `rem`: remainder of two integers, or else numbers. `neg`, `abs`, and FastClick's `ceil`: of a number.
-//! - `eq`, `ne`, `gt`, `ge`, `lt`, `le`: compare two numbers or strings. `in`: whether the first word is among the others.
+//! - `get` (read with parameter), `set` (write): a variable. `shift` (read with parameter): removes the first word
+//!   from a variable, or from `$args`.
+//! - `add`, `sub`, `mul`, `div`, `idiv`, `min`, `max` (read with parameter): combine numbers; `div` divides with
+//!   fractions, `idiv` truncates the result. Integers may be in any base. `div` and `idiv` read all numbers, and the
+//!   other handlers those after the first non-integer, as decimal (or, with `0x`, hexadecimal) numbers, in which a
+//!   leading zero has no meaning.
+//! - `avg`: the mean of numbers, truncated to an integer if all are integers. `count`, `popcount`: how many numbers,
+//!   or nonzero numbers, there are. `gt_vec`: how many of the numbers after the first are greater than the first.
+//!   These are FastClick's.
+//! - `mod`, `rem`: the remainder of two integers, or other numbers. `neg`, `abs`, and FastClick's `ceil`: of a
+//!   number.
+//! - `eq`, `ne`, `gt`, `ge`, `lt`, `le`: compare two numbers or strings. `in`: whether the first word is one of the
+//!   others.
 //! - `not`, `and`, `or`, `nand`, `nor`: of booleans. `if`: the second word if the first is true, else the third.
-//! - `first`: the first word. `length`: in bytes. `unquote`: without one layer of quotes. `sprintf`: formats words by the
-//!   first of them.
-//! - `random`: an integer, below one argument, or between two. `now`: the time. `now_steady`, FastClick's, says the
-//!   same: time never steps here.
+//! - `first`: the first word. `length`: in bytes. `unquote`: removes one level of quotes. `sprintf`: formats words;
+//!   the first of them is the format.
+//! - `random`: a random integer, below its one argument, or between two. `now`: the time. `now_steady`, FastClick's,
+//!   returns the same: time never jumps here.
 //! - `readable`, `writable`: whether all handlers named exist.
 //! - `htons`, `htonl`, `ntohs`, `ntohl`: swap bytes. `cat`, `catq`: the contents of a file. `kill`: sends a signal to processes.
 //!
@@ -83,8 +88,9 @@
 //! ```
 //!
 //! # Differences from Click
-//! A passive, proxy or packet script that is called while it runs runs a second time, with arguments of its own, instead of
-//! starting over. Errors in a script that was started by a handler name that script. `nand` is the negation of `and`.
+//! If a passive, proxy or packet script is called while it runs, a second run starts, with arguments of its own,
+//! instead of starting over. Errors in a script that was started by a handler name that script. `nand` is the
+//! negation of `and`.
 //!
 //! # See also
 //! DriverManager, Counter

@@ -1,4 +1,4 @@
-//! Adds up what handlers of several elements say, and writes to all of them.
+//! Adds up values of handlers of several elements, and writes to all of them.
 //!
 //! ```click
 //! HandlerAggregate(ELEMENT NAME, ...)
@@ -9,13 +9,14 @@
 //! Ports: none. Workers: exclusive; the elements may be on any.
 //!
 //! # Arguments
-//! - `ELEMENT` (element), any number of times: whose handlers are read and written.
+//! - `ELEMENT` (element), any number of times: the elements whose handlers are read and written.
 //!
 //! # Handlers
-//! - `add` (read with parameter `HANDLER [ARGUMENT]`): the sum of that handler's values, read from all the elements. What is no number
-//!   counts as 0.
+//! - `add` (read with parameter `HANDLER [ARGUMENT]`): the sum of that handler's values, read from all the elements.
+//!   A value that is not a number counts as 0.
 //! - `avg` (read with the same parameter): their average.
-//! - `write` (write, `HANDLER [VALUE]`): writes the value to that handler of all the elements, in order, up to one that refuses it.
+//! - `write` (write, `HANDLER [VALUE]`): writes the value to that handler of all the elements, in order, until one
+//!   reports an error.
 //!
 //! # Example
 //! ```click

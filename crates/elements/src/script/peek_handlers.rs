@@ -1,20 +1,20 @@
-//! Reads handlers at certain times, and prints their values.
+//! Reads handlers at given times, and prints their values.
 //!
 //! ```click
 //! PeekHandlers(DELAY | HANDLER, ...)
 //! ```
 //!
-//! Works through its arguments in order: waits, or prints name and value of a handler to standard error. An older form of Script,
-//! which does the work.
+//! Works through its arguments in order: waits, or prints the name and value of a handler to standard error. It is an
+//! older form of Script, which does the work.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! - A time in seconds: waits for so long.
+//! - A time in seconds: waits for this time.
 //! - `ELEMENT.HANDLER`: reads the handler.
 //! - `quit` (or `stop`): stops the driver.
 //! - `loop`: starts again with the first argument.
-//! - `pause`: waits until somebody writes to `unpause`.
+//! - `pause`: waits until `unpause` is written.
 //!
 //! # Handlers
 //! Those of PokeHandlers.

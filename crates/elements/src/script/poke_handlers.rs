@@ -1,25 +1,25 @@
-//! Writes to handlers at certain times.
+//! Writes to handlers at given times.
 //!
 //! ```click
 //! PokeHandlers(DELAY | HANDLER VALUE | pause | quit | loop, ...)
 //! ```
 //!
-//! Works through its arguments in order: waits, writes to handlers, stops the driver, or starts again. What handlers
-//! complain of is printed. An older form of Script, which does the work.
+//! Works through its arguments in order: waits, writes to handlers, stops the driver, or starts again. Errors from
+//! handlers are printed. It is an older form of Script, which does the work.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! - `[wait] TIME`: waits for so long, in seconds.
+//! - `[wait] TIME`: waits for this time, in seconds.
 //! - `[write] ELEMENT.HANDLER VALUE`: writes the value to the handler.
-//! - `read ELEMENT.HANDLER`, `print ELEMENT.HANDLER`: prints name and value of the handler to standard error.
-//! - `pause`: waits until somebody writes to `unpause`.
+//! - `read ELEMENT.HANDLER`, `print ELEMENT.HANDLER`: prints the name and value of the handler to standard error.
+//! - `pause`: waits until `unpause` is written.
 //! - `quit` (or `stop`): stops the driver.
 //! - `loop`: starts again with the first argument.
 //!
 //! # Handlers
-//! - `paused` (read): whether it waits at a `pause`.
-//! - `unpause` (write): goes on, if it does.
+//! - `paused` (read): whether it is waiting at a `pause`.
+//! - `unpause` (write): continues after a `pause`.
 //!
 //! And those of Script.
 //!

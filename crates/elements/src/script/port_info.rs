@@ -4,15 +4,16 @@
 //! PortInfo(NAME PORT[/PROTOCOL] [NAME...], ...)
 //! ```
 //!
-//! Each name stands for the port wherever elements expect a TCP or UDP port: in the compound element that the PortInfo is in,
-//! and in those within it. Lines of services(5) can be used as they are: what follows a word that begins with `#` is ignored, and so are
-//! ports of other protocols. Names that the machine's own services(5) lists need no PortInfo.
+//! Each name stands for the port wherever elements expect a TCP or UDP port: in the compound element that contains
+//! the PortInfo, and in those within it. Lines of services(5) can be used as they are: everything after a word that
+//! begins with `#` is ignored, and so are ports of other protocols. Names in the machine's own services(5) need no
+//! PortInfo.
 //!
 //! Ports: none. Workers: replicated.
 //!
 //! # Arguments
 //! - `NAME`: a name.
-//! - `PORT` (integer, 0 to 65535), `PROTOCOL` (`tcp`, `udp`, or their numbers, default both): what it stands for.
+//! - `PORT` (integer, 0 to 65535), `PROTOCOL` (`tcp`, `udp`, or their numbers, default both): the port.
 //!
 //! # Example
 //! ```click

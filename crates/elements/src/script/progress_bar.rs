@@ -1,32 +1,32 @@
-//! Shows on standard error how far something has come.
+//! Shows a progress bar on standard error.
 //!
 //! ```click
 //! ProgressBar(POSHANDLER [, SIZEHANDLER, KEYWORDS])
 //! ```
 //!
-//! Reads the handlers now and then, and draws a bar whose length is the part of the size that the position is, with the time
-//! that is left. Of several handlers the values are added up. Without a size, a mark wanders to and fro. Nothing is drawn
-//! where standard error is no terminal.
+//! Reads the handlers regularly, and draws a bar that shows the position as a fraction of the size, together with the
+//! remaining time. The values of several handlers are added up. Without a size, a mark moves back and forth. Nothing
+//! is drawn if standard error is not a terminal.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
 //! - `POSHANDLER` (read handlers, separated by spaces): the position.
 //! - `SIZEHANDLER` (read handlers, separated by spaces): the size; read once.
-//! - `FIXED_SIZE` (number): the size, if no handler says it.
-//! - `UPDATE` (time, default 0.25 s): time between two drawings.
-//! - `BANNER` (string): text in front of the bar.
-//! - `ACTIVE` (boolean, default true): whether it is drawn.
-//! - `DELAY` (time, default 0): nothing is drawn before, so that what is over soon shows no bar.
-//! - `CHECK_STDOUT` (boolean, default false): whether nothing is drawn where standard output is a terminal.
+//! - `FIXED_SIZE` (number): the size, if no handler provides it.
+//! - `UPDATE` (time, default 0.25 s): time between two updates.
+//! - `BANNER` (string): text before the bar.
+//! - `ACTIVE` (boolean, default true): whether to draw the bar.
+//! - `DELAY` (time, default 0): how long to wait before drawing, so that short operations show no bar.
+//! - `CHECK_STDOUT` (boolean, default false): whether to draw nothing if standard output is a terminal.
 //!
 //! # Handlers
 //! - `mark_stopped` (write, button): draws the bar for the last time.
-//! - `mark_done` (write, button): the same, complete.
+//! - `mark_done` (write, button): the same, showing it as complete.
 //! - `pos` (read): the position.
 //! - `size` (read, write): the size; -1 while it is unknown.
 //! - `active`, `banner`, `poshandler`, `sizehandler` (read, write): the arguments.
-//! - `reset` (write, button): begins again.
+//! - `reset` (write, button): starts again.
 //!
 //! # Example
 //! ```click

@@ -1,16 +1,16 @@
-//! Stops the driver once some element's task has come to rest.
+//! Stops the driver once one of several tasks is no longer scheduled.
 //!
 //! ```click
 //! QuitWatcher(ELEMENT, ...)
 //! ```
 //!
-//! Looks a hundred times a second whether the tasks of the elements are scheduled, and asks the driver to stop as soon as one of them
-//! is not.
+//! Checks a hundred times a second whether the tasks of the elements are scheduled, and asks the driver to stop as
+//! soon as one of them is not.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
-//! Names of elements that have tasks. Of others it says so once, and does not watch them.
+//! Names of elements that have tasks. Elements without tasks are reported once, and not watched.
 //!
 //! # Handlers
 //! None.
