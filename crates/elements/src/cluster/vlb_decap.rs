@@ -1,11 +1,11 @@
-//! Sends packets that leave the cluster here to their external ports.
+//! Sends packets that leave the cluster at this node to their external ports.
 //!
 //! ```click
 //! VLBDecap
 //! ```
 //!
-//! Removes the label that VLBEncap has put in front of a packet. The packet leaves at the output of its external port; it is
-//! dropped if there is none.
+//! Removes the label added by VLBEncap. The packet leaves by the output for its external port; it is dropped if there
+//! is none.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated. Not in Click.
 //!

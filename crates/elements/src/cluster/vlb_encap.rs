@@ -1,16 +1,16 @@
-//! Labels IP packets with the node and port by which they leave the cluster.
+//! Labels IP packets with the node and port by which they will leave the cluster.
 //!
 //! ```click
 //! VLBEncap(NODE [, PORT])
 //! ```
 //!
-//! Puts an Ethernet header in front of a packet, whose destination address names a node of the cluster and one of its
-//! external ports. The EtherType follows from the packet's IP version. VLBNode sends the packet there.
+//! Prepends an Ethernet header whose destination address encodes a node of the cluster and one of its external ports.
+//! The EtherType is chosen by the packet's IP version. VLBNode sends the packet to that node.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated. Not in Click.
 //!
 //! # Arguments
-//! - `NODE` (integer): the number of the node.
+//! - `NODE` (integer): the node's number.
 //! - `PORT` (integer, default 0): the external port.
 //!
 //! # Handlers

@@ -1,48 +1,50 @@
-//! A node of a cluster that is a k-ary n-fly: when a mesh would take more links than servers have sockets.
+//! A node of a cluster connected as a k-ary n-fly, for clusters too large for a full mesh.
 //!
 //! ```click
 //! VLBFly(NODE, TERMINALS, FANOUT, KEY [, keywords ORDER, SCHEME, LINE_RATE, LINK_RATE, KEYFILE, ROSTER, HELLO, HOLD, FLOWLET, WAIT])
 //! ```
 //!
-//! Nodes 0 to TERMINALS - 1 have external ports; nodes behind them, in levels, only pass packets on. A level is as wide as the product of
-//! the radices, which are at most FANOUT: the fewest levels and the narrowest that reach all terminals. `clique cluster plan` says
-//! how many nodes that makes.
+//! Nodes 0 to TERMINALS - 1, the terminals, have external ports; the nodes behind them, in levels, only pass packets
+//! on. Each level is as wide as the product of the radices, which are at most FANOUT; the number of levels, and then
+//! their width, is the smallest that reaches all terminals. `clique cluster plan` shows how many nodes that requires.
 //!
-//! Input and output 0 are the node's own side, as those of VLBNode; a node between others has no use for them. Inputs and outputs from 1 on
-//! are cables, each for both directions. First come those that lead on: from a terminal to the first level, from a level to the next, and
-//! from the last to the terminals; then those from the nodes that send here. The handler `links` says which is which. Packets go along
-//! a cable in one direction only, hellos in both. Behind the last level there are cables to terminals that exist.
+//! Input and output 0 are the node's own side, as with VLBNode; intermediate nodes do not use them. Inputs and
+//! outputs from 1 on are cables, each for both directions. First come the cables that lead on: from a terminal to the
+//! first level, from each level to the next, and from the last level to the terminals; then those from the nodes that
+//! send to this one. The handler `links` shows which is which. Packets travel along a cable in one direction only,
+//! hellos in both. After the last level, there are cables only to terminals that exist.
 //!
-//! A packet goes straight to its egress through all levels, or first to another terminal, then once more through all levels. Nodes move
-//! it on by its label alone, and only terminals have a choice of links. Links then need to carry no more than 2 LINE_RATE/k, with k the
-//! smallest radix, whatever the traffic.
+//! A packet goes either directly to its egress through all levels, or first to another terminal and then through all
+//! levels once more. Nodes forward it by its label alone, and only terminals have a choice of links. Links then need
+//! to carry at most 2 LINE_RATE/k, where k is the smallest radix, whatever the traffic.
 //!
-//! Hellos are those of VLBNode, and say besides which terminals are reached by way of their sender. So each terminal knows where its links
-//! lead, and goes round cables, nodes between and terminals that are dead. What has changed is told at once from level to level.
-//! Packets that come from where no hello comes from, or against the direction of a link, are dropped. A node that drains, also one
-//! between others, gets no new flows while there are other ways; when nothing has come for a while, its phase is `left`.
+//! Hellos are those of VLBNode, and also list the terminals that can be reached through their sender. So each
+//! terminal knows where its links lead, and avoids failed cables, intermediate nodes and terminals. Changes are
+//! propagated from level to level immediately. Packets are dropped if they come from a link without hellos, or
+//! against the direction of a link. A node that drains, even an intermediate one, gets no new flows while there are
+//! other paths; when nothing has arrived for a while, its phase is `left`.
 //!
 //! Ports: 1 and one for each cable, inputs and outputs. Processing: push. Workers: exclusive. Not in Click.
 //!
 //! # Arguments
 //! - `NODE` (integer): the number of this node, from 0.
 //! - `TERMINALS` (integer): how many nodes have external ports, from 2 on.
-//! - `FANOUT` (integer): links out of a node, at most; from 2 on.
-//! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): as VLBNode has it. `STRICT` with up to 256
-//!   terminals: labels have no room for larger numbers then; and since ways are longer than in a mesh, WAIT may have
-//!   to be. A node knows how busy its own links are, and not those further on: with flows that fill a good part of a
-//!   link by themselves, `PINNED` overloads some of those, `FLOWLET` less, since it spreads a flow of which a few
-//!   packets wait, and `NONE` does not.
-//! - `LINK_RATE` (bandwidth, default 2 LINE_RATE/k): what a link carries.
-//! - `KEY`, `KEYFILE`, `SCHEME`, `LINE_RATE`, `ROSTER`, `HELLO`, `HOLD`, `FLOWLET`, `WAIT`: as VLBNode has them. The
-//!   roster names nodes between others, too.
+//! - `FANOUT` (integer): the maximum number of links out of a node; from 2 on.
+//! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): as for VLBNode. `STRICT` works with up to
+//!   256 terminals, since labels have no room for larger numbers then; and since paths are longer than in a mesh,
+//!   WAIT may have to be longer too. A node knows the load of its own links, but not of those further on. If single
+//!   flows fill a good part of a link, `PINNED` overloads some of these, `FLOWLET` less so, since it spreads a flow
+//!   when a few of its packets wait, and `NONE` does not.
+//! - `LINK_RATE` (bandwidth, default 2 LINE_RATE/k): the capacity of a link.
+//! - `KEY`, `KEYFILE`, `SCHEME`, `LINE_RATE`, `ROSTER`, `HELLO`, `HOLD`, `FLOWLET`, `WAIT`: as for VLBNode. The
+//!   roster lists intermediate nodes too.
 //!
 //! # Handlers
-//! - `links` (read): a line for each cable: its port, `to`, `from` or `both`, the node at its other end, `up` or `down`.
-//! - `view` (read): a line for each other terminal: its number, `up` if this node reaches it, or `down`, `transit` if packets may go by
-//!   way of it.
+//! - `links` (read): one line per cable: its port, `to`, `from` or `both`, the node at its other end, `up` or `down`.
+//! - `view` (read): one line for each other terminal: its number, `up` if this node can reach it, or `down`, and
+//!   `transit` if packets may be sent through it.
 //! - `node`, `phase`, `drain`, `direct`, `balanced`, `spilled`, `refused`, `passed`, `delivered`, `late`, `waiting`,
-//!   `rejected`, `given_up`, `pauses`, `longest_pause`, `pause_log`, `alarm_log`, `roster`: as VLBNode has them.
+//!   `rejected`, `given_up`, `pauses`, `longest_pause`, `pause_log`, `alarm_log`, `roster`: as for VLBNode.
 //!
 //! # Example
 //! ```click

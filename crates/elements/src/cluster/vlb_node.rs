@@ -1,64 +1,73 @@
-//! A node of a cluster: many servers that are one router.
+//! A node of a cluster: several servers that form one router.
 //!
 //! ```click
 //! VLBNode(NODE, NODES, KEY [, keywords ORDER, SCHEME, LINE_RATE, LINK_RATE, KEYFILE, ROSTER, HELLO, HOLD, FLOWLET, WAIT])
 //! ```
 //!
-//! The nodes of the cluster are connected each with each. Input and output 0 are this node's own side: what has come in at
-//! its external ports and was labelled by VLBEncap, and what leaves by them (see VLBDecap). Inputs and outputs from 1 on are
-//! the links to the other nodes, in the order of their numbers: those of node 1 lead to nodes 0, 2, 3 and so on.
+//! The nodes of the cluster form a full mesh. Input and output 0 are this node's own side: packets that arrived at
+//! its external ports and were labelled by VLBEncap, and packets that leave by these ports (see VLBDecap). Inputs and
+//! outputs from 1 on are the links to the other nodes, in order of their numbers: those of node 1 lead to nodes 0, 2,
+//! 3 and so on.
 //!
-//! A packet that comes in here is sent straight to its egress node, or by way of another node: Valiant load balancing in its
-//! direct variant, in which up to LINE_RATE/NODES for each egress goes straight and the rest is spread over all others. Links
-//! then need to carry no more than 2 LINE_RATE/NODES, whatever the traffic. A packet that comes over a link is moved on by
-//! its label alone. No packet crosses more than two links.
+//! A packet that enters the cluster here is sent either directly to its egress node, or through another node. This is
+//! the direct variant of Valiant load balancing, in which up to LINE_RATE/NODES for each egress is sent directly and
+//! the rest is spread over all other nodes. Links then need to carry at most 2 LINE_RATE/NODES, whatever the traffic.
+//! A packet that arrives over a link is forwarded by its label alone. No packet crosses more than two links.
 //!
-//! Into every link the node sends hellos, authenticated with the key that all nodes share, and from those of the others it
-//! knows which links and nodes are up and who reaches whom. Packets that come from where no hello comes from are dropped.
-//! A node takes part once most others hear it. A node that is to be stopped should drain: others use other ways, and when
-//! nothing has come for a while its phase is `left`. When the configuration is replaced while it runs, the new element of the
-//! same name goes on in its place, with other keywords if they differ; the key must be the same.
+//! The node sends hellos over every link, authenticated with the key that all nodes share. From the hellos of the
+//! others it knows which links and nodes are up and which nodes reach which. Packets from links without hellos are
+//! dropped. A node takes part once most others receive its hellos. Before a node is stopped it should drain: others
+//! use other paths, and when nothing has arrived for a while its phase is `left`. When the configuration is replaced
+//! while it runs, the new element of the same name takes over, with other keywords if they differ; the key must be
+//! the same.
 //!
 //! Ports: NODES inputs, NODES outputs. Processing: push. Workers: exclusive. Not in Click.
 //!
 //! # Arguments
 //! - `NODE` (integer): the number of this node, from 0.
-//! - `NODES` (integer): how many there are, or may be; at most 128, since hellos name all nodes and fit into a frame.
-//! - `KEY` (string): the shared key. Whoever may read handlers can read it, so it is for trials; `KEYFILE` (file name)
-//!   reads it from a file, all bytes of it.
-//! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): what is done to keep packets of a flow in order.
-//!   `NONE`: nothing. `PINNED`: a flow always takes the same way. `FLOWLET`: a flow keeps its way while its packets follow
-//!   each other within FLOWLET and the link has room. `STRICT`: packets are numbered, and those that come too early wait at
-//!   the egress for at most WAIT; those that come later than that are dropped. All nodes need the same setting.
-//! - `SCHEME` (`DIRECT`, `VALIANT`; default `DIRECT`): `VALIANT` sends every packet by way of a random node.
-//! - `LINE_RATE` (bandwidth, default 10Gbps): what comes in at this node's external ports.
-//! - `LINK_RATE` (bandwidth, default 2 LINE_RATE/NODES): what a link carries.
-//! - `ROSTER` (file name): which nodes there are; without it, nodes 0 to NODES - 1.
-//! - `HELLO` (time, default 10ms): between two hellos. A link that gets more than it can take loses hellos, too, so where
-//!   that happens they should be more frequent: 25 in the time of HOLD have lost no neighbour.
-//! - `HOLD` (time, default 50ms): a node that is silent for so long is down.
+//! - `NODES` (integer): the maximum number of nodes; at most 128, since hellos list all nodes and must fit into a
+//!   frame.
+//! - `KEY` (string): the shared key. Anyone who can read handlers can read it, so use it only for trials; `KEYFILE`
+//!   (file name) reads the key from a file, all bytes of it.
+//! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): how to keep packets of a flow in order.
+//!   `NONE`: not at all. `PINNED`: a flow always takes the same path. `FLOWLET`: a flow keeps its path as long as its
+//!   packets follow each other within FLOWLET and the link has room. `STRICT`: packets are numbered, and packets that
+//!   arrive too early wait at the egress for at most WAIT; packets that arrive too late for that are dropped. All
+//!   nodes need the same setting.
+//! - `SCHEME` (`DIRECT`, `VALIANT`; default `DIRECT`): `VALIANT` sends every packet through a random node.
+//! - `LINE_RATE` (bandwidth, default 10Gbps): the total rate of this node's external ports.
+//! - `LINK_RATE` (bandwidth, default 2 LINE_RATE/NODES): the capacity of a link.
+//! - `ROSTER` (file name): a file that lists the nodes; without it, they are nodes 0 to NODES - 1.
+//! - `HELLO` (time, default 10ms): the interval between hellos. An overloaded link loses hellos too, so if that
+//!   happens they should be more frequent: with 25 per HOLD no neighbour has been lost.
+//! - `HOLD` (time, default 50ms): a node that is silent for this time is considered down.
 //! - `FLOWLET` (time, default 100ms), `WAIT` (time, default 2ms): see ORDER.
 //!
 //! # Handlers
 //! - `node` (read): the number of this node.
 //! - `phase` (read): `listening`, `active`, `draining`, `leaving` or `left`.
-//! - `view` (read): a line for each other node: its number, `up` or `down`, `transit` if packets may go by way of it.
-//! - `links` (read): a line for each link: its port, `both` as they lead both ways, the node at its other end, `up` or `down`.
+//! - `view` (read): one line for each other node: its number, `up` or `down`, and `transit` if packets may be sent
+//!   through it.
+//! - `links` (read): one line per link: its port, `both` since links work in both directions, the node at its other
+//!   end, `up` or `down`.
 //! - `drain` (write, button): starts draining.
-//! - `direct`, `balanced`, `spilled`, `refused` (read): packets that came in here and went straight, by way of others, of
-//!   both off the way of their flowlet, or nowhere.
-//! - `passed`, `delivered` (read): packets that came over links and went on, or left here.
-//! - `late`, `waiting` (read): packets that were dropped because they came too late, and that wait for others.
-//! - `rejected` (read): hellos that were not believed, by reason.
-//! - `given_up` (read): how often a node or the link to it was given up because nothing was heard of it.
-//! - `pauses`, `longest_pause` (read): how often this node itself did not run for longer than two HELLOs are apart, because others
-//!   had the processor; and for how many milliseconds at most. Nobody is given up for that: such a time does not count as silence.
-//! - `pause_log` (read): a line for each of the last 256 times in which the node did not send a hello for half of HOLD or more: its number,
-//!   when it began and ended on CLOCK_MONOTONIC, processor time of the node in it, all in microseconds, and the number of the hello
-//!   before. `alarm_log` (read): a line for each of the last 256 nodes given up: its number, when, the node, and the number of the last
-//!   hello that was heard of it. An alarm is right if the node had a pause behind that hello; what was given up for nothing shows so.
-//! - `roster` (read, write): the roster. What has a mistake or no higher version is refused, and nothing changes. A node that
-//!   drained because a roster said so takes part again when the next one does not.
+//! - `direct`, `balanced`, `spilled`, `refused` (read): packets that entered here and were sent directly, through
+//!   other nodes, of both these off the path of their flowlet, or not at all.
+//! - `passed`, `delivered` (read): packets that arrived over links and were forwarded, or left the cluster here.
+//! - `late`, `waiting` (read): packets dropped because they arrived too late, and packets waiting for others.
+//! - `rejected` (read): hellos rejected, by reason.
+//! - `given_up` (read): how often a node or the link to it was declared down because no hellos arrived from it.
+//! - `pauses`, `longest_pause` (read): how often this node itself was not running for longer than two HELLOs because
+//!   others had the processor, and the longest such pause in milliseconds. No node is declared down because of that:
+//!   such pauses do not count as silence.
+//! - `pause_log` (read): one line for each of the last 256 times in which the node sent no hello for half of HOLD or
+//!   more: its number, its begin and end on CLOCK_MONOTONIC, the node's processor time during it, all in
+//!   microseconds, and the number of the hello before. `alarm_log` (read): one line for each of the last 256 nodes
+//!   declared down: its number, the time, the node, and the number of the last hello received from it. An alarm is
+//!   justified if the node had a pause after that hello; otherwise it was false.
+//! - `roster` (read, write): the roster. A roster that contains an error, or whose version is not higher, is
+//!   rejected, and nothing changes. A node that drained because a roster said so takes part again when the next one
+//!   does not say so.
 //!
 //! # Example
 //! ```click
