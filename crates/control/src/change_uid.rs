@@ -1,12 +1,13 @@
-//! Gives up the privilege of a set-uid program.
+//! Drops the privileges of a set-uid program.
 //!
 //! ```click
 //! ChangeUID()
 //! ```
 //!
-//! Click's element sets the effective user and group to the real ones. This program is not meant to be installed set-uid: where the
-//! effective and the real ones are the same there is nothing to do, and where they differ the router does not start.
-//! Give the program the capabilities `CAP_NET_RAW` and `CAP_NET_ADMIN` instead, by setcap(8) or a service manager.
+//! Click's element sets the effective user and group to the real ones. This program is not meant to be installed
+//! set-uid: if the effective and the real ones are the same there is nothing to do, and if they differ the router
+//! does not start. Give the program the capabilities `CAP_NET_RAW` and `CAP_NET_ADMIN` instead, by setcap(8) or a
+//! service manager.
 //!
 //! Ports: none. Workers: exclusive.
 //!

@@ -4,7 +4,7 @@
 //! ClickyInfo(STYLE, ...)
 //! ```
 //!
-//! Does nothing; its arguments are for Clicky alone, which reads them in the configuration.
+//! Does nothing; its arguments are only for Clicky, which reads them from the configuration.
 //!
 //! Ports: none. Workers: exclusive.
 //!

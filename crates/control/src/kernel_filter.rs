@@ -1,13 +1,13 @@
-//! Would keep the kernel from treating packets that the router takes; refused here.
+//! Would keep the kernel from processing packets that the router handles; rejected here.
 //!
 //! ```click
 //! KernelFilter(FILTER, ...)
 //! ```
 //!
-//! Click's element runs `iptables` to make the kernel drop what arrives at a device. Changing the machine's firewall behind its
-//! administrator's back is nothing that a router in user space should do, so a configuration with this element does not
-//! start. Instead drop the packets with a rule of nftables before the router starts, use an interface that the kernel has no address
-//! on, or read from it by AF_XDP, where packets never reach the kernel.
+//! Click's element runs `iptables` to make the kernel drop packets that arrive at a device. A user-space router
+//! should not change the machine's firewall behind its administrator's back, so a configuration with this element
+//! does not start. Instead, drop the packets with an nftables rule before the router starts, use an interface on
+//! which the kernel has no address, or read from it by AF_XDP, where packets never reach the kernel.
 //!
 //! Ports: none. Workers: exclusive.
 //!

@@ -1,11 +1,12 @@
-//! Would read and write handlers of a router inside the kernel; refused here.
+//! Would read and write handlers of a router inside the kernel; rejected here.
 //!
 //! ```click
 //! KernelHandlerProxy([KEYWORDS])
 //! ```
 //!
-//! Click's element reaches the handlers of Click's kernel module. There is no such module here: a configuration with this
-//! element does not start. To reach another router in user space, connect to its ControlSocket, with `clique ctl` for instance.
+//! Click's element accesses the handlers of Click's kernel module. There is no such module here: a configuration with
+//! this element does not start. To access another router in user space, connect to its ControlSocket, for instance
+//! with `clique ctl`.
 //!
 //! Ports: none. Workers: exclusive.
 //!

@@ -4,40 +4,43 @@
 //! EtcdRoster(NODE [, keywords SERVER, PREFIX, CACHE, CREDENTIALS, TTL])
 //! ```
 //!
-//! Keeps the roster of a VLBNode or VLBFly (which nodes there are, their ports, who shall drain) as a key of etcd has it, and tells etcd
-//! that this node is there. Changes are taken over as they happen. To change the roster, put a text with a higher version:
+//! Keeps the roster of a VLBNode or VLBFly (the nodes, their ports, and which of them should drain) in step with a
+//! key in etcd, and registers this node in etcd. Changes are applied as they happen. To change the roster, put a text
+//! with a higher version:
 //!
 //! ```text
 //! etcdctl put /clique/roster -- "$(cat roster)"
 //! etcdctl get --prefix /clique/members/
 //! ```
 //!
-//! Forwarding does not depend on etcd: while it is away, the last good roster stays, and links and nodes that fail are found
-//! by the nodes themselves. What VLBNode refuses (a text with a mistake, no higher version) changes nothing. The last good
-//! roster is kept in the file CACHE, if one is given, from which a node starts that finds no etcd.
+//! Forwarding does not depend on etcd: while it is unreachable, the last good roster stays in use, and the nodes
+//! themselves detect failed links and nodes. A roster that VLBNode rejects (because it contains an error, or its
+//! version is not higher) changes nothing. The last good roster is kept in the file CACHE, if one is given; a node
+//! that cannot reach etcd starts from it.
 //!
-//! The key PREFIX`members/`N, where N is the number of the node, is there as long as this element runs and reaches etcd: it has
-//! a lease, which is renewed three times in TTL. Its value says the node's phase and the version of its roster.
+//! The key PREFIX`members/`N, where N is the number of the node, exists as long as this element runs and reaches
+//! etcd: it has a lease, which is renewed three times per TTL. Its value contains the node's phase and the version of
+//! its roster.
 //!
-//! It speaks HTTP with etcd's JSON gateway (etcd 3.4 and later), without TLS: where others could listen, put a TLS proxy on this
-//! machine. Name and password are in a file, and in no argument.
+//! The element uses etcd's JSON gateway over HTTP (etcd 3.4 and later), without TLS: if others could listen, put a
+//! TLS proxy on this machine. Name and password are read from a file, never from an argument.
 //!
 //! Ports: none. Workers: exclusive. A thread of its own asks and waits. Not in Click.
 //!
 //! # Arguments
 //! - `NODE` (element): a VLBNode.
-//! - `SERVER` (string, default 127.0.0.1:2379): host and port of an etcd server. May be given several times: when one is away,
-//!   the next is asked.
-//! - `PREFIX` (string, default `/clique/`): what keys begin with. The roster is PREFIX`roster`.
-//! - `CACHE` (file name): where the last good roster is kept.
+//! - `SERVER` (string, default 127.0.0.1:2379): host and port of an etcd server. May be given several times: if one
+//!   is unreachable, the next is tried.
+//! - `PREFIX` (string, default `/clique/`): the prefix of all keys. The roster is PREFIX`roster`.
+//! - `CACHE` (file name): the file in which to keep the last good roster.
 //! - `CREDENTIALS` (file name): a file with a line `USER:PASSWORD`.
-//! - `TTL` (integer, default 10): seconds after which etcd gives this node up.
+//! - `TTL` (integer, default 10): seconds after which etcd considers this node gone.
 //!
 //! # Handlers
-//! - `connected` (read): whether etcd is there.
-//! - `stats` (read): a number a line: `connected`, `sessions` with etcd until now, rosters `taken` (those that VLBNode had already
-//!   among them) and `refused`.
-//! - `error` (read): what went wrong last; empty while etcd is there.
+//! - `connected` (read): whether etcd is reachable.
+//! - `stats` (read): one number per line: `connected`, `sessions` with etcd so far, rosters `taken` (including those
+//!   that VLBNode already had) and `refused`.
+//! - `error` (read): the last error; empty while etcd is reachable.
 //!
 //! # Example
 //! ```click

@@ -4,45 +4,49 @@
 //! FPMServer(INTERFACE OUTPUT, ..., [IPV4 TABLE, IPV6 TABLE, KEYWORDS])
 //! ```
 //!
-//! Listens for zebra's Forwarding Plane Manager interface and keeps the tables of two lookup elements as zebra says, so that
-//! BGP, OSPF, IS-IS and static routes of FRR decide where packets go. On zebra's side the module `dplane_fpm_nl` is loaded
-//! (`zebra -M dplane_fpm_nl`) and configured with `fpm address 127.0.0.1`.
+//! Listens for connections of zebra's Forwarding Plane Manager interface and keeps the tables of two lookup elements
+//! in step with zebra, so that BGP, OSPF, IS-IS and static routes of FRR determine where packets go. In zebra, load
+//! the module `dplane_fpm_nl` (`zebra -M dplane_fpm_nl`) and configure `fpm address 127.0.0.1`.
 //!
-//! A route's next hops name interfaces of Linux. Each argument `INTERFACE OUTPUT` says to which output of the lookup elements
-//! packets for an interface go. Of a route's next hops, and of those of its next-hop group, those count whose interface
-//! has an output and a link, and flows are spread over them by their weights; a route without any is not used, and counted. A route for a
-//! destination takes the place of the one that the destination had, and when a group changes, so do all routes that use it.
+//! A route's next hops name Linux interfaces. Each argument `INTERFACE OUTPUT` gives the output of the lookup
+//! elements for packets to an interface. Of the next hops of a route or of its next-hop group, those are used whose
+//! interface has an output and a link; flows are spread over them according to their weights. A route without any
+//! such next hop is not used, but counted. A new route for a destination replaces the old one, and when a group
+//! changes, so do all routes that use it.
 //!
-//! When zebra goes away, forwarding goes on with the routes there are. When it comes back, it tells all its routes
-//! again; those that it has not told of after HOLD are removed then, and no route is touched that stays as it was. Start
-//! zebra with `-K SECONDS`: without it, a zebra that starts withdraws at once what an earlier one left behind. An error of the program in
-//! the thread that reads routes ends the connection, and zebra makes a new one.
+//! When zebra disconnects, forwarding continues with the existing routes. When it reconnects, it sends all its routes
+//! again. Routes that it has not sent after HOLD are then removed; routes that have not changed are not touched.
+//! Start zebra with `-K SECONDS`: without it, a newly started zebra immediately withdraws what its predecessor left
+//! behind. If a program error occurs in the thread that reads routes, the connection is closed, and zebra opens a new
+//! one.
 //!
 //! If the address is in use, it tries again each second. When the configuration is replaced while the router runs,
-//! the connection goes to the new element of the same name if the address is the same, and the new tables get all
+//! the connection moves to the new element of the same name if the address is the same, and the new tables get all
 //! routes.
 //!
-//! Ports: none. Workers: exclusive. Routes are read by a thread of its own; the worker that owns a lookup element is told
-//! of at most 64 changes at a time.
+//! Ports: none. Workers: exclusive. Routes are read by a separate thread; the worker that owns a lookup element gets at
+//! most 64 changes at a time.
 //!
 //! # Arguments
 //! - `INTERFACE OUTPUT`: the output for an interface, as in `eth0 1`; one argument for each.
-//! - `IPV4`, `IPV6` (elements): lookup elements for either family, one of them at least.
-//! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without one packets are dropped.
+//! - `IPV4`, `IPV6` (elements): lookup elements for the two address families, at least one of them.
+//! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without them such packets
+//!   are dropped.
 //! - `LOCAL` (integer): output for the machine's own addresses; without it such routes are not used.
-//! - `ADDRESS` (IP address, default 127.0.0.1): where to listen.
-//! - `PORT` (integer, default 2620): where to listen; 0 lets the system choose.
-//! - `HOLD` (integer, default 120): seconds after a reconnection.
-//! - `TABLE` (integer, default 254): the routing table in zebra that counts; 254 is the main one.
+//! - `ADDRESS` (IP address, default 127.0.0.1): the address to listen on.
+//! - `PORT` (integer, default 2620): the port to listen on; 0 lets the system choose.
+//! - `HOLD` (integer, default 120): seconds after a reconnection until stale routes are removed.
+//! - `TABLE` (integer, default 254): the routing table of zebra to use; 254 is the main one.
 //!
 //! # Handlers
-//! - `stats` (read): a number a line: whether zebra is `connected`, `connections` until now, `messages`, `routes`, next-hop
-//!   `groups`, `unused` routes (counted when they are asked for in full: at the end of HOLD), `changes` that lookup elements
-//!   were told of, changes that they `refused`, routes `swept` away after HOLD, errors of the program that were survived (`restarts`).
-//! - `routes` (read): how many routes zebra has told of.
+//! - `stats` (read): one number per line: whether zebra is `connected`, `connections` so far, `messages`, `routes`,
+//!   next-hop `groups`, `unused` routes (counted when they are read in full: at the end of HOLD), `changes` sent to
+//!   lookup elements, changes that they `refused`, routes `swept` away after HOLD, and program errors survived
+//!   (`restarts`).
+//! - `routes` (read): the number of routes received from zebra.
 //! - `connected` (read): whether zebra is connected.
 //! - `port` (read): the TCP port.
-//! - `panic` (write, button): makes the thread fail, for those who want to see what becomes of it.
+//! - `panic` (write, button): makes the thread fail, to test the recovery.
 //!
 //! # Example
 //! ```click

@@ -4,26 +4,27 @@
 //! KernelNeighbours(INTERFACE TABLE [TABLE6], ...)
 //! ```
 //!
-//! Tells neighbour tables what the kernel knows: of the neighbours on INTERFACE, those of IPv4 go to the element TABLE, an ARPQuerier or
-//! ARPTable, those of IPv6 to TABLE6, an IP6NDSolicitor; either may be a hyphen. Changes are taken over as they happen (rtnetlink).
+//! Keeps neighbour tables in step with the kernel's. Of the neighbours on INTERFACE, those of IPv4 go to the element
+//! TABLE, an ARPQuerier or ARPTable, and those of IPv6 to TABLE6, an IP6NDSolicitor; either may be a hyphen. Changes
+//! are applied as they happen (rtnetlink).
 //!
-//! Neighbours that an administrator has entered (`ip neighbour replace ... nud permanent`) are permanent, until he
-//! removes them. One that has answered the kernel is reachable; one that the kernel has heard of is stale, and asked
-//! when packets go there. What the kernel does not know, or has forgotten, changes nothing: the tables ask
-//! themselves.
+//! Neighbours entered by an administrator (`ip neighbour replace ... nud permanent`) are permanent until they are
+//! removed. A neighbour that has answered the kernel is reachable; one that the kernel has only heard of is stale,
+//! and is verified when packets are sent to it. Neighbours that the kernel does not know, or has forgotten, change
+//! nothing: the tables resolve addresses themselves.
 //!
-//! If the kernel says that its messages did not fit into the socket's buffer, all neighbours are read again. An error of the program in the
-//! thread that reads them makes it begin anew.
+//! If the kernel reports that messages were lost because the socket's buffer was full, all neighbours are read again.
+//! If a program error occurs in the thread that reads them, it starts over.
 //!
-//! Ports: none. Workers: exclusive. Neighbours are read by a thread of its own.
+//! Ports: none. Workers: exclusive. Neighbours are read by a separate thread.
 //!
 //! # Arguments
 //! - `INTERFACE TABLE [TABLE6]`: an interface and its tables, as in `eth0 arp0 nd0`; one argument for each.
 //!
 //! # Handlers
-//! - `stats` (read): a number a line: `messages` about neighbours, `changes` that tables were told of, changes that they `refused`,
-//!   `overruns`: how often messages were lost, `restarts`: errors of the program that were survived.
-//! - `panic` (write, button): makes the thread fail, for those who want to see what becomes of it.
+//! - `stats` (read): one number per line: `messages` about neighbours, `changes` sent to tables, changes that they
+//!   `refused`, `overruns` (how often messages were lost), and `restarts` (program errors survived).
+//! - `panic` (write, button): makes the thread fail, to test the recovery.
 //!
 //! # Example
 //! ```click

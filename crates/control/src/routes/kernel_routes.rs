@@ -4,34 +4,35 @@
 //! KernelRoutes(INTERFACE OUTPUT, ..., [IPV4 TABLE, IPV6 TABLE, KEYWORDS])
 //! ```
 //!
-//! Keeps the tables of two lookup elements as the kernel's: static routes, those of interfaces' addresses, of DHCP, and of
-//! any routing daemon that writes there, such as BIRD. Changes are taken over as they happen (rtnetlink).
+//! Keeps the tables of two lookup elements in step with the kernel's: static routes, those of interface addresses, of
+//! DHCP, and of any routing daemon that writes there, such as BIRD. Changes are applied as they happen (rtnetlink).
 //!
-//! Which routes are used, and the arguments up to `TABLE`, are as FPMServer has it, but for one thing: of several routes for a
-//! destination the one with the smallest metric counts.
+//! The choice of routes, and the arguments up to `TABLE`, are as for FPMServer, with one difference: of several
+//! routes for a destination, the one with the lowest metric is used.
 //!
-//! Nothing is lost for good: if the kernel says that its messages did not fit into the socket's buffer, if interfaces
-//! change (the kernel then drops routes without a word), and in any case every RECONCILE seconds, all routes are read
-//! again, and those that are not there any more are removed. Routes that stay as they were are not touched. An error of the program in the
-//! thread that reads them makes it begin anew.
+//! Lost updates are always recovered: all routes are read again, and those that no longer exist are removed, if the
+//! kernel reports that messages were lost because the socket's buffer was full, if interfaces change (the kernel then
+//! drops routes silently), and in any case every RECONCILE seconds. Routes that have not changed are not touched. If
+//! a program error occurs in the thread that reads them, it starts over.
 //!
-//! Ports: none. Workers: exclusive. Routes are read by a thread of its own.
+//! Ports: none. Workers: exclusive. Routes are read by a separate thread.
 //!
 //! # Arguments
 //! - `INTERFACE OUTPUT`: the output for an interface, as in `eth0 1`; one argument for each.
-//! - `IPV4`, `IPV6` (elements): lookup elements for either family, one of them at least.
-//! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without one packets are dropped.
+//! - `IPV4`, `IPV6` (elements): lookup elements for the two address families, at least one of them.
+//! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without them such packets
+//!   are dropped.
 //! - `LOCAL` (integer): output for routes of the types `local`, `broadcast` and `anycast`; these are in table 255. Without it they are not
 //!   used.
 //! - `TABLE` (integer, default 254): the kernel's routing table; 254 is the main one.
-//! - `RECONCILE` (integer, default 60): seconds; 0 means never without a reason.
+//! - `RECONCILE` (integer, default 60): seconds between full reads; 0 means only when necessary.
 //!
 //! # Handlers
-//! - `stats` (read): a number a line: those of FPMServer, of which `connections` counts how often all routes were read, and
-//!   `swept` what was removed then; `overruns` counts how often messages were lost, `corrected` the changes that only reading
-//!   everything brought to light; `restarts` the errors of the program that it survived.
-//! - `routes` (read): how many routes there are.
-//! - `panic` (write, button): makes the thread fail, for those who want to see what becomes of it.
+//! - `stats` (read): one number per line: those of FPMServer, where `connections` counts how often all routes were
+//!   read, and `swept` the routes removed then; `overruns` counts how often messages were lost, `corrected` the
+//!   changes discovered only by reading everything; `restarts` the program errors survived.
+//! - `routes` (read): the number of routes.
+//! - `panic` (write, button): makes the thread fail, to test the recovery.
 //!
 //! # Example
 //! ```click

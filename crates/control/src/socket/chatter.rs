@@ -5,22 +5,24 @@
 //! ChatterSocket(UNIX, FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Whoever connects to the TCP port or the UNIX-domain socket gets a copy of what elements print to standard error
-//! from then on, beginning with the line `Click::ChatterSocket/1.0`; with CHANNEL, what they print on that channel. A
-//! client that does not keep up is disconnected: elements never wait for it.
+//! Each client that connects to the TCP port or the UNIX-domain socket gets a copy of what elements print to standard
+//! error from then on, after an initial line `Click::ChatterSocket/1.0`; with CHANNEL, what they print on that
+//! channel. A client that does not keep up is disconnected: elements never wait for it.
 //!
-//! Unlike Click's, a TCP socket listens on 127.0.0.1 unless told otherwise. When the configuration is replaced while the router runs, the
-//! socket and its connections go to the new element of the same name, as a ControlSocket's do, if its channel is the same; GREETING and
-//! QUIET_CHANNEL are the new one's.
+//! Unlike in Click, a TCP socket listens on 127.0.0.1 by default. When the configuration is replaced while the router
+//! runs, the socket and its connections move to the new element of the same name, as with ControlSocket, if its
+//! channel is the same; the new element's GREETING and QUIET_CHANNEL apply.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
 //! - `TYPE` (`TCP` or `UNIX`), `PORT`, `FILENAME`, `LOCALHOST`, `ADDRESS`, `RETRIES`, `RETRY_WARNINGS`: as for
 //!   ControlSocket.
-//! - `CHANNEL` (word): the channel, on which elements print that are told to, such as IPPrint. Default: `default`, standard error.
-//! - `QUIET_CHANNEL` (boolean): do not print to standard error what goes to another channel than that. Default: true.
-//! - `GREETING` (boolean): send the first line. Default: true.
+//! - `CHANNEL` (word): the channel, used by elements that are configured to print there, such as IPPrint. Default:
+//!   `default`, standard error.
+//! - `QUIET_CHANNEL` (boolean): whether messages on a channel other than the default are kept off standard error.
+//!   Default: true.
+//! - `GREETING` (boolean): whether to send the initial line. Default: true.
 //!
 //! # Handlers
 //! - `port` (read): the TCP port, or the name of the UNIX-domain socket.

@@ -6,21 +6,22 @@
 //! ControlSocket(SOCKET, FD [, KEYWORDS])
 //! ```
 //!
-//! Listens on a TCP port or a UNIX-domain socket, or has a connection that the program was started with, and speaks
-//! Click's protocol, version 1.3: a command is a line, the response lines that start with a code of three digits;
-//! data follow a line `DATA LENGTH`. The commands are `READ`, `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`,
-//! `WRITEUNTIL`, `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `HELP` and `QUIT`. The codes are 200 (done),
-//! 220 (done, but the handler warns of something), 500 (syntax error), 501 (no such command), 510 (no such element),
-//! 511 (no such handler), 520 (the handler reports an error), 521 (too much data), 530 (not permitted), 540 (no
-//! router runs) and 590 (other errors). `clique ctl` is a client.
+//! Listens on a TCP port or a UNIX-domain socket, or uses a connection that the program was started with, and speaks
+//! Click's protocol, version 1.3. A command is a line; responses are lines that start with a three-digit code; data
+//! follow a line `DATA LENGTH`. The commands are `READ`, `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`, `WRITEUNTIL`,
+//! `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `HELP` and `QUIT`. The codes are 200 (done), 220 (done,
+//! with a warning from the handler), 500 (syntax error), 501 (no such command), 510 (no such element), 511 (no such
+//! handler), 520 (error from the handler), 521 (too much data), 530 (not permitted), 540 (no router running) and 590
+//! (other errors). `clique ctl` is a client.
 //!
-//! `WATCH [TOPIC...]`, which Click's does not have, reports events as they happen, a line `EVENT TOPIC ...` each, until the client sends
-//! something: `neighbour add|change|delete ADDR ETH STATE INTERFACE` from elements with neighbour tables (see ARPTable). `EVENT lost N`
-//! says that N events were too many for a client that does not keep up, `EVENT router replaced` that a new configuration runs: after
-//! either, what was known from events is out of date.
+//! `WATCH [TOPIC...]`, which Click does not have, reports events as they happen, one line `EVENT TOPIC ...` each,
+//! until the client sends something: `neighbour add|change|delete ADDR ETH STATE INTERFACE` from elements with
+//! neighbour tables (see ARPTable). `EVENT lost N` means that N events were lost because the client does not keep up,
+//! and `EVENT router replaced` that a new configuration is running: after either, the state known from events is out
+//! of date.
 //!
-//! `METRICS`, which Click's does not have either, answers with what MetricsSocket tells, as data; `clique top` shows
-//! it. With `PROXY` it is refused.
+//! `METRICS`, which Click does not have either, returns the metrics of MetricsSocket as data; `clique top` shows
+//! them. With `PROXY` it is rejected.
 //!
 //! Commands are carried out in the order in which they arrive on a connection, by threads of their own; packets do not
 //! wait for them. There may be 64 connections at a time. One more takes the place of the one whose client has sent no whole command
@@ -28,28 +29,29 @@
 //! commands are under way is a connection refused. A connection that sends a request of HTTP is closed: a web page could have a
 //! browser send it, with commands in it.
 //!
-//! When the configuration is replaced while the router runs, the socket and its connections go to the new element of the
-//! same name if type and address are the same; it needs `RETRIES 1` then, since the address is still in use when it starts.
+//! When the configuration is replaced while the router runs, the socket and its connections move to the new element
+//! of the same name if type and address are the same; it needs `RETRIES 1` then, since the address is still in use
+//! when it starts.
 //!
-//! Unlike Click's, a TCP socket listens on 127.0.0.1 unless told otherwise, and `LLRPC` is always refused (501): elements
-//! have no such calls here.
+//! Unlike in Click, a TCP socket listens on 127.0.0.1 by default, and `LLRPC` is always rejected (501): elements have
+//! no such calls here.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
 //! - `TYPE` (`TCP`, `UNIX` or `SOCKET`): the type of socket.
-//! - `PORT`: the TCP port; 0 lets the system choose one, see the handler `port`. With a plus sign behind the number, the
-//!   first port from there on that is not in use.
+//! - `PORT`: the TCP port; 0 lets the system choose one, see the handler `port`. If a plus sign follows the number,
+//!   the first free port from there on is used.
 //! - `FILENAME`: the socket's name in the file system.
 //! - `FD` (integer): the file descriptor of the connection.
-//! - `READONLY` (boolean): refuse to write. Default: false.
-//! - `PROXY` (element): asks this element for `E.H` wherever a client asks for a handler `E.H`.
-//! - `VERBOSE` (boolean): report connections. Default: false.
-//! - `LOCALHOST` (boolean): accept connections from this machine only. Default: true.
-//! - `ADDRESS` (IPv4 or IPv6 address): listen on this address instead.
-//! - `RETRIES` (integer): try again so many times, once a second, if the socket cannot be opened; then the driver is
+//! - `READONLY` (boolean): whether to reject writes. Default: false.
+//! - `PROXY` (element): for each handler `E.H` that a client requests, use the handler `E.H` of this element.
+//! - `VERBOSE` (boolean): whether to report connections. Default: false.
+//! - `LOCALHOST` (boolean): whether to accept connections from this machine only. Default: true.
+//! - `ADDRESS` (IPv4 or IPv6 address): the address to listen on instead.
+//! - `RETRIES` (integer): if the socket cannot be opened, how often to try again, once a second, before the driver is
 //!   stopped. Default: 0.
-//! - `RETRY_WARNINGS` (boolean): report each failure, not only the last. Default: true.
+//! - `RETRY_WARNINGS` (boolean): whether to report each failure, not only the last. Default: true.
 //!
 //! # Handlers
 //! - `port` (read): the TCP port, the name of the UNIX-domain socket, or the file descriptor.

@@ -4,28 +4,29 @@
 //! HTTPServer([PORT, KEYWORDS])
 //! ```
 //!
-//! Answers `GET /ELEMENT/HANDLER` with the handler's value and `GET /ELEMENT/HANDLER/ARGUMENT` with what it says to
-//! the argument; without a handler it takes `handlers`, without an element the router's own `list`. Elements of
-//! compounds are found by their names, which have slashes themselves. Where writing is allowed, `POST
-//! /ELEMENT/HANDLER` writes the request's body to the handler, and `DELETE /ELEMENT/HANDLER` calls the handler
+//! Answers `GET /ELEMENT/HANDLER` with the handler's value and `GET /ELEMENT/HANDLER/ARGUMENT` with its value for
+//! that argument; the default handler is `handlers`, and without an element it is the router's own `list`. Elements
+//! in compound elements are found by their names, which contain slashes themselves. If writing is allowed,
+//! `POST /ELEMENT/HANDLER` writes the request's body to the handler, and `DELETE /ELEMENT/HANDLER` calls the handler
 //! `delete_HANDLER`; the answer is `success` or `error`. It is FastClick's element.
 //!
-//! The status is 200 for what was found, whatever the handler said to what was written to it, 400 for a handler that cannot be read or
-//! written, 403 where writing is not allowed, 404 for what is not there, 405 for other methods. What comes percent-encoded is decoded.
+//! The status is 200 if the handler was found, even if it rejected the value written; 400 for a handler that cannot
+//! be read or written, 403 if writing is not allowed, 404 for nonexistent elements and handlers, and 405 for other
+//! methods. Percent-encoding is decoded.
 //!
-//! Unlike FastClick's, it listens on 127.0.0.1 and allows no writing, unless told otherwise. Web pages of others get
-//! no answer: a request that a browser sends for one (`Origin`), or by a name that is not this machine's (`Host`,
-//! where only this machine may connect), is refused.
+//! Unlike in FastClick, it listens on 127.0.0.1 and does not allow writing by default. Requests from foreign web
+//! pages are rejected: requests that a browser sends on behalf of one (`Origin`), or to a name that is not this
+//! machine's (`Host`, if only this machine may connect).
 //!
-//! Requests are served by threads of their own; packets do not wait for them. There may be 64 connections at a time;
-//! one that sends nothing, or too slowly, is closed after 30 seconds, or earlier to make room for others.
+//! Requests are served by separate threads; packets do not wait for them. There may be 64 connections at a time; one
+//! that sends nothing, or too slowly, is closed after 30 seconds, or earlier to make room for others.
 //!
 //! Ports: none. Workers: exclusive.
 //!
 //! # Arguments
 //! - `PORT`: the TCP port, as for ControlSocket. Default: 80.
-//! - `READONLY` (boolean): refuse to write. Default: true.
-//! - `LOCALHOST` (boolean): accept connections from this machine only. Default: true.
+//! - `READONLY` (boolean): whether to reject writes. Default: true.
+//! - `LOCALHOST` (boolean): whether to accept connections from this machine only. Default: true.
 //! - `ADDRESS`, `VERBOSE`, `RETRIES`, `RETRY_WARNINGS`: as for ControlSocket.
 //!
 //! # Handlers

@@ -1,27 +1,28 @@
-//! Tells instruments what the router does.
+//! Exports metrics of the router.
 //!
 //! ```click
 //! MetricsSocket(TCP, PORT [, KEYWORDS])
 //! MetricsSocket(UNIX, FILENAME [, KEYWORDS])
 //! ```
 //!
-//! Listens on a TCP port or a UNIX-domain socket and answers `GET /metrics` by HTTP with the router's figures, in the text format of
-//! Prometheus, or in that of OpenMetrics for whoever accepts it. `clique run --metrics` does the same without an element in the
-//! configuration.
+//! Listens on a TCP port or a UNIX-domain socket and answers HTTP requests `GET /metrics` with the router's metrics,
+//! in the Prometheus text format, or in the OpenMetrics format for clients that accept it. `clique run --metrics`
+//! does the same without an element in the configuration.
 //!
-//! The figures are: of workers, how they spend their time, and the sizes of batches; of packets' buffers, how many are in use; of deferred
-//! reclamation, what waits and who keeps it waiting; of elements, the packets they dropped, by reason, and what their handlers measure
-//! (packets and bytes, lengths of queues, routes, neighbours, flows); of the process, memory and processor time. Each comes with a
-//! sentence that says what it is. Labels name elements and their classes as the configuration does.
+//! There are metrics of workers: how they spend their time, and the sizes of batches; of packet buffers: how many are
+//! in use; of deferred reclamation: what waits, and what keeps it waiting; of elements: the packets they dropped, by
+//! reason, and the measurements of their handlers (packets and bytes, queue lengths, routes, neighbours, flows); of
+//! the process: memory and processor time. Each has a sentence that describes it. Labels contain the names and
+//! classes of elements as in the configuration.
 //!
-//! Nothing can be written. Workers answer between two tasks; they are asked 50 times a second at most. A worker that does not answer within
-//! half a second is left out, and `clique_worker_up` says so. There may be 64 connections at a time; one that sends nothing, or too
-//! slowly, is closed after 30 seconds, or earlier to make room for others.
+//! Nothing can be written. Workers answer between two tasks; they are asked at most 50 times a second. A worker that
+//! does not answer within half a second is left out, and `clique_worker_up` shows that. There may be 64 connections
+//! at a time; one that sends nothing, or too slowly, is closed after 30 seconds, or earlier to make room for others.
 //!
-//! Where only this machine may connect (as by default), web pages of others get no answer, as with HTTPServer.
+//! If only this machine may connect (the default), requests from foreign web pages are rejected, as with HTTPServer.
 //!
-//! When the configuration is replaced while the router runs, the socket goes to the new element of the same name if type and address are
-//! the same; it needs `RETRIES 1` then, as ControlSocket does.
+//! When the configuration is replaced while the router runs, the socket moves to the new element of the same name if
+//! type and address are the same; it needs `RETRIES 1` then, as with ControlSocket.
 //!
 //! Ports: none. Workers: exclusive.
 //!
