@@ -71,7 +71,7 @@ fn json(class: &Class) -> Value {
 }
 
 /// What the manual of a class says whose elements take new arguments while they run.
-const LIVE: &str = "- `config` (write): gives the element new arguments, all of them; it keeps its state.";
+const LIVE: &str = "- `config` (write): replaces all arguments; the element keeps its state.";
 
 /// The lines of a class's documentation: the comment that its file starts with.
 fn lines(class: &Class) -> impl Iterator<Item = &'static str> {

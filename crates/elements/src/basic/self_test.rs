@@ -50,7 +50,7 @@ struct SelfTest;
 impl Element for SelfTest {}
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    config.warn("this would test a part of Click that this program has not; nothing is tested");
+    config.warn("this would test a part of Click that Clique does not have; nothing is tested");
     Ok(Box::new(SelfTest))
 }
 
