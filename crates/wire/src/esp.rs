@@ -45,11 +45,28 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
     }
 }
 
-/// Octets of padding behind `len` octets of payload, so that the trailer ends where it must.
+/// Octets of padding behind `len` octets of payload, so that the trailer ends at a multiple of so many octets, a power of two.
 #[inline]
 #[must_use]
-pub fn padding(len: usize) -> usize {
-    (len + TRAILER_LEN).next_multiple_of(ALIGNMENT) - (len + TRAILER_LEN)
+pub fn padding(len: usize, multiple: usize) -> usize {
+    (len + TRAILER_LEN).next_multiple_of(multiple) - (len + TRAILER_LEN)
+}
+
+/// Fills the padding, which counts up from 1 (section 2.4), and the trailer behind it: all that `place` has room for.
+#[inline]
+pub fn fill_trailer(place: &mut [u8], next_header: u8) {
+    if let Some((padding, trailer)) = place.split_last_chunk_mut() {
+        (1..).zip(padding.iter_mut()).for_each(|(at, byte)| *byte = at);
+        *trailer = [padding.len() as u8, next_header];
+    }
+}
+
+/// Octets of payload in what stands in front of the trailer, which says how much of that is padding. None if it is not.
+#[inline]
+#[must_use]
+pub fn payload_len(text: &[u8], padding: u8) -> Option<usize> {
+    let len = text.len().checked_sub(usize::from(padding))?;
+    (1..=u8::MAX).zip(&text[len..]).all(|(at, &byte)| at == byte).then_some(len)
 }
 
 #[cfg(test)]
@@ -64,6 +81,22 @@ mod tests {
         header.set_sequence(0x0506_0708);
         assert_eq!((header.spi(), header.sequence()), (0x0102_0304, 0x0506_0708));
         assert_eq!(bytes, [1, 2, 3, 4, 5, 6, 7, 8]);
-        assert_eq!([20, 21, 22, 23, 24].map(padding), [2, 1, 0, 3, 2]);
+        assert_eq!([20, 21, 22, 23, 24].map(|len| padding(len, ALIGNMENT)), [2, 1, 0, 3, 2]);
+        assert_eq!([0, 5, 6, 7, 8].map(|len| padding(len, 8)), [6, 1, 0, 7, 6]);
+    }
+
+    #[test]
+    fn trailers() {
+        let mut text = [9; 8];
+        fill_trailer(&mut text[3..], 4);
+        assert_eq!(text, [9, 9, 9, 1, 2, 3, 3, 4]);
+        assert_eq!(payload_len(&text[..6], 3), Some(3));
+        for (text, padding) in [(&text[..6], 2), (&text[..6], 7), (&text[..5], 3), (&[], 1)] {
+            assert_eq!(payload_len(text, padding), None, "{text:?} {padding}");
+        }
+        assert_eq!(payload_len(&[], 0), Some(0));
+        let longest: Vec<u8> = (1..=255).collect();
+        assert_eq!((payload_len(&longest, 255), payload_len(&longest, 0)), (Some(0), Some(255)));
+        fill_trailer(&mut [0], 4);
     }
 }

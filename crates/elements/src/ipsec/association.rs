@@ -2,12 +2,11 @@
 //! `aes-gcm`'s, which uses the processor's instructions for them and, unlike others as fast, needs no C compiler to
 //! be built.
 
+use super::front::IV_LEN;
 use aes_gcm::aead::inout::InOutBuf;
 use aes_gcm::{AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit, Nonce, Tag};
 use router::{Bytes, Config, ConfigError, FileName};
 
-/// Octets of the initialisation vector, which stands in front of what is encrypted (RFC 4106, section 3.1).
-pub(super) const IV_LEN: usize = 8;
 /// Octets of the integrity check value, which stands behind it.
 pub(super) const ICV_LEN: usize = 16;
 /// Octets of the salt, which stands behind the key in what is agreed on (RFC 4106, section 8.1).
@@ -71,7 +70,7 @@ impl Settings {
 }
 
 /// What a file has that is written in hexadecimal digits, possibly behind `0x`.
-fn from_hexadecimal(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn from_hexadecimal(bytes: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?.trim();
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let all: Option<Vec<u8>> =

@@ -31,7 +31,8 @@
 //! # See also
 //! ESPEncap, StripIPHeader, IPReassembler
 
-use super::association::{Association, ICV_LEN, IV_LEN, Settings};
+use super::association::{Association, ICV_LEN, Settings};
+use super::front::{FRONT, IV_LEN};
 use super::window::{self, Window};
 use crate::ip::fail;
 use packet::Packet;
@@ -48,8 +49,6 @@ pub(crate) const CLASS: Class = Class::new("ESPDecap", create)
     .residency(Residency::Exclusive)
     .doc(include_str!("esp_decap.rs"));
 
-/// Octets in front of what is encrypted.
-const FRONT: usize = esp::HEADER_LEN + IV_LEN;
 /// The most that WINDOW can be.
 const MOST: u32 = 1 << 16;
 
@@ -115,14 +114,9 @@ impl EspDecap {
             (ip_proto::NO_NEXT_HEADER, _) => return Found::Useless("dummy"),
             _ => return Found::Useless("not in tunnel mode"),
         }
-        // The padding counts up from 1 (RFC 4303, section 2.4).
-        let padding = usize::from(padding);
-        let counts = |padding: &[u8]| (1..=u8::MAX).zip(padding).all(|(at, &byte)| at == byte);
-        match text.len().checked_sub(padding) {
-            Some(len) if counts(&text[len..]) => {
-                Found::Packet { behind: padding + esp::TRAILER_LEN + ICV_LEN }
-            }
-            _ => Found::Useless("wrong padding"),
+        match esp::payload_len(text, padding) {
+            Some(_) => Found::Packet { behind: usize::from(padding) + esp::TRAILER_LEN + ICV_LEN },
+            None => Found::Useless("wrong padding"),
         }
     }
 }

@@ -35,7 +35,8 @@
 //! # See also
 //! ESPDecap, IPEncap, IP6Encap, IPFragmenter
 
-use super::association::{Association, ICV_LEN, IV_LEN, Settings};
+use super::association::{Association, ICV_LEN, Settings};
+use super::front::{FRONT, front};
 use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple, Verdict,
@@ -48,9 +49,6 @@ use wire::{esp, ip_proto};
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("ESPEncap", create).residency(Residency::Shared).doc(include_str!("esp_encap.rs"));
-
-/// Octets in front of what is encrypted.
-const FRONT: usize = esp::HEADER_LEN + IV_LEN;
 
 /// The numbers that all workers give to packets.
 struct Numbers {
@@ -93,18 +91,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(EspEncap { settings, association: None, numbers, start: 0 })))
 }
 
-/// The header and the initialisation vector.
-fn beginning(spi: u32, number: u64, iv: [u8; IV_LEN]) -> [u8; FRONT] {
-    let mut front = [0; FRONT];
-    let (header, vector) = front.split_at_mut(esp::HEADER_LEN);
-    vector.copy_from_slice(&iv);
-    if let Ok(mut header) = esp::Header::new_checked_mut(header) {
-        header.set_spi(spi);
-        header.set_sequence(number as u32);
-    }
-    front
-}
-
 impl EspEncap {
     fn encapsulate(&self, packet: &mut Packet, number: u64) -> Verdict {
         let Some(association) = &self.association else { return Verdict::Drop("no key") };
@@ -116,18 +102,16 @@ impl EspEncap {
             Some(6) => ip_proto::IPV6,
             _ => return Verdict::Drop("no IP packet"),
         };
-        let (len, padding) = (packet.len(), esp::padding(packet.len()));
+        let (len, padding) = (packet.len(), esp::padding(packet.len(), esp::ALIGNMENT));
         if !packet.put(padding + esp::TRAILER_LEN + ICV_LEN) || !packet.push(FRONT) {
             return Verdict::Drop("no room");
         }
         let parts = packet.data_mut().split_first_chunk_mut::<FRONT>();
         let parts = parts.and_then(|(front, rest)| Some((front, rest.split_last_chunk_mut::<ICV_LEN>()?)));
-        let Some((front, (text, check))) = parts else { return Verdict::Drop("no room") };
+        let Some((place, (text, check))) = parts else { return Verdict::Drop("no room") };
         let iv = self.start.wrapping_add(number).to_be_bytes();
-        *front = beginning(association.spi, number, iv);
-        let trailer = &mut text[len..];
-        (1..).zip(&mut trailer[..padding]).for_each(|(at, byte)| *byte = at);
-        trailer[padding..].copy_from_slice(&[padding as u8, next_header]);
+        *place = front(association.spi, number as u32, iv);
+        esp::fill_trailer(&mut text[len..], next_header);
         *check = association.seal(number, iv, text);
         packet.clear_network();
         Verdict::Pass

@@ -3,6 +3,7 @@
 mod association;
 mod esp_decap;
 mod esp_encap;
+mod front;
 mod window;
 
 use router::Class;
