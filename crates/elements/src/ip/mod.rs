@@ -40,6 +40,7 @@ mod ip_mirror;
 mod ip_output_combo;
 mod ip_reassembler;
 mod ip_rr_switch;
+mod ipsec_encap;
 pub(crate) mod loads;
 mod mark_ip_ce;
 mod mark_ip_header;
@@ -97,6 +98,7 @@ pub const CLASSES: &[&Class] = &[
     &transport::unstrip_transport_header::CLASS,
     &transport::unstrip_transport_header::TCP,
     &ip_encap::CLASS,
+    &ipsec_encap::CLASS,
     &ip_mirror::CLASS,
     &mark_ip_ce::CLASS,
     &set_ip_dscp::CLASS,

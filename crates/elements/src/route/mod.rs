@@ -2,7 +2,8 @@
 //!
 //! All classes share one implementation: [`element`] is the element, [`table`] the routes behind it, [`family`] what
 //! differs between IPv4 and IPv6. The files named after classes have their documentation and say which kind of table they use.
-//! [`contend`] has the elements that put a table under stress; [`membership`] is for elements of other families that ask for addresses.
+//! [`contend`] has the elements that put a table under stress; [`membership`] and [`ipv4`] are for elements of other
+//! families.
 
 mod bash_radix_ip_lookup;
 mod cache;
@@ -15,6 +16,7 @@ mod flow;
 mod hops;
 mod ip6_lookup;
 mod ip_lookup;
+pub(crate) mod ipv4;
 mod linear_ip_lookup;
 mod lookup_ip6_route;
 mod membership;

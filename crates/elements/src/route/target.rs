@@ -140,7 +140,8 @@ impl<F: Family> Route<F> {
         }
     }
 
-    fn line(&self, hop: Option<&Hop<F::Address>>, rest: &str) -> String {
+    /// One line of them, with something behind it.
+    pub(super) fn line(&self, hop: Option<&Hop<F::Address>>, rest: &str) -> String {
         let (gateway, port) = columns::<F>(hop);
         let mut line = format!("{}/{}\t", F::address(self.prefix.addr()), self.prefix.len());
         if line.len() < 17 {
