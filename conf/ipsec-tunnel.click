@@ -20,11 +20,25 @@ FastUDPSource(0, 3, 60, 0:0:0:0:0:1, 10.0.1.1, 1000, 0:0:0:0:0:2, 10.0.2.1, 2000
 left[0] -> Leave -> left;
 left[1] -> Enter(192.0.2.1) -> left;
 left[2] -> Discard;
-left[3] -> IPPrint(between, CONTENTS false) -> tunnel :: Counter -> CheckIPHeader -> right;
+left[3] -> IPPrint(between, TIMESTAMP false) -> tunnel :: Counter -> CheckIPHeader -> right;
 left[4] -> Discard;
 
 right[0] -> Leave -> right;
 right[1] -> Enter(192.0.2.2) -> right;
 right[2] -> Discard;
 right[3] -> Discard;
-right[4] -> IPPrint(out) -> Counter(COUNT_CALL 3 stop) -> Discard;
+right[4] -> IPPrint(out, TIMESTAMP false) -> Counter(COUNT_CALL 3 stop) -> Discard;
+
+//= between: 192.0.2.1 > 192.0.2.2: ip-proto-50
+//= out: 10.0.1.1.1000 > 10.0.2.1.2000: udp 26
+//= between: 192.0.2.1 > 192.0.2.2: ip-proto-50
+//= out: 10.0.1.1.1000 > 10.0.2.1.2000: udp 26
+//= between: 192.0.2.1 > 192.0.2.2: ip-proto-50
+//= out: 10.0.1.1.1000 > 10.0.2.1.2000: udp 26
+//? tunnel.byte_count
+//= 288
+//? left.table
+//= 192.0.2.1/32		-		0
+//= 10.0.2.0/24		192.0.2.2	1	spi 234 sent 3 received 0
+//= 192.0.2.2/32		-		3
+//= 10.0.1.0/24		-		4
