@@ -31,12 +31,14 @@ for method in LINUX XDP; do
   ctl write hotconfig "$(cat "$work/new.click")" >/dev/null
   wait $pings || true
   says "$method: a configuration replaced without a loss" "100 received" cat "$work/pings"
+  ! grep "another element has it" "$work/log" || fail "$method: a configuration was replaced with a complaint"
   ip -n "$r" link set eth1 down
   sleep 0.2
   ip -n "$r" link set eth1 up
   says "$method: a link that is up again" " [1-9] received" in_h1 ping -c 5 -i 0.3 -W 1 10.0.2.2
   ip -n "$r" link del eth1
   sleep 1.5
+  says "$method: an interface that vanishes is reported" "FromDevice: eth1: .*; waiting for it to come back" cat "$work/log"
   link "$h2" h2e 02:00:00:00:02:02 eth1 02:00:00:00:02:01
   address "$h2" h2e 10.0.2.2/24 10.0.2.1 2001:db8:2::2/64 2001:db8:2::1
   says "$method: an interface that comes back" " [1-9][0-9]* received" in_h1 ping -c 15 -i 0.3 -W 1 10.0.2.2

@@ -124,8 +124,8 @@ struct FromDevice {
     /// The sockets of all workers, if there are several.
     group: Option<Arc<Mutex<Group>>>,
     rx: Option<Rx>,
-    /// Whether another element was found to have the queue.
-    waits: bool,
+    /// Whether the element waits for another one that has the queue.
+    waits: Waits,
     outbound: bool,
     shape: Shape,
     protocol: u16,
@@ -138,6 +138,16 @@ struct FromDevice {
     count: u64,
     /// What FastClick's device elements have beside.
     hardware: Option<Hardware>,
+}
+
+/// Whether another element has the queue that this one is to receive from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    No,
+    /// When a configuration is replaced, the one that ran has it still, and will hand it over.
+    Briefly,
+    /// It has not let go, which was said.
+    Long,
 }
 
 /// What is wanted of an interface.
@@ -323,7 +333,7 @@ pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn El
         queue,
         group,
         rx: None,
-        waits: false,
+        waits: Waits::No,
         outbound: wishes.outbound,
         shape: wishes.shape,
         protocol: wishes.protocol,
@@ -454,13 +464,18 @@ impl FromDevice {
                     cx.log(&format!("{} :: FromDevice({}): {mode}", cx.name(), self.interface));
                     cx.timer_after(CHECK, RETRY);
                 }
-                (self.rx, self.waits) = (Some(rx), false);
+                (self.rx, self.waits) = (Some(rx), Waits::No);
                 cx.schedule();
             }
             Err(trouble) if trouble.is_held_here() => {
-                if !std::mem::replace(&mut self.waits, true) {
-                    cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
-                }
+                self.waits = match self.waits {
+                    Waits::No => Waits::Briefly,
+                    Waits::Briefly => {
+                        cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
+                        Waits::Long
+                    }
+                    Waits::Long => Waits::Long,
+                };
                 cx.timer_after(AGAIN, RETRY);
             }
             Err(trouble) => return Err(trouble),
@@ -513,10 +528,10 @@ impl FromDevice {
         if self.rx.as_ref().is_some_and(|rx| !rx.is_stale(&self.interface)) {
             return; // it was down; the socket goes on by itself
         }
-        let waited = self.waits;
+        let waited = self.waits != Waits::No;
         self.rx = None;
         match self.open(cx) {
-            Ok(()) if self.waits || waited => {}
+            Ok(()) if waited || self.waits != Waits::No => {}
             Ok(()) => cx.log(&format!("{} :: FromDevice: {} is back", cx.name(), self.interface)),
             Err(_) => cx.timer_after(AGAIN, RETRY),
         }
@@ -559,7 +574,11 @@ impl Element for FromDevice {
             _ => {}
         }
         match &self.rx {
-            Some(rx) if rx.is_stale(&self.interface) => cx.timer_after(AGAIN, Duration::ZERO),
+            Some(rx) if rx.is_stale(&self.interface) => {
+                let gone = "the interface is gone; waiting for it to come back";
+                cx.log(&format!("{} :: FromDevice: {}: {gone}", cx.name(), self.interface));
+                cx.timer_after(AGAIN, Duration::ZERO);
+            }
             _ => cx.timer_after(CHECK, 2 * RETRY),
         }
     }
@@ -574,7 +593,7 @@ impl Element for FromDevice {
         if let Ok(state) = state.downcast::<(String, Method, u64, Rx)>() {
             let (interface, method, count, rx) = *state;
             if interface == self.interface && method == self.method {
-                (self.rx, self.count, self.waits) = (Some(rx), count, false);
+                (self.rx, self.count, self.waits) = (Some(rx), count, Waits::No);
                 cx.cancel_timer(AGAIN);
                 cx.timer_after(CHECK, RETRY);
                 cx.schedule();
