@@ -164,7 +164,8 @@ impl Job {
         let mut parsed = load::parse(text, &self.params, &self.clickpath, Some(known));
         reporter.sources(parsed.sources.clone());
         for (number, door) in self.doors.iter().enumerate() {
-            parsed.graph.push(door.element(number, replaces));
+            let place = if reporter.is_like_click() { "click".to_owned() } else { door.option() };
+            parsed.graph.push(door.element(number, place, replaces));
         }
         let mut options = Options {
             workers: self.setup.workers,
@@ -260,8 +261,23 @@ impl Job {
 }
 
 impl Door {
-    /// The element that keeps the door, under the name that Click's driver gives it.
-    fn element(&self, number: usize, replaces: bool) -> lang::Element {
+    /// The option that asks for it.
+    fn option(&self) -> String {
+        match self {
+            Door::Port(port) => format!("option '-p {port}'"),
+            Door::File(file) => format!("option '-u {file}'"),
+            Door::Connection(descriptor) => format!("option '--socket {descriptor}'"),
+            Door::Metrics(Place::Tcp(None, port)) => format!("option '--metrics {port}'"),
+            Door::Metrics(Place::Tcp(Some(IpAddr::V6(ip)), port)) => {
+                format!("option '--metrics [{ip}]:{port}'")
+            }
+            Door::Metrics(Place::Tcp(Some(ip), port)) => format!("option '--metrics {ip}:{port}'"),
+            Door::Metrics(Place::File(file)) => format!("option '--metrics {file}'"),
+        }
+    }
+
+    /// The element that keeps the door, under the name that Click's driver gives it. What is wrong with it is wrong with what `said` it.
+    fn element(&self, number: usize, said: String, replaces: bool) -> lang::Element {
         // The socket of the router that is replaced is still there.
         let again = if replaces { ", RETRIES 1, RETRY_WARNINGS false" } else { "" };
         let place = match self {
@@ -285,8 +301,9 @@ impl Door {
             },
             class: if metrics { "MetricsSocket" } else { "ControlSocket" }.to_owned(),
             config: place + again,
-            landmark: lang::Landmark { file: "click".into(), line: 0 },
-            span: lang::Span::default(),
+            landmark: lang::Landmark { file: said.into(), line: 0 },
+            // In none of the texts.
+            span: lang::Span { source: u32::MAX, ..lang::Span::default() },
         }
     }
 }

@@ -56,6 +56,11 @@ impl Reporter {
         failed
     }
 
+    /// Whether diagnostics are shown as Click prints them.
+    pub(crate) fn is_like_click(&self) -> bool {
+        self.style == Style::Click
+    }
+
     /// Takes an error without a place.
     pub(crate) fn error(&mut self, message: impl Into<String>) {
         let message = message.into();

@@ -402,6 +402,12 @@ fn ports() {
     assert!(number.is_some_and(|port| port > first) || first == u16::MAX, "{said}");
     let said = crate::clique(&["run", "-q", "-p", "1, READONLY true", "-e", "Idle -> Discard"]);
     assert!(said.contains("PORT requires TCP port"), "{said}");
+    // It is the option that is at fault, and not what is first in the configuration.
+    let said = crate::clique(&["run", "-q", "-p", &first.to_string(), "-e", "Idle -> Discard"]);
+    let place = format!("bind: Address already in use\n  at option '-p {first}'\n");
+    assert!(said.contains(&place), "{said}");
+    let said = crate::clique(&["run", "-q", "--metrics", "/nowhere/m", "-e", "Idle -> Discard"]);
+    assert!(said.contains("\n  at option '--metrics /nowhere/m'\n") && !said.contains("Idle"), "{said}");
 }
 
 /// What happens to neighbours is told as it happens, as text and in JSON.
