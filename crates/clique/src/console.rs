@@ -1,6 +1,7 @@
 //! Standard output and standard error.
 
 use crate::status::Status;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, IsTerminal, Write};
 
 /// Writes to standard output. A reader that went away is no error: it has seen enough.
@@ -8,15 +9,31 @@ use std::io::{self, IsTerminal, Write};
 /// # Errors
 /// Why the text could not be written, a full disk for instance.
 pub(crate) fn print(text: &str) -> io::Result<()> {
+    print_on(text).map(drop)
+}
+
+/// Writes a part of what goes on until somebody has seen enough; says whether somebody still reads.
+///
+/// # Errors
+/// Why the text could not be written, a full disk for instance.
+pub(crate) fn print_on(text: &str) -> io::Result<bool> {
     print_bytes(&lang::bytes::of_text(text))
 }
 
-fn print_bytes(bytes: &[u8]) -> io::Result<()> {
+fn print_bytes(bytes: &[u8]) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        result => result.map(|()| true),
     }
+}
+
+/// Whether standard output is a pipe from which nobody reads any more.
+pub(crate) fn is_unread() -> bool {
+    let out = io::stdout();
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().contains(PollFlags::ERR)
 }
 
 /// Writes to standard error, as far as there is one.
@@ -32,7 +49,9 @@ pub(crate) fn write_result(file: Option<&str>, text: &str) -> Status {
 /// [`write_result`] of what need not be text.
 pub(crate) fn write_bytes(file: Option<&str>, text: &[u8]) -> Status {
     let result = match file {
-        None | Some("-") => print_bytes(text).map_err(|error| format!("standard output: {}", reason(&error))),
+        None | Some("-") => {
+            print_bytes(text).map(drop).map_err(|error| format!("standard output: {}", reason(&error)))
+        }
         Some(file) => std::fs::write(file, text).map_err(|error| format!("{file}: {}", reason(&error))),
     };
     match result {

@@ -67,7 +67,7 @@ enum Command {
     /// Run a configuration until it stops or is interrupted.
     ///
     /// The configuration is a text in the Click language; a parameter KEY=VALUE replaces the value that the
-    /// configuration defines for $KEY. SIGINT and SIGTERM stop the router in order: handlers are read, files are
+    /// configuration defines for $KEY. SIGINT, SIGTERM and SIGHUP stop the router in order: handlers are read, files are
     /// completed. A second signal ends the program at once.
     #[command(after_help = EXIT_STATUS)]
     Run(run::Args),

@@ -11,6 +11,7 @@ use control::{Client, Failure, Reply};
 use serde_json::{Value, json};
 use std::io::ErrorKind::{ConnectionRefused, NotFound};
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Status {
         Err(message) => return complain(&message),
     };
     let done = match &args.action {
-        Some(action) => session.act(action),
+        Some(action) => session.act(action).map(drop),
         None => shell::run(&mut session),
     };
     done.map_or_else(|message| complain(&message), |()| Status::Fine)
@@ -130,18 +131,22 @@ pub(crate) fn data(reply: Result<Reply, Failure>) -> Result<String, String> {
     Ok(fine(reply)?.data.unwrap_or_default())
 }
 
-/// Prints; that the reader has gone is no error, but there is nothing more to be done.
-fn print(text: &str) -> Result<(), String> {
-    console::print(text).map_err(|error| format!("standard output: {}", reason(&error)))
+/// Prints; that the reader has gone is no error, but there is nothing more to be done then.
+fn print(text: &str) -> Result<ControlFlow<()>, String> {
+    match console::print_on(text) {
+        Ok(true) => Ok(ControlFlow::Continue(())),
+        Ok(false) => Ok(ControlFlow::Break(())),
+        Err(error) => Err(format!("standard output: {}", reason(&error))),
+    }
 }
 
 /// Prints a line of JSON, which has no room for bytes that are no text.
-fn print_json(object: &Value) -> Result<(), String> {
+fn print_json(object: &Value) -> Result<ControlFlow<()>, String> {
     print(&lang::bytes::without_bytes(&format!("{object}\n")))
 }
 
 impl Session {
-    fn act(&mut self, action: &Action) -> Result<(), String> {
+    fn act(&mut self, action: &Action) -> Result<ControlFlow<()>, String> {
         match action {
             Action::Read { handler, argument } => {
                 let value = data(self.client.read(handler, &argument.join(" ")))?;
@@ -169,24 +174,28 @@ impl Session {
                     if reading > 0 {
                         std::thread::sleep(Duration::from_secs_f64(*interval));
                     }
-                    self.read_all(handlers)?;
+                    if self.read_all(handlers)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
                 }
-                Ok(())
+                Ok(ControlFlow::Continue(()))
             }
         }
     }
 
     /// Prints events as they happen.
-    fn watch(&mut self, topics: &[String], count: Option<u64>) -> Result<(), String> {
+    fn watch(&mut self, topics: &[String], count: Option<u64>) -> Result<ControlFlow<()>, String> {
         data(self.client.watch(topics))?;
         for _ in 0..count.unwrap_or(u64::MAX) {
             let event = self.client.event().map_err(|failure| failure.to_string())?;
-            self.show(&event_object(&event), &ended(&event))?;
+            if self.show(&event_object(&event), &ended(&event))?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
-    fn show(&self, object: &Value, text: &str) -> Result<(), String> {
+    fn show(&self, object: &Value, text: &str) -> Result<ControlFlow<()>, String> {
         if self.json { print_json(object) } else { print(text) }
     }
 
@@ -204,7 +213,7 @@ impl Session {
         Ok(pairs.map(|(name, flags)| (name.to_owned(), flags.to_owned())).collect())
     }
 
-    fn list_elements(&mut self) -> Result<(), String> {
+    fn list_elements(&mut self) -> Result<ControlFlow<()>, String> {
         let names = self.elements()?;
         let mut classes = Vec::with_capacity(names.len());
         for name in &names {
@@ -217,7 +226,7 @@ impl Session {
         self.show(&json!({ "elements": list }), &text)
     }
 
-    fn list_handlers(&mut self, pattern: &str) -> Result<(), String> {
+    fn list_handlers(&mut self, pattern: &str) -> Result<ControlFlow<()>, String> {
         let mut names = self.elements()?;
         names.retain(|name| name == pattern || (glob::is_pattern(pattern) && glob::matches(name, pattern)));
         if names.is_empty() {
@@ -236,7 +245,7 @@ impl Session {
         self.show(&json!({ "handlers": list }), &text)
     }
 
-    fn read_all(&mut self, handlers: &[String]) -> Result<(), String> {
+    fn read_all(&mut self, handlers: &[String]) -> Result<ControlFlow<()>, String> {
         let mut values = Vec::with_capacity(handlers.len());
         for handler in handlers {
             values.push(data(self.client.read(handler, ""))?);

@@ -82,12 +82,12 @@ fn perform(session: &mut Session, line: &str) -> Result<bool, String> {
     let Some(action) = parse(line)? else {
         match line.trim() {
             "quit" | "exit" => return Ok(false),
-            "help" => super::print(HELP)?,
+            "help" => return Ok(super::print(HELP)?.is_continue()),
             _ => {}
         }
         return Ok(true);
     };
-    session.act(&action).map(|()| true)
+    Ok(session.act(&action)?.is_continue())
 }
 
 /// The action that a line stands for, if any.

@@ -161,7 +161,10 @@ fn print(args: &Args) -> Result<(), String> {
         }
         let view = arrange(news.view, args.sort, &args.filter);
         let text = if args.json { object(&view) } else { tables(&view) };
-        console::print(&text).map_err(|error| format!("standard output: {}", console::reason(&error)))?;
+        let failed = |error| format!("standard output: {}", console::reason(&error));
+        if !console::print_on(&text).map_err(failed)? {
+            break;
+        }
         printed += 1;
     }
     Ok(())

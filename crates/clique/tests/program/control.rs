@@ -382,6 +382,36 @@ fn ctl() {
     assert!(crate::clique(&["ctl", "list"]).contains("<--port <PORT>|--unix-socket <FILE>>"));
 }
 
+/// What prints until somebody has seen enough ends when nobody reads any more.
+#[test]
+fn readers_that_go() {
+    let router = Running::start("run", "RatedSource(RATE 1000) -> c :: Counter -> Discard", &[]);
+    let socket = router.socket.to_str().expect("UTF-8");
+    for arguments in [
+        &["ctl", "-u", socket, "watch", "-i", "0.1", "c.count"][..],
+        &["ctl", "-u", socket, "--json", "watch", "-i", "0.1", "c.count"],
+        &["top", "-u", socket, "--json", "-i", "0.1"],
+    ] {
+        let mut child =
+            program(arguments).stdout(Stdio::piped()).spawn().expect("the program can be started");
+        let mut output = BufReader::new(child.stdout.take().expect("it was piped"));
+        output.read_line(&mut String::new()).expect("a line");
+        drop(output);
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("awaited") {
+                break status;
+            }
+            if start.elapsed() > PATIENCE {
+                let _ = child.kill();
+                panic!("{arguments:?} does not end");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        assert_eq!(status.code(), Some(0), "{arguments:?}");
+    }
+}
+
 /// A TCP port, here one that the system chooses.
 #[test]
 fn ports() {

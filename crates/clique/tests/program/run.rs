@@ -461,6 +461,61 @@ fn signals_stop_the_router() {
     }
 }
 
+/// A terminal that is closed stops the router in order, unless the program was started to go on without it, as by nohup(1).
+#[test]
+fn hangup() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:\t")).unwrap();
+    if u64::from_str_radix(ignored, 16).unwrap() & 1 == 0 {
+        let mut running = start(&["run", "-e", "Idle -> c :: Counter -> Discard", "-h", "c.class"]);
+        signal(&running, Signal::HUP);
+        assert_eq!(ended(&mut running.0).code(), Some(0));
+        let mut output = String::new();
+        running.0.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+        assert_eq!(output, "Counter\n");
+    }
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_clique"), "run", "-e"]);
+    let script = "Script(print \"$(now)\", wait 0.5, stop)";
+    let mut running = Running(shell.arg(script).stdout(Stdio::piped()).spawn().unwrap());
+    running.0.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    signal(&running, Signal::HUP);
+    assert_eq!(ended(&mut running.0).code(), Some(0));
+}
+
+/// The end of a program, which must come.
+fn ended(child: &mut Child) -> std::process::ExitStatus {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < deadline {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("the program does not end");
+}
+
+/// When nobody reads what a router prints it stops, but not if it has a control socket, or if only its messages are unread.
+#[test]
+fn output_that_nobody_reads() {
+    let socket = "; ControlSocket(TCP, 0)";
+    for (more, both, goes_on) in [("", true, false), ("", false, true), (socket, true, true)] {
+        let config = format!("RatedSource(RATE 1000) -> Print(x) -> Discard{more}");
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let output = if both { writer.try_clone().unwrap().into() } else { Stdio::null() };
+        let spawned = program(&["run", "-e", &config]).stdout(output).stderr(writer).spawn();
+        let mut running = Running(spawned.unwrap());
+        reader.read_exact(&mut [0; 10]).unwrap();
+        drop(reader);
+        if goes_on {
+            std::thread::sleep(Duration::from_millis(500));
+            assert_eq!(running.0.try_wait().unwrap(), None, "{config}");
+        } else {
+            assert_eq!(ended(&mut running.0).code(), Some(0));
+        }
+    }
+}
+
 /// A second signal does not wait for the router. It is stopped while both are sent, lest it end in between.
 #[test]
 fn second_signal_ends_at_once() {

@@ -16,7 +16,7 @@ use crate::ctl::{connect, data};
 use crate::status::Status;
 use network::Network;
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -103,7 +103,7 @@ pub(super) fn print(wish: &Wish) -> Status {
 pub(super) fn up(place: &Place, wish: &Wish) -> Result<Status, String> {
     Network::check_programs(wish.with_trial)?;
     let over = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, over.clone()).map_err(|error| error.to_string())?;
     }
     if let Err(error) = std::fs::create_dir(&place.directory) {
