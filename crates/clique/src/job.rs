@@ -204,7 +204,11 @@ impl Job {
         let mut reporter = Reporter::new(Style::Json, true);
         let text = Text { name: "config".to_owned(), text: config };
         let router = self.build(&text, &mut reporter, known, true).map_err(|_| reporter.lines())?;
-        Ok(Built { router, warnings: reporter.warning_lines() })
+        let mut warnings = reporter.warning_lines();
+        if router.info().nodes.len() == self.doors.len() {
+            warnings.push("config: warning: configuration has no elements".to_owned());
+        }
+        Ok(Built { router, warnings })
     }
 
     /// Lets others replace the configuration, as far as that is asked for.

@@ -367,6 +367,11 @@ fn ctl() {
     assert_eq!(ctl(&["read", "x.y"]), "exit status: 3\n--- messages\nclique ctl: No element named 'x'\n");
     let file = router.socket.with_file_name("new");
     std::fs::write(&file, "Idle -> new :: Discard").expect("written");
+    // An empty file is no error, but it can hardly be meant.
+    assert_eq!(
+        ctl(&["write", "hotconfig", "-f", "/dev/null"]),
+        "exit status: 0\n--- messages\nconfig: warning: configuration has no elements\n"
+    );
     assert_eq!(ctl(&["write", "hotconfig", "-f", file.to_str().expect("UTF-8")]), "exit status: 0\n");
     let socket = router.socket.to_str().expect("UTF-8");
     let said = crate::clique_with(
