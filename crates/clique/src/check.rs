@@ -72,6 +72,7 @@ fn check(
     if reporter.take(parsed.diagnostics) {
         return None;
     }
+    reporter.take(load::unused_parameters(params, &parsed.sources));
     place(parsed.graph, &parsed.sources, &text.text, usize::from(args.threads), reporter, known)
 }
 

@@ -179,6 +179,9 @@ impl Job {
         if reporter.take(parsed.diagnostics) {
             return Err(Stage::Text);
         }
+        if !replaces && !reporter.is_like_click() {
+            reporter.take(load::unused_parameters(&self.params, &parsed.sources));
+        }
         let interfaces = memory::interfaces(&parsed.graph, options.workers);
         reporter.take(memory::warning(&interfaces).into_iter().collect());
         options.resources.insert(interfaces);

@@ -76,6 +76,22 @@ pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: O
     Reader { params, clickpath, known, ..Reader::default() }.parse(text)
 }
 
+/// Warnings of parameters that no text uses: misspelt, probably.
+pub(crate) fn unused_parameters(params: &[Parameter], sources: &[Source]) -> Vec<Diagnostic> {
+    let unused = params.iter().filter(|(key, _)| !sources.iter().any(|source| uses(&source.text, key)));
+    unused
+        .map(|(key, _)| Diagnostic::warning(format!("the configuration has no parameter '${key}'")))
+        .collect()
+}
+
+/// Whether a text has the variable `$KEY` or `${KEY}` in it.
+fn uses(text: &str, key: &str) -> bool {
+    let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let plain = format!("${key}");
+    text.match_indices(&plain).any(|(at, _)| !goes_on(&text[at + plain.len()..]))
+        || text.contains(&format!("${{{key}}}"))
+}
+
 /// Makes a router of a graph without errors. `tell` takes what is odd about the configuration, before elements are initialised.
 ///
 /// # Errors

@@ -247,6 +247,13 @@ fn parameters() {
         |parameters: &[&str]| clique(&[&["run", "-e", config, "-h", "d.count"][..], parameters].concat());
     assert_eq!(run(&[]), "exit status: 0\n--- output\n3\n");
     assert_eq!(run(&["LIMIT=8"]), "exit status: 0\n--- output\n8\n");
+    // The configuration runs with its own value, which is hardly what was meant.
+    assert_eq!(
+        run(&["LIMI=8"]),
+        "exit status: 0\n--- output\n3\n--- messages\nWarning: the configuration has no parameter '$LIMI'\n"
+    );
+    let checked = clique(&["check", "-e", "Idle -> Print(${A}x$AB) -> Discard", "A=1", "B=1", "AB=1"]);
+    assert!(checked.contains("has no parameter '$B'\n") && checked.contains("1 warning\n"), "{checked}");
     check(
         run(&["LIMIT=8", "LIMIT=9"]),
         expect![[r#"
