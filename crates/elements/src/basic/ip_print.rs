@@ -282,6 +282,16 @@ mod tests {
         assert_eq!(text, "0.000000: 1.0.0.1.9 > 2.0.0.2.80: udp 26\n");
     }
 
+    /// What could not be written is told, and of which file.
+    #[test]
+    fn to_a_full_disk() {
+        let config = format!("{SOURCE} -> p :: IPPrint(OUTFILE /dev/full) -> Discard; {STOP}");
+        let mut router = build(&config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
+        router.run();
+        router.finish();
+        assert_eq!(router.info().log.text(), "p: /dev/full: No space left on device\n");
+    }
+
     #[test]
     fn bad_arguments() {
         assert!(errors("Idle -> IPPrint(PAYLOAD maybe) -> Discard").contains("bad payload value 'MAYBE'"));

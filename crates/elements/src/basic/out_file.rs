@@ -50,21 +50,25 @@ impl OutFile {
 
     /// Writes a line.
     pub(crate) fn print(&self, cx: &Cx<'_>, text: &str) {
-        let Some((_, shared)) = &self.file else { return cx.log_on(&self.channel, text) };
+        let Some((path, shared)) = &self.file else { return cx.log_on(&self.channel, text) };
         if let Some(file) = &mut *lock(shared)
             && let Err(error) = writeln!(file, "{text}")
         {
-            cx.log(&format!("{}: {error}", cx.name()));
+            complain(cx, path, &error);
         }
     }
 
     /// Writes what is kept back.
     pub(crate) fn finish(&self, cx: &Cx<'_>) {
-        if let Some((_, shared)) = &self.file
+        if let Some((path, shared)) = &self.file
             && let Some(file) = &mut *lock(shared)
             && let Err(error) = file.flush()
         {
-            cx.log(&format!("{}: {error}", cx.name()));
+            complain(cx, path, &error);
         }
     }
+}
+
+fn complain(cx: &Cx<'_>, path: &str, error: &std::io::Error) {
+    cx.log(&format!("{}: {path}: {}", cx.name(), device::plain(error)));
 }

@@ -414,12 +414,16 @@ impl Element for AggregateIpFlows {
         Pull::Give(given)
     }
 
-    fn finish(&mut self, _cx: &mut Cx<'_>) {
+    fn finish(&mut self, cx: &mut Cx<'_>) {
         self.end_flows();
         if let Some(trace) = &mut self.trace {
             let _ = trace.head("");
             let end: &[u8] = if self.trace_name == "-" { b"" } else { b"</trace>\n" };
-            let _ = trace.file.write_all(end).and_then(|()| trace.file.flush());
+            // What could not be written before is tried again here.
+            if let Err(error) = trace.file.write_all(end).and_then(|()| trace.file.flush()) {
+                let error = device::plain(&error);
+                cx.log(&format!("{} :: AggregateIPFlows: {}: {error}", cx.name(), self.trace_name));
+            }
         }
     }
 
@@ -551,6 +555,18 @@ mod tests {
         assert!(text.contains("sport='7' dst='2.0.0.2' dport='80' begin='1000000000."), "{text}");
         let end = "  <stream dir='0' packets='3' /><stream dir='1' packets='0' />\n</flow>\n</trace>\n";
         assert!(text.ends_with(end), "{text}");
+    }
+
+    /// What could not be written is told at the end.
+    #[test]
+    fn summary_on_a_full_disk() {
+        let config = "FastUDPSource(0, 3, 60, 0:0:0:0:0:1, 1.0.0.1, 7, 1:1:1:1:1:2, 2.0.0.2, 80)
+             -> f :: AggregateIPFlows(TRACEINFO /dev/full) -> Discard; RatedSource(LIMIT 4, STOP true) -> Discard";
+        let mut router = crate::testing::build(config, 1, 1).unwrap();
+        router.run();
+        router.finish();
+        let said = router.info().log.text();
+        assert!(said.ends_with("\nf :: AggregateIPFlows: /dev/full: No space left on device\n"), "{said}");
     }
 
     #[test]
