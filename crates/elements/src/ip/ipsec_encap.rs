@@ -1,14 +1,14 @@
-//! Puts an IP header for the other end of an IPsec tunnel in front of packets (old).
+//! Prepends an IP header for the other end of an IPsec tunnel (old).
 //!
 //! ```click
 //! IPsecEncap(PROTO)
 //! ```
 //!
-//! For configurations that have Click's elements for IPsec: RadixIPsecLookup sets the destination address annotation to the other end, which the
-//! header gets as its destination. The source is left out, and FixIPSrc asked by an annotation to put it in. New configurations
-//! should use IPEncap. Time to live is 250, and the identification counts up from 0. Packets that do not fit into an IP packet are dropped.
+//! For configurations that use Click's IPsec elements; new ones should use IPEncap. The header's destination is the destination address
+//! annotation, which RadixIPsecLookup sets to the other end of the tunnel. Its source is left empty, and an annotation asks FixIPSrc to fill it
+//! in. The TTL is 250, and the identification counts up from 0. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; of several each has identifications of its own.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each has its own identifications.
 //!
 //! # Arguments
 //! - `PROTO` (protocol name or number): the protocol, `esp` or 50. Click's documentation has more arguments, those of IPEncap, which Click itself

@@ -4,13 +4,13 @@
 //! IPsecAES(ENCRYPT)
 //! ```
 //!
-//! For configurations that have Click's elements for IPsec, and tunnels to routers that run Click; new ones should use ESPEncap and ESPDecap,
-//! which others understand, too. What this makes of packets is no standard's: Click's initialisation vector has 8 octets, where AES in CBC mode
-//! wants 16 (RFC 3602), so that only the first half of each block is combined with the one before it.
+//! For configurations that use Click's IPsec elements, and tunnels to routers that run Click; new ones should use ESPEncap and ESPDecap, which
+//! other systems understand too. The encryption follows no standard: Click's initialisation vector has 8 octets, where AES in CBC mode needs 16
+//! (RFC 3602), so that only the first half of each block is chained to the block before it.
 //!
-//! Packets begin with an ESP header and that vector. What is behind them is encrypted, or decrypted, under the encryption key of the association
-//! that RadixIPsecLookup has found for the packet, except for the last 12 octets, which are the check value of IPsecAuthHMACSHA1; if what is in
-//! front of those is no whole number of blocks, 8 of them are, too. Packets for which no association was found are dropped, and so are those
+//! A packet has to begin with an ESP header and that vector. The rest is encrypted or decrypted with the encryption key of the association that
+//! RadixIPsecLookup has found for the packet, except for the last 12 octets, the check value of IPsecAuthHMACSHA1. If the octets before the check
+//! value are not a whole number of blocks, its first 8 octets are encrypted too. Packets without an association are dropped, and so are packets
 //! that are too short.
 //!
 //! Decrypting alone does not show whether a packet was changed: IPsecAuthHMACSHA1 must follow.

@@ -1,20 +1,20 @@
-//! Puts a check value behind packets of an IPsec tunnel, or checks it (old).
+//! Appends a check value to packets of an IPsec tunnel, or checks it (old).
 //!
 //! ```click
 //! IPsecAuthHMACSHA1(VERIFY)
 //! ```
 //!
-//! For configurations that have Click's elements for IPsec; new ones should use ESPEncap and ESPDecap, which encrypt and check in one.
-//! SHA-1 is broken as a hash. HMAC with it is not, but keys here have 16 octets where RFC 2404 wants 20.
+//! For configurations that use Click's IPsec elements; new ones should use ESPEncap and ESPDecap, which encrypt and check in one step. SHA-1 is
+//! broken as a hash. HMAC-SHA-1 is not, but the keys here have 16 octets where RFC 2404 requires 20.
 //!
-//! The check value is the first 12 octets of HMAC-SHA-1 (RFC 2404) over the whole packet, from its ESP header on, under the authentication
-//! key of the association that RadixIPsecLookup has found for it. Packets that it has found none for are dropped. If the check value is wrong,
-//! the packet leaves at output 1 if that is in use, and is dropped otherwise; the first time, a message says so.
+//! The check value is the first 12 octets of HMAC-SHA-1 (RFC 2404) over the whole packet, from its ESP header on, with the authentication key of
+//! the association that RadixIPsecLookup has found for the packet. Packets without an association are dropped. Packets with a wrong check value
+//! leave by output 1 if it is in use, and are dropped otherwise; the first one is reported.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: agnostic; outputs from 1 on are push. Workers: replicated.
 //!
 //! # Arguments
-//! - `VERIFY` (integer): 0 to put the check value behind packets, otherwise to check it and take it away.
+//! - `VERIFY` (integer): 0 to append the check value; otherwise, to check and remove it.
 //!
 //! # Handlers
 //! - `drops` (read): packets with a wrong check value.

@@ -1,19 +1,19 @@
-//! Puts a check value without a key behind packets, or checks it (old).
+//! Appends a check value without a key to packets, or checks it (old).
 //!
 //! ```click
 //! IPsecAuthSHA1(VERIFY)
 //! ```
 //!
-//! For configurations that have Click's elements for IPsec. It protects against accidents only: there is no key, so that whoever changes a
-//! packet can make the right check value, too; and SHA-1 is broken. Use ESPEncap and ESPDecap instead.
+//! For configurations that use Click's IPsec elements. It protects against accidents only: there is no key, so anybody who changes a packet can
+//! compute its check value; and SHA-1 is broken. Use ESPEncap and ESPDecap instead.
 //!
-//! The check value is the first 12 octets of SHA-1 over the whole packet. If it is wrong, the packet leaves at output 1 if that is in use, and
-//! is dropped otherwise; the first time, a message says so.
+//! The check value is the first 12 octets of SHA-1 over the whole packet. Packets with a wrong check value leave by output 1 if it is in use, and
+//! are dropped otherwise; the first one is reported.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: agnostic; outputs from 1 on are push. Workers: replicated.
 //!
 //! # Arguments
-//! - `VERIFY` (integer): 0 to put the check value behind packets, otherwise to check it and take it away.
+//! - `VERIFY` (integer): 0 to append the check value; otherwise, to check and remove it.
 //!
 //! # Handlers
 //! - `drops` (read): packets with a wrong check value.

@@ -4,13 +4,13 @@
 //! IPsecDES(ENCRYPT [, KEY, IGNORE])
 //! ```
 //!
-//! For configurations that have Click's elements for IPsec. DES has keys of 56 bits, which anybody can find by trying: it keeps nothing secret
+//! For configurations that use Click's IPsec elements. DES has keys of 56 bits, which can be found by trying them all: it keeps nothing secret
 //! today. Use ESPEncap and ESPDecap instead.
 //!
-//! Packets begin with an ESP header and an initialisation vector of 8 octets. What is behind them is encrypted, or decrypted, in CBC mode (RFC 2405)
-//! under KEY, or else under the first 8 octets of the encryption key of the association that RadixIPsecLookup has found for the packet; except for
-//! the last octets, which are a check value. Packets for which there is no key are dropped, and so are those that are too short, or of which
-//! what is to be encrypted is no whole number of blocks of 8 octets and nothing is behind it that could be ignored.
+//! A packet has to begin with an ESP header and an initialisation vector of 8 octets. The rest, except for the check value at the end, is
+//! encrypted or decrypted in CBC mode (RFC 2405) with KEY, or without KEY with the first 8 octets of the encryption key of the association that
+//! RadixIPsecLookup has found for the packet. If that is not a whole number of blocks of 8 octets, the first octets of the check value complete the
+//! last block. Packets without a key are dropped, and so are packets that are too short.
 //!
 //! Decrypting alone does not show whether a packet was changed: IPsecAuthHMACSHA1 must follow.
 //!
@@ -18,10 +18,10 @@
 //!
 //! # Arguments
 //! - `ENCRYPT` (integer): 0 to decrypt, otherwise to encrypt.
-//! - `KEY` (string): 8 octets, which may be written as 16 hexadecimal digits. Click's documentation has it; Click itself has only the keys of
-//!   associations.
-//! - `IGNORE` (integer, default 12): how many octets at the end are not encrypted; the same goes for it. With 0, IPsecAuthHMACSHA1
-//!   can come behind the encryption, as RFC 4303 wants it.
+//! - `KEY` (string): 8 octets, which may be written as 16 hexadecimal digits. It is in Click's documentation, but Click itself uses only the keys
+//!   of associations.
+//! - `IGNORE` (integer, default 12): the number of octets at the end that are not encrypted; also only in Click's documentation. With 0,
+//!   IPsecAuthHMACSHA1 can come after the encryption, as RFC 4303 requires.
 //!
 //! # Handlers
 //! None.

@@ -4,21 +4,21 @@
 //! IPsecESPEncap([SPI])
 //! ```
 //!
-//! For configurations that have Click's elements for IPsec; new ones should use ESPEncap, which does the whole of it.
+//! For configurations that use Click's IPsec elements; new ones should use ESPEncap, which does all steps.
 //!
-//! Puts an ESP header (RFC 4303) and an initialisation vector of 8 octets in front of a packet, and behind it padding to a multiple of 8 octets,
-//! its length, and the protocol of the packet's marked IP header, or 0. IPsecAuthHMACSHA1 and IPsecAES or IPsecDES should follow, then
-//! IPsecEncap.
+//! Prepends an ESP header (RFC 4303) and an initialisation vector of 8 octets to a packet, and appends padding to a multiple of 8 octets, the
+//! padding's length, and the protocol in the packet's marked IP header (0 if there is none). IPsecAuthHMACSHA1 and IPsecAES or IPsecDES should
+//! follow, then IPsecEncap.
 //!
-//! The parameter index and the sequence number are those of the association that RadixIPsecLookup has found for the packet. When its sequence
-//! numbers are used up, after 4,294,967,295, packets are dropped, and new keys are needed; Click begins anew then. Packets that no association
-//! was found for get SPI, and numbers from 1 on; without SPI they are dropped.
+//! The SPI and the sequence number come from the association that RadixIPsecLookup has found for the packet. After sequence number 4,294,967,295
+//! packets are dropped, and the association needs new keys; Click starts again then. Packets without an association get the argument SPI, and
+//! sequence numbers from 1 on; without that argument they are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; all count on from the same sequence number.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; all draw from the same sequence numbers.
 //!
 //! # Arguments
-//! - `SPI` (integer): the parameter index of packets without an association. Click's documentation has it; Click itself passes over all
-//!   arguments, and here anything else is passed over, too, with a warning.
+//! - `SPI` (integer): the SPI of packets without an association. Click's documentation has it, although Click ignores all arguments. Any other
+//!   argument is ignored with a warning.
 //!
 //! # Handlers
 //! None.

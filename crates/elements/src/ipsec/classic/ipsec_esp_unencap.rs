@@ -4,17 +4,16 @@
 //! IPsecESPUnencap
 //! ```
 //!
-//! For configurations that have Click's elements for IPsec; new ones should use ESPDecap, which does the whole of it.
+//! For configurations that use Click's IPsec elements; new ones should use ESPDecap, which does all steps.
 //!
-//! Takes away the ESP header, the initialisation vector, and the padding, which must count up from 1. CheckIPHeader should follow.
+//! Removes the ESP header, the initialisation vector, and the padding, which must count up from 1. CheckIPHeader should follow.
 //!
-//! Packets of an association that RadixIPsecLookup has found are dropped if their sequence number has come before, or is too old for that to be
-//! known, by its OOSIZE. They must have been checked before, by IPsecAuthHMACSHA1: otherwise anybody can use numbers up. Numbers never begin
-//! anew: to go on with an end that has been started anew, remove the route of the association on this side, and add it again. (Click
-//! takes the first number for a new beginning whenever it comes, and thereby all packets that somebody has recorded.) Where no association is
-//! found nothing is checked.
+//! If RadixIPsecLookup has found an association for a packet, the packet is dropped as a replay if its sequence number was received before, or is
+//! older than the window (OOSIZE) remembers. IPsecAuthHMACSHA1 must have checked the packet first: otherwise anybody can use sequence numbers up.
+//! Numbers never start again: if the other end is restarted, remove the association's route on this side, and add it again. (Click starts again
+//! whenever the first number arrives, and then accepts all packets that somebody has recorded.) Packets without an association are not checked.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each number is for one of them.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; they share the associations' windows.
 //!
 //! # Arguments
 //! None.

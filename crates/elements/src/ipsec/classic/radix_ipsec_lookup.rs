@@ -4,40 +4,44 @@
 //! RadixIPsecLookup(ADDR/MASK [GATEWAY] OUTPUT [SPI ENCRYPT_KEY AUTH_KEY REPLAY OOSIZE], ...)
 //! ```
 //!
-//! For configurations that have Click's elements for IPsec. New ones should use RadixIPLookup, and an ESPEncap and ESPDecap for each tunnel:
-//! DES and SHA-1, which belong to this, are weak, keys are written into the configuration, and there are no others until somebody writes new ones.
+//! For configurations that use Click's IPsec elements. New ones should use RadixIPLookup, and an ESPEncap and ESPDecap for each tunnel: the DES
+//! and SHA-1 that this table works with are weak, and its keys are written into the configuration and never change by themselves.
 //!
-//! A packet, which begins with its IP header, goes to the OUTPUT of the longest prefix that its destination annotation lies in; the annotation
-//! becomes GATEWAY, if there is one. The first outputs are for tunnels:
+//! A packet has to begin with its IP header. It leaves by the OUTPUT of the longest prefix that contains its destination annotation; if the route
+//! has a GATEWAY, the annotation is set to it. The first outputs are for tunnels:
 //!
-//! - Output 1: packets that go into a tunnel. They are annotated with the route's association, for IPsecESPEncap, IPsecAuthHMACSHA1 and IPsecAES or
-//!   IPsecDES; then IPsecEncap makes a header for the gateway, and they come back here, to be sent there by another route.
-//! - Output 0: packets of tunnels that have come to this router, behind whose IP header is an ESP header. They are annotated with the association of
-//!   any route that has its SPI, for StripIPHeader, IPsecAES or IPsecDES, IPsecAuthHMACSHA1 and IPsecESPUnencap. If no route has it, they are dropped, and
-//!   so are fragments: IPReassembler should come before. Other packets of such a route leave at output 2: they are for this machine.
+//! - Output 1: packets that enter a tunnel. They are annotated with the route's association, for IPsecESPEncap, IPsecAuthHMACSHA1 and IPsecAES or
+//!   IPsecDES. IPsecEncap then prepends a header for the gateway, and the packets come back here to be routed to it.
+//! - Output 0: packets of a tunnel that ends at this router, with an ESP header after the IP header. They are annotated with the association of any
+//!   route that has their SPI, for StripIPHeader, IPsecAES or IPsecDES, IPsecAuthHMACSHA1 and IPsecESPUnencap. Packets with an unknown SPI are dropped,
+//!   and so are fragments: put an IPReassembler before this element. Packets of such a route without an ESP header are for this machine, and leave
+//!   by output 2.
 //!
-//! An association is for both directions, as Click has it. Several routes on the same terms share one. The annotation, IPSEC_SA_DATA_REFERENCE, is
-//! a number by which the other elements find the association, of whichever RadixIPsecLookup; packets whose association is gone are dropped.
+//! As in Click, an association is for both directions. Routes with the same parameters share one. The annotation, IPSEC_SA_DATA_REFERENCE, is a
+//! number by which the other elements find the association, whichever RadixIPsecLookup it belongs to. Packets whose association has been removed
+//! are dropped.
 //!
-//! When the configuration is replaced while the router runs, associations on the same terms go on with their numbers, and routes that came
-//! by handlers move to the table of the same name, if its configuration has none for the prefix.
+//! When the configuration is replaced while the router runs, associations with the same parameters keep their sequence numbers. Routes that were
+//! added by handlers move to the table of the same name, unless its configuration has a route for the prefix.
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: one shared table.
 //!
 //! # Arguments
-//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. Of several for a prefix the first counts. Packets without a route are dropped, the
-//!   first few of them reported. Behind a route that has a tunnel:
-//! - `SPI` (integer, 1 or more): the number by which the receiver knows the association.
-//! - `ENCRYPT_KEY`, `AUTH_KEY` (string): keys of 16 octets, which may be written as 32 hexadecimal digits. Whoever may read the configuration can
-//!   read them; handlers and messages do not say them.
+//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. If a prefix occurs more than once, the first route counts. Packets without a route are
+//!   dropped, and the first few of them reported. A route into a tunnel continues with:
+//! - `SPI` (integer, 1 or more): the number by which the receiver finds the association.
+//! - `ENCRYPT_KEY`, `AUTH_KEY` (string): keys of 16 octets, which may be written as 32 hexadecimal digits. Everybody who can read the configuration
+//!   can read them; handlers and messages do not show them.
 //! - `REPLAY` (integer, 1 or more): the first sequence number.
-//! - `OOSIZE` (integer, 0 to 255): how many of the last sequence numbers may come late, the greatest that has come included; Click itself remembers 32.
+//! - `OOSIZE` (integer, 0 to 255): the size of the replay window, in sequence numbers up to and including the greatest one received. Click itself
+//!   remembers 32.
 //!
 //! # Handlers
-//! - `add`, `set` (write, a route): add a route for a new prefix; add or replace one. An association on the same terms goes on.
-//! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove one.
-//! - `ctrl` (write): a command (`add`, `set`, `remove`) a line; if one fails, none is carried out. Each change takes time for all routes.
-//! - `table` (read): all routes. Of associations it says the SPI and how many packets they have sent and the last number received, but no keys.
+//! - `add` (write, a route): add a route for a new prefix. `set`: add or replace a route; an association with the same parameters stays.
+//! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove a route.
+//! - `ctrl` (write): one command (`add`, `set`, `remove`) per line; if one fails, none is carried out. Each write takes time in proportion to the
+//!   number of routes.
+//! - `table` (read): all routes; for associations the SPI, the number of packets sent and the last sequence number received, but no keys.
 //! - `lookup` (read, with an address): the output and gateway for it, -1 if there is no route.
 //!
 //! # Example
