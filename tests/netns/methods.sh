@@ -76,7 +76,8 @@ for how in "SNIFFER false, WAIT 3ms" "METHOD XDP, WAIT 300us" "METHOD XDP, BUSY_
     kind[1] -> CheckIPHeader(14) -> ICMPPingResponder -> EtherMirror -> to; kind[2] -> Discard" >"$work/log" 2>&1 &
   router=$!
   in_h1 ping -q -c 1 -i 0.2 -w 10 10.0.1.1 >/dev/null || fail "$how: no answer"
-  says "$how" " 0% packet loss" in_h1 ping -q -c 300 -i 0.001 -W 2 10.0.1.1
+  # A busy machine has been seen to lose one of them.
+  says "$how" " (299|300) received" in_h1 ping -q -c 300 -i 0.001 -W 2 10.0.1.1
   stop
 done
 
