@@ -1,5 +1,5 @@
-// The flows of packets, which keep their order; a lock for each flow needs nothing.
-s :: FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowIPManager -> FlowLock -> p :: FlowPrint -> c :: Counter -> Discard;
+// The flows of packets, which keep their order.
+s :: FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowIPManager -> p :: FlowPrint -> c :: Counter -> Discard;
 //< in !data src sport dst dport proto payload_len
 //< in 1.0.0.1 1 2.0.0.2 53 U 8
 //< in 1.0.0.1 2 2.0.0.2 53 U 8

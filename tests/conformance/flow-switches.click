@@ -1,5 +1,5 @@
 // All packets of a flow go one way, which its first packet chooses. An element of this kind needs a flow manager in front of it.
-FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowIPManager -> FlowRandLoad(1, 3) -> t :: Tee(4);
+FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowIPManager -> t :: Tee(4);
 t[0] -> s :: FlowRoundRobinSwitch; s[0] -> s0 :: Counter -> Discard; s[1] -> s1 :: Counter -> Discard;
 t[1] -> u :: FlowSwitch(LB_MODE rr, NSERVER 2); u[0] -> u0 :: Counter -> Discard; u[1] -> u1 :: Counter -> Discard; u[2] -> u2 :: Counter -> Discard;
 // Two packets of each flow may go at once; time does not pass here.

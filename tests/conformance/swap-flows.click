@@ -1,12 +1,11 @@
 // Flows outlive a change of the configuration, with what elements know of them: numbers, outputs, servers, ports, tokens. Packets that wait in a queue stay theirs.
-FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> m :: FlowIPManager(CAPACITY 64, TIMEOUT 60) -> c :: FlowCounter -> t :: Tee(7);
+FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> m :: FlowIPManager(CAPACITY 64, TIMEOUT 60) -> c :: FlowCounter -> t :: Tee(6);
 t[0] -> id :: StoreFlowID(28) -> Strip(28) -> Print(id, 8) -> Discard;
 t[1] -> s :: FlowRoundRobinSwitch; s[0], s[1], s[2] => Print(a, 0), Print(b, 0), Print(c, 0) => Discard, Discard, Discard;
 t[2] -> lb :: FlowIPLoadBalancer(VIP 10.0.0.9, DST 10.0.0.1, DST 10.0.0.2, DST 10.0.0.3) -> IPPrint(lb, TIMESTAMP false) -> Discard;
 t[3] -> nat :: FlowIPNAT(SIP 9.9.9.9) -> IPPrint(nat, TIMESTAMP false) -> Discard;
 t[4] -> l :: FlowRateLimiter(1, BURST_SIZE 3) -> Discard;
 t[5] -> q :: Queue -> Idle;
-t[6] -> w :: FlowRandLoad(1, 1) -> Discard;
 //< in !data src sport dst dport proto tcp_flags payload_len
 //< in 1.0.0.1 1 2.0.0.2 53 U - 8
 //< in 1.0.0.1 2 2.0.0.2 53 U - 8
@@ -26,14 +25,13 @@ t[6] -> w :: FlowRandLoad(1, 1) -> Discard;
 //= nat: 9.9.9.9.1026 > 2.0.0.2.53: udp 16
 //! swap
 // Output 2 and server 10.0.0.3 are gone: flows that had them choose again.
-FromIPSummaryDump($DIR/again, STOP false, CHECKSUM true) -> m :: FlowIPManager(CAPACITY 64, TIMEOUT 60) -> c :: FlowCounter -> t :: Tee(7);
+FromIPSummaryDump($DIR/again, STOP false, CHECKSUM true) -> m :: FlowIPManager(CAPACITY 64, TIMEOUT 60) -> c :: FlowCounter -> t :: Tee(6);
 t[0] -> id :: StoreFlowID(28) -> Strip(28) -> Print(id, 8) -> Discard;
 t[1] -> s :: FlowRoundRobinSwitch; s[0], s[1] => Print(a, 0), Print(b, 0) => Discard, Discard;
 t[2] -> lb :: FlowIPLoadBalancer(VIP 10.0.0.9, DST 10.0.0.2, DST 10.0.0.1) -> IPPrint(lb, TIMESTAMP false) -> Discard;
 t[3] -> nat :: FlowIPNAT(SIP 9.9.9.9) -> IPPrint(nat, TIMESTAMP false) -> Discard;
 t[4] -> l :: FlowRateLimiter(1, BURST_SIZE 3) -> Discard;
 t[5] -> q :: Queue -> Unqueue -> late :: FlowCounter -> Discard;
-t[6] -> w :: FlowRandLoad(1, 1) -> Discard;
 //< again !data src sport dst dport proto tcp_flags payload_len
 //< again 1.0.0.1 3 2.0.0.2 53 U - 8
 //< again 1.0.0.1 1 2.0.0.2 53 U - 8

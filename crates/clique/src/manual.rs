@@ -190,7 +190,7 @@ fn title(family: &[&Class]) -> &'static str {
 
 /// The reference: a list of all classes, then a section for each family.
 fn reference() -> String {
-    let families = elements::families().iter().copied().chain([control::CLASSES]);
+    let families = elements::families().into_iter().chain([control::CLASSES]);
     let families: Vec<(&str, &[&Class])> = families.map(|family| (title(family), family)).collect();
     let mut text = PREFACE.to_owned();
     for (title, classes) in &families {
@@ -217,7 +217,8 @@ fn reference() -> String {
 mod tests {
     #[test]
     fn families_have_titles() {
-        let untitled = elements::families().iter().filter(|family| super::title(family) == super::UNTITLED);
+        let untitled =
+            elements::families().into_iter().filter(|family| super::title(family) == super::UNTITLED);
         assert_eq!(untitled.map(|family| family[0].name).collect::<Vec<_>>(), [""; 0]);
     }
 }

@@ -23,7 +23,7 @@ use rustix::process::{getegid, geteuid, getgid, getuid};
 pub(crate) const CLASS: Class = Class::new("ChangeUID", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("change_uid.rs"));
+    .doc(router::manual!("change_uid.rs"));
 
 struct ChangeUid;
 

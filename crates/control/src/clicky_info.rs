@@ -19,7 +19,7 @@ use router::{Class, Config, ConfigError, Element, Residency};
 pub(crate) const CLASS: Class = Class::new("ClickyInfo", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("clicky_info.rs"));
+    .doc(router::manual!("clicky_info.rs"));
 
 struct ClickyInfo;
 

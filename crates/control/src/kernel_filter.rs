@@ -25,7 +25,7 @@ use router::{Class, Config, ConfigError, Element, Residency};
 pub(crate) const CLASS: Class = Class::new("KernelFilter", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("kernel_filter.rs"));
+    .doc(router::manual!("kernel_filter.rs"));
 
 fn create(_config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Err("the kernel's packet filter is not touched by a router in user space; \

@@ -24,7 +24,7 @@ use router::{Class, Config, ConfigError, Element, Residency};
 pub(crate) const CLASS: Class = Class::new("KernelHandlerProxy", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("kernel_handler_proxy.rs"));
+    .doc(router::manual!("kernel_handler_proxy.rs"));
 
 fn create(_config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Err("there is no router in the kernel; use a ControlSocket to reach another router in user space".into())

@@ -1,83 +1,60 @@
-//! The element library: one element, one file.
+//! The element library: the crates of elements together, as a program uses them.
 //!
-//! Each file starts with a doc block, from which the manual is generated: a summary sentence, the syntax, what the
-//! element does, its arguments and handlers, an example, related elements. Then come its [`Class`] and its type, and
-//! last its test. Families are modules; [`classes`] lists all classes. Names, arguments, defaults and outputs are
-//! Click's; where an element differs, its doc block says so.
+//! Elements live in `elements-general` (sources, sinks, queues, switches, scripts), `elements-classify`, `elements-net`
+//! (Ethernet, IPv4, IPv6), `elements-routing` (routes, neighbours, ESP), `elements-translation` (NAT, flows, balancers),
+//! `elements-devices` and `elements-cluster`; behind features of the same names in `elements-analysis`, `elements-streams`
+//! (TCP and HTTP, regular expressions), `elements-wifi` and `elements-legacy` (Click's own IPsec). In each, one element is one
+//! file. Names, arguments, defaults and outputs are Click's; where an element differs, its manual says so.
 //!
-//! The crate knows the network only through `wire` and `device`, and knows nothing of programs or control planes.
+//! The crates know the network only through `wire` and `device`, and know nothing of programs or control planes. The tests here
+//! run the configurations of `conf/` and `tests/conformance/`, and try all elements with hostile packets and arguments.
 
 #![forbid(unsafe_code)]
 
-pub mod basic;
-pub mod capture;
-pub mod classify;
-pub mod cluster;
-pub mod ether;
-pub mod flow;
-mod formula;
-#[cfg(test)]
-mod inject;
-pub mod ip;
-pub mod ip6;
-pub mod ipsec;
-pub mod measure;
-mod neighbour;
-pub mod netdevice;
-mod pulling;
-pub mod queueing;
-mod reading;
-pub mod rewrite;
-pub mod route;
-pub mod scheduling;
-pub mod script;
-pub mod sink;
-pub mod source;
-pub mod summary;
-pub mod switching;
-#[cfg(test)]
-#[allow(dead_code)] // each test uses what it needs
-mod testing;
-pub mod wifi;
-mod writing;
-
+pub use elements_cluster as cluster;
+pub use elements_devices::netdevice;
+pub use elements_general::script;
 use router::{Class, Classes, InterfaceAddresses};
 
-/// All classes, by family.
-const FAMILIES: &[&[&Class]] = &[
-    source::CLASSES,
-    sink::CLASSES,
-    basic::CLASSES,
-    switching::CLASSES,
-    queueing::CLASSES,
-    scheduling::CLASSES,
-    classify::CLASSES,
-    ether::CLASSES,
-    ip::CLASSES,
-    ip6::CLASSES,
-    ipsec::CLASSES,
-    wifi::CLASSES,
-    rewrite::CLASSES,
-    route::CLASSES,
-    capture::CLASSES,
-    netdevice::CLASSES,
-    measure::CLASSES,
-    flow::CLASSES,
-    summary::CLASSES,
-    script::CLASSES,
-    cluster::CLASSES,
-];
+/// A crate of elements: its name, its families, and the other names of its classes.
+struct Part {
+    families: &'static [&'static [&'static Class]],
+    aliases: &'static [Class],
+}
 
-/// Every element class of the library.
+fn parts() -> Vec<Part> {
+    let part = |families, aliases| Part { families, aliases };
+    vec![
+        part(elements_general::FAMILIES, &elements_general::ALIASES),
+        part(elements_classify::FAMILIES, &elements_classify::ALIASES),
+        part(elements_net::FAMILIES, &elements_net::ALIASES),
+        part(elements_routing::FAMILIES, &elements_routing::ALIASES),
+        part(elements_translation::FAMILIES, &elements_translation::ALIASES),
+        part(elements_devices::FAMILIES, &elements_devices::ALIASES),
+        part(elements_cluster::FAMILIES, &[]),
+        #[cfg(feature = "analysis")]
+        part(elements_analysis::FAMILIES, &elements_analysis::ALIASES),
+        #[cfg(feature = "streams")]
+        part(elements_streams::FAMILIES, &elements_streams::ALIASES),
+        #[cfg(feature = "wifi")]
+        part(elements_wifi::FAMILIES, &[]),
+        #[cfg(feature = "legacy")]
+        part(elements_legacy::FAMILIES, &[]),
+    ]
+}
+
+/// Every element class that this program is built with, under each of its names.
 pub fn classes() -> Classes {
-    Classes::new(FAMILIES.iter().flat_map(|family| family.iter().copied())).with_interfaces(INTERFACES)
+    let parts = parts();
+    let classes = parts.iter().flat_map(|part| part.families.iter().copied().flatten().copied());
+    Classes::new(classes.chain(parts.iter().flat_map(|part| part.aliases))).with_interfaces(INTERFACES)
 }
 
 /// The names of the kernel's interfaces stand for their addresses.
 pub const INTERFACES: InterfaceAddresses =
     InterfaceAddresses { ipv4: device::addresses::ipv4, gateway: device::addresses::gateway };
 
-/// The classes of each family.
-pub fn families() -> &'static [&'static [&'static Class]] {
-    FAMILIES
+/// The classes of each family, each under its own name only.
+pub fn families() -> Vec<&'static [&'static Class]> {
+    parts().iter().flat_map(|part| part.families.iter().copied()).collect()
 }

@@ -1,6 +1,5 @@
 //! Every example configuration builds; those that end by themselves run.
 
-use clique_elements as elements;
 use device::frames::FrameSet;
 use device::memory::{Config, Feed, Interface, Interfaces};
 use device::traffic::{Addresses, BadShares, Traffic};

@@ -1,6 +1,5 @@
 //! The example of a firewall: what may pass does, unchanged; the rest is refused and counted.
 
-use clique_elements as elements;
 use device::memory::{Config, Interface, Interfaces, TapConfig};
 use router::{Call, Clock, Log, Options, Resources, Router};
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -1,6 +1,5 @@
 //! The cases that the element traits were designed for, on the real elements, in vectors of 1 and of 32.
 
-use clique_elements as elements;
 use router::{Call, Clock, Log, Options, Router};
 
 fn build(config: &str, workers: usize, vector: usize) -> Router {

@@ -1,6 +1,5 @@
 //! The example of a filter for words in HTTP: they do not arrive, the rest does, and messages say how long they are.
 
-use clique_elements as elements;
 use device::memory::{Config, Interface, Interfaces, TapConfig};
 use router::{Call, Clock, Log, Options, Resources, Router};
 use std::net::Ipv4Addr;

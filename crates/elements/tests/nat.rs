@@ -1,6 +1,5 @@
 //! The examples that translate addresses, from one interface to the other and back.
 
-use clique_elements as elements;
 use device::memory::{Config, Interface, Interfaces, TapConfig};
 use router::{Call, Clock, Log, Options, Resources};
 use std::net::Ipv4Addr;

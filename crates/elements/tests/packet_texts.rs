@@ -12,7 +12,7 @@ fn read(text: &[u8]) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("text");
     std::fs::write(&file, text).expect("writable");
-    let known = clique_elements::classes();
+    let known = elements::classes();
     let packets = formats::configurations(&file).map(|config| {
         let layout = router::layout(lang::parse(&config, "text", &[]).graph, &known, 1)
             .unwrap_or_else(|errors| panic!("{}", lang::render_click(&errors)));

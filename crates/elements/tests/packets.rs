@@ -1,6 +1,5 @@
 //! Arbitrary frames through every element of the IP router: nothing panics, and the router goes on forwarding.
 
-use clique_elements as elements;
 use device::memory::{Config, Interface, Interfaces};
 use proptest::prelude::*;
 use router::{Clock, Log, Options, Resources};

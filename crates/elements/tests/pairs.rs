@@ -5,7 +5,6 @@
 
 mod stages;
 
-use clique_elements as elements;
 use packet::Anno;
 use router::{Activity, Class, Classes, Config, ConfigError, Cx, Element, Residency};
 use stages::{BEFORE, Stage, stages, story};

@@ -18,7 +18,7 @@ use crate::timers::Timers;
 use crate::worker::{Slot, Worker};
 use crate::{DEFAULT_VECTOR, ports};
 use lang::{Context, Diagnostic, Graph};
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering::Relaxed;
@@ -325,7 +325,7 @@ fn info(
 }
 
 type Instances = Vec<Vec<Option<Box<dyn Element>>>>;
-type SharedParts = HashMap<usize, Arc<dyn Any + Send + Sync>>;
+type SharedParts = HashMap<(usize, TypeId), Arc<dyn Any + Send + Sync>>;
 
 fn diagnose(info: &Info, element: usize, context: Context, error: ConfigError) -> Vec<Diagnostic> {
     let node = &info.nodes[element];

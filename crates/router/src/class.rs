@@ -64,6 +64,8 @@ pub struct Class {
     pub hands_over: bool,
     /// Other names for elements of its kind: those of classes that it extends in Click, and of Click's interfaces (`Storage`).
     pub kinds: &'static [&'static str],
+    /// The class of which this is another name, if it is: see [`Class::aliases`].
+    pub alias_of: Option<&'static str>,
     /// The documentation: the element file's leading doc block.
     pub doc: &'static str,
     /// Makes an instance from its configuration.
@@ -85,6 +87,7 @@ impl Class {
             live: false,
             hands_over: false,
             kinds: &[],
+            alias_of: None,
             doc: "",
             create,
         }
@@ -93,6 +96,25 @@ impl Class {
     /// Whether its elements are of a kind: whether this is its name, or one of its [`kinds`](Class::kinds).
     pub fn is_a(&self, kind: &str) -> bool {
         self.name == kind || self.kinds.contains(&kind)
+    }
+
+    /// Classes under their other names: for each row of `table`, the class with its first column's name, once for each name of the
+    /// second.
+    ///
+    /// # Panics
+    /// No class has a row's name.
+    pub fn aliases(families: &[&[&'static Class]], table: &[(&'static str, &[&'static str])]) -> Vec<Class> {
+        let mut aliases = Vec::new();
+        for &(name, others) in table {
+            let class = families.iter().copied().flatten().find(|class| class.name == name);
+            let class = class.unwrap_or_else(|| panic!("aliases of '{name}', which is no class"));
+            aliases.extend(others.iter().map(|&other| Class {
+                name: other,
+                alias_of: Some(name),
+                ..**class
+            }));
+        }
+        aliases
     }
 
     /// Sets the other names for elements of its kind.

@@ -73,7 +73,7 @@ pub struct Config<'a> {
     pub(crate) info: &'a Info,
     pub(crate) element: usize,
     pub(crate) worker: usize,
-    pub(crate) shared: &'a mut HashMap<usize, Arc<dyn Any + Send + Sync>>,
+    pub(crate) shared: &'a mut HashMap<(usize, TypeId), Arc<dyn Any + Send + Sync>>,
     pub(crate) names: &'a mut Names,
     pub(crate) resources: &'a Resources,
     pub(crate) said: &'a mut Vec<Diagnostic>,
@@ -156,11 +156,12 @@ impl Config<'_> {
         &mut self,
         make: impl FnOnce() -> Result<T, ConfigError>,
     ) -> Result<Arc<T>, ConfigError> {
-        if let Some(part) = self.shared.get(&self.element) {
+        let key = (self.element, TypeId::of::<T>());
+        if let Some(part) = self.shared.get(&key) {
             return part.clone().downcast().map_err(|_| "shared part of another type".into());
         }
         let part = Arc::new(make()?);
-        self.shared.insert(self.element, part.clone());
+        self.shared.insert(key, part.clone());
         Ok(part)
     }
 

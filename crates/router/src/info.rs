@@ -8,7 +8,7 @@ use crate::handler::Handlers;
 use crate::mailbox::Mailbox;
 use crate::names::Names;
 use lang::{Landmark, Span};
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -217,7 +217,7 @@ pub struct Info {
     pub events: crate::events::Events,
     pub(crate) by_name: HashMap<String, usize>,
     pub(crate) handlers: OnceLock<Vec<Handlers>>,
-    pub(crate) shared: OnceLock<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
+    pub(crate) shared: OnceLock<HashMap<(usize, TypeId), Arc<dyn Any + Send + Sync>>>,
     pub(crate) names: OnceLock<Names>,
     /// The arguments of elements, as handlers have changed them.
     pub(crate) current: Current,
@@ -326,7 +326,7 @@ impl Info {
 
     /// The shared part of an element, if it has one of this type.
     pub fn shared<T: Any + Send + Sync>(&self, element: usize) -> Option<Arc<T>> {
-        self.shared.get()?.get(&element)?.clone().downcast().ok()
+        self.shared.get()?.get(&(element, TypeId::of::<T>()))?.clone().downcast().ok()
     }
 }
 

@@ -26,6 +26,8 @@ mod globals;
 mod handler;
 mod info;
 mod mailbox;
+#[doc(hidden)]
+pub mod manual;
 pub mod metric;
 mod names;
 mod plan;

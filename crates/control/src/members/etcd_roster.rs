@@ -67,7 +67,7 @@ use std::time::{Duration, Instant};
 pub(crate) const CLASS: Class = Class::new("EtcdRoster", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("etcd_roster.rs"));
+    .doc(router::manual!("etcd_roster.rs"));
 
 /// Between two attempts to reach a server.
 const RETRY: Duration = Duration::from_secs(1);

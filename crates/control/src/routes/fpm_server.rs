@@ -75,7 +75,7 @@ use std::time::{Duration, Instant};
 pub(crate) const CLASS: Class = Class::new("FPMServer", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("fpm_server.rs"));
+    .doc(router::manual!("fpm_server.rs"));
 
 /// Bytes before a message: version, type, length of both in network order.
 const HEADER: usize = 4;

@@ -56,7 +56,7 @@ use std::time::{Duration, Instant};
 pub(crate) const CLASS: Class = Class::new("KernelNeighbours", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("kernel_neighbours.rs"));
+    .doc(router::manual!("kernel_neighbours.rs"));
 
 /// What the kernel reports: neighbours (`RTMGRP_NEIGH`).
 const GROUPS: u32 = 4;

@@ -59,7 +59,7 @@ use std::time::{Duration, Instant};
 pub(crate) const CLASS: Class = Class::new("KernelRoutes", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("kernel_routes.rs"));
+    .doc(router::manual!("kernel_routes.rs"));
 
 /// What the kernel reports: interfaces, routes of both families, next hops.
 const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;

@@ -45,7 +45,7 @@ use std::time::Duration;
 pub(crate) const CLASS: Class = Class::new("ChatterSocket", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("chatter.rs"));
+    .doc(router::manual!("chatter.rs"));
 
 /// Messages that may wait for a client.
 const BACKLOG: usize = 1_024;

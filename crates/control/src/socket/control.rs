@@ -84,7 +84,7 @@ use std::time::Duration;
 pub(crate) const CLASS: Class = Class::new("ControlSocket", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("control.rs"));
+    .doc(router::manual!("control.rs"));
 
 /// The longest name of a UNIX-domain socket, as the system has it.
 const UNIX_NAME_MAX: usize = 107;

@@ -56,7 +56,7 @@ use std::time::Duration;
 pub(crate) const CLASS: Class = Class::new("HTTPServer", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("http.rs"));
+    .doc(router::manual!("http.rs"));
 
 /// Lines of a request's head, at most.
 const FIELDS_MAX: usize = 100;

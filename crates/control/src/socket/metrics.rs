@@ -49,7 +49,7 @@ use router::{Class, Config, ConfigError, Element, Residency};
 pub(crate) const CLASS: Class = Class::new("MetricsSocket", create)
     .ports("0/0")
     .residency(Residency::Exclusive)
-    .doc(include_str!("metrics.rs"));
+    .doc(router::manual!("metrics.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     create_as(config, Speaks::Metrics)

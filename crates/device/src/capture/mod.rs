@@ -8,13 +8,10 @@
 //!
 //! Formats: pcap as in draft-ietf-opsawg-pcap (versions 2.0 to 2.4, both byte orders, micro- and nanoseconds, and
 //! the variant with 24-byte record headers that some Linux tools wrote); pcapng as in draft-ietf-opsawg-pcapng
-//! (both byte orders, several sections and interfaces, unknown blocks and options skipped). Traces that do not say what they
-//! are can be read, too ([`Kind`]).
+//! (both byte orders, several sections and interfaces, unknown blocks and options skipped).
 
-mod erf;
 mod error;
 mod linktype;
-mod nlanr;
 mod order;
 mod pcap;
 mod pcapng;
@@ -24,8 +21,7 @@ mod writer;
 
 pub use error::{Error, ErrorKind};
 pub use linktype::LinkType;
-pub use nlanr::Nlanr;
-pub use reader::{Kind, Reader, Record};
+pub use reader::{Reader, Record};
 pub use writer::{Format, Options, Writer};
 
 /// Result of a capture operation.

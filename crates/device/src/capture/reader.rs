@@ -2,9 +2,7 @@
 
 use std::io::Read;
 
-use super::erf::Erf;
 use super::error::{Error, ErrorKind, Place};
-use super::nlanr::Nlanr;
 use super::pcap::{HEADER_REST_LEN, Pcap};
 use super::pcapng::PcapNg;
 use super::source::Source;
@@ -23,17 +21,6 @@ pub struct Record {
     pub interface: u8,
 }
 
-/// What kind of file is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A capture that says by its first bytes in what format it is.
-    Capture,
-    /// A trace of NLANR's.
-    Nlanr(Nlanr),
-    /// A trace of a DAG card, with the link type of its records if they are of the old kind, which does not say it.
-    Dag(Option<LinkType>),
-}
-
 /// A capture that is being read, record by record.
 pub struct Reader {
     name: String,
@@ -49,8 +36,6 @@ pub struct Reader {
 enum Format {
     Pcap(Pcap),
     PcapNg(PcapNg),
-    Nlanr(Nlanr),
-    Erf(Erf),
 }
 
 impl Reader {
@@ -59,17 +44,9 @@ impl Reader {
     /// # Errors
     /// The file cannot be opened or read, is no capture, or its header is truncated or damaged.
     pub fn open(path: &str) -> Result<Reader> {
-        Reader::open_as(path, Kind::Capture)
-    }
-
-    /// Opens a file of some kind.
-    ///
-    /// # Errors
-    /// As [`Reader::open`].
-    pub fn open_as(path: &str, kind: Kind) -> Result<Reader> {
         let name = if path == "-" { "<stdin>" } else { path };
         let source = Source::open(path).map_err(|kind| Error::new(name, kind))?;
-        Reader::new(source, name, kind)
+        Reader::new(source, name)
     }
 
     /// Reads the header of a capture from `raw`; `name` stands for it in errors.
@@ -77,27 +54,12 @@ impl Reader {
     /// # Errors
     /// As [`Reader::open`].
     pub fn from_read(raw: Box<dyn Read + Send>, name: &str) -> Result<Reader> {
-        Reader::from_read_as(raw, name, Kind::Capture)
-    }
-
-    /// The same for a file of some kind.
-    ///
-    /// # Errors
-    /// As [`Reader::open`].
-    pub fn from_read_as(raw: Box<dyn Read + Send>, name: &str, kind: Kind) -> Result<Reader> {
         let source = Source::from_read(raw).map_err(|kind| Error::new(name, kind))?;
-        Reader::new(source, name, kind)
+        Reader::new(source, name)
     }
 
-    fn new(mut source: Source, name: &str, kind: Kind) -> Result<Reader> {
-        let opened = match kind {
-            Kind::Capture => open_capture(&mut source),
-            Kind::Nlanr(format) => match source.is_at_end() {
-                Ok(true) => Err(ErrorKind::Empty),
-                ended => ended.map(|_| Format::Nlanr(format)),
-            },
-            Kind::Dag(old) => Erf::open(old, &mut source).map(Format::Erf),
-        };
+    fn new(mut source: Source, name: &str) -> Result<Reader> {
+        let opened = open_capture(&mut source);
         let place = Place { records: 0, offset: source.mark(), compressed: source.is_compressed() };
         let format =
             opened.map_err(|kind| Error { file: name.to_owned(), place: place_of(&kind, place), kind })?;
@@ -105,13 +67,11 @@ impl Reader {
             Format::Pcap(pcap) => (pcap.linktype, pcap.snaplen),
             // A capture without an interface cannot have packets either.
             Format::PcapNg(pcapng) => pcapng.first_interface().unwrap_or((LinkType::Ethernet, 0)),
-            Format::Nlanr(_) => (LinkType::RawIp, 0),
-            Format::Erf(erf) => (erf.linktype, 0),
         };
         Ok(Reader { name: name.to_owned(), source, format, linktype, snaplen, records: 0, ended: false })
     }
 
-    /// Link type of the capture; of its first interface or record in a pcapng file or DAG trace, where each record has its own.
+    /// Link type of the capture; of its first interface in a pcapng file, where each record has its own.
     pub fn linktype(&self) -> LinkType {
         self.linktype
     }
@@ -128,18 +88,7 @@ impl Reader {
 
     /// Where the next record begins: bytes read so far, after decompression.
     pub fn offset(&self) -> u64 {
-        let ahead = if let Format::Erf(erf) = &self.format { erf.ahead() } else { 0 };
-        self.source.offset() - ahead
-    }
-
-    /// Something odd about the record read last that was no error, once.
-    pub fn take_warning(&mut self) -> Option<String> {
-        let Format::Erf(erf) = &mut self.format else { return None };
-        let (odd, number, offset) = (erf.take_odd_type()?, self.records, self.source.mark());
-        Some(format!(
-            "record {number}, byte {offset}: odd type {odd}; taking this and all further records for ATM cells of the old kind; \
-             give their encapsulation if they are others"
-        ))
+        self.source.offset()
     }
 
     /// Whether the capture is compressed.
@@ -167,8 +116,6 @@ impl Reader {
         let next = match &mut self.format {
             Format::Pcap(pcap) => pcap.next(&mut self.source, buf),
             Format::PcapNg(pcapng) => pcapng.next(&mut self.source, buf),
-            Format::Nlanr(format) => format.next(&mut self.source, buf),
-            Format::Erf(erf) => erf.next(&mut self.source, buf),
         };
         match next {
             Ok(Some(record)) => {

@@ -91,11 +91,6 @@ impl Source {
         Ok(count)
     }
 
-    /// Whether the stream has ended here.
-    pub(super) fn is_at_end(&mut self) -> Result<bool, ErrorKind> {
-        Ok(self.bytes.fill_buf().map_err(read_error)?.is_empty())
-    }
-
     /// Fills all of `buf`; a stream that ends before is truncated.
     pub(super) fn fill_all(&mut self, buf: &mut [u8]) -> Result<(), ErrorKind> {
         if self.fill(buf)? < buf.len() { Err(ErrorKind::Truncated) } else { Ok(()) }

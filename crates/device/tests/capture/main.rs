@@ -6,4 +6,3 @@ mod fixture;
 mod linktype;
 mod pcapng;
 mod roundtrip;
-mod traces;

@@ -4,14 +4,13 @@ use std::path::Path;
 
 /// A configuration for each format; each reads a file once, and makes of the packets the texts of the other side.
 pub(crate) fn configurations(file: &Path) -> impl Iterator<Item = String> {
-    const READERS: [&str; 7] = [
+    const READERS: [&str; 6] = [
         "FromIPSummaryDump($FILE, STOP true)",
         "FromIPSummaryDump($FILE, STOP true, CHECKSUM true, ZERO false, DEFAULT_PROTO T)",
         "FromNetFlowSummaryDump($FILE, STOP true)",
         "FromNetFlowSummaryDump($FILE, STOP true, LINK both, ZERO false)",
         "FromTcpdump($FILE, STOP true, CHECKSUM true)",
         "FromMinDump($FILE, STOP true)",
-        "FromCapDump($FILE, STOP true, CHECKSUM true)",
     ];
     const FIELDS: &str =
         "timestamp ip_src ip_dst sport dport ip_proto ip_opt tcp_flags tcp_opt payload_len count";

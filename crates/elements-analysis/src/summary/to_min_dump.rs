@@ -1,0 +1,131 @@
+//! Writes the addresses, ports, lengths and protocols of packets to a file.
+//!
+//! ```click
+//! ToMinDump(FILENAME [, KEYWORDS])
+//! ```
+//!
+//! Writes 15 bytes for each packet, from which FromMinDump can make packets again. Packets must be IPv4 packets that
+//! start with the IP header; ports are read from their position after a header without options. Packets too short for
+//! that are not written. It is FastClick's element.
+//!
+//! Ports: 1 input, 0 or 1 output. Processing: agnostic. Workers: exclusive.
+//!
+//! # Arguments
+//! - `FILENAME`: the file, `-` for standard output, which gets records as soon as packets arrive.
+//! - `VERBOSE` (boolean): FastClick's; accepted.
+//!
+//! # Handlers
+//! - `flush` (write): writes out buffered data.
+//!
+//! # Example
+//! ```click
+//! FromDump(trace.pcap, STOP true) -> Strip(14) -> ToMinDump(packets.mindump)
+//! ```
+//!
+//! # See also
+//! FromMinDump, ToIPSummaryDump
+
+use super::min_dump::{HEAD, RECORD_LEN};
+use elements_shared::pulling::Way;
+use elements_shared::writing::Output;
+use packet::Batch;
+use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Residency};
+use std::io::{self, Write};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ToMinDump", create)
+    .ports("1/0-1")
+    .processing("a/h")
+    .residency(Residency::Exclusive)
+    .activity(Activity::IfPullInput)
+    .doc(router::manual!("to_min_dump.rs"));
+
+/// Packets asked for at a time.
+const BURST: usize = 32;
+
+struct ToMinDump {
+    filename: String,
+    /// Missing before it was opened and after an error.
+    file: Option<Output>,
+    way: Way,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut filename, mut verbose) = (FileName::default(), false);
+    config.args().required("FILENAME", &mut filename).keyword("VERBOSE", &mut verbose).finish()?;
+    Ok(Box::new(ToMinDump { filename: filename.0, file: None, way: Way::of(config) }))
+}
+
+/// What is written of a packet.
+fn record(packet: &[u8]) -> Option<[u8; RECORD_LEN]> {
+    let ends = packet.get(12..24)?;
+    let mut record = [0; RECORD_LEN];
+    record[..12].copy_from_slice(ends);
+    record[12..14].copy_from_slice(&u16::try_from(packet.len()).unwrap_or(u16::MAX).to_ne_bytes());
+    record[14] = packet[9];
+    Some(record)
+}
+
+impl ToMinDump {
+    fn write_batch(&mut self, cx: &Cx<'_>, batch: &Batch) {
+        let Some(file) = &mut self.file else { return };
+        let mut records = batch.iter().filter_map(|packet| record(packet.data()));
+        let written = records.try_for_each(|record| file.write_all(&record)).and_then(|()| file.end_batch());
+        if let Err(error) = written {
+            self.fail(cx, &error);
+        }
+    }
+
+    fn fail(&mut self, cx: &Cx<'_>, error: &io::Error) {
+        cx.log(&format!("{} :: ToMinDump: {}: {}", cx.name(), self.filename, device::plain(error)));
+        self.file = None;
+    }
+
+    fn flush(&mut self, cx: &Cx<'_>) {
+        if let Some(Err(error)) = self.file.as_mut().map(|file| file.flush()) {
+            self.fail(cx, &error);
+        }
+    }
+}
+
+impl Element for ToMinDump {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let begun = Output::create(&self.filename).and_then(|mut file| {
+            file.write_all(HEAD)?;
+            file.end_batch()?;
+            Ok(file)
+        });
+        self.file = Some(begun.map_err(|error| format!("{}: {}", self.filename, device::plain(&error)))?);
+        self.way.begin(cx);
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.write_batch(cx, &batch);
+        self.way.pushed(cx, batch);
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        cx.ask(0, BURST.min(cx.vector()));
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        self.write_batch(cx, &batch);
+        self.way.pulled(cx, batch)
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.flush(cx);
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.write("flush", |e: &mut ToMinDump, cx, _| {
+            e.flush(cx);
+            Ok(())
+        });
+    }
+}

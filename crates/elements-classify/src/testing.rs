@@ -1,0 +1,5 @@
+//! Small configurations in tests, with this crate's classes and those that its tests need beside them.
+
+#![allow(dead_code, unused_imports)] // each test uses what it needs
+
+elements_testing::harness!(families: crate, elements_general, elements_net; aliases: crate, elements_general, elements_net);

@@ -1,0 +1,428 @@
+//! Writes packets to a capture file.
+//!
+//! ```click
+//! ToDump(FILENAME [, SNAPLEN, ENCAP, KEYWORDS])
+//! ```
+//!
+//! Writes a pcap file, which tcpdump and FromDump can read. FILENAME can be `-` for standard output; a name that ends
+//! in `.gz` selects gzip compression, `.bz2` bzip2. Packets without a timestamp get the current time, unless FORCE_TS
+//! is set.
+//!
+//! With an output, packets pass through. On a pull input without an output, packets are pulled as fast as possible.
+//!
+//! The file is replaced when the first packet is written or the router ends, so that the old contents survive if the
+//! configuration fails to start. With UNBUFFERED it is replaced as soon as the router runs, so that readers get its
+//! header immediately. The same applies to standard output, to which packets are always written immediately.
+//!
+//! Ports: 1 input, at most 1 output. Processing: agnostic. Workers: exclusive.
+//!
+//! # Arguments
+//! - `FILENAME`: the file.
+//! - `SNAPLEN` (integer, default 2000): the maximum number of bytes written of each packet; 0 for no limit.
+//! - `ENCAP` (name, default `ETHER`): the link type, that is, what the packets start with: `IP`, `ETHER`, `NULL`,
+//!   `SLL`, `802_11`, ..., or `#` and the number of a link type.
+//! - `USE_ENCAP_FROM` (element names): use the link type of these elements (FromDump), which must agree.
+//! - `EXTRA_LENGTH` (boolean, default true): whether to write the original length of packets, including the
+//!   extra-length annotation.
+//! - `UNBUFFERED` (boolean, default false): whether to write packets to the system immediately.
+//! - `NANO` (boolean, default false): whether timestamps are in nanoseconds instead of microseconds.
+//! - `FORCE_TS` (boolean, default false): whether to write the packets' own timestamps even if they have none, as 0.
+//!   It is FastClick's.
+//! - `PCAPNG` (boolean, default false): whether to write the pcapng format. Click has no such argument.
+//!
+//! # Handlers
+//! - `count` (read): packets written. `reset_counts` (write, button): sets it to zero.
+//! - `filename` (read): the file.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> ToDump(eth0.pcap, UNBUFFERED true)
+//! ```
+//!
+//! # See also
+//! FromDump
+
+use device::capture::{ErrorKind, Format, LinkType, Options, Writer};
+use elements_shared::encap::{self, Encap};
+use elements_shared::pulling::Way;
+use packet::{Anno, Batch, Packet};
+use router::{
+    Activity, Answer, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused, Residency,
+    Step, metric,
+};
+use std::any::Any;
+use std::fs::File;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ToDump", create)
+    .ports("1/0-1")
+    .residency(Residency::Exclusive)
+    .activity(Activity::IfPullInput)
+    .doc(router::manual!("to_dump.rs"));
+
+/// Packets asked for at a time.
+const BURST: usize = 32;
+
+enum Output {
+    /// Not opened yet.
+    Waiting,
+    Open(Box<Writer>),
+    /// A write failed, or somebody else has the file now.
+    Closed,
+}
+
+struct ToDump {
+    filename: String,
+    options: Options,
+    encap_from: Vec<String>,
+    extra_length: bool,
+    unbuffered: bool,
+    /// Packets without a time keep none.
+    force_time: bool,
+    way: Way,
+    output: Output,
+    count: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut filename = FileName::default();
+    let (mut snaplen, mut encap, mut encap_from) = (2000u32, None::<String>, None::<router::Raw>);
+    let (mut extra_length, mut unbuffered, mut nanoseconds, mut pcapng) = (true, false, false, false);
+    let mut force_time = false;
+    config
+        .args()
+        .required("FILENAME", &mut filename)
+        .positional("SNAPLEN", &mut snaplen)
+        .positional("ENCAP", &mut encap)
+        .keyword("USE_ENCAP_FROM", &mut encap_from)
+        .keyword("EXTRA_LENGTH", &mut extra_length)
+        .keyword("UNBUFFERED", &mut unbuffered)
+        .keyword("NANO", &mut nanoseconds)
+        .keyword("FORCE_TS", &mut force_time)
+        .keyword("PCAPNG", &mut pcapng)
+        .finish()?;
+    let linktype = match (&encap, &encap_from) {
+        (Some(_), Some(_)) => return Err("specify at most one of 'ENCAP' and 'USE_ENCAP_FROM'".into()),
+        (Some(name), None) => encap::parse(name).ok_or("bad encapsulation type")?,
+        _ => LinkType::Ethernet,
+    };
+    let encap_from = encap_from.map(|names| lang::conf::split_spaces(&names.0));
+    if encap_from.as_ref().is_some_and(Vec::is_empty) {
+        return Err("element names missing after 'USE_ENCAP_FROM'".into());
+    }
+    let snaplen = if snaplen == 0 { u32::MAX } else { snaplen };
+    let format = if pcapng { Format::PcapNg } else { Format::Pcap };
+    Ok(Box::new(ToDump {
+        filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
+        options: Options { linktype, snaplen, nanoseconds, format },
+        encap_from: encap_from.unwrap_or_default(),
+        extra_length,
+        unbuffered,
+        force_time,
+        way: Way::of(config),
+        output: Output::Waiting,
+        count: 0,
+    }))
+}
+
+impl ToDump {
+    /// The link type that other elements say their packets have.
+    fn find_encap(&mut self, cx: &Cx<'_>) -> Result<(), ConfigError> {
+        let mut found: Vec<(&str, LinkType)> = Vec::new();
+        for name in &self.encap_from {
+            let element = cx.shared_of::<Encap>(name, "FromDump").map_err(|error| {
+                let exists = cx.info().find(name, Some(cx.index())).is_some();
+                if exists { format!("'{name}' has no 'encap' read handler") } else { error }
+            })?;
+            found.push((name, element.linktype()?));
+        }
+        let Some(&(_, first)) = found.first() else { return Ok(()) };
+        if found.iter().any(|(_, linktype)| *linktype != first) {
+            let mut messages = vec!["source encapsulation types disagree:".to_owned()];
+            messages.extend(
+                found.iter().map(|(name, linktype)| format!("  {name} has {}", encap::name(*linktype))),
+            );
+            return Err(ConfigError::from(messages));
+        }
+        self.options.linktype = first;
+        Ok(())
+    }
+
+    /// Checks that the file can be written, and leaves its contents alone.
+    fn check_file(&self) -> Result<(), ConfigError> {
+        let name = &self.filename;
+        if name == "<stdout>" {
+            return Ok(());
+        }
+        for suffix in [".xz", ".zst"] {
+            if name.ends_with(suffix) {
+                return Err(format!("{name}: cannot write {suffix} files; write .gz or .bz2 instead").into());
+            }
+        }
+        match File::options().write(true).create(true).truncate(false).open(name) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("{name}: {}", device::plain(&error)).into()),
+        }
+    }
+
+    /// The writer, opened at its first use.
+    fn writer(&mut self, cx: &Cx<'_>) -> Option<&mut Writer> {
+        if matches!(self.output, Output::Waiting) {
+            let path = if self.filename == "<stdout>" { "-" } else { &self.filename };
+            self.output = match Writer::create(path, self.options) {
+                Ok(writer) => Output::Open(Box::new(writer)),
+                Err(error) => {
+                    cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+                    Output::Closed
+                }
+            };
+        }
+        match &mut self.output {
+            Output::Open(writer) => Some(writer),
+            _ => None,
+        }
+    }
+
+    fn write_batch(&mut self, cx: &mut Cx<'_>, batch: &Batch) {
+        for packet in batch.iter() {
+            self.write(cx, packet);
+        }
+        if self.at_once() && !batch.is_empty() {
+            self.flush(cx);
+        }
+    }
+
+    /// Whether nothing is kept back. Others write to standard output, too: it is to stay in order.
+    fn at_once(&self) -> bool {
+        self.unbuffered || self.filename == "<stdout>"
+    }
+
+    fn flush(&mut self, cx: &Cx<'_>) {
+        let flushed = self.writer(cx).map_or(Ok(()), Writer::flush);
+        self.settle(cx, flushed);
+    }
+
+    fn write(&mut self, cx: &Cx<'_>, packet: &Packet) {
+        let time_ns = match packet.timestamp_ns() {
+            0 if !self.force_time => cx.now_ns(),
+            time_ns => time_ns,
+        };
+        let extra = if self.extra_length { packet.anno(Anno::EXTRA_LENGTH) as u32 } else { 0 };
+        let orig_len = (packet.len() as u32).saturating_add(extra);
+        let Some(writer) = self.writer(cx) else { return };
+        let written = writer.write(time_ns, orig_len, packet.data());
+        self.count += u64::from(written.is_ok());
+        self.settle(cx, written);
+    }
+
+    /// An error that concerns more than one packet ends the capture.
+    fn settle(&mut self, cx: &Cx<'_>, result: device::capture::Result<()>) {
+        if let Err(error) = result
+            && !matches!(error.kind(), ErrorKind::Time { .. })
+        {
+            cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+            self.output = Output::Closed;
+        }
+    }
+}
+
+impl Element for ToDump {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.find_encap(cx)?;
+        self.check_file()?;
+        if self.at_once() {
+            // Not now: the file may still be that of a namesake, which hands it on.
+            cx.start(Box::new(()));
+        }
+        self.way.begin(cx);
+        Ok(())
+    }
+
+    /// The router runs.
+    fn resume(&mut self, cx: &mut Cx<'_>, _state: &mut Box<dyn Any + Send>, _answer: Answer) -> Step {
+        self.flush(cx);
+        Step::Done(Ok(String::new()))
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.write_batch(cx, &batch);
+        self.way.pushed(cx, batch);
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if !matches!(self.output, Output::Closed) {
+            cx.ask(0, BURST.min(cx.vector()));
+        }
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        self.write_batch(cx, &batch);
+        self.way.pulled(cx, batch)
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.writer(cx); // a capture of nothing is still a capture
+        if let Output::Open(writer) = std::mem::replace(&mut self.output, Output::Closed)
+            && let Err(error) = writer.close()
+        {
+            cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+        }
+    }
+
+    /// The file goes on with a namesake that writes the same file with the same headers.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        match std::mem::replace(&mut self.output, Output::Closed) {
+            Output::Open(writer) => Some(Box::new((self.filename.clone(), self.options, *writer))),
+            other => {
+                self.output = other;
+                None
+            }
+        }
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let Ok(kept) = state.downcast::<(String, Options, Writer)>() else { return Ok(()) };
+        let (filename, options, mut writer) = *kept;
+        let snaplen = self.options.snaplen;
+        if (&filename, Options { snaplen, ..options }) == (&self.filename, self.options) {
+            writer.set_snaplen(snaplen);
+            self.output = Output::Open(Box::new(writer));
+        } else if let Err(error) = writer.close() {
+            cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("filename", |e: &mut ToDump, _| e.filename.clone());
+        h.count("reset_counts", |e: &mut ToDump| &mut e.count).measures(&metric::PACKETS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, errors};
+    use device::capture::{LinkType, Reader, Record};
+    use router::Call;
+
+    fn run(config: &str) -> router::Router {
+        let mut router = build(config, 1, 32).unwrap_or_else(|error| panic!("{error}"));
+        router.run();
+        router.finish();
+        router
+    }
+
+    fn records(path: &str) -> Vec<(Record, Vec<u8>)> {
+        let mut reader = Reader::open(path).unwrap();
+        let mut bytes = Vec::new();
+        let next = || Some((reader.next(&mut bytes).unwrap()?, bytes.clone()));
+        std::iter::from_fn(next).collect()
+    }
+
+    /// Packets arrive in the file as they are, cut where they should be, and come back the same.
+    #[test]
+    fn writes_and_reads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (a, b) = (path("a.pcap.gz"), path("b.pcap"));
+        let mut router = run(&format!(
+            "InfiniteSource(DATA \\<0102030405>, LIMIT 40, BURST 7, STOP true) -> d :: ToDump({a}, 3) -> Discard"
+        ));
+        assert_eq!(router.call(Call::read("d.count", "")), Ok("40".to_owned()));
+        let first = records(&a);
+        assert_eq!(first.len(), 40);
+        assert_eq!((first[0].1.as_slice(), first[0].0.orig_len), (&[1, 2, 3][..], 5));
+        assert_eq!(first[0].0.time_ns, 1_000_000_000_000_000_000);
+        // Through a pull path, with the length before the cut.
+        run(&format!("f :: FromDump({a}, STOP true) -> ToDump({b}, ENCAP ETHER)"));
+        assert_eq!(records(&b), first);
+        run(&format!("FromDump({a}, STOP true) -> ToDump({b}, EXTRA_LENGTH false)"));
+        assert_eq!(records(&b)[0].0.orig_len, 3);
+    }
+
+    /// The same packets in the other format.
+    #[test]
+    fn pcapng() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        run(&format!("InfiniteSource(DATA abc, LIMIT 3, STOP true) -> ToDump({path}, PCAPNG true)"));
+        assert_eq!(std::fs::read(&path).unwrap()[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
+        let read = records(&path);
+        assert_eq!((read.len(), read[2].1.as_slice()), (3, &b"abc"[..]));
+    }
+
+    #[test]
+    fn encapsulation() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (ip, ether, out) = (path("ip"), path("ether"), path("out"));
+        run(&format!("InfiniteSource(LIMIT 0, STOP true) -> ToDump({ip}, ENCAP IP)"));
+        run(&format!("InfiniteSource(LIMIT 0, STOP true) -> ToDump({ether})"));
+        run(&format!("f :: FromDump({ip}, STOP true) -> ToDump({out}, USE_ENCAP_FROM f)"));
+        assert_eq!(Reader::open(&out).unwrap().linktype(), LinkType::RawIp);
+        let text = errors(&format!(
+            "f :: FromDump({ip}) -> ToDump({out}, USE_ENCAP_FROM f g); g :: FromDump({ether}) -> Discard"
+        ));
+        assert!(text.contains("source encapsulation types disagree"), "{text}");
+        assert!(text.contains("f has IP") && text.contains("g has ETHER"), "{text}");
+    }
+
+    /// Nothing that fails to start touches the file.
+    #[test]
+    fn failures_leave_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        std::fs::write(&path, "precious").unwrap();
+        errors(&format!("InfiniteSource -> ToDump({path}); InfiniteSource -> ToDump(/nonexistent/a)"));
+        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        let text = errors("InfiniteSource -> ToDump(/nonexistent/a)");
+        assert!(text.contains("/nonexistent/a: No such file"), "{text}");
+        let text = errors("InfiniteSource -> ToDump(a.xz, ENCAP IP)");
+        assert!(text.contains("write .gz or .bz2 instead"), "{text}");
+    }
+
+    /// Whoever reads a file that is written at once finds its header before the first packet; it is not written again
+    /// when a namesake goes on.
+    #[test]
+    fn header_before_packets() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        let lengths = |arguments: &str| {
+            std::fs::write(&path, "").unwrap();
+            let config = format!(
+                "TimedSource(1, LIMIT 2) -> d :: ToDump({path}, {arguments}); DriverManager(wait 0.5, stop)"
+            );
+            let mut old = build(&config, 1, 1).unwrap();
+            let configured = std::fs::metadata(&path).unwrap().len();
+            old.run();
+            let begun = std::fs::metadata(&path).unwrap().len();
+            let mut new = build(&config, 1, 1).unwrap();
+            new.take_over(&mut old).unwrap();
+            new.run();
+            new.finish();
+            [configured, begun, std::fs::metadata(&path).unwrap().len()]
+        };
+        assert_eq!(lengths("UNBUFFERED true"), [0, 24, 24]);
+        assert_eq!(lengths("UNBUFFERED false"), [0, 0, 24]);
+    }
+
+    /// A namesake in a new configuration appends to the file.
+    #[test]
+    fn taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        let config = format!("InfiniteSource(LIMIT 3, STOP true) -> d :: ToDump({path})");
+        let mut old = build(&config, 1, 1).unwrap();
+        old.run();
+        let mut new = build(&config, 1, 1).unwrap();
+        new.take_over(&mut old).unwrap();
+        old.finish();
+        new.run();
+        new.finish();
+        assert_eq!(records(&path).len(), 6);
+    }
+}

@@ -1,0 +1,157 @@
+//! Sends packets to an interface in memory.
+//!
+//! ```click
+//! ToMemory(DEVNAME [, QUEUE, BURST])
+//! ```
+//!
+//! The counterpart of FromMemory: hands each packet's data to a transmit queue of the interface, which counts it and
+//! passes it to its listeners. Each worker has a transmit queue of its own: the first worker that reaches the element
+//! uses the first queue, and so on. With QUEUE that queue is used, and only one worker may reach the element.
+//!
+//! Ports: 1 input, no outputs. Processing: agnostic; packets are pulled as fast as possible. Workers:
+//! replicated, a queue for each.
+//!
+//! # Arguments
+//! - `DEVNAME`: the interface.
+//! - `QUEUE` (integer): the queue to use.
+//! - `BURST` (integer, default: packets in a batch): packets pulled at a time.
+//!
+//! # Handlers
+//! - `count` (read): packets sent. `reset_counts` (write, button): sets it to zero.
+//! - `burst` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! FromMemory(in0) -> Queue -> ToMemory(out0)
+//! ```
+//!
+//! # See also
+//! FromMemory, ToDump
+
+use super::from_memory::interface;
+use device::memory::{Interface, TxQueue};
+use elements_shared::pulling;
+use packet::{BATCH_MAX, Batch};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Queues, Refused, metric};
+use std::any::Any;
+use std::sync::Arc;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ToMemory", create)
+    .ports("1/0")
+    .activity(Activity::IfPullInput)
+    .doc(router::manual!("to_memory.rs"));
+
+struct ToMemory {
+    interface: Arc<Interface>,
+    number: usize,
+    queue: Option<TxQueue>,
+    pulls: bool,
+    burst: usize,
+    count: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut name, mut queue, mut burst) = (String::new(), None::<usize>, config.vector());
+    config
+        .args()
+        .required("DEVNAME", &mut name)
+        .positional("QUEUE", &mut queue)
+        .positional("BURST", &mut burst)
+        .finish()?;
+    let interface = interface(config, &name)?;
+    let (queues, workers) = (interface.tx_queues(), config.workers());
+    if queue.is_some() && workers.len() > 1 {
+        let n = workers.len();
+        return Err(format!("QUEUE names one transmit queue, but {n} workers reach this element").into());
+    }
+    let place = workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0);
+    let number = queue.unwrap_or(place);
+    if queue.is_some_and(|queue| queue >= queues) {
+        return Err(format!("interface '{name}' has {queues} transmit queues, numbered from 0").into());
+    }
+    if number >= queues {
+        let n = workers.len();
+        return Err(format!(
+            "interface '{name}' has {queues} transmit queues, but {n} workers reach this element and need one each"
+        )
+        .into());
+    }
+    Ok(Box::new(ToMemory {
+        interface,
+        number,
+        queue: None,
+        pulls: pulling::pulls(config),
+        burst: burst.clamp(1, BATCH_MAX),
+        count: 0,
+    }))
+}
+
+impl ToMemory {
+    fn send(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        if self.queue.is_none() {
+            // Whoever had it, a configuration that this one replaces perhaps, may have let go.
+            self.queue = self.interface.take_tx(self.number);
+        }
+        let Some(queue) = &mut self.queue else {
+            return cx.drop_batch(batch, "transmit queue in use by another");
+        };
+        let mut sent = 0;
+        for packet in batch.iter() {
+            sent += u64::from(queue.send(packet.data()));
+        }
+        self.count += sent;
+        cx.count_drops("receive queue at the other end is full", batch.len() as u64 - sent);
+        cx.consume(batch);
+    }
+}
+
+impl Element for ToMemory {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.queue = self.interface.take_tx(self.number);
+        pulling::begin(cx, self.pulls);
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.send(cx, batch);
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        cx.ask(0, self.burst);
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        pulling::go_on(cx, &batch);
+        self.send(cx, batch);
+        Pull::Nothing
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.queue.take()?))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(queue) = state.downcast::<TxQueue>()
+            && Arc::ptr_eq(queue.interface(), &self.interface)
+            && queue.queue() == self.number
+        {
+            self.queue = Some(*queue);
+        }
+        Ok(())
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        Some(Queues { interface: self.interface.name().to_owned(), queues: vec![self.number] })
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.metric(&metric::DEVICE, |e: &mut ToMemory, _| e.interface.name().to_owned());
+        h.count("reset_counts", |e: &mut ToMemory| &mut e.count).measures(&metric::SENT);
+        h.read("burst", |e: &mut ToMemory, _| e.burst);
+        h.write("burst", |e: &mut ToMemory, cx, text| {
+            e.burst = router::value::<usize>(cx, text)?.clamp(1, BATCH_MAX);
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,673 @@
+//! Receives packets from a network interface.
+//!
+//! ```click
+//! FromDevice(DEVNAME [, PROMISC, SNAPLEN, SNIFFER, FORCE_IP, METHOD, BPF_FILTER, PROTOCOL, OUTBOUND, HEADROOM,
+//!            ENCAP, BURST, TIMESTAMP, QUEUE, HOST, BUSY_POLL, WAIT])
+//! ```
+//!
+//! Emits the frames that arrive at interface DEVNAME, with their time of arrival, the link-layer header position, and
+//! the packet type (addressed to this host, multicast, broadcast or another host). Needs root, or the capabilities
+//! CAP_NET_RAW and (for XDP) CAP_NET_ADMIN and CAP_BPF. While nothing arrives the worker sleeps. If the interface
+//! goes down or disappears, the element waits for it.
+//!
+//! With METHOD LINUX, a packet socket, the kernel still receives the same frames, so it should have no address on an
+//! interface that Clique routes for; SNIFFER false withholds them from the kernel. VLAN tags removed by the driver
+//! are restored, and checksums that a sender on a virtual link left to hardware are completed.
+//!
+//! With METHOD XDP frames bypass the kernel's stack, and the kernel gets none, as if SNIFFER were false. The buffer
+//! into which the kernel or the driver writes a frame becomes the packet (zero-copy); headroom is 256 bytes whatever
+//! HEADROOM says. Depending on the driver's capabilities, the XDP program runs in the driver (native) or after it
+//! (generic), and frames are copied or not; the choice is printed. Senders on a virtual link must not leave checksums
+//! to hardware then: `ethtool -K INTERFACE tx off`.
+//!
+//! HOST lists packets that the kernel gets even when it gets nothing else: packets for its own addresses, or routing
+//! protocols. With METHOD XDP Clique does not get these packets. Each word is one of: an IP prefix, for all packets
+//! to it; `arp` or `lldp`; a protocol, `icmp` (and ICMPv6 with neighbour discovery), `igmp`, `ospf`, `pim`, `vrrp`,
+//! `bgp`, `ssh`, `ldp`, `rip`, `bfd`, `dhcp`, `tcp:PORT`, `udp:PORT` (from or to the port) or `proto:NUMBER`; or a
+//! protocol and an IP prefix, as in `icmp@10.0.0.1`, for packets of the protocol to the prefix. Packets with IPv6
+//! extension headers or VLAN tags are not examined beyond those.
+//!
+//! A packet is emitted as soon as the worker sees it, alone if need be; batches form while the worker is busy. With
+//! WAIT, packets wait for each other, but never longer than that.
+//!
+//! Each worker has its own receive queues. With METHOD LINUX all packets of a flow go to one worker; with METHOD XDP
+//! worker w of W serves the interface's queues w, w + W and so on. With QUEUE, only frames that arrive at that queue
+//! are received, by worker QUEUE modulo W.
+//!
+//! PollDevice is another name for it.
+//! Frames longer than SNAPLEN, which virtual links deliver when segmentation is left to hardware, are truncated as in
+//! Click; `ethtool -K INTERFACE tso off gso off` at the sender avoids that.
+//!
+//! Ports: no inputs, 1 or 2 outputs. Processing: push. Workers: an instance on each.
+//!
+//! # Arguments
+//! - `DEVNAME`: the interface.
+//! - `PROMISC` (boolean, default false): whether to receive frames for other hosts too.
+//! - `SNAPLEN` (integer, 14 to 65535, default 2046): the maximum number of bytes of a frame.
+//! - `SNIFFER` (boolean, default true): whether the kernel receives the frames too. False needs kernel 6.6.
+//! - `FORCE_IP` (boolean, default false): whether to emit only IP packets, with their header marked; other frames
+//!   leave by output 1 if it is connected.
+//! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for AF_XDP sockets. NETMAP and
+//!   DPDK are treated as LINUX, with a warning.
+//! - `BPF_FILTER` (string): as in Click, ignored with any METHOD but PCAP. Clique has no such filters: without
+//!   METHOD, and with PCAP and XDP, it must be empty. Put an IPClassifier after the element instead.
+//! - `PROTOCOL` (integer, default 0): if not 0, receive only frames of this EtherType.
+//! - `OUTBOUND` (boolean, default false): whether to receive what this machine sends too.
+//! - `HEADROOM` (integer, at most 8190, default 130): free bytes before each packet.
+//! - `ENCAP` (word, default ETHER): the link type.
+//! - `BURST` (integer, default: packets in a batch): frames received at a time.
+//! - `TIMESTAMP` (boolean, default true): whether to set timestamps.
+//! - `QUEUE` (integer): the receive queue, numbered as in `ethtool -l`.
+//! - `HOST` (words, separated by spaces): the packets left to the kernel.
+//! - `WAIT` (time, default 0): how long a packet may wait for others, to make batches larger and let the worker sleep
+//!   longer. With METHOD LINUX, whole milliseconds make the kernel wait (TPACKET_V3).
+//! - `BUSY_POLL` (integer, default 0): with METHOD XDP, microseconds for which the kernel polls for frames itself.
+//!
+//! # Handlers
+//! - `count` (read): packets received. `reset_counts` (write, button): sets it to zero.
+//! - `kernel_drops` (read): packets dropped by the kernel because they were not fetched in time.
+//! - `encap` (read): the link type.
+//! - `mode` (read): how frames are received: `packet socket`, or each queue with its kind of program and copying.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Print -> Discard
+//! ```
+//!
+//! # See also
+//! ToDevice, FromDump, KernelTap
+
+use super::hardware::{self, Hardware, Side};
+use device::Trouble;
+use device::capture::LinkType;
+use device::packet_socket::{Frame, Group, Options};
+use device::port::{Method, Rx, Shape};
+use device::xdp::{self, Rule};
+use elements_shared::encap;
+use packet::{BATCH_MAX, DEFAULT_HEADROOM, Kind};
+use router::{
+    Activity, Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, Interest, Merge, NetOrHost,
+    Queues, Refused, Scope, metric,
+};
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use wire::ethernet::ether_type;
+use wire::{Ipv4Net, Ipv6Net};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FromDevice", create)
+    .ports("0/1-2")
+    .processing("/h")
+    .activity(Activity::PerWorker)
+    .doc(router::manual!("from_device.rs"));
+
+/// Looks at an empty ring before the worker sleeps.
+const PATIENCE: u32 = 64;
+/// How often to look for an interface that has gone.
+const RETRY: Duration = Duration::from_millis(500);
+/// Timers: to open the interface again; to look whether it is there at all, which XDP sockets do not say; to look for more
+/// packets.
+const AGAIN: u32 = 0;
+const CHECK: u32 = 1;
+const COMPANY: u32 = 2;
+
+struct FromDevice {
+    interface: String,
+    method: Method,
+    /// The worker's place among those that receive, and their number.
+    place: (usize, usize),
+    queue: Option<u16>,
+    /// The sockets of all workers, if there are several.
+    group: Option<Arc<Mutex<Group>>>,
+    rx: Option<Rx>,
+    /// Whether the element waits for another one that has the queue.
+    waits: Waits,
+    outbound: bool,
+    shape: Shape,
+    protocol: u16,
+    force_ip: bool,
+    linktype: LinkType,
+    burst: usize,
+    /// For how long packets wait here for others.
+    wait: Option<Duration>,
+    idle: u32,
+    count: u64,
+    /// What FastClick's device elements have beside.
+    hardware: Option<Hardware>,
+}
+
+/// Whether another element has the queue that this one is to receive from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    No,
+    /// When a configuration is replaced, the one that ran has it still, and will hand it over.
+    Briefly,
+    /// It has not let go, which was said.
+    Long,
+}
+
+/// What is wanted of an interface.
+pub(super) struct Wishes {
+    pub(super) interface: String,
+    pub(super) method: Method,
+    pub(super) queue: Option<u16>,
+    pub(super) outbound: bool,
+    pub(super) shape: Shape,
+    pub(super) protocol: u16,
+    pub(super) force_ip: bool,
+    pub(super) linktype: LinkType,
+    pub(super) burst: usize,
+    pub(super) wait: Option<Duration>,
+    pub(super) hardware: Option<Hardware>,
+}
+
+impl Wishes {
+    /// All Ethernet frames that others send, with their times.
+    pub(super) fn new(interface: String, method: Method) -> Wishes {
+        Wishes {
+            interface,
+            method,
+            queue: None,
+            outbound: false,
+            shape: Shape { headroom: DEFAULT_HEADROOM + 2, timestamp: true },
+            protocol: 0,
+            force_ip: false,
+            linktype: LinkType::Ethernet,
+            burst: BATCH_MAX,
+            wait: None,
+            hardware: None,
+        }
+    }
+}
+
+/// The arguments as they were given.
+struct Arguments {
+    interface: String,
+    promiscuous: bool,
+    outbound: bool,
+    sniffer: bool,
+    snaplen: usize,
+    headroom: usize,
+    burst: usize,
+    method: Option<String>,
+    /// METHOD by its older name, which counts if both are there.
+    capture: Option<String>,
+    link: String,
+    filter: String,
+    force_ip: bool,
+    timestamp: bool,
+    protocol: u16,
+    queue: Option<u16>,
+    host: Host,
+    busy_poll: u32,
+    wait: Duration,
+}
+
+impl Arguments {
+    fn read(config: &Config<'_>) -> Result<Arguments, ConfigError> {
+        let mut given = Arguments::unless_given(config);
+        config
+            .args()
+            .required("DEVNAME", &mut given.interface)
+            .positional("PROMISC", &mut given.promiscuous)
+            .positional("SNAPLEN", &mut given.snaplen)
+            .keyword("SNIFFER", &mut given.sniffer)
+            .keyword("FORCE_IP", &mut given.force_ip)
+            .keyword("METHOD", &mut given.method)
+            .keyword("CAPTURE", &mut given.capture)
+            .keyword("BPF_FILTER", &mut given.filter)
+            .keyword("PROTOCOL", &mut given.protocol)
+            .keyword("OUTBOUND", &mut given.outbound)
+            .keyword("HEADROOM", &mut given.headroom)
+            .keyword("ENCAP", &mut given.link)
+            .keyword("BURST", &mut given.burst)
+            .keyword("TIMESTAMP", &mut given.timestamp)
+            .keyword("QUEUE", &mut given.queue)
+            .keyword("HOST", &mut given.host)
+            .keyword("BUSY_POLL", &mut given.busy_poll)
+            .keyword("WAIT", &mut given.wait)
+            .finish()?;
+        given.method = given.capture.take().or(given.method);
+        Ok(given)
+    }
+
+    fn unless_given(config: &Config<'_>) -> Arguments {
+        Arguments {
+            interface: String::new(),
+            promiscuous: false,
+            outbound: false,
+            sniffer: true,
+            snaplen: 2046,
+            headroom: DEFAULT_HEADROOM + 2,
+            burst: config.vector(),
+            method: None,
+            capture: None,
+            link: "ETHER".to_owned(),
+            filter: String::new(),
+            force_ip: false,
+            timestamp: true,
+            protocol: 0,
+            queue: None,
+            host: Host::default(),
+            busy_poll: 0,
+            wait: Duration::ZERO,
+        }
+    }
+
+    /// Whether each has a value that makes sense.
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.interface.is_empty() {
+            return Err("interface not set".into());
+        }
+        if !(14..=65535).contains(&self.snaplen) {
+            return Err("SNAPLEN out of range".into());
+        }
+        if self.headroom > 8190 {
+            return Err("HEADROOM out of range".into());
+        }
+        if self.burst == 0 {
+            return Err("BURST out of range".into());
+        }
+        if !self.filter.is_empty() && !ignores_filters(self.method.as_deref()) {
+            return Err("BPF_FILTER is not supported; put an IPClassifier behind".into());
+        }
+        Ok(())
+    }
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let given = Arguments::read(config)?;
+    given.check()?;
+    let Arguments { queue, outbound, protocol, force_ip, burst, wait, .. } = given;
+    // The kernel holds packets back by the millisecond; for a shorter time they wait here.
+    let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
+    let (promiscuous, snaplen) = (given.promiscuous, given.snaplen);
+    let options = Options { promiscuous, outbound, snaplen, wait_ms, queue };
+    let name = given.method.unwrap_or_else(|| "LINUX".to_owned());
+    let method = method(config, name, options, given.host.0, given.sniffer, given.busy_poll)?;
+    let waits_here = matches!(method, Method::Xdp(_)) || wait < Duration::from_millis(1);
+    let wait = Some(wait).filter(|wait| waits_here && !wait.is_zero());
+    let linktype = encap::parse(&given.link).ok_or("bad encapsulation type")?;
+    let shape = Shape { headroom: given.headroom, timestamp: given.timestamp };
+    let wishes = Wishes::new(given.interface, method);
+    make(config, Wishes { queue, outbound, shape, protocol, force_ip, linktype, burst, wait, ..wishes })
+}
+
+/// The METHOD of this name. `left` says what is the kernel's alone; with packet sockets the kernel has everything as long as they are a
+/// `sniffer`.
+pub(super) fn method(
+    config: &mut Config<'_>,
+    name: String,
+    options: Options,
+    left: Vec<Rule>,
+    sniffer: bool,
+    busy_poll: u32,
+) -> Result<Method, ConfigError> {
+    match super::method(config, name).as_str() {
+        "LINUX" | "PCAP" => Ok(Method::Packet(options, (!sniffer).then_some(left))),
+        "XDP" => Ok(Method::Xdp(xdp::Options { promiscuous: options.promiscuous, left, busy_poll })),
+        _ => Err("bad METHOD".into()),
+    }
+}
+
+/// Whether Click ignores filters with this METHOD. Its default may be PCAP, which filters.
+fn ignores_filters(method: Option<&str>) -> bool {
+    matches!(method, Some("LINUX" | "NETMAP" | "DPDK"))
+}
+
+/// Makes an element that receives what is wanted.
+pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn Element>, ConfigError> {
+    let Wishes { interface, method, queue, hardware, .. } = wishes;
+    let (workers, worker) = (config.workers().to_vec(), config.worker());
+    let place = workers.iter().position(|&w| w == worker).unwrap_or(0);
+    let shares = workers.len() > 1 && queue.is_none() && matches!(method, Method::Packet(..));
+    let group = if shares { Some(config.shared(|| Ok(Mutex::new(Group::default())))?) } else { None };
+    Ok(Box::new(FromDevice {
+        interface,
+        method,
+        place: (place, workers.len().max(1)),
+        queue,
+        group,
+        rx: None,
+        waits: Waits::No,
+        outbound: wishes.outbound,
+        shape: wishes.shape,
+        protocol: wishes.protocol,
+        force_ip: wishes.force_ip,
+        linktype: wishes.linktype,
+        burst: wishes.burst.min(BATCH_MAX),
+        wait: wishes.wait,
+        idle: 0,
+        count: 0,
+        hardware,
+    }))
+}
+
+/// The words that HOST knows beside prefixes.
+const WORDS: [&str; 16] = [
+    "arp",
+    "lldp",
+    "icmp",
+    "igmp",
+    "ospf",
+    "pim",
+    "vrrp",
+    "bgp",
+    "ssh",
+    "ldp",
+    "rip",
+    "bfd",
+    "dhcp",
+    "tcp:PORT",
+    "udp:PORT",
+    "proto:NUMBER",
+];
+
+/// What is left to the kernel.
+#[derive(Default)]
+struct Host(Vec<Rule>);
+
+impl FromArg for Host {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        let mut rules = Vec::new();
+        for word in text.split_whitespace() {
+            rules.extend(rules_of(word, scope)?);
+        }
+        Ok(Host(rules))
+    }
+}
+
+/// The rules of a word of HOST: `WHAT`, `PREFIX` or `WHAT@PREFIX`.
+fn rules_of(word: &str, scope: Scope<'_>) -> Result<Vec<Rule>, String> {
+    let destination = |text: &str| {
+        if let Ok(NetOrHost(net)) = NetOrHost::<Ipv4Net>::from_arg(text, scope) {
+            return Ok(Rule::destination(net.addr().into(), net.len()));
+        }
+        match NetOrHost::<Ipv6Net>::from_arg(text, scope) {
+            Ok(NetOrHost(net)) => Ok(Rule::destination(net.addr().into(), net.len())),
+            Err(_) => Err(format!("'{word}' is neither an IP prefix nor one of {}", WORDS.join(", "))),
+        }
+    };
+    let (what, to) = word.split_once('@').map_or((word, None), |(what, to)| (what, Some(to)));
+    let families = || match to {
+        Some(to) => destination(to).map(|rule| vec![rule]),
+        None => Ok(vec![Rule::ipv4(), Rule::ipv6()]),
+    };
+    let number = |text: &str| text.parse().map_err(|_| format!("'{word}': a number is expected"));
+    let upper = |protocol: u8, ports: &[u16]| {
+        let families = families()?.into_iter().map(|rule| rule.protocol(protocol));
+        let of_port = |rule: Rule| ports.iter().map(move |&port| rule.clone().port(port));
+        Ok(if ports.is_empty() { families.collect() } else { families.flat_map(of_port).collect() })
+    };
+    match what {
+        "arp" if to.is_none() => Ok(vec![Rule::ether_type(ether_type::ARP)]),
+        "lldp" if to.is_none() => Ok(vec![Rule::ether_type(0x88cc)]),
+        "icmp" => {
+            let protocol =
+                |rule: Rule| if rule == Rule::ipv6() { rule.protocol(58) } else { rule.protocol(1) };
+            match to {
+                Some(to) if to.contains(':') => Ok(vec![destination(to)?.protocol(58)]),
+                Some(to) => Ok(vec![destination(to)?.protocol(1)]),
+                None => Ok([Rule::ipv4(), Rule::ipv6()].into_iter().map(protocol).collect()),
+            }
+        }
+        "igmp" => upper(2, &[]),
+        "ospf" => upper(89, &[]),
+        "pim" => upper(103, &[]),
+        "vrrp" => upper(112, &[]),
+        "bgp" => upper(6, &[179]),
+        "ssh" => upper(6, &[22]),
+        "ldp" => Ok([upper(6, &[646])?, upper(17, &[646])?].concat()),
+        "rip" => upper(17, &[520, 521]),
+        "bfd" => upper(17, &[3784, 3785, 4784]),
+        "dhcp" => upper(17, &[67, 68, 546, 547]),
+        _ => match what.split_once(':') {
+            Some(("tcp", port)) => upper(6, &[number(port)?]),
+            Some(("udp", port)) => upper(17, &[number(port)?]),
+            Some(("proto", protocol)) => {
+                let protocol =
+                    protocol.parse().map_err(|_| format!("'{word}': a number up to 255 is expected"))?;
+                upper(protocol, &[])
+            }
+            _ => destination(word).map(|rule| vec![rule]),
+        },
+    }
+}
+
+impl FromDevice {
+    /// The queues that this worker opens; of a packet socket, whether it opens one.
+    fn mine(&self) -> Vec<u32> {
+        let (place, workers) = self.place;
+        let mine = |queue: &u32| *queue as usize % workers == place;
+        match self.queue {
+            Some(queue) => Some(u32::from(queue)).filter(mine).into_iter().collect(),
+            None if matches!(self.method, Method::Packet(..)) => vec![place as u32],
+            None => (0..xdp::queues(&self.interface)).filter(mine).collect(),
+        }
+    }
+
+    /// Opens the interface, or finds out that the element has to wait for another one that has it.
+    fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), Trouble> {
+        let queues = self.mine();
+        if queues.is_empty() {
+            cx.unschedule();
+            return Ok(());
+        }
+        let mut group = self.group.as_ref().map(|group| group.lock().unwrap_or_else(PoisonError::into_inner));
+        match Rx::open(&self.interface, &self.method, &queues, group.as_deref_mut()) {
+            Ok(rx) => {
+                if let (Method::Xdp(_), mode) = (&self.method, rx.mode()) {
+                    cx.log(&format!("{} :: FromDevice({}): {mode}", cx.name(), self.interface));
+                    cx.timer_after(CHECK, RETRY);
+                }
+                (self.rx, self.waits) = (Some(rx), Waits::No);
+                cx.schedule();
+            }
+            Err(trouble) if trouble.is_held_here() => {
+                self.waits = match self.waits {
+                    Waits::No => Waits::Briefly,
+                    Waits::Briefly => {
+                        cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
+                        Waits::Long
+                    }
+                    Waits::Long => Waits::Long,
+                };
+                cx.timer_after(AGAIN, RETRY);
+            }
+            Err(trouble) => return Err(trouble),
+        }
+        Ok(())
+    }
+
+    /// Receives a burst; returns how many frames there were.
+    fn receive(&mut self, cx: &mut Cx<'_>) -> usize {
+        let Some(rx) = &mut self.rx else { return 0 };
+        let mut batch = cx.batch();
+        let (outbound, protocol, now_ns) = (self.outbound, self.protocol, cx.now_ns());
+        let wanted = |frame: &Frame<'_>| {
+            (outbound || frame.addressee != Kind::Outgoing)
+                && (protocol == 0 || frame.data.get(12..14) == Some(&protocol.to_be_bytes()[..]))
+        };
+        let taken = rx.receive(cx.pool(), &mut batch, (self.burst, now_ns), self.shape, wanted);
+        cx.count_drops("no buffer for a received frame", taken.lost as u64);
+        self.count += batch.len() as u64;
+        if let Some(hardware) = &self.hardware {
+            hardware.annotate(&mut batch);
+        }
+        if self.force_ip {
+            let linktype = self.linktype;
+            cx.scatter(batch, |_, packet| match encap::mark_ip(packet, linktype) {
+                true => router::Verdict::Pass,
+                false => router::Verdict::Output(1),
+            });
+        } else if batch.is_empty() {
+            cx.consume(batch);
+        } else {
+            cx.emit(0, batch);
+        }
+        taken.looked_at
+    }
+
+    /// Sleeps until there is something, or the interface is back.
+    fn rest(&mut self, cx: &mut Cx<'_>) {
+        self.idle = 0;
+        let Some(rx) = &self.rx else { return };
+        if let Some(trouble) = rx.failure(&self.interface) {
+            cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
+            cx.timer_after(AGAIN, RETRY);
+        }
+        rx.fds().for_each(|fd| cx.schedule_when(fd, Interest::Readable));
+    }
+
+    /// Looks whether an interface that had gone is back, as another one of the same name perhaps.
+    fn look_again(&mut self, cx: &mut Cx<'_>) {
+        if self.rx.as_ref().is_some_and(|rx| !rx.is_stale(&self.interface)) {
+            return; // it was down; the socket goes on by itself
+        }
+        let waited = self.waits != Waits::No;
+        self.rx = None;
+        match self.open(cx) {
+            Ok(()) if waited || self.waits != Waits::No => {}
+            Ok(()) => cx.log(&format!("{} :: FromDevice: {} is back", cx.name(), self.interface)),
+            Err(_) => cx.timer_after(AGAIN, RETRY),
+        }
+    }
+}
+
+impl Element for FromDevice {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if let Some(hardware) = &mut self.hardware
+            && !hardware.begin()?
+        {
+            return Ok(());
+        }
+        Ok(self.open(cx).map_err(|trouble| trouble.to_string())?)
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if self.hardware.as_ref().is_some_and(|hardware| !hardware.active) {
+            return;
+        }
+        match (self.receive(cx), self.wait) {
+            // What comes from now on waits for company until then.
+            (count @ 1.., Some(wait)) if count < self.burst => cx.timer_after(COMPANY, wait),
+            (1.., _) => {
+                self.idle = 0;
+                cx.schedule();
+            }
+            (0, None) if self.idle < PATIENCE => {
+                self.idle += 1;
+                cx.schedule();
+            }
+            (0, _) => self.rest(cx),
+        }
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        match key {
+            AGAIN => return self.look_again(cx),
+            COMPANY => return cx.schedule(),
+            _ => {}
+        }
+        match &self.rx {
+            Some(rx) if rx.is_stale(&self.interface) => {
+                let gone = "the interface is gone; waiting for it to come back";
+                cx.log(&format!("{} :: FromDevice: {}: {gone}", cx.name(), self.interface));
+                cx.timer_after(AGAIN, Duration::ZERO);
+            }
+            _ => cx.timer_after(CHECK, 2 * RETRY),
+        }
+    }
+
+    /// The sockets go on to a namesake: what is in their rings is neither lost nor received twice.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let rx = self.rx.take()?;
+        Some(Box::new((self.interface.clone(), self.method.clone(), self.count, rx)))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(String, Method, u64, Rx)>() {
+            let (interface, method, count, rx) = *state;
+            if interface == self.interface && method == self.method {
+                (self.rx, self.count, self.waits) = (Some(rx), count, Waits::No);
+                cx.cancel_timer(AGAIN);
+                cx.timer_after(CHECK, RETRY);
+                cx.schedule();
+            }
+        }
+        Ok(())
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        let all = matches!(self.method, Method::Packet(..)) && self.queue.is_none();
+        let queues = self.mine().into_iter().map(|queue| queue as usize);
+        let queues = if all { Vec::new() } else { queues.collect() };
+        (all || !queues.is_empty()).then(|| Queues { interface: self.interface.clone(), queues })
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.metric(&metric::DEVICE, |e: &mut FromDevice, _| e.interface.clone());
+        h.count("reset_counts", |e: &mut FromDevice| &mut e.count).measures(&metric::RECEIVED);
+        h.read("kernel_drops", |e: &mut FromDevice, _| e.rx.as_mut().map_or(0, Rx::drops))
+            .merged(Merge::Sum)
+            .measures(&metric::MISSED);
+        h.read("encap", |e: &mut FromDevice, _| encap::name(e.linktype));
+        h.read("mode", |e: &mut FromDevice, _| e.rx.as_ref().map_or(String::new(), |rx| rx.mode() + "\n"))
+            .merged(Merge::Concatenate);
+        if self.hardware.is_some() {
+            hardware::handlers(h, Side::Receives, |e: &FromDevice| e.hardware.as_ref());
+            h.read("active", |e: &mut FromDevice, _| {
+                e.hardware.as_ref().is_none_or(|hardware| hardware.active)
+            })
+            .flagged(Flags::CHECKBOX);
+            h.write("active", |e: &mut FromDevice, cx, text| {
+                if let Some(hardware) = &mut e.hardware {
+                    hardware.active = router::value(cx, text)?;
+                }
+                cx.schedule();
+                Ok(())
+            })
+            .to_everywhere();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::errors;
+
+    #[test]
+    fn arguments() {
+        for (arguments, error) in [
+            ("lo, SNAPLEN 13", "SNAPLEN out of range"),
+            ("lo, HEADROOM 9000", "HEADROOM out of range"),
+            ("lo, METHOD FROG", "bad METHOD"),
+            ("lo, BURST 0", "BURST out of range"),
+            ("lo, ENCAP FROG", "bad encapsulation type"),
+            ("lo, BPF_FILTER arp", "BPF_FILTER is not supported"),
+            ("lo, METHOD PCAP, BPF_FILTER arp", "BPF_FILTER is not supported"),
+            ("nowhere0, METHOD LINUX, BPF_FILTER arp", "nowhere0: "),
+            ("nowhere0, BPF_FILTER \"\"", "nowhere0: "),
+            ("lo, HOST 10.0.0.1 frog", "'frog' is neither an IP prefix nor one of arp, lldp, icmp"),
+            ("lo, HOST bgp@frog", "'bgp@frog' is neither"),
+            ("lo, HOST arp@10.0.0.1", "'arp@10.0.0.1' is neither"),
+            ("lo, HOST tcp:70000", "'tcp:70000': a number is expected"),
+            ("", "DEVNAME: required argument missing"),
+        ] {
+            let said = errors(&format!("FromDevice({arguments}) -> Discard"));
+            assert!(said.contains(error), "{said}");
+        }
+    }
+
+    /// Without permission the first thing said is what to do; with it, which interfaces there are.
+    #[test]
+    fn no_such_interface() {
+        let said = errors("FromDevice(nowhere0) -> Discard");
+        assert!(
+            said.contains("nowhere0: ")
+                && (said.contains("run as root") || said.contains("the interfaces here")),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! Packets from and to the kernel: its interfaces, interfaces of Clique's own, sockets.
+
+mod device_balancer;
+mod dpdk_ring;
+mod faults;
+mod from_device;
+mod from_dpdk_device;
+mod from_host;
+mod hardware;
+mod host_port;
+mod kernel_tap;
+mod kernel_tun;
+mod mcast_socket;
+mod raw_socket;
+mod socket;
+mod sockets;
+mod to_device;
+mod to_dpdk_device;
+mod to_host;
+mod to_host_sniffers;
+
+pub use hardware::DpdkPorts;
+use router::{Class, Config};
+
+/// The classes of this family.
+pub const CLASSES: &[&Class] = &[
+    &device_balancer::CLASS,
+    &dpdk_ring::FROM,
+    &dpdk_ring::TO,
+    &faults::CLASS,
+    &from_device::CLASS,
+    &from_dpdk_device::CLASS,
+    &from_dpdk_device::NETMAP,
+    &from_dpdk_device::XDP,
+    &from_host::CLASS,
+    &kernel_tap::CLASS,
+    &kernel_tun::CLASS,
+    &mcast_socket::CLASS,
+    &raw_socket::CLASS,
+    &raw_socket::FROM,
+    &raw_socket::TO,
+    &socket::CLASS,
+    &socket::FROM,
+    &socket::TO,
+    &to_device::CLASS,
+    &to_dpdk_device::CLASS,
+    &to_dpdk_device::NETMAP,
+    &to_dpdk_device::XDP,
+    &to_host::CLASS,
+    &to_host_sniffers::CLASS,
+];
+
+/// The method that serves for the one of this name: netmap and DPDK take interfaces from the kernel, which keeps them here.
+fn method(config: &mut Config<'_>, name: String) -> String {
+    if !matches!(name.as_str(), "NETMAP" | "DPDK") {
+        return name;
+    }
+    config.warn(format!("METHOD {name}: the interface stays the kernel's; using METHOD LINUX"));
+    "LINUX".to_owned()
+}

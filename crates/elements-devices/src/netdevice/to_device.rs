@@ -1,0 +1,365 @@
+//! Sends packets to a network interface.
+//!
+//! ```click
+//! ToDevice(DEVNAME [, BURST, METHOD, QUEUE, DEBUG])
+//! ```
+//!
+//! Sends packets, which start with their link-layer header, to interface DEVNAME: a whole batch with one system call
+//! and, with METHOD XDP, directly from the packets' buffers. Unlike Click's element it also accepts pushed packets,
+//! so that each worker can send what it has received on a socket of its own; a Queue in front, as in Click, works
+//! too. Needs root, or the capability CAP_NET_RAW.
+//!
+//! Packets that were sent leave by output 0 if it is connected. Packets that the kernel did not accept leave by
+//! output 1, or are dropped and counted by reason. A pull input waits while the interface's queue is full.
+//!
+//! Ports: 1 input, up to 2 outputs. Processing: agnostic input, push outputs. Workers: replicated, a socket for each.
+//!
+//! # Arguments
+//! - `DEVNAME`: the interface.
+//! - `BURST` (integer, default: packets in a batch): packets pulled at a time.
+//! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for an AF_XDP socket. A worker
+//!   for which the interface has no queue uses a packet socket instead. NETMAP and DPDK are treated as LINUX, with a
+//!   warning.
+//! - `QUEUE` (integer): with METHOD XDP, the queue to use; by default each worker has a queue of its own. With METHOD
+//!   LINUX the kernel chooses, by the sending processor (XPS) or by the packet's flow, and QUEUE is an error.
+//! - `DEBUG` (boolean, default false): whether to report each error, not only the first of a series.
+//!
+//! # Handlers
+//! - `count` (read): packets sent. `reset_counts` (write, button): sets it to zero.
+//! - `pulls` (read): how often packets were pulled.
+//! - `signal` (read): whether packets may be available upstream.
+//! - `debug` (read, write): the argument.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> EtherMirror -> Queue -> ToDevice(eth0)
+//! ```
+//!
+//! # See also
+//! FromDevice, ToDump, Queue
+
+use super::hardware::{self, Hardware, Side};
+use device::Trouble;
+use device::port::Tx;
+use device::xdp;
+use elements_shared::pulling;
+use packet::{BATCH_MAX, Batch};
+use router::{
+    Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, Refused, metric,
+};
+use rustix::io::Errno;
+use std::any::Any;
+use std::io;
+use std::time::Duration;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("ToDevice", create)
+    .ports("1/0-2")
+    .processing("a/h")
+    .activity(Activity::IfPullInput)
+    .doc(router::manual!("to_device.rs"));
+
+/// Why packets wait that are pulled.
+const FULL: &str = "the interface's queue is full";
+/// How long to leave a full interface alone.
+const BACKOFF: Duration = Duration::from_micros(100);
+/// Timers: to ask for packets again; to remind the kernel of packets.
+const RESUME: u32 = 0;
+const GO_ON: u32 = 1;
+/// How often to look for an interface that has gone.
+const RETRY_NS: i64 = 500_000_000;
+
+struct ToDevice {
+    interface: String,
+    /// The XDP socket's queue.
+    queue: Option<u32>,
+    tx: Option<Tx>,
+    pulls_input: bool,
+    outputs: usize,
+    burst: usize,
+    debug: bool,
+    /// Packets that found the interface full.
+    held: Option<Batch>,
+    /// Whether the last packet failed: only the first of a series is reported.
+    failing: bool,
+    retry_ns: i64,
+    count: u64,
+    pulls: u64,
+    /// What FastClick's device elements have beside.
+    hardware: Option<Hardware>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut interface, mut burst, mut method) = (String::new(), config.vector(), "LINUX".to_owned());
+    let (mut debug, mut queue) = (false, None::<u32>);
+    config
+        .args()
+        .required("DEVNAME", &mut interface)
+        .keyword("BURST", &mut burst)
+        .keyword("METHOD", &mut method)
+        .keyword("QUEUE", &mut queue)
+        .keyword("DEBUG", &mut debug)
+        .finish()?;
+    if interface.is_empty() {
+        return Err("interface not set".into());
+    }
+    if burst == 0 {
+        return Err("bad BURST".into());
+    }
+    let method = super::method(config, method);
+    make(config, interface, &method, Wishes { queue, burst, debug, hardware: None })
+}
+
+/// What is wanted of an interface.
+pub(super) struct Wishes {
+    pub(super) queue: Option<u32>,
+    pub(super) burst: usize,
+    pub(super) debug: bool,
+    pub(super) hardware: Option<Hardware>,
+}
+
+/// Makes an element that sends as it is wanted.
+pub(super) fn make(
+    config: &Config<'_>,
+    interface: String,
+    method: &str,
+    wishes: Wishes,
+) -> Result<Box<dyn Element>, ConfigError> {
+    let Wishes { queue, burst, debug, hardware } = wishes;
+    let place = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0) as u32;
+    let queue = match method {
+        "LINUX" | "PCAP" if queue.is_some() => {
+            let xps = format!("/sys/class/net/{interface}/queues/tx-*/xps_cpus");
+            return Err(format!("QUEUE: of a packet socket the kernel chooses the queue ({xps} says how); METHOD XDP has queues").into());
+        }
+        "LINUX" | "PCAP" => None,
+        "XDP" => queue.or_else(|| Some(place).filter(|&place| place < xdp::queues(&interface))),
+        _ => return Err("bad METHOD".into()),
+    };
+    Ok(Box::new(ToDevice {
+        interface,
+        queue,
+        tx: None,
+        pulls_input: pulling::pulls(config),
+        outputs: config.outputs(),
+        burst: burst.min(BATCH_MAX),
+        debug,
+        held: None,
+        failing: false,
+        retry_ns: 0,
+        count: 0,
+        pulls: 0,
+        hardware,
+    }))
+}
+
+/// Why packets are dropped, by what the kernel said.
+fn reason(error: &io::Error) -> &'static str {
+    match Errno::from_io_error(error) {
+        Some(Errno::NETDOWN) => "the interface is down",
+        Some(Errno::AGAIN | Errno::NOBUFS) => FULL,
+        Some(Errno::MSGSIZE) => "longer than the interface's MTU",
+        Some(Errno::NXIO | Errno::NODEV) => "the interface is gone",
+        _ => "the kernel refused to send",
+    }
+}
+
+impl ToDevice {
+    /// Sends a batch as far as the kernel takes it. What finds the interface full comes back if it may wait.
+    fn send(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Option<Batch> {
+        let mut done = (self.outputs > 0).then(|| cx.batch());
+        while !batch.is_empty() {
+            let Some(tx) = &mut self.tx else {
+                self.reopen(cx);
+                if self.tx.is_none() {
+                    self.fail(cx, batch, "the interface is gone");
+                    self.finish_sent(cx, done);
+                    return None;
+                }
+                continue;
+            };
+            let sent = tx.send(cx.pool(), &mut batch, done.as_mut());
+            self.count += sent.count as u64;
+            let Some(error) = sent.error else {
+                self.failing = false;
+                continue;
+            };
+            if error.kind() == io::ErrorKind::Interrupted {
+                continue;
+            }
+            let reason = reason(&error);
+            if reason == FULL && self.pulls_input {
+                self.finish_sent(cx, done);
+                return Some(batch);
+            }
+            if !std::mem::replace(&mut self.failing, true) || self.debug {
+                let trouble = Trouble::while_sending(&self.interface, error);
+                cx.log(&format!("{} :: ToDevice: {trouble}", cx.name()));
+            }
+            if tx.is_stale(&self.interface) {
+                self.tx = None;
+                self.retry_ns = 0;
+                continue;
+            }
+            // One packet may be at fault, or all will fail: those that are left are tried one by one.
+            let mut rest = cx.batch();
+            batch.split_off(1, &mut rest);
+            self.fail(cx, batch, reason);
+            batch = rest;
+        }
+        cx.consume(batch);
+        self.finish_sent(cx, done);
+        if self.tx.as_ref().is_some_and(Tx::has_unsent) {
+            cx.timer_after(GO_ON, BACKOFF);
+        }
+        None
+    }
+
+    #[cold]
+    fn reopen(&mut self, cx: &mut Cx<'_>) {
+        if cx.now_ns() >= self.retry_ns {
+            self.retry_ns = cx.now_ns() + RETRY_NS;
+            self.tx = Tx::open(&self.interface, self.queue).ok();
+        }
+    }
+
+    fn finish_sent(&self, cx: &mut Cx<'_>, sent: Option<Batch>) {
+        match sent {
+            Some(sent) if sent.is_empty() => cx.consume(sent),
+            Some(sent) => cx.emit(0, sent),
+            None => {}
+        }
+    }
+
+    /// These packets cannot be sent.
+    #[cold]
+    fn fail(&mut self, cx: &mut Cx<'_>, failed: Batch, reason: &'static str) {
+        if self.outputs > 1 {
+            cx.emit(1, failed);
+        } else {
+            cx.drop_batch(failed, reason);
+        }
+    }
+}
+
+impl Element for ToDevice {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        if let Some(hardware) = &mut self.hardware
+            && !hardware.begin()?
+        {
+            // It goes on as with an interface that has gone.
+            self.retry_ns = i64::MAX;
+            pulling::begin(cx, self.pulls_input);
+            return Ok(());
+        }
+        match Tx::open(&self.interface, self.queue) {
+            Ok(tx) => self.tx = Some(tx),
+            // The configuration that this one replaces will let go.
+            Err(trouble) if trouble.is_held_here() => {}
+            Err(trouble) => return Err(trouble.to_string().into()),
+        }
+        pulling::begin(cx, self.pulls_input);
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        let waits = self.send(cx, batch);
+        debug_assert!(waits.is_none(), "pushed packets cannot wait");
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if let Some(held) = self.held.take() {
+            self.held = self.send(cx, held);
+            if self.held.is_some() {
+                return cx.timer_after(RESUME, BACKOFF);
+            }
+        }
+        self.pulls += 1;
+        cx.ask(0, self.burst);
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        if batch.is_empty() && !cx.may_have(0) {
+            cx.consume(batch);
+            return Pull::Nothing; // the queue wakes the task
+        }
+        self.held = self.send(cx, batch);
+        match self.held {
+            Some(_) => cx.timer_after(RESUME, BACKOFF),
+            None => cx.schedule(),
+        }
+        Pull::Nothing
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        if key == RESUME {
+            return cx.schedule();
+        }
+        let Some(tx) = self.tx.as_mut().filter(|tx| tx.has_unsent()) else { return };
+        // What is wrong with the interface the next packet will find out.
+        if tx.go_on(cx.pool()).is_ok() && tx.has_unsent() {
+            cx.timer_after(GO_ON, BACKOFF);
+        }
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        if let Some(held) = self.held.take() {
+            cx.drop_batch(held, "left over at the end");
+        }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.held.take(), self.count)))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<(Option<Batch>, u64)>() {
+            let (held, count) = *state;
+            self.count = count;
+            match held {
+                Some(held) if self.pulls_input => self.held = Some(held),
+                Some(held) => cx.drop_batch(held, "the new configuration pushes"),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        let queues = self.queue.into_iter().map(|queue| queue as usize).collect();
+        Some(Queues { interface: self.interface.clone(), queues })
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.metric(&metric::DEVICE, |e: &mut ToDevice, _| e.interface.clone());
+        h.count("reset_counts", |e: &mut ToDevice| &mut e.count).measures(&metric::SENT);
+        h.read("pulls", |e: &mut ToDevice, _| e.pulls).merged(Merge::Sum);
+        h.read("signal", |e: &mut ToDevice, cx| e.pulls_input && cx.may_have(0));
+        h.read("debug", |e: &mut ToDevice, _| e.debug);
+        h.write("debug", |e: &mut ToDevice, cx, text| {
+            e.debug = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
+            Ok(())
+        });
+        if self.hardware.is_some() {
+            hardware::handlers(h, Side::Sends, |e: &ToDevice| e.hardware.as_ref());
+            for name in ["dropped", "n_dropped"] {
+                h.read(name, |_: &mut ToDevice, cx| cx.drops().iter().map(|(_, count)| count).sum::<u64>())
+                    .merged(Merge::Sum);
+            }
+            h.read("n_sent", |e: &mut ToDevice, _| e.count).merged(Merge::Sum);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::errors;
+
+    #[test]
+    fn arguments() {
+        let said = errors("Idle -> ToDevice(lo, METHOD FROG)");
+        assert!(said.contains("bad METHOD"), "{said}");
+        let said = errors("Idle -> ToDevice(lo, 3)");
+        assert!(said.contains("too many arguments"), "{said}");
+    }
+}

@@ -1,0 +1,369 @@
+//! Reassembles fragmented IP packets.
+//!
+//! ```click
+//! IPReassembler([KEYWORDS])
+//! ```
+//!
+//! Expects packets with a marked IP header. Unfragmented packets pass. Fragments are kept until the datagram is
+//! complete; it then leaves by output 0 with the header, the annotations and up to 68 bytes before the header of its
+//! first fragment. Where fragments overlap, the later one wins. A datagram that has received no fragment for 30
+//! seconds, by the packets' timestamps or by the clock, is given up when another fragment arrives: what was received
+//! leaves by output 1 as one packet with zeros in the gaps if that output is connected, and is dropped otherwise.
+//!
+//! Memory is bounded: when fragments take more than HIMEM bytes (each datagram counts 40 bytes plus those received so
+//! far), datagrams are given up until three quarters of HIMEM are in use: those at least 10 seconds old first, then
+//! 5, then any.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated, each with its own fragments
+//! and its own bound. All fragments of a datagram must reach the same worker: a device may distribute
+//! packets over workers by addresses, but fragments not by ports.
+//!
+//! # Arguments
+//! - `HIMEM` (integer, default 262144): bytes of memory beyond which datagrams are given up.
+//! - `MAX_MTU_ANNO` (annotation of 2 bytes): set to the length of the largest fragment of a reassembled datagram.
+//!
+//! # Handlers
+//! - `dump` (read): statistics, and the incomplete datagrams with the bytes received.
+//!
+//! # Example
+//! ```click
+//! ... -> CheckIPHeader -> r :: IPReassembler -> ...
+//! r[1] -> ICMPError(18.26.4.24, timeexceeded, reassembly) -> ...
+//! ```
+//!
+//! # See also
+//! IPFragmenter, ICMPError
+
+use super::partial::{FRONT, Fragment, Key, Partial};
+use elements_shared::ip_header::NO_HEADER;
+use packet::{Anno, Batch, Packet};
+use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Refused, Scope};
+use std::any::Any;
+use std::fmt::Write;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IPReassembler", create)
+    .ports("1/1-2")
+    .processing("a/ah")
+    .doc(router::manual!("ip_reassembler.rs"));
+
+const SECOND: i64 = 1_000_000_000;
+/// How many seconds a datagram may lie dormant. Parts of seconds do not count, here and below.
+const TIMEOUT: i64 = 30;
+/// How often dormant ones are looked for.
+const INTERVAL: i64 = 10;
+const BUCKETS: usize = 256;
+/// Bytes that count for a datagram beside its own.
+const OVERHEAD: usize = 40;
+
+struct IpReassembler {
+    buckets: Vec<Vec<Partial>>,
+    high: usize,
+    used: usize,
+    next_reap_s: i64,
+    mtu: Option<Anno>,
+    outputs: usize,
+    seen: u64,
+    good: u64,
+    failed: u64,
+    bad: u64,
+}
+
+/// What goes to a new configuration.
+struct Kept {
+    buckets: Vec<Vec<Partial>>,
+    used: usize,
+    next_reap_s: i64,
+    counts: [u64; 4],
+}
+
+/// An annotation that may be absent.
+struct Place(Option<Anno>);
+
+impl FromArg for Place {
+    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+        AnnoOf::<2>::from_arg(text, scope).map(|place| Place(Some(place.0)))
+    }
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut high, mut mtu) = (256 * 1024u32, Place(None));
+    config.args().keyword("HIMEM", &mut high).keyword("MAX_MTU_ANNO", &mut mtu).finish()?;
+    Ok(Box::new(IpReassembler {
+        buckets: (0..BUCKETS).map(|_| Vec::new()).collect(),
+        high: high as usize,
+        used: 0,
+        next_reap_s: 0,
+        mtu: mtu.0,
+        outputs: config.outputs(),
+        seen: 0,
+        good: 0,
+        failed: 0,
+        bad: 0,
+    }))
+}
+
+/// Click's buckets, which decide in what order datagrams are listed and given up.
+fn bucket(key: &Key) -> usize {
+    usize::from(key.id.to_be_bytes()[0])
+}
+
+/// Whether a packet needs more than to be passed on.
+fn is_special(packet: &Packet) -> bool {
+    elements_shared::ip_header::header(packet).is_none_or(|ip| ip.is_fragment())
+}
+
+impl IpReassembler {
+    /// What becomes of a packet: it passes, or is kept, or completes another, which passes.
+    fn take(&mut self, cx: &mut Cx<'_>, mut packet: Packet) -> Option<Packet> {
+        let Some(ip) = elements_shared::ip_header::header(&packet) else {
+            cx.drop(packet, NO_HEADER);
+            return None;
+        };
+        if !ip.is_fragment() {
+            return Some(packet);
+        }
+        self.seen += 1;
+        if packet.timestamp_ns() < SECOND {
+            packet.set_timestamp_ns(cx.now_ns());
+        }
+        let now_ns = packet.timestamp_ns();
+        self.reap(cx, now_ns / SECOND);
+        let Some(fragment) = Fragment::of(&packet) else {
+            self.bad += 1;
+            cx.drop(packet, "bad fragment");
+            return None;
+        };
+        if self.used > self.high {
+            self.reap_overfull(cx, now_ns / SECOND);
+        }
+        self.keep(cx, &fragment, packet, now_ns)
+    }
+
+    /// Adds a fragment to its datagram, which is returned if it is complete.
+    fn keep(&mut self, cx: &mut Cx<'_>, fragment: &Fragment, packet: Packet, now_ns: i64) -> Option<Packet> {
+        let at = bucket(&fragment.key);
+        let place = self.buckets[at].iter().position(|partial| partial.key == fragment.key);
+        let found = match place {
+            Some(place) => {
+                let partial = self.buckets[at].remove(place);
+                self.used -= OVERHEAD + partial.len();
+                Some(partial)
+            }
+            None => Partial::new(cx.pool(), fragment, &packet),
+        };
+        let Some(mut partial) = found else {
+            cx.drop(packet, "no buffer to put fragments together");
+            return None;
+        };
+        match partial.add(cx.pool(), fragment, &packet, self.mtu) {
+            Ok(()) => cx.pool().free(packet),
+            Err(reason) => cx.drop(packet, reason),
+        }
+        partial.seen_s = now_ns / SECOND;
+        if partial.is_complete() {
+            self.good += 1;
+            return partial.into_datagram(now_ns);
+        }
+        self.used += OVERHEAD + partial.len();
+        self.buckets[at].insert(place.unwrap_or(0), partial);
+        None
+    }
+
+    /// Gives up what is dormant.
+    fn reap(&mut self, cx: &mut Cx<'_>, now_s: i64) {
+        if now_s < self.next_reap_s {
+            return;
+        }
+        self.next_reap_s = now_s + INTERVAL;
+        let failed = self.failed;
+        self.give_up(cx, 0, |partial| partial.seen_s < now_s - TIMEOUT);
+        self.failed = failed; // as in Click, only those count that memory was short for
+    }
+
+    #[cold]
+    fn reap_overfull(&mut self, cx: &mut Cx<'_>, now_s: i64) {
+        let low = self.high / 4 * 3;
+        for age in [Some(10), Some(5), None] {
+            if self.used > low {
+                self.give_up(cx, low, |partial| age.is_none_or(|age| partial.seen_s < now_s - age));
+            }
+        }
+    }
+
+    /// Gives up datagrams until memory is down to `low`.
+    fn give_up(&mut self, cx: &mut Cx<'_>, low: usize, which: impl Fn(&Partial) -> bool) {
+        for at in 0..BUCKETS {
+            let mut place = 0;
+            while place < self.buckets[at].len() {
+                if self.used <= low {
+                    return;
+                }
+                if !which(&self.buckets[at][place]) {
+                    place += 1;
+                    continue;
+                }
+                let partial = self.buckets[at].remove(place);
+                self.used -= OVERHEAD + partial.len();
+                self.failed += 1;
+                match partial.into_remains() {
+                    Some(packet) if self.outputs > 1 => cx.emit_packet(1, packet),
+                    Some(packet) => cx.drop(packet, "fragments missing"),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn dump(&self) -> String {
+        let mut text = format!(
+            "frags seen total:    {}\ngood reassemblies:   {}\nfailed reassemblies: {}\nbad fragments seen:  {}\n\
+             cached chunk data:\n",
+            self.seen, self.good, self.failed, self.bad
+        );
+        for partial in self.buckets.iter().flatten() {
+            let _ = writeln!(text, " {partial}");
+        }
+        text
+    }
+}
+
+impl Element for IpReassembler {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        if batch.iter().any(is_special) {
+            batch.filter_map(|packet| self.take(cx, packet));
+        }
+        if batch.is_empty() { cx.consume(batch) } else { cx.emit(0, batch) }
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
+        batch.filter_map(|packet| self.take(cx, packet));
+        Pull::Give(batch)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Kept {
+            buckets: std::mem::take(&mut self.buckets),
+            used: self.used,
+            next_reap_s: self.next_reap_s,
+            counts: [self.seen, self.good, self.failed, self.bad],
+        }))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(state) = state.downcast::<Kept>() {
+            (self.buckets, self.used, self.next_reap_s) = (state.buckets, state.used, state.next_reap_s);
+            [self.seen, self.good, self.failed, self.bad] = state.counts;
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("dump", |e: &mut IpReassembler, _| e.dump());
+    }
+}
+
+// What lies in front of the payload fits, with the longest header, into the room kept for it.
+const _: () = assert!(FRONT >= wire::ipv4::MAX_HEADER_LEN);
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::send;
+    use elements_testing::samples::{cut, edited, hostile, udp};
+    use proptest::prelude::*;
+    use wire::ipv4::{self, FLAG_MF, Header};
+
+    const BOTH: &str = "Inject -> MarkIPHeader -> r :: IPReassembler -> Collect(0); r[1] -> Collect(1);";
+
+    /// The part of a packet's payload from one byte to another.
+    fn part(whole: &[u8], id: u16, from: usize, to: usize) -> Vec<u8> {
+        let data = [&whole[..20], &whole[20 + from..20 + to]].concat();
+        let len = data.len() as u16;
+        edited(data, |ip| {
+            ip.set_total_len(len);
+            ip.set_id(id);
+            ip.set_fragment_field((from / 8) as u16 | if 20 + to < whole.len() { FLAG_MF } else { 0 });
+        })
+    }
+
+    #[test]
+    fn in_any_order_with_overlaps_and_padding() {
+        let whole = edited(udp(92), |ip| ip.set_id(7));
+        let mut padded = part(&whole, 7, 0, 40);
+        padded.extend([0xaa; 6]);
+        let parts = [part(&whole, 7, 72, 100), part(&whole, 7, 16, 48), padded, part(&whole, 7, 40, 80)];
+        let mut flow = send(BOTH, parts);
+        assert_eq!(flow.data(0), [whole]);
+        assert_eq!(flow.seen[0].1.transport_offset(), Some(20));
+        assert!(flow.read("r.dump").starts_with("frags seen total:    4\ngood reassemblies:   1\n"));
+        assert!(flow.read("r.dump").ends_with("cached chunk data:\n"));
+    }
+
+    #[test]
+    fn two_datagrams_do_not_mix() {
+        let (one, two) = (udp(60), edited(udp(60), |ip| ip.set_src([9, 9, 9, 9].into())));
+        let parts =
+            [part(&one, 5, 0, 32), part(&two, 5, 32, 68), part(&one, 5, 32, 68), part(&two, 5, 0, 32)];
+        let flow = send(BOTH, parts);
+        assert_eq!(flow.data(0), [one, two].map(|data| edited(data, |ip| ip.set_id(5))));
+    }
+
+    #[test]
+    fn bad_fragments() {
+        let whole = udp(100);
+        let odd = part(&whole, 1, 0, 33);
+        let far = edited(part(&whole, 1, 8, 108), |ip| ip.set_fragment_field(0x1fff));
+        let empty = part(&whole, 1, 8, 8);
+        let cut = part(&whole, 1, 0, 32)[..40].to_vec();
+        let mut flow = send(BOTH, [odd, far, empty, cut]);
+        assert_eq!(flow.drops(), [("bad fragment", 4)]);
+        assert!(flow.read("r.dump").contains("bad fragments seen:  4\n"));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let whole = udp(192);
+        let parts: Vec<_> = (0..100).map(|id| part(&whole, id, 0, 160)).collect();
+        let config =
+            "Inject -> MarkIPHeader -> r :: IPReassembler(HIMEM 2000) -> Collect(0); r[1] -> Collect(1);";
+        let mut flow = send(config, parts);
+        let waiting = flow.read("r.dump").lines().filter(|line| line.contains(" (0,160)")).count();
+        assert!((7..=11).contains(&waiting), "{waiting}");
+        assert_eq!(flow.data(1).len() + waiting, 100);
+        assert!(flow.data(1).iter().all(|data| data.len() == 180 && ipv4::check(data, true).is_ok()));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        /// The datagram cut at random places, shuffled, some parts sent twice.
+        #[test]
+        fn cut_and_shuffled(
+            payload in prop_oneof![8usize..300, 3000usize..5000, 60_000usize..65_000],
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+            order in prop::collection::vec(any::<u32>(), 14),
+        ) {
+            let whole = udp(payload);
+            let cuts = cut(whole.len() - 20, &cuts, order);
+            prop_assume!(cuts.len() > 1);
+            let parts: Vec<_> = cuts.into_iter().map(|(from, to)| part(&whole, 3, from, to)).collect();
+            let again = parts[..parts.len() - 1].to_vec();
+            let flow = send(BOTH, again.into_iter().chain(parts));
+            prop_assert_eq!(flow.data(0), [edited(whole, |ip| ip.set_id(3))]);
+        }
+
+        #[test]
+        fn whatever_comes(packets in hostile(), himem in 0u32..500, fields in prop::collection::vec(any::<u16>(), 40)) {
+            let packets = packets.into_iter().zip(fields).map(|(mut data, field)| {
+                if let Ok(mut ip) = Header::new_checked_mut(&mut data) {
+                    ip.set_fragment_field(field & 0x2007);
+                }
+                data
+            });
+            send(&format!("Inject -> MarkIPHeader -> r :: IPReassembler(HIMEM {himem}) -> Collect(0); r[1] -> Collect(1);"), packets);
+        }
+    }
+}

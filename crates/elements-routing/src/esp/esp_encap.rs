@@ -1,0 +1,177 @@
+//! Encrypts IP packets for a tunnel (IPsec).
+//!
+//! ```click
+//! ESPEncap(SPI, KEY [, KEYFILE, ESN])
+//! ```
+//!
+//! Makes each IPv4 or IPv6 packet the contents of an encapsulating security payload (RFC 4303, tunnel mode):
+//! encrypted and protected against changes by AES-GCM (RFC 4106) with a check value of 16 octets. The result starts
+//! with the ESP header; IPEncap or IP6Encap with protocol `esp` puts the tunnel's IP header in front of it. Other
+//! packets are dropped.
+//!
+//! An association needs a key of its own in each direction, and a new one before its sequence numbers are used up:
+//! packets that would need more are dropped. There is no IKE; whoever gives out keys should change them when the
+//! router is started anew. Initialisation vectors start at another number each time, so that they do not come twice
+//! with the same key before that.
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: shared; all count on from the same sequence number, once
+//! for each batch. Not in Click.
+//!
+//! # Arguments
+//! - `SPI` (integer, 256 or more): the number by which the receiver knows the association.
+//! - `KEY` (string): 16 octets of key for AES-128, or 32 for AES-256, and 4 octets of salt. Whoever may read handlers
+//!   can read it, so it is for trials; `KEYFILE` (file name) reads the same from a file, where it may stand in
+//!   hexadecimal digits, too.
+//! - `ESN` (boolean, default false): whether sequence numbers have 64 bits instead of 32, as both ends must have agreed.
+//!
+//! # Handlers
+//! - `sequence` (read): the last sequence number that was used.
+//!
+//! # Example
+//! ```click
+//! ... -> ESPEncap(0x1001, KEYFILE there.key) -> IPEncap(esp, 192.0.2.1, 192.0.2.2) -> ...
+//! ```
+//!
+//! # See also
+//! ESPDecap, IPEncap, IP6Encap, IPFragmenter
+
+use super::association::{Association, ICV_LEN, Settings};
+use elements_shared::esp_front::{FRONT, front};
+use packet::{Batch, Packet};
+use router::{
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple, Verdict,
+};
+use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use wire::{esp, ip_proto};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("ESPEncap", create).residency(Residency::Shared).doc(router::manual!("esp_encap.rs"));
+
+/// The numbers that all workers give to packets.
+struct Numbers {
+    last: AtomicU64,
+    seed: u64,
+    /// What is added to a sequence number to make an initialisation vector.
+    start: OnceLock<u64>,
+}
+
+impl Numbers {
+    fn new(seed: u64) -> Numbers {
+        Numbers { last: AtomicU64::new(0), seed, start: OnceLock::new() }
+    }
+
+    /// What initialisation vectors start from. The seed is another one in each run; should somebody have fixed it,
+    /// the time is, and it goes on faster than there are packets.
+    fn start(&self, now_ns: i64) -> u64 {
+        *self.start.get_or_init(|| self.seed.wrapping_add(now_ns as u64))
+    }
+
+    /// The first of so many numbers. Nothing else depends on them, so any order of memory will do.
+    fn take(&self, count: usize) -> u64 {
+        self.last.fetch_add(count as u64, Ordering::Relaxed) + 1
+    }
+}
+
+struct EspEncap {
+    settings: Settings,
+    /// There from the start on.
+    association: Option<Association>,
+    numbers: Arc<Numbers>,
+    /// Theirs.
+    start: u64,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let settings = Settings::read(config, None)?;
+    let seed = config.seed();
+    let numbers = config.shared(|| Ok(Numbers::new(seed)))?;
+    Ok(Box::new(PerPacket(EspEncap { settings, association: None, numbers, start: 0 })))
+}
+
+impl EspEncap {
+    fn encapsulate(&self, packet: &mut Packet, number: u64) -> Verdict {
+        let Some(association) = &self.association else { return Verdict::Drop("no key") };
+        if number > association.last_number() {
+            return Verdict::Drop("sequence numbers are used up");
+        }
+        let next_header = match packet.data().first().map(|first| first >> 4) {
+            Some(4) => ip_proto::IPIP,
+            Some(6) => ip_proto::IPV6,
+            _ => return Verdict::Drop("no IP packet"),
+        };
+        let (len, padding) = (packet.len(), esp::padding(packet.len(), esp::ALIGNMENT));
+        if !packet.put(padding + esp::TRAILER_LEN + ICV_LEN) || !packet.push(FRONT) {
+            return Verdict::Drop("no room");
+        }
+        let parts = packet.data_mut().split_first_chunk_mut::<FRONT>();
+        let parts = parts.and_then(|(front, rest)| Some((front, rest.split_last_chunk_mut::<ICV_LEN>()?)));
+        let Some((place, (text, check))) = parts else { return Verdict::Drop("no room") };
+        let iv = self.start.wrapping_add(number).to_be_bytes();
+        *place = front(association.spi, number as u32, iv);
+        esp::fill_trailer(&mut text[len..], next_header);
+        *check = association.seal(number, iv, text);
+        packet.clear_network();
+        Verdict::Pass
+    }
+}
+
+impl Simple for EspEncap {
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let number = self.numbers.take(1);
+        self.encapsulate(packet, number)
+    }
+
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let mut numbers = self.numbers.take(batch.len())..;
+        cx.scatter(batch, |_, packet| self.encapsulate(packet, numbers.next().unwrap_or(u64::MAX)));
+    }
+
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.association = Some(self.settings.associate()?);
+        self.start = self.numbers.start(cx.now_ns());
+        Ok(())
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.association.take()?, Arc::clone(&self.numbers))))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        // With another key, or for another association, numbers begin anew.
+        if let Ok(state) = state.downcast::<(Association, Arc<Numbers>)>()
+            && self.association.as_ref().is_some_and(|association| association.is_same(&state.0))
+        {
+            self.numbers = state.1;
+            self.start = self.numbers.start(cx.now_ns());
+        }
+        Ok(())
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("sequence", |e: &mut Self, _| e.numbers.last.load(Ordering::Relaxed)).merged(Merge::First);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::build;
+    use router::Call;
+
+    /// Packets of two workers have numbers that come once, so that all of them get through.
+    #[test]
+    fn workers_share_numbers() {
+        const KEY: &str = r"\<00112233 44556677 8899aabb ccddeeff 01020304>";
+        let config = format!(
+            "s1 :: InfiniteSource(DATA \\<45>, LIMIT 500) -> e :: ESPEncap(300, {KEY}); s2 :: InfiniteSource(DATA \\<45>, LIMIT 500) -> e
+               -> Queue -> u :: Unqueue -> d :: ESPDecap(300, {KEY}) -> c :: Counter -> Discard; d[1] -> Discard;
+             StaticThreadSched(s1 0, s2 1, u 0); Script(wait 1, stop)"
+        );
+        let mut router = build(&config, 2, 8).expect("a good configuration");
+        router.run();
+        let mut read = |name: &str| router.call(Call::read(name, ""));
+        assert_eq!((read("e.sequence"), read("c.count")), (Ok("1000".into()), Ok("1000".into())));
+    }
+}

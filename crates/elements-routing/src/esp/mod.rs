@@ -1,0 +1,11 @@
+//! IPsec: the encapsulating security payload in tunnel mode (RFC 4303), with AES-GCM (RFC 4106); and Click's own elements for it, in
+//! [`classic`].
+
+mod association;
+mod esp_decap;
+mod esp_encap;
+
+use router::Class;
+
+/// The classes of this family.
+pub const CLASSES: &[&Class] = &[&esp_decap::CLASS, &esp_encap::CLASS];

@@ -1,0 +1,310 @@
+//! Answers IPv6 neighbour solicitations.
+//!
+//! ```click
+//! IP6NDAdvertiser(IP6/MASK... ETH, ...)
+//! ```
+//!
+//! Takes neighbour solicitations with their Ethernet headers. A solicitation for an address in one of the given
+//! prefixes is turned into an advertisement of the Ethernet address of that prefix; the longest matching prefix
+//! counts. Everything else is dropped, including packets with a wrong checksum or a hop limit other than 255 (RFC
+//! 4861, section 7.1.1).
+//!
+//! A solicitation without a source address comes from a host that wants to use the address itself; the advertisement
+//! then goes to all hosts, to show that the address is taken (section 7.2.4; RFC 4862, section 5.4).
+//!
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! Each argument is a list of IPv6 addresses and prefixes and one Ethernet address, in any order.
+//!
+//! # Handlers
+//! - `table` (read): the entries, one per line: prefix and Ethernet address, longest prefixes first.
+//! - `lookup` (read, with an IPv6 address): the Ethernet address for it, or nothing.
+//! - `add` (write): adds entries, in the form of an argument; each replaces an existing one for the same prefix.
+//! - `remove` (write): removes the entry for a prefix.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Classifier(12/86dd 20/3aff 54/87) -> IP6NDAdvertiser(2001:db8::/32 00:00:C0:AE:67:EF)
+//!   -> Queue -> ToDevice(eth0);
+//! ```
+//!
+//! # See also
+//! ARPResponder
+
+use crate::neighbour::nd::group_mac;
+use packet::{ANNO_BYTES, Kind, Packet};
+use router::{
+    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, NetOrHost, PerPacket, Scope, Simple, Verdict,
+};
+use std::net::Ipv6Addr;
+use wire::ethernet::{self, ether_type};
+use wire::{Ipv6Net, MacAddr, icmpv6, ip_proto, ipv6};
+
+/// The class.
+pub(crate) const CLASS: Class =
+    Class::new("IP6NDAdvertiser", create).doc(router::manual!("ip6_nd_advertiser.rs"));
+
+/// Where the message starts, and its length with one option for a link-layer address.
+const MESSAGE_AT: usize = ethernet::HEADER_LEN + ipv6::HEADER_LEN;
+const MESSAGE_LEN: usize = icmpv6::NEIGHBOR_LEN + 8;
+const SOLICITATION: u8 = 135;
+const ADVERTISEMENT: u8 = 136;
+const TARGET_LINK_ADDRESS: u8 = 2;
+const HOP_LIMIT: u8 = 255;
+
+struct Ip6NdAdvertiser {
+    /// Longest prefixes first.
+    entries: Vec<(Ipv6Net, MacAddr)>,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut entries, mut errors) = (Vec::new(), Vec::new());
+    for (i, word) in lang::conf::split_args(config.text()).iter().enumerate().filter(|(_, w)| !w.is_empty()) {
+        match read(word, config.scope()) {
+            Ok(more) => entries.extend(more),
+            Err(error) => errors.push(format!("argument {i} {error}")),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(ConfigError::from(errors));
+    }
+    let mut advertiser = Ip6NdAdvertiser { entries };
+    advertiser.sort();
+    Ok(Box::new(PerPacket(advertiser)))
+}
+
+/// The entries that an argument stands for.
+fn read(text: &str, scope: Scope<'_>) -> Result<Vec<(Ipv6Net, MacAddr)>, String> {
+    let (mut nets, mut mac) = (Vec::new(), None);
+    for word in lang::conf::split_spaces(text) {
+        if let Ok(NetOrHost(net)) = NetOrHost::<Ipv6Net>::from_arg(&word, scope) {
+            nets.push(net);
+        } else if let Ok(address) = MacAddr::from_arg(&word, scope) {
+            if mac.replace(address).is_some() {
+                return Err("has more than one Ethernet address".to_owned());
+            }
+        } else {
+            return Err("should be `IP6/MASK ETHADDR'".to_owned());
+        }
+    }
+    if nets.is_empty() {
+        return Err("had no IP6 address and masks".to_owned());
+    }
+    let mac = mac.ok_or("had no Ethernet address")?;
+    Ok(nets.into_iter().map(|net| (net, mac)).collect())
+}
+
+/// A question: where the answer goes, and which address is wanted.
+struct Question {
+    to: MacAddr,
+    /// `None` if the asker has no address, and all hosts are to hear the answer.
+    to_ip: Option<Ipv6Addr>,
+    target: Ipv6Addr,
+}
+
+type Headers<'f> =
+    (ethernet::Header<&'f [u8; ethernet::HEADER_LEN]>, ipv6::Header<&'f [u8; ipv6::HEADER_LEN]>);
+
+/// The headers of a frame, if they are those of a neighbour solicitation. Nearly all frames have others, which is soon seen.
+#[inline(always)]
+fn headers(frame: &[u8]) -> Option<Headers<'_>> {
+    let ethernet = ethernet::Header::new_checked(frame).ok()?;
+    if ethernet.ether_type() != ether_type::IPV6 {
+        return None;
+    }
+    let ip = ipv6::Header::new_checked(frame.get(ethernet::HEADER_LEN..)?).ok()?;
+    let proper = ip.version() == 6 && ip.next_header() == ip_proto::ICMPV6 && ip.hop_limit() == HOP_LIMIT;
+    proper.then_some((ethernet, ip))
+}
+
+/// What a frame asks, if it is a proper solicitation.
+fn question(frame: &[u8]) -> Option<Question> {
+    let (ethernet, ip) = headers(frame)?;
+    let len = usize::from(ip.payload_len());
+    let message = frame.get(MESSAGE_AT..MESSAGE_AT + len).filter(|_| len >= icmpv6::NEIGHBOR_LEN)?;
+    let target = Ipv6Addr::from(*message.get(8..)?.first_chunk::<16>()?);
+    let proper = message[..2] == [SOLICITATION, 0]
+        && (!ip.src().is_unspecified() || ip.dst().is_multicast())
+        && icmpv6::verify_checksum(ip.src(), ip.dst(), message).is_ok();
+    proper.then(|| match ip.src() {
+        src if src.is_unspecified() => Question { to: group_mac(ALL_NODES), to_ip: None, target },
+        src => Question { to: ethernet.src(), to_ip: Some(src), target },
+    })
+}
+
+/// The group of all hosts on a network.
+const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
+
+impl Ip6NdAdvertiser {
+    fn sort(&mut self) {
+        self.entries.sort_by_key(|(net, _)| std::cmp::Reverse(net.len()));
+    }
+
+    #[inline]
+    fn lookup(&self, address: Ipv6Addr) -> Option<MacAddr> {
+        self.entries.iter().find(|(net, _)| net.contains(address)).map(|(_, mac)| *mac)
+    }
+
+    /// Turns a solicitation that can be answered into the answer.
+    #[inline(never)] // most frames are none
+    fn answer(&self, packet: &mut Packet) -> Option<()> {
+        let Question { to, to_ip, target } = question(packet.data())?;
+        let mac = self.lookup(target)?;
+        let len = MESSAGE_AT + MESSAGE_LEN;
+        let fits = match packet.len().checked_sub(len) {
+            Some(surplus) => packet.take(surplus),
+            None => packet.put(len - packet.len()),
+        };
+        if !fits {
+            return None;
+        }
+        let asker_ip = to_ip.unwrap_or(ALL_NODES);
+        let solicited = if to_ip.is_some() { icmpv6::FLAG_SOLICITED } else { 0 };
+        let (ethernet, rest) = packet.data_mut().split_first_chunk_mut()?;
+        *ethernet = ethernet::header(to, mac, ether_type::IPV6);
+        let (header, message) = rest.split_first_chunk_mut()?;
+        let mut ip = ipv6::Header::new(header);
+        ip.set_version_class_flow(0, 0);
+        ip.set_payload_len(MESSAGE_LEN as u16);
+        ip.set_hop_limit(HOP_LIMIT);
+        ip.set_src(target);
+        ip.set_dst(asker_ip);
+        message[..8].fill(0);
+        message[0] = ADVERTISEMENT;
+        message[4] = icmpv6::FLAG_ROUTER | solicited;
+        message[icmpv6::NEIGHBOR_LEN..].copy_from_slice(&icmpv6::link_addr_option(TARGET_LINK_ADDRESS, mac));
+        icmpv6::fill_checksum(target, asker_ip, message).ok()?;
+        *packet.annotations_mut() = [0; ANNO_BYTES];
+        packet.set_timestamp_ns(0);
+        packet.set_kind(Kind::Host);
+        packet.clear_network();
+        packet.set_mac_offset(0);
+        Some(())
+    }
+}
+
+impl Simple for Ip6NdAdvertiser {
+    #[inline(always)]
+    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if headers(packet.data()).is_some() && self.answer(packet).is_some() {
+            Verdict::Pass
+        } else {
+            Verdict::Drop("no neighbour solicitation for an address of ours")
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type A = Ip6NdAdvertiser;
+        h.read("table", |e: &mut A, _| {
+            e.entries.iter().map(|(net, mac)| format!("{net} {mac}\n")).collect::<String>()
+        });
+        h.read_with("lookup", |e: &mut A, cx, text| {
+            let address = router::value::<Ipv6Addr>(cx, text).map_err(|_| "expected IPv6 address")?;
+            Ok(e.lookup(address).map(|mac| mac.to_string()).unwrap_or_default())
+        });
+        h.write("add", |e: &mut A, cx, text| {
+            for (net, mac) in
+                read(text.trim(), router::scope(cx)).map_err(|error| format!("entry {error}"))?
+            {
+                e.entries.retain(|(known, _)| *known != net);
+                e.entries.push((net, mac));
+            }
+            e.sort();
+            Ok(())
+        });
+        h.write("remove", |e: &mut A, cx, text| {
+            let NetOrHost(net) = router::value::<NetOrHost<Ipv6Net>>(cx, text)?;
+            let before = e.entries.len();
+            e.entries.retain(|(known, _)| *known != net);
+            if e.entries.len() < before { Ok(()) } else { Err(format!("{net} not found")) }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::errors;
+    use crate::testing::send;
+    use proptest::prelude::*;
+
+    const CONFIG: &str =
+        "Inject -> IP6NDAdvertiser(2001:db8::/32 9:9:9:9:9:9, 2001:db8::7 7:7:7:7:7:7) -> Collect(0)";
+
+    fn solicitation(target: &str) -> Vec<u8> {
+        from("fe80::1", target, &[1, 1, 2, 2, 2, 2, 2, 2])
+    }
+
+    fn from(src: &str, target: &str, options: &[u8]) -> Vec<u8> {
+        let (src, dst): (Ipv6Addr, Ipv6Addr) = (src.parse().unwrap(), "ff02::1:ff00:7".parse().unwrap());
+        let target: Ipv6Addr = target.parse().unwrap();
+        let mut message = [&[SOLICITATION, 0, 0, 0, 0, 0, 0, 0][..], &target.octets(), options].concat();
+        icmpv6::fill_checksum(src, dst, &mut message).unwrap();
+        let fixed = [0x60, 0, 0, 0, 0, message.len() as u8, 58, 255];
+        [&[0x33; 6][..], &[2; 6], &[0x86, 0xdd], &fixed, &src.octets(), &dst.octets(), &message].concat()
+    }
+
+    #[test]
+    fn answers() {
+        let padded = [solicitation("2001:db8::7"), vec![0; 4]].concat();
+        let flow = send(CONFIG, [padded, solicitation("2001:db8::8"), solicitation("2001:db9::8")]);
+        let answers = flow.data(0);
+        assert_eq!(answers.len(), 2);
+        for (answer, target, mac) in [(&answers[0], "2001:db8::7", 7), (&answers[1], "2001:db8::8", 9)] {
+            let target: Ipv6Addr = target.parse().unwrap();
+            assert_eq!(answer.len(), 86);
+            assert_eq!(answer[..14], [&[2; 6][..], &[mac; 6], &[0x86, 0xdd]].concat());
+            let ip = ipv6::Header::new_checked(&answer[14..]).unwrap();
+            assert_eq!((ip.src(), ip.dst(), ip.hop_limit()), (target, "fe80::1".parse().unwrap(), 255));
+            assert_eq!(icmpv6::verify_checksum(ip.src(), ip.dst(), &answer[54..]), Ok(()));
+            assert_eq!([answer[54], answer[58], answer[78], answer[79]], [136, 0xc0, 2, 1]);
+            assert_eq!((&answer[62..78], &answer[80..]), (&target.octets()[..], &[mac; 6][..]));
+        }
+    }
+
+    /// Who wants to take an address is told, with all others, whose it is; who asks without naming its Ethernet address is answered, too.
+    #[test]
+    fn without_source_or_option() {
+        let flow = send(CONFIG, [from("::", "2001:db8::7", &[]), from("fe80::1", "2001:db8::7", &[])]);
+        let answers = flow.data(0);
+        for (answer, to, to_ip, flags) in
+            [(&answers[0], [0x33, 0x33, 0, 0, 0, 1], "ff02::1", 0x80), (&answers[1], [2; 6], "fe80::1", 0xc0)]
+        {
+            let ip = ipv6::Header::new_checked(&answer[14..]).unwrap();
+            assert_eq!((&answer[..6], ip.dst(), answer[58]), (&to[..], to_ip.parse().unwrap(), flags));
+            assert_eq!((answer.len(), &answer[78..]), (86, &[2, 1, 7, 7, 7, 7, 7, 7][..]));
+            assert_eq!(icmpv6::verify_checksum(ip.src(), ip.dst(), &answer[54..]), Ok(()));
+        }
+    }
+
+    #[test]
+    fn handlers_change_the_table() {
+        let mut flow = send(CONFIG, [solicitation("2001:db8::7")]);
+        assert_eq!(flow.write("IP6NDAdvertiser@2.add", "2001:db8::/64 6:6:6:6:6:6 2001:db8::7"), "");
+        let table = "2001:db8::7/128 06-06-06-06-06-06\n2001:db8::/64 06-06-06-06-06-06\n2001:db8::/32 09-09-09-09-09-09\n";
+        assert_eq!(flow.read("IP6NDAdvertiser@2.table"), table);
+        assert_eq!(flow.write("IP6NDAdvertiser@2.remove", "2001:db8::/64"), "");
+        assert_eq!(flow.read_with("IP6NDAdvertiser@2.lookup", "2001:db8::8"), "09-09-09-09-09-09");
+        assert_eq!(flow.write("IP6NDAdvertiser@2.remove", "2001:db8::/64"), "error: 2001:db8::/64 not found");
+    }
+
+    #[test]
+    fn bad_arguments() {
+        let text = errors("Idle -> IP6NDAdvertiser(::1, 1:1:1:1:1:1, ::1 x) -> Discard");
+        for part in ["argument 0 had no Ethernet", "argument 1 had no IP6", "argument 2 should be"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// One wrong byte in header or message and there is no answer; none at all to noise.
+        #[test]
+        fn whatever_comes(at in 20usize..86, flip in 1u8.., noise in prop::collection::vec(any::<u8>(), 0..100)) {
+            let mut frame = solicitation("2001:db8::7");
+            frame[at] ^= flip;
+            prop_assert_eq!(send(CONFIG, [frame, noise]).seen.len(), 0);
+        }
+    }
+}

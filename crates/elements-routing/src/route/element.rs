@@ -1,0 +1,785 @@
+//! The lookup element behind all classes.
+
+mod commands;
+
+use super::cache::Cache;
+use super::family::Family;
+use super::flow::{Fields, Flows};
+use super::order::Order;
+use super::sticky::Sticky;
+use super::table::{Change, RouteTable};
+use super::target::{Hop, Route, Target, Way, pick};
+use super::words::{leads_to, needed_outputs, parse};
+use commands::explain;
+use elements_shared::membership::Membership;
+use lpm::{Group, LongestMatch, Prefix};
+use packet::{BATCH_MAX, Batch, Packet};
+use router::{Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Refused, TableSize, Verdict, metric};
+use std::any::Any;
+use std::collections::HashSet;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Packets without a route that are reported, each instance.
+const COMPLAINTS: u32 = 5;
+
+/// What differs between classes beside their tables.
+#[derive(Clone, Copy)]
+pub(super) struct Manner {
+    /// Whether routes can change.
+    pub(super) dynamic: bool,
+    /// How routes are printed.
+    pub(super) order: Order,
+    /// Whether a route for a prefix that has one replaces it, and it is no error to remove what is not there.
+    pub(super) lenient: bool,
+    /// Who reports packets without a route, if somebody does.
+    pub(super) reporter: Option<&'static str>,
+}
+
+impl Manner {
+    /// Packets without a route are not reported.
+    pub(super) const SILENT: Manner =
+        Manner { dynamic: true, order: Order::Holes, lenient: false, reporter: None };
+
+    /// The same, with a table of chains.
+    pub(super) const CHAINED: Manner = Manner { order: Order::Chains, ..Manner::SILENT };
+
+    /// Packets without a route are reported under this name.
+    pub(super) const fn saying(reporter: &'static str) -> Manner {
+        Manner { reporter: Some(reporter), ..Manner::SILENT }
+    }
+}
+
+/// A lookup element for one family, over one kind of table.
+pub(super) struct Lookup<F: Family, T> {
+    table: Arc<RouteTable<F, T>>,
+    /// What was found lately, where that is remembered.
+    cache: Option<Cache<F::Key>>,
+    guide: Guide<F>,
+    outputs: usize,
+    manner: Manner,
+}
+
+/// Sends packets where routes lead.
+struct Guide<F: Family> {
+    flows: Flows,
+    /// Which way flows went, where that is remembered.
+    sticky: Option<Sticky<Hop<F::Address>>>,
+    /// Where packets go that no route leads anywhere.
+    no_route: Option<u32>,
+    /// Who reports them, if somebody does.
+    reporter: Option<&'static str>,
+    complaints: u32,
+}
+
+/// What goes to a new configuration.
+struct Kept<F: Family, T> {
+    /// Where routes come and go.
+    table: Option<Arc<RouteTable<F, T>>>,
+    /// Which way flows went, as they are hashed.
+    sticky: Option<(Flows, Sticky<Hop<F::Address>>)>,
+}
+
+/// Makes an element whose arguments are its first routes.
+pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
+    config: &mut Config<'_>,
+    manner: Manner,
+) -> Result<Box<dyn Element>, ConfigError> {
+    let outputs = config.outputs();
+    let (mut key, mut fields) = (config.common_seed(), Fields::default());
+    let mut words = Vec::new();
+    let (mut remembered, mut timeout) = (TableSize(0), Duration::from_secs(30));
+    let (mut no_route, mut cached) = (None::<u32>, TableSize(0));
+    config
+        .args()
+        .keyword("FLOW", &mut fields)
+        .keyword("FLOW_KEY", &mut key)
+        .keyword("FLOWS", &mut remembered)
+        .keyword("FLOW_TIMEOUT", &mut timeout)
+        .keyword("NOROUTE", &mut no_route)
+        .keyword("CACHE", &mut cached)
+        .rest(&mut words)
+        .finish()?;
+    let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX / 2);
+    let cache = (cached.0 > 0).then(|| Cache::new(cached.0));
+    let sticky = (remembered.0 > 0).then(|| Sticky::new(remembered.0, timeout_ns));
+    let mut errors = Vec::new();
+    let routes = first_routes::<F>(config, &words, manner, &mut errors);
+    if let Some(port) = no_route.filter(|&port| port as usize >= outputs) {
+        errors.push(format!("NOROUTE: output {port} does not exist; there are {outputs}"));
+    }
+    if !errors.is_empty() {
+        return Err(ConfigError::from(errors));
+    }
+    let table = config.shared(|| {
+        let table = RouteTable::<F, T>::new(manner.order);
+        let added = table.configure(routes.into_iter().map(|route| manner.add(route)));
+        added.map_err(|refusal| ConfigError::from(explain(refusal)))?;
+        Ok(table)
+    })?;
+    offer_membership(config, &table)?;
+    let flows = Flows { key, fields };
+    let guide = Guide { flows, sticky, no_route, reporter: manner.reporter, complaints: 0 };
+    Ok(Box::new(Lookup { table, cache, guide, outputs, manner }))
+}
+
+/// Lets other elements ask whether a table of IPv4 routes has one for an address.
+fn offer_membership<F: Family, T: LongestMatch<F::Key> + 'static>(
+    config: &mut Config<'_>,
+    table: &Arc<RouteTable<F, T>>,
+) -> Result<(), ConfigError> {
+    if F::gateway(Ipv4Addr::UNSPECIFIED.into()).is_none() {
+        return Ok(());
+    }
+    let table = table.clone();
+    Membership::offer(config, move |cx, address| {
+        let address = F::gateway(address.into()).map(F::key);
+        address.is_some_and(|address| table.lookup_one(address, cx.turn()) != lpm::NONE)
+    })
+}
+
+/// The routes that arguments say, and what is wrong with others.
+fn first_routes<F: Family>(
+    config: &mut Config<'_>,
+    words: &[String],
+    manner: Manner,
+    errors: &mut Vec<String>,
+) -> Vec<Route<F>> {
+    let (outputs, mut routes) = (config.outputs(), Vec::new());
+    let (mut known, mut doubled, mut needed) = (HashSet::new(), 0, 0);
+    for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
+        match parse::<F>(word, config.scope()) {
+            Some((_, Some(to))) if !leads_to(&to, outputs) => {
+                match needed_outputs(&to).filter(|_| manner.lenient) {
+                    Some(more) => needed = needed.max(more),
+                    None => errors.push(format!("argument {} bad OUTPUT", number + 1)),
+                }
+            }
+            // As in Click, whatever its warning says, the first of several counts, but for LookupIP6Route the last.
+            Some((prefix, Some(_))) if !known.insert(prefix) && !manner.lenient => doubled += 1,
+            Some((prefix, Some(to))) => routes.push(Route { prefix, to }),
+            _ => errors.push(format!("argument {} should be {}", number + 1, F::ROUTE)),
+        }
+    }
+    if needed as usize > outputs && errors.is_empty() {
+        errors.push(format!("need {needed} or more output ports"));
+    }
+    if doubled > 0 && errors.is_empty() {
+        let routes = if doubled == 1 { "route" } else { "routes" };
+        config.warn(format!("{doubled} {routes} replaced by later versions"));
+    }
+    if manner.lenient && known.is_empty() && errors.is_empty() {
+        config.warn("no routes");
+    }
+    routes
+}
+
+impl Manner {
+    /// What `add` asks for.
+    fn add<F: Family>(self, route: Route<F>) -> Change<F> {
+        if self.lenient { Change::Set(route) } else { Change::Add(route) }
+    }
+
+    /// What `remove` asks for.
+    fn remove<F: Family>(self, prefix: Prefix<F::Key>, to: Option<Target<F::Address>>) -> Change<F> {
+        if self.lenient { Change::Forget(prefix) } else { Change::Remove(prefix, to) }
+    }
+}
+
+impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
+    /// The answer of the `lookup` handler; of several next hops, the one for a packet of which only the address is known.
+    fn look_up(&self, cx: &Cx<'_>, address: F::Address) -> String {
+        let key = F::key(address);
+        let id = self.table.lookup_one(key, cx.turn());
+        let way = self.table.way(id, cx.turn());
+        match way.and_then(|way| way.pick(|| self.guide.flows.of_address(address.into()))) {
+            Some(hop) if hop.gateway != F::NONE => format!("{} {}", hop.port, hop.gateway),
+            Some(hop) => hop.port.to_string(),
+            None => "-1".to_owned(),
+        }
+    }
+
+    /// The handlers that change routes.
+    fn handlers_of_changes(h: &mut Handlers) {
+        for name in ["add", "set", "remove"] {
+            h.write(name, move |e: &mut Lookup<F, T>, cx, text| {
+                e.command(name, &lang::conf::uncomment(text), router::scope(cx))
+            });
+        }
+        h.write("ctrl", |e: &mut Lookup<F, T>, cx, text| {
+            e.control(&lang::conf::uncomment(text), router::scope(cx))
+        });
+        h.write("flush", |e: &mut Lookup<F, T>, _, _| e.table.change([Change::Flush]).map_err(explain))
+            .as_button();
+        h.write("begin", |e: &mut Lookup<F, T>, _, _| e.table.begin().map_err(explain)).as_button();
+        h.write("commit", |e: &mut Lookup<F, T>, _, _| e.table.commit().map_err(explain)).as_button();
+        h.write("abort", |e: &mut Lookup<F, T>, _, _| e.table.abort().map_err(explain)).as_button();
+        h.write("load", |e: &mut Lookup<F, T>, _, text| e.load(text));
+        h.write("load_text", |e: &mut Lookup<F, T>, _, text| e.load_text(text));
+    }
+
+    /// The answer of the `table` handler.
+    fn list(&self) -> String {
+        let routes = self.table.routes();
+        if !self.manner.lenient {
+            return routes.iter().map(Route::lines).collect();
+        }
+        let head = if self.table.was_used() || !routes.is_empty() { "# Active routes\n" } else { "" };
+        head.to_owned() + &routes.iter().map(Route::plain_lines).collect::<String>()
+    }
+}
+
+impl<F: Family> Guide<F> {
+    /// Sends a packet along its way.
+    #[inline(always)] // in two loops, of which the verdict would otherwise go through memory
+    fn send(&mut self, cx: &Cx<'_>, packet: &mut Packet, way: Option<&Way<F::Address>>) -> Verdict {
+        let Hop { gateway, port } = match way {
+            Some(Way::One(hop)) => *hop,
+            Some(Way::Many(group)) => self.choose(cx, packet, group),
+            Some(Way::Nowhere) => return Verdict::Drop("route leads nowhere"),
+            None => return self.no_route(cx, packet),
+        };
+        if gateway != F::NONE {
+            F::set_destination(packet, gateway);
+        }
+        Verdict::Output(port as usize)
+    }
+
+    /// The next hop of several for a packet: by its flow.
+    #[inline(never)] // the loop is for those that have one
+    fn choose(&mut self, cx: &Cx<'_>, packet: &Packet, group: &Group<Hop<F::Address>>) -> Hop<F::Address> {
+        let flow = F::flow(packet, &self.flows);
+        let chosen = *pick(group, flow);
+        match &mut self.sticky {
+            None => chosen,
+            Some(sticky) => {
+                let is_there = |hop: &_| group.members().iter().any(|(member, _)| member == hop);
+                sticky.choose(flow, cx.now_ns(), chosen, is_there)
+            }
+        }
+    }
+
+    #[cold]
+    fn no_route(&mut self, cx: &Cx<'_>, packet: &Packet) -> Verdict {
+        if let Some(port) = self.no_route {
+            return Verdict::Output(port as usize);
+        }
+        if let Some(reporter) = self.reporter.filter(|_| self.complaints < COMPLAINTS) {
+            self.complaints += 1;
+            cx.log(&format!("{reporter}: no route for {}", F::address(F::destination(packet))));
+        }
+        Verdict::Drop("no route")
+    }
+
+    /// Which way flows went, and how they are hashed, for another element.
+    fn give(&mut self) -> Option<(Flows, Sticky<Hop<F::Address>>)> {
+        self.sticky.as_mut().map(|sticky| (self.flows, sticky.give()))
+    }
+
+    /// Goes on with another element's flows, if it hashed them as this one does.
+    fn adopt(&mut self, flows: Flows, old: Sticky<Hop<F::Address>>) {
+        if let Some(sticky) = self.sticky.as_mut().filter(|_| flows == self.flows) {
+            sticky.adopt(old);
+        }
+    }
+}
+
+/// Says in the log how many routes lead to outputs that are gone, unless the new configuration has others in their places.
+fn tell_lost<F: Family>(cx: &Cx<'_>, lost: &[Route<F>], mine: &[Route<F>]) {
+    let replaced: HashSet<_> = mine.iter().map(|route| route.prefix).collect();
+    let lost = lost.iter().filter(|route| !replaced.contains(&route.prefix)).count();
+    if lost > 0 {
+        cx.log(&format!("{}: {lost} routes lost (their output is gone)", cx.name()));
+    }
+}
+
+impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
+    #[inline]
+    fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
+        let (address, turn) = (F::destination(packet), cx.turn());
+        let mut id = [lpm::NONE];
+        match &mut self.cache {
+            None => id[0] = self.table.lookup_one(address, turn),
+            Some(cache) => cache.find(&self.table, &self.guide.flows, &[address], &mut id, turn),
+        }
+        Some(self.guide.send(cx, packet, self.table.way(id[0], turn)))
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        let turn = cx.turn();
+        // Packets of one flow often come in a row: each run of equal addresses is looked up once.
+        let (mut addresses, mut ids) = ([F::Key::default(); BATCH_MAX], [lpm::NONE; BATCH_MAX]);
+        let mut last = batch.iter().next().map_or(addresses[0], F::destination);
+        let (mut run, mut at) = ([0u8; BATCH_MAX], 0);
+        for (run, packet) in run.iter_mut().zip(batch.iter()) {
+            let address = F::destination(packet);
+            // Compared with what is in a register: each comparison would wait for the store before it.
+            at += usize::from(address != last);
+            addresses[at % BATCH_MAX] = address;
+            (*run, last) = (at as u8, address);
+        }
+        let runs = (at + 1).min(batch.len());
+        let (addresses, ids) = (&addresses[..runs], &mut ids[..runs]);
+        match &mut self.cache {
+            None => self.table.lookup(addresses, ids, turn),
+            Some(cache) => cache.find(&self.table, &self.guide.flows, addresses, ids, turn),
+        }
+        let mut ways = [None; BATCH_MAX];
+        ways.iter_mut().zip(ids).for_each(|(way, id)| *way = self.table.way(*id, turn));
+        let mut packets = run.iter().map(|&run| ways[run as usize % BATCH_MAX]);
+        let guide = &mut self.guide;
+        // There is a way for each packet of the batch.
+        cx.scatter(batch, |cx, packet| guide.send(cx, packet, packets.next().flatten()));
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        if self.manner.dynamic {
+            Lookup::<F, T>::handlers_of_changes(h);
+        }
+        h.read("table", |e: &mut Lookup<F, T>, _| e.list()).flagged(Flags::EXPENSIVE);
+        h.read("length", |e: &mut Lookup<F, T>, _| e.table.len()).measures(&metric::ROUTES);
+        h.read("flows", |e: &mut Lookup<F, T>, cx| {
+            e.guide.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
+        })
+        .merged(Merge::Sum);
+        h.read("cache_hits", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.hits))
+            .merged(Merge::Sum)
+            .measures(&metric::ROUTE_CACHE_HITS);
+        h.read("cache_misses", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.misses))
+            .merged(Merge::Sum)
+            .measures(&metric::ROUTE_CACHE_MISSES);
+        h.read_with("lookup", |e: &mut Lookup<F, T>, cx, text| {
+            let address = router::value::<F::Address>(cx, text);
+            address.map(|a| e.look_up(cx, a)).map_err(|_| "expected IP address".to_owned())
+        });
+    }
+
+    /// The table as a whole: the new element reads it through the shared part, so its routes are copied over.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let table = self.manner.dynamic.then(|| self.table.clone());
+        let sticky = self.guide.give();
+        (table.is_some() || sticky.is_some()).then(|| Box::new(Kept { table, sticky }) as _)
+    }
+
+    /// Routes that came while the old router ran are taken over, unless the new configuration has one for the prefix. Those of the old
+    /// configuration are not: whoever deletes a route from the file wants it gone.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let Kept { table, sticky } = *state
+            .downcast::<Kept<F, T>>()
+            .map_err(|state| ("its routes are of another family".into(), state as Box<dyn Any + Send>))?;
+        if let Some((flows, old)) = sticky {
+            self.guide.adopt(flows, old);
+        }
+        let Some(old) = table.filter(|old| !Arc::ptr_eq(old, &self.table)) else { return Ok(()) };
+        let mine = self.table.routes();
+        let exists =
+            |route: &Route<F>| route.to.hops().iter().all(|(hop, _)| (hop.port as usize) < self.outputs);
+        let (routes, lost): (Vec<_>, Vec<_>) = old.learned().into_iter().partition(exists);
+        // The table is everybody's: one worker tells of it.
+        if cx.worker() == 0 {
+            tell_lost(cx, &lost, &mine);
+        }
+        self.table.set_all(routes.into_iter().chain(mine)).map_err(|refusal| {
+            let sticky = self.guide.give();
+            (explain(refusal).into(), Box::new(Kept { table: Some(old), sticky }) as Box<dyn Any + Send>)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, errors, run_and_read};
+    use proptest::prelude::*;
+    use router::{Call, HandlerResult, Router};
+
+    const THREE: &str = "r[0] -> a :: Discard; r[1] -> b :: Discard; r[2] -> c :: Discard;";
+
+    fn write(router: &mut Router, path: &str, value: &str) -> HandlerResult {
+        router.call(Call::write(path, value))
+    }
+
+    fn lookup(router: &mut Router, address: &str) -> String {
+        router.call(Call::read("r.lookup", address)).expect("an address")
+    }
+
+    #[test]
+    fn packets_take_the_longest_match_and_its_gateway() {
+        let config = format!(
+            "InfiniteSource(DATA \\<0a010203>, LIMIT 3, STOP true) -> GetIPAddress(0)
+             -> r :: IPLookup(10.0.0.0/8 0, 10.1.0.0/16 192.0.2.1 1, 0/0 2); {THREE}"
+        );
+        let read = run_and_read(&config, &["a.count", "b.count", "c.count", "r.table", "r.length"]);
+        let table = "10.0.0.0/8\t\t-\t\t0\n10.1.0.0/16\t\t192.0.2.1\t1\n0.0.0.0/0\t\t-\t\t2\n";
+        assert_eq!(read, ["0", "3", "0", table, "3"]);
+    }
+
+    #[test]
+    fn packets_without_route_are_counted() {
+        let config = "InfiniteSource(DATA \\<0a010203>, LIMIT 3, STOP true) -> GetIPAddress(0)
+             -> r :: StaticIPLookup(11.0.0.0/8 0) -> a :: Discard;";
+        assert_eq!(run_and_read(config, &["a.count", "r.drop_reasons"]), ["0", "3\tno route\n"]);
+    }
+
+    #[test]
+    fn routes_change_as_told() {
+        let config = format!("InfiniteSource(ACTIVE false) -> r :: RadixIPLookup(10.0.0.0/8 0); {THREE}");
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        let r = &mut router;
+        assert_eq!(lookup(r, "10.9.9.9"), "0");
+        assert_eq!(write(r, "r.add", "10.9.0.0/16 1.2.3.4 1"), Ok(String::new()));
+        assert_eq!(lookup(r, "10.9.9.9"), "1 1.2.3.4");
+        assert_eq!(
+            write(r, "r.add", "10.9.0.0/16 2"),
+            Err("conflict with existing route '10.9.0.0/16 1.2.3.4 1'".into())
+        );
+        assert_eq!(write(r, "r.set", "10.9.0.0/16 2"), Ok(String::new()));
+        assert_eq!(lookup(r, "10.9.9.9"), "2");
+        assert_eq!(write(r, "r.remove", "10.9.0.0/16 1"), Err("route '10.9.0.0/16 - 1' not found".into()));
+        assert!(write(r, "r.add", "10.9.0.0/16 3").unwrap_err().contains("bad OUTPUT"));
+        let failing = "add 0/0 1\nremove 10.9.0.0/16\nset 10.0.0.0/8 2\nadd 10.0.0.0/8 1";
+        assert!(write(r, "r.ctrl", failing).is_err());
+        assert_eq!(
+            (lookup(r, "10.9.9.9"), lookup(r, "9.9.9.9"), lookup(r, "10.1.1.1")),
+            ("2".into(), "-1".into(), "0".into())
+        );
+        assert_eq!(
+            write(r, "r.ctrl", "add 0/0 1\nremove 10.9.0.0/16\n\nset 10.0.0.0/8 2"),
+            Ok(String::new())
+        );
+        assert_eq!((lookup(r, "10.9.9.9"), lookup(r, "9.9.9.9")), ("2".into(), "1".into()));
+        assert_eq!(write(r, "r.flush", ""), Ok(String::new()));
+        assert_eq!(lookup(r, "10.9.9.9"), "-1");
+    }
+
+    #[test]
+    fn fixed_tables_and_bad_arguments() {
+        let config = format!("InfiniteSource(ACTIVE false) -> r :: StaticIPLookup(10.0.0.0/8 0); {THREE}");
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        // As in Click there are no handlers that change routes.
+        for name in ["add", "set", "remove", "ctrl", "flush", "begin", "load"] {
+            let error = write(&mut router, &format!("r.{name}"), "1.0.0.0/8 1").unwrap_err();
+            assert!(error.contains("no 'r."), "{error}");
+        }
+        let text = errors("InfiniteSource -> r :: IPLookup(10.0.0.0/8 1, x 0, 1.2.3.4) -> Discard");
+        for argument in ["argument 1", "argument 2", "argument 3"] {
+            assert!(text.contains(argument), "{text}");
+        }
+        // Click's older table counts outputs once all arguments are right.
+        let text = errors("InfiniteSource -> LookupIP6Route(::/0 1, ::1/128 4, x 0) -> Discard");
+        assert!(text.contains("argument 3 should be") && !text.contains("need"), "{text}");
+        let text = errors("InfiniteSource -> LookupIP6Route(::1/128 4, ::/0 1) -> Discard");
+        assert!(text.contains("need 5 or more") && !text.contains("need 2"), "{text}");
+    }
+
+    #[test]
+    fn a_file_is_loaded_as_a_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (good, bad) = (folder.path().join("good"), folder.path().join("bad"));
+        std::fs::write(&good, "# routes\n10.0.0.0/8 192.0.2.9 1\n11.0.0.0/8\n2001:db8::/32 1\n")
+            .expect("writable");
+        std::fs::write(&bad, "12.0.0.0/8 1\n13.0.0.0/8 7\n").expect("writable");
+        let config = format!("InfiniteSource(ACTIVE false) -> r :: IPLookup; {THREE}");
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        assert_eq!(write(&mut router, "r.load", &format!("{} 2", good.display())), Ok(String::new()));
+        assert_eq!(
+            (lookup(&mut router, "10.1.1.1"), lookup(&mut router, "11.1.1.1")),
+            ("1 192.0.2.9".into(), "2".into())
+        );
+        let error = write(&mut router, "r.load", &bad.display().to_string()).unwrap_err();
+        assert!(error.contains("output 7 of 13.0.0.0/8"), "{error}");
+        assert_eq!(lookup(&mut router, "12.1.1.1"), "-1");
+        let error = write(&mut router, "r.load_text", "2\n12.0.0.0/8 1\n13.0.0.0/8 7\n").unwrap_err();
+        assert!(error.starts_with("output 7 of 13.0.0.0/8"), "{error}");
+        let error = write(&mut router, "r.load_text", "2 3\n12.0.0.0/8").unwrap_err();
+        assert_eq!(error, "expected 'INTERFACE=OUTPUT', not '3'");
+        assert_eq!(lookup(&mut router, "12.1.1.1"), "-1");
+        assert_eq!(write(&mut router, "r.load_text", "2\n12.0.0.0/8\n13.0.0.0/8 1\n"), Ok(String::new()));
+        assert_eq!(
+            (lookup(&mut router, "12.1.1.1"), lookup(&mut router, "13.1.1.1")),
+            ("2".into(), "1".into())
+        );
+        assert!(write(&mut router, "r.load", "/nowhere/at/all").unwrap_err().contains("/nowhere/at/all"));
+    }
+
+    /// Each class has a table of its own behind the same handlers.
+    #[test]
+    fn all_classes_look_up_the_same() {
+        let routes = "10.0.0.0/8 0, 10.1.0.0/16 192.0.2.1 1, 10.1.2.3/32 2, 0/0 192.0.2.2 2";
+        let asked = ["10.1.2.3", "10.1.2.4", "10.2.0.0", "255.255.255.255"];
+        let answers = ["2", "1 192.0.2.1", "0", "2 192.0.2.2"];
+        for class in [
+            "IPLookup",
+            "RadixIPLookup",
+            "DirectIPLookup",
+            "RangeIPLookup",
+            "LinearIPLookup",
+            "StaticIPLookup",
+        ] {
+            let config = format!("InfiniteSource(ACTIVE false) -> r :: {class}({routes}); {THREE}");
+            let mut router = build(&config, 1, 1).expect("a good configuration");
+            assert_eq!(asked.map(|address| lookup(&mut router, address)), answers, "{class}");
+            if class == "StaticIPLookup" {
+                assert!(write(&mut router, "r.begin", "").is_err());
+                continue;
+            }
+            write(&mut router, "r.begin", "").expect("none is open");
+            write(&mut router, "r.ctrl", "remove 10.1.2.3/32\nset 10.1.0.0/16 0").expect("both are there");
+            write(&mut router, "r.remove", "0/0").expect("it is there");
+            assert_eq!(asked.map(|address| lookup(&mut router, address)), answers, "{class}");
+            write(&mut router, "r.commit", "").expect("room");
+            assert_eq!(asked.map(|address| lookup(&mut router, address)), ["0", "0", "0", "-1"], "{class}");
+            let error = write(&mut router, "r.commit", "").unwrap_err();
+            assert!(error.contains("no transaction is open"), "{error}");
+        }
+    }
+
+    /// As Click prints them: a RadixIPLookup's replaced route moves, a LinearIPLookup's stays.
+    #[test]
+    fn tables_print_in_the_order_of_click() {
+        for (class, order) in [("RadixIPLookup", ["2", "1"]), ("LinearIPLookup", ["1", "2"])] {
+            let config =
+                format!("InfiniteSource(ACTIVE false) -> r :: {class}(1.0.0.0/8 0, 2.0.0.0/8 0); {THREE}");
+            let mut router = build(&config, 1, 1).expect("a good configuration");
+            write(&mut router, "r.set", "1.0.0.0/8 1").expect("room");
+            let table = router.call(Call::read("r.table", "")).expect("readable");
+            let firsts: Vec<_> = table.lines().map(|line| &line[..1]).collect();
+            assert_eq!(firsts, order, "{class}");
+        }
+    }
+
+    /// Several next hops share the flows; -1 is nowhere; what is printed can be read again.
+    #[test]
+    fn next_hops_with_weights() {
+        let lines = crate::testing::run(
+            "r :: IPLookup(10.0.0.0/8 nexthop 1.1.1.1 0 3 nexthop - 1, 11.0.0.0/8 -1);
+             Idle -> r; r[0] -> Discard; r[1] -> Discard;
+             Script(print $(r.table), write r.set 12.0.0.0/8 nexthop 2.2.2.2 1, print $(r.lookup 12.0.0.1),
+                    print $(r.lookup 11.0.0.1), stop)",
+        );
+        assert_eq!(
+            lines,
+            "10.0.0.0/8\t\t1.1.1.1\t\t0\tweight 3\n10.0.0.0/8\t\t-\t\t1\tweight 1\n11.0.0.0/8\t\t-\t\t-1\n1 2.2.2.2\n-1\n"
+        );
+        for bad in
+            ["nexthop 1.1.1.1", "nexthop 1.1.1.1 9", "nexthop 1.1.1.1 0 0", "nexthop", "nexthop - 0 1 2"]
+        {
+            let found = errors(&format!("Idle -> IPLookup(10.0.0.0/8 {bad}) -> Discard"));
+            let said = if bad.ends_with('9') { "argument 1 bad OUTPUT" } else { "argument 1 should be" };
+            assert!(found.contains(said), "{bad}: {found}");
+        }
+    }
+
+    /// Flows that are going stay where they went when a next hop is added; when one goes, only its own change. Without a memory for
+    /// flows, the new next hop takes its share of them.
+    #[test]
+    fn flows_stay() {
+        use crate::testing::{Flow, send_singly};
+        let flow = |source: u8| {
+            let header = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 9, 0, 0, source, 10, 0, 0, 1];
+            [&header[..], &[0, source, 0, 9, 0, 8, 0, 0]].concat()
+        };
+        let ways = |arguments: &str| {
+            let config = format!(
+                "Inject -> MarkIPHeader -> GetIPAddress(16) -> c :: Counter(COUNT_CALL 200 r.set 10.0.0.0/8 nexthop - 0 nexthop - 1 nexthop - 2)
+                 -> r :: IPLookup(10.0.0.0/8 nexthop - 0 nexthop - 1, {arguments}, FLOW_KEY 5);
+                 r[0] -> Collect(0); r[1] -> Collect(1); r[2] -> Collect(2);"
+            );
+            let mut seen: Flow = send_singly(&config, (0..200).chain(0..200).map(flow));
+            let remembered = seen.read("r.flows");
+            let mut ways = vec![Vec::new(); 200];
+            for (way, packet) in &seen.seen {
+                ways[usize::from(packet.data()[15])].push(*way);
+            }
+            (ways, remembered)
+        };
+        let (kept, remembered) = ways("FLOWS 1000");
+        assert!(kept.iter().all(|ways| ways[0] == ways[1]) && remembered == "200", "{kept:?} {remembered}");
+        let (moved, remembered) = ways("FLOWS 0");
+        let moved: Vec<_> = moved.iter().filter(|ways| ways[0] != ways[1]).collect();
+        assert!(moved.iter().all(|ways| ways[1] == 2), "{moved:?}");
+        assert!((40..95).contains(&moved.len()) && remembered == "0", "{}", moved.len());
+    }
+
+    /// What `ip route` prints: interfaces have outputs, several next hops share the flows, and some routes lead nowhere.
+    #[test]
+    fn kernel_routes_are_loaded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("routes");
+        let text = "default proto static\n\tnexthop via 1.1.1.1 dev a weight 1\n\tnexthop via 2.2.2.2 dev b weight 1\n\
+            blackhole 10.0.0.0/8\n10.1.0.0/16 via 3.3.3.3 dev c\n10.2.0.0/16 dev b scope link\n";
+        std::fs::write(&file, text).expect("writable");
+        let config = format!(
+            "all :: Counter(COUNT_CALL 405 stop) -> r :: IPLookup; {THREE}
+             FastUDPFlows(0, 400, 64, 0:0:0:0:0:1, 9.0.0.1, 0:0:0:0:0:2, 9.0.0.2, 200, 2) -> Unqueue -> MarkIPHeader(14)
+                 -> GetIPAddress(30) -> all;
+             InfiniteSource(DATA \\<0a636363>, LIMIT 5) -> GetIPAddress(0) -> all;"
+        );
+        let mut router = build(&config, 1, 8).expect("a good configuration");
+        let r = &mut router;
+        let load = |r: &mut Router, rest: &str| write(r, "r.load", &format!("{} {rest}", file.display()));
+        let error = load(r, "a=0 b=1").unwrap_err();
+        assert!(
+            error.ends_with("no output is given for interface 'c' of 10.1.0.0/16; add 'c=OUTPUT'"),
+            "{error}"
+        );
+        assert_eq!(r.call(Call::read("r.length", "")), Ok("0".into()));
+        assert_eq!(load(r, "2 a=0 b=1"), Ok(String::new()));
+        assert_eq!(lookup(r, "10.1.1.1"), "2 3.3.3.3");
+        assert_eq!((lookup(r, "10.2.1.1"), lookup(r, "10.99.99.99")), ("1".into(), "-1".into()));
+        r.run();
+        let count = |r: &mut Router, path: &str| -> u64 {
+            r.call(Call::read(path, "")).expect("readable").parse().expect("a number")
+        };
+        let (a, b) = (count(r, "a.count"), count(r, "b.count"));
+        assert!(a + b == 400 && a.abs_diff(b) < 100, "{a} {b}: flows are not shared");
+        assert_eq!(r.call(Call::read("r.drop_reasons", "")), Ok("5\troute leads nowhere\n".into()));
+    }
+
+    #[test]
+    fn thousands_of_next_hops() {
+        let config = format!("InfiniteSource(ACTIVE false) -> r :: RadixIPLookup; {THREE}");
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        let hops = 5_000u32;
+        let lines: String = (0..hops)
+            .map(|i| format!("add 10.{}.{}.0/24 1.0.{}.{} 1\n", i / 256, i % 256, i / 256, i % 256))
+            .collect();
+        write(&mut router, "r.ctrl", &lines).expect("room");
+        assert_eq!(lookup(&mut router, "10.19.135.1"), "1 1.0.19.135");
+    }
+
+    #[test]
+    fn ipv6() {
+        let config = format!(
+            "InfiniteSource(ACTIVE false) -> r :: LookupIP6Route(2001:db8::/32 0, ::/0 fe80::1 1); {THREE}"
+        );
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        assert_eq!(
+            (lookup(&mut router, "2001:db8::9"), lookup(&mut router, "2002::")),
+            ("0".into(), "1 fe80::1".into())
+        );
+        let table = router.call(Call::read("r.table", "")).expect("readable");
+        assert_eq!(table, "# Active routes\n2001:db8::/32\t::\t0\n::/0\tfe80::1\t1\n");
+    }
+
+    /// Packets without a route leave where that is asked for, their destination as it was; those whose route leads nowhere do not.
+    #[test]
+    fn packets_without_a_route() {
+        let config =
+            "Inject -> GetIPAddress(0) -> r :: IPLookup(10.0.0.0/8 192.0.2.1 0, 11.0.0.0/8 - -1, NOROUTE 1);
+            r[0] -> Collect(0); r[1] -> Collect(1)";
+        let packets = [[10, 0, 0, 1], [11, 0, 0, 1], [12, 0, 0, 1]].map(|address| address.to_vec());
+        let flow = crate::testing::send(config, packets);
+        assert_eq!((flow.data(0), flow.data(1)), (vec![vec![10, 0, 0, 1]], vec![vec![12, 0, 0, 1]]));
+        let stray = flow.seen.iter().find(|(at, _)| *at == 1).map(|(_, packet)| packet.dst_ip().octets());
+        assert_eq!((stray, flow.drops()), (Some([12, 0, 0, 1]), vec![("route leads nowhere", 1)]));
+        assert_eq!(flow.log(), "", "nothing to complain about");
+        let text = errors("Idle -> r :: IPLookup(0/0 0, NOROUTE 1) -> Discard");
+        assert!(text.contains("NOROUTE: output 1 does not exist; there are 1"), "{text}");
+    }
+
+    /// Whatever the routes do between packets, a cache, however small, changes nothing about where these go.
+    #[test]
+    fn a_cache_changes_nothing() {
+        let source = |data: &str| {
+            format!("RatedSource(DATA \\<{data}>, RATE 100, LIMIT 100) -> GetIPAddress(0) -> [0]r;")
+        };
+        let sources = ["0a000001", "0a010001", "0b000001"].map(source).concat();
+        let run = |cache: &str| {
+            let config = format!(
+                "r :: IPLookup(10.0.0.0/8 0, NOROUTE 2 {cache}); {sources} {THREE}
+                 Script(wait 0.105, write r.add 10.1.0.0/16 192.0.2.1 1, wait 0.1, write r.set 10.0.0.0/8 1,
+                        wait 0.1, write r.remove 10.1.0.0/16, wait 0.1, write r.set 10.0.0.0/8 0, wait 0.1,
+                        write r.add 11.0.0.1/32 0, wait 0.1, write r.flush, wait 0.1, write r.add 10.0.0.0/8 0, wait 1, stop);"
+            );
+            run_and_read(&config, &["a.count", "b.count", "c.count"])
+        };
+        let plain = run("");
+        assert!(!plain.contains(&"0".to_owned()), "{plain:?}");
+        for cache in [", CACHE 1", ", CACHE 2", ", CACHE 4096"] {
+            assert_eq!(run(cache), plain, "{cache}");
+        }
+    }
+
+    /// A destination is looked up once, until a route changes.
+    #[test]
+    fn what_a_cache_spares() {
+        let config = "RatedSource(DATA \\<0a000001>, RATE 100, LIMIT 100) -> GetIPAddress(0) -> r :: IPLookup(0/0 0, CACHE 64);
+            r -> Discard; Script(wait 0.505, write r.add 11.0.0.0/8 0, wait 1, stop)";
+        assert_eq!(run_and_read(config, &["r.cache_misses"]), ["2"]);
+        let mut router = build(config, 1, 1).expect("good");
+        router.run();
+        assert_eq!(router.call(Call::read("r.cache_hits", "")), Ok("98".to_owned()));
+    }
+
+    /// A namesake takes over the routes that came while the router ran, and those that have changed then, until a configuration names
+    /// them: its own routes win, and go with it.
+    #[test]
+    fn hot_swap_keeps_routes_that_came_later() {
+        let addresses = ["10.1.1.1", "11.1.1.1", "12.1.1.1", "13.1.1.1"];
+        for (class, addresses) in [
+            ("IPLookup", addresses),
+            ("RadixIPLookup", addresses),
+            ("DirectIPLookup", addresses),
+            ("RangeIPLookup", addresses),
+            ("LinearIPLookup", addresses),
+            ("IP6Lookup", ["2010::1", "2011::1", "2012::1", "2013::1"]),
+            ("LookupIP6Route", ["2010::1", "2011::1", "2012::1", "2013::1"]),
+        ] {
+            let prefixes = addresses.map(|address| format!("{address}/16"));
+            let config = |routes: &[(usize, u32)]| {
+                let routes: Vec<_> =
+                    routes.iter().map(|(at, port)| format!("{} {port}", prefixes[*at])).collect();
+                let config = format!("Idle -> r :: {class}({}); {THREE}", routes.join(", "));
+                build(&config, 1, 1).expect("a good configuration")
+            };
+            let answers = |router: &mut Router| addresses.map(|address| lookup(router, address));
+            let mut first = config(&[(0, 0), (1, 0), (2, 0)]);
+            write(&mut first, "r.set", &format!("{} 2", prefixes[1])).expect("room");
+            write(&mut first, "r.add", &format!("{} 2", prefixes[3])).expect("room");
+            let mut second = config(&[(0, 1)]);
+            second.take_over(&mut first).expect("taken over");
+            assert_eq!(answers(&mut second), ["1", "2", "-1", "2"], "{class}");
+            let mut third = config(&[(3, 2)]);
+            third.take_over(&mut second).expect("taken over");
+            assert_eq!(answers(&mut third), ["-1", "2", "-1", "2"], "{class}");
+            let mut last = config(&[]);
+            last.take_over(&mut third).expect("taken over");
+            assert_eq!(answers(&mut last), ["-1", "2", "-1", "-1"], "{class}");
+        }
+    }
+
+    proptest! {
+        /// Random commands against a plain map of prefixes.
+        #[test]
+        fn handlers_agree_with_a_naive_table(
+            steps in prop::collection::vec((0usize..3, any::<u32>(), 0u8..=32, 0u32..3), 1..80)
+        ) {
+            let config = format!("InfiniteSource(ACTIVE false) -> r :: IPLookup; {THREE}");
+            let mut router = build(&config, 1, 1).expect("good");
+            let mut naive = lpm::Naive::<u32>::new();
+            for (command, address, len, port) in steps {
+                // Few enough prefixes that they meet.
+                let prefix = lpm::Prefix::new(address & 0xc0c0_0003, len).expect("a length");
+                let name = ["add", "set", "remove"][command];
+                let done = write(&mut router, &format!("r.{name}"), &match name {
+                    "remove" => prefix.to_string(),
+                    _ => format!("{prefix} {port}"),
+                });
+                let known = naive.get(prefix).is_some();
+                let expected = match name { "add" => !known, "set" => true, _ => known };
+                prop_assert_eq!(done.is_ok(), expected, "{} {}", name, prefix);
+                match (name, expected) {
+                    ("remove", true) => { naive.remove(prefix); }
+                    (_, true) => { naive.insert(prefix, port); }
+                    _ => {}
+                }
+                for probe in [address, address & 0xc0c0_0003, !address] {
+                    let text = std::net::Ipv4Addr::from(probe).to_string();
+                    let want = naive.lookup(probe).map_or("-1".to_owned(), |port| port.to_string());
+                    prop_assert_eq!(lookup(&mut router, &text), want);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Looks up IPv4 routes.
+//!
+//! ```click
+//! LinearIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
+//! SortedIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
+//! ```
+//!
+//! Searches the prefixes sequentially, the longest first: suitable for few routes. SortedIPLookup is a deprecated
+//! name. Each change copies the list, so it is best to make many changes in one transaction. Masks must be
+//! contiguous.
+//!
+//! Lookups take no lock, even while routes change; all workers share one table.
+//!
+//! When the configuration is replaced while the router runs, routes that were added or changed since the old one was
+//! read (by handlers, FPMServer or KernelRoutes) move to the table of the same name, unless its configuration has a
+//! route for the same prefix; the routes of the old configuration itself are removed. A message reports how many
+//! routes are lost because their output no longer exists.
+//!
+//! Ports: 1 input, any number of outputs. Processing: push. Workers: one shared table.
+//!
+//! # Arguments
+//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation matches the prefix
+//!   leaves by OUTPUT; the longest matching prefix decides. If there is a GATEWAY (other than `-`), the annotation is
+//!   set to it. Packets without a route are dropped and the first few reported, unless there is NOROUTE.
+//! - `FLOW` (`addresses` or `ports`, default `ports`): what identifies a flow if a route has several next hops: the
+//!   addresses only; or also the protocol and the TCP or UDP ports. For fragments ports are never used, so that they
+//!   all take the same path.
+//! - `FLOW_KEY` (integer, default the program's seed): the key of the hash that selects next hops; routers with the
+//!   same key make the same choices.
+//! - `FLOWS` (integer, default 0): the size of a table, one per worker, in which flows over routes with several next
+//!   hops are remembered. A remembered flow keeps its next hop as long as its route has it, even if other next hops
+//!   come and go.
+//! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet.
+//! - `NOROUTE` (integer): the output for packets without a route, for instance to ICMPError; they are then neither
+//!   dropped nor reported.
+//! - `CACHE` (integer, default 0): the size of a table, one per worker, in which the routes of destinations are
+//!   cached until any route changes. It does not change where packets go. It saves slow lookups: of IPv6, or in
+//!   tables that are searched sequentially.
+//!
+//! # Handlers
+//! - `add`, `set` (write, a route): add a route for a new prefix; add or replace a route. Several next hops are
+//!   written `ADDR/MASK nexthop GATEWAY OUTPUT [WEIGHT] nexthop GATEWAY OUTPUT [WEIGHT] ...`: each flow uses one of
+//!   them, chosen according to their weights. The OUTPUT -1 drops packets.
+//! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove a route.
+//! - `ctrl` (write): commands (`add`, `set`, `remove`), one per line; if one fails, none is carried out.
+//! - `begin`, `commit`, `abort` (write, buttons): a transaction. Changes made by the other handlers after `begin`
+//!   become visible and take effect at `commit`, all at once; `abort` discards them.
+//! - `load` (write, `FILE [OUTPUT] [INTERFACE=OUTPUT ...]`): replace all routes by those of a file: one route per
+//!   line, the output of `ip route`, or an MRT file, optionally compressed by gzip, bzip2, xz or zstd. Next hops
+//!   without an output in the file go to the output given for their INTERFACE, or else to OUTPUT, 0 by default. If a
+//!   route has several next hops, each flow uses one of them, chosen according to their weights. If there is any
+//!   error in the file, nothing changes.
+//! - `load_text` (write, `[OUTPUT] [INTERFACE=OUTPUT ...]`, and routes from the second line on): the same, without a
+//!   file.
+//! - `flush` (write, button): remove all routes.
+//! - `table` (read): all routes. `length` (read): how many there are. `flows` (read): flows remembered.
+//! - `cache_hits`, `cache_misses` (read): lookups answered from the CACHE, and those that were not.
+//! - `lookup` (read, with an address): the output and the gateway for it; -1 if there is no route.
+//!
+//! # Example
+//! ```click
+//! Idle -> r :: LinearIPLookup(18.26.4.0/24 0, 0/0 18.26.4.1 1); r[0] -> Discard; r[1] -> Discard
+//! ```
+//!
+//! # See also
+//! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
+
+use super::element::{Manner, create};
+use super::family::V4;
+use lpm::faithful::LinearTable;
+use router::{Class, Config, ConfigError, Element, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("LinearIPLookup", |config| {
+    create::<V4, LinearTable>(config, Manner::saying("LinearIPLookup"))
+})
+.ports("1/-")
+.processing("h/h")
+.residency(Residency::Shared)
+.kinds(&["IPRouteTable"])
+.doc(router::manual!("linear_ip_lookup.rs"));
+
+/// Click's variant whose table is sorted, as this one's is.
+pub(crate) const SORTED: Class = Class { name: "SortedIPLookup", create: create_sorted, ..CLASS };
+
+fn create_sorted(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    config.warn("SortedIPLookup is deprecated; use LinearIPLookup or RadixIPLookup instead");
+    (CLASS.create)(config)
+}

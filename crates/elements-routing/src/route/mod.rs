@@ -1,0 +1,47 @@
+//! Route lookup.
+//!
+//! All classes share one implementation: [`element`] is the element, [`table`] the routes behind it, [`family`] what
+//! differs between IPv4 and IPv6. The files named after classes have their documentation and say which kind of table they use.
+//! [`contend`] has the elements that put a table under stress.
+
+mod bash_radix_ip_lookup;
+mod cache;
+mod contend;
+mod direct_ip_lookup;
+mod draft;
+mod element;
+mod family;
+mod flow;
+mod hops;
+mod ip6_lookup;
+mod ip_lookup;
+mod linear_ip_lookup;
+mod lookup_ip6_route;
+mod order;
+mod pound_radix_ip_lookup;
+mod radix_ip_lookup;
+mod range_ip_lookup;
+mod read_radix_ip_lookup;
+mod static_ip_lookup;
+mod sticky;
+mod table;
+mod target;
+mod words;
+
+use router::Class;
+
+/// The classes of this family.
+pub const CLASSES: &[&Class] = &[
+    &bash_radix_ip_lookup::CLASS,
+    &direct_ip_lookup::CLASS,
+    &ip6_lookup::CLASS,
+    &ip_lookup::CLASS,
+    &linear_ip_lookup::CLASS,
+    &linear_ip_lookup::SORTED,
+    &lookup_ip6_route::CLASS,
+    &pound_radix_ip_lookup::CLASS,
+    &radix_ip_lookup::CLASS,
+    &range_ip_lookup::CLASS,
+    &read_radix_ip_lookup::CLASS,
+    &static_ip_lookup::CLASS,
+];

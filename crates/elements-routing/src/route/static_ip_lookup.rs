@@ -1,0 +1,58 @@
+//! Looks up IPv4 routes that never change.
+//!
+//! ```click
+//! StaticIPLookup(ADDR/MASK [GATEWAY] OUTPUT, ...)
+//! ```
+//!
+//! Like LinearIPLookup, but the routes are those of the configuration: there are no handlers to change them.
+//!
+//! Lookups take no lock, even while routes change; all workers share one table.
+//!
+//! Ports: 1 input, any number of outputs. Processing: push. Workers: one shared table.
+//!
+//! # Arguments
+//! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation matches the prefix
+//!   leaves by OUTPUT; the longest matching prefix decides. If there is a GATEWAY (other than `-`), the annotation is
+//!   set to it. Packets without a route are dropped and the first few reported, unless there is NOROUTE.
+//! - `FLOW` (`addresses` or `ports`, default `ports`): what identifies a flow if a route has several next hops: the
+//!   addresses only; or also the protocol and the TCP or UDP ports. For fragments ports are never used, so that they
+//!   all take the same path.
+//! - `FLOW_KEY` (integer, default the program's seed): the key of the hash that selects next hops; routers with the
+//!   same key make the same choices.
+//! - `FLOWS` (integer, default 0): the size of a table, one per worker, in which flows over routes with several next
+//!   hops are remembered. A remembered flow keeps its next hop as long as its route has it, even if other next hops
+//!   come and go.
+//! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet.
+//! - `NOROUTE` (integer): the output for packets without a route, for instance to ICMPError; they are then neither
+//!   dropped nor reported.
+//! - `CACHE` (integer, default 0): the size of a table, one per worker, in which the routes of destinations are
+//!   cached until any route changes. It does not change where packets go. It saves slow lookups: of IPv6, or in
+//!   tables that are searched sequentially.
+//!
+//! # Handlers
+//! - `table` (read): all routes. `length` (read): how many there are. `flows` (read): flows remembered.
+//! - `cache_hits`, `cache_misses` (read): lookups answered from the CACHE, and those that were not.
+//! - `lookup` (read, with an address): the output and the gateway for it; -1 if there is no route.
+//!
+//! # Example
+//! ```click
+//! Idle -> r :: StaticIPLookup(18.26.4.0/24 0, 0/0 18.26.4.1 1); r[0] -> Discard; r[1] -> Discard
+//! ```
+//!
+//! # See also
+//! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
+
+use super::element::{Manner, create};
+use super::family::V4;
+use lpm::faithful::LinearTable;
+use router::{Class, Residency};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("StaticIPLookup", |config| {
+    create::<V4, LinearTable>(config, Manner { dynamic: false, ..Manner::saying("LinearIPLookup") })
+})
+.ports("1/-")
+.processing("h/h")
+.residency(Residency::Shared)
+.kinds(&["IPRouteTable"])
+.doc(router::manual!("static_ip_lookup.rs"));

@@ -1,0 +1,171 @@
+//! Where routes lead: a next hop, or several with weights.
+
+use super::family::Family;
+use elements_shared::route_text::line;
+use lpm::{Group, Prefix};
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// One next hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Hop<A> {
+    /// The gateway; the unspecified address if there is none.
+    pub(super) gateway: A,
+    /// The output.
+    pub(super) port: u32,
+}
+
+/// Where a route leads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Target<A> {
+    /// One next hop.
+    One(Hop<A>),
+    /// Several with weights, over which flows are spread.
+    Many(Arc<[(Hop<A>, u32)]>),
+    /// Nowhere: packets are dropped.
+    Nowhere,
+}
+
+impl<A: Copy + PartialEq> Target<A> {
+    /// A target with these next hops and weights; nowhere if no weight exceeds 0. A next hop that is named twice has the sum
+    /// of its weights.
+    pub(super) fn of(hops: impl IntoIterator<Item = (Hop<A>, u32)>) -> Self {
+        let mut members: Vec<(Hop<A>, u32)> = Vec::new();
+        for (hop, weight) in hops.into_iter().filter(|&(_, weight)| weight > 0) {
+            match members.iter_mut().find(|(known, _)| *known == hop) {
+                Some((_, sum)) => *sum = sum.saturating_add(weight),
+                None => members.push((hop, weight)),
+            }
+        }
+        match members[..] {
+            [] => Target::Nowhere,
+            [(hop, _)] => Target::One(hop),
+            _ => Target::Many(members.into()),
+        }
+    }
+
+    /// The next hops and their weights.
+    pub(super) fn hops(&self) -> Vec<(Hop<A>, u32)> {
+        match self {
+            Target::One(hop) => vec![(*hop, 1)],
+            Target::Many(members) => members.to_vec(),
+            Target::Nowhere => Vec::new(),
+        }
+    }
+}
+
+/// A target as packets read it.
+#[derive(Debug)]
+pub(super) enum Way<A> {
+    /// To one next hop.
+    One(Hop<A>),
+    /// To the one of several that a flow's hash chooses.
+    Many(Group<Hop<A>>),
+    /// Nowhere.
+    Nowhere,
+}
+
+impl<A: Copy + Hash + PartialEq> Way<A> {
+    /// The way to a target.
+    pub(super) fn to(target: &Target<A>) -> Self {
+        match target {
+            Target::One(hop) => Way::One(*hop),
+            Target::Many(members) => Group::new(members.iter().copied()).map_or(Way::Nowhere, Way::Many),
+            Target::Nowhere => Way::Nowhere,
+        }
+    }
+
+    /// The next hop for a flow, whose hash is only made if it matters; `None` if packets are to be dropped.
+    pub(super) fn pick(&self, flow: impl FnOnce() -> u64) -> Option<&Hop<A>> {
+        match self {
+            Way::One(hop) => Some(hop),
+            Way::Many(group) => Some(pick(group, flow())),
+            Way::Nowhere => None,
+        }
+    }
+}
+
+/// The next hop of several for a flow with this hash.
+pub(super) fn pick<A>(group: &Group<Hop<A>>, flow: u64) -> &Hop<A> {
+    group.pick((flow >> 32) as u32)
+}
+
+/// One route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Route<F: Family> {
+    pub(super) prefix: Prefix<F::Key>,
+    pub(super) to: Target<F::Address>,
+}
+
+/// Gateway and output of a next hop, as routes are printed.
+fn columns<F: Family>(hop: Option<&Hop<F::Address>>) -> (String, String) {
+    let gateway = hop.map(|hop| hop.gateway).filter(|&gateway| gateway != F::NONE);
+    let port = hop.map_or("-1".to_owned(), |hop| hop.port.to_string());
+    (gateway.map_or("-".to_owned(), |gateway| gateway.to_string()), port)
+}
+
+impl<F: Family> Route<F> {
+    /// `ADDR/MASK GATEWAY OUTPUT`, as messages show a route; of several next hops the first.
+    pub(super) fn words(&self) -> String {
+        let hops = self.to.hops();
+        let (gateway, port) = columns::<F>(hops.first().map(|(hop, _)| hop));
+        format!("{}/{} {gateway} {port}", F::address(self.prefix.addr()), self.prefix.len())
+    }
+
+    /// The same in columns, as Click's tables print it. Each of several next hops has a line, with its weight; a route that
+    /// leads nowhere has the output -1.
+    pub(super) fn lines(&self) -> String {
+        let hops = self.to.hops();
+        match &hops[..] {
+            [] | [_] => self.line(hops.first().map(|(hop, _)| hop), ""),
+            _ => {
+                hops.iter().map(|(hop, weight)| self.line(Some(hop), &format!("\tweight {weight}"))).collect()
+            }
+        }
+    }
+
+    /// The same as Click's table of IPv6 routes prints it, with a gateway in each line.
+    pub(super) fn plain_lines(&self) -> String {
+        let line = |gateway: F::Address, port: &dyn std::fmt::Display, rest: &str| {
+            let Route { prefix, .. } = self;
+            format!("{}/{}\t{gateway}\t{port}{rest}\n", F::address(prefix.addr()), prefix.len())
+        };
+        match &self.to.hops()[..] {
+            [] => line(F::NONE, &-1, ""),
+            [(hop, _)] => line(hop.gateway, &hop.port, ""),
+            hops => hops
+                .iter()
+                .map(|(hop, weight)| line(hop.gateway, &hop.port, &format!("\tweight {weight}")))
+                .collect(),
+        }
+    }
+
+    /// One line of them, with something behind it.
+    pub(super) fn line(&self, hop: Option<&Hop<F::Address>>, rest: &str) -> String {
+        let (gateway, port) = columns::<F>(hop);
+        let prefix = format!("{}/{}", F::address(self.prefix.addr()), self.prefix.len());
+        line(&prefix, &gateway, &port, rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::family::V4;
+    use super::*;
+
+    #[test]
+    fn several_next_hops_print_a_line_each() {
+        let hop = |port| Hop { gateway: [10, 0, 0, port as u8].into(), port };
+        let to = Target::of([(hop(1), 1), (hop(2), 3)]);
+        let route = Route::<V4> { prefix: Prefix::new(20 << 24, 8).expect("a length"), to };
+        let lines = "20.0.0.0/8\t\t10.0.0.1\t1\tweight 1\n20.0.0.0/8\t\t10.0.0.2\t2\tweight 3\n";
+        assert_eq!((route.lines(), route.words()), (lines.into(), "20.0.0.0/8 10.0.0.1 1".into()));
+        assert_eq!(Target::of([(hop(1), 5), (hop(2), 0)]), Target::One(hop(1)));
+        assert_eq!(
+            Target::of([(hop(1), 5), (hop(2), 1), (hop(1), 2)]),
+            Target::of([(hop(1), 7), (hop(2), 1)])
+        );
+        let nowhere = Route::<V4> { to: Target::of([(hop(1), 0)]), ..route };
+        assert_eq!(nowhere.lines(), "20.0.0.0/8\t\t-\t\t-1\n");
+    }
+}

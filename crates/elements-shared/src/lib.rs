@@ -1,0 +1,36 @@
+//! What several crates of elements share, and no element itself: flow keys, encapsulations, times and addresses as text, rates.
+//!
+//! Element crates import no other element crate but this one. What only one of them needs lives there.
+
+#![forbid(unsafe_code)]
+
+pub mod arguments;
+pub mod crc32;
+pub mod encap;
+pub mod esp_front;
+pub mod ether_address;
+pub mod ether_header;
+pub mod flow_id;
+pub mod flow_key;
+pub mod flow_numbers;
+pub mod flow_space;
+pub mod formula;
+pub mod fraction;
+pub mod hexadecimal;
+pub mod instant;
+pub mod ip_header;
+pub mod ip_numbers;
+pub mod label;
+pub mod membership;
+pub mod out_file;
+pub mod packet_end;
+pub mod pulling;
+pub mod rate;
+pub mod rate_average;
+pub mod rate_limit;
+pub mod reading;
+pub mod replay_window;
+pub mod route_text;
+pub mod sprintf;
+pub mod verdict;
+pub mod writing;

@@ -1,0 +1,74 @@
+//! The arguments `OUTFILE` and `CHANNEL` of elements that print: a file that all instances write to, or a channel of messages, instead of
+//! standard error.
+
+use router::{Config, ConfigError, Cx};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The file of all instances, once it is open.
+type Shared = Mutex<Option<BufWriter<File>>>;
+
+/// Where lines go: to a file, or to a channel, of which the default one is standard error.
+#[derive(Default)]
+pub struct OutFile {
+    file: Option<(String, Arc<Shared>)>,
+    channel: String,
+}
+
+fn lock(shared: &Shared) -> MutexGuard<'_, Option<BufWriter<File>>> {
+    shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl OutFile {
+    /// The file with this name, which is opened by [`OutFile::open`]; without one, the channel.
+    ///
+    /// # Errors
+    /// The element shares something else already.
+    pub fn new(
+        config: &mut Config<'_>,
+        path: Option<String>,
+        channel: String,
+    ) -> Result<OutFile, ConfigError> {
+        let shared = |path| Ok::<_, ConfigError>((path, config.shared(|| Ok(Shared::default()))?));
+        Ok(OutFile { file: path.map(shared).transpose()?, channel })
+    }
+
+    /// Opens the file, unless another instance has.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn open(&self) -> Result<(), ConfigError> {
+        let Some((path, shared)) = &self.file else { return Ok(()) };
+        let mut file = lock(shared);
+        if file.is_none() {
+            let opened = File::create(path).map_err(|error| format!("{path}: {}", device::plain(&error)))?;
+            *file = Some(BufWriter::new(opened));
+        }
+        Ok(())
+    }
+
+    /// Writes a line.
+    pub fn print(&self, cx: &Cx<'_>, text: &str) {
+        let Some((path, shared)) = &self.file else { return cx.log_on(&self.channel, text) };
+        if let Some(file) = &mut *lock(shared)
+            && let Err(error) = writeln!(file, "{text}")
+        {
+            complain(cx, path, &error);
+        }
+    }
+
+    /// Writes what is kept back.
+    pub fn finish(&self, cx: &Cx<'_>) {
+        if let Some((path, shared)) = &self.file
+            && let Some(file) = &mut *lock(shared)
+            && let Err(error) = file.flush()
+        {
+            complain(cx, path, &error);
+        }
+    }
+}
+
+fn complain(cx: &Cx<'_>, path: &str, error: &std::io::Error) {
+    cx.log(&format!("{}: {path}: {}", cx.name(), device::plain(error)));
+}

@@ -1,0 +1,14 @@
+//! Other names of this crate's classes.
+
+/// Classes and their other names, those of old configurations and of FastClick's variants.
+pub(crate) const NAMES: &[(&str, &[&str])] = &[
+    ("CTXASCIIPrint", &["FlowASCIIPrint"]),
+    ("CTXCRC", &["FlowCRC"]),
+    ("CTXIDSMatcher", &["FlowIDSChunkMatcher", "FlowIDSMatcher"]),
+    ("GroupRegexClassifier", &["GroupRegexClassifierMP"]),
+    ("RegexClassifier", &["RegexClassifierMP"]),
+    ("RegexMatcher", &["RegexMatcherMP"]),
+    ("StringClassifier", &["StringClassifierMP"]),
+    ("StringMatcher", &["StringMatcherMP"]),
+    ("TCPRetransmitter", &["SimpleTCPRetransmitter"]),
+];

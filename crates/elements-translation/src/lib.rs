@@ -1,0 +1,21 @@
+//! Elements that know flows: network address translation, flow managers, load balancers.
+//!
+//! One element is one file: its manual first, its tests last.
+
+#![forbid(unsafe_code)]
+
+mod aliases;
+pub mod balance;
+pub mod flow;
+pub mod rewrite;
+#[cfg(test)]
+mod testing;
+
+use router::Class;
+use std::sync::LazyLock;
+
+/// The classes, by family.
+pub const FAMILIES: &[&[&Class]] = &[balance::CLASSES, flow::CLASSES, rewrite::CLASSES];
+
+/// The classes by their other names.
+pub static ALIASES: LazyLock<Vec<Class>> = LazyLock::new(|| Class::aliases(FAMILIES, aliases::NAMES));

@@ -1,0 +1,446 @@
+//! Translates addresses and ports of IPv6 packets.
+//!
+//! ```click
+//! AddressTranslator(STATICS [, STATIC_PORTS, MAPPING, ...], DYNAMIC [, DYNAMIC_PORTS, DIRECTION, POOL, ...])
+//! ```
+//!
+//! Outbound packets arrive at input 0 and leave by output 0 with a new source; inbound packets arrive at input 1 and
+//! leave by output 1 with a new destination. Packets start with the IPv6 header, followed by TCP, UDP or ICMPv6;
+//! checksums are updated. Other packets, and packets without a mapping, are dropped.
+//!
+//! Static mappings tie an inner address to a mapped one, or an inner address and port to a mapped address and port.
+//! Dynamic mappings are created for packets of one direction. Without ports, each new address permanently gets the
+//! next address of a pool; with ports, each new flow gets the next port of a range. When none is left, packets are
+//! dropped.
+//!
+//! Unlike in Click, static mappings work the same whatever the direction of dynamic ones; dynamic ports can be
+//! combined with static mappings; ICMPv6 packets have no ports (so that they match mappings by address alone);
+//! annotations are kept; and nothing is printed for dropped packets.
+//!
+//! Ports: 2 inputs, 2 outputs. Processing: push. Workers: exclusive.
+//!
+//! # Arguments
+//! - `STATICS` (integer): the number of static mappings.
+//! - `STATIC_PORTS` (boolean), only if there are any: whether static mappings have ports.
+//! - `MAPPING`, STATICS times: `INNER MAPPED` or, with ports, `INNER PORT MAPPED PORT`.
+//! - `DYNAMIC` (boolean): whether there are dynamic mappings. If not, this is the last argument.
+//! - `DYNAMIC_PORTS` (boolean): whether dynamic mappings have ports.
+//! - `DIRECTION` (boolean): which packets create them: 0 for outbound packets, which get mapped addresses from the
+//!   pool; 1 for inbound packets, which get inner addresses.
+//! - `POOL`: with ports, `ADDRESS FIRST_PORT LAST_PORT`; without, addresses, one per argument.
+//!
+//! # Handlers
+//! None.
+//!
+//! # Example
+//! ```click
+//! at :: AddressTranslator(0, true, true, 0, 2001:db8::1 50000 60000);
+//! ```
+//!
+//! # See also
+//! ProtocolTranslator64, ProtocolTranslator46, IPRewriter
+
+use super::apply::{adjusted, difference, set_word, word};
+use packet::{Batch, Packet};
+use router::{
+    Class, Config, ConfigError, Cx, Element, FromArg, Refused, Residency, Scope, Verdict, parse_boolean,
+    parse_integer,
+};
+use std::any::Any;
+use std::collections::HashMap;
+use std::net::Ipv6Addr;
+use wire::ip_proto;
+use wire::ipv6::{HEADER_LEN, Header};
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("AddressTranslator", create)
+    .ports("2/2")
+    .processing("h/h")
+    .flow("xy/xy")
+    .residency(Residency::Exclusive)
+    .doc(router::manual!("address_translator.rs"));
+
+/// Flows with dynamic ports, at most.
+const MAX_FLOWS: usize = 1 << 16;
+
+/// An address and a port; 0 stands for any port.
+type End = (Ipv6Addr, u16);
+
+/// Where dynamic mappings come from.
+#[derive(Debug, Default)]
+enum Pool {
+    #[default]
+    None,
+    /// Addresses, the next one last.
+    Addresses(Vec<Ipv6Addr>),
+    /// Ports of an address: the next one, and the last one. A range of one port serves all flows.
+    Ports { address: Ipv6Addr, first: u16, next: u32, last: u16 },
+}
+
+#[derive(Debug, Default)]
+struct AddressTranslator {
+    /// By direction: what an end becomes, whoever is at the other end.
+    bound: [HashMap<End, End>; 2],
+    /// By direction: what an end becomes towards another one.
+    flows: [HashMap<(End, End), End>; 2],
+    pool: Pool,
+    /// Packets of which direction make mappings.
+    makes: usize,
+    arguments: Vec<String>,
+}
+
+/// The arguments, one after the other.
+struct Words<'w> {
+    words: &'w [String],
+    at: usize,
+    scope: Scope<'w>,
+}
+
+impl Words<'_> {
+    fn next<T>(&mut self, what: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, ConfigError> {
+        let at = self.at;
+        self.at += 1;
+        let value = self.words.get(at).and_then(|text| read(text.trim()));
+        value.ok_or_else(|| format!("argument {at} should be : {what}").into())
+    }
+
+    fn ends(&mut self, ports: bool) -> Result<(End, End), ConfigError> {
+        let scope = self.scope;
+        let what =
+            if ports { "<IP6Address> <port> <IP6Address> <port>" } else { "<IP6Address> <IP6Address>" };
+        self.next(what, |text| match (ports, lang::conf::split_spaces(text).as_slice()) {
+            (false, [inner, mapped]) => Some(((address(inner, scope)?, 0), (address(mapped, scope)?, 0))),
+            (true, [inner, port, mapped, mapped_port]) => Some((
+                (address(inner, scope)?, number(port)?),
+                (address(mapped, scope)?, number(mapped_port)?),
+            )),
+            _ => None,
+        })
+    }
+}
+
+fn address(text: &str, scope: Scope<'_>) -> Option<Ipv6Addr> {
+    Ipv6Addr::from_arg(text, scope).ok()
+}
+
+fn number(text: &str) -> Option<u16> {
+    parse_integer(text).and_then(|number| u16::try_from(number).ok())
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let words = lang::conf::split_args(config.text());
+    let scope = config.scope();
+    let mut args = Words { words: &words, at: 0, scope };
+    let mut e = AddressTranslator { arguments: words.clone(), ..AddressTranslator::default() };
+    let statics = args.next("integer", number)?;
+    let ports = statics > 0 && args.next("bool", parse_boolean)?;
+    for _ in 0..statics {
+        let (inner, mapped) = args.ends(ports)?;
+        e.bind(0, inner, mapped);
+    }
+    if !args.next("bool", parse_boolean)? {
+        return Ok(Box::new(e));
+    }
+    let ports = args.next("bool", parse_boolean)?;
+    e.makes = usize::from(args.next("bool", parse_boolean)?);
+    e.pool = if ports {
+        args.next("<IP6Address> <port> <port>", |text| match lang::conf::split_spaces(text).as_slice() {
+            [pool, first, last] => {
+                let (first, last) = (number(first)?, number(last)?);
+                let address = address(pool, scope)?;
+                (first <= last).then_some(Pool::Ports { address, first, next: first.into(), last })
+            }
+            _ => None,
+        })?
+    } else {
+        let mut pool = Vec::new();
+        while args.at < words.len() {
+            pool.push(args.next("<IP6Address>", |text| address(text, scope))?);
+        }
+        pool.reverse();
+        Pool::Addresses(pool)
+    };
+    Ok(Box::new(e))
+}
+
+impl AddressTranslator {
+    /// Ties what an end is in a direction to what it becomes, both ways.
+    fn bind(&mut self, direction: usize, from: End, to: End) {
+        self.bound[direction].entry(from).or_insert(to);
+        self.bound[1 - direction].entry(to).or_insert(from);
+    }
+
+    /// What this side's end of a packet becomes.
+    fn translate(&mut self, direction: usize, local: End, remote: End) -> Option<End> {
+        let bound = &self.bound[direction];
+        if let Some(&to) = bound.get(&local) {
+            return Some(if to.1 == 0 { (to.0, local.1) } else { to });
+        }
+        if let Some(&(to, _)) = bound.get(&(local.0, 0)) {
+            return Some((to, local.1));
+        }
+        if let Some(&to) = self.flows[direction].get(&(local, remote)) {
+            return Some(to);
+        }
+        if direction != self.makes {
+            return None;
+        }
+        self.make(direction, local, remote)
+    }
+
+    fn make(&mut self, direction: usize, local: End, remote: End) -> Option<End> {
+        match &mut self.pool {
+            Pool::None => None,
+            Pool::Addresses(pool) => {
+                let to = pool.pop()?;
+                self.bind(direction, (local.0, 0), (to, 0));
+                Some((to, local.1))
+            }
+            Pool::Ports { address, first, next, last } => {
+                if self.flows[direction].len() >= MAX_FLOWS {
+                    return None;
+                }
+                let port = match (local.1, first == last) {
+                    (0, _) => 0,
+                    (_, true) => *last,
+                    _ => {
+                        let port = u16::try_from(*next).ok().filter(|port| port <= last)?;
+                        *next += 1;
+                        port
+                    }
+                };
+                let to = (*address, port);
+                self.flows[direction].insert((local, remote), to);
+                self.flows[1 - direction].insert((to, remote), local);
+                Some(to)
+            }
+        }
+    }
+
+    fn process(&mut self, direction: usize, packet: &mut Packet) -> Verdict {
+        match self.rewrite(direction, packet.data_mut()) {
+            Ok(()) => Verdict::Output(direction),
+            Err(reason) => Verdict::Drop(reason),
+        }
+    }
+
+    fn rewrite(&mut self, direction: usize, data: &mut [u8]) -> Result<(), &'static str> {
+        const SHORT: &str = "no whole IPv6 header";
+        let (header, transport) = data.split_first_chunk_mut::<HEADER_LEN>().ok_or(SHORT)?;
+        let mut header = Header::new(header);
+        let protocol = header.next_header();
+        let (ports, checksum) = match protocol {
+            ip_proto::TCP => (true, 16),
+            ip_proto::UDP => (true, 6),
+            ip_proto::ICMPV6 => (false, 2),
+            _ => return Err("protocol unrecognized"),
+        };
+        let sum = word(transport, checksum).ok_or(SHORT)?;
+        let port = |at| if ports { word(transport, at).unwrap_or(0) } else { 0 };
+        let ends = [(header.src(), port(0)), (header.dst(), port(2))];
+        let (old, remote) = (ends[direction], ends[1 - direction]);
+        let new = self.translate(direction, old, remote).ok_or("no mapping")?;
+        if direction == 0 {
+            header.set_src(new.0);
+        } else {
+            header.set_dst(new.0);
+        }
+        if ports {
+            set_word(transport, direction * 2, new.1);
+        }
+        let change = difference(words(old), words(new));
+        let mut sum = adjusted(sum, change);
+        if protocol == ip_proto::UDP && sum == 0 {
+            sum = 0xffff; // zero would say that there is none
+        }
+        set_word(transport, checksum, sum);
+        Ok(())
+    }
+}
+
+/// The words of an end that checksums cover.
+fn words(end: End) -> [u16; 9] {
+    let [a, b, c, d, e, f, g, h] = end.0.segments();
+    [a, b, c, d, e, f, g, h, end.1]
+}
+
+impl Element for AddressTranslator {
+    fn push_one(&mut self, _cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
+        Some(self.process(port, packet))
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        cx.scatter(batch, |_, packet| self.process(port, packet));
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(std::mem::take(self)))
+    }
+
+    /// Mappings stay if the arguments do: others may give the same addresses and ports to somebody else.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        if let Ok(old) = state.downcast::<AddressTranslator>() {
+            if old.arguments == self.arguments {
+                *self = *old;
+            } else {
+                cx.log(&format!("{}: mappings lost (other arguments)", cx.name()));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::errors;
+    use crate::testing::{Flow, send};
+    use wire::ipv6::{HEADER_LEN, Header};
+    use wire::{ip_proto, tcp, udp};
+
+    /// A packet, with the lower half of its addresses and its ports: `a:1 b:2`.
+    fn packet(protocol: u8, ends: &str) -> Vec<u8> {
+        let end = |text: &str| {
+            let (address, port) = text.split_once('.').unwrap();
+            (format!("2001:db8::{address}").parse().unwrap(), port.parse::<u16>().unwrap())
+        };
+        let (from, to) = ends.split_once(' ').unwrap();
+        let ((src, sport), (dst, dport)) = (end(from), end(to));
+        let mut transport = vec![0; if protocol == ip_proto::TCP { 20 } else { 8 }];
+        if protocol == ip_proto::ICMPV6 {
+            transport[0] = 128;
+        } else {
+            transport[..4].copy_from_slice(&(u32::from(sport) << 16 | u32::from(dport)).to_be_bytes());
+        }
+        transport.extend(b"data!");
+        match protocol {
+            ip_proto::TCP => {
+                transport[12] = 5 << 4;
+                tcp::fill_checksum_v6(src, dst, &mut transport).unwrap();
+            }
+            ip_proto::UDP => {
+                transport[5] = 13;
+                udp::fill_checksum_v6(src, dst, &mut transport).unwrap();
+            }
+            _ => wire::icmpv6::fill_checksum(src, dst, &mut transport).unwrap(),
+        }
+        let mut data = vec![0; HEADER_LEN];
+        let mut header = Header::new_checked_mut(&mut data).unwrap();
+        header.set_version_class_flow(0, 0);
+        header.set_payload_len(transport.len() as u16);
+        header.set_next_header(protocol);
+        header.set_src(src);
+        header.set_dst(dst);
+        data.extend(transport);
+        data
+    }
+
+    /// Packets from inner hosts, whose addresses begin with 1, go outward.
+    fn run(config: &str, packets: Vec<Vec<u8>>) -> Flow {
+        let config = format!(
+            "at :: AddressTranslator({config}); Inject -> c :: Classifier(22/0001, -); c[0] -> [0]at; c[1] -> [1]at;
+             at[0] -> Collect(0); at[1] -> Collect(1);"
+        );
+        send(&config, packets)
+    }
+
+    const TCP: u8 = ip_proto::TCP;
+    const UDP: u8 = ip_proto::UDP;
+    const ICMP: u8 = ip_proto::ICMPV6;
+
+    /// What leaves is what would have been sent with the other addresses and ports, checksums included.
+    #[test]
+    fn static_mappings() {
+        let flow = run(
+            "1, false, 2001:db8::1 2001:db8::a, false",
+            vec![
+                packet(TCP, "1.5 b.80"),
+                packet(UDP, "b.80 a.5"),
+                packet(ICMP, "1.0 b.0"),
+                packet(ICMP, "b.0 c.0"),
+            ],
+        );
+        assert_eq!(flow.data(0), [packet(TCP, "a.5 b.80"), packet(ICMP, "a.0 b.0")]);
+        assert_eq!(flow.data(1), [packet(UDP, "b.80 1.5")]);
+        let flow = run(
+            "1, true, 2001:db8::1 5 2001:db8::a 6, false",
+            vec![packet(UDP, "1.5 b.80"), packet(UDP, "1.6 b.80"), packet(TCP, "b.80 a.6")],
+        );
+        assert_eq!(
+            (flow.data(0), flow.data(1)),
+            (vec![packet(UDP, "a.6 b.80")], vec![packet(TCP, "b.80 1.5")])
+        );
+        assert_eq!(flow.drops(), [("no mapping", 1)]);
+    }
+
+    /// Each inner address gets one of the pool, until there are none; inward packets make none.
+    #[test]
+    fn dynamic_addresses() {
+        let packets = vec![
+            packet(UDP, "f.1 a.1"),
+            packet(UDP, "1.1 f.1"),
+            packet(UDP, "1:1.1 f.1"),
+            packet(UDP, "2:1.1 f.1"),
+            packet(UDP, "1.2 f.1"),
+        ];
+        let flow = run("0, true, false, 0, 2001:db8::a, 2001:db8::b", packets);
+        assert_eq!(flow.data(0), [packet(UDP, "a.1 f.1"), packet(UDP, "b.1 f.1"), packet(UDP, "a.2 f.1")]);
+        assert_eq!(flow.drops(), [("no mapping", 2)]);
+        // The other way round: outside addresses get inner ones.
+        let flow = run(
+            "0, true, false, 1, 2001:db8::1",
+            vec![packet(UDP, "f.1 a.1"), packet(UDP, "f.1 a.2"), packet(UDP, "f.1 b.1")],
+        );
+        assert_eq!(flow.data(1), [packet(UDP, "f.1 1.1"), packet(UDP, "f.1 1.2")]);
+    }
+
+    /// Each flow gets a port, until there are none; replies find back.
+    #[test]
+    fn dynamic_ports() {
+        let flow = run(
+            "0, true, true, 0, 2001:db8::a 50 51",
+            vec![
+                packet(TCP, "1.1 b.80"),
+                packet(TCP, "1.2 b.80"),
+                packet(TCP, "1.3 b.80"),
+                packet(TCP, "1.1 b.80"),
+                packet(ICMP, "1.0 b.0"),
+                packet(TCP, "b.80 a.51"),
+                packet(TCP, "b.81 a.51"),
+                packet(ICMP, "b.0 a.0"),
+            ],
+        );
+        let out = [
+            packet(TCP, "a.50 b.80"),
+            packet(TCP, "a.51 b.80"),
+            packet(TCP, "a.50 b.80"),
+            packet(ICMP, "a.0 b.0"),
+        ];
+        assert_eq!(flow.data(0), out);
+        assert_eq!(flow.data(1), [packet(TCP, "b.80 1.2"), packet(ICMP, "b.0 1.0")]);
+        assert_eq!(flow.drops(), [("no mapping", 2)]);
+    }
+
+    /// Packets that are too short or of other protocols are dropped.
+    #[test]
+    fn odd_packets() {
+        let mut other = packet(UDP, "1.1 b.80");
+        other[6] = 59;
+        let mut short = packet(TCP, "1.1 b.80");
+        short.truncate(57);
+        let flow = run("0, true, true, 0, 2001:db8::a 50 51", vec![other, short, vec![0x60; 30]]);
+        assert_eq!(flow.drops(), [("no whole IPv6 header", 2), ("protocol unrecognized", 1)]);
+    }
+
+    #[test]
+    fn bad_arguments() {
+        let with = |args: &str| {
+            errors(&format!(
+                "at :: AddressTranslator({args}); InfiniteSource -> [0]at[0] -> Discard; InfiniteSource -> [1]at[1] -> Discard;"
+            ))
+        };
+        assert!(with("x").contains("argument 0 should be : integer"));
+        assert!(with("0, x").contains("argument 1 should be : bool"));
+        assert!(with("1, false, 2001:db8::1, false").contains("argument 2 should be"));
+        assert!(with("0, true, true, 0, 2001:db8::a 51 50").contains("argument 4 should be"));
+    }
+}

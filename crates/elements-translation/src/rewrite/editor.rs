@@ -1,0 +1,255 @@
+//! Whoever changes the table of flows as a whole, with all lanes in hand.
+//!
+//! See [`super::flow_set`].
+
+use super::deltas::Deltas;
+use super::exhausted::{self, Exhausted};
+use super::expiry::{BEST_EFFORT, GUARANTEED};
+use super::flow_set::{FlowSet, Found};
+use super::lane::{BESIDE, InputCounts, Lane, Owner, directions};
+use super::policy::Policy;
+use super::record::{FORWARD, Flow, NewFlow, flag};
+use super::sync::{LANES, MutexGuard};
+use elements_shared::flow_id::Key;
+use rcu::Turn;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The right to change a table: there is one at a time.
+pub(super) struct Editor<'s> {
+    pub(super) set: &'s FlowSet,
+    pub(super) turn: Turn<'s>,
+    /// The lane of flows that are added.
+    pub(super) at: usize,
+    pub(super) exhausted: MutexGuard<'s, Exhausted>,
+    pub(super) lanes: [MutexGuard<'s, Lane>; LANES],
+}
+
+impl<'s> Editor<'s> {
+    /// Says whose flows a map holds.
+    pub(super) fn register(&mut self, map: u32, policy: Policy, inputs: Arc<[InputCounts]>) {
+        for lane in &mut self.lanes {
+            let owners = &mut lane.owners;
+            owners.resize(owners.len().max(map as usize + 1), None);
+            owners[map as usize] = Some(Owner { policy, inputs: inputs.clone() });
+        }
+    }
+
+    /// See [`FlowSet::find`]; the answer holds as long as the editor does.
+    pub(super) fn find(&self, key: Key) -> Option<Found<'s>> {
+        self.set.find(self.turn, key)
+    }
+
+    /// Adds a flow that was used last at `last_ms`. Its forward key must not be in the table; a flow that has its reply
+    /// key is removed. `None` if there is no room: the flow that would have to go first is the new one, or records are
+    /// short. The flow's owner counts it.
+    pub(super) fn insert(&mut self, new: &NewFlow, last_ms: u64, now_ms: u64) -> Option<Found<'s>> {
+        if let Some(old) = self.find(new.keys()[1]) {
+            self.remove(old.record);
+        }
+        let (record, flow) = self.allocate()?;
+        flow.fill(new, last_ms);
+        if !self.publish(record, flow) {
+            flow.bury();
+            self.lanes[self.at].removed.push(record);
+            return None;
+        }
+        self.count(flow, 1);
+        self.replace(record);
+        let capacity = i64::from(self.set.capacity());
+        if self.set.size() as i64 > capacity {
+            self.shift(now_ms, usize::MAX);
+            let victim = self.evict(now_ms).unwrap_or(record);
+            self.remove(victim);
+            if victim == record {
+                return None;
+            }
+        } else {
+            let slab = &self.set.slab;
+            self.lanes[self.at].shift(slab, now_ms, BESIDE);
+        }
+        Some(Found { flow, record, direction: FORWARD })
+    }
+
+    /// Removes a flow.
+    pub(super) fn remove(&mut self, record: u32) {
+        let Some(flow) = self.set.slab.get(record) else { return };
+        if flow.map().is_none() {
+            return;
+        }
+        if let Some(map) = flow.map() {
+            // A port is taken by who gives it to packets, and by who expects replies to it.
+            self.exhausted.forget(map, flow.rewritten(FORWARD));
+            self.exhausted.forget(map, flow.id(FORWARD).reversed());
+        }
+        self.unlist(record);
+        self.count(flow, -1);
+        flow.bury();
+        let lane = &mut *self.lanes[flow.lane()];
+        lane.expiry.remove(&self.set.slab, record);
+        lane.removed.push(record);
+    }
+
+    /// Notes that nothing is left of what a map's flows take numbers from.
+    pub(super) fn exhausted(&mut self, map: u32, domain: exhausted::Domain) {
+        self.exhausted.add(map, domain);
+    }
+
+    /// Removes all flows that a map's input has made.
+    pub(super) fn remove_input(&mut self, map: u32, input: usize) {
+        for record in 0..self.set.next.load(Relaxed) {
+            let flow = self.set.slab.get(record);
+            if flow.is_some_and(|flow| flow.map() == Some(map) && flow.input() == input) {
+                self.remove(record);
+            }
+        }
+    }
+
+    /// Removes all flows, of all owners.
+    pub(super) fn clear(&mut self) {
+        (0..self.set.next.load(Relaxed)).for_each(|record| self.remove(record));
+    }
+
+    /// Removes flows whose time is over, and others while there are too many. Looks at `most` flows, and says whether
+    /// there may be more.
+    pub(super) fn shrink(&mut self, now_ms: u64, most: usize) -> bool {
+        // One thing after the other: who has to go shows only when all are where they belong.
+        if self.shift(now_ms, most) || self.expire(now_ms, most) {
+            return true;
+        }
+        let mut removed = 0;
+        while removed < most && self.set.size() as i64 > i64::from(self.set.capacity()).max(0) {
+            let Some(record) = self.evict(now_ms).or_else(|| self.first_guaranteed()) else { break };
+            self.remove(record);
+            removed += 1;
+        }
+        removed == most
+    }
+
+    /// Removes flows whose time is over: looks at `most` of them. Whether there may be more.
+    fn expire(&mut self, now_ms: u64, most: usize) -> bool {
+        let mut looks = 0;
+        while let Some((at, record)) = self.first(BEST_EFFORT)
+            && at <= now_ms
+        {
+            if looks == most {
+                return true;
+            }
+            looks += 1;
+            if self.settled(at, record, now_ms) {
+                self.remove(record);
+            }
+        }
+        false
+    }
+
+    /// Something has made a flow's time shorter: puts it in its place.
+    pub(super) fn replace(&mut self, record: u32) {
+        if let Some(flow) = self.set.slab.get(record).filter(|flow| flow.map().is_some()) {
+            self.lanes[flow.lane()].place(&self.set.slab, record, flow);
+        }
+    }
+
+    /// From the sequence number `from` on, packets of a flow's direction count `change` bytes more.
+    pub(super) fn add_delta(&mut self, found: &Found<'_>, from: u32, change: i32) -> bool {
+        let flow = found.flow;
+        let mut deltas = flow.deltas(self.turn).cloned().unwrap_or_default();
+        deltas.add(found.direction, from, change) && self.set_deltas(flow, deltas)
+    }
+
+    /// Gives a flow these changes of sequence numbers.
+    pub(super) fn set_deltas(&mut self, flow: &Flow, deltas: Deltas) -> bool {
+        let done = flow.deltas.replace(Some(Box::new(deltas)), &self.lanes[0].updater).is_ok();
+        if done {
+            flow.change_flags(0, flag::DELTAS);
+        }
+        done
+    }
+
+    /// A record that nobody knows. If the lane has none, another lane's.
+    fn allocate(&mut self) -> Option<(u32, &'s Flow)> {
+        let found = self.lanes[self.at].allocate(self.set);
+        if found.is_some() {
+            return found;
+        }
+        self.lanes.iter_mut().for_each(|lane| lane.recycle());
+        let record = self.lanes.iter_mut().find_map(|lane| lane.free.pop())?;
+        self.lanes[self.at].free.push(record);
+        self.lanes[self.at].allocate(self.set)
+    }
+
+    /// Lists a record in the index under both its keys.
+    fn publish(&mut self, record: u32, flow: &Flow) -> bool {
+        let (set, turn) = (self.set, self.turn);
+        let done = directions(flow).all(|direction| {
+            let entry = record * 2 + direction as u32;
+            let (hash, updater) = (set.hash_of(entry), &self.lanes[0].updater);
+            set.index.hold([hash; 2]).insert(turn, updater, hash, entry, |entry| set.hash_of(entry))
+        });
+        if !done {
+            self.unlist(record);
+        }
+        done
+    }
+
+    fn unlist(&mut self, record: u32) {
+        for entry in [record * 2, record * 2 + 1] {
+            let hash = self.set.hash_of(entry);
+            self.set.index.hold([hash; 2]).remove(self.turn, hash, entry);
+        }
+    }
+
+    fn count(&mut self, flow: &Flow, by: i32) {
+        self.set.size.0.fetch_add(by as isize as usize, Relaxed); // wraps: subtracts
+        self.lanes[flow.lane()].count(flow, by);
+    }
+
+    /// The first flow of a heap, of all lanes: its time and its record.
+    fn first(&self, heap: usize) -> Option<(u64, u32)> {
+        self.lanes.iter().filter_map(|lane| lane.expiry.first(heap)).min()
+    }
+
+    /// The lane that a record belongs to.
+    fn lane_of(&mut self, record: u32) -> &mut Lane {
+        let lane = self.set.slab.get(record).map_or(self.at, |flow| flow.lane());
+        &mut self.lanes[lane]
+    }
+
+    /// Moves flows whose guarantee has ended to the other heap: looks at `most` of them. Whether there may be more.
+    fn shift(&mut self, now_ms: u64, most: usize) -> bool {
+        let slab = &self.set.slab;
+        let mut left = most;
+        self.lanes.iter_mut().for_each(|lane| left -= lane.shift(slab, now_ms, left));
+        left == 0
+    }
+
+    /// Whether the first flow of the best-effort heap is in its place there; moves it if not.
+    fn settled(&mut self, at: u64, record: u32, now_ms: u64) -> bool {
+        let slab = &self.set.slab;
+        self.lane_of(record).settled(slab, at, record, now_ms)
+    }
+
+    /// The flow that has to go first to make room.
+    fn evict(&mut self, now_ms: u64) -> Option<u32> {
+        loop {
+            let (at, record) = self.first(BEST_EFFORT)?;
+            if self.settled(at, record, now_ms) {
+                return Some(record);
+            }
+        }
+    }
+
+    /// The flow whose guarantee ends first.
+    fn first_guaranteed(&mut self) -> Option<u32> {
+        let slab = &self.set.slab;
+        loop {
+            let (at, record) = self.first(GUARANTEED)?;
+            let lane = self.lane_of(record);
+            let guaranteed_ms = slab.get(record).map_or(at, |flow| lane.times(flow).0);
+            if guaranteed_ms <= at {
+                return Some(record);
+            }
+            lane.expiry.set(slab, record, GUARANTEED, guaranteed_ms);
+        }
+    }
+}

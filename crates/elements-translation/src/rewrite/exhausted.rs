@@ -1,0 +1,106 @@
+//! Which ranges have nothing left.
+//!
+//! To find that all ports towards a destination are taken is to try them all. It is remembered, so that the next packet to
+//! that destination does not try again before a port is free. What is remembered is changed by who holds the whole table; marks
+//! tell those who do not.
+
+use elements_shared::flow_id::{FlowId, Key};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Ranges that are remembered: a power of two. Others are tried again.
+const PLACES: usize = 1024;
+
+/// What a range is taken from: a flow's rewritten identifier without what the range gives it, and the range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Domain {
+    pub(super) id: FlowId,
+    /// The first number, and how many more there are.
+    pub(super) range: (u32, u32),
+}
+
+/// A mark for each place: what a hash makes of the range that is remembered there, or 0.
+pub(super) struct Marks(Box<[AtomicU64]>);
+
+impl Default for Marks {
+    fn default() -> Marks {
+        Marks((0..PLACES).map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+impl Marks {
+    /// Whether nothing is left of a domain, as far as a look without the lock can tell.
+    pub(super) fn has(&self, map: u32, domain: Domain) -> bool {
+        self.0[place(map, domain.id)].load(Relaxed) == mark(map, domain)
+    }
+}
+
+/// The ranges, by a hash of the identifier.
+pub(super) struct Exhausted {
+    places: Box<[Option<(u32, Domain)>]>,
+    marks: Arc<Marks>,
+}
+
+impl Default for Exhausted {
+    fn default() -> Exhausted {
+        Exhausted { places: vec![None; PLACES].into(), marks: Arc::default() }
+    }
+}
+
+fn mark(map: u32, domain: Domain) -> u64 {
+    let (first, top) = domain.range;
+    Key::new(map, domain.id).hash(u64::from(first) << 32 | u64::from(top)) | 1
+}
+
+fn place(map: u32, id: FlowId) -> usize {
+    (Key::new(map, id).hash(1) >> 32) as usize % PLACES
+}
+
+impl Exhausted {
+    /// What tells others.
+    pub(super) fn marks(&self) -> &Arc<Marks> {
+        &self.marks
+    }
+
+    /// Notes that nothing is left.
+    pub(super) fn add(&mut self, map: u32, domain: Domain) {
+        let place = place(map, domain.id);
+        self.places[place] = Some((map, domain));
+        self.marks.0[place].store(mark(map, domain), Relaxed);
+    }
+
+    /// A flow with this rewritten identifier is gone.
+    pub(super) fn forget(&mut self, map: u32, rewritten: FlowId) {
+        for id in [FlowId { sport: 0, ..rewritten }, FlowId { saddr: 0, ..rewritten }] {
+            let place = place(map, id);
+            if self.places[place].is_some_and(|known| (known.0, known.1.id) == (map, id)) {
+                self.places[place] = None;
+                self.marks.0[place].store(0, Relaxed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A domain is exhausted until one of its flows goes, also if a range differs only in where it begins.
+    #[test]
+    fn until_one_goes() {
+        let mut exhausted = Exhausted::default();
+        let id = FlowId { saddr: 1, daddr: 2, sport: 0, dport: 80 };
+        let ports = Domain { id, range: (1000, 9) };
+        exhausted.add(7, ports);
+        assert!(exhausted.marks.has(7, ports) && !exhausted.marks.has(6, ports));
+        assert!(!exhausted.marks.has(7, Domain { range: (2000, 9), ..ports }));
+        exhausted.forget(7, FlowId { sport: 1005, daddr: 3, ..id });
+        assert!(exhausted.marks.has(7, ports));
+        exhausted.forget(7, FlowId { sport: 1005, ..id });
+        assert!(!exhausted.marks.has(7, ports));
+        let addresses = Domain { id: FlowId { saddr: 0, sport: 5, ..id }, range: (1, 9) };
+        exhausted.add(7, addresses);
+        exhausted.forget(7, FlowId { saddr: 4, sport: 5, ..id });
+        assert!(!exhausted.marks.has(7, addresses));
+    }
+}

@@ -1,0 +1,224 @@
+//! The table of flows that rewriters keep, alone or together.
+//!
+//! Looking up a flow takes no lock: the index gives record numbers, the record says whether it is the one (two cache
+//! lines). What it takes to add flows and to let them go is parted into lanes, each with a lock: a worker adds flows in its own
+//! lane ([`FlowSet::enter`]), and only where its flows' keys fall into the same shard of the index as another's do they wait for
+//! each other. Whatever concerns several flows, above all which has to go when the table is full, is done by an [`Editor`], who
+//! holds all lanes. Flows are removed by taking them out of the index; the numbers of their records rest for a grace period before
+//! they are used again.
+//!
+//! `tests/flow_model.rs` tries small programs in every interleaving, with each of these protections and without it.
+
+use super::editor::Editor;
+use super::exhausted::{self, Exhausted, Marks};
+use super::index::Index;
+use super::lane::Lane;
+use super::record::{Flow, NewFlow, Slab};
+use super::sync::{AtomicU32, AtomicUsize, LANES, Mutex, MutexGuard, look_again};
+use elements_shared::flow_id::{FlowId, Key};
+use rcu::Turn;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
+
+/// What is written while flows come and go: apart from what look-ups read.
+#[repr(align(128))]
+pub(super) struct Apart<T>(pub(super) T);
+
+/// The table.
+pub(super) struct FlowSet {
+    pub(super) seed: u64,
+    pub(super) index: Index,
+    pub(super) slab: Arc<Slab>,
+    pub(super) capacity: AtomicI32,
+    /// Ranges that have nothing left.
+    pub(super) exhausted: Arc<Marks>,
+    pub(super) size: Apart<AtomicUsize>,
+    /// Records that no lane has yet begin here.
+    pub(super) next: AtomicU32,
+    pub(super) lanes: [Apart<Mutex<Lane>>; LANES],
+    /// Locked before lanes, which are locked in the order of their numbers.
+    pub(super) known_exhausted: Mutex<Exhausted>,
+}
+
+/// What came of the wish to add a flow.
+pub(super) enum Entered<'t> {
+    /// It is in the table.
+    Made(Found<'t>),
+    /// Another worker has added it.
+    Known(Found<'t>),
+    /// Another flow has become the same, so that this one has to become something else.
+    Taken,
+    /// There is no room for it.
+    Refused,
+}
+
+/// A flow, and the direction in which it was found.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'t> {
+    pub(super) flow: &'t Flow,
+    pub(super) record: u32,
+    pub(super) direction: usize,
+}
+
+impl<'t> Found<'t> {
+    /// An entry's flow, if a key belongs to it.
+    #[inline]
+    pub(super) fn check(flow: &'t Flow, entry: u32, key: Key) -> Option<Found<'t>> {
+        let (record, direction) = (entry / 2, (entry % 2) as usize);
+        flow.matches(direction, key).then_some(Found { flow, record, direction })
+    }
+
+    /// Where its packets leave.
+    #[inline]
+    pub(super) fn output(&self) -> usize {
+        self.flow.output(self.direction)
+    }
+
+    /// What its packets' flow identifier becomes.
+    #[inline]
+    pub(super) fn rewritten(&self) -> FlowId {
+        self.flow.rewritten(self.direction)
+    }
+}
+
+impl FlowSet {
+    /// An empty table for this many flows.
+    pub(super) fn new(seed: u64, capacity: i32) -> FlowSet {
+        let known_exhausted = Exhausted::default();
+        FlowSet {
+            seed,
+            index: Index::default(),
+            slab: Arc::default(),
+            capacity: AtomicI32::new(capacity),
+            exhausted: known_exhausted.marks().clone(),
+            size: Apart(AtomicUsize::new(0)),
+            next: AtomicU32::new(0),
+            lanes: std::array::from_fn(|number| Apart(Mutex::new(Lane::new(number)))),
+            known_exhausted: Mutex::new(known_exhausted),
+        }
+    }
+
+    /// Flows in the table.
+    pub(super) fn size(&self) -> usize {
+        self.size.0.load(Relaxed)
+    }
+
+    /// Flows that the table may hold.
+    pub(super) fn capacity(&self) -> i32 {
+        self.capacity.load(Relaxed)
+    }
+
+    /// Changes the capacity. What is too much goes with the next [`Editor::shrink`].
+    pub(super) fn set_capacity(&self, capacity: i32) {
+        self.capacity.store(capacity, Relaxed);
+    }
+
+    /// Whether nothing is left of what a map's flows take numbers from. Takes no lock: just now that may change.
+    pub(super) fn is_exhausted(&self, map: u32, domain: exhausted::Domain) -> bool {
+        self.exhausted.has(map, domain)
+    }
+
+    /// The hash by which a key is found.
+    #[inline]
+    pub(super) fn hash(&self, key: Key) -> u64 {
+        key.hash(self.seed)
+    }
+
+    /// Finds the flow that a key belongs to. Takes no lock.
+    #[inline]
+    pub(super) fn find<'t>(&'t self, turn: Turn<'t>, key: Key) -> Option<Found<'t>> {
+        self.find_hashed(turn, key, self.hash(key))
+    }
+
+    /// The same where the hash is known.
+    #[inline]
+    pub(super) fn find_hashed<'t>(&'t self, turn: Turn<'t>, key: Key, hash: u64) -> Option<Found<'t>> {
+        let mut found = None;
+        self.index.find(turn, hash, |entry| {
+            found = self.check(entry, key);
+            found.is_some()
+        });
+        found
+    }
+
+    /// The index, for whoever looks up many flows at once.
+    #[inline]
+    pub(super) fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// The flow of an entry, if the key belongs to it.
+    #[inline]
+    pub(super) fn check(&self, entry: u32, key: Key) -> Option<Found<'_>> {
+        Found::check(self.flow(entry)?, entry, key)
+    }
+
+    /// The flow that an entry has now, if there is any such record.
+    #[inline]
+    pub(super) fn flow(&self, entry: u32) -> Option<&Flow> {
+        self.slab.get(entry / 2)
+    }
+
+    /// Adds a flow of a worker's, which is used just now, beside what other workers add. If it `varies`, no flow may have its reply key;
+    /// otherwise one that has it is removed. The flow's owner counts it.
+    pub(super) fn enter<'t>(
+        &'t self,
+        turn: Turn<'t>,
+        worker: usize,
+        new: &NewFlow,
+        varies: bool,
+        now_ms: u64,
+    ) -> Entered<'t> {
+        if let Some(entered) = self.lane(worker).enter(self, turn, new, varies, now_ms) {
+            return entered;
+        }
+        // Something has to go first, in whatever lane it is.
+        let mut editor = self.edit_in(turn, worker % LANES);
+        let [forward, reply] = new.keys();
+        if let Some(found) = look_again(|| editor.find(forward)) {
+            return Entered::Known(found);
+        }
+        if varies && editor.find(reply).is_some() {
+            return Entered::Taken;
+        }
+        editor.insert(new, now_ms, now_ms).map_or(Entered::Refused, Entered::Made)
+    }
+
+    /// A worker's lane.
+    fn lane(&self, worker: usize) -> MutexGuard<'_, Lane> {
+        // Whoever held the lock left each record either complete in the index or out of it.
+        self.lanes[worker % LANES].0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The right to change the table.
+    pub(super) fn edit<'s>(&'s self, turn: Turn<'s>) -> Editor<'s> {
+        self.edit_in(turn, 0)
+    }
+
+    /// The same for who adds flows to a lane.
+    fn edit_in<'s>(&'s self, turn: Turn<'s>, at: usize) -> Editor<'s> {
+        let exhausted = self.known_exhausted.lock().unwrap_or_else(PoisonError::into_inner);
+        Editor { set: self, turn, at, exhausted, lanes: std::array::from_fn(|lane| self.lane(lane)) }
+    }
+
+    /// Something has made a flow's time shorter: puts it in its place.
+    pub(super) fn replace(&self, record: u32) {
+        let Some(flow) = self.slab.get(record) else { return };
+        let mut lane = self.lane(flow.lane());
+        // Flows are removed by who holds all lanes.
+        if flow.map().is_some() {
+            lane.place(&self.slab, record, flow);
+        }
+    }
+
+    /// All flows of a map. Takes no lock; flows that come or go meanwhile may or may not be among them.
+    pub(super) fn flows<'t>(&'t self, _turn: Turn<'t>, map: u32) -> impl Iterator<Item = &'t Flow> {
+        (0..u32::MAX).map_while(|record| self.slab.get(record)).filter(move |flow| flow.map() == Some(map))
+    }
+
+    pub(super) fn hash_of(&self, entry: u32) -> u64 {
+        let flow = self.slab.get(entry / 2);
+        let key = flow.map(|flow| Key::new(flow.map().unwrap_or(0), flow.id((entry % 2) as usize)));
+        key.map_or(0, |key| key.hash(self.seed))
+    }
+}

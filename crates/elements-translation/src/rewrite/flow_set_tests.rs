@@ -1,0 +1,330 @@
+//! Tests of the flow table: against a naive one, and with threads.
+
+use super::flow_set::{Entered, FlowSet};
+use super::lane::InputCounts;
+use super::policy::{Policy, Timeouts};
+use super::record::NewFlow;
+use elements_shared::flow_id::{FlowId, Key};
+use proptest::prelude::*;
+use rcu::Domain;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Time passes in steps of this; idle times have different remainders, so that no two flows are due at once.
+const STEP_MS: u64 = 8;
+
+const POLICIES: [Policy; 2] = [
+    Policy { guarantee_ms: 5000, timeouts: Timeouts::Tcp { nodata: 20_001, data: 60_002, done: 3003 } },
+    Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(8004) },
+];
+
+/// A flow of map `map` that turns host `host`'s address into 1.0.0.0 and its port into `port`.
+fn flow(map: u32, host: u8, port: u16) -> NewFlow {
+    let id = FlowId { saddr: 0x0a00_0000 + u32::from(host), daddr: 0x0506_0708, sport: 1, dport: 80 };
+    NewFlow {
+        map,
+        protocol: 6,
+        id,
+        rewritten: FlowId { saddr: 0x0100_0000, sport: port, ..id },
+        outputs: [0, 1],
+        input: 0,
+        ip_change: 0xffff,
+        transport_change: 0xffff,
+        reply_anno: 0,
+    }
+}
+
+fn keys(new: &NewFlow) -> [Key; 2] {
+    [new.id, new.rewritten.reversed()].map(|id| Key::new(new.map, id))
+}
+
+struct Naive {
+    new: NewFlow,
+    last_ms: u64,
+    flags: u8,
+}
+
+impl Naive {
+    fn times(&self) -> (u64, u64) {
+        let policy = POLICIES[self.new.map as usize];
+        (self.last_ms + policy.guarantee_ms, self.last_ms + policy.timeout_ms(self.flags))
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    /// A packet of a host; the port is for the flow that it makes if it has none.
+    Packet(u32, u8, u16, u8),
+    Pass(u64),
+    Shrink(usize),
+    Capacity(i32),
+    Remove(usize),
+    Clear,
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![
+        20 => (0u32..2, 0u8..12, 0u16..10, 0u8..16).prop_map(|(m, h, p, f)| Op::Packet(m, h, p, f)),
+        6 => (1u64..800).prop_map(|steps| Op::Pass(steps * STEP_MS)),
+        2 => (1usize..4).prop_map(Op::Shrink),
+        1 => (-1i32..12).prop_map(Op::Capacity),
+        1 => (0usize..12).prop_map(Op::Remove),
+        1 => Just(Op::Clear),
+    ];
+    prop::collection::vec(op, 0..150)
+}
+
+proptest! {
+    /// Whatever happens, the table holds the flows that a list would hold.
+    #[test]
+    fn as_a_list(ops in ops()) {
+        let mut reader = Domain::global().register("test");
+        let set = FlowSet::new(1, 8);
+        let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
+        for (map, policy) in POLICIES.into_iter().enumerate() {
+            set.edit(reader.turn()).register(map as u32, policy, counts.clone());
+        }
+        let mut model: Vec<Naive> = Vec::new();
+        let mut now = 1_000_000;
+        for op in ops {
+            now += STEP_MS;
+            match op {
+                Op::Packet(map, host, port, flags) => packet(&set, &reader, &mut model, (map, host, port), flags, now),
+                Op::Pass(ms) => now += ms,
+                Op::Shrink(most) => {
+                    while set.edit(reader.turn()).shrink(now, most) {}
+                    model.retain(|flow| flow.times().0.max(flow.times().1) > now);
+                    trim(&mut model, set.capacity(), now);
+                }
+                Op::Capacity(capacity) => {
+                    set.set_capacity(capacity);
+                    while set.edit(reader.turn()).shrink(now, 2) {}
+                    model.retain(|flow| flow.times().0.max(flow.times().1) > now);
+                    trim(&mut model, capacity, now);
+                }
+                Op::Remove(at) if at < model.len() => {
+                    let gone = model.remove(at);
+                    let found = set.find(reader.turn(), keys(&gone.new)[1]);
+                    set.edit(reader.turn()).remove(found.unwrap().record);
+                }
+                Op::Remove(_) => {}
+                Op::Clear => {
+                    set.edit(reader.turn()).clear();
+                    model.clear();
+                }
+            }
+            prop_assert_eq!(set.size(), model.len());
+            prop_assert_eq!(counts[0].flows.load(Relaxed) as usize, model.len());
+            for naive in &model {
+                for (direction, key) in keys(&naive.new).into_iter().enumerate() {
+                    let found = set.find(reader.turn(), key);
+                    prop_assert!(found.is_some_and(|found| found.direction == direction), "{:?}", key);
+                }
+            }
+            let listed: usize = (0..2).map(|map| set.flows(reader.turn(), map).count()).sum();
+            prop_assert_eq!(listed, model.len());
+            reader.quiescent(); // removed records can be used again
+        }
+    }
+}
+
+/// A packet finds its flow, or makes it.
+fn packet(
+    set: &FlowSet,
+    reader: &rcu::Reader,
+    model: &mut Vec<Naive>,
+    (map, host, port): (u32, u8, u16),
+    flags: u8,
+    now: u64,
+) {
+    let new = flow(map, host, port);
+    let turn = reader.turn();
+    let known = model.iter_mut().find(|naive| (naive.new.map, naive.new.id) == (map, new.id));
+    let found = set.find(turn, keys(&new)[0]);
+    assert_eq!(found.is_some(), known.is_some());
+    if let (Some(found), Some(naive)) = (found, known) {
+        assert_eq!(found.rewritten(), naive.new.rewritten);
+        let policy = POLICIES[map as usize];
+        found.flow.touch(now);
+        found.flow.change_flags(naive.flags, flags);
+        if policy.timeout_ms(flags) < policy.timeout_ms(naive.flags) {
+            set.edit(turn).replace(found.record);
+        }
+        (naive.last_ms, naive.flags) = (now, flags);
+        return;
+    }
+    // Whichever worker does it.
+    let made = matches!(set.enter(turn, usize::from(host % 3), &new, false, now), Entered::Made(_));
+    model.retain(|naive| (naive.new.map, naive.new.rewritten) != (map, new.rewritten));
+    model.push(Naive { new, last_ms: now, flags: 0 });
+    if model.len() as i64 > i64::from(set.capacity()) {
+        let victim = victim(model, now).unwrap_or(model.len() - 1);
+        assert_eq!(made, victim + 1 != model.len());
+        model.remove(victim);
+    } else {
+        assert!(made);
+    }
+}
+
+/// The flow that has to go first, of those that are not guaranteed to stay.
+fn victim(model: &[Naive], now: u64) -> Option<usize> {
+    let free = (0..model.len()).filter(|&at| {
+        let flow = &model[at];
+        flow.times().0 <= now || flow.times().0 == flow.last_ms
+    });
+    free.min_by_key(|&at| model[at].times().1)
+}
+
+/// Removes flows while there are too many.
+fn trim(model: &mut Vec<Naive>, capacity: i32, now: u64) {
+    while model.len() > capacity.max(0) as usize {
+        let first = |model: &[Naive]| (0..model.len()).min_by_key(|&at| model[at].times().0);
+        let at = victim(model, now).or_else(|| first(model)).unwrap();
+        model.remove(at);
+    }
+}
+
+/// While two threads make and remove flows, look-ups never find a wrong one, nor miss one that stays.
+#[test]
+fn threads() {
+    let set = FlowSet::new(7, 2000);
+    let policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(1_000_000) };
+    let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
+    {
+        let reader = Domain::global().register("setup");
+        let mut editor = set.edit(reader.turn());
+        (0..3).for_each(|map| editor.register(map, policy, counts.clone()));
+        (0..100).for_each(|host| assert!(editor.insert(&flow(2, host, u16::from(host)), 1, 1).is_some()));
+    }
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..2)
+            .map(|map| {
+                let set = &set;
+                scope.spawn(move || {
+                    let mut reader = Domain::global().register("writer");
+                    for round in 0..20_000u32 {
+                        let host = (round * 7 % 251) as u8;
+                        let new = flow(map, host, u16::from(host));
+                        let turn = reader.turn();
+                        match set.find(turn, keys(&new)[0]) {
+                            None => drop(set.enter(turn, map as usize, &new, false, 2)),
+                            Some(found) => set.edit(turn).remove(found.record),
+                        }
+                        reader.quiescent();
+                    }
+                })
+            })
+            .collect();
+        scope.spawn(|| {
+            let mut reader = Domain::global().register("reader");
+            while !done.load(Relaxed) {
+                for map in 0..3 {
+                    for host in 0..100 {
+                        let new = flow(map, host, u16::from(host));
+                        let [forward, reply] = keys(&new).map(|key| set.find(reader.turn(), key));
+                        assert!(map < 2 || forward.is_some() && reply.is_some());
+                        // What was found stays what it is until the turn ends, also if it was removed.
+                        assert!(forward.is_none_or(|found| found.rewritten() == new.rewritten));
+                        assert!(reply.is_none_or(|found| found.rewritten() == new.id.reversed()));
+                    }
+                    reader.quiescent();
+                }
+            }
+        });
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        done.store(true, Relaxed);
+    });
+    let reader = Domain::global().register("check");
+    let left: usize = (0..3).map(|map| set.flows(reader.turn(), map).count()).sum();
+    assert_eq!(left, set.size());
+}
+
+/// Two workers that enter the same flows at the same time make each of them once, and of flows that would become the same one.
+#[test]
+fn side_by_side() {
+    const FLOWS: u32 = 5_000;
+    let set = FlowSet::new(7, i32::MAX);
+    let policy = Policy { guarantee_ms: 5, timeouts: Timeouts::Plain(1_000_000) };
+    let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
+    {
+        let reader = Domain::global().register("setup");
+        let mut editor = set.edit(reader.turn());
+        (0..2).for_each(|map| editor.register(map, policy, counts.clone()));
+    }
+    let barrier = std::sync::Barrier::new(2);
+    let tallies = std::thread::scope(|scope| {
+        let enter = |worker: usize| {
+            let (set, barrier) = (&set, &barrier);
+            scope.spawn(move || {
+                let mut reader = Domain::global().register("worker");
+                let mut tally = [0; 4];
+                barrier.wait();
+                for number in 0..FLOWS {
+                    // In map 0 the same flows as the other's; in map 1 other hosts' flows to the same ports.
+                    for map in 0..2 {
+                        let mut new = flow(map, 0, number as u16);
+                        new.id.saddr += number * 2 + map * worker as u32;
+                        let entered = set.enter(reader.turn(), worker, &new, true, u64::from(number / 100));
+                        tally[match entered {
+                            Entered::Made(found) => {
+                                assert_eq!(found.rewritten(), new.rewritten);
+                                map as usize
+                            }
+                            Entered::Known(found) => {
+                                assert_eq!((map, found.rewritten()), (0, new.rewritten));
+                                2
+                            }
+                            Entered::Taken => {
+                                assert_eq!(map, 1);
+                                3
+                            }
+                            Entered::Refused => panic!("there is room"),
+                        }] += 1;
+                    }
+                    reader.quiescent();
+                }
+                tally
+            })
+        };
+        [enter(0), enter(1)].map(|thread| thread.join().expect("no panic"))
+    });
+    let sum = |at: usize| tallies[0][at] + tallies[1][at];
+    assert_eq!([0, 1, 2, 3].map(sum), [FLOWS; 4]);
+    assert_eq!((set.size(), counts[0].flows.load(Relaxed)), (2 * FLOWS as usize, 2 * FLOWS));
+    let reader = Domain::global().register("check");
+    for number in 0..FLOWS {
+        for map in 0..2 {
+            let reply = keys(&flow(map, 0, number as u16))[1];
+            let found = set.find(reader.turn(), reply).expect("one has made it");
+            assert!(set.find(reader.turn(), Key::new(map, found.rewritten().reversed())).is_some());
+        }
+    }
+    set.edit(reader.turn()).clear();
+    assert_eq!((set.size(), counts[0].flows.load(Relaxed)), (0, 0));
+}
+
+/// However often flows come and go, records are used again.
+#[test]
+fn records_are_reused() {
+    let mut reader = Domain::global().register("test");
+    let set = FlowSet::new(7, 100);
+    let policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(1000) };
+    set.edit(reader.turn()).register(0, policy, [InputCounts::default()].into());
+    let mut largest = 0;
+    for round in 0..20_000u64 {
+        let new = flow(0, (round % 256) as u8, (round % 60_000) as u16);
+        if set.find(reader.turn(), keys(&new)[0]).is_none() {
+            let made = set.enter(reader.turn(), round as usize % 2, &new, false, round);
+            if let Entered::Made(found) = made {
+                largest = largest.max(found.record);
+            }
+        }
+        reader.quiescent();
+        if round % 1000 == 0 {
+            reader.synchronize(); // other tests of the process have readers, too
+        }
+    }
+    assert_eq!(set.size(), 100);
+    assert!(largest < 5000, "{largest}: grace periods are not that long");
+}

@@ -1,0 +1,479 @@
+//! Rewrites addresses and ports of TCP and UDP packets: a network address and port translator.
+//!
+//! ```click
+//! IPRewriter(INPUTSPEC, ... [, KEYWORDS])
+//! ```
+//!
+//! Keeps a table of *mappings*. A mapping belongs to a flow, that is, to packets with the same source address, source
+//! port, destination address, destination port and protocol. It gives the new values of these fields, and the output
+//! by which the packets leave. Packets with a mapping are rewritten by it, whatever input they arrive at. For packets
+//! without one, the specification of their input decides what happens. Most specifications create two mappings: one
+//! for the packet's flow, and one for the replies to the rewritten flow, which turns them back into replies to the
+//! original flow.
+//!
+//! Packets need network header annotations (CheckIPHeader, MarkIPHeader). Checksums are updated incrementally; a UDP
+//! checksum of zero, which means that there is none, stays. Packets other than TCP and UDP, later fragments (which
+//! have no ports), and packets that end within the first 8 bytes of their transport header are dropped, or pass
+//! unchanged if the input's specification is `pass`. Put an IPReassembler in front to rewrite fragments.
+//!
+//! Mappings are removed when they have been idle for too long, or earlier when there are too many: then the mapping
+//! closest to its timeout is removed, except for those guaranteed to stay. If all are guaranteed, new flows are
+//! refused.
+//!
+//! Workers share one table; a flow's two directions may arrive on different workers. Lookups take no lock. Each
+//! worker has a part of each range, from which its new flows get ports or addresses without waiting for other
+//! workers; when its own part is used up, it takes from the others. Workers take turns only to add flows to the
+//! table.
+//!
+//! Unlike in Click, a UDP checksum never becomes zero. When the configuration is replaced, flows move to a rewriter
+//! of the same name if the input that created them has the same specification there: its words, those of the pattern
+//! it names, or all patterns of the mapper it names. Other flows are removed, as when `pattern0` is written.
+//!
+//! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
+//!
+//! # Arguments
+//! One input specification for each input:
+//! - `drop` (or `discard`): packets are dropped.
+//! - `pass [OUTPUT]` (or `nochange`, `passthrough`): packets leave unchanged by OUTPUT (default 0).
+//! - `keep FOUTPUT ROUTPUT`: creates mappings that change nothing. Packets of the flow leave by FOUTPUT, replies by
+//!   ROUTPUT.
+//! - `pattern SADDR SPORT DADDR DPORT FOUTPUT ROUTPUT`: creates mappings that set these fields; a field `-` is not
+//!   changed. SPORT may be a range `L-H`: a port is chosen so that replies can be distinguished from those of other
+//!   flows; if none is left the packet is dropped. The packet's own port is preferred, otherwise one is chosen at
+//!   random. If `#` follows the range, ports are chosen in sequence; if `?` follows, always at random. SADDR may be
+//!   an address, or the name of one.
+//! - `pattern NAME FOUTPUT ROUTPUT`: the same with a pattern defined by IPRewriterPatterns.
+//! - `ELEMENT`: asks a mapper, such as RoundRobinIPMapper, for each new flow.
+//!
+//! Keywords:
+//! - `TCP_TIMEOUT` (seconds, default 24 hours): idle time after which the mappings of a TCP connection that has
+//!   carried data in both directions are removed. `TIMEOUT` is an older name.
+//! - `TCP_DONE_TIMEOUT` (seconds, default 4 minutes): the same for connections closed by FIN or RST packets.
+//! - `TCP_NODATA_TIMEOUT` (seconds, default 5 minutes): the same for other TCP connections.
+//! - `TCP_GUARANTEE` (seconds, default 5): how long a TCP connection is guaranteed to stay after each packet.
+//!   `GUARANTEE` is an older name.
+//! - `UDP_TIMEOUT` (seconds, default 5 minutes): idle time after which the mappings of a UDP flow are removed.
+//! - `UDP_STREAMING_TIMEOUT` (seconds, default UDP_TIMEOUT): the same for UDP flows that have had at least three
+//!   packets, in both directions.
+//! - `UDP_GUARANTEE` (seconds, default 5): how long a UDP flow is guaranteed to stay after each packet.
+//! - `REAP_INTERVAL` (seconds, default 15 minutes): how often to look for idle mappings; 0 for never. `REAP_TIME` is
+//!   an older name.
+//! - `USE_CACHE`, `HANDLE_MIGRATION`, `SET_AGGREGATE` (booleans): FastClick's; accepted, the last one with a warning.
+//! - `MAPPING_CAPACITY` (integer or element, default 2147483647): the maximum number of flows in the table, or the
+//!   rewriter with which to share a capacity. `CAPACITY` is a shorter name. Each flow takes about 120 bytes: if
+//!   untrusted hosts can start flows, set a capacity to keep them from using up all memory.
+//! - `DST_ANNO` (boolean, default true): whether to set the destination annotation to the new destination address.
+//! - `REPLY_ANNO` (annotation of one byte): an annotation set in replies, to the value that the flow's first packet
+//!   had there.
+//!
+//! # Handlers
+//! - `table_size` (read): flows in the table. `nmappings` is an older name.
+//! - `mapping_failures` (read): packets dropped because no mapping could be made.
+//! - `size` (read): flows in the table, including those of rewriters that share the capacity.
+//! - `capacity` (read, write): the maximum number of flows.
+//! - `tcp_table`, `udp_table` (read): the table, one line per direction of each flow: the original fields, the new
+//!   ones, the outputs of both directions (this direction's with a star), the input whose specification created it,
+//!   and the seconds until it times out. `tcp_mappings` and `udp_mappings` are older names.
+//! - `tcp_lookup` (read, `SADDR SPORT DADDR DPORT`): the rewritten addresses and ports of such a TCP packet; nothing
+//!   if there is no mapping.
+//! - `patterns` (read): the specifications of all inputs, one per line, with the number of their flows.
+//! - `pattern0`, `pattern1`, ... (read, write): the specification of an input. Writing it removes the flows that the
+//!   old one created.
+//! - `clear` (write): removes all flows, including those of rewriters that share the capacity.
+//!
+//! # Example
+//! ```click
+//! rw :: IPRewriter(pattern 18.26.4.24 50000-65535 - - 0 1, drop);
+//! inside -> [0]rw[0] -> outside;
+//! outside_in -> [1]rw[1] -> inside_out;
+//! ```
+//!
+//! # See also
+//! TCPRewriter, UDPRewriter, IPAddrRewriter, IPAddrPairRewriter, ICMPRewriter, ICMPPingRewriter, IPRewriterPatterns,
+//! RoundRobinIPMapper, SourceIPHashMapper, FTPPortMapper
+
+use super::apply;
+use super::nat::{Kind, Nat};
+use super::record::Flow;
+use super::rewriter::{self, Protocol};
+use super::tcp_udp::key_of;
+use elements_shared::flow_id::Key;
+use packet::Packet;
+use rcu::Turn;
+use router::{Class, Residency};
+use wire::ip_proto;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IPRewriter", rewriter::create::<TcpAndUdp>)
+    .ports("1-/1-")
+    .processing("h/h")
+    .flow("x/x")
+    .residency(Residency::Shared)
+    .doc(router::manual!("ip_rewriter.rs"));
+
+/// TCP and UDP, told apart.
+struct TcpAndUdp;
+
+impl Protocol for TcpAndUdp {
+    const KIND: Kind = Kind::Ip;
+
+    #[inline]
+    fn key(nat: &Nat, packet: &Packet) -> Option<(Key, u8)> {
+        let known = |protocol| matches!(protocol, ip_proto::TCP | ip_proto::UDP);
+        key_of(packet, |protocol| known(protocol).then(|| nat.map(protocol)))
+    }
+
+    #[inline]
+    fn apply(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {
+        if flow.protocol() == ip_proto::TCP {
+            apply::tcp(packet, turn, flow, direction)
+        } else {
+            apply::udp(packet, flow, direction)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rewrite::samples::{ends, tcp, udp};
+    use crate::testing::{Sent, send, send_one};
+    use crate::testing::{build, build_at, errors, run_and_read};
+    use packet::Anno;
+    use router::Call;
+    use wire::tcp::flag::{ACK, FIN, RST, SYN};
+
+    /// Packets from inside (10.0.0.0/8) arrive at input 0, others at input 1.
+    fn nat(pattern: &str, rest: &str) -> String {
+        format!(
+            "rw :: IPRewriter({pattern}, drop{rest}); Inject -> c :: Classifier(12/0a, -);
+             c[0] -> MarkIPHeader -> [0]rw; c[1] -> MarkIPHeader -> [1]rw; rw[0] -> Collect(0); rw[1] -> Collect(1);"
+        )
+    }
+
+    const WEB: &str = "5.6.7.8:80";
+
+    /// Two hosts with the same port get ports of their own; replies find back; strangers are dropped; all checksums hold.
+    #[test]
+    fn address_and_port_translation() {
+        let packets = [
+            udp("10.0.0.1:5000", WEB),
+            udp("10.0.0.2:5000", WEB),
+            udp("10.0.0.1:5000", WEB),
+            udp(WEB, "1.2.3.4:5000"),
+            udp(WEB, "1.2.3.4:40000"),
+            udp("5.6.7.8:81", "1.2.3.4:40000"),
+            tcp("10.0.0.3:5000", WEB, SYN, (1, 0), b""),
+            tcp(WEB, "1.2.3.4:40001", SYN | ACK, (1, 2), b"data"),
+        ];
+        let mut flow = send(&nat("pattern 1.2.3.4 40000-40009# - - 0 1", ""), packets);
+        let out = [
+            "1.2.3.4:40000 5.6.7.8:80",
+            "1.2.3.4:40001 5.6.7.8:80",
+            "1.2.3.4:40000 5.6.7.8:80",
+            "1.2.3.4:40002 5.6.7.8:80",
+        ];
+        assert_eq!(ends(&flow.data(0)), out);
+        // The TCP flow has a port of its own, 40002; the reply to 40001 is a stranger's.
+        assert_eq!(ends(&flow.data(1)), ["5.6.7.8:80 10.0.0.1:5000"]);
+        assert_eq!(flow.drops(), [("no mapping", 3)]);
+        let udp_table = [
+            "(5.6.7.8, 80, 1.2.3.4, 40000) => (5.6.7.8, 80, 10.0.0.1, 5000) [0 *1] i0 exp300",
+            "(5.6.7.8, 80, 1.2.3.4, 40001) => (5.6.7.8, 80, 10.0.0.2, 5000) [0 *1] i0 exp300",
+            "(10.0.0.2, 5000, 5.6.7.8, 80) => (1.2.3.4, 40001, 5.6.7.8, 80) [*0 1] i0 exp300",
+            "(10.0.0.1, 5000, 5.6.7.8, 80) => (1.2.3.4, 40000, 5.6.7.8, 80) [*0 1] i0 exp300",
+        ];
+        assert_eq!(flow.read("rw.udp_table").lines().collect::<Vec<_>>(), udp_table);
+        assert_eq!(flow.read("rw.tcp_table").lines().count(), 2);
+        assert_eq!(flow.read("rw.table_size"), "3");
+        assert_eq!(flow.read("rw.patterns"), "1.2.3.4 40000-40009 - - [3]\n<drop>\n");
+        assert_eq!(flow.read("rw.pattern1"), "<drop>\n");
+    }
+
+    /// The own port is preferred, another one taken if it is in use, and packets dropped when none is left.
+    #[test]
+    fn ports_run_out() {
+        let hosts = ["10.0.0.1:41", "10.0.0.2:41", "10.0.0.3:41", "10.0.0.4:50"];
+        let mut flow = send(&nat("pattern 1.2.3.4 40-42 - - 0 1", ""), hosts.map(|host| udp(host, WEB)));
+        let mut seen = ends(&flow.data(0));
+        assert_eq!(seen[0], "1.2.3.4:41 5.6.7.8:80");
+        seen.sort();
+        let all = [40, 41, 42].map(|port| format!("1.2.3.4:{port} 5.6.7.8:80"));
+        assert_eq!(seen, all);
+        assert_eq!(flow.read("rw.mapping_failures"), "1");
+        assert_eq!(flow.drops(), [("no mapping could be made", 1)]);
+        // Towards other destinations the ports are free.
+        let more = [udp(hosts[0], WEB), udp(hosts[1], "5.6.7.9:80")];
+        let flow = send(&nat("pattern 1.2.3.4 40-42 - - 0 1", ""), more);
+        assert_eq!(ends(&flow.data(0)), ["1.2.3.4:41 5.6.7.8:80", "1.2.3.4:41 5.6.7.9:80"]);
+    }
+
+    /// A port can be had again when its flow has gone.
+    #[test]
+    fn ports_come_back() {
+        let source = |host: &str, limit: &str| {
+            let data: String = udp(host, WEB).iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("RatedSource(DATA \\<{data}>, RATE 1, {limit}) -> MarkIPHeader -> rw;")
+        };
+        let sources = [
+            source("10.0.0.1:1", "LIMIT 1"),
+            source("10.0.0.2:1", "LIMIT 1"),
+            source("10.0.0.3:1", "LIMIT 15, STOP true"),
+        ];
+        let config = format!(
+            "rw :: IPRewriter(pattern 1.2.3.4 40-41 - - 0 0, UDP_TIMEOUT 5, REAP_INTERVAL 10) -> d :: Discard; {}",
+            sources.concat()
+        );
+        let read = run_and_read(&config, &["rw.mapping_failures", "d.count", "rw.size"]);
+        let [failures, passed, size] = [0, 1, 2].map(|at| read[at].parse::<u32>().unwrap());
+        assert_eq!((failures + passed, size), (17, 1));
+        assert!((9..=11).contains(&failures), "{failures}");
+    }
+
+    /// The other specifications, and their outputs.
+    #[test]
+    fn specifications() {
+        let there_and_back = [udp("10.0.0.1:1", WEB), udp(WEB, "10.0.0.1:1"), udp(WEB, "10.0.0.1:2")];
+        let flow = send(&nat("keep 0 1", ""), there_and_back.clone());
+        assert_eq!(flow.data(0), there_and_back[..1]);
+        assert_eq!(flow.data(1), there_and_back[1..2]);
+        let flow = send(&nat("pass 1", ""), there_and_back.clone());
+        assert_eq!((flow.data(0).len(), flow.data(1).len()), (0, 1));
+        let flow = send(&nat("discard", ""), there_and_back.clone());
+        assert_eq!(flow.drops(), [("no mapping", 3)]);
+        let flow = send(&nat("pattern - - 9.9.9.9 99 1 0", ""), there_and_back);
+        assert_eq!(ends(&flow.data(1)), ["10.0.0.1:1 9.9.9.9:99"]);
+        let named = format!("IPRewriterPatterns(p 1.2.3.4 7 - -);{}", nat("pattern p 0 1", ""));
+        assert_eq!(ends(&send_one(&named, udp("10.0.0.1:1", WEB)).data(0)), ["1.2.3.4:7 5.6.7.8:80"]);
+        // A mapping whose replies would look the same replaces the older one.
+        let flow = send(
+            &nat("pattern 1.2.3.4 7 - - 0 1", ""),
+            [udp("10.0.0.1:1", WEB), udp("10.0.0.2:2", WEB), udp(WEB, "1.2.3.4:7")],
+        );
+        assert_eq!(ends(&flow.data(1)), ["5.6.7.8:80 10.0.0.2:2"]);
+    }
+
+    /// Packets without ports pass at `pass` inputs only; damaged ones never do harm; a missing UDP checksum stays missing.
+    #[test]
+    fn odd_packets() {
+        let mut fragment = udp("10.0.0.1:1", WEB);
+        fragment[7] = 9;
+        wire::ipv4::fill_checksum(&mut fragment).unwrap();
+        let mut icmp = udp("10.0.0.1:1", WEB);
+        icmp[9] = 1;
+        let mut short = udp("10.0.0.1:1", WEB);
+        short.truncate(27);
+        let odd = [fragment, icmp, short, vec![0x45; 13]];
+        let flow = send(&nat("pattern 1.2.3.4 7 - - 0 1", ""), odd.clone());
+        assert_eq!(flow.drops(), [("no packet that can be rewritten", 4)]);
+        assert_eq!(send(&nat("pass", ""), odd.clone()).data(0), odd[..3]);
+        let mut unchecked = udp("10.0.0.1:1", WEB);
+        unchecked[26..28].fill(0);
+        let flow = send_one(&nat("pattern 1.2.3.4 7 - - 0 1", ""), unchecked);
+        assert_eq!(flow.only(0).data()[26..28], [0, 0]);
+    }
+
+    /// Annotations: the destination, and one that replies get from the first packet of their flow.
+    #[test]
+    fn annotations() {
+        let painted =
+            |data: Vec<u8>, paint| Sent { data, annotations: vec![(Anno::PAINT, paint)], ..Sent::default() };
+        let packets = || [painted(udp("10.0.0.1:1", WEB), 7), painted(udp(WEB, "1.2.3.4:40"), 1)];
+        let flow = send(&nat("pattern 1.2.3.4 40 - - 0 1", ", REPLY_ANNO PAINT"), packets());
+        let seen: Vec<_> = flow.seen.iter().map(|(_, p)| (p.dst_ip().to_string(), p.paint())).collect();
+        assert_eq!(seen, [("5.6.7.8".to_owned(), 7), ("10.0.0.1".to_owned(), 7)]);
+        let flow = send(&nat("pattern 1.2.3.4 40 - - 0 1", ", DST_ANNO false"), packets());
+        let seen: Vec<_> = flow.seen.iter().map(|(_, p)| (p.dst_ip().to_string(), p.paint())).collect();
+        assert_eq!(seen, [("0.0.0.0".to_owned(), 7), ("0.0.0.0".to_owned(), 1)]);
+    }
+
+    /// Idle times by what was seen of a flow, as tables show them.
+    #[test]
+    fn timeouts() {
+        let timeouts = ", TCP_TIMEOUT 1000, TCP_DONE_TIMEOUT 20, TCP_NODATA_TIMEOUT 30, UDP_TIMEOUT 40,
+                        UDP_STREAMING_TIMEOUT 50";
+        let config = nat("pattern 1.2.3.4 40-90# - - 0 1", timeouts);
+        let exp = |packets: Vec<Vec<u8>>| {
+            let mut flow = send(&config, packets);
+            let tables = flow.read("rw.tcp_table") + &flow.read("rw.udp_table");
+            tables.lines().next().unwrap().rsplit("exp").next().unwrap().to_owned()
+        };
+        let (a, b) = ("10.0.0.1:1", "1.2.3.4:40");
+        let syn = || tcp(a, WEB, SYN, (0, 0), b"");
+        assert_eq!(exp(vec![syn()]), "30");
+        let data = || vec![syn(), tcp(a, WEB, ACK, (1, 1), b"x"), tcp(WEB, b, ACK, (1, 1), b"y")];
+        assert_eq!(exp(data()), "1000");
+        assert_eq!(exp([data(), vec![tcp(a, WEB, FIN, (1, 1), b"")]].concat()), "1000");
+        assert_eq!(exp([data(), vec![tcp(WEB, b, RST, (1, 1), b"")]].concat()), "20");
+        assert_eq!(exp(vec![udp(a, WEB), udp(a, WEB), udp(a, WEB)]), "40");
+        assert_eq!(exp(vec![udp(a, WEB), udp(WEB, b), udp(a, WEB)]), "50");
+    }
+
+    /// Handlers that change something.
+    #[test]
+    fn handlers() {
+        let config = nat("pattern 1.2.3.4 40-90# - - 0 1", "");
+        let mut flow = send(&config, [udp("10.0.0.1:1", WEB), tcp("10.0.0.1:1", WEB, SYN, (0, 0), b"")]);
+        assert_eq!(flow.read_with("rw.tcp_lookup", "10.0.0.1 1 5.6.7.8 80"), "1.2.3.4 41 5.6.7.8 80");
+        assert_eq!(flow.read_with("rw.tcp_lookup", "5.6.7.8 80 1.2.3.4 41"), "5.6.7.8 80 10.0.0.1 1");
+        assert_eq!(flow.read_with("rw.tcp_lookup", "10.0.0.1 2 5.6.7.8 80"), "");
+        assert!(
+            flow.write("rw.pattern0", "pattern 1.1.1.1 9 - - 5 1")
+                .contains("input spec 0: output port out of range")
+        );
+        assert_eq!(flow.read("rw.table_size"), "2");
+        assert_eq!(flow.write("rw.capacity", "1"), "");
+        assert_eq!([flow.read("rw.table_size"), flow.read("rw.capacity")], ["1", "1"]);
+        assert_eq!(flow.write("rw.pattern0", "keep 0 1"), "");
+        assert_eq!([flow.read("rw.size"), flow.read("rw.patterns")], ["0", "<keep>\n<drop>\n"]);
+        let mut flow = send(&config, [udp("10.0.0.1:1", WEB)]);
+        assert_eq!(flow.write("rw.clear", ""), "");
+        assert_eq!([flow.read("rw.nmappings"), flow.read("rw.udp_table")], ["0", ""]);
+    }
+
+    /// A full table refuses new flows while its own are guaranteed, and gives up the flow that is due first when they are
+    /// not.
+    #[test]
+    fn capacity() {
+        let hosts = ["10.0.0.1:1", "10.0.0.2:1", "10.0.0.3:1"];
+        let packets = || hosts.map(|host| udp(host, WEB));
+        let mut flow = send(&nat("keep 0 1", ", MAPPING_CAPACITY 2"), packets());
+        assert_eq!([flow.read("rw.size"), flow.read("rw.mapping_failures")], ["2", "1"]);
+        let flow = send(&nat("keep 0 1", ", MAPPING_CAPACITY 2, UDP_GUARANTEE 0"), packets());
+        assert_eq!(flow.data(0).len(), 3);
+        // Rewriters that share a capacity.
+        let both = "Inject -> MarkIPHeader -> a :: IPRewriter(keep 0 0, MAPPING_CAPACITY b) -> Collect(0);
+                    InfiniteSource(LIMIT 0) -> b :: UDPRewriter(keep 0 0, CAPACITY 2) -> Discard;";
+        let mut flow = send(both, packets());
+        let read = ["a.size", "b.size", "a.capacity", "a.table_size", "b.table_size", "a.mapping_failures"];
+        assert_eq!(read.map(|path| flow.read(path)), ["2", "2", "2", "2", "0", "1"]);
+    }
+
+    /// Idle flows are removed by the timer, not before.
+    #[test]
+    fn reaping() {
+        let source = |last: &str, limit| {
+            format!(
+                "RatedSource(DATA \\<4500001c 00000000 4011668b 0a000001 05060708 {last} 00080000>, RATE 1, LIMIT {limit})
+                 -> MarkIPHeader -> [0]rw;"
+            )
+        };
+        let config = format!(
+            "rw :: IPRewriter(keep 0 0, REAP_INTERVAL 10, UDP_TIMEOUT 15) -> Discard; {} {}
+             Script(wait 9, read rw.size, wait 2, read rw.size, wait 10, read rw.size, wait 10, read rw.size, stop)",
+            source("00010002", 1),
+            source("00030004", 12)
+        );
+        let said = crate::testing::run(&config);
+        let sizes: Vec<&str> = said.lines().filter(|line| line.len() == 1).collect();
+        assert_eq!(sizes, ["2", "2", "1", "0"], "{said}");
+    }
+
+    /// A flow is known on all workers, whichever met it first.
+    #[test]
+    fn two_workers() {
+        let data = |packet: Vec<u8>| packet.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let (there, back) = (data(udp("10.0.0.1:1", WEB)), data(udp(WEB, "1.2.3.4:40")));
+        let config = format!(
+            "rw :: IPRewriter(pattern 1.2.3.4 40 - - 0 1, drop); s :: InfiniteSource(DATA \\<{there}>, LIMIT 100, END_CALL s2.active true) -> MarkIPHeader -> [0]rw;
+             s2 :: InfiniteSource(DATA \\<{back}>, LIMIT 50, ACTIVE false) -> MarkIPHeader -> [1]rw;
+             rw[0] -> out :: Counter -> Discard; rw[1] -> inn :: Counter(COUNT_CALL 50 stop) -> Discard;
+             StaticThreadSched(s2 1);"
+        );
+        let mut router = build(&config, 2, 32).unwrap_or_else(|error| panic!("{error}"));
+        router.run();
+        let mut read = |path: &str| router.call(Call::read(path, "")).unwrap();
+        assert_eq!([read("out.count"), read("inn.count"), read("rw.size")], ["100", "50", "1"]);
+        assert_eq!(read("rw.workers").split_whitespace().count(), 2);
+    }
+
+    /// The same with threads: both directions of a flow at once.
+    #[test]
+    fn two_threads() {
+        let data = |packet: Vec<u8>| packet.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let (there, back) = (data(udp("10.0.0.1:1", WEB)), data(udp(WEB, "1.2.3.4:40")));
+        let config = format!(
+            "rw :: IPRewriter(pattern 1.2.3.4 40 - - 0 1, drop);
+             s :: InfiniteSource(DATA \\<{there}>, BURST 32) -> Counter(COUNT_CALL 100 s2.active true)
+             -> MarkIPHeader -> [0]rw; s2 :: InfiniteSource(DATA \\<{back}>, LIMIT 20000, ACTIVE false)
+             -> MarkIPHeader -> [1]rw; rw[0] -> out :: Counter -> Discard;
+             rw[1] -> Counter(COUNT_CALL 20000 stop) -> Discard; StaticThreadSched(s2 1);"
+        );
+        let clock = router::Clock::real();
+        let mut router =
+            build_at(&config, 2, 32, clock, Default::default()).unwrap_or_else(|e| panic!("{e}"));
+        router.run(); // ends because no reply is lost
+        assert_eq!(router.call(Call::read("rw.size", "")), Ok("1".to_owned()));
+        assert_eq!(router.drops(), []);
+    }
+
+    /// Flows outlive a change of the configuration as far as it says the same of their input, in whatever words; of the others there is
+    /// a message.
+    #[test]
+    fn taken_over() {
+        let data = |packet: Vec<u8>| packet.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let (there, back) = (data(udp("10.0.0.1:1", WEB)), data(udp(WEB, "1.2.3.4:40")));
+        let config = |specs: &str, packet: &str, input: u32| {
+            format!(
+                "IPRewriterPatterns(p 1.2.3.4 40-49# - -); m :: RoundRobinIPMapper(p 0 1, p 0 0);
+                 n :: RoundRobinIPMapper(1.2.3.4 40-49# - - 0 1, p 0 0); o :: RoundRobinIPMapper(p 0 1);
+                 rw :: IPRewriter({specs}); InfiniteSource(DATA \\<{packet}>, LIMIT 1, STOP true) -> MarkIPHeader -> [{input}]rw;
+                 InfiniteSource(LIMIT 0) -> [{}]rw;
+                 rw[0] -> c0 :: Counter -> Discard; rw[1] -> c1 :: Counter -> Discard;",
+                1 - input
+            )
+        };
+        let read = |router: &mut router::Router, path: &str| router.call(Call::read(path, "")).unwrap();
+        let written = "pattern 1.2.3.4 40-49# - - 0 1";
+        for (old, new, kept) in [
+            (written, written, 1),
+            (written, "pattern p 0 1", 1),
+            ("m", "n", 1),
+            ("m", "o", 0),
+            (written, "m", 0),
+            (written, "keep 0 1", 0),
+            (written, "pattern 1.2.3.4 40-49# - - 0 0", 0),
+            (written, "pattern 1.2.3.4 40-48# - - 0 1", 0),
+            (written, "pattern 1.2.3.5 40-49# - - 0 1", 0),
+        ] {
+            let mut first = build(&config(&format!("{old}, drop"), &there, 0), 1, 1).unwrap();
+            first.run();
+            assert_eq!(read(&mut first, "rw.size"), "1");
+            let mut second = build(&config(&format!("{new}, drop"), &back, 1), 1, 1).unwrap();
+            second.take_over(&mut first).unwrap();
+            second.run();
+            let counts = ["rw.size", "c1.count", "c0.count"].map(|path| read(&mut second, path));
+            assert_eq!(counts, [format!("{kept}"), format!("{kept}"), "0".into()], "{old} -> {new}");
+            let log = second.info().log.text();
+            assert_eq!(log.contains("rw: 1 flows lost"), kept == 0, "{log}");
+        }
+    }
+
+    #[test]
+    fn bad_arguments() {
+        let with = |specs: &str| errors(&format!("InfiniteSource -> rw :: IPRewriter({specs}) -> Discard;"));
+        for (specs, error) in [
+            ("drop, drop", "need 1 arguments, one per input port"),
+            ("pattern 1.2.3.4 5", "input spec 0: syntax error"),
+            ("pattern x 5 - - 0 0", "input spec 0: bad source address"),
+            ("pattern - 70000 - - 0 0", "input spec 0: bad source port"),
+            ("pattern - 5-4 - - 0 0", "input spec 0: bad source port"),
+            ("pattern - - x - 0 0", "input spec 0: bad destination address"),
+            ("pattern - - - 0 0 0", "input spec 0: bad destination port"),
+            ("pattern - - - - 0 x", "input spec 0: bad reply port"),
+            ("pattern - - - - 0 1", "input spec 0: output port out of range"),
+            ("pattern p 0 0", "input spec 0: no such pattern 'p'"),
+            ("pass 1", "input spec 0: output port out of range"),
+            ("drop it", "input spec 0: syntax error, expected 'drop'"),
+            ("keep 0", "input spec 0: bad forward port"),
+            ("rw", "input spec 0: element is not an IPMapper"),
+            ("what", "input spec 0: unknown specification"),
+            ("drop, MAPPING_CAPACITY x", "bad MAPPING_CAPACITY"),
+        ] {
+            let text = with(specs);
+            assert!(text.contains(error), "{specs}: {text}");
+        }
+        let circle = "InfiniteSource -> a :: IPRewriter(drop, CAPACITY b) -> Discard;
+                      InfiniteSource -> b :: IPRewriter(drop, CAPACITY a) -> Discard;";
+        assert!(errors(circle).contains("bad MAPPING_CAPACITY"));
+    }
+}

@@ -1,0 +1,64 @@
+//! Elements that rewrite addresses and ports: network address translation, and what serves it.
+//!
+//! All rewriters work alike. A rewriter has a *flow table*, shared by all workers: look-ups take no lock, whoever meets a
+//! new flow takes one. Its *input specifications* say how the first packet of a flow is rewritten, and so the flow. The
+//! elements differ in what they tell flows apart by and in what they change in a packet.
+
+mod address_translator;
+mod apply;
+mod arguments;
+mod deltas;
+mod editor;
+mod exhausted;
+mod expiry;
+mod flow_set;
+#[cfg(test)]
+mod flow_set_tests;
+mod ftp_port_mapper;
+mod icmp_ping_rewriter;
+mod icmp_rewriter;
+mod index;
+mod input;
+mod ip_addr_pair_rewriter;
+mod ip_addr_rewriter;
+mod ip_rewriter;
+mod ip_rewriter_patterns;
+mod lane;
+mod listing;
+mod mapper;
+mod nat;
+#[cfg(test)]
+mod packet_tests;
+mod pattern;
+mod policy;
+mod record;
+mod rewriter;
+mod round_robin_ip_mapper;
+#[cfg(test)]
+mod samples;
+mod share;
+mod source_hash;
+mod source_ip_hash_mapper;
+mod sync;
+mod tcp_rewriter;
+mod tcp_udp;
+mod udp_rewriter;
+
+use router::Class;
+
+/// The classes of this family.
+pub const CLASSES: &[&Class] = &[
+    &address_translator::CLASS,
+    &ftp_port_mapper::CLASS,
+    &icmp_ping_rewriter::CLASS,
+    &icmp_rewriter::CLASS,
+    &ip_addr_pair_rewriter::CLASS,
+    &ip_addr_rewriter::CLASS,
+    &ip_rewriter::CLASS,
+    &ip_rewriter_patterns::CLASS,
+    &round_robin_ip_mapper::BY_THREAD,
+    &round_robin_ip_mapper::CLASS,
+    &source_ip_hash_mapper::CLASS,
+    &tcp_rewriter::CLASS,
+    &udp_rewriter::CLASS,
+];

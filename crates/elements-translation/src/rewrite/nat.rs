@@ -1,0 +1,599 @@
+//! What all rewriters share: the part of a rewriter that exists once, whichever workers its instances run on.
+//!
+//! It has the flows, the input specifications, and the ways to make a flow: for a packet, or because another element
+//! (ICMPRewriter, FTPPortMapper) asks.
+
+use super::apply::{address_words, difference, words};
+use super::flow_set::{Entered, FlowSet, Found};
+use super::input::{Input, Outputs, Spec};
+use super::lane::InputCounts;
+use super::mapper;
+use super::pattern::Pattern;
+use super::policy::Policy;
+use super::record::{NewFlow, flag};
+use super::share::Share;
+use elements_shared::flow_id::{FlowId, Key};
+use rcu::{Cell, Domain, Turn, Updater};
+use router::{Info, Scope};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use wire::ip_proto;
+
+/// Too much memory waits to be reclaimed.
+const BUSY: &str = "too many changes wait to be reclaimed; try again";
+
+/// What a rewriter rewrites, and what it tells flows apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// IPRewriter: TCP and UDP, in a map each.
+    Ip,
+    /// TCPRewriter.
+    Tcp,
+    /// UDPRewriter: TCP, UDP and DCCP in one map.
+    Udp,
+    /// ICMPPingRewriter.
+    Ping,
+    /// IPAddrRewriter.
+    Addr,
+    /// IPAddrPairRewriter.
+    Pair,
+}
+
+/// The second port of a ping's flow identifier: the first one, which is the echo identifier, and one more, as a
+/// little-endian machine counts a number in network order. (That is what Click's tables show.)
+#[inline]
+pub(super) fn next_id(id: u16) -> u16 {
+    id.swap_bytes().wrapping_add(1).swap_bytes()
+}
+
+/// For whom a flow is looked up by another element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Only if it exists.
+    Check,
+    /// Only if it exists; the identifier is that of a reply.
+    Reply,
+    /// It is made by an input's specification if need be.
+    Make(usize),
+}
+
+/// Place, time and chance, for whoever makes a flow.
+pub(super) struct Circumstances<'r> {
+    /// The worker.
+    pub(super) worker: usize,
+    pub(super) now_ms: u64,
+    /// A number up to the given one.
+    pub(super) random: &'r mut dyn FnMut(u32) -> u32,
+}
+
+/// What becomes of a packet whose flow is not known.
+pub(super) enum Miss<'t> {
+    /// It has a flow now.
+    Made(Found<'t>),
+    /// It passes as it is.
+    Pass(usize),
+    /// It is dropped.
+    Drop(&'static str),
+}
+
+/// What a flow is to become.
+struct Choice {
+    id: FlowId,
+    outputs: Outputs,
+    /// Whether another flow must not become the same.
+    varies: bool,
+}
+
+const NO_SUCH_FLOW: &str = "no mapping";
+const NOT_MADE: &str = "no mapping could be made";
+
+/// The shared part of a rewriter.
+pub(super) struct Nat {
+    pub(super) kind: Kind,
+    element: usize,
+    outputs: usize,
+    /// The workers that have an instance.
+    workers: Vec<usize>,
+    policies: [Policy; 2],
+    /// The element whose flows are counted together with these, or the table itself.
+    peer: Option<usize>,
+    set: OnceLock<Arc<FlowSet>>,
+    specs: Vec<Spec>,
+    inputs: Box<[Cell<Input>]>,
+    counts: Arc<[InputCounts]>,
+    updater: Mutex<Updater>,
+    ready: AtomicBool,
+}
+
+/// What is known of a rewriter from its arguments.
+pub(super) struct Plan {
+    pub(super) kind: Kind,
+    pub(super) element: usize,
+    pub(super) outputs: usize,
+    pub(super) workers: Vec<usize>,
+    /// For TCP or all, and for IPRewriter's UDP.
+    pub(super) policies: [Policy; 2],
+    pub(super) specs: Vec<Spec>,
+    pub(super) capacity: Capacity,
+    pub(super) seed: u64,
+}
+
+/// How many flows there may be: a number, or together with another rewriter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Capacity {
+    Own(i32),
+    SharedWith(usize),
+}
+
+impl Nat {
+    pub(super) fn new(plan: Plan) -> Nat {
+        let set = OnceLock::new();
+        let peer = match plan.capacity {
+            Capacity::SharedWith(element) if element != plan.element => Some(element),
+            Capacity::SharedWith(_) => {
+                let _ = set.set(Arc::new(FlowSet::new(plan.seed, i32::MAX)));
+                None
+            }
+            Capacity::Own(capacity) => {
+                let _ = set.set(Arc::new(FlowSet::new(plan.seed, capacity)));
+                None
+            }
+        };
+        Nat {
+            kind: plan.kind,
+            element: plan.element,
+            outputs: plan.outputs,
+            workers: plan.workers,
+            policies: plan.policies,
+            peer,
+            set,
+            inputs: plan.specs.iter().map(|_| Cell::new(Input::Drop)).collect(),
+            counts: plan.specs.iter().map(|_| InputCounts::default()).collect(),
+            specs: plan.specs,
+            updater: Mutex::new(Domain::global().updater()),
+            ready: AtomicBool::new(false),
+        }
+    }
+
+    /// The rewriter's table, once all elements exist: its own one or that of a peer, perhaps of the peer's peer.
+    fn find_set(&self, info: &Info, left: usize) -> Option<Arc<FlowSet>> {
+        match self.peer {
+            None => self.set.get().cloned(),
+            Some(peer) if left > 0 => info.shared::<Nat>(peer)?.find_set(info, left - 1),
+            Some(_) => None, // they refer to each other in a circle
+        }
+    }
+
+    /// Looks up all that the arguments name, once all elements exist. Every instance of the element calls it.
+    ///
+    /// # Errors
+    /// What is wrong, for each input.
+    pub(super) fn initialize(&self, info: &Info, turn: Turn<'_>) -> Result<Arc<FlowSet>, Vec<String>> {
+        let set =
+            self.find_set(info, info.nodes.len()).ok_or_else(|| vec!["bad MAPPING_CAPACITY".to_owned()])?;
+        let _ = self.set.set(set.clone());
+        if self.ready.swap(true, Relaxed) {
+            return Ok(set);
+        }
+        let mut editor = set.edit(turn);
+        for (map, policy) in self.maps().zip(self.policies) {
+            editor.register(map, policy, self.counts.clone());
+        }
+        drop(editor);
+        let mut errors = Vec::new();
+        for (at, spec) in self.specs.iter().enumerate() {
+            if let Err(error) = self.set_input(info, at, spec) {
+                errors.push(format!("input spec {at}: {error}"));
+            }
+        }
+        if errors.is_empty() { Ok(set) } else { Err(errors) }
+    }
+
+    /// The table, once the element is initialised.
+    pub(super) fn set(&self) -> Option<&Arc<FlowSet>> {
+        self.set.get()
+    }
+
+    /// The maps of the rewriter, in the table that it may share.
+    pub(super) fn maps(&self) -> impl Iterator<Item = u32> + use<> {
+        let first = self.element as u32 * 2;
+        first..first + if self.kind == Kind::Ip { 2 } else { 1 }
+    }
+
+    /// The map for packets of a protocol.
+    #[inline]
+    pub(super) fn map(&self, protocol: u8) -> u32 {
+        self.element as u32 * 2 + u32::from(self.kind == Kind::Ip && protocol == ip_proto::UDP)
+    }
+
+    /// How long flows of a map stay.
+    #[inline]
+    pub(super) fn policy(&self, map: u32) -> &Policy {
+        &self.policies[(map % 2) as usize]
+    }
+
+    /// The input specifications.
+    pub(super) fn inputs(&self) -> &[Cell<Input>] {
+        &self.inputs
+    }
+
+    /// What is counted for each input.
+    pub(super) fn counts(&self) -> &[InputCounts] {
+        &self.counts
+    }
+
+    fn set_input(&self, info: &Info, at: usize, spec: &Spec) -> Result<(), String> {
+        let input = Box::new(spec.resolve(info, self.element, self.outputs)?);
+        let updater = self.updater.lock().unwrap_or_else(PoisonError::into_inner);
+        self.inputs[at].replace(input, &*updater).map_err(|_| BUSY.to_owned())
+    }
+
+    /// Replaces an input's specification; the flows that the old one has made go.
+    ///
+    /// # Errors
+    /// What is wrong with the new one; the old one stays.
+    pub(super) fn change_input(
+        &self,
+        info: &Info,
+        scope: Scope<'_>,
+        turn: Turn<'_>,
+        at: usize,
+        text: &str,
+    ) -> Result<(), String> {
+        let error = |error| format!("input spec {at}: {error}");
+        let is_mapper = |element: usize| mapper::CLASSES.contains(&info.nodes[element].class.name);
+        let spec = Spec::parse(text, scope, &is_mapper, self.outputs).map_err(error)?;
+        self.set_input(info, at, &spec).map_err(error)?;
+        if let Some(set) = self.set() {
+            let mut editor = set.edit(turn);
+            self.maps().for_each(|map| editor.remove_input(map, at));
+        }
+        Ok(())
+    }
+
+    /// What becomes of a packet of an unknown flow at an input.
+    #[cold]
+    pub(super) fn miss<'t>(
+        &'t self,
+        turn: Turn<'t>,
+        at: usize,
+        key: Key,
+        protocol: u8,
+        reply_anno: u8,
+        with: &mut Circumstances<'_>,
+    ) -> Miss<'t> {
+        let (Some(input), Some(set)) = (self.inputs.get(at), self.set()) else {
+            return Miss::Drop(NO_SUCH_FLOW);
+        };
+        match input.read(turn) {
+            Input::Drop => Miss::Drop(NO_SUCH_FLOW),
+            Input::Pass(output) => Miss::Pass(usize::from(*output)),
+            input => match self.make(set, turn, at, input, key, protocol, with) {
+                Some((found, new)) => {
+                    if new {
+                        found.flow.set_reply_anno(reply_anno);
+                    }
+                    Miss::Made(found)
+                }
+                None => Miss::Drop(NOT_MADE),
+            },
+        }
+    }
+
+    /// What becomes of packets at an input that are none of the rewriter's business.
+    #[inline]
+    pub(super) fn pass(&self, turn: Turn<'_>, at: usize) -> Option<usize> {
+        match self.inputs.get(at)?.read(turn) {
+            Input::Pass(output) => Some(usize::from(*output)),
+            _ => None,
+        }
+    }
+
+    /// Makes the flow of a key, or finds that another worker has made it; says which.
+    ///
+    /// What the flow becomes is chosen before it is entered. Only then does it show whether another worker has taken the same
+    /// meanwhile; then this one chooses again. That is rare, since each begins in a part of the range of its own.
+    #[expect(clippy::too_many_arguments, reason = "a packet's circumstances, from two callers")]
+    fn make<'t>(
+        &self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        at: usize,
+        input: &Input,
+        key: Key,
+        protocol: u8,
+        with: &mut Circumstances<'_>,
+    ) -> Option<(Found<'t>, bool)> {
+        // Each further round means that another worker has made a flow.
+        loop {
+            let Some(Choice { id, outputs, varies }) = self.choose(set, turn, input, key, with) else {
+                // Perhaps because another worker has made this very flow, with the last number.
+                if let Some(found) = set.find(turn, key) {
+                    return Some((found, false));
+                }
+                break;
+            };
+            let new = self.describe(at, key, protocol, id, outputs)?;
+            match set.enter(turn, with.worker, &new, varies, with.now_ms) {
+                Entered::Made(found) => return Some((found, true)),
+                Entered::Known(found) => return Some((found, false)),
+                Entered::Taken => {}
+                Entered::Refused => break,
+            }
+        }
+        self.counts[at].failures.fetch_add(1, Relaxed);
+        None
+    }
+
+    /// What a specification makes of a flow's identifier. Takes the lock only to be sure that nothing is left.
+    fn choose(
+        &self,
+        set: &FlowSet,
+        turn: Turn<'_>,
+        input: &Input,
+        key: Key,
+        with: &mut Circumstances<'_>,
+    ) -> Option<Choice> {
+        let share = Share::of_worker(with.worker, &self.workers);
+        let mut varies = false;
+        let mut choose = |pattern: &Pattern| {
+            varies = pattern.varies();
+            // An identifier of a ping makes another field, so that what is taken from its range is not known.
+            let domain = pattern.domain(key.id()).filter(|_| self.kind != Kind::Ping);
+            if domain.is_some_and(|domain| set.is_exhausted(key.map(), domain)) {
+                return None;
+            }
+            let mut free = |id: FlowId| !self.is_taken(set, turn, key.map(), id);
+            let chosen = pattern.choose(key.id(), share, with.random, &mut free);
+            if let (None, Some(domain)) = (chosen, domain) {
+                // A number that was given back behind the search's back would not be looked for again.
+                let mut editor = set.edit(turn);
+                let chosen = pattern.choose(key.id(), share, &mut |_| 0, &mut free);
+                if chosen.is_none() {
+                    editor.exhausted(key.map(), domain);
+                }
+                return chosen;
+            }
+            chosen
+        };
+        let (id, outputs) = match input {
+            Input::Keep(outputs) => (key.id(), *outputs),
+            Input::Pattern(pattern, outputs) => (choose(pattern)?, *outputs),
+            Input::Mapper(mapper) => mapper.choose(key.id(), with.worker, choose)?,
+            Input::Drop | Input::Pass(_) => return None,
+        };
+        Some(Choice { id, outputs, varies })
+    }
+
+    /// Whether a flow of a map has become this already.
+    fn is_taken(&self, set: &FlowSet, turn: Turn<'_>, map: u32, id: FlowId) -> bool {
+        set.find(turn, Key::new(map, self.completed(id).reversed())).is_some()
+    }
+
+    /// A rewritten identifier with what follows from the rest of it.
+    fn completed(&self, id: FlowId) -> FlowId {
+        match self.kind {
+            Kind::Ping => FlowId { dport: next_id(id.sport), ..id },
+            _ => id,
+        }
+    }
+
+    /// The flow to be made. `None` if the rewriter cannot follow such a mapping.
+    fn describe(
+        &self,
+        at: usize,
+        key: Key,
+        protocol: u8,
+        rewritten: FlowId,
+        outputs: Outputs,
+    ) -> Option<NewFlow> {
+        let rewritten = self.completed(rewritten);
+        let possible = match self.kind {
+            Kind::Addr => (rewritten.ports(), rewritten.daddr) == (0, 0),
+            Kind::Pair => rewritten.ports() == 0,
+            Kind::Ping => key.id().dport == next_id(key.id().sport),
+            Kind::Ip | Kind::Tcp | Kind::Udp => true,
+        };
+        if !possible || outputs.iter().any(|&output| usize::from(output) >= self.outputs) {
+            return None;
+        }
+        let transport_change = match self.kind {
+            Kind::Ping => difference([key.id().sport], [rewritten.sport]),
+            _ => difference(words(key.id()), words(rewritten)),
+        };
+        Some(NewFlow {
+            map: key.map(),
+            protocol: if matches!(self.kind, Kind::Addr | Kind::Pair) { 0 } else { protocol },
+            id: key.id(),
+            rewritten,
+            outputs,
+            input: at as u16,
+            ip_change: difference(address_words(key.id()), address_words(rewritten)),
+            transport_change,
+            reply_anno: 0,
+        })
+    }
+
+    /// The flow that packets with an identifier belong to, for another element. `id` has an echo's identifier as its
+    /// source port.
+    pub(super) fn entry<'t>(
+        &'t self,
+        turn: Turn<'t>,
+        protocol: u8,
+        id: FlowId,
+        purpose: Purpose,
+        with: &mut Circumstances<'_>,
+    ) -> Option<Found<'t>> {
+        let set = self.set()?;
+        let keys = self.keys(protocol, id, purpose)?.map(|id| Key::new(self.map(protocol), id));
+        let known = set.find(turn, keys[0]).or_else(|| set.find(turn, keys[1]));
+        if let Some(found) = known {
+            let others = [found.flow.protocol(), protocol];
+            let same = others.contains(&0) || others[0] == others[1];
+            return Some(found).filter(|_| same);
+        }
+        let Purpose::Make(at) = purpose else { return None };
+        let input = self.inputs.get(at)?.read(turn);
+        if matches!(input, Input::Drop | Input::Pass(_)) {
+            return None;
+        }
+        self.make(set, turn, at, input, keys[0], protocol, with).map(|(found, _)| found)
+    }
+
+    /// What this rewriter would find a packet by.
+    fn keys(&self, protocol: u8, id: FlowId, purpose: Purpose) -> Option<[FlowId; 2]> {
+        let only = |id| Some([id, id]);
+        match self.kind {
+            Kind::Ip if !matches!(protocol, ip_proto::TCP | ip_proto::UDP) => None,
+            Kind::Ip | Kind::Tcp | Kind::Udp => only(id),
+            Kind::Ping if protocol != ip_proto::ICMP => None,
+            Kind::Ping if purpose == Purpose::Reply => {
+                only(FlowId { sport: next_id(id.sport), dport: id.sport, ..id })
+            }
+            Kind::Ping => only(FlowId { dport: next_id(id.sport), ..id }),
+            Kind::Addr => Some(address_keys(id)),
+            Kind::Pair => only(FlowId { sport: 0, dport: 0, ..id }),
+        }
+    }
+
+    /// Takes over the flows of a rewriter of the same name in an old configuration, as far as they come from inputs whose specification
+    /// is the same here. Returns how many there are of others: as if it had been written to the handler, an old specification's flows go.
+    pub(super) fn adopt(&self, old: &Nat, turn: Turn<'_>, now_ms: u64) -> usize {
+        let (Some(set), Some(old_set)) = (self.set(), old.set()) else { return 0 };
+        if self.kind != old.kind {
+            return 0;
+        }
+        let same: Vec<bool> =
+            self.inputs.iter().zip(&old.inputs).map(|(new, old)| new.read(turn) == old.read(turn)).collect();
+        let mut lost = 0;
+        let mut editor = set.edit(turn);
+        for (map, old_map) in self.maps().zip(old.maps()) {
+            for flow in old_set.flows(turn, old_map) {
+                let new = NewFlow { map, ..flow.describe() };
+                if same.get(usize::from(new.input)) != Some(&true) {
+                    lost += 1;
+                    continue;
+                }
+                if editor.find(Key::new(map, new.id)).is_some() {
+                    continue;
+                }
+                let Some(found) = editor.insert(&new, flow.last_ms(), now_ms) else { continue };
+                found.flow.set_flags(flow.flags() & !flag::DELTAS);
+                if let Some(deltas) = flow.deltas(turn) {
+                    editor.set_deltas(found.flow, deltas.clone());
+                }
+                editor.replace(found.record);
+            }
+        }
+        for (new, old) in self.counts.iter().zip(&*old.counts) {
+            new.failures.fetch_max(old.failures.load(Relaxed), Relaxed); // the same for every instance
+        }
+        lost
+    }
+}
+
+/// What IPAddrRewriter finds a packet by: its source address, or else its destination address.
+#[inline]
+pub(super) fn address_keys(id: FlowId) -> [FlowId; 2] {
+    let none = FlowId::default();
+    [FlowId { saddr: id.saddr, ..none }, FlowId { daddr: id.daddr, ..none }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::PatternRef;
+    use super::super::policy::Timeouts;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// A UDPRewriter's shared part, on two workers, with this range of source ports.
+    fn nat(sport: &str, turn: Turn<'_>) -> Nat {
+        let pattern = Arc::new(Pattern::of_ports(sport));
+        let policy = Policy { guarantee_ms: 5000, timeouts: Timeouts::Plain(60_000) };
+        let nat = Nat::new(Plan {
+            kind: Kind::Udp,
+            element: 0,
+            outputs: 2,
+            workers: vec![0, 1],
+            policies: [policy; 2],
+            specs: vec![Spec::Pattern(PatternRef::Here(pattern.clone()), [0, 1])],
+            capacity: Capacity::Own(i32::MAX),
+            seed: 1,
+        });
+        let set = nat.set().expect("its own table");
+        set.edit(turn).register(0, policy, nat.counts.clone());
+        let updater = Domain::global().updater();
+        nat.inputs[0].replace(Box::new(Input::Pattern(pattern, [0, 1])), &updater).expect("room");
+        nat
+    }
+
+    /// The ports that a worker's new flows get: one for each of these hosts, all towards the same port of one host.
+    fn make(nat: &Nat, turn: Turn<'_>, worker: usize, hosts: std::ops::Range<u32>) -> Vec<u16> {
+        let mut rng = fastrand::Rng::with_seed(hosts.start.into());
+        let mut random = |top: u32| rng.u32(0..=top);
+        let made = hosts.filter_map(|host| {
+            let id = FlowId { saddr: 0x0a00_0000 + host, daddr: 0x0506_0708, sport: 5, dport: 80 };
+            let mut with = Circumstances { worker, now_ms: 0, random: &mut random };
+            match nat.miss(turn, 0, Key::new(0, id), ip_proto::UDP, 0, &mut with) {
+                Miss::Made(found) => Some(found.rewritten().sport),
+                Miss::Pass(_) | Miss::Drop(_) => None,
+            }
+        });
+        made.collect()
+    }
+
+    /// Two threads make as many flows as there are ports, as the workers `of`.
+    fn together(nat: &Nat, of: [usize; 2], hosts: [std::ops::Range<u32>; 2]) -> Vec<u16> {
+        let barrier = std::sync::Barrier::new(2);
+        let parts = std::thread::scope(|scope| {
+            let one = |(worker, hosts): (usize, std::ops::Range<u32>)| {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    let reader = Domain::global().register("test");
+                    barrier.wait();
+                    make(nat, reader.turn(), worker, hosts)
+                })
+            };
+            let threads: Vec<_> = of.into_iter().zip(hosts).map(one).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
+        });
+        parts.concat()
+    }
+
+    /// Also workers that get into each other's way give no port twice, and give all there are: each in its own part and then in
+    /// the other's, or both in the same one.
+    #[test]
+    fn each_port_once() {
+        let reader = Domain::global().register("test");
+        for round in 0..60 {
+            let sport = ["2000-2599#", "2000-2599?", "2000-2599"][round % 3];
+            let of = [[0, 1], [1, 1]][round / 3 % 2];
+            let nat = nat(sport, reader.turn());
+            let ports = together(&nat, of, [0..450, 450..600]);
+            assert_eq!(nat.set().map(|set| set.size()), Some(600), "{sport}, {of:?}");
+            assert_eq!(ports.len(), 600);
+            assert_eq!(ports.iter().copied().collect::<BTreeSet<u16>>(), (2000..2600).collect());
+            // Nothing is left, until a flow goes.
+            assert_eq!(make(&nat, reader.turn(), 0, 600..601), []);
+            let set = nat.set().expect("its own table");
+            let record = set.find(reader.turn(), reply(2345)).expect("a flow").record;
+            set.edit(reader.turn()).remove(record);
+            assert_eq!(make(&nat, reader.turn(), 0, 601..603), [2345]);
+        }
+    }
+
+    fn reply(port: u16) -> Key {
+        Key::new(0, FlowId { saddr: 0x0506_0708, daddr: 0x0102_0304, sport: 80, dport: port })
+    }
+
+    /// As long as both have ports of their own, neither takes the other's.
+    #[test]
+    fn parts_of_their_own() {
+        let reader = Domain::global().register("test");
+        for sport in ["2000-2599#", "2000-2599?"] {
+            let nat = nat(sport, reader.turn());
+            assert!(make(&nat, reader.turn(), 1, 0..300).iter().all(|&port| port >= 2300));
+            assert!(make(&nat, reader.turn(), 0, 300..600).iter().all(|&port| port < 2300));
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Rewriting patterns: what new flows' identifiers become.
+
+use super::exhausted::Domain;
+use super::share::Share;
+use elements_shared::flow_id::FlowId;
+use router::{FromArg, IpMask, Scope, parse_integer};
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// A pattern: fixed fields, and at most one that varies over a range, the source port or the source address.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    /// 0 stands for "as it is", here and below.
+    saddr: u32,
+    sport: u16,
+    daddr: u32,
+    dport: u16,
+    /// Whether ports are part of the pattern.
+    ports: bool,
+    /// The largest number that is added to the field that varies.
+    top: u32,
+    choice: Choice,
+    /// The number to try next, where numbers go in sequence: one for each share. All who use the pattern go on with them.
+    next: Box<[Next; NEXTS]>,
+}
+
+/// Numbers to try next. Further shares use those of others.
+const NEXTS: usize = 32;
+
+/// The number that a worker tries next, apart from those of others.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Next(AtomicU32);
+
+/// Whether they say the same, however far each has come in its range.
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        let words = |p: &Pattern| (p.saddr, p.sport, p.daddr, p.dport, p.ports, p.top, p.choice);
+        words(self) == words(other)
+    }
+}
+
+impl Default for Pattern {
+    fn default() -> Pattern {
+        Pattern {
+            saddr: 0,
+            sport: 0,
+            daddr: 0,
+            dport: 0,
+            ports: false,
+            top: 0,
+            choice: Choice::default(),
+            next: Box::new([const { Next(AtomicU32::new(0)) }; NEXTS]),
+        }
+    }
+}
+
+/// How a number is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Choice {
+    /// The flow's own port if possible, otherwise at random.
+    #[default]
+    Same,
+    /// `?`: at random.
+    Random,
+    /// `#`: one after the other.
+    Sequence,
+}
+
+impl Choice {
+    /// Splits the suffix off that says how.
+    fn split(text: &str) -> (&str, Choice) {
+        if let Some(range) = text.strip_suffix('#') {
+            (range, Choice::Sequence)
+        } else if let Some(range) = text.strip_suffix('?') {
+            (range, Choice::Random)
+        } else {
+            (text, Choice::Same)
+        }
+    }
+}
+
+/// A port number, other than 0.
+fn port(text: &str) -> Option<u16> {
+    parse_integer(text).and_then(|n| u16::try_from(n).ok()).filter(|&port| port > 0)
+}
+
+impl Pattern {
+    /// `1.2.3.4 SPORT - -`.
+    #[cfg(test)]
+    pub(super) fn of_ports(sport: &str) -> Pattern {
+        let saddr = Ipv4Addr::new(1, 2, 3, 4).to_bits();
+        let mut pattern = Pattern { saddr, ports: true, ..Pattern::default() };
+        pattern.read_sport(sport).expect("ports");
+        pattern
+    }
+
+    /// Reads `SADDR SPORT DADDR DPORT`, `SADDR DADDR`, or `SADDR DADDR SPORT`.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(super) fn parse(words: &[String], scope: Scope<'_>) -> Result<Pattern, String> {
+        let (saddr, sport, daddr, dport) = match words {
+            [saddr, daddr] => (saddr, None, daddr, None),
+            [saddr, daddr, sport] => (saddr, Some(sport), daddr, None),
+            [saddr, sport, daddr, dport] => (saddr, Some(sport), daddr, Some(dport)),
+            _ => return Err("syntax error".to_owned()),
+        };
+        let mut pattern = Pattern { ports: sport.is_some(), ..Pattern::default() };
+        pattern.read_saddr(saddr, scope).ok_or("bad source address")?;
+        if let Some(sport) = sport {
+            pattern.read_sport(sport).ok_or("bad source port")?;
+        }
+        if daddr != "-" {
+            pattern.daddr =
+                Ipv4Addr::from_arg(daddr, scope).map_err(|_| "bad destination address")?.to_bits();
+        }
+        if let Some(dport) = dport.filter(|dport| *dport != "-") {
+            pattern.dport = port(dport).ok_or("bad destination port")?;
+        }
+        Ok(pattern)
+    }
+
+    fn read_saddr(&mut self, text: &str, scope: Scope<'_>) -> Option<()> {
+        if text == "-" {
+            return Some(());
+        }
+        if let Ok(address) = Ipv4Addr::from_arg(text, scope) {
+            self.saddr = address.to_bits();
+            return Some(());
+        }
+        let (range, choice) = Choice::split(text);
+        let (first, top) = match range.split_once('-') {
+            Some((first, last)) => {
+                let first = Ipv4Addr::from_arg(first, scope).ok()?.to_bits();
+                let last = Ipv4Addr::from_arg(last, scope).ok()?.to_bits();
+                (first, last.checked_sub(first)?)
+            }
+            None => hosts(range, scope)?,
+        };
+        (self.saddr, self.top) = (first, top);
+        self.choice = choice;
+        Some(())
+    }
+
+    fn read_sport(&mut self, text: &str) -> Option<()> {
+        if text == "-" {
+            return Some(());
+        }
+        if let Some(port) = port(text) {
+            self.sport = port;
+            return Some(());
+        }
+        let (range, choice) = Choice::split(text);
+        let (first, last) = range.split_once('-')?;
+        let number = |text: &str| parse_integer(text).and_then(|n| u16::try_from(n).ok());
+        (self.sport, self.top) = (number(first)?, u32::from(number(last)?.checked_sub(number(first)?)?));
+        self.choice = choice;
+        Some(())
+    }
+
+    /// A flow's identifier with the pattern's fields; those that vary have their first value.
+    fn fixed(&self, id: FlowId) -> FlowId {
+        FlowId {
+            saddr: if self.saddr != 0 { self.saddr } else { id.saddr },
+            sport: if self.sport != 0 { self.sport } else { id.sport },
+            daddr: if self.daddr != 0 { self.daddr } else { id.daddr },
+            dport: if self.dport != 0 { self.dport } else { id.dport },
+        }
+    }
+
+    /// What a flow's port or address would be taken from, if the pattern has a range.
+    pub(super) fn domain(&self, id: FlowId) -> Option<Domain> {
+        let fixed = self.fixed(id);
+        let (id, first) = match self.ports {
+            true => (FlowId { sport: 0, ..fixed }, u32::from(self.sport)),
+            false => (FlowId { saddr: 0, ..fixed }, self.saddr),
+        };
+        (self.top > 0).then_some(Domain { id, range: (first, self.top) })
+    }
+
+    /// Whether a field varies, so that what a flow becomes depends on what other flows have become.
+    pub(super) fn varies(&self) -> bool {
+        self.top > 0
+    }
+
+    /// What a flow's identifier becomes: the first choice that is `free`. `None` if none is. Numbers of the `share` come first;
+    /// with one share for all, the order is Click's. `random` makes a number up to the given one.
+    pub(super) fn choose(
+        &self,
+        id: FlowId,
+        share: Share,
+        random: &mut dyn FnMut(u32) -> u32,
+        free: &mut dyn FnMut(FlowId) -> bool,
+    ) -> Option<FlowId> {
+        let fixed = self.fixed(id);
+        if !self.varies() {
+            return Some(fixed);
+        }
+        let varied = |number: u32| match self.ports {
+            true => FlowId { sport: self.sport.wrapping_add(number as u16), ..fixed },
+            false => FlowId { saddr: self.saddr.wrapping_add(number), ..fixed },
+        };
+        let own = u32::from(id.sport).wrapping_sub(u32::from(self.sport));
+        if self.ports && self.choice == Choice::Same && own <= self.top && free(varied(own)) {
+            return Some(varied(own));
+        }
+        let part = share.part(self.top);
+        let (first, last) = (*part.start(), *part.end());
+        let Next(next) = &self.next[share.number() % NEXTS];
+        let start = match self.choice {
+            Choice::Sequence => Some(next.load(Relaxed)).filter(|next| part.contains(next)).unwrap_or(first),
+            Choice::Same | Choice::Random => first + random(last - first),
+        };
+        // The others' numbers last.
+        let mut numbers = (start..=last).chain(first..start).chain((last..=self.top).skip(1)).chain(0..first);
+        let number = numbers.find(|&number| free(varied(number)))?;
+        next.store(number.wrapping_add(1), Relaxed);
+        Some(varied(number))
+    }
+}
+
+/// The addresses of a prefix: the first one, and how many more there are. Without those whose host bits are all zeros or
+/// all ones, where there are others.
+fn hosts(text: &str, scope: Scope<'_>) -> Option<(u32, u32)> {
+    let (addr, mask) = match IpMask::from_arg(text, scope) {
+        Ok(net) => (net.addr.to_bits(), net.mask.to_bits()),
+        Err(_) => (Ipv4Addr::from_arg(text, scope).ok()?.to_bits(), u32::MAX),
+    };
+    wire::net::mask_len_v4(Ipv4Addr::from_bits(mask)).filter(|&len| addr != 0 && len > 0)?;
+    Some(match !mask {
+        0 => (addr, 0),
+        1 => (addr & mask, 1),
+        hosts => (addr & mask | 1, hosts - 2),
+    })
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = |addr: u32| match addr {
+            0 => "-".to_owned(),
+            addr => Ipv4Addr::from_bits(addr).to_string(),
+        };
+        let port = |port: u16| if port == 0 { "-".to_owned() } else { port.to_string() };
+        f.write_str(&address(self.saddr))?;
+        if self.top > 0 && !self.ports {
+            write!(f, "-{}", address(self.saddr.wrapping_add(self.top)))?;
+        }
+        if self.ports {
+            write!(f, " {}", port(self.sport))?;
+            if self.top > 0 && self.sport != 0 {
+                write!(f, "-{}", u32::from(self.sport) + self.top)?;
+            }
+        }
+        write!(f, " {}", address(self.daddr))?;
+        if self.ports {
+            write!(f, " {}", port(self.dport))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The ports that flows get one after the other, if workers make them in this order.
+    fn ports(pattern: &Pattern, workers: &[usize], order: &[usize]) -> Vec<u16> {
+        let mut taken = BTreeSet::new();
+        let ports = order.iter().filter_map(|&worker| {
+            let share = Share::of_worker(worker, workers);
+            let mut free = |id: FlowId| !taken.contains(&id.sport);
+            let chosen = pattern.choose(FlowId::default(), share, &mut |top| top / 2, &mut free)?;
+            taken.insert(chosen.sport);
+            Some(chosen.sport)
+        });
+        ports.collect()
+    }
+
+    #[test]
+    fn one_worker_has_the_whole_range() {
+        assert_eq!(ports(&Pattern::of_ports("10-15#"), &[3], &[3; 8]), [10, 11, 12, 13, 14, 15]);
+        assert_eq!(ports(&Pattern::of_ports("10-15?"), &[3], &[3; 8]), [12, 13, 14, 15, 10, 11]);
+    }
+
+    /// Each goes through its own part, then takes what is left.
+    #[test]
+    fn two_workers() {
+        let order = [0, 1, 0, 1, 0, 0, 0, 1, 0];
+        assert_eq!(ports(&Pattern::of_ports("10-17#"), &[0, 1], &order), [10, 14, 11, 15, 12, 13, 16, 17]);
+        assert_eq!(ports(&Pattern::of_ports("10-17?"), &[0, 1], &order), [11, 15, 12, 16, 13, 10, 14, 17]);
+    }
+
+    /// A flow keeps its port if that is free, whoever's it is.
+    #[test]
+    fn the_same_port() {
+        let id = FlowId { sport: 17, ..FlowId::default() };
+        let chosen =
+            Pattern::of_ports("10-17").choose(id, Share::of_worker(0, &[0, 1]), &mut |_| 0, &mut |_| true);
+        assert_eq!(chosen.map(|id| id.sport), Some(17));
+    }
+}

@@ -1,0 +1,337 @@
+//! Flow records, and the slab that they live in.
+//!
+//! A record is one cache line of atomics. Whoever creates a flow fills in a record that nobody knows, then publishes its
+//! number in the index with a release store; readers acquire the number and find the record complete. A record of a
+//! removed flow is used again only when a grace period has passed, so that a reader may use what it found until its turn
+//! ends. No reference to a record is ever invalid: the slab grows in chunks and never moves or frees any.
+
+use super::deltas::Deltas;
+use super::sync::{AtomicU32, AtomicU64, FIRST_CHUNK as FIRST, LINES};
+use elements_shared::flow_id::{FlowId, Key};
+use rcu::{OptionCell, Turn};
+use std::sync::OnceLock;
+use std::sync::atomic::{
+    AtomicU8, AtomicU16,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+/// The map of a record whose flow was removed: no key has it.
+const DEAD: u32 = u32::MAX;
+
+/// Bits of a record's flags. For TCP, by direction: whether it has ended, and whether data was seen.
+pub(super) mod flag {
+    /// The forward direction has ended.
+    pub(crate) const FORWARD_DONE: u8 = 1;
+    /// Both directions have ended.
+    pub(crate) const BOTH_DONE: u8 = 3;
+    /// Data was seen in the forward direction.
+    pub(crate) const FORWARD_DATA: u8 = 4;
+    /// Data was seen in both directions.
+    pub(crate) const BOTH_DATA: u8 = 12;
+    /// UDP: a packet was seen in the reply direction.
+    pub(crate) const REPLIED: u8 = 1;
+    /// UDP: one packet, in the counter above [`REPLIED`] that stops at three.
+    pub(crate) const PACKET: u8 = 2;
+    /// Sequence numbers are changed.
+    pub(crate) const DELTAS: u8 = 0x80;
+}
+
+/// A flow's two directions as indices.
+pub(super) const FORWARD: usize = 0;
+/// The direction of replies.
+pub(super) const REPLY: usize = 1;
+
+/// What is needed to make a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewFlow {
+    /// The map of both directions.
+    pub(super) map: u32,
+    pub(super) protocol: u8,
+    /// The identifier of packets as they arrive, and as they leave.
+    pub(super) id: FlowId,
+    pub(super) rewritten: FlowId,
+    /// Where packets of the two directions leave.
+    pub(super) outputs: [u16; 2],
+    /// The input whose specification made the flow.
+    pub(super) input: u16,
+    /// The one's complement changes of the IP checksum and of the transport checksum, going forward.
+    pub(super) ip_change: u16,
+    pub(super) transport_change: u16,
+    pub(super) reply_anno: u8,
+}
+
+impl NewFlow {
+    /// What packets of both directions will be found by.
+    pub(super) fn keys(&self) -> [Key; 2] {
+        [self.id, self.rewritten.reversed()].map(|id| Key::new(self.map, id))
+    }
+}
+
+/// One flow.
+#[repr(align(64))]
+pub(super) struct Flow {
+    /// The keys of both directions.
+    addresses: [AtomicU64; 2],
+    last_ms: AtomicU64,
+    /// Of interest if [`flag::DELTAS`] is set; replaced by the table's editor.
+    pub(super) deltas: OptionCell<Deltas>,
+    ports: [AtomicU32; 2],
+    map: AtomicU32,
+    /// The changes of the IP checksum (upper half) and of the transport checksum.
+    changes: AtomicU32,
+    outputs: [AtomicU16; 2],
+    input: AtomicU16,
+    flags: AtomicU8,
+    protocol: AtomicU8,
+    reply_anno: AtomicU8,
+    /// The part of the table that the record belongs to, and its place in a heap there; see `super::expiry`.
+    pub(super) lane: AtomicU8,
+    pub(super) place: AtomicU32,
+}
+
+const _: () = assert!(size_of::<Flow>() == 64 || !LINES);
+
+impl Flow {
+    /// A record without a flow.
+    fn unused() -> Flow {
+        Flow {
+            addresses: Default::default(),
+            last_ms: AtomicU64::new(0),
+            deltas: OptionCell::new(None),
+            ports: Default::default(),
+            map: AtomicU32::new(DEAD),
+            changes: AtomicU32::new(0),
+            outputs: Default::default(),
+            input: AtomicU16::new(0),
+            flags: AtomicU8::new(0),
+            protocol: AtomicU8::new(0),
+            reply_anno: AtomicU8::new(0),
+            lane: AtomicU8::new(0),
+            place: AtomicU32::new(u32::MAX),
+        }
+    }
+
+    /// The changes of sequence numbers, if there are any.
+    #[inline]
+    pub(super) fn deltas<'t>(&'t self, turn: Turn<'t>) -> Option<&'t Deltas> {
+        // What an earlier flow of the record had may still be in the cell.
+        if self.flags() & flag::DELTAS == 0 { None } else { self.deltas.read(turn) }
+    }
+
+    /// Fills in a record that no reader can know.
+    pub(super) fn fill(&self, new: &NewFlow, now_ms: u64) {
+        for (direction, id) in [new.id, new.rewritten.reversed()].into_iter().enumerate() {
+            self.addresses[direction].store(id.addresses(), Relaxed);
+            self.ports[direction].store(id.ports(), Relaxed);
+            self.outputs[direction].store(new.outputs[direction], Relaxed);
+        }
+        self.last_ms.store(now_ms, Relaxed);
+        self.changes.store(u32::from(new.ip_change) << 16 | u32::from(new.transport_change), Relaxed);
+        self.input.store(new.input, Relaxed);
+        self.flags.store(0, Relaxed);
+        self.protocol.store(new.protocol, Relaxed);
+        self.reply_anno.store(new.reply_anno, Relaxed);
+        self.map.store(new.map, Release);
+    }
+
+    /// Says that the flow was removed.
+    pub(super) fn bury(&self) {
+        self.map.store(DEAD, Relaxed);
+    }
+
+    /// The flow's map; `None` once it was removed.
+    #[inline]
+    pub(super) fn map(&self) -> Option<u32> {
+        Some(self.map.load(Acquire)).filter(|&map| map != DEAD)
+    }
+
+    /// Whether this is the key of a direction.
+    #[inline]
+    pub(super) fn matches(&self, direction: usize, key: Key) -> bool {
+        self.addresses[direction].load(Relaxed) == key.addresses()
+            && self.ports[direction].load(Relaxed) == key.ports()
+            && self.map.load(Relaxed) == key.map()
+    }
+
+    /// The identifier of packets of a direction, as they arrive.
+    #[inline]
+    pub(super) fn id(&self, direction: usize) -> FlowId {
+        FlowId::from_words(self.addresses[direction].load(Relaxed), self.ports[direction].load(Relaxed))
+    }
+
+    /// The identifier of packets of a direction, as they leave.
+    #[inline]
+    pub(super) fn rewritten(&self, direction: usize) -> FlowId {
+        self.id(1 - direction).reversed()
+    }
+
+    /// Where packets of a direction leave.
+    #[inline]
+    pub(super) fn output(&self, direction: usize) -> usize {
+        usize::from(self.outputs[direction].load(Relaxed))
+    }
+
+    /// The input whose specification made the flow.
+    pub(super) fn input(&self) -> usize {
+        usize::from(self.input.load(Relaxed))
+    }
+
+    /// The IP protocol; 0 if it does not matter.
+    #[inline]
+    pub(super) fn protocol(&self) -> u8 {
+        self.protocol.load(Relaxed)
+    }
+
+    /// The annotation that packets of the reply direction get.
+    #[inline]
+    pub(super) fn reply_anno(&self) -> u8 {
+        self.reply_anno.load(Relaxed)
+    }
+
+    /// The part of the table that the record belongs to.
+    pub(super) fn lane(&self) -> usize {
+        usize::from(self.lane.load(Relaxed))
+    }
+
+    /// Sets that annotation.
+    pub(super) fn set_reply_anno(&self, value: u8) {
+        self.reply_anno.store(value, Relaxed);
+    }
+
+    /// The change of the IP checksum in a direction.
+    #[inline]
+    pub(super) fn ip_change(&self, direction: usize) -> u16 {
+        turned((self.changes.load(Relaxed) >> 16) as u16, direction)
+    }
+
+    /// The change of the transport checksum in a direction.
+    #[inline]
+    pub(super) fn transport_change(&self, direction: usize) -> u16 {
+        turned(self.changes.load(Relaxed) as u16, direction)
+    }
+
+    /// When the flow's last packet passed.
+    #[inline]
+    pub(super) fn last_ms(&self) -> u64 {
+        self.last_ms.load(Relaxed)
+    }
+
+    /// Notes that a packet passes. Stores only what changes, so that the line stays shared between workers that meet
+    /// the flow in the same millisecond.
+    #[inline]
+    pub(super) fn touch(&self, now_ms: u64) {
+        if self.last_ms.load(Relaxed) != now_ms {
+            self.last_ms.store(now_ms, Relaxed);
+        }
+    }
+
+    /// The flags.
+    #[inline]
+    pub(super) fn flags(&self) -> u8 {
+        self.flags.load(Relaxed)
+    }
+
+    /// Changes flags. Two workers may change different bits at once.
+    pub(super) fn change_flags(&self, clear: u8, set: u8) {
+        if clear != 0 {
+            self.flags.fetch_and(!clear, Relaxed);
+        }
+        self.flags.fetch_or(set, Relaxed);
+    }
+
+    /// Replaces all flags, for a flow that is copied.
+    pub(super) fn set_flags(&self, flags: u8) {
+        self.flags.store(flags, Relaxed);
+    }
+
+    /// The flow as it could be made again.
+    pub(super) fn describe(&self) -> NewFlow {
+        NewFlow {
+            map: self.map.load(Relaxed),
+            protocol: self.protocol(),
+            id: self.id(FORWARD),
+            rewritten: self.rewritten(FORWARD),
+            outputs: [0, 1].map(|direction| self.outputs[direction].load(Relaxed)),
+            input: self.input.load(Relaxed),
+            ip_change: self.ip_change(FORWARD),
+            transport_change: self.transport_change(FORWARD),
+            reply_anno: self.reply_anno(),
+        }
+    }
+}
+
+/// A one's complement number, negated for the reply direction.
+#[inline]
+fn turned(change: u16, direction: usize) -> u16 {
+    change ^ (direction as u16).wrapping_neg()
+}
+
+const CHUNKS: usize = 24;
+
+/// All records of a table, by number.
+#[derive(Default)]
+pub(super) struct Slab {
+    chunks: [OnceLock<Box<[Flow]>>; CHUNKS],
+}
+
+impl Slab {
+    /// The chunk of a record, and the record's place in it.
+    #[inline]
+    fn place(number: u32) -> (usize, usize) {
+        let n = i64::from(number) + i64::from(FIRST);
+        // The exponent of a floating-point number is its logarithm. An instruction that finds the highest bit would do, but
+        // x86-64's first one waits for the former contents of its target, which in a loop is what the last turn loads.
+        let log = ((n as f64).to_bits() >> 52) as u32 - 1023;
+        let chunk = log - FIRST.ilog2();
+        (chunk as usize, (n - (i64::from(FIRST) << chunk)) as usize)
+    }
+
+    /// A record, if its chunk exists.
+    #[inline]
+    pub(super) fn get(&self, number: u32) -> Option<&Flow> {
+        let (chunk, at) = Slab::place(number);
+        self.chunks.get(chunk)?.get()?.get(at)
+    }
+
+    /// The first record of the next chunk, for the record in the middle of one: time to think of it.
+    pub(super) fn soon(number: u32) -> Option<u32> {
+        let (chunk, at) = Slab::place(number);
+        let records = (FIRST as usize) << chunk;
+        let next = u64::from(number) + (records - at) as u64;
+        u32::try_from(next).ok().filter(|_| at == records / 2)
+    }
+
+    /// A record whose chunk is made if need be. `None` beyond the largest number.
+    pub(super) fn make(&self, number: u32) -> Option<&Flow> {
+        let (chunk, at) = Slab::place(number);
+        let records = (FIRST as usize) << chunk;
+        let made = || {
+            let mut all = packet::roomy_vec(records);
+            all.resize_with(records, Flow::unused);
+            all.into()
+        };
+        self.chunks.get(chunk)?.get_or_init(made).get(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places() {
+        assert_eq!(Slab::place(0), (0, 0));
+        assert_eq!(Slab::place(255), (0, 255));
+        assert_eq!(Slab::place(256), (1, 0));
+        assert_eq!(Slab::place(767), (1, 511));
+        assert_eq!(Slab::place(768), (2, 0));
+        for chunk in 1..CHUNKS {
+            let first = (FIRST << chunk) - FIRST;
+            assert_eq!(Slab::place(first), (chunk, 0));
+            assert_eq!(Slab::place(first - 1).0, chunk - 1);
+        }
+        assert_eq!(Slab::place(u32::MAX).0, CHUNKS, "out of range, not out of bounds");
+        assert!(Slab::default().get(0).is_none());
+        assert_eq!([127, 128, 129, 511, 512].map(Slab::soon), [None, Some(256), None, None, Some(768)]);
+    }
+}
