@@ -1,5 +1,5 @@
-//! `rcu-model`: when RCU pays, by arithmetic: the model of `docs/design/rcu-cost-model.md`, with costs measured here, and its
-//! charts.
+//! `rcu-model`: when RCU pays, by arithmetic: the model of `docs/src/design/rcu-cost-model.md`, with costs
+//! measured here, and its charts.
 
 use crate::machine::Machine;
 use crate::rcu::{chart::Chart, costs, print_json, print_table};

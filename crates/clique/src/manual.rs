@@ -16,7 +16,7 @@ pub(crate) struct Args {
     #[arg(long)]
     markdown: bool,
 
-    /// Print the reference of all classes, by family, in Markdown: 'docs/elements.md'.
+    /// Print the reference of all classes, by family, in Markdown.
     #[arg(long, conflicts_with_all = ["class", "markdown"])]
     reference: bool,
 
@@ -148,8 +148,7 @@ fn markdown(class: &Class) -> String {
 const PREFACE: &str = "\
 # Element reference
 
-The element classes of this program, by family. This file is made from the comments at the head of each element's source file:
-edit those, then run `cargo run -p clique -- elements --reference > docs/elements.md`.
+The element classes of this program, by family. This text is made from the comments at the head of each element's source file.
 
 ";
 

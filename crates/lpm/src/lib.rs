@@ -43,9 +43,9 @@
 //! all equal has no block: its parent holds the leaf.
 //!
 //! An IPv4 lookup reads the root and, for all but 961 prefixes of the global table, at most one block. Root and
-//! blocks of the global table, with 256 next hops, take 2.8 MiB (`docs/design/ipv4-lookups.md` says what a smaller
-//! root would gain). An IPv6 lookup reads a root of which some sixty entries are in use, one of about as many pages,
-//! and up to four blocks for prefixes of up to 50 bits.
+//! blocks of the global table, with 256 next hops, take 2.8 MiB (`docs/src/design/ipv4-lookups.md` says what a
+//! smaller root would gain). An IPv6 lookup reads a root of which some sixty entries are in use, one of about
+//! as many pages, and up to four blocks for prefixes of up to 50 bits.
 //!
 //! A batch is processed level by level, 32 addresses at a time. Each level is a loop over all of them, without a
 //! branch that depends on an address. The loop ends with prefetches of what the next level reads, so that cache

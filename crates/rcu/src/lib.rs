@@ -9,7 +9,7 @@
 //! the `loom_*` (every interleaving of small programs; `loom_litmus` has the litmus tests of Linux's memory
 //! model), and `mutants.sh`, which removes each protection below and expects one of these tests to fail.
 //! `tests/everything.sh` runs all of it. `examples/cost.rs` measures what operations cost.
-//! `docs/design/rcu-grace-periods.md` describes a model of the algorithm for the model checker spin. [`flavour`]
+//! `docs/src/design/rcu-grace-periods.md` describes a model of the algorithm for the model checker spin. [`flavour`]
 //! has other algorithms and locks, and no protection at all, for comparison.
 //!
 //! ```
@@ -194,5 +194,5 @@ pub use stats::{Latency, Stall, Stats};
 
 /// The examples of the page on patterns, as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/rcu-patterns.md")]
+#[doc = include_str!("../../../docs/src/rcu-patterns.md")]
 mod patterns {}

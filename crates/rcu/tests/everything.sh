@@ -24,6 +24,6 @@ echo "== mutants"
 crates/rcu/tests/mutants.sh
 
 echo "== the algorithm in spin"
-docs/design/rcu-grace-periods.sh
+docs/src/design/rcu-grace-periods.sh
 
 echo "== all good"

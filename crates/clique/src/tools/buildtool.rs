@@ -66,9 +66,10 @@ fn run(line: &Line, known: &Classes) -> Result<(), End> {
         "prefix" if arguments.is_empty() => print(&(prefix() + "\n")),
         "prefix" => Err(End::Usage("'prefix' takes no arguments".to_owned())),
         "findelem" | "elem2make" | "elem2export" | "elem2package" | "findpackage" | "quietlink"
-        | "kversion" | "kbuild" | "makepackage" => {
-            refuse(line, "cannot build packages in C++: write elements in Rust, as docs/guide.md shows")
-        }
+        | "kversion" | "kbuild" | "makepackage" => refuse(
+            line,
+            "cannot build packages in C++: write elements in Rust, as docs/src/write-an-element.md shows",
+        ),
         _ => Err(End::Usage(format!("unknown command '{command}'"))),
     }
 }

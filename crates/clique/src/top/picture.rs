@@ -225,7 +225,7 @@ fn shown() -> Choices {
 fn picture_is_up_to_date() {
     let picture = svg(&screen(132, 34, &example(), &mut shown()));
     // UPDATE_EXPECT=1 draws it anew.
-    expect_test::expect_file!["../../../../docs/top.svg"].assert_eq(&picture);
+    expect_test::expect_file!["../../../../docs/src/top.svg"].assert_eq(&picture);
 }
 
 /// On a small screen there is one panel, and nothing is lost at the right: the important columns are all there.

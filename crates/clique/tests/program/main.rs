@@ -8,7 +8,6 @@ mod demo;
 mod exposition;
 mod metrics;
 mod print;
-mod reference;
 mod routes;
 mod run;
 mod service;

@@ -3,7 +3,7 @@
 //! It reads the unicast routes of table dumps (`TABLE_DUMP`, `TABLE_DUMP_V2`) and of BGP updates (`BGP4MP`,
 //! `BGP4MP_ET`). Of a route's attributes it uses only the next hop and the length of the AS path. It skips other
 //! records, and messages other than updates. The reader is total: any bytes are either a file or an error.
-//! `docs/design/mrt.md` says why this is not the crate bgpkit-parser; the tests compare the two.
+//! `docs/src/design/mrt.md` says why this is not the crate bgpkit-parser; the tests compare the two.
 //!
 //! ```
 //! # let file = include_bytes!("../../tests/data/updates.mrt");

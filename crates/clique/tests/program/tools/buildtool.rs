@@ -104,7 +104,7 @@ fn buildtool() {
         expect![[r#"
         exit status: 1
         --- messages
-        click-buildtool: cannot build packages in C++: write elements in Rust, as docs/guide.md shows
+        click-buildtool: cannot build packages in C++: write elements in Rust, as docs/src/write-an-element.md shows
     "#]],
     );
     for wrong in [
