@@ -4,6 +4,7 @@ use crate::status::Status;
 use crate::{console, remedies, report};
 use router::{Class, Classes};
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 /// Arguments of `clique elements`.
 #[derive(clap::Args, Debug)]
@@ -16,19 +17,19 @@ pub(crate) struct Args {
     #[arg(long)]
     markdown: bool,
 
-    /// Print the reference of all classes, by family, in Markdown.
-    #[arg(long, conflicts_with_all = ["class", "markdown"])]
-    reference: bool,
+    /// Write the reference of all classes as pages of Markdown, one a family, into this directory.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["class", "markdown"])]
+    book: Option<PathBuf>,
 
     /// Print what is known of this class, or of all, in JSON.
-    #[arg(long, conflicts_with_all = ["markdown", "reference"])]
+    #[arg(long, conflicts_with_all = ["markdown", "book"])]
     json: bool,
 }
 
 /// Runs `clique elements`.
 pub(crate) fn run(args: &Args, known: &Classes) -> Status {
-    if args.reference {
-        return console::write_result(None, &reference());
+    if let Some(directory) = &args.book {
+        return write_book(directory);
     }
     let form = if args.markdown { markdown } else { page };
     let Some(name) = &args.class else {
@@ -61,6 +62,8 @@ fn list(known: &Classes) -> String {
 fn json(class: &Class) -> Value {
     json!({
         "class": class.name,
+        "alias_of": class.alias_of,
+        "aliases": elements::aliases_of(class.name),
         "summary": summary(class),
         "ports": class.ports,
         "processing": class.processing,
@@ -68,6 +71,15 @@ fn json(class: &Class) -> Value {
         "residency": format!("{:?}", class.residency).to_lowercase(),
         "manual": page(class),
     })
+}
+
+/// What the manual says of a class that has other names, or is another name.
+fn names(class: &Class) -> String {
+    if let Some(name) = class.alias_of {
+        return format!("{} is another name of {name}.\n\n", class.name);
+    }
+    let aliases = elements::aliases_of(class.name);
+    if aliases.is_empty() { String::new() } else { format!("Other names: {}.\n\n", aliases.join(", ")) }
 }
 
 /// What the manual of a class says whose elements take new arguments while they run.
@@ -114,7 +126,7 @@ fn summary(class: &Class) -> String {
 
 /// The manual page: headings in capitals, code indented.
 fn page(class: &Class) -> String {
-    let mut text = format!("{}\n\n", class.name.to_uppercase());
+    let mut text = format!("{}\n\n{}", class.name.to_uppercase(), names(class));
     let mut code = false;
     for line in lines(class) {
         if line.starts_with("```") {
@@ -132,7 +144,7 @@ fn page(class: &Class) -> String {
 
 /// The manual page as a section of a document: the class is a heading, its parts are headings below it.
 fn markdown(class: &Class) -> String {
-    let mut text = format!("## {}\n\n", class.name);
+    let mut text = format!("## {}\n\n{}", class.name, names(class));
     let mut code = false;
     for line in lines(class) {
         code ^= line.starts_with("```");
@@ -144,14 +156,6 @@ fn markdown(class: &Class) -> String {
     text + "\n"
 }
 
-/// What stands above the reference.
-const PREFACE: &str = "\
-# Element reference
-
-The element classes of this program, by family. This text is made from the comments at the head of each element's source file.
-
-";
-
 /// Titles of families, each by a class that belongs to it.
 const TITLES: &[(&str, &str)] = &[
     ("InfiniteSource", "Sources"),
@@ -161,12 +165,17 @@ const TITLES: &[(&str, &str)] = &[
     ("Queue", "Queues and rates"),
     ("PrioSched", "Scheduling"),
     ("Classifier", "Classification"),
-    ("EtherEncap", "Ethernet, ARP, VLAN"),
+    ("EtherEncap", "Ethernet and VLAN"),
     ("CheckIPHeader", "IPv4"),
     ("CheckIP6Header", "IPv6"),
     ("WifiEncap", "Wireless networks"),
     ("ESPEncap", "IPsec"),
+    ("ARPQuerier", "Neighbours: ARP and neighbour discovery"),
     ("IPRewriter", "Address translation"),
+    ("IPLoadBalancer", "Load balancers"),
+    ("TCPIn", "TCP and HTTP streams"),
+    ("StringMatcher", "Strings and regular expressions"),
+    ("RadixIPsecLookup", "Click's IPsec"),
     ("RadixIPLookup", "Route tables"),
     ("FlowIPManager", "Flows"),
     ("FromDump", "Captures and interfaces in memory"),
@@ -187,27 +196,35 @@ fn title(family: &[&Class]) -> &'static str {
     found.map_or(UNTITLED, |(_, title)| title)
 }
 
-/// The reference: a list of all classes, then a section for each family.
-fn reference() -> String {
-    let families = elements::families().into_iter().chain([control::CLASSES]);
-    let families: Vec<(&str, &[&Class])> = families.map(|family| (title(family), family)).collect();
-    let mut text = PREFACE.to_owned();
-    for (title, classes) in &families {
-        text.push_str(&format!("**{title}**:"));
-        let mut names: Vec<&str> = classes.iter().map(|class| class.name).collect();
-        names.sort_unstable();
-        for (number, name) in names.into_iter().enumerate() {
-            let comma = if number > 0 { "," } else { "" };
-            text.push_str(&format!("{comma}\n[{name}](#{})", name.to_lowercase()));
+/// Writes the reference, a page for each family, named after its title.
+fn write_book(directory: &Path) -> Status {
+    for family in elements::families().into_iter().chain([control::CLASSES]) {
+        let file = directory.join(format!("{}.md", slug(title(family))));
+        let name = file.display().to_string();
+        let status = console::write_result(Some(&name), &family_page(family));
+        if status != Status::Fine {
+            return status;
         }
-        text.push_str("\n\n");
     }
-    for (title, classes) in &families {
-        text.push_str(&format!("# {title}\n\n"));
-        let mut classes = classes.to_vec();
-        classes.sort_by_key(|class| class.name);
-        classes.into_iter().for_each(|class| text.push_str(&markdown(class)));
+    Status::Fine
+}
+
+/// A title as a file's name: its words in lower case, with hyphens between them.
+fn slug(title: &str) -> String {
+    let words = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+}
+
+/// A family's page: what its classes do, a line each, then their manuals.
+fn family_page(family: &[&Class]) -> String {
+    let mut classes = family.to_vec();
+    classes.sort_by_key(|class| class.name);
+    let mut text = format!("# {}\n\n", title(family));
+    for class in &classes {
+        text.push_str(&format!("- [{}](#{}): {}\n", class.name, class.name.to_lowercase(), summary(class)));
     }
+    text.push('\n');
+    classes.into_iter().for_each(|class| text.push_str(&markdown(class)));
     text.truncate(text.trim_end().len());
     text + "\n"
 }

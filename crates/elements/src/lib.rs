@@ -58,3 +58,12 @@ pub const INTERFACES: InterfaceAddresses =
 pub fn families() -> Vec<&'static [&'static Class]> {
     parts().iter().flat_map(|part| part.families.iter().copied()).collect()
 }
+
+/// The other names of the class with this name, sorted.
+pub fn aliases_of(class: &str) -> Vec<&'static str> {
+    let parts = parts();
+    let aliases = parts.iter().flat_map(|part| part.aliases).filter(|alias| alias.alias_of == Some(class));
+    let mut names: Vec<_> = aliases.map(|alias| alias.name).collect();
+    names.sort_unstable();
+    names
+}
