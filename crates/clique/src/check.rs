@@ -6,6 +6,8 @@ use crate::pinpoint::Arguments;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::{console, job, load, memory, report};
+use click_tools::{Input, Parameter};
+use lang::Diagnostic;
 use router::{Class, Classes, Clock, Layout, Options, Port, Queues, Residency};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -61,8 +63,8 @@ pub(crate) fn run(args: &Args, known: &Classes) -> Status {
 /// Finds all errors that can be found without opening anything; the placement if there are none.
 fn check(
     args: &Args,
-    input: &crate::input::Input,
-    params: &[crate::input::Parameter],
+    input: &Input,
+    params: &[Parameter],
     reporter: &mut Reporter,
     known: &Classes,
 ) -> Option<Placement> {
@@ -73,21 +75,27 @@ fn check(
         return None;
     }
     reporter.take(load::unused_parameters(params, &parsed.sources));
-    place(parsed.graph, &parsed.sources, &text.text, usize::from(args.threads), reporter, known)
+    let (placement, found) =
+        place(parsed.graph, &parsed.sources, &text.text, usize::from(args.threads), known);
+    reporter.take(found);
+    placement
 }
 
-/// Finds all errors of a graph that can be found without opening anything; the placement if there are none.
+/// Finds what is wrong with a graph, and odd about it, as far as that can be found without opening anything; the placement if
+/// there are no errors.
 pub(crate) fn place(
     graph: lang::Graph,
     sources: &[lang::Source],
     text: &str,
     workers: usize,
-    reporter: &mut Reporter,
     known: &Classes,
-) -> Option<Placement> {
+) -> (Option<Placement>, Vec<Diagnostic>) {
     let arguments = Arguments::new(&graph, sources);
     let interfaces = memory::interfaces(&graph, workers);
-    let layout = router::layout(graph, known, workers).map_err(|errors| reporter.take(errors)).ok()?;
+    let layout = match router::layout(graph, known, workers) {
+        Ok(layout) => layout,
+        Err(errors) => return (None, errors),
+    };
     let mut placement = Placement::new(&layout, workers);
     let mut options = Options { workers, clock: Clock::simulated(), ..Options::default() };
     options.resources.insert(interfaces);
@@ -99,7 +107,8 @@ pub(crate) fn place(
         Err(errors) => errors,
     };
     arguments.pinpoint(&mut found);
-    (!reporter.take(found)).then_some(placement)
+    let is_good = !found.iter().any(Diagnostic::is_error);
+    (is_good.then_some(placement), found)
 }
 
 /// The sentence that sums a check up.

@@ -1,70 +1,37 @@
 //! Which configuration is meant, and its text.
 
-use crate::archive::{self, Member};
 use crate::console::{self, reason};
 use clap::ValueHint;
+use click_tools::archive::{self, Member};
+use click_tools::{Input, Parameter, Text, default_clickpath, parameter};
 use std::io::{IsTerminal, Read};
 
-/// A configuration, as the command line names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Input {
-    /// A file.
-    File(String),
-    /// The text itself.
-    Expression(String),
-    /// Standard input.
-    Stdin,
+/// Reads a configuration's text; of an archive, the configuration in it.
+///
+/// # Errors
+/// Why it cannot be read, with the name.
+pub(crate) fn read(input: &Input) -> Result<Text, String> {
+    read_with_archive(input).map(|(text, _)| text)
 }
 
-/// A configuration's text, and the name that messages give it.
-#[derive(Clone, Debug)]
-pub(crate) struct Text {
-    pub(crate) name: String,
-    pub(crate) text: String,
-}
-
-impl Input {
-    /// A file, or standard input if the name is empty or `-`.
-    pub(crate) fn named(file: String) -> Input {
-        if file.is_empty() || file == "-" { Input::Stdin } else { Input::File(file) }
-    }
-
-    /// What messages call it, as in Click.
-    pub(crate) fn name(&self) -> &str {
-        match self {
-            Input::File(file) => file,
-            Input::Expression(_) => "config",
-            Input::Stdin => "<stdin>",
-        }
-    }
-
-    /// Reads the text; of an archive, the configuration in it.
-    ///
-    /// # Errors
-    /// Why it cannot be read, with the name.
-    pub(crate) fn read(&self) -> Result<Text, String> {
-        self.read_with_archive().map(|(text, _)| text)
-    }
-
-    /// Reads the text and, of an archive, what else is in it.
-    ///
-    /// # Errors
-    /// Why it cannot be read, with the name.
-    pub(crate) fn read_with_archive(&self) -> Result<(Text, Vec<Member>), String> {
-        let bytes = match self {
-            Input::Expression(text) => Ok(text.clone().into_bytes()),
-            Input::File(file) => std::fs::File::open(file).and_then(read_bounded),
-            Input::Stdin => read_bounded(std::io::stdin().lock()),
-        };
-        let name = self.name().to_owned();
-        let bytes = bytes.map_err(|error| format!("{name}: {}", reason(&error)))?;
-        let (config, others) = if archive::is_archive(&bytes) {
-            archive::config(&bytes).map_err(|broken| broken.message(&name))?
-        } else {
-            (bytes, Vec::new())
-        };
-        Ok((Text { name, text: lang::bytes::to_text(config) }, others))
-    }
+/// Reads a configuration's text and, of an archive, what else is in it.
+///
+/// # Errors
+/// Why it cannot be read, with the name.
+pub(crate) fn read_with_archive(input: &Input) -> Result<(Text, Vec<Member>), String> {
+    let bytes = match input {
+        Input::Expression(text) => Ok(text.clone().into_bytes()),
+        Input::File(file) => std::fs::File::open(file).and_then(read_bounded),
+        Input::Stdin => read_bounded(std::io::stdin().lock()),
+    };
+    let name = input.name().to_owned();
+    let bytes = bytes.map_err(|error| format!("{name}: {}", reason(&error)))?;
+    let (config, others) = if archive::is_archive(&bytes) {
+        archive::config(&bytes).map_err(|broken| broken.message(&name))?
+    } else {
+        (bytes, Vec::new())
+    };
+    Ok((Text { name, text: lang::bytes::to_text(config) }, others))
 }
 
 /// Reads all, but not much more than a configuration may have: what is too long is then refused as any other text.
@@ -73,21 +40,6 @@ pub(crate) fn read_bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// A parameter of the configuration: its name and its value.
-pub(crate) type Parameter = (String, String);
-
-/// Reads `NAME=VALUE`; a word of another form is a file's name.
-pub(crate) fn parameter(word: &str) -> Option<Parameter> {
-    let (name, value) = word.split_once('=')?;
-    let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    is_name.then(|| (name.to_owned(), value.to_owned()))
-}
-
-/// Where required libraries are searched for unless the command line says so.
-pub(crate) fn default_clickpath() -> String {
-    std::env::var("CLICKPATH").unwrap_or_default()
 }
 
 /// The arguments that say which configuration is meant.
@@ -146,21 +98,6 @@ impl InputArgs {
                 "more than one configuration is given: {}",
                 inputs.iter().map(Input::name).collect::<Vec<_>>().join(", ")
             )),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A path with an equals sign is still a file.
-    #[test]
-    fn parameters_have_names() {
-        assert_eq!(parameter("A_1=b=c"), Some(("A_1".into(), "b=c".into())));
-        assert_eq!(parameter("A="), Some(("A".into(), String::new())));
-        for word in ["=x", "dir/a=b", "a", "$A=1"] {
-            assert_eq!(parameter(word), None, "{word}");
         }
     }
 }

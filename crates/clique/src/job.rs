@@ -2,7 +2,7 @@
 
 use crate::console::{self, reason};
 use crate::drive::{self, Took};
-use crate::input::{Input, Parameter, Text};
+use crate::input;
 use crate::load;
 use crate::memory;
 use crate::read::{self, Reading};
@@ -10,6 +10,7 @@ use crate::report::{Reporter, Style};
 use crate::service;
 use crate::swap::{Built, Swaps};
 use crate::takeover::{self, Interface};
+use click_tools::{Input, Parameter, Text};
 use elements::netdevice::DpdkPorts;
 use lang::Diagnostic;
 use router::{Call, Classes, Clock, Options, Router};
@@ -320,7 +321,7 @@ impl Door {
 /// # Errors
 /// That it cannot.
 pub(crate) fn read(input: &Input, reporter: &mut Reporter) -> Result<Text, Stage> {
-    input.read().map_err(|message| {
+    input::read(input).map_err(|message| {
         reporter.error(message);
         Stage::Text
     })

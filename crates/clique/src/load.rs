@@ -1,10 +1,10 @@
 //! From a configuration's text to a graph, and on to a router.
 
-use crate::input::{Parameter, Text};
 use crate::library;
 use crate::pinpoint::Arguments;
 use crate::remedies;
-use lang::{Compounds, Diagnostic, Nested, Parsed, Source};
+use click_tools::{Parameter, Text};
+use lang::{Diagnostic, Parsed, Source};
 use router::{Classes, Options, Router};
 
 /// The program's element classes, for the language.
@@ -24,56 +24,19 @@ impl lang::ClassSet for Known<'_> {
     }
 }
 
-/// What reading a configuration depends on besides its text.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Reader<'a> {
-    pub(crate) params: &'a [Parameter],
-    /// Where libraries are searched for.
-    pub(crate) clickpath: &'a str,
-    /// The element classes that exist; others are errors. Without them every name may be a class.
-    pub(crate) known: Option<&'a Classes>,
-    /// Whether variables of the outermost scope stay as they are.
-    pub(crate) keep_variables: bool,
-    /// Whether elements have the order of Click's tools, not of its drivers.
-    pub(crate) in_place: bool,
-}
-
-impl Reader<'_> {
-    /// Calls `read` with options for the language.
-    fn with_options<T>(&self, read: impl FnOnce(&lang::Options<'_>) -> T) -> T {
-        let known = self.known.map(Known);
-        let find = |name: &str, from: &str| library::find(self.clickpath, name, from);
-        read(&lang::Options {
-            params: self.params,
-            classes: known.as_ref().map(|known| known as &dyn lang::ClassSet),
-            library: Some(&find),
-            // All element classes are in the program; there are no packages to load.
-            package: if known.is_some() { Some(&|_: &str| false) } else { None },
-            keep_variables: self.keep_variables,
-            in_place: self.in_place,
-            ..lang::Options::default()
-        })
-    }
-
-    /// Parses a configuration.
-    pub(crate) fn parse(&self, text: &Text) -> Parsed {
-        self.with_options(|options| lang::parse_with(&text.text, &text.name, options))
-    }
-
-    /// Parses a text without expanding it.
-    pub(crate) fn nested(&self, text: &Text) -> Nested {
-        self.with_options(|options| lang::nested(&text.text, &text.name, options))
-    }
-
-    /// Parses the compound element classes of a text.
-    pub(crate) fn compounds(&self, text: &Text) -> Compounds {
-        self.with_options(|options| lang::compounds(&text.text, &text.name, options))
-    }
-}
-
 /// Parses a configuration. With `known` classes others are errors; without, every name may be a class.
 pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: Option<&Classes>) -> Parsed {
-    Reader { params, clickpath, known, ..Reader::default() }.parse(text)
+    let known = known.map(Known);
+    let find = |name: &str, from: &str| library::find(clickpath, name, from);
+    let options = lang::Options {
+        params,
+        classes: known.as_ref().map(|known| known as &dyn lang::ClassSet),
+        library: Some(&find),
+        // All element classes are in the program; there are no packages to load.
+        package: if known.is_some() { Some(&|_: &str| false) } else { None },
+        ..lang::Options::default()
+    };
+    lang::parse_with(&text.text, &text.name, &options)
 }
 
 /// Warnings of parameters that no text uses: misspelt, probably.

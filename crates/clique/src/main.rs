@@ -10,10 +10,8 @@
 
 #![forbid(unsafe_code)]
 
-mod archive;
 mod check;
 mod click;
-mod clp;
 mod cluster;
 mod console;
 mod ctl;
@@ -38,13 +36,11 @@ mod shell;
 mod status;
 mod swap;
 mod takeover;
-mod tools;
 mod top;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use router::Classes;
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Runs routers that are programmed in the Click language, on several cores.
@@ -126,28 +122,16 @@ fn classes() -> Classes {
         .with_interfaces(elements::INTERFACES)
 }
 
-/// Runs one of Click's programs, the driver or a tool, if this is the name of one.
-fn run_as_click(
-    name: &OsStr,
-    arguments: impl Iterator<Item = OsString>,
-    known: &Classes,
-) -> Option<ExitCode> {
-    if Path::new(name).file_name().is_some_and(|name| name == "click") {
-        return Some(click::run(arguments, known));
-    }
-    tools::find(name).map(|tool| tools::run(tool, arguments, known))
-}
-
 fn main() -> ExitCode {
     let known = classes();
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     // Click's programs are seen to before clap looks at what follows, lest it take a `--` that is meant for them.
-    if let Some(status) = run_as_click(&name, arguments.by_ref(), &known) {
+    if let Some(status) = click::run_as(&name, arguments.by_ref(), &known) {
         return status;
     }
     let command = arguments.next().unwrap_or_default();
-    if let Some(status) = run_as_click(&command, arguments, &known) {
+    if let Some(status) = click::run_as(&command, arguments, &known) {
         return status;
     }
     match Program::parse().command {

@@ -1,11 +1,12 @@
 //! `clique flatten`, `clique pretty` and `clique graph`: configurations, printed in other forms.
 
 use crate::console;
-use crate::input::{InputArgs, Text};
+use crate::input::InputArgs;
 use crate::job;
 use crate::load;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
+use click_tools::Text;
 use lang::Graph;
 
 /// Arguments of `clique flatten` and `clique pretty`.

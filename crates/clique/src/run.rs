@@ -1,12 +1,13 @@
 //! `clique run`: runs a configuration.
 
-use crate::input::{Input, InputArgs, Parameter};
+use crate::input::InputArgs;
 use crate::job::{Door, Job, Outcome, Place, Setup, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::takeover::{self, Takeover};
 use crate::{console, report};
 use clap::ValueHint;
+use click_tools::{Input, Parameter};
 use router::{Classes, Clock, DEFAULT_VECTOR, Router};
 use serde_json::{Value, json};
 use std::process::ExitCode;

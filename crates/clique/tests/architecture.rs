@@ -49,10 +49,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "elements-wifi",
         ],
     ),
+    ("click-tools", &["lang", "router", "wire"]),
     ("control", &["device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"]),
     (
         "clique",
-        &["cluster", "control", "device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"],
+        &[
+            "click-tools",
+            "cluster",
+            "control",
+            "device",
+            "elements",
+            "lang",
+            "lpm",
+            "packet",
+            "rcu",
+            "router",
+            "wire",
+        ],
     ),
     (
         "bench",
@@ -61,7 +74,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without a line of unsafe code.
-const SAFE: &[&str] = &["wire", "lang", "cluster", "router", "elements", "control", "clique"];
+const SAFE: &[&str] = &["wire", "lang", "cluster", "router", "click-tools", "elements", "control", "clique"];
 
 fn packages() -> Vec<serde_json::Value> {
     let output = Command::new(env!("CARGO"))

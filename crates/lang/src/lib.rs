@@ -36,7 +36,6 @@ mod render;
 mod render_json;
 mod scope;
 mod token;
-pub mod transform;
 mod tunnel;
 
 pub use classes::{ClassSet, similar};
@@ -46,7 +45,7 @@ pub use expand::expand;
 pub use graph::{Connection, Element, Graph, Port, Requirement};
 pub use marks::{Mark, Mention, Place};
 pub use nested::{Body, Kind, Nested, NestedClass, NestedElement, nested};
-pub use print::{flatten, pretty, tool_text};
+pub use print::{flatten, pretty};
 pub use render::{render_click, render_fancy};
 pub use render_json::render_json;
 

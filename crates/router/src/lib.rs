@@ -39,7 +39,6 @@ mod services;
 mod survey;
 mod timers;
 mod values;
-mod wiring;
 mod work;
 mod worker;
 
@@ -58,7 +57,7 @@ pub use info::{DEFAULT_CHANNEL, Info, Listener, Log, Node, Port, Reconfigure, li
 pub use metric::Metric;
 pub use names::{InterfaceAddresses, Names, Value};
 pub use plan::Plan;
-pub use ports::flows;
+pub use ports::{flows, letter, sides};
 pub use ready::Interest;
 pub use router::{Handle, Router, STOPPED};
 pub use sched::{DEFAULT_TICKETS, MAX_TICKETS, TaskAccount};
@@ -68,7 +67,6 @@ pub use values::{
     AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, TableSize,
     interval, parse_boolean, parse_integer,
 };
-pub use wiring::check_wiring;
 
 /// Packets in a batch, at most, unless told otherwise.
 pub const DEFAULT_VECTOR: usize = 32;

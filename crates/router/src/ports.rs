@@ -20,12 +20,12 @@ fn range(side: &str, inputs: usize) -> (usize, usize) {
 }
 
 /// Both sides of a code; a code without slash stands for both.
-pub(crate) fn sides(code: &str) -> (&str, &str) {
+pub fn sides(code: &str) -> (&str, &str) {
     code.split_once('/').unwrap_or((code, code))
 }
 
 /// A port's letter in a processing code, the last one standing for all further ports.
-pub(crate) fn letter(side: &str, port: usize) -> char {
+pub fn letter(side: &str, port: usize) -> char {
     side.chars().nth(port).or(side.chars().last()).unwrap_or('a')
 }
 

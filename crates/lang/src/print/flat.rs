@@ -8,11 +8,8 @@ use std::fmt::Write;
 /// The text of a graph as Click's `flatconfig` handler gives it: requirements, declarations, then
 /// connections joined to chains. Parsing it gives the same graph.
 pub fn flatten(graph: &Graph) -> String {
-    let mut out = String::new();
-    requirements(graph, &mut out);
-    for e in &graph.elements {
-        declaration(e, &mut out);
-    }
+    let mut out = requirements_text(graph);
+    out.extend(graph.elements.iter().map(declaration_text));
     if !graph.elements.is_empty() {
         out.push('\n');
     }
@@ -27,24 +24,25 @@ pub fn connections_text(graph: &Graph) -> String {
     out
 }
 
-pub(super) fn requirements(graph: &Graph, out: &mut String) {
+/// The statement that requires what a graph requires, and an empty line; nothing if it requires nothing.
+pub fn requirements_text(graph: &Graph) -> String {
     if graph.requirements.is_empty() {
-        return;
+        return String::new();
     }
     let requirement = |r: &crate::graph::Requirement| match r.value.as_str() {
         "" => r.kind.clone(),
         value => format!("{} {}", r.kind, conf::quote_text(value)),
     };
     let all: Vec<String> = graph.requirements.iter().map(requirement).collect();
-    let _ = writeln!(out, "require({});\n", all.join(", "));
+    format!("require({});\n\n", all.join(", "))
 }
 
-pub(super) fn declaration(element: &Element, out: &mut String) {
-    let _ = write!(out, "{} :: {}", element.name, element.class);
-    if !element.config.is_empty() {
-        let _ = write!(out, "({})", element.config);
+/// The declaration of an element, a line.
+pub fn declaration_text(element: &Element) -> String {
+    match element.config.as_str() {
+        "" => format!("{} :: {};\n", element.name, element.class),
+        config => format!("{} :: {}({config});\n", element.name, element.class),
     }
-    out.push_str(";\n");
 }
 
 /// The connections that leave an output, as far as a chain can use them.
@@ -82,7 +80,7 @@ fn continuations(connections: &[Connection]) -> Vec<Option<usize>> {
 }
 
 /// Writes connections of the graph, in this order as far as chains allow it.
-pub(super) fn chains(graph: &Graph, connections: &[Connection], out: &mut String) {
+fn chains(graph: &Graph, connections: &[Connection], out: &mut String) {
     let next = continuations(connections);
     let mut starts = vec![true; connections.len()];
     for &i in next.iter().flatten() {

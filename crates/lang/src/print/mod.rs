@@ -1,11 +1,9 @@
 //! Printers for configurations.
 
 mod flat;
-mod html;
+mod highlight;
 mod pretty;
-mod tools;
 
-pub use flat::{connections_text, flatten};
-pub use html::{Anchors, escape_markup, html};
+pub use flat::{connections_text, declaration_text, flatten, requirements_text};
+pub use highlight::{Highlight, highlights};
 pub use pretty::pretty;
-pub use tools::tool_text;

@@ -60,15 +60,16 @@ fn kept_variables() {
         ..lang::Options::default()
     };
     let parsed = lang::parse_with(text, "config", &options);
+    assert_eq!(
+        parsed.graph.defines,
+        [("a", "7"), ("b", "\"$a\"")].map(|(n, v)| (n.to_owned(), v.to_owned()))
+    );
     expect![[r#"
-        define($a 7, $b "$a");
-
-        # 1 "config"
         Foo@1 :: Foo($a, $b, "$a", $a, $a);
-        # 1 "config"
         X@2/Bar@1 :: Bar($b);
+
     "#]]
-    .assert_eq(&lang::tool_text(&parsed.graph));
+    .assert_eq(&lang::flatten(&parsed.graph));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::check;
 use crate::{clique, clique_in, clique_with};
 use expect_test::expect;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Scripts ask which element classes and features there are, and look at the status.
@@ -48,6 +49,17 @@ fn provides() {
             && ["ARPQuerier", "ControlSocket", "int64", "zebra"].iter().all(|name| lines.contains(name)),
         "{all}"
     );
+}
+
+/// Features have names that no class has.
+#[test]
+fn features_are_no_classes() {
+    let listed = clique(&["elements"]);
+    let classes: HashSet<&str> = listed.lines().skip(2).filter_map(|line| line.split(' ').next()).collect();
+    let all = clique(&["click-buildtool", "provides", "-q"]);
+    let mut features: Vec<&str> = all.lines().skip(2).filter(|name| !classes.contains(name)).collect();
+    features.retain(|name| *name != std::env::consts::ARCH);
+    assert_eq!(features, ["analysis", "batch", "flow", "int64", "ip6", "linux", "umultithread", "userlevel"]);
 }
 
 /// Requirements from standard input, and features of an element map.

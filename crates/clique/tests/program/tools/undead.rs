@@ -59,6 +59,43 @@ fn undead() {
     fails(clique(&["click-undead", "-k", "-e", "Idle"]), "click-undead: there is no kernel module here");
 }
 
+/// What elements of these classes do with packets, as far as their classes say it. Where they do not, connections decide, of which
+/// there are none.
+#[test]
+fn roles_of_classes() {
+    const OPEN: &str = "assuming is source and sink";
+    for (class, expected) in [
+        ("InfiniteSource", "is source"),
+        ("FromDevice", OPEN),
+        ("FromDump", OPEN),
+        ("ToDevice", "is sink"),
+        ("ToDump", "is sink"),
+        ("ToIPSummaryDump", "is sink"),
+        ("KernelTun", "is source and sink"),
+        ("Socket", "is source and sink"),
+        ("Discard", OPEN),
+        ("Idle", "assuming is live"),
+        ("Queue", OPEN),
+        ("Unqueue", OPEN),
+        ("RoundRobinUnqueue", OPEN),
+        ("PrioSched", OPEN),
+        ("Tee", OPEN),
+        ("AddressInfo", OPEN),
+    ] {
+        let said = clique(&["click-undead", "-V", "-e", &format!("a :: {class}")]);
+        let name = format!("'a :: {class}' ");
+        let found: Vec<String> = said
+            .lines()
+            .filter_map(|line| {
+                let (before, after) = line.split_once(&name)?;
+                let assuming = if before.ends_with("assuming ") { "assuming " } else { "" };
+                after.starts_with("is ").then(|| format!("{assuming}{after}"))
+            })
+            .collect();
+        assert_eq!(found, [expected], "{class}");
+    }
+}
+
 /// Pieces of a way with what can be removed: from FROM on, to as many outputs of X.
 const PIECES: &[(&str, usize)] = &[
     ("FROM -> X :: Null;", 1),
