@@ -42,7 +42,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// A file with this name, of 15 letters at most, and this mode. It has no date and belongs to nobody, so that archives
+    /// A file with this name, of 15 letters at most, and this mode. It has no date and no owner, so that archives
     /// of the same files are the same.
     pub fn new(name: &str, mode: u32, data: Vec<u8>) -> Member {
         let header =

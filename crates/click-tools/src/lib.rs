@@ -5,8 +5,9 @@
 //! messages, options and exit status are Click's.
 //!
 //! The crate knows no element class but by the names that Click's own tools know, opens no file and runs no router: the program
-//! that it is part of does that for it, as a [`Host`]. Tests of transformations and of command lines are beside the code, those of the
-//! tools with the classes and files of the program in `crates/clique/tests/program/tools/`.
+//! that it is part of does that for it, as a [`Host`]. Tests of transformations and of command lines are beside the code, `tests/`
+//! has the tools in a program that is made up, and those with the classes and files of the real one are in
+//! `crates/clique/tests/program/tools/`.
 
 #![forbid(unsafe_code)]
 

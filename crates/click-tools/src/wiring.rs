@@ -6,11 +6,15 @@ use lang::{Connection, Diagnostic, Graph, Port};
 use router::{Class, Classes, flows, letter, sides};
 use std::collections::{HashMap, HashSet};
 
+/// The class of each element of a graph, if it is known.
+pub(crate) fn classes(graph: &Graph, known: &Classes) -> Vec<Option<&'static Class>> {
+    graph.elements.iter().map(|element| known.get(&element.class)).collect()
+}
+
 /// What is wrong with the ports of a graph's elements, in the words and the order of Click's tools; classes that are not known
 /// are warned of.
 pub(crate) fn check_wiring(graph: &Graph, known: &Classes) -> Vec<Diagnostic> {
-    let classes: Vec<Option<&'static Class>> =
-        graph.elements.iter().map(|element| known.get(&element.class)).collect();
+    let classes = classes(graph, known);
     let used = graph.used_ports();
     let states = [0, 1].map(|side| {
         let state = |port: usize, class: Option<&Class>| declared(class?, side, port);

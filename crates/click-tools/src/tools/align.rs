@@ -7,6 +7,7 @@ use super::load::{load, write};
 use super::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::transform::{align, assert_alignment};
+use crate::wiring;
 
 pub(super) const TOOL: Tool = Tool {
     name: "click-align",
@@ -37,8 +38,7 @@ data, and with an element AlignmentInfo. Clique's elements need neither.
 
 fn run(line: &Line<'_>) -> Result<(), End> {
     let loaded = load(line, &line.source()?)?;
-    let known = line.classes();
-    let classes: Vec<_> = loaded.expanded.elements.iter().map(|element| known.get(&element.class)).collect();
+    let classes = wiring::classes(&loaded.expanded, line.classes());
     let flows = |element: usize, input: u32, output: u32| {
         let class = classes.get(element).copied().flatten();
         class.is_none_or(|class| router::flows(class, input as usize, output as usize))

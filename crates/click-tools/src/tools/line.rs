@@ -1,8 +1,8 @@
 //! The command line of a tool.
 
 use super::{End, Tool};
-use crate::Host;
 use crate::clp::{Item, Items, Spec, Takes};
+use crate::host::Host;
 use crate::input::{self, Input, Parameter};
 use lang::Diagnostic;
 use router::Classes;

@@ -22,8 +22,8 @@ mod undead;
 mod xform;
 mod xml;
 
-use crate::Host;
 use crate::clp::Spec;
+use crate::host::Host;
 use line::{Id, Line};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -5,7 +5,7 @@ use super::load::{load, write_wanted};
 use super::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::transform::{Role, undead};
-use crate::wiring::check_wiring;
+use crate::wiring::{self, check_wiring};
 use router::{Activity, Class};
 
 pub(super) const TOOL: Tool = Tool {
@@ -42,10 +42,8 @@ fn run(line: &Line<'_>) -> Result<(), End> {
     }
     let loaded = load(line, &line.source()?)?;
     // It is said, and what is there is looked at all the same.
-    let known = line.classes();
-    line.report(&check_wiring(&loaded.expanded, known));
-    let classes: Vec<Option<&Class>> =
-        loaded.expanded.elements.iter().map(|element| known.get(&element.class)).collect();
+    line.report(&check_wiring(&loaded.expanded, line.classes()));
+    let classes = wiring::classes(&loaded.expanded, line.classes());
     let roles: Vec<Role> = classes.iter().map(|class| class.map_or_else(Role::default, role)).collect();
     let after = undead(&loaded.graph, &loaded.expanded, &roles, &|element, input, output| {
         classes.get(element).copied().flatten().is_none_or(|class| flows(class, input, output))
@@ -66,10 +64,10 @@ fn flows(class: &Class, input: u32, output: u32) -> bool {
     class.name == "ARPQuerier" || router::flows(class, input as usize, output as usize)
 }
 
-/// What an element of a class does with packets, as far as its ports say it: who can do without inputs and yet emits packets
-/// is a source, who can do without outputs is a sink.
+/// What an element of a class does with packets, as far as its ports say it: one that can do without inputs and yet emits
+/// packets is a source, one that can do without outputs is a sink.
 fn role(class: &Class) -> Role {
-    let (inputs, outputs) = class.ports.split_once('/').unwrap_or((class.ports, ""));
+    let (inputs, outputs) = router::sides(class.ports);
     let works = matches!(class.activity, Activity::Always | Activity::PerWorker);
     let optional = |side: &str| side.starts_with("0-");
     let blocks = matches!(class.name, "Idle" | "SimpleIdle");

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Role {
     /// Whether it is a source of packets, others than those that it was given, and whether it is a sink, which does something
-    /// with them besides handing them on. If its class says nothing of that, who has no input is a source, and who has no
-    /// output is a sink.
+    /// with them besides handing them on. If its class says nothing of that, an element without inputs is a source, and one without
+    /// outputs is a sink.
     pub(crate) ends: Option<(bool, bool)>,
     /// What enters it never leaves it, and what leaves it is nothing.
     pub(crate) blocks: bool,

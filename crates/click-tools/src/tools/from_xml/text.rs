@@ -30,7 +30,7 @@ fn find_classes<'a>(body: &'a Body, found: &mut HashMap<&'a str, &'a Class>) {
     }
 }
 
-/// Who refers to classes.
+/// What refers to classes.
 #[derive(Default)]
 struct Uses<'a> {
     /// Those that are something else than overloaded once.
