@@ -52,6 +52,17 @@ impl ClassSet for HashSet<String> {
     }
 }
 
+/// What an element is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// An `input` or `output` of a compound class.
+    Pseudo,
+    /// An element of a class that the text does not define.
+    Primitive(String),
+    /// A compound element: the index of its class in [`Nested::classes`](crate::Nested::classes).
+    Compound(usize),
+}
+
 /// What a class is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClassKind {
@@ -106,6 +117,16 @@ impl<'a> Classes<'a> {
 
     pub(crate) fn get(&self, id: ClassId) -> &Class {
         &self.all[id]
+    }
+
+    /// What an element of a class is.
+    pub(crate) fn kind(&self, id: ClassId) -> Kind {
+        let class = self.get(id);
+        match class.kind {
+            ClassKind::Tunnel => Kind::Pseudo,
+            ClassKind::Compound(index) => Kind::Compound(index),
+            ClassKind::Error | ClassKind::Primitive => Kind::Primitive(class.name.clone()),
+        }
     }
 
     fn add(&mut self, class: Class) -> ClassId {

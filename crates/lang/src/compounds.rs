@@ -4,9 +4,10 @@ use crate::classes::{ClassKind, TUNNEL};
 use crate::diag::{Diagnostic, Landmark, Source, Span};
 use crate::elaborate::Expander;
 use crate::graph::{Graph, Port};
+use crate::options::Options;
+use crate::parse::build;
 use crate::parser::Parser;
 use crate::scope::{ClassId, Node, Scope, Wire};
-use crate::{Options, build};
 use std::sync::Arc;
 
 /// The body of a compound class.

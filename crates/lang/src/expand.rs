@@ -53,7 +53,7 @@ pub enum Part {
 pub trait Resolve {
     /// The value of the reference whose body is `text`, or nothing to leave it as it is.
     ///
-    /// `depth` counts the references around this one; who expands the value itself passes `depth + 1`
+    /// `depth` counts the references around this one; a caller that expands the value itself passes `depth + 1`
     /// to [`Parts::parse_at`], so that variables that contain themselves come to an end.
     fn resolve(&mut self, text: &str, form: Form, depth: usize) -> Option<String>;
 }
@@ -315,7 +315,7 @@ impl Variables<'_> {
 
     /// The value of a variable with the variables in it replaced.
     fn value(&mut self, name: &str, value: &str, depth: usize) -> Option<String> {
-        // Somebody else is to replace it, as with the parameters of bodies that are looked at by themselves.
+        // Another reader replaces it, as with the parameters of bodies that are looked at by themselves.
         if value.strip_prefix('$') == Some(name) {
             return Some(value.to_owned());
         }
@@ -372,7 +372,7 @@ pub(crate) fn expand_within(
 /// Replaces the variables in `text` that `lookup` knows and leaves all others as they are.
 ///
 /// Values are expanded in turn. `$(...)` is replaced only if the whole text between the parentheses
-/// is a variable's name, so that handler calls stay for whoever runs them.
+/// is a variable's name, so that handler calls stay for the element that runs them.
 pub fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> String {
     expand_within(text, lookup, &mut { MAX_BYTES }).text
 }

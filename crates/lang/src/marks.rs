@@ -1,9 +1,7 @@
 //! Where a text mentions classes and elements.
 
-use crate::classes::Classes;
+use crate::classes::{Classes, Kind};
 use crate::diag::Span;
-use crate::nested::{Kind, kind};
-use crate::parser::Parser;
 use crate::scope::{ClassId, Scope};
 
 /// A place that mentions a class or an element.
@@ -53,13 +51,10 @@ pub(crate) enum RawMention {
     Element(usize),
 }
 
-impl Parser<'_> {
-    /// Notes a mention of something, if somebody wants to know.
-    pub(crate) fn mark(&mut self, span: Span, mention: RawMention) {
-        let scope = self.scope().number;
-        if let Some(marks) = &mut self.marks {
-            marks.push(RawMark { span, scope, mention });
-        }
+impl RawMark {
+    /// A mention in the scope with this number.
+    pub(crate) fn new(span: Span, scope: usize, mention: RawMention) -> RawMark {
+        RawMark { span, scope, mention }
     }
 }
 
@@ -78,8 +73,8 @@ pub(crate) fn finish(
         let class = of_number.get(scope).copied().flatten();
         let place = |node| Some(Place { class, element: index(class, node)? });
         let mention = match mention {
-            RawMention::ClassDeclaration(id) => Mention::ClassDeclaration(kind(classes, id)),
-            RawMention::Class(id) => Mention::Class(kind(classes, id)),
+            RawMention::ClassDeclaration(id) => Mention::ClassDeclaration(classes.kind(id)),
+            RawMention::Class(id) => Mention::Class(classes.kind(id)),
             RawMention::ElementDeclaration(node, end) => Mention::ElementDeclaration(place(node)?, end),
             RawMention::Element(node) => Mention::Element(place(node)?),
         };

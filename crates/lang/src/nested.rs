@@ -1,25 +1,15 @@
 //! A text as it is written: compound elements stay, with their classes.
 
-use crate::classes::{ClassKind, Classes, TUNNEL};
+use crate::classes::{Classes, Kind, TUNNEL};
 use crate::diag::{Diagnostic, Landmark, Source, Span};
 use crate::graph::{Connection, Port};
 use crate::marks::{self, Mark};
+use crate::options::Options;
 use crate::parser::Parser;
-use crate::scope::{ClassId, INPUT, Scope};
-use crate::{Options, tunnel};
+use crate::scope::{INPUT, Scope};
+use crate::tunnel;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// What an element is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// An `input` or `output` of a compound class.
-    Pseudo,
-    /// An element of a class that the text does not define.
-    Primitive(String),
-    /// A compound element: the index of its class in [`Nested::classes`].
-    Compound(usize),
-}
 
 /// An element of a [`Body`].
 #[derive(Debug, Clone)]
@@ -113,7 +103,7 @@ pub fn nested(source: &str, filename: &str, options: &Options<'_>) -> Nested {
         depth: scope.depth,
         ports: scope.ports,
         formals: scope.variables[..scope.formals].to_vec(),
-        overload: scope.overload.map(|id| kind(classes, id)),
+        overload: scope.overload.map(|id| classes.kind(id)),
         body: body(scope, classes, INPUT + 2, max, &text),
     };
     let outer = indices(&scopes[0], 0);
@@ -128,16 +118,6 @@ pub fn nested(source: &str, filename: &str, options: &Options<'_>) -> Nested {
         marks: marks::finish(marks, compounds, classes, element),
         classes: compounds.iter().map(class).collect(),
         diagnostics: parser.diagnostics,
-    }
-}
-
-/// What an element of a class is.
-pub(crate) fn kind(classes: &Classes<'_>, id: ClassId) -> Kind {
-    let class = classes.get(id);
-    match class.kind {
-        ClassKind::Tunnel => Kind::Pseudo,
-        ClassKind::Compound(index) => Kind::Compound(index),
-        ClassKind::Error | ClassKind::Primitive => Kind::Primitive(class.name.clone()),
     }
 }
 
@@ -183,7 +163,7 @@ fn body<'a>(
         elements.push(NestedElement {
             name: node.name.clone(),
             anonymous: text(node.span) != Some(node.name.as_str()),
-            kind: kind(classes, node.class),
+            kind: classes.kind(node.class),
             config: node.config.to_string(),
             landmark: node.landmark.clone(),
             span: node.span,

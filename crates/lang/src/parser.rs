@@ -5,9 +5,9 @@ use crate::conf;
 use crate::diag::{Diagnostic, Landmark, Source, Span};
 use crate::graph::Requirement;
 use crate::marks::{RawMark, RawMention};
+use crate::options::{Limits, Options};
 use crate::scope::{ClassId, INPUT, Node, Scope};
 use crate::token::{Kind, Lexer, Token};
-use crate::{Limits, Options};
 use std::sync::Arc;
 
 /// What kind of text a run of statements is.
@@ -102,6 +102,14 @@ impl<'a> Parser<'a> {
         } else if !self.stopped {
             self.diagnostics.push(Diagnostic::error("too many errors, the rest is not shown"));
             self.stop();
+        }
+    }
+
+    /// Notes a mention of something, if mentions are wanted.
+    pub(crate) fn mark(&mut self, span: Span, mention: RawMention) {
+        let scope = self.scope().number;
+        if let Some(marks) = &mut self.marks {
+            marks.push(RawMark::new(span, scope, mention));
         }
     }
 

@@ -133,7 +133,7 @@ fn variables_contain_themselves() {
     let parsed = lang::parse("define($a $a$a) Foo($a) -> Bar($a);", "f", &[]);
     let messages: Vec<_> = parsed.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!((parsed.has_errors(), messages), (false, vec!["variable '$a' contains itself"]));
-    // One that is nothing but itself is left to somebody else.
+    // One that is nothing but itself is left to another reader.
     assert!(lang::parse("define($a $a) Foo($a)", "f", &[]).diagnostics.is_empty());
     for text in ["define($a $a$a$a$a$a) Foo($a)", "define($a $b$b$b$b$b$b, $b \"${a}$a\") Foo($a)"] {
         let parsed = lang::parse(text, "f", &[]);
