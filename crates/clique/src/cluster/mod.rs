@@ -2,6 +2,7 @@
 
 mod local;
 mod nodes;
+mod order;
 mod plan;
 mod reordering;
 mod sim;

@@ -1,11 +1,12 @@
 //! `clique cluster up`: a cluster on this machine, in namespaces or in one process.
 
 use super::local::{self, Place, Wish};
+use super::order::Order;
 use super::wiring::Wiring;
 use super::{complain, default_socket, json};
 use crate::status::Status;
 use crate::{console, run};
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use router::Classes;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -58,14 +59,6 @@ pub(crate) struct Args {
     /// Print JSON once all nodes take part and hosts have tried what they shall: where nodes and hosts are, what hosts said.
     #[arg(long, conflicts_with = "print")]
     json: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Order {
-    None,
-    Pinned,
-    Flowlet,
-    Strict,
 }
 
 /// The arguments of `clique run`, to be filled from words.
@@ -125,7 +118,6 @@ fn in_memory(args: &Args, wiring: &Wiring, known: &Classes) -> ExitCode {
 /// Nodes, each with a host, and those between them; links; hosts that ping their right neighbours.
 fn configuration(args: &Args, wiring: &Wiring) -> String {
     let (terminals, mut text) = (wiring.terminals(), String::new());
-    let order = format!("{:?}", args.order).to_uppercase();
     // Writing into a string cannot fail.
     let mut line = |text_of: std::fmt::Arguments<'_>| {
         let _ = writeln!(text, "{text_of}");
@@ -140,7 +132,7 @@ fn configuration(args: &Args, wiring: &Wiring) -> String {
     line(format_args!("  kind[0] -> ICMPPingResponder -> output;"));
     line(format_args!("  kind[1] -> ping -> output; kind[2] -> Discard }}"));
     line(format_args!("elementclass Node {{ $node |"));
-    let arguments = format!("KEY local, ORDER {order}");
+    let arguments = format!("KEY local, {}", args.order);
     line(format_args!("  vlb :: {};", wiring.element("$node", &arguments)));
     let routes: Vec<_> = (0..terminals).map(|node| format!("10.0.{node}.0/24 {node}")).collect();
     line(format_args!("  routes :: IPLookup({});", routes.join(", ")));

@@ -1,14 +1,13 @@
 //! What a node of a cluster on this machine runs: `conf/cluster-node.click` for any number of nodes, and for a fly.
 
 use super::network::{EXTERNAL, address, link};
-use crate::cluster::up::Order;
+use crate::cluster::order::Order;
 use crate::cluster::wiring::Wiring;
 use std::fmt::Write;
 
 /// The configuration of a node. `key_file` holds the shared key.
 pub(super) fn of(node: u16, wiring: &Wiring, order: Order, key_file: &str) -> String {
-    let order = format!("{order:?}").to_uppercase();
-    let arguments = format!("KEYFILE {key_file}, ORDER {order}");
+    let arguments = format!("KEYFILE {key_file}, {order}");
     let mut text = format!("vlb :: {};\n", wiring.element(node, arguments));
     if node < wiring.terminals() {
         add_external(&mut text, node, wiring.terminals());

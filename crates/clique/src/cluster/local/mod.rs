@@ -9,7 +9,7 @@ mod network;
 mod trial;
 
 use super::json;
-use super::up::Order;
+use super::order::Order;
 use super::wiring::Wiring;
 use crate::console;
 use crate::ctl::{connect, data};

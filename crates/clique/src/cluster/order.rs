@@ -1,0 +1,25 @@
+//! What the nodes of a cluster on this machine do to keep packets of a flow in order.
+
+use clap::ValueEnum;
+use std::fmt;
+
+/// What nodes do to keep packets of a flow in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Order {
+    None,
+    Pinned,
+    Flowlet,
+    Strict,
+}
+
+/// The argument of the elements that are nodes.
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Order::None => "ORDER NONE",
+            Order::Pinned => "ORDER PINNED",
+            Order::Flowlet => "ORDER FLOWLET",
+            Order::Strict => "ORDER STRICT",
+        })
+    }
+}
