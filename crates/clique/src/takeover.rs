@@ -386,7 +386,7 @@ mod tests {
         assert!(text.contains("KernelRoutes(eth0 1, br0 2, IPV4 routes, IPV6 routes6, BLACKHOLE 3,"));
         let parsed = lang::parse(&text, "config", &[]);
         assert!(!parsed.has_errors(), "{}", parsed.render_click());
-        let layout = router::layout(parsed.graph, &crate::classes(), 2);
+        let layout = router::layout(parsed.graph, &crate::classes(&[]), 2);
         assert!(layout.is_ok(), "{:?}", layout.err());
     }
 

@@ -1,0 +1,164 @@
+//! The clique program: runs, checks and prints Click configurations.
+//!
+//! [`main_with`] is the whole program with element classes of one's own: a package of elements needs a `main` of one line.
+//!
+//! ```no_run
+//! fn main() -> std::process::ExitCode {
+//!     clique::main_with(&[])
+//! }
+//! ```
+//!
+//! Each subcommand is a module that takes its arguments and returns the exit status; this file combines them with the
+//! element library and does nothing else. Called as `click`, the program takes the options of Click's user-level
+//! driver, and called as `click-flatten` and the like, those of Click's tools. Unit tests are beside the code;
+//! `tests/` runs the program as its users do.
+//!
+//! Exit status: 0 success, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the
+//! router ran.
+
+#![forbid(unsafe_code)]
+
+mod check;
+mod click;
+mod cluster;
+mod console;
+mod ctl;
+mod demo;
+mod drive;
+mod glob;
+mod input;
+mod job;
+mod library;
+mod load;
+mod manual;
+mod memory;
+mod pinpoint;
+mod print;
+mod read;
+mod remedies;
+mod report;
+mod routes;
+mod run;
+mod service;
+mod shell;
+mod status;
+mod swap;
+mod takeover;
+mod top;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use router::{Class, Classes};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs routers that are programmed in the Click language, on several cores.
+#[derive(Parser, Debug)]
+#[command(name = "clique", version, after_help = AFTER_HELP)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "Click's tools are there as well, 'clique click-flatten --help' for instance, or through links of \
+    their names: click-flatten, click-check, click-pretty, click-undead, click-align,\n    click-xform, click-combine, click-uncombine, click2xml, xml2click, click-buildtool,\n    click-fastclassifier, click-devirtualize.\n\n\
+    Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the router ran.";
+
+const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, \
+    3 failure while or after the router ran.";
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Run a configuration until it stops or is interrupted.
+    ///
+    /// The configuration is a text in the Click language; a parameter KEY=VALUE replaces the value that the
+    /// configuration defines for $KEY. SIGINT, SIGTERM and SIGHUP stop the router in order: handlers are read, files are
+    /// completed. A second signal ends the program at once.
+    #[command(after_help = EXIT_STATUS)]
+    Run(run::Args),
+    /// Forward packets through the full Internet table, on all cores, while routes change.
+    #[command(after_help = EXIT_STATUS)]
+    Demo(demo::Args),
+    /// Read and write handlers of a running router.
+    ///
+    /// The router must have a control socket: an element ControlSocket, or the option '-p' or '-u'. Without a command, lines
+    /// with commands are read from standard input, at a terminal with history and completion.
+    #[command(after_help = EXIT_STATUS)]
+    Ctl(ctl::Args),
+    /// Show what a running router does: workers, elements, queues, drops, interfaces, tables.
+    ///
+    /// The router must have a control socket, as for 'clique ctl'. Rates are per second, from one reading to the
+    /// next. A router that goes away is waited for.
+    #[command(after_help = EXIT_STATUS)]
+    Top(top::Args),
+    /// Convert, compare and inspect files of routes.
+    ///
+    /// Files can be lists, the output of 'ip route', or MRT files, plain or compressed by gzip, bzip2, xz or zstd.
+    Routes(routes::Args),
+    /// Say what is wrong with a configuration, and which worker would run what.
+    ///
+    /// All arguments of elements are checked, but no interface is opened and no file is written; 'clique run --quit' finds
+    /// mistakes that show only then. The table shows for each worker the elements that have an instance there, their inputs
+    /// and outputs ('h' push, 'l' pull), and how elements of their class live on several workers.
+    Check(check::Args),
+    /// Print a configuration without compound elements and variables.
+    Flatten(print::Args),
+    /// Print a configuration, formatted.
+    Pretty(print::Args),
+    /// Draw a configuration.
+    Graph(print::GraphArgs),
+    /// Many servers as one router: plan, simulate, run.
+    #[command(after_help = EXIT_STATUS)]
+    Cluster(cluster::Args),
+    /// List the element classes, or print the manual of one.
+    Elements(manual::Args),
+    /// Behave as Click's user-level driver, as when called under the name 'click'.
+    #[command(disable_help_flag = true)]
+    Click {
+        /// The driver's arguments; '--help' lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
+    /// Print a manual page.
+    Man(shell::ManArgs),
+    /// Print a script that completes command lines.
+    Completions(shell::CompletionsArgs),
+}
+
+/// All element classes of the program, with those of a package.
+fn classes(package: &[&'static Class]) -> Classes {
+    let own = elements::classes();
+    let all = own.iter().chain(control::CLASSES.iter().copied()).chain(package.iter().copied());
+    Classes::new(all).with_interfaces(elements::INTERFACES)
+}
+
+/// Runs the program with the process's arguments and with these classes beside its own; a class takes the place of one of the
+/// same name. All subcommands know them: `run`, `check`, `ctl`, `elements` and the rest.
+pub fn main_with(package: &[&'static Class]) -> ExitCode {
+    let known = classes(package);
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    // Click's programs are seen to before clap looks at what follows, lest it take a `--` that is meant for them.
+    if let Some(status) = click::run_as(&name, arguments.by_ref(), &known) {
+        return status;
+    }
+    let command = arguments.next().unwrap_or_default();
+    if let Some(status) = click::run_as(&command, arguments, &known) {
+        return status;
+    }
+    match Program::parse().command {
+        Command::Run(args) => run::run(args, &known),
+        Command::Demo(args) => demo::run(&args, &known),
+        Command::Ctl(args) => ctl::run(&args).into(),
+        Command::Top(args) => top::run(&args).into(),
+        Command::Routes(args) => routes::run(&args).into(),
+        Command::Check(args) => check::run(&args, &known).into(),
+        Command::Flatten(args) => print::flatten(&args).into(),
+        Command::Pretty(args) => print::pretty(&args).into(),
+        Command::Graph(args) => print::graph(&args).into(),
+        Command::Cluster(args) => cluster::run(&args, &known),
+        Command::Elements(args) => manual::run(&args, &known).into(),
+        Command::Click { arguments } => click::run(arguments, &known),
+        Command::Man(args) => shell::man(&args, Program::command()).into(),
+        Command::Completions(args) => shell::completions(&args, Program::command()).into(),
+    }
+}
