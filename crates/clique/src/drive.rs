@@ -58,6 +58,7 @@ pub(crate) fn run(router: &mut Router, swaps: &Swaps) -> io::Result<Took> {
             // Not one stop but all that a script may wait for, as in Click: it sees each of them and comes to its end.
             current.stop_for_good();
         }
+        signals
     })?;
     let (start, before) = (Instant::now(), processor_time());
     loop {
@@ -69,7 +70,9 @@ pub(crate) fn run(router: &mut Router, swaps: &Swaps) -> io::Result<Took> {
     let (elapsed, after) = (start.elapsed(), processor_time());
     over.store(true, Ordering::Relaxed);
     listener.close();
-    let _ = thread.join(); // the thread has nothing that could fail
+    // The thread has nothing that could fail. It gives back what signals are read from: closing writes to that, and if it were gone,
+    // each SIGPIPE would make the next one.
+    drop(thread.join());
     Ok(Took { elapsed, user: after.0.saturating_sub(before.0), system: after.1.saturating_sub(before.1) })
 }
 
