@@ -2,7 +2,7 @@
 //! flavour of protection, with one instance for the whole table or one for each bucket.
 #![allow(unsafe_code)] // Doubly linked chains have two owners for each element; the flavours see to it that it is in order.
 
-use rcu::flavour::{Divisible, Flavour, Garbage, Thread};
+use rcu_flavours::{Divisible, Flavour, Garbage, Thread};
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{
@@ -202,7 +202,7 @@ impl<F: Flavour> Session<'_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rcu::flavour::{Lock, Qsbr};
+    use rcu_flavours::{Lock, Qsbr};
 
     fn keys_stay<F: Flavour>(table: Chains<F>) {
         std::thread::scope(|scope| {

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::rcu::chains::{Chains, Session};
 use crate::rcu::chart::Chart;
 use crate::rcu::{Bound, Spread, print_json, print_table, processor_time, processors};
-use rcu::flavour::{BrLock, Flavour, Lock, Qsbr, RwLock, Unprotected};
+use rcu_flavours::{BrLock, Flavour, Lock, Qsbr, RwLock, Unprotected};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;

@@ -7,8 +7,8 @@
 
 use crate::machine::Machine;
 use crate::rcu::{chart::Chart, from_first_to_last, print_json, print_table, processors, read_json};
-use rcu::flavour::{ApRcu, ClickEpoch, Drcu, Flavour, Garbage, Qrcu, Qsbr, Thread};
-use rcu::structures::{HashSession, HashTable};
+use rcu_flavours::structures::{HashSession, HashTable};
+use rcu_flavours::{ApRcu, ClickEpoch, Drcu, Flavour, Garbage, Qrcu, Qsbr, Thread};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

@@ -9,8 +9,8 @@ use crate::machine::Machine;
 use crate::rcu::{
     chart::Chart, from_first_to_last, print_json, print_table, processor_time_of_all, processors, read_json,
 };
-use rcu::flavour::{ClickEpoch, Flavour, Qsbr, RwLock, Unprotected};
-use rcu::structures::{RouteSession, RouteTable};
+use rcu_flavours::structures::{RouteSession, RouteTable};
+use rcu_flavours::{ClickEpoch, Flavour, Qsbr, RwLock, Unprotected};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;

@@ -11,6 +11,8 @@ const ELEMENTS_USE: &[&str] =
 /// Each crate of the workspace, with the crates of the workspace that it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("rcu", &[]),
+    // For tests and benchmarks only.
+    ("rcu-flavours", &["rcu"]),
     ("packet", &[]),
     ("wire", &[]),
     ("lang", &[]),
@@ -69,7 +71,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     (
         "bench",
-        &["cluster", "control", "device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"],
+        &[
+            "cluster",
+            "control",
+            "device",
+            "elements",
+            "lang",
+            "lpm",
+            "packet",
+            "rcu",
+            "rcu-flavours",
+            "router",
+            "wire",
+        ],
     ),
 ];
 

@@ -18,7 +18,8 @@ pub struct Backpressure<T> {
 }
 
 impl<T> Backpressure<T> {
-    pub(crate) fn new(refused: T) -> Self {
+    /// The refusal of `refused`, by whatever has a limit.
+    pub fn new(refused: T) -> Self {
         Self { refused }
     }
 

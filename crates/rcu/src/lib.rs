@@ -9,8 +9,8 @@
 //! the `loom_*` (every interleaving of small programs; `loom_litmus` has the litmus tests of Linux's memory
 //! model), and `mutants.sh`, which removes each protection below and expects one of these tests to fail.
 //! `tests/everything.sh` runs all of it. `examples/cost.rs` measures what operations cost.
-//! `docs/src/design/rcu-grace-periods.md` describes a model of the algorithm for the model checker spin. [`flavour`]
-//! has other algorithms and locks, and no protection at all, for comparison.
+//! `docs/src/design/rcu-grace-periods.md` describes a model of the algorithm for the model checker spin. The
+//! crate `rcu-flavours` has other algorithms and locks, and no protection at all, for comparison.
 //!
 //! ```
 //! use rcu::{Cell, Domain};
@@ -164,7 +164,6 @@ mod cell;
 mod clock;
 mod defer;
 mod domain;
-pub mod flavour;
 mod grace;
 mod late;
 mod list;
@@ -178,7 +177,6 @@ mod registry;
 mod slots;
 mod stages;
 mod stats;
-pub mod structures;
 mod sync;
 
 pub use cell::{Cell, OptionCell};
@@ -191,6 +189,16 @@ pub use reader::{Guard, Reader, Turn};
 pub use recycle::Recycler;
 pub use slots::Slots;
 pub use stats::{Latency, Stall, Stats};
+
+/// What `rcu-flavours` is built from as well, so that algorithms differ and their parts do not. For that crate only: the
+/// parts change without notice.
+#[doc(hidden)]
+pub mod parts {
+    pub use crate::{
+        registry::{Entry, Registry},
+        sync::{Backoff, UnsafeCell, fence_after_rmw},
+    };
+}
 
 /// The examples of the page on patterns, as tests.
 #[cfg(doctest)]

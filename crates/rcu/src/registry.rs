@@ -11,27 +11,33 @@ use crossbeam_utils::CachePadded;
 use crate::sync::{AtomicBool, AtomicPtr, Ordering, ordering};
 
 /// The list.
-pub(crate) struct Registry<T> {
+pub struct Registry<T> {
     head: AtomicPtr<Entry<T>>,
 }
 
 /// One slot, alone in its cache lines.
-pub(crate) struct Entry<T> {
+pub struct Entry<T> {
     value: CachePadded<T>,
     taken: AtomicBool,
     next: *mut Entry<T>,
 }
 
+impl<T: Default> Default for Registry<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<T: Default> Registry<T> {
     /// An empty list.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { head: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
     /// Takes a free entry, or adds one.
     ///
     /// Acquires what the entry's previous owner did before [`release`](Self::release).
-    pub(crate) fn claim(&self) -> NonNull<Entry<T>> {
+    pub fn claim(&self) -> NonNull<Entry<T>> {
         let free = self.entries().find(|entry| {
             let acquire = ordering!("claim_acquire", Acquire);
             entry.taken.compare_exchange(false, true, acquire, Ordering::Relaxed).is_ok()
@@ -64,13 +70,13 @@ impl<T: Default> Registry<T> {
     ///
     /// # Safety
     /// `entry` came from [`claim`](Self::claim) of this registry and is released once.
-    pub(crate) unsafe fn release(&self, entry: NonNull<Entry<T>>) {
+    pub unsafe fn release(&self, entry: NonNull<Entry<T>>) {
         // SAFETY: entries live as long as the registry.
         unsafe { entry.as_ref() }.taken.store(false, ordering!("claim_release", Release));
     }
 
     /// All slots, claimed or not.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.entries().map(|entry| &*entry.value)
     }
 
@@ -87,7 +93,7 @@ impl<T: Default> Registry<T> {
 
 impl<T> Entry<T> {
     /// The slot.
-    pub(crate) fn value(&self) -> &T {
+    pub fn value(&self) -> &T {
         &self.value
     }
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Breaks the crate in one way at a time and checks that the test that should notice does.
+# Breaks rcu or rcu-flavours in one way at a time and checks that the test that should notice does.
 #
 # usage, from anywhere: crates/rcu/tests/mutants.sh [--sample | MUTANT...]
 #
-# The mutants are listed in tables at the head of the tests that kill them (tests/*.rs): name, what is broken, the
-# test. This script reads those tables, so they cannot be wrong for long. A build for a mutant differs by a `cfg`,
+# The mutants are listed in tables at the head of the tests that kill them (tests/*.rs of both): name, what is broken,
+# the test. This script reads those tables, so they cannot be wrong for long. A build for a mutant differs by a `cfg`,
 # which the compiler is given for this workspace's crates only. About ten seconds a mutant; `--sample` runs three.
 # The exit status is 1 if a mutant survives, or if its test comes to no end: that may be a slow machine.
 cd "$(dirname "$0")/../../.." || exit 2
@@ -32,9 +32,9 @@ wanted() { # mutant, names...
 
 # Runs the command of one mutant; says how the test took it.
 verdict() {
-    RUSTC_WORKSPACE_WRAPPER=$wrapper cargo build -q -p clique-rcu --release --test "$target" >"$log" 2>&1 ||
+    RUSTC_WORKSPACE_WRAPPER=$wrapper cargo build -q -p "$package" --release --test "$target" >"$log" 2>&1 ||
         { echo "DOES NOT BUILD"; return; }
-    RUSTC_WORKSPACE_WRAPPER=$wrapper timeout 120 cargo test -q -p clique-rcu --release --test "$target" \
+    RUSTC_WORKSPACE_WRAPPER=$wrapper timeout 120 cargo test -q -p "$package" --release --test "$target" \
         -- --exact "$test" >"$log" 2>&1
     case $? in
     0) if grep -q '^running 1 test' "$log"; then echo SURVIVES; else echo "NO SUCH TEST"; fi ;;
@@ -45,7 +45,9 @@ verdict() {
 
 failures=0
 printf '%-24s%-16s%-62s%s\n' mutant verdict test seconds
-for file in crates/rcu/tests/*.rs; do
+for file in crates/rcu/tests/*.rs crates/rcu-flavours/tests/*.rs; do
+    package=clique-${file#crates/}
+    package=${package%%/*}
     target=$(basename "$file" .rs)
     case $target in
     loom_*) export RUSTFLAGS="--cfg loom" ;;

@@ -12,8 +12,11 @@ use std::sync::{PoisonError, atomic as unordered};
 
 use crossbeam_utils::CachePadded;
 
-use super::{Divisible, Flavour, Garbage, Thread};
-use crate::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::{
+    flavour::{Divisible, Flavour, Thread},
+    garbage::Garbage,
+    sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard},
+};
 
 /// One reader-writer lock per core. A thread is given the next core's when it registers, and keeps it.
 #[derive(Clone)]

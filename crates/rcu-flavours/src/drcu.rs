@@ -11,8 +11,10 @@
 
 use std::sync::PoisonError;
 
-use super::{Divisible, Flavour, Thread};
-use crate::sync::{Arc, RwLock, RwLockReadGuard, protect};
+use crate::{
+    flavour::{Divisible, Flavour, Thread},
+    sync::{Arc, RwLock, RwLockReadGuard, protect},
+};
 
 /// A reader-writer lock that only serves to wait for grace periods.
 #[derive(Clone, Default)]

@@ -8,8 +8,11 @@
 
 use std::sync::PoisonError;
 
-use super::{Divisible, Flavour, Garbage, Thread};
-use crate::sync::{Arc, Mutex, MutexGuard};
+use crate::{
+    flavour::{Divisible, Flavour, Thread},
+    garbage::Garbage,
+    sync::{Arc, Mutex, MutexGuard},
+};
 
 /// One lock that readers and updaters take. With an instance per bucket it is the per-bucket lock.
 #[derive(Clone, Default)]

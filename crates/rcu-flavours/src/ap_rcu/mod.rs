@@ -46,11 +46,14 @@ use std::{
 };
 
 use crossbeam_utils::CachePadded;
-
-use super::{Flavour, Garbage, Thread};
-use crate::{
+use rcu::{
     Backpressure,
-    registry::{Entry, Registry},
+    parts::{Entry, Registry},
+};
+
+use crate::{
+    flavour::{Flavour, Thread},
+    garbage::Garbage,
     sync::{Arc, AtomicBool, AtomicU64, Backoff, Ordering, ordering, protect, varied_fence as fence},
 };
 use detector::Detector;

@@ -32,9 +32,9 @@
 
 use std::sync::PoisonError;
 
-use super::{Divisible, Flavour, Thread};
-use crate::sync::{
-    Arc, AtomicUsize, Condvar, Mutex, Ordering, fence, fence_after_rmw, ordering, pause, protect,
+use crate::{
+    flavour::{Divisible, Flavour, Thread},
+    sync::{Arc, AtomicUsize, Condvar, Mutex, Ordering, fence, fence_after_rmw, ordering, pause, protect},
 };
 
 /// An RCU per structure, or per bucket of one. Its readers may sleep in their sections: only this instance waits.

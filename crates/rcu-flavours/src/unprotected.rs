@@ -2,7 +2,10 @@
 //!
 //! It keeps neither guarantee; see the condition of [`Unprotected::new`].
 
-use super::{Flavour, Garbage, Thread};
+use crate::{
+    flavour::{Flavour, Thread},
+    garbage::Garbage,
+};
 
 /// Sections are nothing and what is retired is reclaimed at once.
 #[derive(Clone, Debug)]

@@ -23,7 +23,8 @@
 use std::{marker::PhantomData, ptr};
 
 use crate::{
-    flavour::{Divisible, Flavour, Garbage, Thread},
+    flavour::{Divisible, Flavour, Thread},
+    garbage::Garbage,
     sync::{Arc, AtomicPtr, Ordering, ordering},
 };
 

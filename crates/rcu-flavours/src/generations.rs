@@ -4,7 +4,7 @@
 //! between two boundaries; a reader may have been quiescent *before* that and still count for the next boundary. So the
 //! next boundary does not free it, and the one after does: between these two, every reader has been quiescent.
 
-use super::Garbage;
+use crate::garbage::Garbage;
 
 /// Two generations of garbage, told apart by the boundary that each came in after.
 ///

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use rcu::flavour::{ApRcu, ApRcuConfig, Flavour, Garbage, Thread};
+use rcu_flavours::{ApRcu, ApRcuConfig, Flavour, Garbage, Thread};
 
 /// A configuration of AP-RCU for tests: one processor, and a pool of one thread.
 fn instance_with(change: impl FnOnce(&mut ApRcuConfig)) -> ApRcu {

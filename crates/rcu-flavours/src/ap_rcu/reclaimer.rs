@@ -4,7 +4,8 @@ use std::sync::PoisonError;
 
 use super::Shared;
 use crate::{
-    flavour::{Garbage, generations::Generations},
+    garbage::Garbage,
+    generations::Generations,
     sync::{Condvar, Mutex, MutexGuard, Ordering},
 };
 

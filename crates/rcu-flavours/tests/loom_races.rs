@@ -15,10 +15,8 @@ use loom::{
     },
     thread,
 };
-use rcu::{
-    Config,
-    flavour::{ApRcu, ApRcuConfig, ClickEpoch, Flavour, Garbage, Lock, Qrcu, Qsbr, Thread, Unprotected},
-};
+use rcu::Config;
+use rcu_flavours::{ApRcu, ApRcuConfig, ClickEpoch, Flavour, Garbage, Lock, Qrcu, Qsbr, Thread, Unprotected};
 
 /// No place: the end of the list of free ones.
 const NONE: i32 = -1;

@@ -50,9 +50,11 @@ use std::{
     },
 };
 
-use super::{Flavour, Garbage, Thread};
+use rcu::parts::{Entry, Registry};
+
 use crate::{
-    registry::{Entry, Registry},
+    flavour::{Flavour, Thread},
+    garbage::Garbage,
     sync::{Arc, AtomicBool, Backoff, Mutex, Ordering, fence, ordering, protect},
 };
 

@@ -11,8 +11,8 @@ use std::{
 };
 
 use proptest::prelude::*;
-use rcu::{
-    flavour::{ApRcu, BrLock, ClickEpoch, Divisible, Drcu, Flavour, Lock, Qrcu, Qsbr, RwLock},
+use rcu_flavours::{
+    ApRcu, BrLock, ClickEpoch, Divisible, Drcu, Flavour, Lock, Qrcu, Qsbr, RwLock,
     structures::{HashTable, RouteTable},
 };
 

@@ -8,8 +8,11 @@
 
 use std::sync::PoisonError;
 
-use super::{Divisible, Flavour, Garbage, Thread};
-use crate::sync::{Arc, RwLock as Primitive, RwLockReadGuard, RwLockWriteGuard};
+use crate::{
+    flavour::{Divisible, Flavour, Thread},
+    garbage::Garbage,
+    sync::{Arc, RwLock as Primitive, RwLockReadGuard, RwLockWriteGuard},
+};
 
 /// The reader-writer lock that RCU is usually compared with.
 #[derive(Clone, Default)]

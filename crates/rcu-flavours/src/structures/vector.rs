@@ -16,7 +16,7 @@
 use std::{mem::MaybeUninit, sync::PoisonError};
 
 use crate::{
-    flavour::Garbage,
+    garbage::Garbage,
     sync::{Arc, AtomicPtr, Mutex, Ordering, UnsafeCell, ordering},
 };
 

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use rcu::flavour::{
+use rcu_flavours::{
     ApRcu, BrLock, ClickEpoch, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, ReclaimLists, RwLock, Thread, Timed,
     Unprotected,
 };

@@ -23,9 +23,9 @@
 #![allow(clippy::arc_with_non_send_sync)]
 
 use loom::{cell::UnsafeCell, model::Builder, thread};
-use rcu::{
-    Config,
-    flavour::{ClickEpoch, Flavour, Qrcu, Qsbr},
+use rcu::Config;
+use rcu_flavours::{
+    ClickEpoch, Flavour, Qrcu, Qsbr,
     structures::{HashSession, HashTable, RouteTable},
 };
 

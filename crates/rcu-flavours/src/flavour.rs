@@ -1,63 +1,6 @@
-//! Ways to protect shared data, behind one trait, so that structures, stress tests and benchmarks run over all of
-//! them.
-//!
-//! Clique uses one of them, [`Qsbr`], through the crate's own interface ([`Domain`](crate::Domain)). The others are
-//! the algorithms that the literature compares it with, and the locks that all of them are measured against. Each has
-//! a file of its own, which begins with the argument why it is correct.
-//!
-//! ```
-//! use rcu::flavour::{Flavour, Garbage, Lock, Qsbr, Thread};
-//! use std::sync::atomic::{AtomicPtr, Ordering::*};
-//!
-//! /// Replaces what `place` points to and has the old value freed when no reader holds it.
-//! fn replace<F: Flavour>(place: &AtomicPtr<u32>, thread: &mut F::Thread, value: u32) {
-//!     let section = thread.update();
-//!     let old = place.swap(Box::into_raw(Box::new(value)), AcqRel);
-//!     drop(section);
-//!     // SAFETY: made by `Box::into_raw`, and unlinked by this thread alone.
-//!     thread.retire(unsafe { Garbage::from_raw(old) });
-//! }
-//!
-//! fn run<F: Flavour>(flavour: &F) {
-//!     let place = AtomicPtr::new(Box::into_raw(Box::new(1)));
-//!     let mut thread = flavour.register();
-//!     replace::<F>(&place, &mut thread, 2);
-//!     let section = thread.read();
-//!     // SAFETY: never null, and not freed while the section lasts.
-//!     assert_eq!(unsafe { *place.load(Acquire) }, 2);
-//!     drop(section);
-//!     thread.quiescent();
-//!     # drop(unsafe { Box::from_raw(place.into_inner()) });
-//! }
-//!
-//! run(&Qsbr::new());
-//! run(&Lock::new());
-//! ```
+//! The trait that all flavours implement.
 
-mod ap_rcu;
-mod brlock;
-mod click_epoch;
-mod drcu;
-mod garbage;
-mod generations;
-mod lock;
-mod qrcu;
-mod qsbr;
-mod rwlock;
-mod timed;
-mod unprotected;
-
-pub use ap_rcu::{ApRcu, ApRcuConfig, ApRcuStats, ApRcuThread};
-pub use brlock::BrLock;
-pub use click_epoch::{ClickEpoch, ReclaimHook, ReclaimLists, Reclaimable};
-pub use drcu::Drcu;
-pub use garbage::Garbage;
-pub use lock::Lock;
-pub use qrcu::Qrcu;
-pub use qsbr::Qsbr;
-pub use rwlock::RwLock;
-pub use timed::Timed;
-pub use unprotected::Unprotected;
+use crate::garbage::Garbage;
 
 /// An instance of a way to protect shared data. Clones are the same instance.
 ///

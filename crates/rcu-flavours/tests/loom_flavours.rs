@@ -1,7 +1,7 @@
 //! Every interleaving (within a preemption bound) of small programs over each flavour, under the C11 memory model.
 //!
-//! Run with `RUSTFLAGS="--cfg loom" cargo test -p clique-rcu --release --test 'loom_*'`. Freeing is modelled as a
-//! write to a loom cell, so that a read which is not ordered before it is reported as a race.
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p clique-rcu-flavours --release --test 'loom_*'`. Freeing is
+//! modelled as a write to a loom cell, so that a read which is not ordered before it is reported as a race.
 //!
 //! What `mutants.sh` takes away, what is broken then, and which test notices:
 //!
@@ -36,12 +36,10 @@ use loom::{
     },
     thread,
 };
-use rcu::{
-    Config,
-    flavour::{
-        ApRcu, ApRcuConfig, BrLock, ClickEpoch, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, RwLock, Thread,
-        Unprotected,
-    },
+use rcu::Config;
+use rcu_flavours::{
+    ApRcu, ApRcuConfig, BrLock, ClickEpoch, Drcu, Flavour, Garbage, Lock, Qrcu, Qsbr, RwLock, Thread,
+    Unprotected,
 };
 
 /// A pointer that readers follow (an index), and what it may point to.

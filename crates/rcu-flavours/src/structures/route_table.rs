@@ -21,7 +21,8 @@ use std::{array, ptr, sync::PoisonError};
 
 use super::vector::Vector;
 use crate::{
-    flavour::{Flavour, Garbage, Thread},
+    flavour::{Flavour, Thread},
+    garbage::Garbage,
     sync::{Arc, AtomicPtr, AtomicU32, Mutex, Ordering, ordering},
 };
 

@@ -1,11 +1,16 @@
 //! The grace periods that Clique uses, as one flavour among others.
 //!
-//! The crate's documentation argues why they are correct. Entering a read section does nothing: a thread is a reader
+//! The documentation of `rcu` argues why they are correct. Entering a read section does nothing: a thread is a reader
 //! from its first section until its next quiescent state, so references live within the turn that
 //! [`Thread::quiescent`] ends.
 
-use super::{Flavour, Garbage, Thread};
-use crate::{Config, Domain, Reader, Turn, Updater, sync::Arc};
+use rcu::{Config, Domain, Reader, Turn, Updater};
+
+use crate::{
+    flavour::{Flavour, Thread},
+    garbage::Garbage,
+    sync::Arc,
+};
 
 /// Quiescent-state-based reclamation over a [`Domain`] of its own.
 #[derive(Clone, Debug)]
@@ -26,7 +31,7 @@ impl Qsbr {
     }
 
     /// Counters and present state.
-    pub fn stats(&self) -> crate::Stats {
+    pub fn stats(&self) -> rcu::Stats {
         self.domain.stats()
     }
 }
@@ -37,7 +42,7 @@ impl Default for Qsbr {
     }
 }
 
-// SAFETY: the grace-period guarantee of the crate.
+// SAFETY: the grace-period guarantee of `rcu`.
 unsafe impl Flavour for Qsbr {
     const NAME: &'static str = "qsbr";
     type Thread = QsbrThread;

@@ -16,7 +16,11 @@ use std::{
     time::Duration,
 };
 
-use super::{Flavour, Garbage, Thread, generations::Generations};
+use crate::{
+    flavour::{Flavour, Thread},
+    garbage::Garbage,
+    generations::Generations,
+};
 
 /// Reclaims by the clock, whether anybody still reads or not. For benchmarks.
 #[derive(Clone, Debug)]
