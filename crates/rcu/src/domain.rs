@@ -3,52 +3,17 @@
 use std::{panic::Location, sync::PoisonError, time::Duration};
 
 use crate::{
-    clock::Clock,
+    config::Config,
     defer::{Backpressure, Updater},
-    grace::{Shared, nanos},
     local::LocalUpdater,
-    reader::{Guard, Name, Reader},
+    period::Token,
+    reader::{Guard, Reader},
     recycle::Recycler,
+    shared::{Shared, nanos},
+    slot::Name,
     stats::{Stall, Stats},
     sync::{Arc, Mutex, MutexGuard, Ordering},
 };
-
-/// How a domain behaves.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Config {
-    /// How many bytes may wait to be reclaimed. Default 64 MiB.
-    pub limit_bytes: usize,
-    /// After how long a grace period that is not over counts as stalled. Default one second.
-    pub stall_limit: Duration,
-    /// Whether the first [`Updater`] starts a thread that reclaims. Without it, somebody calls
-    /// [`Domain::reclaim`] or [`Domain::barrier`]. Default true; models have no such thread.
-    pub background: bool,
-    /// How many threads there are at most for callbacks that may block ([`Updater::call_blocking`]). Default 2;
-    /// at least one. They exist only while there is something to run.
-    pub blocking_threads: usize,
-    /// Default: the system's monotonic clock.
-    pub clock: Clock,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            limit_bytes: 64 << 20,
-            stall_limit: Duration::from_secs(1),
-            background: true,
-            blocking_threads: 2,
-            clock: Clock::default(),
-        }
-    }
-}
-
-impl Config {
-    /// The defaults without a background thread, for tests that decide themselves when to reclaim.
-    pub fn manual() -> Self {
-        Self { background: false, ..Self::default() }
-    }
-}
 
 /// The readers, the epochs and the queues of a process.
 ///
@@ -57,20 +22,6 @@ pub struct Domain {
     shared: Arc<Shared>,
     /// For [`Domain::call`] and [`Domain::retire`].
     common: Mutex<Updater>,
-}
-
-/// A grace period that was started: see [`Domain::start`]. Later tokens compare greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Token(u64);
-
-impl Token {
-    pub(crate) fn of(epoch: u64) -> Self {
-        Self(epoch)
-    }
-
-    pub(crate) fn epoch(self) -> u64 {
-        self.0
-    }
 }
 
 impl Domain {
@@ -95,7 +46,7 @@ impl Domain {
         Self { common: Mutex::new(Updater::new(shared.clone())), shared }
     }
 
-    pub(crate) fn shared(&self) -> Arc<Shared> {
+    fn shared(&self) -> Arc<Shared> {
         self.shared.clone()
     }
 
@@ -120,7 +71,7 @@ impl Domain {
     /// A reader for the time of one scope, for control threads. Reports name it by the caller's place in the source.
     #[track_caller]
     pub fn guard(&self) -> Guard {
-        Guard::new(self, Location::caller())
+        Guard::new(self.shared(), Location::caller())
     }
 
     /// A new queue for updates; starts the reclaimer if it does not run yet.
@@ -238,7 +189,7 @@ impl Domain {
     pub fn reclaim(&self) -> bool {
         let waits = self.shared.reclaim();
         #[cfg(not(loom))]
-        crate::pool::staff(&self.shared);
+        crate::blocking::staff(&self.shared);
         waits
     }
 

@@ -1,83 +1,16 @@
 //! Grace periods: how they begin and how their end is noticed. The crate's documentation has the proof.
 
-use std::{
-    sync::{Mutex as StdMutex, atomic as unordered},
-    time::Duration,
-};
-
-use crossbeam_utils::CachePadded;
+use std::time::Duration;
 
 use crate::{
-    clock::Clock,
-    defer::Budget,
-    domain::{Config, Token},
-    late::Hook,
-    pool::Pool,
-    queue::Queue,
-    reader::{OFFLINE, Slot},
-    reclaimer::Reclaimer,
-    registry::Registry,
-    stats::{Metrics, Starts, Stats},
-    sync::{AtomicU64, Backoff, Mutex, Ordering, fence, ordering, protect},
+    period::{Period, Token},
+    shared::{Shared, nanos},
+    slot::OFFLINE,
+    stats::Stats,
+    sync::{Backoff, Ordering, fence, ordering, protect},
 };
 
-/// A grace period and when it began, for whoever waits for it.
-#[derive(Clone, Copy)]
-pub(crate) struct Period {
-    pub(crate) token: Token,
-    pub(crate) since: u64,
-}
-
-/// What all handles of a domain share.
-pub(crate) struct Shared {
-    /// The newest grace period that began. Starts at 1.
-    pub(crate) epoch: CachePadded<AtomicU64>,
-    /// The newest grace period known to be over.
-    over: CachePadded<AtomicU64>,
-    pub(crate) readers: Registry<Slot>,
-    pub(crate) queues: Registry<Queue>,
-    pub(crate) budget: CachePadded<Budget>,
-    pub(crate) reclaimer: Mutex<Reclaimer>,
-    /// How many threads wait for the reclaimer's lock to run a barrier.
-    pub(crate) barriers: unordered::AtomicUsize,
-    #[cfg(not(loom))]
-    pub(crate) bell: CachePadded<crate::reclaimer::thread::Bell>,
-    #[cfg(not(loom))]
-    pub(crate) background: bool,
-    pub(crate) pool: Pool,
-    pub(crate) stall_limit: unordered::AtomicU64,
-    pub(crate) hook: StdMutex<std::sync::Arc<Hook>>,
-    pub(crate) metrics: Metrics,
-    pub(crate) starts: Starts,
-    clock: Clock,
-    /// What the clock said when the domain was made.
-    birth: Duration,
-}
-
 impl Shared {
-    pub(crate) fn new(config: Config) -> Self {
-        Self {
-            epoch: CachePadded::new(AtomicU64::new(OFFLINE + 1)),
-            over: CachePadded::new(AtomicU64::new(OFFLINE + 1)),
-            readers: Registry::new(),
-            queues: Registry::new(),
-            budget: CachePadded::new(Budget::new(config.limit_bytes)),
-            reclaimer: Mutex::new(Reclaimer::default()),
-            barriers: 0.into(),
-            #[cfg(not(loom))]
-            bell: CachePadded::default(),
-            #[cfg(not(loom))]
-            background: config.background,
-            pool: Pool::new(config.blocking_threads),
-            stall_limit: nanos(config.stall_limit).into(),
-            hook: StdMutex::new(std::sync::Arc::new(crate::late::print)),
-            metrics: Metrics::default(),
-            starts: Starts::default(),
-            birth: config.clock.now(),
-            clock: config.clock,
-        }
-    }
-
     /// Starts a grace period for everything unlinked so far by this thread, or before it in happens-before.
     pub(crate) fn start(&self) -> Token {
         self.begin().token
@@ -207,11 +140,6 @@ impl Shared {
         }
     }
 
-    /// Nanoseconds since the domain was made.
-    pub(crate) fn now(&self) -> u64 {
-        nanos(self.clock.now().saturating_sub(self.birth))
-    }
-
     fn callbacks_waiting(&self) -> usize {
         let queued: usize =
             self.queues.iter().map(|queue| queue.len() + queue.held.load(Ordering::Relaxed)).sum();
@@ -221,30 +149,4 @@ impl Shared {
     fn bytes_waiting(&self) -> usize {
         self.budget.bytes.load(Ordering::Relaxed).saturating_sub(self.taken_in_advance())
     }
-
-    /// Bytes that updaters have taken from the limit and not used.
-    pub(crate) fn taken_in_advance(&self) -> usize {
-        self.queues.iter().map(|queue| queue.credit.load(Ordering::Relaxed)).sum()
-    }
-
-    /// Tells the reclaimer that something is queued, right after the read-modify-write that queued it.
-    #[inline]
-    pub(crate) fn wake_reclaimer_after_rmw(&self) {
-        #[cfg(not(loom))]
-        self.bell.ring_after_rmw();
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        // Readers and updaters keep the domain alive, so there are none: everything queued is free to run.
-        self.run_leftovers();
-        #[cfg(not(loom))]
-        self.bell.close();
-    }
-}
-
-/// A duration as the domain's metrics keep it.
-pub(crate) fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

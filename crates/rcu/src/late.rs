@@ -10,18 +10,11 @@ use std::{
 };
 
 use crate::{
-    domain::Token,
-    grace::{Period, Shared, nanos},
-    reader::{OFFLINE, Slot},
+    period::{Period, Token},
+    shared::{Shared, nanos},
+    slot::{OFFLINE, Slot},
     stats::{Stall, thread_id},
 };
-
-pub(crate) type Hook = dyn Fn(&Stall) + Send + Sync;
-
-/// The hook that a domain begins with.
-pub(crate) fn print(stall: &Stall) {
-    eprintln!("rcu: {stall}");
-}
 
 /// Late readers are asked to hurry when a grace period is this old.
 const ASK_AFTER: Duration = Duration::from_millis(1);

@@ -160,20 +160,29 @@
 //! or when half of the memory is in use. Past the stall limit it names the reader in [`Stats`] and to a hook,
 //! which prints a line by default. [`Config::clock`] supplies the time for this.
 
+#[cfg(not(loom))]
+mod bell;
+mod blocking;
+mod budget;
+mod callbacks;
 mod cell;
 mod clock;
+mod config;
 mod defer;
 mod domain;
 mod grace;
 mod late;
 mod list;
 mod local;
+mod period;
 mod pool;
 mod queue;
 mod reader;
 mod reclaimer;
 mod recycle;
 mod registry;
+mod shared;
+mod slot;
 mod slots;
 mod stages;
 mod stats;
@@ -181,10 +190,12 @@ mod sync;
 
 pub use cell::{Cell, OptionCell};
 pub use clock::Clock;
+pub use config::Config;
 pub use defer::{Backpressure, Defer, Updater};
-pub use domain::{Config, Domain, Token};
+pub use domain::Domain;
 pub use list::{Chains, Edit, Iter, List};
 pub use local::LocalUpdater;
+pub use period::Token;
 pub use reader::{Guard, Reader, Turn};
 pub use recycle::Recycler;
 pub use slots::Slots;

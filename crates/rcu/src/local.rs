@@ -9,9 +9,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::{
-    defer::{Backpressure, Defer, DeferRoom, PIECE_BYTES, Updater, charge_for},
-    grace::Shared,
+    budget::PIECE_BYTES,
+    defer::{Backpressure, Defer, DeferRoom, Updater, charge_for, private::Sealed},
     queue::Deferred,
+    shared::Shared,
     stages::{BATCH, Stages},
     sync::{Arc, Ordering},
 };
@@ -167,6 +168,8 @@ pub struct LocalRoom<'u> {
     updater: &'u mut LocalUpdater,
     charge: usize,
 }
+
+impl Sealed for &mut LocalUpdater {}
 
 impl<'u> Defer for &'u mut LocalUpdater {
     type Room = LocalRoom<'u>;

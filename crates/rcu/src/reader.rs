@@ -1,70 +1,16 @@
 //! The read side: readers, turns and guards.
 
-use std::{
-    cell::Cell,
-    marker::PhantomData,
-    panic::Location,
-    ptr::NonNull,
-    sync::{Mutex as StdMutex, PoisonError, atomic as unordered},
-};
+use std::{cell::Cell, marker::PhantomData, panic::Location, ptr::NonNull, sync::PoisonError};
 
 use crate::{
-    domain::Domain,
-    grace::Shared,
     registry::Entry,
+    shared::Shared,
+    slot::{Name, OFFLINE, Slot},
     stats::thread_id,
-    sync::{Arc, AtomicU64, Ordering, fence, ordering, protect},
+    sync::{Arc, Ordering, fence, ordering, protect},
 };
 
-/// What a slot says while its reader holds nobody up. Real epochs start at 1.
-pub(crate) const OFFLINE: u64 = 0;
-
-/// What everybody may see of one reader.
-#[derive(Default)]
-pub(crate) struct Slot {
-    /// The newest epoch in which the reader announced a quiescent state, or [`OFFLINE`]. Written by the
-    /// reader only.
-    pub(crate) seen: AtomicU64,
-    /// Somebody would like a quiescent state soon. Advice: it orders nothing.
-    pub(crate) asked: unordered::AtomicBool,
-    /// The epoch in which the reader was last reported as stalled, so that it is reported once.
-    pub(crate) reported: unordered::AtomicU64,
-    /// The thread that last announced anything here, to recognise one that waits for itself.
-    pub(crate) owner: unordered::AtomicU64,
-    /// For people.
-    pub(crate) name: StdMutex<Name>,
-}
-
-/// What a reader is called: a given name, or where in the source its guard was made.
-#[derive(Clone)]
-pub(crate) enum Name {
-    Given(Box<str>),
-    At(&'static Location<'static>),
-}
-
-impl Default for Name {
-    fn default() -> Self {
-        Self::Given(Box::default())
-    }
-}
-
-impl std::fmt::Display for Name {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Given(name) => f.write_str(name),
-            Self::At(place) => write!(f, "guard at {place}"),
-        }
-    }
-}
-
-impl Slot {
-    /// The reader's name, for a report.
-    pub(crate) fn name(&self) -> String {
-        self.name.lock().unwrap_or_else(PoisonError::into_inner).to_string()
-    }
-}
-
-/// A thread's right to read: made by [`Domain::register`], moved to the thread that reads.
+/// A thread's right to read: made by [`Domain::register`](crate::Domain::register), moved to the thread that reads.
 ///
 /// A reader is *online* or *offline*. Online, it holds up every grace period that starts, until it passes
 /// through a [quiescent state](Self::quiescent). Offline it holds up nobody. It starts offline and goes
@@ -223,7 +169,8 @@ impl Reader {
 
     /// Waits for a grace period without waiting for itself: this reader is offline meanwhile, and afterwards.
     ///
-    /// Not for the packet path: a worker that must not stop uses [`Domain::start`] and [`Domain::poll`].
+    /// Not for the packet path: a worker that must not stop uses [`Domain::start`](crate::Domain::start) and
+    /// [`Domain::poll`](crate::Domain::poll).
     pub fn synchronize(&mut self) {
         self.offline();
         let token = self.shared.start();
@@ -256,8 +203,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(domain: &Domain, place: &'static Location<'static>) -> Self {
-        Self { reader: Reader::new(domain.shared(), Name::At(place)), _not_send: PhantomData }
+    pub(crate) fn new(shared: Arc<Shared>, place: &'static Location<'static>) -> Self {
+        Self { reader: Reader::new(shared, Name::At(place)), _not_send: PhantomData }
     }
 
     /// Permission to read until the guard is dropped.

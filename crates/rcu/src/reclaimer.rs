@@ -5,23 +5,15 @@
 //! next batch collects. So there are at most two groups of callbacks at any time: one that waits for a grace
 //! period, and one that will wait for the next.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{TryLockError, atomic as unordered},
-};
+use std::sync::{TryLockError, atomic as unordered};
 
 use crate::{
-    grace::{Period, Shared},
-    queue::{Deferred, Queue},
+    callbacks::{Inside, Tally},
+    period::Period,
+    queue::Queue,
+    shared::{Reclaimer, Shared},
     sync::{Backoff, MutexGuard, Ordering, protect},
 };
-
-/// The grace period that all callbacks which are marked in their queues wait for. Consistent at every point where a
-/// holder of its lock can panic. The lock is also what gives access to the queues' heads.
-#[derive(Default)]
-pub(crate) struct Reclaimer {
-    batch: Option<Period>,
-}
 
 /// Counts itself while it exists.
 struct Counted<'a>(&'a unordered::AtomicUsize);
@@ -39,67 +31,8 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Says that this thread runs callbacks of a domain, while it exists.
-struct Inside;
-
-#[cfg(not(loom))]
-thread_local! {
-    /// The domains whose callbacks this thread runs, by address; hardly ever more than one.
-    static INSIDE: std::cell::RefCell<Vec<usize>> = const { std::cell::RefCell::new(Vec::new()) };
-}
-
-#[cfg(not(loom))]
-impl Inside {
-    fn callbacks_of(shared: &Shared) -> Self {
-        let _ = INSIDE.try_with(|inside| inside.borrow_mut().push(std::ptr::from_ref(shared).addr()));
-        Self
-    }
-
-    fn is_in(shared: &Shared) -> bool {
-        let address = std::ptr::from_ref(shared).addr();
-        INSIDE.try_with(|inside| inside.borrow().contains(&address)).unwrap_or(false)
-    }
-}
-
-#[cfg(not(loom))]
-impl Drop for Inside {
-    fn drop(&mut self) {
-        let _ = INSIDE.try_with(|inside| inside.borrow_mut().pop());
-    }
-}
-
-/// The threads of a model share what is thread-local.
-#[cfg(loom)]
-impl Inside {
-    fn callbacks_of(_: &Shared) -> Self {
-        Self
-    }
-
-    fn is_in(_: &Shared) -> bool {
-        false
-    }
-}
-
 /// How many callbacks are accounted for at once.
 const TALLY: usize = if cfg!(loom) { 1 } else { 64 };
-
-/// Callbacks that have run and are still charged for.
-#[derive(Default)]
-struct Tally {
-    run: usize,
-    bytes: usize,
-    panicked: u64,
-}
-
-impl Tally {
-    fn run(&mut self, callback: Deferred) {
-        let charge = callback.charge();
-        let outcome = catch_unwind(AssertUnwindSafe(|| callback.run()));
-        self.run += 1;
-        self.bytes += charge;
-        self.panicked += u64::from(outcome.is_err());
-    }
-}
 
 impl Shared {
     /// Makes everything queued a batch and starts its grace period, unless a batch is waiting already.
@@ -153,21 +86,6 @@ impl Shared {
                 self.settle(std::mem::take(tally));
             }
         }
-    }
-
-    /// Runs a callback from the pool.
-    pub(crate) fn run_blocking(&self, callback: Deferred) {
-        let _inside = Inside::callbacks_of(self);
-        let mut tally = Tally::default();
-        tally.run(callback);
-        self.budget.callbacks.fetch_sub(1, Ordering::Relaxed);
-        self.settle(tally);
-    }
-
-    /// Gives back the room of callbacks that have run, and counts them.
-    fn settle(&self, tally: Tally) {
-        self.budget.refund(tally.bytes);
-        self.metrics.count_callbacks(tally.run as u64, tally.panicked);
     }
 
     /// Gathers, waits and runs once. False if there was nothing.
@@ -229,7 +147,7 @@ impl Shared {
     }
 
     /// Runs everything that is queued. For the last owner of the domain, when there are no readers left.
-    pub(crate) fn run_leftovers(&self) {
+    fn run_leftovers(&self) {
         let mut reclaimer = self.lock_reclaimer();
         while self.gather(&mut reclaimer).is_some() {
             self.run_batch(&mut reclaimer);
@@ -239,54 +157,22 @@ impl Shared {
     }
 }
 
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Readers and updaters keep the domain alive, so there are none: everything queued is free to run.
+        self.run_leftovers();
+        #[cfg(not(loom))]
+        self.bell.close();
+    }
+}
+
 /// The background thread: sleeps until something is queued, and ends with its domain.
 #[cfg(not(loom))]
 pub(crate) mod thread {
-    use std::{
-        sync::{Arc, Mutex, OnceLock, PoisonError, Weak, atomic::AtomicBool},
-        thread::Thread,
-    };
+    use std::sync::{Arc, PoisonError, Weak};
 
     use super::{Backoff, Ordering, Shared};
-    use crate::sync::{fence, fence_after_rmw};
-
-    /// How the thread is woken: by the first callback after it has found nothing.
-    ///
-    /// The thread says that it is about to sleep, *fences*, then looks at the queues once more; an updater counts its
-    /// callback, *fences*, then looks whether the thread sleeps (rule 8). One of the two sees the other.
-    #[derive(Default)]
-    pub(crate) struct Bell {
-        asleep: AtomicBool,
-        thread: OnceLock<Thread>,
-        starting: Mutex<()>,
-    }
-
-    impl Bell {
-        /// Wakes the thread if it sleeps. To be called right after the read-modify-write that queued something.
-        #[inline]
-        pub(crate) fn ring_after_rmw(&self) {
-            fence_after_rmw();
-            if self.asleep.load(Ordering::Relaxed) {
-                self.wake();
-            }
-        }
-
-        #[cold]
-        fn wake(&self) {
-            if self.asleep.swap(false, Ordering::Relaxed)
-                && let Some(thread) = self.thread.get()
-            {
-                thread.unpark();
-            }
-        }
-
-        /// Wakes the thread so that it finds its domain gone.
-        pub(crate) fn close(&self) {
-            if let Some(thread) = self.thread.get() {
-                thread.unpark();
-            }
-        }
-    }
+    use crate::sync::fence;
 
     /// Starts the thread if it does not run yet. Should the system refuse a thread, control threads still
     /// reclaim by `reclaim` and `barrier`, and the next updater tries again.
@@ -326,7 +212,7 @@ pub(crate) mod thread {
     fn run_until_idle(shared: &Arc<Shared>) {
         let lock = || shared.reclaimer.lock().unwrap_or_else(PoisonError::into_inner);
         while shared.run_round(&mut lock()) {
-            crate::pool::staff(shared);
+            crate::blocking::staff(shared);
             let mut backoff = Backoff::default();
             while shared.barriers.load(Ordering::Relaxed) > 0 {
                 backoff.snooze();

@@ -14,8 +14,8 @@ use std::{
 use crate::{
     cell::Cell,
     defer::{Backpressure, Updater, charge_for},
-    grace::Shared,
     queue::Deferred,
+    shared::Shared,
     stages::{BATCH, Stages},
     sync::{Arc, Ordering, ordering},
 };

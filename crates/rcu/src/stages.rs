@@ -1,6 +1,6 @@
 //! What an updater that reclaims for itself has unlinked, ordered by how far the grace periods are.
 
-use crate::grace::{Period, Shared};
+use crate::{period::Period, shared::Shared};
 
 /// How many updates share a grace period.
 pub(crate) const BATCH: usize = if cfg!(loom) { 1 } else { 256 };
