@@ -2,8 +2,8 @@
 
 use rcu::{Cell, Domain, Turn, Updater};
 
-use super::Shape;
 use super::book::Book;
+use super::shape::Shape;
 use crate::prefix::Prefix4;
 use crate::table::TableError;
 

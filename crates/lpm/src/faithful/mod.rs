@@ -50,6 +50,7 @@
 mod book;
 mod linear;
 mod range;
+mod shape;
 mod slab;
 mod tree;
 
@@ -64,23 +65,7 @@ use crate::prefix::Prefix4;
 use crate::table::TableError;
 use book::Book;
 
-/// What readers see of a table, and how it follows the routes of record.
-pub trait Shape: Send + Sync + Sized + 'static {
-    /// What only the writer needs.
-    type Writer: Send;
-
-    /// A shape that matches nothing.
-    fn new(domain: &'static Domain) -> (Self, Self::Writer);
-
-    /// The id for `addr`.
-    fn find(&self, addr: u32, turn: Turn<'_>) -> Option<u32>;
-
-    /// Makes readers see what `book` says of the addresses inside `changed`; all or nothing.
-    ///
-    /// # Errors
-    /// [`TableError`]; nothing has changed then.
-    fn follow(&self, writer: &mut Self::Writer, book: &Book, changed: &[Prefix4]) -> Result<(), TableError>;
-}
+pub use shape::Shape;
 
 /// An IPv4 table of this shape.
 pub struct Faithful<S: Shape> {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use rcu::{Cell, Domain, Turn, Updater};
 
-use super::Shape;
 use super::book::{Book, Piece};
+use super::shape::Shape;
 use crate::prefix::Prefix4;
 use crate::table::TableError;
 

@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rcu::{Domain, Turn};
 
-use super::Shape;
 use super::book::{Book, Piece};
+use super::shape::Shape;
 use super::slab::{Pool, Slab};
 use crate::fib::{CHILD, leaf};
 use crate::machine::Region;

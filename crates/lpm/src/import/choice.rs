@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+use super::error::ImportError;
+use super::list::AnyPrefix;
 use super::mrt::{self, Event, Path, Peer};
-use super::{AnyPrefix, ImportError};
 
 /// What becomes of a prefix: its gateway, as far as it is named, or `None` if it is withdrawn.
 pub type Change = (AnyPrefix, Option<Option<IpAddr>>);

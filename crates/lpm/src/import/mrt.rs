@@ -15,75 +15,16 @@
 
 mod best;
 mod bytes;
+mod event;
 
-use super::{AnyPrefix, ImportError, List};
+use super::error::ImportError;
+use super::list::{AnyPrefix, List};
 use best::Best;
 use bytes::{Bytes, prefix};
-use std::fmt;
 use std::net::IpAddr;
 
-/// What is wrong with a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordError {
-    /// The file, or a field, ends within this.
-    Short(&'static str),
-    /// A prefix is longer than its addresses.
-    Length(u8),
-    /// A BGP message does not begin with its marker.
-    Marker,
-    /// The peer of a route is not in the index of peers.
-    Peer(u16),
-}
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Short(what) => write!(f, "ends within {what}; is the file complete?"),
-            Self::Length(len) => write!(f, "prefix length {len} exceeds the address; the file is damaged"),
-            Self::Marker => f.write_str("no BGP message where one should be; the file is damaged"),
-            Self::Peer(peer) => {
-                write!(f, "peer {peer} is not in the index of peers; does the file lack its beginning?")
-            }
-        }
-    }
-}
-
-impl std::error::Error for RecordError {}
-
-/// A neighbour of a route collector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Peer {
-    /// Its address.
-    pub address: IpAddr,
-    /// Its autonomous system.
-    pub asn: u32,
-}
-
-/// Where a peer says that a prefix leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Path {
-    /// The next hop, if it is named in a way that is understood.
-    pub gateway: Option<IpAddr>,
-    /// Autonomous systems on the way; a set of them counts as one.
-    pub length: u32,
-}
-
-/// One route of one peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// When it was stored, in seconds since 1970.
-    pub time: u32,
-    /// Whether it is of a table dump, not of an update.
-    pub dump: bool,
-    /// Whose route it is.
-    pub peer: Peer,
-    /// Which route, where a peer may have several for a prefix (RFC 7911); else 0.
-    pub id: u32,
-    /// The prefix.
-    pub prefix: AnyPrefix,
-    /// Where it leads; `None` if it is withdrawn.
-    pub path: Option<Path>,
-}
+pub use super::error::RecordError;
+pub use event::{Event, Path, Peer};
 
 /// Whether bytes look like the first record of an MRT file rather than text.
 pub fn is_mrt(bytes: &[u8]) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::net::IpAddr;
 
-use super::{AnyPrefix, Hop, List, Way};
+use super::list::{AnyPrefix, Hop, List, Way};
 
 impl List {
     /// The routes in order, IPv4 first; of several for one prefix the last, which is the one that counts.

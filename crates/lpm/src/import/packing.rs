@@ -1,10 +1,11 @@
 //! Compressed files: gzip, bzip2, xz and zstd, told apart by their first bytes.
 
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use super::{ImportError, Options};
+use super::error::ImportError;
 
 /// How a file was packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,29 @@ impl Packing {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
             _ => Self::Plain,
         }
+    }
+}
+
+/// Most bytes that [`Options::default`] accepts after decompression: 1 GiB.
+pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
+
+/// Limits and feedback of a read.
+pub struct Options<'a> {
+    /// Most bytes after decompression.
+    pub max_bytes: u64,
+    /// Called now and then with the bytes of the (packed) file read so far.
+    pub progress: Option<&'a mut dyn FnMut(u64)>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { max_bytes: DEFAULT_MAX_BYTES, progress: None }
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("max_bytes", &self.max_bytes).finish_non_exhaustive()
     }
 }
 

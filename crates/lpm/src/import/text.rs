@@ -1,59 +1,14 @@
 //! Text formats: plain route lists, and what `ip route` prints.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::net::IpAddr;
 
-use super::{AnyPrefix, Hop, ImportError, List, Way};
+use super::error::{ImportError, LineError};
+use super::list::{AnyPrefix, Hop, List, Way};
 use crate::prefix::{Key, Prefix, PrefixError};
 
 /// Longest line that is accepted, in bytes.
 const MAX_LINE: usize = 1 << 12;
-
-/// What is wrong with a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LineError {
-    /// The prefix.
-    Prefix(String, PrefixError),
-    /// The gateway is no address, or not one of the prefix's family.
-    Gateway(String),
-    /// The port is no number.
-    Port(String),
-    /// There is something behind the port.
-    Extra(String),
-    /// A word of `ip route` lacks its value, or has a bad one.
-    Value(&'static str),
-    /// A next hop without a route that it belongs to.
-    NoRoute,
-    /// The line is too long or not UTF-8: this is no list of routes.
-    NoText,
-}
-
-impl fmt::Display for LineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Prefix(text, error) => {
-                write!(f, "bad prefix '{text}': {error}; write ADDR/LEN, as in 192.0.2.0/24")
-            }
-            Self::Gateway(text) => {
-                write!(f, "bad gateway '{text}': expected an address of the prefix's family, or '-'")
-            }
-            Self::Port(text) => write!(f, "bad port '{text}': expected a number"),
-            Self::Extra(text) => {
-                write!(f, "unexpected '{text}' after the port; a line is 'PREFIX [[GATEWAY] PORT]'")
-            }
-            Self::Value(word) => write!(f, "bad or missing value after '{word}'"),
-            Self::NoRoute => {
-                f.write_str("a next hop without a route before it; is the file cut at its beginning?")
-            }
-            Self::NoText => f.write_str(
-                "not a line of text; expected a list of prefixes, the output of 'ip route', or an MRT file",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for LineError {}
 
 /// Reads routes from text.
 ///

@@ -1,7 +1,7 @@
 //! The best routes of a file.
 
-use super::{Event, Path, Peer};
-use crate::import::{AnyPrefix, Hop, List, Way};
+use super::event::{Event, Path, Peer};
+use crate::import::list::{AnyPrefix, Hop, List, Way};
 use std::collections::HashMap;
 
 /// Keeps the best routes of a file.

@@ -1,7 +1,7 @@
 //! Numbers, addresses and prefixes from bytes.
 
-use super::RecordError;
-use crate::import::AnyPrefix;
+use crate::import::error::RecordError;
+use crate::import::list::AnyPrefix;
 use crate::prefix::Prefix;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
