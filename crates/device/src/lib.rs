@@ -20,7 +20,10 @@
 pub mod addresses;
 pub mod capture;
 #[allow(unsafe_code)]
+mod driver;
+#[allow(unsafe_code)]
 pub mod ethtool;
+mod frame;
 pub mod frames;
 pub mod memory;
 pub mod offload;

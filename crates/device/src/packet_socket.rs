@@ -7,12 +7,12 @@ mod ring;
 
 use crate::sys;
 use crate::trouble::Trouble;
-use crate::xdp;
-use packet::Kind;
 use ring::{FRAMES, FRAMES_OF_MANY, Ring};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+
+pub use crate::frame::{Frame, Sent};
 
 /// Frames that are sent with one system call.
 const SEND_MAX: usize = 64;
@@ -30,31 +30,6 @@ pub struct Options {
     pub wait_ms: u32,
     /// Only what arrived at this queue of the interface.
     pub queue: Option<u16>,
-}
-
-/// A received frame.
-#[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
-    /// Its bytes, without a VLAN tag that the driver took out.
-    pub data: &'a [u8],
-    /// Its length when it was received.
-    pub len: usize,
-    /// When it was received, in nanoseconds since the epoch.
-    pub time_ns: i64,
-    /// To whom it was addressed.
-    pub addressee: Kind,
-    /// The protocol and the tag that the driver took out.
-    pub vlan: Option<(u16, u16)>,
-    /// Whether the transport checksum was left to hardware that it never met: only the pseudo-header is in it.
-    pub unfinished: bool,
-}
-
-impl<'a> Frame<'a> {
-    /// A frame of which no more is known than its bytes.
-    pub(crate) fn plain(data: &'a [u8]) -> Frame<'a> {
-        let addressee = xdp::addressee(data);
-        Frame { data, len: data.len(), time_ns: 0, addressee, vlan: None, unfinished: false }
-    }
 }
 
 /// Receives the frames of an interface, or a share of them.
@@ -194,29 +169,10 @@ fn join(fd: &OwnedFd, index: i32, group: &mut Group) -> io::Result<()> {
     Ok(())
 }
 
-fn addressee(kind: u8) -> Kind {
-    match kind {
-        libc::PACKET_BROADCAST => Kind::Broadcast,
-        libc::PACKET_MULTICAST => Kind::Multicast,
-        libc::PACKET_OTHERHOST => Kind::OtherHost,
-        libc::PACKET_OUTGOING => Kind::Outgoing,
-        _ => Kind::Host,
-    }
-}
-
 /// Sends frames to an interface.
 pub struct PacketTx {
     fd: OwnedFd,
     index: i32,
-}
-
-/// What came of a batch of frames.
-#[derive(Debug)]
-pub struct Sent {
-    /// The kernel took the first so many.
-    pub count: usize,
-    /// Why it did not take the next one.
-    pub error: Option<io::Error>,
 }
 
 impl PacketTx {

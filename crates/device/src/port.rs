@@ -1,13 +1,16 @@
 //! The ways to reach the kernel's interfaces, behind one face.
 
+use crate::frame::{Frame, Sent};
 use crate::offload;
-use crate::packet_socket::{self, Frame, Group, PacketRx, PacketTx, Sent};
+use crate::packet_socket::{self, Group, PacketRx, PacketTx};
 use crate::trouble::Trouble;
 use crate::xdp::{self, XdpRx, XdpTx};
 use packet::{Anno, BATCH_MAX, Batch, Packet, Pool};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+
+pub use crate::frame::Taken;
 
 /// How to receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,15 +19,6 @@ pub enum Method {
     Packet(packet_socket::Options, Option<Vec<xdp::Rule>>),
     /// Through XDP sockets.
     Xdp(xdp::Options),
-}
-
-/// What came of looking for frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
-    /// Frames that were there, wanted or not.
-    pub looked_at: usize,
-    /// Frames that were wanted, but there was no buffer for them.
-    pub lost: usize,
 }
 
 /// How frames that have to be copied become packets.

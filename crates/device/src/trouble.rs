@@ -1,6 +1,6 @@
 //! Errors of the kernel, explained: what was tried, what the kernel said, what may help.
 
-use crate::ethtool;
+use crate::driver::driver;
 use crate::sys;
 use std::fmt;
 use std::io;
@@ -18,7 +18,7 @@ impl Trouble {
     pub(crate) fn new(interface: &str, doing: &str, error: io::Error, hint: Option<&str>) -> Trouble {
         let advice = hint.map(str::to_owned).or_else(|| advice(interface, &error));
         let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
-        let driver = ethtool::driver(interface).map_or(String::new(), |name| format!(" (driver {name})"));
+        let driver = driver(interface).map_or(String::new(), |name| format!(" (driver {name})"));
         Trouble { text: format!("{interface}{driver}: {doing}: {}{advice}", plain(&error)), error }
     }
 

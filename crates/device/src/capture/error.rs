@@ -3,7 +3,10 @@
 use crate::trouble::plain;
 use std::{fmt, io};
 
-use super::RECORD_LEN_MAX;
+use super::record::RECORD_LEN_MAX;
+
+/// Result of a capture operation.
+pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error while reading or writing a capture: the file, the place in it, what is wrong and a remedy.
 #[derive(Debug)]

@@ -16,21 +16,15 @@ mod order;
 mod pcap;
 mod pcapng;
 mod reader;
+mod record;
 mod source;
 mod writer;
 
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, Result};
 pub use linktype::LinkType;
-pub use reader::{Reader, Record};
+pub use reader::Reader;
+pub use record::{RECORD_LEN_MAX, Record};
 pub use writer::{Format, Options, Writer};
-
-/// Result of a capture operation.
-pub type Result<T> = std::result::Result<T, Error>;
-
-/// Longest record, in captured bytes, that is read or written: 256 KiB, libpcap's own limit for packets.
-///
-/// A longer one is a sign of a damaged file; reading it would only turn garbage into packets.
-pub const RECORD_LEN_MAX: u32 = 256 * 1024;
 
 /// Opens a file of another format, or standard input for `-`, and decompresses it as captures are.
 ///

@@ -5,21 +5,9 @@ use std::io::Read;
 use super::error::{Error, ErrorKind, Place};
 use super::pcap::{HEADER_REST_LEN, Pcap};
 use super::pcapng::PcapNg;
+use super::record::Record;
 use super::source::Source;
 use super::{LinkType, Result};
-
-/// What a capture says about one packet beside its bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record {
-    /// When it was captured: nanoseconds since 1970-01-01 00:00 UTC, 0 if the capture does not say.
-    pub time_ns: i64,
-    /// Length of the packet in bytes before it was cut to what is captured; never less than that.
-    pub orig_len: u32,
-    /// What its bytes begin with.
-    pub linktype: LinkType,
-    /// Number of the link that it was captured from, where the format has such a number; 0 elsewhere.
-    pub interface: u8,
-}
 
 /// A capture that is being read, record by record.
 pub struct Reader {

@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_utils::CachePadded;
 
 use super::counters::{Counters, Stats};
-use super::receive::{Feeder, RxQueue};
+use super::feeder::Feeder;
 use super::ring::FrameRing;
-use super::transmit::TxQueue;
 use crate::frames::FrameSet;
 
 /// Where the frames of a receive queue come from.
@@ -71,8 +70,8 @@ impl Config {
 #[derive(Debug)]
 pub struct Interface {
     name: String,
-    rx: Box<[RxSlot]>,
-    tx: Box<[TxSlot]>,
+    pub(super) rx: Box<[RxSlot]>,
+    pub(super) tx: Box<[TxSlot]>,
     pub(super) tap: Option<Tap>,
 }
 
@@ -147,19 +146,6 @@ impl Interface {
     /// Number of transmit queues.
     pub fn tx_queues(&self) -> usize {
         self.tx.len()
-    }
-
-    /// Takes receive queue `queue`; `None` if there is none or somebody has it. Dropping it gives it back, and
-    /// whoever takes it next goes on where it stopped.
-    pub fn take_rx(self: &Arc<Self>, queue: usize) -> Option<RxQueue> {
-        let feeder = lock(&self.rx.get(queue)?.waiting).take()?;
-        Some(RxQueue::new(Arc::clone(self), queue, feeder))
-    }
-
-    /// Takes transmit queue `queue`; as [`Interface::take_rx`].
-    pub fn take_tx(self: &Arc<Self>, queue: usize) -> Option<TxQueue> {
-        let until_sample = lock(&self.tx.get(queue)?.waiting).take()?;
-        Some(TxQueue::new(Arc::clone(self), queue, until_sample))
     }
 
     /// Puts a copy of `frame` where the owner of receive queue `queue` will find it. From any thread.

@@ -9,6 +9,7 @@
 //! Measurements over these interfaces say what the router costs, not what a network card would do.
 
 mod counters;
+mod feeder;
 mod interface;
 mod receive;
 mod ring;

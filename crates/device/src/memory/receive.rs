@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::feeder::Feeder;
 use super::interface::{Interface, lock};
-use super::ring::FrameRing;
 use crate::frames::FrameSet;
 
 /// A receive queue, owned by the worker that took it.
@@ -14,25 +14,16 @@ pub struct RxQueue {
     feeder: Feeder,
 }
 
-/// Where the frames come from, and how far they have been handed out.
-#[derive(Debug, Clone)]
-pub(super) enum Feeder {
-    Frames { set: Arc<FrameSet>, next: usize, left: Option<u64> },
-    Ring(Arc<FrameRing>),
-}
-
-impl Feeder {
-    pub(super) fn frames(set: Arc<FrameSet>, start: usize, limit: Option<u64>) -> Feeder {
-        let next = if set.is_empty() { 0 } else { start % set.len() };
-        Feeder::Frames { set, next, left: limit }
+impl Interface {
+    /// Takes receive queue `queue`; `None` if there is none or somebody has it. Dropping it gives it back, and
+    /// whoever takes it next goes on where it stopped.
+    pub fn take_rx(self: &Arc<Self>, queue: usize) -> Option<RxQueue> {
+        let feeder = lock(&self.rx.get(queue)?.waiting).take()?;
+        Some(RxQueue { interface: Arc::clone(self), queue, feeder })
     }
 }
 
 impl RxQueue {
-    pub(super) fn new(interface: Arc<Interface>, queue: usize, feeder: Feeder) -> RxQueue {
-        RxQueue { interface, queue, feeder }
-    }
-
     /// Shows up to `count` frames to `f`, one after the other; returns how many there were.
     pub fn next_burst(&mut self, count: usize, mut f: impl FnMut(&[u8])) -> usize {
         let mut bytes = 0;

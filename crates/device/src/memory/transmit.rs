@@ -13,11 +13,15 @@ pub struct TxQueue {
     until_sample: u32,
 }
 
-impl TxQueue {
-    pub(super) fn new(interface: Arc<Interface>, queue: usize, until_sample: u32) -> TxQueue {
-        TxQueue { interface, queue, until_sample }
+impl Interface {
+    /// Takes transmit queue `queue`; as [`Interface::take_rx`].
+    pub fn take_tx(self: &Arc<Self>, queue: usize) -> Option<TxQueue> {
+        let until_sample = lock(&self.tx.get(queue)?.waiting).take()?;
+        Some(TxQueue { interface: Arc::clone(self), queue, until_sample })
     }
+}
 
+impl TxQueue {
     /// Sends one frame: counts it, hands it to the peer if there is one, and samples it for the tap.
     ///
     /// Returns `false` if the peer's ring is full; the frame is then counted as dropped and not as sent.

@@ -4,8 +4,9 @@
 //! (TPACKET_V3) have as many frames as fit, close together; the kernel hands a block over when it is full or when it has
 //! waited long enough for company. Under load blocks cost less; at low load every frame waits for as long as it was told.
 
-use super::{Frame, addressee};
+use crate::frame::Frame;
 use crate::sys::{self, Mapping};
+use packet::Kind;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,6 +26,17 @@ const SLOT_HEADER: usize = 96;
 /// Where the sender's address is behind a frame's header.
 const fn address_at(header: usize) -> usize {
     header.next_multiple_of(libc::TPACKET_ALIGNMENT)
+}
+
+/// To whom a frame is addressed, as the kernel says it.
+fn addressee(kind: u8) -> Kind {
+    match kind {
+        libc::PACKET_BROADCAST => Kind::Broadcast,
+        libc::PACKET_MULTICAST => Kind::Multicast,
+        libc::PACKET_OTHERHOST => Kind::OtherHost,
+        libc::PACKET_OUTGOING => Kind::Outgoing,
+        _ => Kind::Host,
+    }
 }
 
 /// One slot for each frame.

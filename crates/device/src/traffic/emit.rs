@@ -2,12 +2,11 @@
 
 use super::Ethernet;
 use super::sequence;
+use wire::{ip_proto, udp};
 
 pub(super) const ETHERNET_LEN: usize = 14;
 const IPV4_LEN: usize = 20;
 const IPV6_LEN: usize = 40;
-pub(super) const UDP_LEN: usize = 8;
-pub(super) const PROTOCOL_UDP: u8 = 17;
 pub(super) const ETHERTYPE_IPV4: u16 = 0x0800;
 pub(super) const ETHERTYPE_IPV6: u16 = 0x86dd;
 
@@ -62,7 +61,7 @@ pub(super) fn ipv4(
     out.extend(ip.id.to_be_bytes());
     // May be fragmented, is not.
     out.extend([0, 0]);
-    out.extend([ip.ttl, PROTOCOL_UDP]);
+    out.extend([ip.ttl, ip_proto::UDP]);
     out.extend([0, 0]);
     out.extend(ip.source.to_be_bytes());
     out.extend(ip.destination.to_be_bytes());
@@ -87,7 +86,7 @@ pub(super) fn ipv6(
     // Version 6; no traffic class, no flow label.
     out.extend([0x60, 0, 0, 0]);
     out.extend(be_len(udp_len));
-    out.extend([PROTOCOL_UDP, ip.hop_limit]);
+    out.extend([ip_proto::UDP, ip.hop_limit]);
     out.extend(ip.source.to_be_bytes());
     out.extend(ip.destination.to_be_bytes());
     let pseudo = sum(&out[start + 8..start + 40]);
@@ -108,7 +107,7 @@ fn udp(out: &mut Vec<u8>, ports: Ports, length: usize, index: Option<u32>, addre
     let filled = out.len() - start;
     out.extend((filled..length).map(|at| at as u8));
     let Some(addresses) = addresses else { return };
-    let checksum = !fold(addresses + u64::from(PROTOCOL_UDP) + length as u64 + sum(&out[start..]));
+    let checksum = !fold(addresses + u64::from(ip_proto::UDP) + length as u64 + sum(&out[start..]));
     // A computed 0 is sent as 0xffff, since 0 says that there is no checksum.
     let checksum = if checksum == 0 { 0xffff } else { checksum };
     out[start + 6..start + 8].copy_from_slice(&checksum.to_be_bytes());
@@ -116,7 +115,7 @@ fn udp(out: &mut Vec<u8>, ports: Ports, length: usize, index: Option<u32>, addre
 
 /// Length of the datagram in a frame of `length` bytes.
 fn udp_len(length: usize, ip_len: usize, index: Option<u32>) -> usize {
-    let least = UDP_LEN + index.map_or(0, |_| sequence::LEN);
+    let least = udp::HEADER_LEN + index.map_or(0, |_| sequence::LEN);
     length.saturating_sub(ETHERNET_LEN + ip_len).max(least)
 }
 

@@ -7,6 +7,7 @@
 
 mod emit;
 mod error;
+mod ethernet;
 mod replay;
 mod sequence;
 mod sizes;
@@ -19,25 +20,10 @@ use self::emit::{Ipv4, Ipv6, Ports};
 use crate::frames::{Builder, FrameSet, Kind};
 
 pub use error::Error;
+pub use ethernet::Ethernet;
 pub use replay::{Replay, replay};
 pub use sequence::sequence_of;
 pub use sizes::Sizes;
-
-/// Ethernet destination and source address of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ethernet {
-    /// Where it goes: the router's interface.
-    pub destination: [u8; 6],
-    /// Where it comes from.
-    pub source: [u8; 6],
-}
-
-impl Default for Ethernet {
-    /// Two locally administered addresses, 02:00:00:00:00:02 and 02:00:00:00:00:01.
-    fn default() -> Ethernet {
-        Ethernet { destination: [2, 0, 0, 0, 0, 2], source: [2, 0, 0, 0, 0, 1] }
-    }
-}
 
 /// The addresses of one IP version; `A` is `u32` or `u128` in host byte order.
 #[derive(Debug, Clone, PartialEq)]

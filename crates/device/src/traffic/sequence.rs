@@ -1,7 +1,7 @@
 //! The index that a made-up frame carries in its payload.
 
-use super::emit::{PROTOCOL_UDP, UDP_LEN};
 use crate::capture::LinkType;
+use wire::{ip_proto, udp};
 
 /// Tells a payload with an index from others.
 const MARK: [u8; 4] = [0xc1, 0x1c, 0x5e, 0xed];
@@ -31,10 +31,10 @@ pub fn sequence_of(frame: &[u8]) -> Option<u32> {
     } else {
         (40, *ip.get(6)?)
     };
-    if protocol != PROTOCOL_UDP {
+    if protocol != ip_proto::UDP {
         return None;
     }
-    let payload = ip.get(header_len + UDP_LEN..)?.first_chunk::<LEN>()?;
+    let payload = ip.get(header_len + udp::HEADER_LEN..)?.first_chunk::<LEN>()?;
     let [mark @ .., a, b, c, d] = *payload;
     (mark == MARK).then_some(u32::from_be_bytes([a, b, c, d]))
 }

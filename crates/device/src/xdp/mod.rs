@@ -11,5 +11,4 @@ mod socket;
 
 pub use program::Rule;
 pub(crate) use program::take_from_kernel;
-pub(crate) use socket::addressee;
 pub use socket::{Options, XdpRx, XdpTx, queues};

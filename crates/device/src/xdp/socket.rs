@@ -12,11 +12,10 @@
 use super::attic;
 use super::program::{Grip, Rule};
 use super::ring::{Ring, Which};
-use crate::packet_socket::{Frame, Sent};
-use crate::port::Taken;
+use crate::frame::{Frame, Sent, Taken};
 use crate::sys;
 use crate::trouble::Trouble;
-use packet::{BATCH_MAX, Batch, Borrower, Kind, Loan, Packet, Pool, Window};
+use packet::{BATCH_MAX, Batch, Borrower, Loan, Packet, Pool, Window};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -419,15 +418,6 @@ impl Drop for XdpRx {
     fn drop(&mut self) {
         self.grip.clear(self.socket.queue);
         *lock(&self.socket.rx) = self.rings.take();
-    }
-}
-
-/// To whom a frame is addressed, by its address.
-pub(crate) fn addressee(frame: &[u8]) -> Kind {
-    match frame.first_chunk::<6>() {
-        Some([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]) => Kind::Broadcast,
-        Some([first, ..]) if first & 1 == 1 => Kind::Multicast,
-        _ => Kind::Host,
     }
 }
 
