@@ -11,6 +11,8 @@
 //! Packets of one flow that take different paths overtake each other. [`Order`] says what is done about that.
 
 mod flows;
+mod path;
+mod settings;
 
 use crate::label::Stamp;
 use crate::load::Backlog;
@@ -20,50 +22,8 @@ use crate::{NodeId, PortId};
 use fastrand::Rng;
 use flows::{Flows, Route};
 
-/// How the way is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// Always straight. For comparison: it needs links as fast as the external ones.
-    Straight,
-    /// By way of a random node.
-    Valiant,
-    /// Straight up to R/N for each egress, the rest by way of the others.
-    Direct,
-}
-
-/// What is done about order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Nothing: each packet goes its own way.
-    None,
-    /// A flow always takes the same way, whatever the load; no state.
-    Pinned,
-    /// A flow keeps its way as long as its packets follow each other closely and the link has room; while it has none,
-    /// packet by packet other ways are taken. In a fly a link has room only while little waits for it.
-    Flowlet,
-    /// A flow keeps its way while anything of it may still be under way, even if the link is full.
-    Quiet,
-    /// Each packet goes its own way and is numbered; the egress puts them in order (see [`crate::resequence`]).
-    Sequence,
-}
-
-/// The way of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Path {
-    /// Straight to the egress.
-    Direct,
-    /// By way of another terminal. While a way is chosen, that may be the egress: the packet goes straight then, but not as
-    /// part of the straight share.
-    Via(NodeId),
-}
-
-impl Path {
-    /// The terminal that a packet for `egress` goes to first.
-    #[inline]
-    fn first(self, egress: NodeId) -> NodeId {
-        if let Path::Via(node) = self { node } else { egress }
-    }
-}
+pub use path::Path;
+pub use settings::{Order, Scheme, Settings};
 
 /// Why a packet cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,52 +53,6 @@ pub struct Decision {
     pub link: usize,
     /// For the label.
     pub stamp: Stamp,
-}
-
-/// How a node chooses.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How the way is chosen.
-    pub scheme: Scheme,
-    /// What is done about order.
-    pub order: Order,
-    /// What comes in at the external ports of a node, in bits a second: R, or sR with s ports.
-    pub line_rate: u64,
-    /// What a link carries, in bits a second.
-    pub link_rate: u64,
-    /// A link is not chosen where more than this would wait.
-    pub comfortable_bytes: u32,
-    /// Nothing is sent into a link where more than this would wait.
-    pub bound_bytes: u32,
-    /// How far the straight share may be ahead of R/N.
-    pub direct_burst_bytes: u32,
-    /// Packets of a flow that follow each other within this time belong to one flowlet.
-    pub flowlet_gap_ns: u64,
-    /// Longest time that a packet can be under way, for [`Order::Quiet`].
-    pub transit_max_ns: u64,
-    /// Flows are told apart by so many bits of their hash.
-    pub flow_bits: u32,
-    /// The seed of all chance.
-    pub seed: u64,
-}
-
-impl Settings {
-    /// What is usual for nodes that receive `line_rate` bits a second and have links of `link_rate`.
-    pub fn new(line_rate: u64, link_rate: u64) -> Settings {
-        Settings {
-            scheme: Scheme::Direct,
-            order: Order::Flowlet,
-            line_rate,
-            link_rate,
-            comfortable_bytes: 24 << 10,
-            bound_bytes: 256 << 10,
-            direct_burst_bytes: 16 << 10,
-            flowlet_gap_ns: 100_000_000,
-            transit_max_ns: 10_000_000,
-            flow_bits: 16,
-            seed: 1,
-        }
-    }
 }
 
 /// What was chosen so far, in packets.

@@ -185,7 +185,7 @@ fn lives_of(bytes: &[u8]) -> Option<Vec<(NodeId, u64)>> {
 }
 
 /// The caller has checked that the bytes are there.
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 

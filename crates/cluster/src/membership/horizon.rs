@@ -10,7 +10,6 @@
 //! terminals any terminal reaches. A terminal that does not reach one of the latter declares itself no stopover, so
 //! that the others can still use stopovers.
 
-use super::hello::u16_at;
 use crate::NodeId;
 use crate::topology::Topology;
 use crate::view::{Nodes, Peer, Standing, View};
@@ -111,7 +110,7 @@ impl Horizon {
 
     /// Reads a horizon; also what is left of the bytes behind it.
     pub(super) fn decode(bytes: &[u8]) -> Option<(Horizon, &[u8])> {
-        let terminals = usize::from(u16_at(bytes.get(..2)?, 0));
+        let terminals = usize::from(u16::from_be_bytes(*bytes.first_chunk()?));
         let (bytes, rest) = bytes.split_at_checked(Horizon::len(terminals))?;
         let (standings, reached) = bytes[2..].split_at(terminals.div_ceil(4));
         // The last byte may be of fewer, which are in its low bits.

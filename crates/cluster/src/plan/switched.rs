@@ -1,6 +1,6 @@
 //! The design that was not chosen: servers around switches.
 
-use super::Inputs;
+use super::inputs::Inputs;
 use serde::Serialize;
 
 /// Servers that process packets, and switches between them.
