@@ -1,6 +1,6 @@
 //! The other end of the protocol: what a program does that talks to a router.
 
-use crate::{DATA_MAX, LINE_MAX};
+use crate::limits::{DATA_MAX, LINE_MAX};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -11,6 +11,7 @@ mod client;
 mod feed;
 mod kernel_filter;
 mod kernel_handler_proxy;
+mod limits;
 mod members;
 mod metrics;
 mod routes;
@@ -38,9 +39,3 @@ pub const CLASSES: &[&Class] = &[
     &socket::http::CLASS,
     &socket::metrics::CLASS,
 ];
-
-/// Bytes of a line of the protocol, at most.
-const LINE_MAX: usize = 1 << 16;
-
-/// Bytes of data that may follow a line, at most: a configuration is the largest thing that is sent.
-const DATA_MAX: usize = 1 << 26;

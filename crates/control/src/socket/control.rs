@@ -66,9 +66,10 @@
 //! # See also
 //! ChatterSocket, KernelHandlerProxy, MetricsSocket, Script
 
-use super::chatter::{Chatter, Hearing};
-use super::http::Serves;
-use super::server::{Address, Role, Server, Target};
+use super::messages::{Chatter, Hearing};
+use super::requests::Serves;
+use super::server::{Address, Role, Server};
+use super::shared::Target;
 use router::{
     Class, Config, ConfigError, Cx, Element, ElementName, FileName, FromArg, Handlers, IpPort, Refused,
     Residency, Scope,

@@ -1,6 +1,6 @@
 //! Reading lines that end with CR, LF or CRLF, and data between them, within bounds.
 
-use crate::{DATA_MAX, LINE_MAX};
+use crate::limits::{DATA_MAX, LINE_MAX};
 use std::io::{self, BufRead, BufReader, Read};
 
 /// What a client sends.

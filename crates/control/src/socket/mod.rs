@@ -2,12 +2,16 @@
 
 pub(crate) mod chatter;
 pub(crate) mod control;
+mod found;
 pub(crate) mod http;
 mod input;
+mod messages;
 pub(crate) mod metrics;
 mod patient;
+mod requests;
 mod server;
 mod session;
+mod shared;
 #[cfg(test)]
 mod tests;
 

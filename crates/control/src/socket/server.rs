@@ -1,9 +1,9 @@
 //! A listening socket, its connections, and the threads that serve them.
 
-use super::chatter::Chatter;
-use super::{http, session};
-use crate::metrics::Collector;
-use router::Handle;
+use super::messages::Chatter;
+use super::requests::{Serves, Service};
+use super::session;
+use super::shared::{Connection, Occupation, Shared, State, Target};
 use rustix::event::{PollFd, PollFlags};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,17 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Connections at a time, at most.
-const CONNECTIONS_MAX: usize = 64;
-
 /// How long the end of a router waits for responses to be sent.
 const FAREWELL: Duration = Duration::from_millis(500);
-
-/// How long a client waits for a place that another one is to leave.
-const EVICTION: Duration = Duration::from_millis(500);
-
-/// How long a connection waits for a router that takes the place of one that stopped.
-const SUCCESSION: Duration = Duration::from_millis(300);
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,119 +63,7 @@ pub(super) enum Role {
     /// Passes messages on.
     Chatter(Arc<Chatter>),
     /// Answers requests of HTTP, of this machine only if so.
-    Http { local: bool, serves: http::Serves },
-}
-
-/// Whom a server's clients talk to, and what they may do.
-#[derive(Clone)]
-pub(super) struct Target {
-    pub(super) handle: Handle,
-    /// The element that owns the server, as messages name it.
-    pub(super) declaration: String,
-    /// The element that answers in the place of all others.
-    pub(super) proxy: Option<String>,
-    pub(super) read_only: bool,
-    pub(super) verbose: bool,
-}
-
-/// What the threads of a server have in common.
-pub(super) struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
-    collector: Mutex<Collector>,
-}
-
-struct State {
-    target: Arc<Target>,
-    closed: bool,
-    connections: Vec<Connection>,
-}
-
-/// What a connection does. When another one needs a place, one of those gives way that do what comes first here; none that works.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Occupation {
-    /// Waits for its client.
-    Waits,
-    /// Reports events.
-    Watches,
-    /// Carries out what its client has asked for.
-    Works,
-}
-
-struct Connection {
-    number: i32,
-    socket: File,
-    occupation: Occupation,
-    /// Since when it does that.
-    since: Instant,
-}
-
-impl Connection {
-    fn shut(&self, which: rustix::net::Shutdown) {
-        // Who has gone already is no news.
-        let _ = rustix::net::shutdown(&self.socket, which);
-    }
-}
-
-impl Shared {
-    /// Notes what a connection does from now on.
-    pub(super) fn occupy(&self, number: i32, occupation: Occupation) {
-        let mut state = self.lock();
-        if let Some(connection) = state.connections.iter_mut().find(|known| known.number == number) {
-            (connection.occupation, connection.since) = (occupation, Instant::now());
-        }
-    }
-
-    /// Finds a place for another connection: where all are in use, that of the one that has waited longest. None if all of them work.
-    fn place(&self) -> Option<MutexGuard<'_, State>> {
-        let state = self.lock();
-        if state.connections.len() < CONNECTIONS_MAX {
-            return Some(state);
-        }
-        let idle = state.connections.iter().filter(|known| known.occupation != Occupation::Works);
-        idle.min_by_key(|known| (known.occupation, known.since))?.shut(rustix::net::Shutdown::Both);
-        let full = |state: &mut State| state.connections.len() >= CONNECTIONS_MAX;
-        let waited = self.changed.wait_timeout_while(state, EVICTION, full);
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        (state.connections.len() < CONNECTIONS_MAX).then_some(state)
-    }
-
-    /// What collects metrics for the connections, for one at a time.
-    pub(super) fn collector(&self) -> MutexGuard<'_, Collector> {
-        self.collector.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whom to talk to now.
-    pub(super) fn target(&self) -> Arc<Target> {
-        self.lock().target.clone()
-    }
-
-    pub(super) fn is_closed(&self) -> bool {
-        self.lock().closed
-    }
-
-    /// Waits a moment for another target than this one; whether it came.
-    pub(super) fn changes_soon(&self, old: &Arc<Target>) -> bool {
-        let same = |state: &mut State| !state.closed && Arc::ptr_eq(&state.target, old);
-        let waited = self.changed.wait_timeout_while(self.lock(), SUCCESSION, same);
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        !Arc::ptr_eq(&state.target, old)
-    }
-
-    fn log(&self, what: &str) {
-        let target = self.target();
-        target.handle.info().log.line(&format!("{}: {what}", target.declaration));
-    }
-
-    fn log_verbosely(&self, what: &str) {
-        if self.target().verbose {
-            self.log(what);
-        }
-    }
+    Http { local: bool, serves: Serves },
 }
 
 enum Listener {
@@ -367,9 +246,7 @@ fn admit(shared: &Arc<Shared>, stream: File, from: &str, role: &Role) {
                 stream.try_clone().and_then(serve)
             }
             Role::Chatter(chatter) => chatter.serve(&stream, || shared.is_closed()),
-            Role::Http { local, serves } => {
-                http::Service { shared: &shared, number, local, serves }.serve(&stream)
-            }
+            Role::Http { local, serves } => Service { shared: &shared, number, local, serves }.serve(&stream),
         };
         forget(&shared, number);
         shared.log_verbosely(&format!("closed connection {number}"));

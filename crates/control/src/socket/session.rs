@@ -1,14 +1,15 @@
 //! One connection: commands in, responses out.
 
+use super::found::Found;
 use super::input::Input;
-use super::server::{Occupation, Shared};
-use crate::DATA_MAX;
+use super::shared::{Occupation, Shared};
+use crate::limits::DATA_MAX;
 use crate::metrics::Format;
-use router::{Call, Handle, HandlerResult, Info, Response, STOPPED};
+use router::{Call, Info, Response, STOPPED};
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The line that greets a client.
 const GREETING: &str = "Click::ControlSocket/1.3\r\n";
@@ -355,57 +356,4 @@ fn element_index(info: &Info, name: &str) -> Option<usize> {
         number.checked_sub(1).filter(|index| *index < info.nodes.len())
     };
     info.find(name, None).or_else(numbered)
-}
-
-/// A handler that was found.
-pub(super) struct Found {
-    pub(super) path: String,
-    pub(super) readable: bool,
-    pub(super) writable: bool,
-    pub(super) private: bool,
-}
-
-impl Found {
-    pub(super) fn new(info: &Info, path: String) -> Option<Found> {
-        let readable = Call::read(path.as_str(), "").check(info).is_ok();
-        let writable = Call::write(path.as_str(), "").check(info).is_ok();
-        let own = || {
-            let (element, handler) = path.split_once('.')?;
-            let handlers = info.handlers(info.find(element, None)?)?;
-            handlers.find(handler).map(|at| handlers.list()[at].private)
-        };
-        let private = own().unwrap_or(false);
-        (readable || writable).then_some(Found { path, readable, writable, private })
-    }
-}
-
-/// Talks to whichever router is the current one.
-impl Shared {
-    /// Calls a handler; what it warns of goes where messages of elements go.
-    pub(super) fn call(&self, call: &Call) -> HandlerResult {
-        self.with_router(|handle| handle.call(call.clone()).into()).result
-    }
-
-    /// Calls a handler.
-    fn ask(&self, call: &Call) -> Response {
-        self.with_router(|handle| handle.ask(call.clone()))
-    }
-
-    /// Its metrics.
-    pub(super) fn metrics(&self, format: Format) -> HandlerResult {
-        let asked = Instant::now();
-        self.with_router(|handle| self.collector().read(handle, format, asked).into()).result
-    }
-
-    fn with_router(&self, question: impl Fn(&Handle) -> Response) -> Response {
-        loop {
-            let target = self.target();
-            let response = question(&target.handle);
-            let stopped = response.result.as_ref().is_err_and(|message| message == STOPPED);
-            // Another router may just have taken the place of the one that was asked.
-            if !stopped || !self.changes_soon(&target) {
-                return response;
-            }
-        }
-    }
 }

@@ -1,0 +1,25 @@
+//! Handlers that clients name.
+
+use router::{Call, Info};
+
+/// A handler that was found.
+pub(super) struct Found {
+    pub(super) path: String,
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+    pub(super) private: bool,
+}
+
+impl Found {
+    pub(super) fn new(info: &Info, path: String) -> Option<Found> {
+        let readable = Call::read(path.as_str(), "").check(info).is_ok();
+        let writable = Call::write(path.as_str(), "").check(info).is_ok();
+        let own = || {
+            let (element, handler) = path.split_once('.')?;
+            let handlers = info.handlers(info.find(element, None)?)?;
+            handlers.find(handler).map(|at| handlers.list()[at].private)
+        };
+        let private = own().unwrap_or(false);
+        (readable || writable).then_some(Found { path, readable, writable, private })
+    }
+}
