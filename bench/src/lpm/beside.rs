@@ -1,7 +1,7 @@
 //! Tables that are written in other languages, in programs of their own beside this one, compiled when they are asked for: DPDK's
 //! rte_fib and rte_fib6 (`dpdk.c`), and BART (`bart.go`). All speak as `dpdk.c` describes.
 
-use super::Family;
+use super::family::Family;
 use super::subjects::How;
 use lpm::Prefix;
 use std::io::{BufRead, BufReader, Write};

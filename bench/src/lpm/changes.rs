@@ -1,6 +1,6 @@
 //! How fast routes change, and what lookups take meanwhile.
 
-use super::Family;
+use super::family::Family;
 use super::traces;
 use crate::rcu::{Bound, Spread, processor_time};
 use lpm::{Prefix, Table};

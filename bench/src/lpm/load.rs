@@ -1,6 +1,6 @@
 //! How long it takes until a file's routes can be looked up.
 
-use super::next_hop;
+use super::family::{Family, next_hop};
 use crate::rcu::{Spread, processor_time};
 use lpm::{Prefix, Table, import};
 use rcu::Domain;
@@ -55,7 +55,7 @@ pub(super) fn measure(file: &Path, rounds: usize, next_hops: u32) -> Result<Figu
     })
 }
 
-fn table<K: super::Family>(routes: &[(Prefix<K>, import::Way)], next_hops: u32) -> Result<Table<K>, String> {
+fn table<K: Family>(routes: &[(Prefix<K>, import::Way)], next_hops: u32) -> Result<Table<K>, String> {
     let table = Table::new(Domain::global());
     table
         .apply(routes.iter().map(|&(prefix, _)| (prefix, Some(next_hop(prefix, next_hops)))))

@@ -3,8 +3,10 @@
 //! Each round looks up a piece of a trace in every table in turn, after another piece that warms the caches, and counts
 //! processor time; figures are medians of the rounds.
 
+mod arguments;
 mod beside;
 mod changes;
+mod family;
 mod load;
 mod replay;
 mod steps;
@@ -14,110 +16,30 @@ mod traces;
 use crate::machine::Machine;
 use crate::rcu::{Spread, print_json, print_table};
 use beside::{BART, Beside, DPDK};
-use lpm::{Key, Prefix, Table, import};
+use family::{Family, next_hop};
+use lpm::{Prefix, Table, import};
 use rcu::Domain;
 use serde::Serialize;
-use std::net::IpAddr;
-use std::path::PathBuf;
 use subjects::{How, Lookup, Packets, Subject, Timed, TreeBitmap, Trie};
 
-/// What to measure.
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Rounds; the median counts.
-    #[arg(long, default_value_t = 15)]
-    rounds: usize,
-    /// Different next hops.
-    #[arg(long, default_value_t = 256)]
-    next_hops: u32,
-    /// The routes: a list of prefixes, packed or not.
-    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/internet-prefixes.txt.xz"))]
-    routes: PathBuf,
-    /// Also DPDK's rte_fib and rte_fib6, for which dpdk-dev and a C compiler must be installed.
-    #[arg(long)]
-    dpdk: bool,
-    /// Also the tables of the crates prefix-trie and ip_network_table, and BART's where go is installed.
-    #[arg(long)]
-    peers: bool,
-    /// BGP updates in MRT files, to be replayed over the routes.
-    #[arg(long, value_name = "FILE")]
-    updates: Vec<PathBuf>,
-    /// Count instructions a lookup too, with valgrind's callgrind (which knows no AVX-512).
-    #[arg(long)]
-    instructions: bool,
-    /// Only this part.
-    #[arg(long, value_parser = ["lookups", "changes", "load"])]
-    only: Option<String>,
-    /// The lookups that callgrind counts.
-    #[arg(long, hide = true)]
-    count: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    /// Everything once, with few routes and lookups.
-    #[arg(long)]
-    tiny: bool,
-}
+pub(crate) use arguments::Arguments;
 
 /// Tables and their names.
 type Subjects<K> = Vec<(&'static str, Box<dyn Subject<K>>)>;
 
-/// What the two address families have apart.
-trait Family: Key {
-    const NAME: &str;
-    /// An address drawn from where routes can be.
-    fn any(rng: &mut fastrand::Rng) -> Self;
-    fn xor(self, bits: u32) -> Self;
-    fn to_ip(self) -> IpAddr;
-    /// As the programs beside this one want it.
-    fn raw(self) -> Vec<u8>;
+/// A family with tables of others.
+trait Compared: Family {
     /// Other crates' tables.
     fn peers(routes: &[(Prefix<Self>, u32)]) -> Result<Subjects<Self>, String>;
 }
 
-impl Family for u32 {
-    const NAME: &str = "IPv4";
-
-    fn any(rng: &mut fastrand::Rng) -> Self {
-        rng.u32(..)
-    }
-
-    fn xor(self, bits: u32) -> Self {
-        self ^ bits
-    }
-
-    fn to_ip(self) -> IpAddr {
-        IpAddr::V4(self.into())
-    }
-
-    fn raw(self) -> Vec<u8> {
-        self.to_ne_bytes().to_vec()
-    }
-
+impl Compared for u32 {
     fn peers(routes: &[(Prefix<Self>, u32)]) -> Result<Subjects<Self>, String> {
         peers(Trie::new(routes), TreeBitmap::new(routes)?)
     }
 }
 
-impl Family for u128 {
-    const NAME: &str = "IPv6";
-
-    fn any(rng: &mut fastrand::Rng) -> Self {
-        1 << 125 | rng.u128(..) >> 3
-    }
-
-    fn xor(self, bits: u32) -> Self {
-        self ^ u128::from(bits)
-    }
-
-    fn to_ip(self) -> IpAddr {
-        IpAddr::V6(self.into())
-    }
-
-    fn raw(self) -> Vec<u8> {
-        self.to_be_bytes().to_vec()
-    }
-
+impl Compared for u128 {
     fn peers(routes: &[(Prefix<Self>, u32)]) -> Result<Subjects<Self>, String> {
         peers(Trie::new(routes), TreeBitmap::new(routes)?)
     }
@@ -199,13 +121,7 @@ fn load_average() -> String {
     format!("load average before: {}", text.split(' ').take(3).collect::<Vec<_>>().join(" "))
 }
 
-impl Arguments {
-    fn wants(&self, part: &str) -> bool {
-        self.only.as_deref().is_none_or(|only| only == part)
-    }
-}
-
-fn family<K: Family>(
+fn family<K: Compared>(
     arguments: &Arguments,
     prefixes: &[Prefix<K>],
     report: &mut Report,
@@ -253,13 +169,6 @@ fn family<K: Family>(
         report.changes.push(changes::measure(&routes, rounds.min(5), arguments.tiny)?);
     }
     Ok(())
-}
-
-/// An id below `many` that depends on the prefix alone.
-fn next_hop<K: Family>(prefix: Prefix<K>, many: u32) -> u32 {
-    let left = prefix.addr().to_left() >> 64;
-    let mixed = (left as u64 ^ u64::from(prefix.len())).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (((mixed >> 32) * u64::from(many)) >> 32) as u32
 }
 
 /// So many pieces of a trace warm the caches for the next. With four, a tenth of the blocks that addresses drawn

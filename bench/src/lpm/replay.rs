@@ -1,6 +1,6 @@
 //! Real BGP updates, one after the other.
 
-use super::next_hop;
+use super::family::{Family, next_hop};
 use crate::rcu::processor_time;
 use lpm::import::{self, AnyPrefix, List};
 use lpm::{Prefix, Table};
@@ -60,18 +60,14 @@ pub(super) fn measure(file: &Path, list: &List) -> Result<Figure, String> {
     })
 }
 
-fn table<K: super::Family>(routes: &[(Prefix<K>, import::Way)]) -> Result<Table<K>, String> {
+fn table<K: Family>(routes: &[(Prefix<K>, import::Way)]) -> Result<Table<K>, String> {
     let table = Table::new(Domain::global());
     let routes = routes.iter().map(|&(prefix, _)| (prefix, Some(next_hop(prefix, BEFORE))));
     table.apply(routes).map_err(|e| e.to_string())?;
     Ok(table)
 }
 
-fn change<K: super::Family>(
-    table: &Table<K>,
-    prefix: Prefix<K>,
-    id: Option<u32>,
-) -> Result<(), lpm::TableError> {
+fn change<K: Family>(table: &Table<K>, prefix: Prefix<K>, id: Option<u32>) -> Result<(), lpm::TableError> {
     match id {
         Some(id) => table.insert(prefix, id)?,
         None => table.remove(prefix)?,

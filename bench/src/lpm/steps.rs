@@ -1,6 +1,8 @@
 //! What a lookup takes that does not depend on who else uses the machine: cache lines, and instructions.
 
-use super::{Arguments, Family, next_hop, traces};
+use super::arguments::Arguments;
+use super::family::{Family, next_hop};
+use super::traces;
 use crate::callgrind;
 use lpm::import::List;
 use lpm::{Key, Prefix, Table};

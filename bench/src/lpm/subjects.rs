@@ -1,6 +1,6 @@
 //! The tables of this process, and how lookups in them are timed.
 
-use super::Family;
+use super::family::Family;
 use crate::rcu::processor_time;
 use ip_network_table::IpNetworkTable;
 use lpm::{Key, NONE, Prefix, Table};

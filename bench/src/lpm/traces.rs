@@ -1,6 +1,6 @@
 //! Addresses to look up.
 
-use super::Family;
+use super::family::Family;
 use lpm::Prefix;
 
 /// Addresses in a trace.
