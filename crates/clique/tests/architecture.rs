@@ -1,5 +1,12 @@
-//! The crates import each other in one direction only, and are as safe as they say.
+//! The crates import each other in one direction only, and so do their modules, nearly; and they are as safe as they say.
 
+#[path = "architecture/circles.rs"]
+mod circles;
+#[path = "architecture/source.rs"]
+mod source;
+
+use serde_json::json;
+use source::Tree;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -90,6 +97,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Crates without a line of unsafe code.
 const SAFE: &[&str] = &["wire", "lang", "cluster", "router", "click-tools", "elements", "control", "clique"];
 
+/// Modules that use each other in a circle, at most. `circles.rs` says what counts as use.
+const CIRCLE_MAX: usize = 4;
+
+/// Crates that still have a larger circle.
+const LARGER: &[&str] =
+    &["router", "elements-analysis", "elements-devices", "elements-wifi", "click-tools", "clique"];
+
 fn packages() -> Vec<serde_json::Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -136,4 +150,45 @@ fn safe_crates_forbid_unsafe_code() {
         let text = std::fs::read_to_string(root.expect("a crate root")).expect("readable");
         assert!(text.contains("#![forbid(unsafe_code)]"), "crate '{name}' does not forbid unsafe code");
     }
+}
+
+/// The circles of a crate that are too large, in words.
+fn large_circles(package: &serde_json::Value) -> Vec<String> {
+    let targets = package["targets"].as_array().into_iter().flatten();
+    let roots = targets.filter(|target| target["kind"] == json!(["lib"]) || target["kind"] == json!(["bin"]));
+    let mut large = Vec::new();
+    for root in roots {
+        let root = Path::new(root["src_path"].as_str().unwrap_or_default());
+        let folder = root.parent().expect("a file is in a folder");
+        let tree = Tree::read(root, &|path| std::fs::read_to_string(path).ok());
+        for circle in tree.circles().iter().filter(|circle| circle.len() > CIRCLE_MAX) {
+            let mut text = format!("a circle of {} modules, {CIRCLE_MAX} at most:", circle.len());
+            for (from, to, what) in circle {
+                let [from, to] = [from, to].map(|file| file.strip_prefix(folder).unwrap_or(file).display());
+                text += &format!("\n  {from} -> {to}: {what}");
+            }
+            large.push(text);
+        }
+    }
+    large
+}
+
+#[test]
+fn modules_make_no_large_circle() {
+    let mut wrong = Vec::new();
+    let mut larger = LARGER.to_vec();
+    for package in packages() {
+        let name = short(package["name"].as_str().unwrap_or_default()).to_owned();
+        let excepted = larger.iter().position(|other| *other == name).map(|at| larger.remove(at)).is_some();
+        let large = large_circles(&package);
+        match (excepted, large.is_empty()) {
+            (false, false) => wrong.extend(large.iter().map(|text| format!("'{name}' has {text}"))),
+            (true, true) => {
+                wrong.push(format!("'{name}' has no large circle any more: no exception is needed"))
+            }
+            _ => {}
+        }
+    }
+    wrong.extend(larger.iter().map(|name| format!("there is no crate '{name}' that needs an exception")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
