@@ -163,10 +163,10 @@ impl Placement {
             class: layout.classes[element],
             inputs: code(&layout.ports[element][0]),
             outputs: code(&layout.ports[element][1]),
-            workers: layout.plan.workers[element].clone(),
+            workers: layout.placement.workers[element].clone(),
         };
         let merged =
-            layout.plan.merged.iter().map(|&(root, shared, worker)| (name(root), name(shared), worker));
+            layout.placement.merged.iter().map(|&(root, shared, worker)| (name(root), name(shared), worker));
         Placement {
             workers,
             rows: (0..layout.graph.elements.len()).map(row).collect(),

@@ -8,64 +8,158 @@
 //!
 //! The crate knows no concrete element and no device. Its tests are in `tests/`, with toy elements for each of the
 //! cases that the traits were designed for, such as the order of effects.
+//!
+//! The modules below stand in layers, the ground first: each imports from those above it in this file, never from
+//! those below.
 
 #![forbid(unsafe_code)]
 
-mod account;
-mod args;
-mod build;
-mod class;
-mod clock;
-mod config;
-pub mod control;
-mod current;
-mod cx;
-mod element;
-mod events;
-mod globals;
-mod handler;
-mod info;
-mod mailbox;
+mod error;
+
+/// Text becomes values: arguments, names, the machine's services.
+mod text {
+    pub(crate) mod args;
+    pub(crate) mod current;
+    pub(crate) mod names;
+    pub(crate) mod services;
+    pub(crate) mod values;
+}
+
+/// What is fixed once a configuration is laid out: classes, ports, which worker runs what.
+mod configuration {
+    pub(crate) mod class;
+    pub(crate) mod layout;
+    pub(crate) mod node;
+    pub(crate) mod placement;
+    pub(crate) mod plan;
+    pub(crate) mod ports;
+}
+
+/// What is known of handlers without the elements that answer: calls, responses, declarations.
+mod handlers {
+    pub(crate) mod call;
+    pub(crate) mod declaration;
+    pub mod metric;
+    pub(crate) mod response;
+}
+
+/// What threads share while a router runs: the clock, the log, events, mailboxes, counts.
+mod shared {
+    pub(crate) mod account;
+    pub(crate) mod bell;
+    pub(crate) mod clock;
+    pub(crate) mod events;
+    pub(crate) mod info;
+    pub(crate) mod log;
+    pub(crate) mod mailbox;
+    pub(crate) mod survey;
+    pub(crate) mod swaps;
+    pub(crate) mod writer;
+}
+
+/// When elements of one worker run: tasks, timers, descriptors.
+mod schedule {
+    pub(crate) mod awaited;
+    pub(crate) mod sched;
+    pub(crate) mod signals;
+    pub(crate) mod timers;
+}
+
+/// Calls of handlers on their way: what a path means, who waits for an answer.
+mod calls {
+    pub mod computation;
+    pub(crate) mod globals;
+    pub(crate) mod handle;
+    pub(crate) mod resolve;
+}
+
+/// What a running element can do.
+mod context {
+    pub(crate) mod calls;
+    pub(crate) mod core;
+    pub(crate) mod cx;
+    pub(crate) mod scatter;
+    pub(crate) mod tasks;
+    pub(crate) mod values;
+    pub(crate) mod verdict;
+    pub(crate) mod work;
+}
+
+/// What an element is, how it is made, and what it declares.
+mod element {
+    pub(crate) mod behaviour;
+    pub(crate) mod class;
+    pub(crate) mod config;
+    pub(crate) mod handlers;
+    pub(crate) mod simple;
+}
+
+/// A worker: its turn, its part in calls, its sleep.
+mod worker {
+    pub(crate) mod calls;
+    pub(crate) mod everyone;
+    pub(crate) mod instances;
+    pub(crate) mod survey;
+    pub(crate) mod turn;
+    pub(crate) mod wait;
+}
+
+/// A router: how it is built, driven, asked and replaced.
+mod running {
+    pub(crate) mod build;
+    pub(crate) mod drive;
+    pub(crate) mod instances;
+    pub(crate) mod listen;
+    pub(crate) mod router;
+    pub(crate) mod surveyor;
+}
+
 #[doc(hidden)]
 pub mod manual;
-pub mod metric;
-mod names;
-mod plan;
-mod ports;
-mod ready;
-mod router;
-mod sched;
-mod services;
-mod survey;
-mod timers;
-mod values;
-mod work;
-mod worker;
 
-pub use account::{Account, Sizes};
-pub use args::{Args, FromArg, Scope, arguments, keyword_value, parse_error, scope, value};
-pub use build::{Checked, Configured, Layout, Options, build, check, configure, layout};
-pub use class::{Activity, Class, Classes, Pin, ReadPins, Residency};
-pub use clock::Clock;
-pub use config::{Config, ConfigError, Resources};
-pub use control::{Access, Answer, Call, Step, Writer};
-pub use cx::Cx;
-pub use element::{Element, PerPacket, Pull, Queues, Refused, Simple, Verdict};
-pub use events::Events;
-pub use handler::{ANY, Flags, Handler, HandlerResult, Handlers, Merge, Outcome, Response};
-pub use info::{DEFAULT_CHANNEL, Info, Listener, Log, Node, Port, Reconfigure, listen};
-pub use metric::Metric;
-pub use names::{InterfaceAddresses, Names, Value};
-pub use plan::Plan;
-pub use ports::{flows, letter, sides};
-pub use ready::Interest;
-pub use router::{Handle, Router, STOPPED};
-pub use sched::{DEFAULT_TICKETS, MAX_TICKETS, TaskAccount};
-pub use services::{machine_protocol, service_port};
-pub use survey::{Reading, Survey, Surveyor, WorkerState};
-pub use values::{
-    AnnoOf, Bandwidth, Bytes, CallArg, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, TableSize,
-    interval, parse_boolean, parse_integer,
+
+pub use calls::computation as control;
+pub use handlers::metric;
+
+pub use calls::computation::{Answer, Step};
+pub use calls::handle::{Handle, STOPPED};
+pub use configuration::class::{Activity, Described, Pin, ReadPins, Residency};
+pub use configuration::layout::layout;
+pub use configuration::node::{Node, Port};
+pub use configuration::placement::Placement;
+pub use configuration::plan::Plan;
+pub use configuration::ports::{flows, letter, sides};
+pub use context::cx::Cx;
+pub use context::values::{arguments, keyword_value, scope, value};
+pub use context::verdict::Verdict;
+pub use element::behaviour::{Element, Pull, Queues, Refused};
+pub use element::class::{Class, Classes, Create, Layout};
+pub use element::config::{Config, Resources};
+pub use element::handlers::{Handlers, Outcome};
+pub use element::simple::{PerPacket, Simple};
+pub use error::ConfigError;
+pub use handlers::call::{Access, Call, CallArg};
+pub use handlers::declaration::{ANY, Declarations, Flags, Handler};
+pub use handlers::metric::Metric;
+pub use handlers::response::{HandlerResult, Merge, Response};
+pub use running::build::{Checked, Configured, Options, build, check, configure};
+pub use running::router::Router;
+pub use running::surveyor::{Reading, Survey, Surveyor};
+pub use schedule::awaited::Interest;
+pub use schedule::sched::{DEFAULT_TICKETS, MAX_TICKETS, TaskAccount};
+pub use shared::account::{Account, Sizes};
+pub use shared::clock::Clock;
+pub use shared::events::Events;
+pub use shared::info::{Info, Reconfigure};
+pub use shared::log::{DEFAULT_CHANNEL, Listener, Log, listen};
+pub use shared::survey::WorkerState;
+pub use shared::writer::Writer;
+pub use text::args::{Args, FromArg, Scope, parse_error};
+pub use text::names::{InterfaceAddresses, Names, Value};
+pub use text::services::{machine_protocol, service_port};
+pub use text::values::{
+    AnnoOf, Bandwidth, Bytes, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, TableSize, interval,
+    parse_boolean, parse_integer,
 };
 
 /// Packets in a batch, at most, unless told otherwise.

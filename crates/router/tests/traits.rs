@@ -735,7 +735,7 @@ fn exclusive_elements_pull_tasks_together() {
     );
     let layout =
         router::layout(parsed.graph, &classes(), 2).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
-    let of = |name: &str| layout.plan.workers[layout.graph.find(name).unwrap()].clone();
+    let of = |name: &str| layout.placement.workers[layout.graph.find(name).unwrap()].clone();
     assert_eq!((of("a"), of("b"), of("q"), of("c")), (vec![1], vec![1], vec![1], vec![0]));
-    assert!(!layout.plan.merged.is_empty());
+    assert!(!layout.placement.merged.is_empty());
 }

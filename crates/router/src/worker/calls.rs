@@ -1,36 +1,31 @@
 //! A worker's part in control computations, handler calls and messages.
 
-use super::Running;
-use crate::config::{ConfigError, REFUSED};
-use crate::control::{Access, Answer, Call, Frame, Reply, Step, Writer};
-use crate::cx::Cx;
-use crate::element::Element;
-use crate::globals::{self, Of};
-use crate::handler::{HandlerResult, Merge, Outcome, Response, target};
-use crate::mailbox::Message;
-use crate::work::{Control, Work};
-use std::sync::mpsc::{Receiver, channel};
+use crate::calls::computation::{Answer, Frame, Step};
+use crate::calls::globals;
+use crate::calls::resolve::{HOTCONFIG, Target, of_workers, resolve};
+use crate::context::cx::Cx;
+use crate::context::work::{Control, Work};
+use crate::element::behaviour::{Element, target};
+use crate::element::class::again;
+use crate::element::handlers::Outcome;
+use crate::error::{ConfigError, REFUSED};
+use crate::handlers::call::{Access, Call};
+use crate::handlers::declaration::Of;
+use crate::handlers::response::{HandlerResult, Merge, Response};
+use crate::shared::mailbox::{Message, Reply};
+use crate::shared::writer::Writer;
+use crate::text::args::in_click_words;
+use crate::worker::everyone;
+use crate::worker::instances::{Open, Parked, Running, dispatch};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::channel;
 
-/// A call whose answers from other workers are awaited.
-pub(super) struct Open {
-    merge: Merge,
-    /// Responses by worker.
-    responses: Vec<(usize, Response)>,
-    missing: usize,
-    reply: Reply,
-}
-
-/// A call whose answer takes so long that nothing else is to wait for it.
-pub(super) struct Parked {
-    /// The computations that wait, the innermost first: taken off the list, so that others go on.
-    frames: Vec<Work>,
-    reply: Reply,
-    answer: Receiver<Response>,
-}
+/// How often in a row the element that steers the driver is asked, when the driver was asked to stop many times over.
+const ASKS_MAX: u32 = 1_000;
 
 impl Running<'_> {
     /// Runs a control item; false if the worker has to wait for another one.
-    pub(super) fn control(&mut self, control: Control) -> bool {
+    pub(crate) fn control(&mut self, control: Control) -> bool {
         match control {
             Control::Start(frame) => self.resume(frame, Answer::Start),
             Control::Await(frame, _, Some(response)) => self.resume(frame, Answer::Response(response)),
@@ -110,18 +105,18 @@ impl Running<'_> {
     }
 
     /// Performs a call: here, on other workers, or both.
-    pub(super) fn perform(&mut self, call: Call, reply: Reply) {
+    pub(crate) fn perform(&mut self, call: Call, reply: Reply) {
         let info = self.core.info.clone();
-        let (element, handler, argument) = match globals::resolve(&info, &call) {
-            Ok(globals::Target::Global(globals::HOTCONFIG)) => return self.reconfigure(call.argument, reply),
-            Ok(globals::Target::Global(name)) => {
-                if let Some(name) = globals::of_workers(name) {
+        let (element, handler, argument) = match resolve(&info, &call) {
+            Ok(Target::Global(HOTCONFIG)) => return self.reconfigure(call.argument, reply),
+            Ok(Target::Global(name)) => {
+                if let Some(name) = of_workers(name) {
                     return self.ask_workers(name, &call.argument, reply);
                 }
                 let result = globals::call(&info, name, &call);
                 return self.deliver(reply, result.into());
             }
-            Ok(globals::Target::Element(element, handler, any)) => (
+            Ok(Target::Element(element, handler, any)) => (
                 element,
                 handler,
                 any.map_or_else(|| call.argument.clone(), |name| format!("{name} {}", call.argument)),
@@ -242,24 +237,20 @@ impl Running<'_> {
         let base = self.core.list.len();
         self.core.warnings = Some(Vec::new());
         self.core.status.set(None);
-        let outcome = info.handlers(element).and_then(|handlers| {
-            let handler = match handler {
-                Of::Own(at) => &handlers.list()[at],
+        let outcome = (|| {
+            let function = match handler {
+                Of::Own(at) => self.elements.functions[element].of(at, access)?,
                 Of::Common("config") if access == Access::Write => {
                     return Some(Outcome::Done(self.configure(element, argument)));
                 }
                 Of::Common(name) => {
                     return dispatch!(self, element, |_instance, cx| {
-                        Outcome::Done(globals::call_common(cx, element, name, access, argument))
+                        Outcome::Done(everyone::call(cx, element, name, access, argument))
                     });
                 }
             };
-            let function = match access {
-                Access::Read => handler.read.as_ref(),
-                Access::Write => handler.write.as_ref(),
-            }?;
             dispatch!(self, element, |instance, cx| function(target(instance), cx, argument))
-        });
+        })();
         let warnings = self.core.warnings.take().unwrap_or_default();
         let emitted = self.core.list.split_off(base);
         match outcome {
@@ -269,9 +260,9 @@ impl Running<'_> {
                         Of::Own(at) => handlers.list()[at].argument.unwrap_or(&handlers.list()[at].name),
                         Of::Common(name) => name,
                     };
-                    info.current.written(&info, element, name, argument);
+                    info.made.current.written(element, &info.nodes[element].config, name, argument);
                 }
-                let result = result.map_err(|error| crate::args::in_click_words(&error));
+                let result = result.map_err(|error| in_click_words(&error));
                 let own_config = matches!(handler, Of::Own(at) if info.handlers(element).is_some_and(|all| all.list()[at].name == "config"));
                 let status = if own_config { Some(REFUSED) } else { self.core.status.take() };
                 self.deliver(reply, Response { result, warnings, status });
@@ -294,7 +285,7 @@ impl Running<'_> {
             return taken.map(|()| String::new()).map_err(|error| self.refusal(&error));
         }
         let mut said = Vec::new();
-        let again = crate::build::again(&info, element, self.core.worker, text, &mut said);
+        let again = again(self.elements.classes[element], &info, element, self.core.worker, text, &mut said);
         for found in said {
             match &mut self.core.warnings {
                 Some(warnings) if !found.is_message() => warnings.push(format!("warning: {}", found.message)),
@@ -315,7 +306,7 @@ impl Running<'_> {
     }
 
     /// Reads all messages.
-    pub(super) fn read_mail(&mut self) {
+    pub(crate) fn read_mail(&mut self) {
         while let Some(message) = self.core.info.mailboxes[self.core.worker].take() {
             match message {
                 Message::Request { call, reply } => self.perform(call, reply),
@@ -352,6 +343,18 @@ impl Running<'_> {
             open.responses.sort_by_key(|(worker, _)| *worker);
             let responses = open.responses.into_iter().map(|(_, response)| response);
             self.deliver(open.reply, Response::merged(open.merge, responses));
+        }
+    }
+
+    /// The element that steers the driver has done a step: unless it has granted something, the driver stops.
+    fn decide(&mut self) {
+        let asked = self.core.asked.take().unwrap_or(0);
+        let grants = self.core.info.grants.load(Relaxed);
+        let left = self.core.info.run_count();
+        self.core.asks = if left > 0 { 0 } else { self.core.asks + 1 };
+        // Not by the run count: other workers may have used up meanwhile what was granted.
+        if left <= 0 && (grants == asked || self.core.asks > ASKS_MAX) {
+            self.core.info.halt();
         }
     }
 }

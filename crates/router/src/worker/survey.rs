@@ -1,17 +1,18 @@
 //! A worker's answer when it is asked for its state.
 
-use super::Running;
-use crate::cx::Cx;
-use crate::handler::{Merge, Outcome, target};
-use crate::info::Info;
-use crate::survey::{Part, Request, WorkerState};
+use crate::element::behaviour::target;
+use crate::element::handlers::Outcome;
+use crate::handlers::response::Merge;
+use crate::shared::info::Info;
+use crate::shared::survey::{Part, Request, WorkerState};
+use crate::worker::instances::{Running, dispatch};
 
 /// Handlers that are read for one answer, so that packets do not wait longer than they do for a task.
 const READS: usize = 32;
 
 impl Running<'_> {
     /// Answers for this worker and some of its elements.
-    pub(super) fn survey(&mut self, request: &Request) {
+    pub(crate) fn survey(&mut self, request: &Request) {
         let info = self.core.info.clone();
         let mut part = Part { state: self.state(), next: request.from, ..Part::default() };
         let mut reads = 0;
@@ -44,8 +45,8 @@ impl Running<'_> {
         let Some(handlers) = info.handlers(element) else { return 0 };
         let is_first = info.nodes[element].workers.first() == Some(&self.core.worker);
         let mut reads = 0;
-        for (metric, handler) in handlers.metrics() {
-            let Some(read) = &handler.read else { continue };
+        for (metric, number, handler) in handlers.metrics() {
+            let Some(read) = self.elements.functions[element].measuring(number) else { continue };
             // A value that one instance decides is the first one's to tell.
             if handler.merge == Merge::First && !is_first {
                 continue;

@@ -1,0 +1,236 @@
+//! Element classes: what is known about elements before any exists.
+
+use crate::error::ConfigError;
+use crate::text::names::InterfaceAddresses;
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// How elements of a class live on several workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Residency {
+    /// An instance for each worker that reaches the element; they share nothing.
+    Replicated,
+    /// An instance for each worker that reaches it, around one shared part.
+    Shared,
+    /// One instance. Tasks that reach it run on one worker.
+    Exclusive,
+}
+
+/// Whether elements of a class start work by themselves: packets of their own, or requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// Only react.
+    Never,
+    /// Have a task or timers that emit or request packets.
+    Always,
+    /// Have a task where their first input is pull.
+    IfPullInput,
+    /// A multi-queue source: an instance, and a task, on each worker.
+    PerWorker,
+}
+
+/// A pin of an element to a worker, as an information element says it.
+pub type Pin = (String, usize);
+
+/// Reads the pins that a configuration string asks for.
+pub type ReadPins = fn(&str) -> Result<Vec<Pin>, ConfigError>;
+
+/// An element class.
+///
+/// Built as a constant beside the element: `Class::new("Counter", create).ports("1/1").processing("a/a")`.
+///
+/// `C` is what makes an instance. The plan of a configuration needs everything but that ([`Described`]), which is why
+/// classes lie below elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Class<C: ?Sized> {
+    /// Its name in configurations.
+    pub name: &'static str,
+    /// Port counts in Click's notation: inputs `/` outputs, each `n`, `n-m`, `n-`, `-` (any), or `=` (as many as inputs).
+    pub ports: &'static str,
+    /// Processing code in Click's notation: one letter a port, `h` push, `l` pull, `a` agnostic, inputs `/` outputs.
+    pub processing: &'static str,
+    /// Flow code in Click's notation: which inputs a packet at an output can have come from.
+    pub flow: &'static str,
+    /// How its elements live on several workers.
+    pub residency: Residency,
+    /// Whether its elements start work.
+    pub activity: Activity,
+    /// Order of configuration: lower first. Information elements, on which the arguments of others depend, are negative.
+    pub phase: i32,
+    /// Pins that an element's configuration string asks for (StaticThreadSched).
+    pub pins: Option<ReadPins>,
+    /// Whether a write to the handler `config` gives an element new arguments while it runs: see [`Class::live`].
+    pub live: bool,
+    /// Whether what is pushed into an element goes on as its own task's work, on its own worker: see [`Class::hands_over`].
+    pub hands_over: bool,
+    /// Other names for elements of its kind: those of classes that it extends in Click, and of Click's interfaces (`Storage`).
+    pub kinds: &'static [&'static str],
+    /// The class of which this is another name, if it is: see [`Class::aliases`].
+    pub alias_of: Option<&'static str>,
+    /// The documentation: the element file's leading doc block.
+    pub doc: &'static str,
+    /// Makes an instance from its configuration.
+    pub create: C,
+}
+
+/// A class as far as its elements are not made yet.
+pub type Described = Class<dyn Any + Send + Sync>;
+
+impl<C: Copy> Class<C> {
+    /// A class with one push or pull input and output that only reacts and replicates: the most common kind.
+    pub const fn new(name: &'static str, create: C) -> Class<C> {
+        Class {
+            name,
+            ports: "1/1",
+            processing: "a/a",
+            flow: "x/x",
+            residency: Residency::Replicated,
+            activity: Activity::Never,
+            phase: 0,
+            pins: None,
+            live: false,
+            hands_over: false,
+            kinds: &[],
+            alias_of: None,
+            doc: "",
+            create,
+        }
+    }
+
+    /// Classes under their other names: for each row of `table`, the class with its first column's name, once for each name of the
+    /// second.
+    ///
+    /// # Panics
+    /// No class has a row's name.
+    pub fn aliases(
+        families: &[&[&'static Class<C>]],
+        table: &[(&'static str, &[&'static str])],
+    ) -> Vec<Class<C>> {
+        let mut aliases = Vec::new();
+        for &(name, others) in table {
+            let class = families.iter().copied().flatten().find(|class| class.name == name);
+            let class = class.unwrap_or_else(|| panic!("aliases of '{name}', which is no class"));
+            let alias = |&name: &&'static str, of| Class { name, alias_of: Some(of), ..**class };
+            aliases.extend(others.iter().map(|other| alias(other, name)));
+        }
+        aliases
+    }
+
+    /// Sets the other names for elements of its kind.
+    pub const fn kinds(mut self, kinds: &'static [&'static str]) -> Class<C> {
+        self.kinds = kinds;
+        self
+    }
+
+    /// Sets the port counts.
+    pub const fn ports(mut self, ports: &'static str) -> Class<C> {
+        self.ports = ports;
+        self
+    }
+
+    /// Sets the processing code.
+    pub const fn processing(mut self, code: &'static str) -> Class<C> {
+        self.processing = code;
+        self
+    }
+
+    /// Sets the flow code.
+    pub const fn flow(mut self, code: &'static str) -> Class<C> {
+        self.flow = code;
+        self
+    }
+
+    /// Sets the residency.
+    pub const fn residency(mut self, residency: Residency) -> Class<C> {
+        self.residency = residency;
+        self
+    }
+
+    /// Sets the activity.
+    pub const fn activity(mut self, activity: Activity) -> Class<C> {
+        self.activity = activity;
+        self
+    }
+
+    /// Sets the order of configuration.
+    pub const fn phase(mut self, phase: i32) -> Class<C> {
+        self.phase = phase;
+        self
+    }
+
+    /// Says how the class pins elements to workers.
+    pub const fn pins(mut self, pins: ReadPins) -> Class<C> {
+        self.pins = Some(pins);
+        self
+    }
+
+    /// Says that elements can be given new arguments while they run: whoever writes to the handler `config` has an instance made
+    /// from the new configuration string in the place of each old one, which first gives it its state. For classes that keep
+    /// their arguments and state to themselves: without shared parts, tasks, signals and files. Others take the string by
+    /// [`crate::Element::reconfigure`].
+    pub const fn live(mut self) -> Class<C> {
+        self.live = true;
+        self
+    }
+
+    /// Says that whoever pushes into an element of the class does not reach what is behind it: only the instance on the element's
+    /// own worker ([`crate::Config::home`]) emits, and the others hand their packets to it.
+    pub const fn hands_over(mut self) -> Class<C> {
+        self.hands_over = true;
+        self
+    }
+
+    /// Sets the documentation.
+    pub const fn doc(mut self, doc: &'static str) -> Class<C> {
+        self.doc = doc;
+        self
+    }
+}
+
+impl<C: ?Sized> Class<C> {
+    /// Whether its elements are of a kind: whether this is its name, or one of its [`kinds`](Class::kinds).
+    pub fn is_a(&self, kind: &str) -> bool {
+        self.name == kind || self.kinds.contains(&kind)
+    }
+}
+
+/// The classes that a program knows.
+#[derive(Clone, Debug)]
+pub struct Classes<C: 'static> {
+    by_name: BTreeMap<&'static str, &'static Class<C>>,
+    pub(crate) interfaces: Option<InterfaceAddresses>,
+}
+
+impl<C> Default for Classes<C> {
+    fn default() -> Self {
+        Classes { by_name: BTreeMap::new(), interfaces: None }
+    }
+}
+
+impl<C> Classes<C> {
+    /// These classes.
+    pub fn new(classes: impl IntoIterator<Item = &'static Class<C>>) -> Classes<C> {
+        Classes { by_name: classes.into_iter().map(|class| (class.name, class)).collect(), interfaces: None }
+    }
+
+    /// Lets the names of the machine's interfaces stand for their addresses in arguments.
+    #[must_use]
+    pub fn with_interfaces(self, interfaces: InterfaceAddresses) -> Classes<C> {
+        Classes { interfaces: Some(interfaces), ..self }
+    }
+
+    /// The class with a name.
+    pub fn get(&self, name: &str) -> Option<&'static Class<C>> {
+        self.by_name.get(name).copied()
+    }
+
+    /// All names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.by_name.keys().copied()
+    }
+
+    /// All classes, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &'static Class<C>> {
+        self.by_name.values().copied()
+    }
+}

@@ -1,0 +1,85 @@
+//! The plan of a configuration: what is fixed before any element exists.
+
+use crate::configuration::class::Classes;
+use crate::configuration::layout::Layout;
+use crate::configuration::node::Node;
+use crate::text::names::{ElementNames, InterfaceAddresses};
+use std::any::Any;
+
+/// A configuration that is laid out. Nothing in it changes while the router runs.
+pub struct Plan {
+    /// The elements, in the order of the configuration.
+    pub nodes: Vec<Node>,
+    /// The configuration as a graph.
+    pub graph: lang::Graph,
+    /// The configuration's text as it was given.
+    pub source: String,
+    /// The names of all classes that the program knows.
+    pub class_names: Vec<&'static str>,
+    /// Packets that sources put into a batch, at most.
+    pub vector: usize,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// What says the addresses of the machine's interfaces.
+    pub(crate) interfaces: Option<InterfaceAddresses>,
+    /// The names of the elements.
+    pub(crate) elements: ElementNames,
+    /// Whether there is the handler `hotconfig`.
+    pub(crate) reconfigurable: bool,
+}
+
+/// How a router is to run, as far as the plan says it.
+pub(crate) struct Manner {
+    pub(crate) vector: usize,
+    pub(crate) seed: u64,
+    pub(crate) reconfigurable: bool,
+}
+
+impl Plan {
+    /// The plan of a layout.
+    pub(crate) fn new<C: Any + Send + Sync>(
+        layout: Layout<C>,
+        source: String,
+        known: &Classes<C>,
+        manner: Manner,
+    ) -> Plan {
+        let nodes: Vec<Node> = (layout.graph.elements.iter())
+            .zip(layout.classes)
+            .zip(layout.ports)
+            .zip(layout.placement.workers)
+            .zip(layout.placement.homes)
+            .map(|((((element, class), [inputs, outputs]), workers), home)| Node {
+                name: element.name.clone(),
+                class,
+                config: element.config.clone(),
+                landmark: element.landmark.clone(),
+                span: element.span,
+                inputs,
+                outputs,
+                workers,
+                home,
+            })
+            .collect();
+        Plan {
+            elements: nodes.iter().map(|node| node.name.as_str()).collect(),
+            nodes,
+            graph: layout.graph,
+            source,
+            class_names: known.names().collect(),
+            vector: manner.vector.clamp(1, packet::BATCH_MAX),
+            seed: manner.seed,
+            interfaces: known.interfaces,
+            reconfigurable: manner.reconfigurable,
+        }
+    }
+
+    /// The element with a name, seen from another element's compound: that compound's names hide those further out.
+    pub fn find(&self, name: &str, from: Option<usize>) -> Option<usize> {
+        self.elements.find(name, from.map_or("", |element| &self.nodes[element].name))
+    }
+
+    /// Workers that have an instance of some element: as many as there are up to the last one.
+    pub(crate) fn workers(&self) -> usize {
+        self.nodes.iter().flat_map(|node| node.workers.last()).max().map_or(1, |last| last + 1)
+    }
+}

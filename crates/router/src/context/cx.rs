@@ -1,0 +1,221 @@
+//! What an element can do: the context that its worker hands it.
+
+use crate::context::core::{Core, NOWHERE};
+use crate::context::verdict::Verdict;
+use crate::context::work::Work;
+use crate::shared::info::Info;
+use packet::{Batch, Packet, Pool};
+use rcu::Turn;
+use std::any::Any;
+use std::sync::Arc;
+
+/// The context in which an element runs: its worker's services, for the length of one call.
+///
+/// References read from RCU cells through [`Cx::turn`] live as long as the worker's turn, which outlasts the call, but
+/// nothing that an element stores.
+pub struct Cx<'t> {
+    pub(crate) core: &'t mut Core,
+    pub(crate) turn: Turn<'t>,
+}
+
+/// Sending packets on.
+impl<'t> Cx<'t> {
+    /// Emits a batch at an output. It leaves when the element returns; batches leave in the order in which they were
+    /// emitted, each followed to its end before the next. An empty batch goes nowhere; at an output that does not exist
+    /// packets are dropped and counted.
+    #[inline]
+    pub fn emit(&mut self, output: usize, batch: Batch) {
+        let core = &mut *self.core;
+        let link = match output {
+            0 => Some(core.exits.first).filter(|link| link.element != NOWHERE),
+            _ if output < core.exits.count as usize => {
+                core.outputs.get(core.exits.start as usize + output).copied()
+            }
+            _ => None,
+        };
+        match link {
+            Some(link) if !batch.is_empty() => {
+                core.put(Work::Push { element: link.element, port: link.port, batch });
+            }
+            _ => self.emit_nowhere(batch),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn emit_nowhere(&mut self, batch: Batch) {
+        self.drop_batch(batch, "no such output");
+    }
+
+    /// Emits one packet at an output.
+    #[inline]
+    pub fn emit_packet(&mut self, output: usize, packet: Packet) {
+        let batch = self.core.pool.batch_of(packet);
+        self.emit(output, batch);
+    }
+
+    /// Sends a whole batch where a verdict says.
+    #[inline]
+    pub fn settle(&mut self, verdict: Verdict, batch: Batch) {
+        match verdict {
+            Verdict::Pass => self.emit(0, batch),
+            Verdict::Output(output) => self.emit(output, batch),
+            Verdict::Drop(reason) => self.drop_batch(batch, reason),
+        }
+    }
+
+    /// Asks for up to `want` packets at a pull input; [`crate::Element::pulled`] gets them, perhaps none.
+    #[inline]
+    pub fn ask(&mut self, input: usize, want: usize) {
+        let element = self.core.here;
+        let want = want.min(packet::BATCH_MAX) as u8;
+        self.core.put(Work::Ask { element, port: input as u16, want, own: true });
+    }
+
+    /// Answers a request with the packets that pass, after [`crate::Pull::Later`].
+    pub fn answer(&mut self, batch: Batch) {
+        self.core.put(Work::Answer { batch });
+    }
+
+    /// Drops a packet and counts it under a reason.
+    #[inline]
+    pub fn drop(&mut self, packet: Packet, reason: &'static str) {
+        self.count_drops(reason, 1);
+        self.core.pool.free(packet);
+    }
+
+    /// Drops all packets of a batch and counts them under a reason.
+    #[inline]
+    pub fn drop_batch(&mut self, batch: Batch, reason: &'static str) {
+        if !batch.is_empty() {
+            self.count_drops(reason, batch.len() as u64);
+        }
+        self.core.pool.recycle(batch);
+    }
+
+    /// Counts drops of packets that never were in a buffer.
+    pub fn count_drops(&mut self, reason: &'static str, packets: u64) {
+        if packets == 0 {
+            return; // a reason for nothing is none
+        }
+        let reasons = &mut self.core.drops[self.core.here as usize];
+        // The same text is the same pointer nearly always, so that the comparison is one of two words.
+        match reasons.iter_mut().find(|(known, _)| std::ptr::eq(*known, reason) || *known == reason) {
+            Some((_, count)) => *count += packets,
+            None => reasons.push((reason, packets)),
+        }
+    }
+
+    /// Gives back packets that have reached their destination: not counted as drops.
+    #[inline]
+    pub fn consume(&mut self, batch: Batch) {
+        self.core.pool.recycle(batch);
+    }
+}
+
+/// Packets, time, chance, the configuration.
+impl<'t> Cx<'t> {
+    /// The worker's buffers.
+    #[inline]
+    pub fn pool(&mut self) -> &mut Pool {
+        &mut self.core.pool
+    }
+
+    /// An empty batch.
+    #[inline]
+    pub fn batch(&mut self) -> Batch {
+        self.core.pool.batch()
+    }
+
+    /// The RCU read side: what cells are read with.
+    #[inline]
+    pub fn turn(&self) -> Turn<'t> {
+        self.turn
+    }
+
+    /// The time at which the worker's turn began, in nanoseconds since the epoch.
+    #[inline]
+    pub fn now_ns(&self) -> i64 {
+        self.core.now_ns
+    }
+
+    /// The worker's random numbers.
+    #[inline]
+    pub fn rng(&mut self) -> &mut fastrand::Rng {
+        &mut self.core.rng
+    }
+
+    /// The most packets that a batch should have.
+    #[inline]
+    pub fn vector(&self) -> usize {
+        self.core.info.vector
+    }
+
+    /// The worker that this is.
+    pub fn worker(&self) -> usize {
+        self.core.worker
+    }
+
+    /// The element that runs: its index in the configuration.
+    pub fn index(&self) -> usize {
+        self.core.here as usize
+    }
+
+    /// The element's name.
+    pub fn name(&self) -> &str {
+        &self.core.info.nodes[self.core.here as usize].name
+    }
+
+    /// The configuration, resolved.
+    pub fn info(&self) -> &Arc<Info> {
+        &self.core.info
+    }
+
+    /// The shared part of the element with a name, seen from this element's compound.
+    ///
+    /// # Errors
+    /// A sentence for the user: there is no such element, or it has no part of this type. `kind` names the class wanted.
+    pub fn shared_of<T: Any + Send + Sync>(&self, name: &str, kind: &str) -> Result<Arc<T>, String> {
+        let found = self.core.info.find(name, Some(self.core.here as usize));
+        let element = found.ok_or_else(|| format!("no element named '{name}'"))?;
+        self.core.info.shared(element).ok_or_else(|| format!("'{name}' is not a {kind} element"))
+    }
+
+    /// Writes a message for the user, as a line of its own.
+    pub fn log(&self, message: &str) {
+        self.core.info.log.line(message);
+    }
+
+    /// Warns whoever called the handler that runs; while none runs, the user, in the element's name.
+    pub fn warn(&mut self, message: &str) {
+        match &mut self.core.warnings {
+            Some(warnings) => warnings.push(format!("warning: {message}")),
+            None => {
+                let info = &self.core.info;
+                let declaration = info.nodes[self.core.here as usize].declaration();
+                info.log.line(&format!("{declaration}: warning: {message}"));
+            }
+        }
+    }
+
+    /// Writes a message for those who listen on a channel ([`crate::Log::line_on`]).
+    pub fn log_on(&self, channel: &str, message: &str) {
+        self.core.info.log.line_on(channel, message);
+    }
+
+    /// Whether anybody listens to events ([`crate::Events`]).
+    #[inline]
+    pub fn is_heard(&self) -> bool {
+        self.core.info.events.is_heard()
+    }
+
+    /// Tells whoever listens of an event: a line whose first word is its topic.
+    pub fn publish(&self, event: &str) {
+        self.core.info.events.publish(event);
+    }
+
+    /// Packets that this element dropped on this worker, by reason.
+    pub fn drops(&self) -> &[(&'static str, u64)] {
+        &self.core.drops[self.core.here as usize]
+    }
+}

@@ -1,0 +1,160 @@
+//! What an element is.
+
+use crate::calls::computation::{Answer, Step};
+use crate::context::cx::Cx;
+use crate::context::verdict::Verdict;
+use crate::element::handlers::Handlers;
+use crate::error::ConfigError;
+use packet::{Batch, Packet};
+use std::any::Any;
+
+/// One instance of an element, owned by one worker.
+///
+/// A worker hands an element a batch, a request or a point in time; the element answers by emitting batches through
+/// [`Cx`]. It never calls its neighbours, and nobody else touches it meanwhile: `&mut self` is all the protection
+/// that its state needs. Implement [`crate::Simple`] instead for elements that treat packets one at a time.
+///
+/// Every method has a default, so that an element says only what it does. Which of them are called follows from its
+/// class: `push` for push inputs, `pull` and `pulled` for pull outputs and inputs.
+pub trait Element: Any + Send {
+    /// Runs once, after every element of the router was configured: looks up shared parts of other elements, wakes
+    /// its task, sets timers.
+    ///
+    /// # Errors
+    /// A sentence for the user; the router does not start then.
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let _ = cx;
+        Ok(())
+    }
+
+    /// Takes a batch that arrived at push input `port`.
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        let _ = port;
+        cx.drop_batch(batch, "not a push input");
+    }
+
+    /// Treats a packet that arrived alone, where it lies: the short way for a batch of one. `None` if this packet needs
+    /// [`Element::push`]; nothing may have been done to it then.
+    #[inline]
+    fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
+        let _ = (cx, port, packet);
+        None
+    }
+
+    /// Answers a request for up to `want` packets at pull output `port`: at once, or by asking further up.
+    fn pull(&mut self, cx: &mut Cx<'_>, port: usize, want: usize) -> Pull {
+        let _ = (cx, port, want);
+        Pull::Nothing
+    }
+
+    /// Takes the packets, perhaps none, that answer this element's own earlier request at pull input `port`.
+    fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) -> Pull {
+        let _ = (cx, port);
+        Pull::Give(batch)
+    }
+
+    /// Runs the element's task. It runs again when [`Cx::schedule`] was called meanwhile.
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
+
+    /// A timer that was set with this `key` has expired.
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        let _ = (cx, key);
+    }
+
+    /// Goes on with a control computation that this element started (see [`crate::control`]). `state` is whatever the
+    /// element keeps for this one computation.
+    fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
+        let _ = (cx, state, answer);
+        Step::Done(Ok(String::new()))
+    }
+
+    /// The element's last act, while the router is taken down: flushes files. No packets can be emitted.
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
+
+    /// Offers the element's state to a namesake of the same class in a new configuration that replaces this one. Called
+    /// on the worker that owns the element; afterwards the element is only finished and dropped.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        None
+    }
+
+    /// Takes over the state of its namesake in the old configuration. Called after `initialize`.
+    ///
+    /// # Errors
+    /// The state itself, untouched, and a sentence for the user when it does not fit; the swap fails then, and the old
+    /// router goes on with it.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let _ = (cx, state);
+        Ok(())
+    }
+
+    /// Takes a new configuration string where it stands, while the router runs: for elements of a [`crate::Class::live`] class with
+    /// shared parts or tasks. `None`, the default, has an instance made from it instead, which takes over this one's state.
+    ///
+    /// # Errors
+    /// What is wrong with the new arguments; nothing has changed then.
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
+        let _ = (cx, config);
+        None
+    }
+
+    /// Declares the element's handlers.
+    fn handlers(&self, handlers: &mut Handlers) {
+        let _ = handlers;
+    }
+
+    /// Of a source or a sink: the queues of an interface that this instance serves.
+    fn queues(&self) -> Option<Queues> {
+        None
+    }
+
+    /// What handlers work on: the element itself, or what it wraps.
+    fn target(&mut self) -> Option<&mut dyn Any> {
+        None
+    }
+}
+
+/// What an instance serves of an interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Queues {
+    /// The interface's name.
+    pub interface: String,
+    /// Numbers of its queues; without any the interface has none, or keeps to itself what goes where.
+    pub queues: Vec<usize>,
+}
+
+/// A state that an element refuses to take over: why, and the state.
+pub type Refused = (ConfigError, Box<dyn Any + Send>);
+
+/// The answer of an element that was asked for packets.
+#[derive(Debug)]
+pub enum Pull {
+    /// These, perhaps fewer than were asked for, perhaps none.
+    Give(Batch),
+    /// None.
+    Nothing,
+    /// Not known yet: a control computation that the element has started answers with [`Cx::answer`].
+    Later,
+    /// Cannot say before asking for up to `want` packets at this pull input; [`Element::pulled`] gets them.
+    Ask {
+        /// The pull input.
+        input: usize,
+        /// Packets, at most.
+        want: usize,
+    },
+}
+
+/// What the handlers of an element work on.
+pub(crate) fn target(element: &mut dyn Element) -> &mut dyn Any {
+    // Asked twice because a borrow that is returned on one path only would last on the other, too.
+    if element.target().is_some() {
+        if let Some(inner) = element.target() {
+            return inner;
+        }
+        unreachable!("an element's target does not change between two calls");
+    }
+    element
+}

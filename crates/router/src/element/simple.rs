@@ -1,0 +1,117 @@
+//! Elements that treat packets one at a time.
+
+use crate::context::cx::Cx;
+use crate::context::verdict::Verdict;
+use crate::element::behaviour::{Element, Pull, Refused};
+use crate::element::handlers::Handlers;
+use crate::error::ConfigError;
+use packet::{Batch, Packet};
+use std::any::Any;
+
+/// An element that treats packets one at a time, without looking at the others of the batch.
+///
+/// Wrap it in [`PerPacket`] to make an [`Element`]. With one pull input and output it works in pull paths too.
+pub trait Simple: Any + Send {
+    /// Treats one packet. Inlined into the loop over the batch.
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict;
+
+    /// Treats all packets of a batch as [`Simple::process`] does, and sends them on: for elements that find something
+    /// out once for all of them.
+    #[inline]
+    fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch)
+    where
+        Self: Sized,
+    {
+        cx.scatter(batch, |cx, packet| self.process(cx, packet));
+    }
+
+    /// See [`Element::initialize`].
+    ///
+    /// # Errors
+    /// See [`Element::initialize`].
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let _ = cx;
+        Ok(())
+    }
+
+    /// See [`Element::timer`].
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        let _ = (cx, key);
+    }
+
+    /// See [`Element::finish`].
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
+
+    /// See [`Element::give_state`].
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        None
+    }
+
+    /// See [`Element::take_state`].
+    ///
+    /// # Errors
+    /// See [`Element::take_state`].
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        let _ = (cx, state);
+        Ok(())
+    }
+
+    /// See [`Element::handlers`].
+    fn handlers(&self, handlers: &mut Handlers) {
+        let _ = handlers;
+    }
+}
+
+/// Makes an [`Element`] of a [`Simple`] one.
+#[derive(Debug)]
+pub struct PerPacket<S>(pub S);
+
+impl<S: Simple> Element for PerPacket<S> {
+    #[inline]
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        self.0.process_batch(cx, batch);
+    }
+
+    #[inline]
+    fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
+        Some(self.0.process(cx, packet))
+    }
+
+    fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        Pull::Ask { input: 0, want }
+    }
+
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
+        Pull::Give(cx.sift(batch, |cx, packet| self.0.process(cx, packet)))
+    }
+
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.0.initialize(cx)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        self.0.timer(cx, key);
+    }
+
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.0.finish(cx);
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.0.give_state()
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+        self.0.take_state(cx, state)
+    }
+
+    fn handlers(&self, handlers: &mut Handlers) {
+        self.0.handlers(handlers);
+    }
+
+    fn target(&mut self) -> Option<&mut dyn Any> {
+        Some(&mut self.0)
+    }
+}

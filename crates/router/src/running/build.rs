@@ -1,0 +1,199 @@
+//! From a layout to a router that is ready to run.
+
+use crate::DEFAULT_VECTOR;
+use crate::configuration::plan::{Manner, Plan};
+use crate::context::core::Core;
+use crate::element::behaviour::{Element, Queues};
+use crate::element::class::{Class, Classes, Layout};
+use crate::element::config::Resources;
+use crate::running::instances::{Configuring, diagnose, handlers};
+use crate::running::listen::listen;
+use crate::running::router::Router;
+use crate::shared::clock::Clock;
+use crate::shared::info::Info;
+use crate::shared::log::Log;
+use crate::worker::instances::{Elements, Slot, Worker};
+use lang::{Context, Diagnostic};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// How a router is to run.
+pub struct Options {
+    /// Number of workers; there are at least as many as the layout uses.
+    pub workers: usize,
+    /// Packets in a batch, at most; 1 makes the order of effects exactly Click's.
+    pub vector: usize,
+    /// The time.
+    pub clock: Clock,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// Where messages of elements go.
+    pub log: Log,
+    /// If each worker is to stay on one processor: how many processors to leave out before that of the first worker.
+    pub pin: Option<usize>,
+    /// What elements may use.
+    pub resources: Resources,
+    /// Whether there is the handler `hotconfig`, which whoever runs the router answers: see [`Router::allow_reconfigure`].
+    pub reconfigurable: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            workers: 1,
+            vector: DEFAULT_VECTOR,
+            clock: Clock::real(),
+            seed: 0,
+            log: Log::Stderr,
+            pin: None,
+            resources: Resources::default(),
+            reconfigurable: false,
+        }
+    }
+}
+
+/// Makes a router from a layout: configures and initialises every element.
+///
+/// # Errors
+/// Everything that is wrong; nothing was started then. Warnings come with the router.
+pub fn build(
+    layout: Layout,
+    source: String,
+    known: &Classes,
+    options: Options,
+) -> Result<(Router, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (configured, mut found) = configure(layout, source, known, options)?;
+    match configured.initialize() {
+        Ok(router) => Ok((router, found)),
+        Err(errors) => {
+            found.extend(errors);
+            Err(found)
+        }
+    }
+}
+
+/// A router whose elements are configured, but not initialised yet: what they say meanwhile comes after the warnings so far.
+pub struct Configured {
+    router: Router,
+    order: Vec<usize>,
+}
+
+/// The first half of [`build`]: configures every element.
+///
+/// # Errors
+/// Everything that is wrong so far. Warnings come with the router.
+pub fn configure(
+    mut layout: Layout,
+    source: String,
+    known: &Classes,
+    options: Options,
+) -> Result<(Configured, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (order, classes) = (order(&layout.classes), layout.classes.clone());
+    let mut found = std::mem::take(&mut layout.warnings);
+    let (plan, workers) = plan(layout, source, known, &options);
+    let configuring = Configuring::new(&plan, &classes, workers, &options.resources);
+    let Some((instances, mut made)) = configuring.all(&order, &mut found) else {
+        return Err(found);
+    };
+    let functions;
+    (made.handlers, functions) = handlers(&instances);
+    let info = Arc::new(Info::new(plan, made, workers, options.clock, options.log));
+    let elements = Arc::new(Elements { classes, functions });
+    let worker = |(number, instances)| worker(&info, number, instances, &elements);
+    let workers = instances.into_iter().enumerate().map(worker).collect();
+    Ok((Configured { router: Router::new(info, workers, options.pin), order }, found))
+}
+
+impl Configured {
+    /// The second half: initialises every element.
+    ///
+    /// # Errors
+    /// What is wrong with the first one that fails.
+    pub fn initialize(mut self) -> Result<Router, Vec<Diagnostic>> {
+        initialize(&mut self.router, &self.order)?;
+        self.router.workers.iter_mut().for_each(|worker| listen(&mut worker.core));
+        self.router.info.initialized.store(true, Relaxed);
+        Ok(self.router)
+    }
+}
+
+/// What a check finds out about a configuration that could run.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// What it does not fail for.
+    pub warnings: Vec<Diagnostic>,
+    /// The queues that instances serve: element, worker, queues.
+    pub queues: Vec<(usize, usize, Queues)>,
+}
+
+/// Configures every element of a layout and initialises none: finds what is wrong with arguments, and opens nothing.
+///
+/// # Errors
+/// Everything that is wrong.
+pub fn check(
+    mut layout: Layout,
+    source: String,
+    known: &Classes,
+    options: Options,
+) -> Result<Checked, Vec<Diagnostic>> {
+    let (order, classes) = (order(&layout.classes), layout.classes.clone());
+    let mut warnings = std::mem::take(&mut layout.warnings);
+    let (plan, workers) = plan(layout, source, known, &options);
+    let configuring = Configuring::new(&plan, &classes, workers, &options.resources);
+    let Some((instances, _)) = configuring.all(&order, &mut warnings) else {
+        return Err(warnings);
+    };
+    warnings.retain(|found| !found.is_message()); // those are for who runs it
+    let mut queues = Vec::new();
+    for (worker, elements) in instances.iter().enumerate() {
+        let serves = |(element, instance): (usize, &Option<Box<dyn Element>>)| {
+            Some((element, worker, instance.as_ref()?.queues()?))
+        };
+        queues.extend(elements.iter().enumerate().filter_map(serves));
+    }
+    Ok(Checked { warnings, queues })
+}
+
+/// Elements in order of configuration.
+fn order(classes: &[&'static Class]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..classes.len()).collect();
+    order.sort_by_key(|&element| classes[element].phase); // stable
+    order
+}
+
+/// The plan of a layout, and how many workers there are: as many as are wanted, or as it uses.
+fn plan(layout: Layout, source: String, known: &Classes, options: &Options) -> (Plan, usize) {
+    let Options { vector, seed, reconfigurable, .. } = *options;
+    let plan = Plan::new(layout, source, known, Manner { vector, seed, reconfigurable });
+    let workers = options.workers.max(plan.workers());
+    (plan, workers)
+}
+
+fn worker(
+    info: &Arc<Info>,
+    worker: usize,
+    instances: Vec<Option<Box<dyn Element>>>,
+    elements: &Arc<Elements>,
+) -> Worker {
+    let core = Core::new(info, worker);
+    let slots = instances.into_iter().zip(core.all_exits());
+    let slots = slots.map(|(instance, exits)| Slot { instance, exits }).collect();
+    let reader = rcu::Domain::global().register(&format!("worker {worker}"));
+    Worker::new(core, slots, elements.clone(), reader)
+}
+
+/// Initialises all elements, in order of configuration, up to the first one that fails.
+fn initialize(router: &mut Router, order: &[usize]) -> Result<(), Vec<Diagnostic>> {
+    for &element in order {
+        let info = router.info.clone();
+        let node = &info.nodes[element];
+        for &worker in &node.workers {
+            let result = router.workers[worker].with(element, |instance, cx| instance.initialize(cx));
+            if let Some(Err(error)) = result {
+                let context = Context::initializing(&node.name, node.class.name, node.landmark.clone());
+                return Err(diagnose(node, &context, error));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! What drives the workers of a router: threads, or simulated time.
+
+use crate::running::router::Router;
+use crate::worker::instances::{Turned, Worker};
+use crate::worker::wait::wait;
+use std::time::Duration;
+
+/// Rounds of work in a row that take no simulated time: enough for whatever ends by itself.
+const TIMELESS_ROUNDS: u32 = 1_000;
+
+/// Simulated time that each further one takes, a microsecond for each task that a turn may run. (Click's moves on by its least unit
+/// each time that somebody looks at it.)
+const ROUND_NS: i64 = 128_000;
+
+impl Router {
+    /// Runs until the driver is stopped. With a simulated clock all workers take turns on this thread; otherwise each has
+    /// a thread, the first one this.
+    pub fn run(&mut self) {
+        if self.info.clock.is_simulated() {
+            return self.simulate();
+        }
+        let processors = self.pin.map(processors).unwrap_or_default();
+        let Some((first, others)) = self.workers.split_first_mut() else { return };
+        std::thread::scope(|scope| {
+            for worker in others {
+                let processor = processors.get(worker.core.worker % processors.len().max(1)).copied();
+                let thread = std::thread::Builder::new().name(format!("worker {}", worker.core.worker));
+                let spawned = thread.spawn_scoped(scope, move || {
+                    let _pinned = Pinned::to(processor);
+                    drive(worker);
+                });
+                if let Err(error) = spawned {
+                    self.info.log.line(&format!("cannot start a worker thread: {error}"));
+                    self.info.halt();
+                }
+            }
+            let _pinned = Pinned::to(processors.first().copied());
+            drive(first);
+        });
+    }
+
+    /// Runs all workers in turn on this thread. Time jumps to the next timer when all are idle; where somebody never rests it
+    /// passes all the same, from some time on, so that others get what they wait for.
+    fn simulate(&mut self) {
+        let info = self.info.clone();
+        let mut timeless_rounds = 0;
+        while !info.halted() {
+            let (mut busy, mut next) = (false, None::<i64>);
+            for worker in &mut self.workers {
+                if info.halted() {
+                    break;
+                }
+                match worker.turn() {
+                    Turned::Busy => busy = true,
+                    Turned::Idle(Some(at)) => next = Some(next.map_or(at, |n| n.min(at))),
+                    Turned::Idle(None) | Turned::Blocked => {}
+                }
+            }
+            // A timer that is due at once is no rest either.
+            let rests = !busy && next.is_none_or(|at| at > info.clock.now_ns());
+            timeless_rounds = if rests { 0 } else { timeless_rounds + 1 };
+            if timeless_rounds > TIMELESS_ROUNDS {
+                info.clock.jump(info.clock.now_ns() + ROUND_NS);
+            }
+            if busy || info.mailboxes.iter().any(|mailbox| !mailbox.is_empty()) {
+                self.look();
+                continue;
+            }
+            match next {
+                Some(at) => {
+                    info.clock.jump(at);
+                    self.workers.iter_mut().for_each(|worker| worker.core.account.slept(info.clock.now_ns()));
+                    self.look();
+                }
+                // Nothing will ever happen by itself; a message or a signal may come.
+                None if !info.halted() => wait(&mut self.workers, None),
+                None => {}
+            }
+        }
+    }
+
+    /// Finds descriptors that are ready, if any are waited for.
+    fn look(&mut self) {
+        if self.workers.iter().any(|worker| !worker.core.awaited.is_empty()) {
+            wait(&mut self.workers, Some(Duration::ZERO));
+        }
+    }
+}
+
+/// Runs a worker on this thread until the router halts.
+fn drive(worker: &mut Worker) {
+    let info = worker.core.info.clone();
+    let mailbox = info.mailboxes[worker.core.worker].clone();
+    while !info.halted() {
+        match worker.turn() {
+            Turned::Busy if worker.core.awaited.is_empty() => {}
+            // Devices that wait are looked at once a turn while others keep the worker busy.
+            Turned::Busy => wait(std::slice::from_mut(worker), Some(Duration::ZERO)),
+            _ if !mailbox.is_empty() => {}
+            Turned::Idle(next) => sleep(worker, next),
+            Turned::Blocked => sleep(worker, None),
+        }
+    }
+}
+
+/// Sleeps until a time, a message or a device. A worker that sleeps holds no references and no grace period up.
+fn sleep(worker: &mut Worker, until_ns: Option<i64>) {
+    if worker.core.info.halted() {
+        return;
+    }
+    let now_ns = worker.core.clock.now_ns();
+    worker.core.account.pass(now_ns);
+    let left = until_ns.map(|at| at.saturating_sub(now_ns).max(0).unsigned_abs());
+    worker.reader.offline();
+    wait(std::slice::from_mut(worker), left.map(Duration::from_nanos));
+    worker.reader.online();
+    worker.core.account.slept(worker.core.clock.now_ns());
+}
+
+/// The processors that this thread may use, those behind the first `skipped` first.
+fn processors(skipped: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = rustix::thread::sched_getaffinity(None)
+        .map(|set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+        .unwrap_or_default();
+    let places = all.len().max(1);
+    all.rotate_left(skipped % places);
+    all
+}
+
+/// A thread bound to a processor; free again when this is dropped, so that threads started later are free as well.
+struct Pinned(Option<rustix::thread::CpuSet>);
+
+impl Pinned {
+    /// Binds this thread; without permission it stays unbound.
+    fn to(processor: Option<usize>) -> Pinned {
+        let Some(processor) = processor else { return Pinned(None) };
+        let before = rustix::thread::sched_getaffinity(None).ok();
+        let mut set = rustix::thread::CpuSet::new();
+        set.set(processor);
+        let bound = rustix::thread::sched_setaffinity(None, &set).is_ok();
+        Pinned(before.filter(|_| bound))
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            let _ = rustix::thread::sched_setaffinity(None, before);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A router: its workers, and how another configuration takes its place.
+
+use crate::calls::handle::{Handle, first_owner, result};
+use crate::error::ConfigError;
+use crate::handlers::call::Call;
+use crate::handlers::response::HandlerResult;
+use crate::shared::clock::Clock;
+use crate::shared::info::{Info, Reconfigure};
+use crate::shared::mailbox::{Message, Reply};
+use crate::worker::instances::{Turned, Worker};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+
+/// Rounds of work that a router which halts for a swap does, at most: a loop in the graph never ends.
+const SETTLING_ROUNDS: usize = 64;
+
+/// A configured router.
+pub struct Router {
+    pub(crate) info: Arc<Info>,
+    pub(crate) workers: Vec<Worker>,
+    pub(crate) pin: Option<usize>,
+}
+
+impl Router {
+    pub(crate) fn new(info: Arc<Info>, workers: Vec<Worker>, pin: Option<usize>) -> Router {
+        Router { info, workers, pin }
+    }
+
+    /// What is known about the configuration.
+    pub fn info(&self) -> &Arc<Info> {
+        &self.info
+    }
+
+    /// A way to talk to the router from other threads while it runs.
+    pub fn handle(&self) -> Handle {
+        Handle::new(self.info.clone())
+    }
+
+    /// Calls a handler of a router that does not run (yet, or any more).
+    ///
+    /// # Errors
+    /// The handler's message.
+    pub fn call(&mut self, call: Call) -> HandlerResult {
+        let path = call.path.clone();
+        let (sender, receiver) = mpsc::channel();
+        let worker = first_owner(&self.info, &call);
+        self.info.mailboxes[worker].send(Message::Request { call, reply: Reply::Thread(sender) });
+        loop {
+            let mut busy = false;
+            for worker in &mut self.workers {
+                busy |= worker.serve() == Turned::Busy;
+            }
+            if let Ok(response) = receiver.try_recv() {
+                return result(&self.info, &path, response);
+            }
+            if !busy && self.info.mailboxes.iter().all(|mailbox| mailbox.is_empty()) {
+                return Err("the handler gave no answer".to_owned());
+            }
+        }
+    }
+
+    /// Says what the handler `hotconfig` does with new configurations, if there is one
+    /// ([`crate::Options::reconfigurable`]). To be said before the router runs: calls from outside wait for that.
+    pub fn allow_reconfigure(&self, reconfigure: Reconfigure) {
+        // Said twice, the first stands.
+        let _ = self.info.reconfigure.set(reconfigure);
+    }
+
+    /// Puts `new` in the place of this router, which was interrupted: work in progress comes to its end, and `new` takes
+    /// over the state of namesakes. What is returned is the old router, to be finished.
+    ///
+    /// # Errors
+    /// Why a state did not fit. This router can go on then as if nothing had happened; `new` is gone.
+    pub fn replace(&mut self, mut new: Router) -> Result<Router, ConfigError> {
+        self.settle();
+        if let Err(error) = new.take_over(self) {
+            new.finish();
+            self.info.swaps.refuse();
+            self.resume();
+            return Err(error);
+        }
+        std::mem::swap(self, &mut new);
+        self.info.swaps.follow(&new.info.swaps);
+        for (worker, old) in self.workers.iter_mut().zip(&mut new.workers) {
+            worker.core.account = std::mem::take(&mut old.core.account);
+        }
+        if new.info.run_count() <= 0 {
+            // Somebody asked the old one to stop meanwhile.
+            self.info.adjust_run_count(new.info.run_count() - 1);
+        }
+        new.info.swapping.store(false, Ordering::Relaxed);
+        Ok(new)
+    }
+
+    /// Lets a router that was interrupted run again.
+    pub fn resume(&self) {
+        self.info.halted.store(false, Ordering::Relaxed);
+        self.info.swapping.store(false, Ordering::Relaxed);
+    }
+
+    /// Brings to an end what workers had begun: no packet is left between elements.
+    fn settle(&mut self) {
+        for _ in 0..SETTLING_ROUNDS {
+            let mut busy = false;
+            for worker in &mut self.workers {
+                busy |= worker.serve() == Turned::Busy || !worker.core.list.is_empty();
+            }
+            if !busy && self.info.mailboxes.iter().all(|mailbox| mailbox.is_empty()) {
+                return;
+            }
+        }
+    }
+
+    /// Takes over the state of the elements of `old` that have a namesake of the same class here.
+    ///
+    /// # Errors
+    /// Which element's state did not fit, and why. `old` has all its state back then.
+    pub fn take_over(&mut self, old: &mut Router) -> Result<(), ConfigError> {
+        let mut moved: Vec<(usize, usize, usize)> = Vec::new();
+        for (element, node) in self.info.clone().nodes.iter().enumerate() {
+            let Some(former) = old.info.elements.get(&node.name) else { continue };
+            if old.info.nodes[former].class.name != node.class.name {
+                continue;
+            }
+            for &worker in &node.workers {
+                let Some(source) = old.workers.get_mut(worker) else { continue };
+                let Some(state) = source.with(former, |e, _| e.give_state()).flatten() else { continue };
+                match self.workers[worker].with(element, |e, cx| e.take_state(cx, state)) {
+                    None | Some(Ok(())) => moved.push((worker, former, element)),
+                    Some(Err((error, state))) => {
+                        return_state(&mut old.workers[worker], former, state);
+                        self.give_back(old, &moved);
+                        return Err(format!("'{}' cannot take over its state: {error}", node.name).into());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self, old: &mut Router, moved: &[(usize, usize, usize)]) {
+        for &(worker, former, element) in moved {
+            if let Some(state) = self.workers[worker].with(element, |e, _| e.give_state()).flatten() {
+                return_state(&mut old.workers[worker], former, state);
+            }
+        }
+    }
+
+    /// Takes the router down: every element does its last act.
+    pub fn finish(&mut self) {
+        for worker in &mut self.workers {
+            for element in 0..worker.slots.len() {
+                worker.with(element, |instance, cx| instance.finish(cx));
+            }
+        }
+    }
+
+    /// The time as this router sees it.
+    pub fn clock(&self) -> &Clock {
+        &self.info.clock
+    }
+
+    /// Number of workers.
+    pub fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// Packets dropped so far on all workers: element, reason and number, by element and reason.
+    pub fn drops(&self) -> Vec<(usize, &'static str, u64)> {
+        let mut sums = BTreeMap::new();
+        for worker in &self.workers {
+            for (element, drops) in worker.core.drops.iter().enumerate() {
+                for &(reason, count) in drops {
+                    *sums.entry((element, reason)).or_insert(0) += count;
+                }
+            }
+        }
+        sums.into_iter().map(|((element, reason), count)| (element, reason, count)).collect()
+    }
+
+    /// Dispatches that the workers have made: hops of batches between elements.
+    pub fn dispatches(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.core.account.dispatches).sum()
+    }
+}
+
+fn return_state(worker: &mut Worker, element: usize, state: Box<dyn std::any::Any + Send>) {
+    // It was this element's a moment ago, so it fits.
+    worker.with(element, |e, cx| e.take_state(cx, state).is_ok());
+}

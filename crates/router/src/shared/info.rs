@@ -1,0 +1,186 @@
+//! What all workers share about one configuration while it runs.
+
+use crate::configuration::plan::Plan;
+use crate::handlers::declaration::Declarations;
+use crate::shared::clock::Clock;
+use crate::shared::events::Events;
+use crate::shared::log::Log;
+use crate::shared::mailbox::Mailbox;
+use crate::shared::swaps::Swaps;
+use crate::shared::writer::Writer;
+use crate::text::args::Scope;
+use crate::text::current::Current;
+use crate::text::names::Names;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Takes a new configuration and who is told what becomes of it; must not wait for that. In simulated time it may
+/// wait until the configuration is built.
+pub type Reconfigure = Box<dyn Fn(String, Writer) + Send + Sync>;
+
+/// The parts that instances of an element share, by element.
+pub(crate) type SharedParts = HashMap<(usize, TypeId), Arc<dyn Any + Send + Sync>>;
+
+/// A running configuration: its plan, and what its workers and other threads share at run time.
+pub struct Info {
+    /// What does not change.
+    pub plan: Plan,
+    /// The time.
+    pub clock: Clock,
+    /// Where messages go.
+    pub log: Log,
+    /// Where events go.
+    pub events: Events,
+    /// How often a configuration took the place of another one, in this process.
+    pub swaps: Swaps,
+    /// What elements have made of the plan.
+    pub(crate) made: Made,
+    pub(crate) mailboxes: Vec<Arc<Mailbox>>,
+    /// By element, whether it has a task on any worker.
+    pub(crate) has_task: Vec<AtomicBool>,
+    /// Whether elements are initialised, which is when most of them make their tasks.
+    pub(crate) initialized: AtomicBool,
+    /// How many times more the driver may be asked to stop before it does.
+    pub(crate) run_count: AtomicI64,
+    /// How often that was raised.
+    pub(crate) grants: AtomicU64,
+    pub(crate) halted: AtomicBool,
+    /// Whether it halts only for as long as another configuration is put in its place.
+    pub(crate) swapping: AtomicBool,
+    /// What takes new configurations, where that is allowed.
+    pub(crate) reconfigure: OnceLock<Reconfigure>,
+}
+
+/// What elements say and make when they are configured.
+pub(crate) struct Made {
+    /// The handlers of each.
+    pub(crate) handlers: Vec<Declarations>,
+    pub(crate) shared: SharedParts,
+    /// The address names that they define.
+    pub(crate) names: Names,
+    /// Their arguments, as handlers have changed them.
+    pub(crate) current: Current,
+    /// The one that is asked before the driver stops.
+    pub(crate) driver_manager: Option<usize>,
+}
+
+impl Deref for Info {
+    type Target = Plan;
+
+    #[inline]
+    fn deref(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl Info {
+    /// What the workers share while this plan runs.
+    pub(crate) fn new(plan: Plan, made: Made, workers: usize, clock: Clock, log: Log) -> Info {
+        Info {
+            has_task: plan.nodes.iter().map(|_| AtomicBool::new(false)).collect(),
+            plan,
+            clock,
+            log,
+            events: Events::default(),
+            swaps: Swaps::default(),
+            made,
+            mailboxes: (0..workers).map(|_| Arc::new(Mailbox::default())).collect(),
+            initialized: AtomicBool::new(false),
+            run_count: AtomicI64::new(1),
+            grants: AtomicU64::new(0),
+            halted: AtomicBool::new(false),
+            swapping: AtomicBool::new(false),
+            reconfigure: OnceLock::new(),
+        }
+    }
+
+    /// The handlers of an element.
+    pub fn handlers(&self, element: usize) -> Option<&Declarations> {
+        self.made.handlers.get(element)
+    }
+
+    /// The address names that the configuration defines.
+    pub fn names(&self) -> &Names {
+        &self.made.names
+    }
+
+    /// Where the arguments of an element are read.
+    pub(crate) fn scope(&self, element: usize) -> Scope<'_> {
+        Scope {
+            names: &self.made.names,
+            element: &self.plan.nodes[element].name,
+            elements: &self.plan.elements,
+            interfaces: self.plan.interfaces,
+        }
+    }
+
+    /// The configuration string that an element has now.
+    pub(crate) fn config(&self, element: usize) -> String {
+        self.made.current.config(element, &self.plan.nodes[element].config)
+    }
+
+    /// Asks the driver to stop.
+    pub fn please_stop(&self) {
+        self.adjust_run_count(-1);
+    }
+
+    /// Changes how often the driver may still be asked to stop before it does; when none are left, it stops, unless an
+    /// element steers it.
+    pub fn adjust_run_count(&self, by: i64) {
+        if by > 0 {
+            self.grants.fetch_add(1, Ordering::Relaxed);
+        }
+        let old =
+            self.run_count.update(Ordering::Relaxed, Ordering::Relaxed, |count| count.saturating_add(by));
+        if let Some(first) = self.mailboxes.first()
+            && old.saturating_add(by) <= 0
+        {
+            first.wake();
+        }
+    }
+
+    /// How often the driver may still be asked to stop.
+    pub fn run_count(&self) -> i64 {
+        self.run_count.load(Ordering::Relaxed)
+    }
+
+    /// Whether the driver has stopped for good.
+    pub fn halted(&self) -> bool {
+        self.halted.load(Ordering::Relaxed)
+    }
+
+    /// Stops all workers for a swap of configurations.
+    pub(crate) fn interrupt(&self) {
+        self.swapping.store(true, Ordering::Relaxed);
+        self.halt();
+    }
+
+    /// Whether nobody will answer any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.halted() && !self.swapping.load(Ordering::Relaxed)
+    }
+
+    /// Stops all workers.
+    pub(crate) fn halt(&self) {
+        self.halted.store(true, Ordering::Relaxed);
+        self.mailboxes.iter().for_each(|mailbox| mailbox.wake());
+    }
+
+    /// Whether an element has a task on any worker.
+    pub fn has_task(&self, element: usize) -> bool {
+        self.has_task[element].load(Ordering::Relaxed)
+    }
+
+    /// Whether it has one, or may yet have one.
+    pub(crate) fn may_have_task(&self, element: usize) -> bool {
+        self.has_task(element) || !self.initialized.load(Ordering::Relaxed)
+    }
+
+    /// The shared part of an element, if it has one of this type.
+    pub fn shared<T: Any + Send + Sync>(&self, element: usize) -> Option<Arc<T>> {
+        self.made.shared.get(&(element, TypeId::of::<T>()))?.clone().downcast().ok()
+    }
+}

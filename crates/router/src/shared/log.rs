@@ -1,0 +1,134 @@
+//! Messages of elements: where they go, and who hears them.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Where messages of elements go.
+#[derive(Debug, Default)]
+pub enum Log {
+    /// Standard error.
+    #[default]
+    Stderr,
+    /// A string, for tests.
+    Memory(Mutex<String>),
+}
+
+impl Log {
+    /// Writes a line.
+    pub fn line(&self, text: &str) {
+        match self {
+            Log::Stderr => {
+                print_error_line(text);
+                tell(DEFAULT_CHANNEL, text);
+            }
+            Log::Memory(log) => {
+                let mut log = log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                log.push_str(text);
+                log.push('\n');
+            }
+        }
+    }
+
+    /// Writes a line on a channel. Whoever listens there hears it, and nobody else; with the name of the default channel, or none, it
+    /// is a line like any other.
+    pub fn line_on(&self, channel: &str, text: &str) {
+        match self {
+            _ if matches!(channel, "" | DEFAULT_CHANNEL) => self.line(text),
+            Log::Stderr if tell(channel, text) => print_error_line(text),
+            _ => {}
+        }
+    }
+
+    /// Writes to the standard output, as is; in memory it goes where messages go.
+    pub fn print(&self, text: &str) {
+        match self {
+            Log::Stderr => {
+                let mut out = std::io::stdout().lock();
+                drop(out.write_all(&lang::bytes::of_text(text)).and_then(|()| out.flush()));
+            }
+            Log::Memory(log) => {
+                log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push_str(text);
+            }
+        }
+    }
+
+    /// What was written to memory so far.
+    pub fn text(&self) -> String {
+        match self {
+            Log::Stderr => String::new(),
+            Log::Memory(log) => log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone(),
+        }
+    }
+}
+
+/// Writes a line to the standard error, at once. That it is closed is no reason to stop forwarding.
+fn print_error_line(text: &str) {
+    let line = format!("{text}\n");
+    drop(std::io::stderr().lock().write_all(&lang::bytes::of_text(&line)));
+}
+
+/// Hears the messages of elements.
+pub type Listener = Arc<Hear>;
+type Hear = dyn Fn(&str) + Send + Sync;
+
+/// The channel of messages that name none.
+pub const DEFAULT_CHANNEL: &str = "default";
+
+/// Who hears a channel.
+struct Ear {
+    channel: String,
+    /// Whether standard error gets what is said there, too.
+    loud: bool,
+    hear: Weak<Hear>,
+}
+
+/// Who hears what: channels, as standard error, are the same for the whole process.
+static LISTENERS: Mutex<Vec<Ear>> = Mutex::new(Vec::new());
+/// Whether anybody does: usually not, and then no lock is needed.
+static LISTENED: AtomicBool = AtomicBool::new(false);
+
+/// Lets `listener` hear each message of elements on a channel, for as long as it lives: on the default one, those that go to standard
+/// error. What is said on another channel goes there, too, if that is `loud`. The listener must not wait.
+pub fn listen(listener: &Listener, channel: &str, loud: bool) {
+    let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+    listeners.retain(|known| known.hear.strong_count() > 0);
+    listeners.push(Ear { channel: channel.to_owned(), loud, hear: Arc::downgrade(listener) });
+    LISTENED.store(true, Ordering::Relaxed);
+}
+
+/// Tells those who listen on a channel. Returns whether one of them wants it on standard error.
+fn tell(channel: &str, text: &str) -> bool {
+    if !LISTENED.load(Ordering::Relaxed) {
+        return false;
+    }
+    let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let here = listeners.iter().filter(|ear| ear.channel == channel);
+    let here: Vec<_> = here.filter_map(|ear| Some((ear.hear.upgrade()?, ear.loud))).collect();
+    drop(listeners);
+    here.iter().for_each(|(listener, _)| listener(text));
+    here.iter().any(|(_, loud)| *loud)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each hears its channel; standard error gets what is said there for as long as somebody wants that.
+    #[test]
+    fn channels() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let ear = |name: &'static str, loud: bool| -> Listener {
+            let heard = heard.clone();
+            let listener: Listener =
+                Arc::new(move |text: &str| heard.lock().expect("no panic").push(format!("{name}{text}")));
+            listen(&listener, if name == "b" { "other" } else { "one" }, loud);
+            listener
+        };
+        let (_a, _b, c) = (ear("a", false), ear("b", false), ear("c", true));
+        assert_eq!((tell("one", "1"), tell("other", "2"), tell("none", "3")), (true, false, false));
+        drop(c);
+        assert!(!tell("one", "4"));
+        assert_eq!(*heard.lock().expect("no panic"), ["a1", "c1", "b2", "a4"]);
+    }
+}
