@@ -6,8 +6,9 @@
 #[allow(dead_code)] // tests with packets use the rest
 mod stages;
 
-use router::{Call, Class, Classes, Clock, Log, Options, Router};
+use router::{Call, Class, Classes, Clock, Described, Log, Metric, Options, Router};
 use stages::stages;
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
@@ -120,7 +121,7 @@ fn text(rng: &mut fastrand::Rng, keywords: &[&str]) -> String {
 }
 
 /// The names of a class's arguments, as its documentation has them.
-fn keywords(class: &Class) -> Vec<&str> {
+fn keywords(class: &Described) -> Vec<&str> {
     let words =
         class.doc.lines().filter_map(|line| line.trim_start_matches("//!").trim().strip_prefix("- `"));
     words.filter_map(|line| line.split(['`', ' ']).next()).filter(|name| !name.is_empty()).collect()
@@ -226,16 +227,28 @@ fn talk(router: &mut Router, config: &str, rng: &mut fastrand::Rng) {
     assert!(ran.is_ok(), "after texts to all handlers: {config}");
 }
 
+/// Metrics of one name are one metric, whichever element declares it.
+fn check_metrics(router: &Router, known: &mut HashMap<&'static str, &'static Metric>) {
+    let declared = (0..router.info().nodes.len()).filter_map(|element| router.info().handlers(element));
+    for metric in declared.flat_map(|handlers| handlers.list()).filter_map(|handler| handler.metric) {
+        let first = *known.entry(metric.name).or_insert(metric);
+        assert_eq!((first.kind, first.help), (metric.kind, metric.help), "{}", metric.name);
+    }
+}
+
 #[test]
 fn to_handlers() {
     leave();
+    let mut metrics = HashMap::new();
     let mut rng = fastrand::Rng::with_seed(2);
     for stage in stages().iter().filter(|stage| !LEFT_OUT.iter().any(|class| stage.text.contains(class))) {
         let config = stages::through(GIVEN, "MarkIPHeader", &[*stage]);
         let mut router = build(&config).unwrap_or_else(|| panic!("{config}"));
+        check_metrics(&router, &mut metrics);
         talk(&mut router, &config, &mut rng);
         for _ in 0..TRIES {
             build(&with_a_change(&mut rng, &config));
         }
     }
+    assert!(metrics.len() > 5, "{} metrics", metrics.len());
 }

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 /// Plenty on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-static COUNTED: Metric =
-    Metric { name: "clique_test_total", kind: metric::Kind::Counter, help: "Something." };
+static COUNTED: Metric = Metric::counter("clique_test_total", "Something.");
 
 /// An element on every worker: counts 10 more for each worker, and drops as many.
 struct Sums(u64);

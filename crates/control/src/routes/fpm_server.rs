@@ -58,11 +58,11 @@
 //! KernelRoutes, IPLookup, IP6Lookup
 
 use super::arguments::{Arguments, Tables};
-use super::install::{Installer, Shared, Target};
+use super::install::{Installer, ROUTES_LEARNED, Shared, Target};
 use super::links::Links;
 use super::netlink;
 use crate::feed::{Feed, Waiter, Wake};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Refused, Residency, metric};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Refused, Residency};
 use std::any::Any;
 use std::io::{ErrorKind, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -190,7 +190,7 @@ impl Element for FpmServer {
     fn handlers(&self, h: &mut Handlers) {
         h.read("stats", |e: &mut FpmServer, _| e.count(|s| s.counters.text()).unwrap_or_default());
         h.read("routes", |e: &mut FpmServer, _| e.count(|s| s.counters.routes.load(Relaxed)).unwrap_or(0))
-            .measures(&metric::ROUTES_LEARNED);
+            .measures(&ROUTES_LEARNED);
         h.read("connected", |e: &mut FpmServer, _| {
             e.count(|s| s.counters.connected.load(Relaxed)).unwrap_or(false)
         });

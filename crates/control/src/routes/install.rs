@@ -5,10 +5,13 @@ use super::fib::Fib;
 use super::links;
 use super::netlink::Message;
 use crate::feed::Feed;
-use router::{Call, Handle};
+use router::{Call, Handle, Metric};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+
+pub(super) static ROUTES_LEARNED: Metric =
+    Metric::gauge("clique_route_source_routes", "Routes that the element has been told of.");
 
 /// Routes that a lookup element is told of at a time: its worker forwards nothing meanwhile.
 const BATCH: usize = 64;

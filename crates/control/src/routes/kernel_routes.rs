@@ -44,12 +44,12 @@
 //! FPMServer, IPLookup, IP6Lookup
 
 use super::arguments::{Arguments, Tables};
-use super::install::{Installer, Shared, Target};
+use super::install::{Installer, ROUTES_LEARNED, Shared, Target};
 use super::links::Links;
 use super::listening::Ear;
 use super::netlink::{Message, RTM_GETNEXTHOP, RTM_GETROUTE};
 use crate::feed::{Feed, Waiter, Wake};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency, metric};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -152,7 +152,7 @@ impl Element for KernelRoutes {
         h.read("routes", |e: &mut KernelRoutes, _| {
             e.feed.as_ref().map_or(0, |feed| feed.shared.counters.routes.load(Relaxed))
         })
-        .measures(&metric::ROUTES_LEARNED);
+        .measures(&ROUTES_LEARNED);
         h.write("panic", |e: &mut KernelRoutes, _, _| {
             e.feed.iter().for_each(Shared::panic);
             Ok(())

@@ -86,14 +86,19 @@ use device::xdp::{self, Rule};
 use elements_shared::encap;
 use packet::{BATCH_MAX, DEFAULT_HEADROOM, Kind};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, Interest, Merge, NetOrHost,
-    Queues, Refused, Scope, metric,
+    Activity, Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, Interest, Merge, Metric,
+    NetOrHost, Queues, Refused, Scope, metric,
 };
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wire::ethernet::ether_type;
 use wire::{Ipv4Net, Ipv6Net};
+
+static MISSED: Metric = Metric::counter(
+    "clique_device_missed_packets_total",
+    "Packets that an interface dropped because the element did not take them in time.",
+);
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("FromDevice", create)
@@ -611,7 +616,7 @@ impl Element for FromDevice {
         h.count("reset_counts", |e: &mut FromDevice| &mut e.count).measures(&metric::RECEIVED);
         h.read("kernel_drops", |e: &mut FromDevice, _| e.rx.as_mut().map_or(0, Rx::drops))
             .merged(Merge::Sum)
-            .measures(&metric::MISSED);
+            .measures(&MISSED);
         h.read("encap", |e: &mut FromDevice, _| encap::name(e.linktype));
         h.read("mode", |e: &mut FromDevice, _| e.rx.as_ref().map_or(String::new(), |rx| rx.mode() + "\n"))
             .merged(Merge::Concatenate);

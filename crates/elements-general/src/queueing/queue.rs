@@ -43,13 +43,21 @@ use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Refused, Residency, TableSize, metric,
+    Class, Config, ConfigError, Cx, Element, Flags, Handlers, Metric, Pull, Refused, Residency, TableSize,
 };
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
+
+static QUEUE_PACKETS: Metric = Metric::gauge("clique_queue_packets", "Packets that wait in the queue.");
+static QUEUE_CAPACITY: Metric =
+    Metric::gauge("clique_queue_capacity_packets", "Packets that have room in the queue.");
+static QUEUE_HIGHWATER: Metric =
+    Metric::gauge("clique_queue_highwater_packets", "Packets that waited in the queue at a time, at most.");
+static QUEUE_DROPS: Metric =
+    Metric::counter("clique_queue_dropped_packets_total", "Packets that had no room in the queue.");
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Queue", create)
@@ -539,13 +547,13 @@ impl Element for Queue {
 
     fn handlers(&self, h: &mut Handlers) {
         type Q = Queue;
-        h.read("length", |e: &mut Q, _| e.len()).measures(&metric::QUEUE_PACKETS);
+        h.read("length", |e: &mut Q, _| e.len()).measures(&QUEUE_PACKETS);
         h.read("highwater_length", |e: &mut Q, _| e.common.highwater.load(Relaxed))
-            .measures(&metric::QUEUE_HIGHWATER);
+            .measures(&QUEUE_HIGHWATER);
         h.read("capacity", |e: &mut Q, _| e.common.capacity.load(Relaxed))
-            .measures(&metric::QUEUE_CAPACITY)
+            .measures(&QUEUE_CAPACITY)
             .flagged(Flags::CALM);
-        h.read("drops", |e: &mut Q, _| e.common.drops.load(Relaxed)).measures(&metric::QUEUE_DROPS);
+        h.read("drops", |e: &mut Q, _| e.common.drops.load(Relaxed)).measures(&QUEUE_DROPS);
         h.write("capacity", |e: &mut Q, cx, text| {
             let capacity = router::keyword_value::<u32>(cx, "CAPACITY", text)?;
             e.resize(cx, capacity as usize)

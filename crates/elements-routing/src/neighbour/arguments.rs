@@ -2,11 +2,15 @@
 
 use super::state::{News, Timing};
 use super::table::{Address, Effects, Limits, Neighbours, Refusal, Waiter};
-use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Scope, metric};
+use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Metric, Scope};
 use std::any::Any;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use wire::MacAddr;
+
+static NEIGHBOURS: Metric = Metric::gauge("clique_neighbour_entries", "Neighbours in the table.");
+static NEIGHBOUR_WAITING: Metric =
+    Metric::gauge("clique_neighbour_waiting_packets", "Packets that wait for a neighbour's address.");
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -189,9 +193,8 @@ pub(crate) fn handlers<E: Any, A: Address + FromArg>(
 ) {
     h.read("table", move |e: &mut E, cx| part(e).0.list(cx.now_ns()));
     h.read("neighbours", move |e: &mut E, cx| part(e).0.states(cx.now_ns()));
-    h.read("count", move |e: &mut E, _| part(e).0.len()).measures(&metric::NEIGHBOURS);
-    h.read("length", move |e: &mut E, _| part(e).0.waiting().load(Relaxed))
-        .measures(&metric::NEIGHBOUR_WAITING);
+    h.read("count", move |e: &mut E, _| part(e).0.len()).measures(&NEIGHBOURS);
+    h.read("length", move |e: &mut E, _| part(e).0.waiting().load(Relaxed)).measures(&NEIGHBOUR_WAITING);
     h.read("refused", move |e: &mut E, _| part(e).0.refused().load(Relaxed));
     h.write("insert", move |e: &mut E, cx, text| {
         let (table, interface) = part(e);

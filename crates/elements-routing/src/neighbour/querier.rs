@@ -6,7 +6,7 @@ use super::state::{News, Query, Timing};
 use super::table::{Address, Advice, Fate, Found, Limits, Neighbours, Waiter};
 use super::waiting::Waiting;
 use packet::{Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, Refused, Verdict, metric};
+use router::{Config, ConfigError, Cx, Element, Handlers, Metric, Refused, Verdict};
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,6 +14,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use wire::MacAddr;
 use wire::ethernet::HEADER_LEN;
+
+static NEIGHBOUR_QUERIES: Metric =
+    Metric::counter("clique_neighbour_queries_total", "Questions for neighbours' addresses that were sent.");
+static NEIGHBOUR_RESPONSES: Metric =
+    Metric::counter("clique_neighbour_responses_total", "Answers of neighbours that were received.");
 
 /// What differs between IPv4 and IPv6.
 pub(crate) trait Link: PartialEq + Clone + Send + 'static {
@@ -562,10 +567,9 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
             let killed = e.shared.drops.load(Relaxed) + e.table.drops().load(Relaxed);
             format!("{killed} packets killed\n{} {} sent\n", e.shared.queries.load(Relaxed), L::QUERIES)
         });
-        h.read("queries", |e: &mut Q<L, HOP>, _| e.shared.queries.load(Relaxed))
-            .measures(&metric::NEIGHBOUR_QUERIES);
+        h.read("queries", |e: &mut Q<L, HOP>, _| e.shared.queries.load(Relaxed)).measures(&NEIGHBOUR_QUERIES);
         h.read("responses", |e: &mut Q<L, HOP>, _| e.shared.responses.load(Relaxed))
-            .measures(&metric::NEIGHBOUR_RESPONSES);
+            .measures(&NEIGHBOUR_RESPONSES);
         h.read("drops", |e: &mut Q<L, HOP>, _| e.shared.drops.load(Relaxed));
         h.write("clear", |e: &mut Q<L, HOP>, cx, _| {
             for count in [&e.shared.queries, &e.shared.responses, &e.shared.drops] {

@@ -14,12 +14,18 @@ use commands::explain;
 use elements_shared::membership::Membership;
 use lpm::{Group, LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Refused, TableSize, Verdict, metric};
+use router::{Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Metric, Refused, TableSize, Verdict};
 use std::any::Any;
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
+
+static ROUTES: Metric = Metric::gauge("clique_route_table_routes", "Routes in the table.");
+static ROUTE_CACHE_HITS: Metric =
+    Metric::counter("clique_route_cache_hits_total", "Look-ups that the cache of routes answered.");
+static ROUTE_CACHE_MISSES: Metric =
+    Metric::counter("clique_route_cache_misses_total", "Look-ups that the cache of routes did not answer.");
 
 /// Packets without a route that are reported, each instance.
 const COMPLAINTS: u32 = 5;
@@ -338,17 +344,17 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             Lookup::<F, T>::handlers_of_changes(h);
         }
         h.read("table", |e: &mut Lookup<F, T>, _| e.list()).flagged(Flags::EXPENSIVE);
-        h.read("length", |e: &mut Lookup<F, T>, _| e.table.len()).measures(&metric::ROUTES);
+        h.read("length", |e: &mut Lookup<F, T>, _| e.table.len()).measures(&ROUTES);
         h.read("flows", |e: &mut Lookup<F, T>, cx| {
             e.guide.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
         })
         .merged(Merge::Sum);
         h.read("cache_hits", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.hits))
             .merged(Merge::Sum)
-            .measures(&metric::ROUTE_CACHE_HITS);
+            .measures(&ROUTE_CACHE_HITS);
         h.read("cache_misses", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.misses))
             .merged(Merge::Sum)
-            .measures(&metric::ROUTE_CACHE_MISSES);
+            .measures(&ROUTE_CACHE_MISSES);
         h.read_with("lookup", |e: &mut Lookup<F, T>, cx, text| {
             let address = router::value::<F::Address>(cx, text);
             address.map(|a| e.look_up(cx, a)).map_err(|_| "expected IP address".to_owned())

@@ -8,7 +8,7 @@ use super::record::{Flow, REPLY, flag};
 use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
-use router::{Args, Config, ConfigError, Cx, Element, Handlers, Refused, Verdict, metric};
+use router::{Args, Config, ConfigError, Cx, Element, Handlers, Metric, Refused, Verdict, metric};
 use std::any::Any;
 use std::fmt::Write as _;
 use std::marker::PhantomData;
@@ -17,6 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use wire::ip_proto;
+
+static FLOW_FAILURES: Metric = Metric::counter("clique_flow_failures_total", "Flows that could not be made.");
 
 /// The timers: to look for flows whose time is over, and to go on with that.
 const REAP: u32 = 0;
@@ -311,7 +313,7 @@ impl<P: Protocol> Element for Rewriter<P> {
             h.read(name, |e: &mut R<P>, _| sum(&e.nat, |counts| counts.flows.load(Relaxed)));
         }
         h.read("mapping_failures", |e: &mut R<P>, _| sum(&e.nat, |counts| counts.failures.load(Relaxed)))
-            .measures(&metric::FLOW_FAILURES);
+            .measures(&FLOW_FAILURES);
         h.read("patterns", |e: &mut R<P>, cx| {
             (0..e.nat.inputs().len()).map(|at| pattern(&e.nat, cx.turn(), at)).collect::<String>()
         });

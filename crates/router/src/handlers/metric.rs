@@ -1,4 +1,7 @@
 //! Metrics: elements say what the numbers of their handlers mean, so that programs that show numbers need not know elements.
+//!
+//! An element declares what it measures beside itself: `static ROUTES: Metric = Metric::gauge("clique_routes", "...")`. What elements
+//! of several families measure is here.
 
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,8 +14,7 @@ pub enum Kind {
     Text(&'static str),
 }
 
-/// Something that is counted or measured, in the words of Prometheus: the name ends with the unit, and that of a counter with
-/// `_total`.
+/// Something that is counted or measured, in the words of Prometheus. A wrong name in a `static` does not compile.
 #[derive(Debug)]
 pub struct Metric {
     /// Its name: of lower-case letters, digits and `_`.
@@ -23,65 +25,98 @@ pub struct Metric {
     pub help: &'static str,
 }
 
-macro_rules! metrics {
-    ($($constant:ident = $kind:expr, $name:literal, $help:literal;)*) => {
-        $(
-            #[doc = $help]
-            pub static $constant: Metric = Metric { name: $name, kind: $kind, help: $help };
-        )*
-        /// All that are declared here.
-        #[cfg(test)]
-        const ALL: &[&Metric] = &[$(&$constant),*];
-    };
+impl Metric {
+    /// A number that only grows. The name ends with the unit and `_total`.
+    pub const fn counter(name: &'static str, help: &'static str) -> Metric {
+        assert!(ends_with(name, "_total"), "the name of a counter ends with _total");
+        Metric::new(name, Kind::Counter, help)
+    }
+
+    /// A number that goes up and down. The name ends with the unit.
+    pub const fn gauge(name: &'static str, help: &'static str) -> Metric {
+        assert!(!ends_with(name, "_total") && !ends_with(name, "_info"), "a gauge has no such ending");
+        Metric::new(name, Kind::Gauge, help)
+    }
+
+    /// A text, under a label. The name ends with `_info`.
+    pub const fn text(name: &'static str, label: &'static str, help: &'static str) -> Metric {
+        assert!(ends_with(name, "_info"), "the name of a text ends with _info");
+        Metric::new(name, Kind::Text(label), help)
+    }
+
+    const fn new(name: &'static str, kind: Kind, help: &'static str) -> Metric {
+        let mut at = 0;
+        while at < name.len() {
+            let byte = name.as_bytes()[at];
+            assert!(
+                matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'),
+                "a letter that Prometheus does not take"
+            );
+            at += 1;
+        }
+        assert!(ends_with(help, "."), "the help is a sentence");
+        Metric { name, kind, help }
+    }
 }
 
-use Kind::{Counter, Gauge};
-
-// Who has something else to tell of declares a metric of its own.
-metrics! {
-    PACKETS = Counter, "clique_element_packets_total", "Packets that the element has counted.";
-    BYTES = Counter, "clique_element_bytes_total", "Bytes of the packets that the element has counted.";
-    DEVICE = Kind::Text("device"), "clique_device_info", "The interface that an element receives from or sends to.";
-    RECEIVED = Counter, "clique_device_received_packets_total", "Packets that the element has received.";
-    MISSED = Counter, "clique_device_missed_packets_total",
-        "Packets that an interface dropped because the element did not take them in time.";
-    SENT = Counter, "clique_device_sent_packets_total", "Packets that the element has sent.";
-    QUEUE_PACKETS = Gauge, "clique_queue_packets", "Packets that wait in the queue.";
-    QUEUE_CAPACITY = Gauge, "clique_queue_capacity_packets", "Packets that have room in the queue.";
-    QUEUE_HIGHWATER = Gauge, "clique_queue_highwater_packets", "Packets that waited in the queue at a time, at most.";
-    QUEUE_DROPS = Counter, "clique_queue_dropped_packets_total", "Packets that had no room in the queue.";
-    ROUTES = Gauge, "clique_route_table_routes", "Routes in the table.";
-    ROUTES_LEARNED = Gauge, "clique_route_source_routes", "Routes that the element has been told of.";
-    ROUTE_CACHE_HITS = Counter, "clique_route_cache_hits_total", "Look-ups that the cache of routes answered.";
-    ROUTE_CACHE_MISSES = Counter, "clique_route_cache_misses_total", "Look-ups that the cache of routes did not answer.";
-    NEIGHBOURS = Gauge, "clique_neighbour_entries", "Neighbours in the table.";
-    NEIGHBOUR_WAITING = Gauge, "clique_neighbour_waiting_packets", "Packets that wait for a neighbour's address.";
-    NEIGHBOUR_QUERIES = Counter, "clique_neighbour_queries_total", "Questions for neighbours' addresses that were sent.";
-    NEIGHBOUR_RESPONSES = Counter, "clique_neighbour_responses_total", "Answers of neighbours that were received.";
-    FLOWS = Gauge, "clique_flow_entries", "Flows that the element keeps.";
-    FLOW_CAPACITY = Gauge, "clique_flow_capacity", "Flows that the element has room for.";
-    FLOW_FAILURES = Counter, "clique_flow_failures_total", "Flows that could not be made.";
+const fn ends_with(text: &str, end: &str) -> bool {
+    match text.as_bytes().split_at_checked(text.len().saturating_sub(end.len())) {
+        Some((_, tail)) => is_same(tail, end.as_bytes()),
+        None => false,
+    }
 }
+
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
+
+/// Packets that an element has counted.
+pub static PACKETS: Metric =
+    Metric::counter("clique_element_packets_total", "Packets that the element has counted.");
+/// Bytes of these packets.
+pub static BYTES: Metric =
+    Metric::counter("clique_element_bytes_total", "Bytes of the packets that the element has counted.");
+/// An interface.
+pub static DEVICE: Metric =
+    Metric::text("clique_device_info", "device", "The interface that an element receives from or sends to.");
+/// Packets from an interface.
+pub static RECEIVED: Metric =
+    Metric::counter("clique_device_received_packets_total", "Packets that the element has received.");
+/// Packets to an interface.
+pub static SENT: Metric =
+    Metric::counter("clique_device_sent_packets_total", "Packets that the element has sent.");
+/// Flows in a table.
+pub static FLOWS: Metric = Metric::gauge("clique_flow_entries", "Flows that the element keeps.");
+/// Room for flows in a table.
+pub static FLOW_CAPACITY: Metric =
+    Metric::gauge("clique_flow_capacity", "Flows that the element has room for.");
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Names are such as Prometheus wants them, and no two are alike.
     #[test]
-    fn names() {
-        for (number, metric) in ALL.iter().enumerate() {
-            let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-            assert!(metric.name.starts_with("clique_") && metric.name.chars().all(fine), "{}", metric.name);
-            assert_eq!(metric.name.ends_with("_total"), metric.kind == Kind::Counter, "{}", metric.name);
-            assert_eq!(
-                metric.name.ends_with("_info"),
-                matches!(metric.kind, Kind::Text(_)),
-                "{}",
-                metric.name
-            );
-            assert!(ALL[..number].iter().all(|other| other.name != metric.name), "{} twice", metric.name);
-            assert!(metric.help.ends_with('.'), "{}", metric.help);
-        }
+    fn endings_are_told_apart() {
+        let ends = |text| (ends_with(text, "_total"), ends_with(text, "_info"));
+        assert_eq!(
+            [ends("a_total"), ends("_total"), ends("total"), ends("a_info"), ends("")],
+            [(true, false), (true, false), (false, false), (false, true), (false, false)]
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "ends with _total")]
+    fn a_counter_without_total_is_refused() {
+        Metric::counter("clique_packets", "Packets.");
+    }
+
+    #[test]
+    #[should_panic(expected = "Prometheus")]
+    fn a_name_with_a_hyphen_is_refused() {
+        Metric::gauge("clique-packets", "Packets.");
     }
 }
