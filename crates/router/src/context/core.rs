@@ -188,6 +188,7 @@ impl Core {
     }
 
     #[cold]
+    #[inline(never)]
     fn reverse_rest(&mut self) {
         self.list[self.base..].reverse();
     }
@@ -209,6 +210,7 @@ impl Core {
     }
 
     /// A signal has become active: wakes tasks, and what relays it.
+    #[inline(never)]
     fn wake(&mut self, signal: u32) {
         for i in 0..self.signals[signal as usize].listeners.len() {
             let element = self.signals[signal as usize].listeners[i];
@@ -232,6 +234,7 @@ impl Core {
     }
 
     /// The output that a pull input leads to.
+    #[inline]
     pub(crate) fn uplink(&self, element: u32, port: u16) -> Link {
         let first = self.first_input[element as usize];
         let end = self.first_input[element as usize + 1];

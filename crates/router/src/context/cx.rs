@@ -73,6 +73,7 @@ impl<'t> Cx<'t> {
     }
 
     /// Answers a request with the packets that pass, after [`crate::Pull::Later`].
+    #[inline]
     pub fn answer(&mut self, batch: Batch) {
         self.core.put(Work::Answer { batch });
     }
@@ -94,12 +95,21 @@ impl<'t> Cx<'t> {
     }
 
     /// Counts drops of packets that never were in a buffer.
+    #[inline]
     pub fn count_drops(&mut self, reason: &'static str, packets: u64) {
+        // Most elements drop for one reason, and the same text is the same pointer nearly always.
+        match self.core.drops[self.core.here as usize].first_mut() {
+            Some((known, count)) if std::ptr::eq(*known, reason) => *count += packets,
+            _ => self.count_other_drops(reason, packets),
+        }
+    }
+
+    #[inline(never)]
+    fn count_other_drops(&mut self, reason: &'static str, packets: u64) {
         if packets == 0 {
             return; // a reason for nothing is none
         }
         let reasons = &mut self.core.drops[self.core.here as usize];
-        // The same text is the same pointer nearly always, so that the comparison is one of two words.
         match reasons.iter_mut().find(|(known, _)| std::ptr::eq(*known, reason) || *known == reason) {
             Some((_, count)) => *count += packets,
             None => reasons.push((reason, packets)),
@@ -152,21 +162,25 @@ impl<'t> Cx<'t> {
     }
 
     /// The worker that this is.
+    #[inline]
     pub fn worker(&self) -> usize {
         self.core.worker
     }
 
     /// The element that runs: its index in the configuration.
+    #[inline]
     pub fn index(&self) -> usize {
         self.core.here as usize
     }
 
     /// The element's name.
+    #[inline]
     pub fn name(&self) -> &str {
         &self.core.info.nodes[self.core.here as usize].name
     }
 
     /// The configuration, resolved.
+    #[inline]
     pub fn info(&self) -> &Arc<Info> {
         &self.core.info
     }
@@ -215,6 +229,7 @@ impl<'t> Cx<'t> {
     }
 
     /// Packets that this element dropped on this worker, by reason.
+    #[inline]
     pub fn drops(&self) -> &[(&'static str, u64)] {
         &self.core.drops[self.core.here as usize]
     }

@@ -137,6 +137,7 @@ impl Cx<'_> {
     }
 
     #[cold]
+    #[inline(never)]
     fn add_to_new_lot(&mut self, lots: &mut Vec<(u16, Batch)>, way: u16, packet: Packet) {
         // Ways beyond the table are looked for.
         if let Some((_, lot)) = lots.iter_mut().find(|(known, _)| *known == way) {

@@ -36,12 +36,14 @@ impl Cx<'_> {
     }
 
     /// Stops this element's task until it is scheduled again.
+    #[inline]
     pub fn unschedule(&mut self) {
         let task = self.task();
         self.core.scheduler.unschedule(task);
     }
 
     /// Whether this element's task is scheduled.
+    #[inline]
     pub fn is_scheduled(&self) -> bool {
         let task = self.core.tasks[self.core.here as usize];
         task.is_some_and(|task| self.core.scheduler.is_scheduled(task))
@@ -56,13 +58,17 @@ impl Cx<'_> {
     fn task_of(&mut self, element: usize) -> u32 {
         match self.core.tasks[element] {
             Some(task) => task,
-            None => {
-                let task = self.core.scheduler.add(element as u32);
-                self.core.tasks[element] = Some(task);
-                self.core.info.has_task[element].store(true, Relaxed);
-                task
-            }
+            None => self.new_task(element),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_task(&mut self, element: usize) -> u32 {
+        let task = self.core.scheduler.add(element as u32);
+        self.core.tasks[element] = Some(task);
+        self.core.info.has_task[element].store(true, Relaxed);
+        task
     }
 
     /// This element's task's share: its tickets.
@@ -84,6 +90,7 @@ impl Cx<'_> {
     }
 
     /// How often this element's task has run.
+    #[inline]
     pub fn task_runs(&self) -> u64 {
         let task = self.core.tasks[self.core.here as usize];
         task.map_or(0, |task| self.core.scheduler.runs(task))
@@ -105,24 +112,28 @@ impl Cx<'_> {
     }
 
     /// Calls [`crate::Element::timer`] with `key` at a time, in nanoseconds since the epoch. Setting a key again moves it.
+    #[inline]
     pub fn timer_at(&mut self, key: u32, at_ns: i64) {
         let here = self.core.here;
         self.core.timers.set(here, key, at_ns);
     }
 
     /// The same, some time from now.
+    #[inline]
     pub fn timer_after(&mut self, key: u32, delay: Duration) {
         let delay = i64::try_from(delay.as_nanos()).unwrap_or(i64::MAX / 2);
         self.timer_at(key, self.core.now_ns.saturating_add(delay));
     }
 
     /// Forgets a timer.
+    #[inline]
     pub fn cancel_timer(&mut self, key: u32) {
         let here = self.core.here;
         self.core.timers.cancel(here, key);
     }
 
     /// Whether a timer is set.
+    #[inline]
     pub fn timer_is_set(&self, key: u32) -> bool {
         self.core.timers.is_set(self.core.here, key)
     }

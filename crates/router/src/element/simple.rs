@@ -79,10 +79,12 @@ impl<S: Simple> Element for PerPacket<S> {
         Some(self.0.process(cx, packet))
     }
 
+    #[inline]
     fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         Pull::Ask { input: 0, want }
     }
 
+    #[inline]
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         Pull::Give(cx.sift(batch, |cx, packet| self.0.process(cx, packet)))
     }

@@ -48,6 +48,7 @@ impl Queue {
         (self.first + i) & (self.places.len() - 1)
     }
 
+    #[inline]
     fn get(&self, i: usize) -> Option<(u64, u32)> {
         (i < self.len).then(|| self.places[self.at(i)])
     }
@@ -75,6 +76,7 @@ impl Queue {
 
     /// Moves the last entry to where it belongs.
     #[cold]
+    #[inline(never)]
     fn sink(&mut self) {
         for i in (1..self.len).rev() {
             let (before, here) = (self.at(i - 1), self.at(i));
@@ -141,6 +143,7 @@ impl Scheduler {
     }
 
     /// Stops a task until it is scheduled again.
+    #[inline]
     pub(crate) fn unschedule(&mut self, id: u32) {
         self.tasks[id as usize].scheduled = false;
     }
@@ -171,11 +174,13 @@ impl Scheduler {
     }
 
     /// Whether nothing is scheduled.
+    #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         (0..self.queue.len)
             .all(|i| self.queue.get(i).is_none_or(|(_, id)| !self.tasks[id as usize].scheduled))
     }
 
+    #[inline]
     pub(crate) fn is_scheduled(&self, id: u32) -> bool {
         self.tasks[id as usize].scheduled
     }
@@ -190,11 +195,13 @@ impl Scheduler {
         task.stride = STRIDE1 / u64::from(task.tickets);
     }
 
+    #[inline]
     pub(crate) fn runs(&self, id: u32) -> u64 {
         self.tasks[id as usize].runs
     }
 
     /// Charges time to the task that ran last.
+    #[inline]
     pub(crate) fn charge(&mut self, ns: u64) {
         if let Some(id) = self.running {
             self.tasks[id as usize].busy_ns += ns;

@@ -23,6 +23,7 @@ impl Timers {
         self.current.remove(&(element, key));
     }
 
+    #[inline]
     pub(crate) fn is_set(&self, element: u32, key: u32) -> bool {
         self.current.contains_key(&(element, key))
     }
@@ -39,7 +40,15 @@ impl Timers {
     }
 
     /// Takes out a timer that is due: its element and key.
+    #[inline]
     pub(crate) fn pop_due(&mut self, now_ns: i64) -> Option<(u32, u32)> {
+        // An outdated entry may come up too early, but none too late.
+        let Reverse((earliest, ..)) = self.heap.peek()?;
+        if *earliest > now_ns { None } else { self.pop(now_ns) }
+    }
+
+    #[inline(never)]
+    fn pop(&mut self, now_ns: i64) -> Option<(u32, u32)> {
         if self.next_ns()? > now_ns {
             return None;
         }

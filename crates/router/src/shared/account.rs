@@ -79,6 +79,7 @@ impl Account {
 
     /// A span of time is over, and the next one begins.
     #[cold]
+    #[inline(never)]
     fn begin_span(&mut self, now_ns: i64) {
         let (since, busy_ns) = self.span;
         self.load = (self.busy_ns - busy_ns) as f64 / (now_ns - since) as f64;

@@ -43,6 +43,7 @@ impl Clock {
     }
 
     /// Whether time is simulated.
+    #[inline]
     pub fn is_simulated(&self) -> bool {
         matches!(self, Clock::Simulated(_))
     }

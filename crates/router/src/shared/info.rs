@@ -143,11 +143,13 @@ impl Info {
     }
 
     /// How often the driver may still be asked to stop.
+    #[inline]
     pub fn run_count(&self) -> i64 {
         self.run_count.load(Ordering::Relaxed)
     }
 
     /// Whether the driver has stopped for good.
+    #[inline]
     pub fn halted(&self) -> bool {
         self.halted.load(Ordering::Relaxed)
     }
@@ -170,6 +172,7 @@ impl Info {
     }
 
     /// Whether an element has a task on any worker.
+    #[inline]
     pub fn has_task(&self, element: usize) -> bool {
         self.has_task[element].load(Ordering::Relaxed)
     }

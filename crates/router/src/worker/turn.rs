@@ -155,6 +155,7 @@ impl Running<'_> {
         self.run_list(&mut budget).unwrap_or(Turned::Idle(None))
     }
 
+    #[inline]
     fn mailbox_is_empty(&self) -> bool {
         self.core.info.mailboxes[self.core.worker].is_empty()
     }
