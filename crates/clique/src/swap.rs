@@ -4,7 +4,7 @@
 //! as long as it takes to hand its elements' state over; packets that wait in queues are part of that state. Simulated time stands
 //! still until a router is built: what is waited for would take none, and the run might be over before.
 
-use router::{Handle, HandlerResult, Response, Router, STOPPED, Writer};
+use router::{Handle, HandlerError, HandlerResult, Response, Router, Writer};
 use std::io;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -53,9 +53,9 @@ impl Requests {
         let (sender, response) = mpsc::channel();
         self.send(text, Writer::thread(sender));
         let Response { result, warnings, .. } =
-            response.recv().unwrap_or_else(|_| Err(STOPPED.to_owned()).into());
+            response.recv().unwrap_or_else(|_| Err(HandlerError::stopped()).into());
         warnings.iter().for_each(|warning| crate::console::complain(&format!("{warning}\n")));
-        result.map(drop)
+        result.map(drop).map_err(|error| error.message)
     }
 }
 
@@ -147,8 +147,8 @@ impl Reply {
             None => Some(response),
         };
         // Nobody may be there to hear of an error: a script that is gone, or that was told already that all is well.
-        if let Some(Response { result: Err(message), .. }) = unheard {
-            crate::console::complain(&format!("hotconfig: {message}\n"));
+        if let Some(Response { result: Err(error), .. }) = unheard {
+            crate::console::complain(&format!("hotconfig: {error}\n"));
         }
     }
 }
@@ -192,7 +192,7 @@ impl Swaps {
                 match build(text) {
                     Err(message) => {
                         lock(&current.0).info().swaps.refuse();
-                        reply.send(Err(message));
+                        reply.send(Err(message.into()));
                     }
                     Ok(Built { router, warnings }) => {
                         offer(&router, &again);
@@ -221,11 +221,11 @@ impl Swaps {
         let next = lock(&self.builds.state).next.take();
         let Some(Next { router: new, reply, settled }) = next else { return false };
         if router.info().run_count() <= 0 {
-            reply.send(Err(STOPPED.to_owned()));
+            reply.send(Err(HandlerError::stopped()));
             return false;
         }
         match router.replace(new) {
-            Err(error) => reply.send(Err(error.to_string())),
+            Err(error) => reply.send(Err(error.to_string().into())),
             Ok(mut old) => {
                 *lock(&self.current.0) = router.handle();
                 // Before the old elements close the writer's connection, perhaps.

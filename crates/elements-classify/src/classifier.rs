@@ -203,8 +203,8 @@ alignment offset 0
         let mut call = |call| router.call(call);
         call(Call::write("c.config", "4/0203, -")).unwrap();
         assert_eq!(call(Call::read("c.config", "")).unwrap(), "4/0203, -");
-        assert!(call(Call::write("c.config", "4/02")).unwrap_err().contains("need 2 arguments"));
-        assert!(call(Call::write("c.config", "4, -")).unwrap_err().contains("pattern 0"));
+        assert!(call(Call::write("c.config", "4/02")).unwrap_err().message.contains("need 2 arguments"));
+        assert!(call(Call::write("c.config", "4, -")).unwrap_err().message.contains("pattern 0"));
         assert!(call(Call::read("c.program", "")).unwrap().starts_with(" 0   4/02030000%ffff0000  yes->[0]"));
     }
 

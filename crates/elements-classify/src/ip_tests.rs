@@ -280,8 +280,8 @@ fn handlers() {
     assert_eq!((read("c.pattern0"), read("c.config")), ("tcp".to_owned(), "tcp, -".to_owned()));
     let mut write = |path: &str, value: &str| router.call(router::Call::write(path, value));
     write("c.pattern0", "udp").unwrap();
-    assert!(write("c.pattern1", "port").unwrap_err().contains("pattern 1: 'port': value missing"));
-    assert!(write("c.config", "tcp").unwrap_err().contains("need 2 arguments"));
+    assert!(write("c.pattern1", "port").unwrap_err().message.contains("pattern 1: 'port': value missing"));
+    assert!(write("c.config", "tcp").unwrap_err().message.contains("need 2 arguments"));
     let mut read = |path: &str| router.call(router::Call::read(path, "")).unwrap();
     assert_eq!(read("c.config"), "udp, -");
     assert!(read("c.program").starts_with(" 0 264/00110000%00ff0000  yes->[0]  no->[1]\n"));

@@ -269,7 +269,7 @@ fn routes_change_as_told() {
         ("10.8.0.0/16 1 5 ABCDEFFF001DEFD2 ABCDEFFF001DEFD2 1 256", "OOSIZE: number between 0 and 255"),
         ("10.8.0.0/16 1 5 ABCDEFFF001DEFD2 ABCDEFFF001DEFD2 1", "expected 'ADDR/MASK"),
     ] {
-        let found = write("add", text).expect_err(text);
+        let found = write("add", text).expect_err(text).message;
         assert!(found.contains(message) && !found.contains("ABCDEF"), "{text}: {found}");
     }
     let failing = "set 0/0 2\nremove 10.9.0.0/16\nremove 10.9.0.0/16";

@@ -211,7 +211,7 @@ fn talk(router: &mut Router, config: &str, rng: &mut fastrand::Rng) {
                         .into_iter()
                         .flatten()
                         .filter_map(Result::err)
-                        .all(|error| !error.trim().is_empty())
+                        .all(|error| !error.message.trim().is_empty())
                 }));
                 assert!(
                     said.unwrap_or_else(|_| panic!("{path} {value:?} in {config}")),

@@ -122,7 +122,7 @@ pub use calls::computation as control;
 pub use handlers::metric;
 
 pub use calls::computation::{Answer, Step};
-pub use calls::handle::{Handle, STOPPED};
+pub use calls::handle::Handle;
 pub use configuration::class::{Activity, Described, Pin, ReadPins, Residency};
 pub use configuration::layout::layout;
 pub use configuration::node::{Node, Port};
@@ -137,7 +137,7 @@ pub use element::class::{Class, Classes, Create, Layout};
 pub use element::config::{Config, Resources};
 pub use element::handlers::{Handlers, Outcome};
 pub use element::simple::{PerPacket, Simple};
-pub use error::ConfigError;
+pub use error::{ConfigError, HandlerError, HandlerErrorKind};
 pub use handlers::call::{Access, Call, CallArg};
 pub use handlers::declaration::{ANY, Declarations, Flags, Handler};
 pub use handlers::metric::Metric;

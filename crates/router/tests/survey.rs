@@ -2,8 +2,8 @@
 
 use clique_router as router;
 use router::{
-    Activity, Class, Classes, Clock, Config, ConfigError, Cx, Element, Handlers, Log, Merge, Metric, Options,
-    Resources, Router, STOPPED, Surveyor, metric,
+    Activity, Class, Classes, Clock, Config, ConfigError, Cx, Element, HandlerError, Handlers, Log, Merge,
+    Metric, Options, Resources, Router, Surveyor, metric,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
@@ -95,7 +95,7 @@ fn with(mut router: Router, act: impl FnOnce(&mut Surveyor)) {
         handle.stop();
         running.join().expect("the router ends");
         acted.expect("the surveyor is content");
-        assert_eq!(surveyor.survey(PATIENCE).err().as_deref(), Some(STOPPED));
+        assert_eq!(surveyor.survey(PATIENCE).err(), Some(HandlerError::stopped()));
     });
 }
 

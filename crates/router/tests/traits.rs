@@ -4,8 +4,9 @@
 use clique_router as router;
 use packet::{Batch, Packet};
 use router::{
-    Activity, Answer, Call, CallArg, Class, Classes, Clock, Config, ConfigError, Cx, Element, Handlers, Log,
-    Merge, Options, Outcome, PerPacket, Pull, Refused, Residency, Response, Router, Simple, Step, Verdict,
+    Activity, Answer, Call, CallArg, Class, Classes, Clock, Config, ConfigError, Cx, Element, HandlerError,
+    HandlerErrorKind, Handlers, Log, Merge, Options, Outcome, PerPacket, Pull, Refused, Residency, Response,
+    Router, Simple, Step, Verdict,
 };
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
@@ -625,6 +626,32 @@ fn mutual_calls_between_workers_do_not_deadlock() {
         assert!(a.join().unwrap() && b.join().unwrap());
         handle.stop();
     });
+}
+
+/// An error says what kind it is, wherever the call came from.
+#[test]
+fn errors_of_calls_have_kinds() {
+    let config = "s :: Source(1) -> t :: Trigger -> Sink; c :: Caller(nobody.ask)";
+    let mut router = build_with(config, options(1, 1)).expect("good");
+    let cases = [
+        (Call::read("nobody.count", ""), HandlerErrorKind::NotFound),
+        (Call::read("t.nothing", ""), HandlerErrorKind::NotFound),
+        (Call::write("t.class", ""), HandlerErrorKind::NotFound),
+        (Call::read("t.", ""), HandlerErrorKind::Invalid),
+        (Call::read("t.count", "5"), HandlerErrorKind::Invalid),
+        (Call::read("load", "7"), HandlerErrorKind::Invalid),
+        (Call::write("t.count", "many"), HandlerErrorKind::Refused),
+        (Call::write("s.tickets", "many"), HandlerErrorKind::Refused),
+        // What another element's computation was answered.
+        (Call::read("c.ask", "2"), HandlerErrorKind::NotFound),
+    ];
+    for (call, kind) in cases {
+        let error = router.call(call.clone()).expect_err(&call.path);
+        assert_eq!(error.kind, kind, "{call:?}: {error}");
+    }
+    router.run();
+    let late = router.handle().call(Call::read("t.count", "")).expect_err("nobody answers");
+    assert_eq!(late, HandlerError::stopped());
 }
 
 /// A namesake of the same class takes the state over; another class does not; a refusal leaves the old one as it was.

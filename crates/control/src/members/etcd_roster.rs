@@ -56,7 +56,8 @@ use super::cache::Cache;
 use super::etcd::{Client, Watch};
 use crate::feed::{Feed, Waiter, Wake};
 use router::{
-    Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handle, Handlers, Residency,
+    Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handle, HandlerError, Handlers,
+    Residency,
 };
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -343,7 +344,7 @@ impl Follower {
     }
 }
 
-fn offer(shared: &Shared, text: &str) -> Result<(), String> {
+fn offer(shared: &Shared, text: &str) -> Result<(), HandlerError> {
     shared.handle.call(Call::write(format!("{}.roster", shared.node), text)).map(drop)
 }
 

@@ -10,7 +10,7 @@ mod sections;
 pub(crate) use exposition::Format;
 
 use exposition::Exposition;
-use router::{Handle, Surveyor};
+use router::{Handle, HandlerResult, Surveyor};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ impl Collector {
     ///
     /// # Errors
     /// That it has stopped.
-    pub(crate) fn read(&mut self, handle: &Handle, format: Format, asked: Instant) -> Result<String, String> {
+    pub(crate) fn read(&mut self, handle: &Handle, format: Format, asked: Instant) -> HandlerResult {
         let same = self.surveyor.as_ref().is_some_and(|known| Arc::ptr_eq(known.info(), handle.info()));
         match &self.last {
             Some(last) if same && last.began >= asked && last.format == format => {

@@ -120,7 +120,7 @@ fn metrics(shared: &Shared, request: &Request) -> (Answer, &'static str) {
     match request.path.as_str() {
         "metrics" => match shared.metrics(format) {
             Ok(text) => ((200, text), format.media_type()),
-            Err(message) => ((503, message), PLAIN),
+            Err(error) => ((503, error.message), PLAIN),
         },
         "" => ((200, "The router's figures are at /metrics.\n".to_owned()), PLAIN),
         path => ((404, format!("There is no /{path}; the router's figures are at /metrics.")), PLAIN),
@@ -237,7 +237,7 @@ fn answer(shared: &Shared, request: &Request) -> Answer {
         "GET" | "HEAD" if !found.readable => (400, "This request is not readable".to_owned()),
         "GET" | "HEAD" => match shared.call(&Call::read(found.path, argument)) {
             Ok(value) => (200, value),
-            Err(error) => (400, error),
+            Err(error) => (400, error.message),
         },
         _ if target.read_only => (403, "This server allows no writing".to_owned()),
         _ if !found.writable => (400, "This request is not writable".to_owned()),

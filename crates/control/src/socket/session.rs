@@ -5,7 +5,7 @@ use super::input::Input;
 use super::shared::{Occupation, Shared};
 use crate::limits::DATA_MAX;
 use crate::metrics::Format;
-use router::{Call, Info, Response, STOPPED};
+use router::{Call, HandlerError, HandlerErrorKind, Info, Response};
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::Arc;
@@ -157,6 +157,19 @@ fn with_details(message: String, details: &str) -> Vec<String> {
     std::iter::once(message + colon).chain(details).collect()
 }
 
+/// What a client is told of a call that failed, with what the handler warned of.
+fn failed(code: u32, message: String, warnings: &[String], error: HandlerError) -> Answered {
+    match error.kind {
+        // The call was not made, so that nothing was warned of.
+        HandlerErrorKind::Stopped => refuse(code::NO_ROUTER, "No router installed"),
+        _ => {
+            let mut details = warnings.to_vec();
+            details.push(error.message);
+            Err((code, with_details(message, &details.join("\n"))))
+        }
+    }
+}
+
 struct Session<'s, R> {
     shared: &'s Shared,
     /// The connection's number.
@@ -246,7 +259,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
                 let said = lines(code::OK, &[format!("Read handler '{name}' OK")]);
                 Ok(format!("{said}DATA {}\r\n{value}", lang::bytes::of_text(&value).len()))
             }
-            Err(message) => self.failed(code::UNSPECIFIED, format!("Read handler '{name}' error"), &message),
+            Err(error) => failed(code::UNSPECIFIED, format!("Read handler '{name}' error"), &[], error),
         }
     }
 
@@ -267,9 +280,8 @@ impl<R: Read> Session<'_, BufReader<R>> {
                     with_details(format!("Write handler '{name}' OK with warnings"), &warnings.join("\n"));
                 Ok(lines(code::OK_WITH_WARNINGS, &said))
             }
-            Err(message) => {
-                let details = warnings.into_iter().chain([message]).collect::<Vec<_>>().join("\n");
-                self.failed(code::HANDLER_ERROR, format!("Write handler '{name}' error"), &details)
+            Err(error) => {
+                failed(code::HANDLER_ERROR, format!("Write handler '{name}' error"), &warnings, error)
             }
         }
     }
@@ -284,15 +296,8 @@ impl<R: Read> Session<'_, BufReader<R>> {
                 let said = lines(code::OK, &["Metrics OK".to_owned()]);
                 Ok(format!("{said}DATA {}\r\n{text}", text.len()))
             }
-            Err(message) => self.failed(code::UNSPECIFIED, "Metrics error".to_owned(), &message),
+            Err(error) => failed(code::UNSPECIFIED, "Metrics error".to_owned(), &[], error),
         }
-    }
-
-    fn failed(&self, code: u32, message: String, details: &str) -> Answered {
-        if details == STOPPED {
-            return refuse(code::NO_ROUTER, "No router installed");
-        }
-        Err((code, with_details(message, details)))
     }
 
     fn check(&self, name: &str, write: bool) -> Answered {

@@ -1,7 +1,7 @@
 //! What the threads of a server have in common.
 
 use crate::metrics::{Collector, Format};
-use router::{Call, Handle, HandlerResult, Response, STOPPED};
+use router::{Call, Handle, HandlerErrorKind, HandlerResult, Response};
 use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -135,7 +135,7 @@ impl Shared {
         loop {
             let target = self.target();
             let response = question(&target.handle);
-            let stopped = response.result.as_ref().is_err_and(|message| message == STOPPED);
+            let stopped = response.result.as_ref().is_err_and(|error| error.kind == HandlerErrorKind::Stopped);
             // Another router may just have taken the place of the one that was asked.
             if !stopped || !self.changes_soon(&target) {
                 return response;

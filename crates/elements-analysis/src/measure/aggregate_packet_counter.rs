@@ -37,8 +37,8 @@
 use super::by_aggregate::ByAggregate;
 use packet::{Anno, Batch, Packet};
 use router::{
-    AnnoOf, Class, Config, ConfigError, Cx, Element, ElementName, FromArg, HandlerResult, Handlers, Pull,
-    Residency, Verdict, parse_integer,
+    AnnoOf, Class, Config, ConfigError, Cx, Element, ElementName, FromArg, Handlers, Pull, Residency,
+    Verdict, parse_integer,
 };
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ impl AggregatePacketCounter {
     }
 
     /// The numbers of an aggregate's packets whose counts are such, one a line.
-    fn list(&self, text: &str, such: impl Fn(&[u64]) -> bool) -> HandlerResult {
+    fn list(&self, text: &str, such: impl Fn(&[u64]) -> bool) -> Result<String, String> {
         let aggregate = match text.trim() {
             "" => Some(0),
             text => parse_integer(text).and_then(|number| u32::try_from(number).ok()),

@@ -137,7 +137,7 @@ mod tests {
         let mut router = build("Idle -> c :: CheckNumberPacket(COUNT 3) -> Discard", 1, 32)
             .unwrap_or_else(|e| panic!("{e}"));
         let refused = router.call(Call::write("c.count", "4294967295"));
-        assert!(refused.is_err_and(|why| why.contains("268435456")));
+        assert!(refused.is_err_and(|why| why.message.contains("268435456")));
         assert_eq!(router.call(Call::read("c.count", "")).as_deref(), Ok("3"));
     }
 }

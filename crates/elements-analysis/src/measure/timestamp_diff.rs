@@ -49,8 +49,8 @@ use elements_shared::sprintf::general;
 use lang::conf::pop_space;
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, ElementName, HandlerResult, Handlers, PerPacket, Residency,
-    Simple, TableSize, Verdict,
+    Class, Config, ConfigError, Cx, Element, ElementName, Handlers, PerPacket, Residency, Simple, TableSize,
+    Verdict,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -240,7 +240,7 @@ const PERCENTILES: &[(&str, f64)] = &[
 ];
 
 /// Says delays one a line.
-fn lines(delays: &[u64], line: impl Fn((usize, &u64)) -> String) -> HandlerResult {
+fn lines(delays: &[u64], line: impl Fn((usize, &u64)) -> String) -> Result<String, String> {
     Ok(delays.iter().enumerate().map(line).collect())
 }
 

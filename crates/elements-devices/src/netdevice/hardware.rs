@@ -3,7 +3,7 @@
 
 use elements_shared::flow_key::key_of_frame;
 use packet::{Anno, Batch};
-use router::{Args, Config, ConfigError, Cx, HandlerResult, Handlers, Merge};
+use router::{Args, Config, ConfigError, Cx, Handlers, Merge};
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -175,7 +175,7 @@ impl Hardware {
     }
 
     /// One of what has been counted, or all of it if no name is given.
-    fn statistic(&self, name: &str) -> HandlerResult {
+    fn statistic(&self, name: &str) -> Result<String, String> {
         let meant = DPDK_NAMES.iter().find(|(dpdk, _)| *dpdk == name).map_or(name, |(_, kernel)| kernel);
         match COUNTS.iter().position(|(known, _, _)| *known == meant) {
             Some(place) => Ok(self.since(place).to_string()),

@@ -105,8 +105,8 @@ use elements_shared::label::write_time;
 use lang::conf::pop_space;
 use packet::Batch;
 use router::{
-    ANY, Access, Answer, Call, Class, Config, ConfigError, Cx, Element, FileName, HandlerResult, Handlers,
-    Outcome, Pull, Raw, Residency, Step, parse_integer,
+    ANY, Access, Answer, Call, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Outcome, Pull,
+    Raw, Residency, Step, parse_integer,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -340,7 +340,7 @@ impl Script {
         found.map(|(_, value)| value).ok_or_else(|| format!("undefined variable '{name}'"))
     }
 
-    fn get(&mut self, mut text: &str) -> HandlerResult {
+    fn get(&mut self, mut text: &str) -> Result<String, String> {
         let name = pop_space(&mut text);
         match (name, text) {
             ("", _) => Err("no variable".to_owned()),
@@ -358,7 +358,7 @@ impl Script {
         Ok(())
     }
 
-    fn shift(&mut self, mut text: &str) -> HandlerResult {
+    fn shift(&mut self, mut text: &str) -> Result<String, String> {
         let name = pop_space(&mut text);
         if !text.is_empty() {
             return Err("too many arguments".to_owned());
@@ -385,7 +385,7 @@ fn able(cx: &Cx<'_>, mut text: &str, access: Access) -> bool {
     }
 }
 
-fn random(cx: &mut Cx<'_>, text: &str) -> HandlerResult {
+fn random(cx: &mut Cx<'_>, text: &str) -> Result<String, String> {
     let words = lang::conf::split_spaces(text);
     let number = |word: &String| {
         parse_integer(word).and_then(|n| u32::try_from(n).ok()).ok_or_else(|| "bad N".to_owned())
@@ -399,7 +399,7 @@ fn random(cx: &mut Cx<'_>, text: &str) -> HandlerResult {
     if low > high { Err("bad N".to_owned()) } else { Ok(cx.rng().u32(low..=high).to_string()) }
 }
 
-fn cat(cx: &Cx<'_>, text: &str) -> HandlerResult {
+fn cat(cx: &Cx<'_>, text: &str) -> Result<String, String> {
     let FileName(name) = router::value(cx, text).map_err(|_| "bad FILE")?;
     match std::fs::read(&name) {
         Ok(contents) => Ok(lang::bytes::to_text(contents)),
@@ -480,12 +480,12 @@ impl Element for Script {
         }
         h.write_outcome("step", |_: &mut Script, _, text| match step_request(text) {
             Ok(request) => Script::start(request),
-            Err(message) => Outcome::Done(Err(message)),
+            Err(message) => Outcome::Done(Err(message.into())),
         });
         h.write_outcome("goto", |e: &mut Script, _, text| {
             match find_label(&e.program, lang::conf::uncomment(text).as_str()) {
                 Some(Goal::To(at)) => Script::start(Request::Goto(at)),
-                _ => Outcome::Done(Err("jump to nonexistent label".to_owned())),
+                _ => Outcome::Done(Err("jump to nonexistent label".into())),
             }
         });
         h.read_outcome("run", |_: &mut Script, _, text| Script::run("run", text, false));

@@ -2,11 +2,11 @@
 
 use elements_shared::sprintf::{general, sprintf};
 use lang::conf::{pop_space, unquote};
-use router::{HandlerResult, parse_boolean, parse_integer};
+use router::{parse_boolean, parse_integer};
 use std::cmp::Ordering;
 
 /// A function of the text that follows its name.
-type Function = fn(&str) -> HandlerResult;
+type Function = fn(&str) -> Result<String, String>;
 
 /// All functions that depend on nothing but their arguments.
 pub(super) const FUNCTIONS: &[(&str, Function)] = &[
@@ -118,7 +118,12 @@ fn numbers(mut text: &str, mut reals: bool) -> Result<Vec<Number>, String> {
 }
 
 /// Combines all numbers from left to right; `empty` if there are none.
-fn fold(text: &str, empty: i64, int: fn(i64, i64) -> i64, real: fn(f64, f64) -> f64) -> HandlerResult {
+fn fold(
+    text: &str,
+    empty: i64,
+    int: fn(i64, i64) -> i64,
+    real: fn(f64, f64) -> f64,
+) -> Result<String, String> {
     let all = numbers(text, false)?.into_iter();
     Ok(all.reduce(|a, b| combine(a, b, int, real)).unwrap_or(Number::Int(empty)).print())
 }
@@ -141,7 +146,7 @@ fn whole(value: f64) -> i64 {
 }
 
 /// The mean of all numbers, an integer if they are; that of none is the greatest `int`, as in FastClick.
-fn average(text: &str) -> HandlerResult {
+fn average(text: &str) -> Result<String, String> {
     let all = numbers(text, false)?;
     let sum = all.iter().copied().reduce(|a, b| combine(a, b, i64::wrapping_add, |a, b| a + b));
     Ok(match sum {
@@ -161,7 +166,7 @@ fn two(mut text: &str) -> Result<(&str, &str), String> {
     }
 }
 
-fn remainder(text: &str, reals: bool) -> HandlerResult {
+fn remainder(text: &str, reals: bool) -> Result<String, String> {
     let (a, b) = two(text)?;
     match pair(a, b) {
         Some((Number::Int(_), Number::Int(0))) => Err("division by zero".to_owned()),
@@ -171,7 +176,7 @@ fn remainder(text: &str, reals: bool) -> HandlerResult {
     }
 }
 
-fn one(text: &str, int: fn(i64) -> i64, real: fn(f64) -> f64) -> HandlerResult {
+fn one(text: &str, int: fn(i64) -> i64, real: fn(f64) -> f64) -> Result<String, String> {
     match integer(text) {
         Some(n) => Ok(int(n).to_string()),
         None => self::real(text).map(|x| general(real(x))).ok_or_else(|| "expected one number".to_owned()),
@@ -179,7 +184,7 @@ fn one(text: &str, int: fn(i64) -> i64, real: fn(f64) -> f64) -> HandlerResult {
 }
 
 /// Compares two numbers, or bytewise two strings.
-fn compare(text: &str, holds: fn(Ordering) -> bool) -> HandlerResult {
+fn compare(text: &str, holds: fn(Ordering) -> bool) -> Result<String, String> {
     let (a, b) = two(text)?;
     let order = match pair(a, b) {
         Some((Number::Int(a), Number::Int(b))) => a.cmp(&b),
@@ -203,7 +208,7 @@ fn junction(mut text: &str, all: bool) -> Result<bool, String> {
     Ok(value)
 }
 
-fn choose(mut text: &str) -> HandlerResult {
+fn choose(mut text: &str) -> Result<String, String> {
     let condition = boolean(pop_space(&mut text))?;
     let (yes, no) = (pop_space(&mut text), pop_space(&mut text));
     Ok(if condition { yes } else { no }.to_owned())
@@ -219,7 +224,7 @@ fn is_in(mut text: &str) -> bool {
     found
 }
 
-fn swap(text: &str, convert: fn(i64) -> u64) -> HandlerResult {
+fn swap(text: &str, convert: fn(i64) -> u64) -> Result<String, String> {
     let value = parse_integer(text).and_then(|n| i64::try_from(n).ok()).ok_or_else(syntax_error)?;
     Ok(convert(value).to_string())
 }

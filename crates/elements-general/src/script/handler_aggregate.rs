@@ -105,7 +105,7 @@ impl Calls {
 impl Element for HandlerAggregate {
     fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
         let Some(calls) = state.downcast_mut::<Calls>() else {
-            return Step::Done(Err("no calls".to_owned()));
+            return Step::Done(Err("no calls".into()));
         };
         match answer {
             Answer::Start => {}

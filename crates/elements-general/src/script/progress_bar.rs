@@ -294,7 +294,7 @@ impl Element for ProgressBar {
         let mut messages = Vec::new();
         for path in self.position_handlers.iter().chain(&self.size_handlers) {
             if let Err(error) = Call::read(path.as_str(), "").within(cx.index()).check(cx.info()) {
-                messages.push(error);
+                messages.push(error.message);
             }
         }
         if !messages.is_empty() {

@@ -69,9 +69,9 @@ impl Element for QuitWatcher {
 
     fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
         let Some(at) = state.downcast_mut::<usize>() else { return Step::Done(Ok(String::new())) };
-        if let Answer::Response(Response { result: Err(message), .. }) = &answer {
+        if let Answer::Response(Response { result: Err(error), .. }) = &answer {
             // It will not have a task later either.
-            cx.log(message);
+            cx.log(&error.message);
             *at -= 1;
             self.names.remove(*at);
         }

@@ -127,8 +127,8 @@ impl Script {
             (Phase::Begin, _) => self.begin(cx, run),
             (Phase::Expanding { insn, mut expansion, file }, Answer::Response(response)) => {
                 self.pass_on(cx, run, None, &response.warnings);
-                let value = response.result.unwrap_or_else(|message| {
-                    self.report(cx, run, None, &message);
+                let value = response.result.unwrap_or_else(|error| {
+                    self.report(cx, run, None, &error.message);
                     String::new()
                 });
                 expansion.supply(Some(value));
@@ -372,8 +372,8 @@ impl Script {
                             run.phase = Phase::Expanding { insn: at, expansion, file };
                             return Flow::Call(call);
                         }
-                        Err(message) => {
-                            self.report(cx, run, None, &message);
+                        Err(error) => {
+                            self.report(cx, run, None, &error.message);
                             expansion.supply(None);
                         }
                     }
@@ -475,8 +475,8 @@ impl Script {
                 run.phase = Phase::Calling { insn: at, name, call: words, file };
                 Flow::Call(call)
             }
-            Err(message) => {
-                self.report(cx, run, None, &message);
+            Err(error) => {
+                self.report(cx, run, None, &error.message);
                 self.complete(run, at, false)
             }
         }
@@ -499,8 +499,8 @@ impl Script {
                 Err(_) => status.unwrap_or_else(|| failure(cx.info(), name)),
             };
         }
-        let text = result.unwrap_or_else(|message| {
-            self.report(cx, run, Some(call), &message);
+        let text = result.unwrap_or_else(|error| {
+            self.report(cx, run, Some(call), &error.message);
             run.failed = true;
             String::new()
         });
@@ -549,7 +549,7 @@ impl Script {
                 self.report(cx, run, None, failed.as_deref().unwrap_or(""));
                 Step::Done(Ok(String::new()))
             }
-            _ => Step::Done(failed.map_or(Ok(result), Err)),
+            _ => Step::Done(failed.map_or(Ok(result), |message| Err(message.into()))),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Signals that scripts serve.
 
-use router::{Call, ConfigError, Cx, Handle, HandlerResult, parse_integer};
+use router::{Call, ConfigError, Cx, Handle, parse_integer};
 use signal_hook::consts as c;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -159,7 +159,7 @@ impl Drop for Signals {
 }
 
 /// `SIGNAL PID...`: sends a signal to processes.
-pub(super) fn kill(mut text: &str) -> HandlerResult {
+pub(super) fn kill(mut text: &str) -> Result<String, String> {
     let signal = number(lang::conf::pop_space(&mut text)).filter(|n| *n > 0);
     let signal = signal.and_then(rustix::process::Signal::from_named_raw).ok_or("bad SIGNO")?;
     while !text.is_empty() {

@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(call(Call::write("r.remove", "1.2.0.0/16")), Ok(String::new()));
         assert_eq!(call(Call::read("r.lookup", "1.2.3.4")), Ok("09-09-09-09-09-09".to_owned()));
         assert_eq!(call(Call::read("r.lookup", "2.2.3.4")), Ok(String::new()));
-        assert_eq!(call(Call::write("r.remove", "1.2.0.0/16")), Err("1.2.0.0/16 not found".to_owned()));
+        assert_eq!(call(Call::write("r.remove", "1.2.0.0/16")), Err("1.2.0.0/16 not found".into()));
     }
 
     #[test]

@@ -149,7 +149,7 @@ mod tests {
         let table = "10.0.0.1 1 00-01-02-03-04-06 0.000000\n10.0.0.2 0 FF-FF-FF-FF-FF-FF 0.000000\n";
         assert_eq!(call(Call::read("t.table", "")), Ok(table.to_owned()));
         assert_eq!(call(Call::read("t.count", "")), Ok("2".to_owned()));
-        assert!(call(Call::write("t.insert", "10.0.0.2")).unwrap_err().contains("ETH"));
+        assert!(call(Call::write("t.insert", "10.0.0.2")).unwrap_err().message.contains("ETH"));
         for (how, state) in [("", "reachable"), (" stale", "reachable"), (" permanent", "permanent")] {
             assert_eq!(
                 call(Call::write("t.insert", format!("10.0.0.3 0:1:2:3:4:7{how}"))),

@@ -397,12 +397,12 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
 mod tests {
     use crate::testing::{build, errors, run_and_read};
     use proptest::prelude::*;
-    use router::{Call, HandlerResult, Router};
+    use router::{Call, Router};
 
     const THREE: &str = "r[0] -> a :: Discard; r[1] -> b :: Discard; r[2] -> c :: Discard;";
 
-    fn write(router: &mut Router, path: &str, value: &str) -> HandlerResult {
-        router.call(Call::write(path, value))
+    fn write(router: &mut Router, path: &str, value: &str) -> Result<String, String> {
+        router.call(Call::write(path, value)).map_err(|error| error.message)
     }
 
     fn lookup(router: &mut Router, address: &str) -> String {

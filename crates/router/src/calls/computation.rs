@@ -8,7 +8,7 @@
 //! mailbox, so that mutual calls cannot deadlock, and does nothing else.
 
 use crate::handlers::call::Call;
-use crate::handlers::response::Response;
+use crate::handlers::response::{HandlerResult, Response};
 use crate::shared::mailbox::Reply;
 use std::any::Any;
 
@@ -18,7 +18,7 @@ pub enum Step {
     /// Call a handler; the computation goes on with the answer.
     Call(Call),
     /// The computation is over, with this result for whoever waits for it.
-    Done(Result<String, String>),
+    Done(HandlerResult),
 }
 
 /// What a control computation is resumed with.

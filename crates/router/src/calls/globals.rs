@@ -1,6 +1,7 @@
 //! Global handlers: what they answer.
 
 use crate::calls::resolve::{globals, of_workers};
+use crate::error::HandlerError;
 use crate::handlers::call::{Access, Call};
 use crate::handlers::response::HandlerResult;
 use crate::shared::account::Account;
@@ -54,7 +55,7 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
             info.adjust_run_count(-times.unwrap_or(1));
             Ok(String::new())
         }
-        _ => Err(format!("no '{name}' handler")),
+        _ => Err(HandlerError::not_found(format!("no '{name}' handler"))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Calls from threads that are no workers.
 
+use crate::error::HandlerError;
 use crate::handlers::call::Call;
 use crate::handlers::response::{HandlerResult, Response};
 use crate::shared::info::Info;
@@ -7,9 +8,6 @@ use crate::shared::mailbox::{Message, Reply};
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
-
-/// The answer to a call that came when nobody served calls any more; the call was not made.
-pub const STOPPED: &str = "the router has stopped";
 
 /// A way to talk to a running router from any thread.
 #[derive(Clone)]
@@ -41,7 +39,7 @@ impl Handle {
     /// Calls a handler and waits for the result; what it warns of goes where messages of elements go. Not for use on a worker.
     ///
     /// # Errors
-    /// The handler's message; or that the router stopped meanwhile.
+    /// What the handler says; or that there is none, or that the router has stopped.
     pub fn call(&self, call: Call) -> HandlerResult {
         let path = call.path.clone();
         result(&self.info, &path, self.ask(call))
@@ -56,7 +54,7 @@ impl Handle {
             match receiver.recv_timeout(Duration::from_millis(100)) {
                 Ok(response) => return response,
                 Err(mpsc::RecvTimeoutError::Timeout) if !self.info.is_over() => {}
-                Err(_) => return Err(STOPPED.to_owned()).into(),
+                Err(_) => return Err(HandlerError::stopped()).into(),
             }
         }
     }

@@ -1,9 +1,10 @@
 //! What a call's path means: which handlers there are, global ones and those that every element has included.
 
 use crate::configuration::class::Residency;
+use crate::error::HandlerError;
 use crate::handlers::call::{Access, Call};
 use crate::handlers::declaration::{ANY, Of};
-use crate::handlers::response::Merge;
+use crate::handlers::response::{HandlerResult, Merge};
 use crate::shared::info::Info;
 
 /// The names of the global handlers: (name, readable, writable).
@@ -96,11 +97,11 @@ impl Of {
 
 /// Splits a path into element and handler name: `ELEMENT.HANDLER`, `.HANDLER` for a global one, and `HANDLER` for one of
 /// the element that asks or else a global one.
-fn locate<'a>(info: &Info, call: &'a Call) -> Result<(Option<usize>, &'a str), String> {
+fn locate<'a>(info: &Info, call: &'a Call) -> Result<(Option<usize>, &'a str), HandlerError> {
     let path = call.path.as_str();
     let dot = path.find('.');
     if path.is_empty() || dot.is_some_and(|dot| dot > 0 && dot + 1 == path.len()) {
-        return Err("syntax error".to_owned());
+        return Err(HandlerError::invalid("syntax error"));
     }
     if dot == Some(0) {
         return Ok((None, &path[1..]));
@@ -116,7 +117,7 @@ fn locate<'a>(info: &Info, call: &'a Call) -> Result<(Option<usize>, &'a str), S
     }
     match dot {
         Some(dot) if !GLOBAL.iter().any(|(name, ..)| *name == path) => {
-            Err(format!("no element named '{}'", &path[..dot]))
+            Err(HandlerError::not_found(format!("no element named '{}'", &path[..dot])))
         }
         _ => Ok((None, path)),
     }
@@ -131,7 +132,7 @@ fn known(info: &Info, element: usize, name: &str) -> Option<Of> {
 }
 
 /// Finds what a call is meant for.
-pub(crate) fn resolve<'a>(info: &Info, call: &'a Call) -> Result<Target<'a>, String> {
+pub(crate) fn resolve<'a>(info: &Info, call: &'a Call) -> Result<Target<'a>, HandlerError> {
     let (element, name) = locate(info, call)?;
     let reads = call.access == Access::Read;
     let full = || full_name(info, element, name);
@@ -150,10 +151,13 @@ pub(crate) fn resolve<'a>(info: &Info, call: &'a Call) -> Result<Target<'a>, Str
     let (fits, parameter) = target.map_or((false, false), |target| able(info, target, reads));
     match target {
         Some(_) if fits && reads && !parameter && !call.argument.is_empty() => {
-            Err(format!("read handler '{}' does not take parameters", full()))
+            Err(HandlerError::invalid(format!("read handler '{}' does not take parameters", full())))
         }
         Some(target) if fits => Ok(target),
-        _ => Err(format!("no '{}' {} handler", full(), if reads { "read" } else { "write" })),
+        _ => {
+            let side = if reads { "read" } else { "write" };
+            Err(HandlerError::not_found(format!("no '{}' {side} handler", full())))
+        }
     }
 }
 
@@ -187,7 +191,7 @@ impl Call {
     ///
     /// # Errors
     /// Why the call cannot be made, in Click's words: no such element or handler, or a parameter where none is taken.
-    pub fn check(&self, info: &Info) -> Result<String, String> {
+    pub fn check(&self, info: &Info) -> HandlerResult {
         resolve(info, self)?;
         locate(info, self).map(|(element, name)| full_name(info, element, name))
     }

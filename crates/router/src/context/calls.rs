@@ -4,6 +4,7 @@ use crate::calls::computation::Frame;
 use crate::calls::handle::Handle;
 use crate::context::cx::Cx;
 use crate::context::work::{Control, Work};
+use crate::error::HandlerError;
 use crate::handlers::call::Call;
 use crate::shared::mailbox::Reply;
 use std::any::Any;
@@ -44,7 +45,7 @@ impl Call {
     ///
     /// # Errors
     /// Why it cannot make the call.
-    pub fn check_by(&self, cx: &Cx<'_>) -> Result<(), String> {
+    pub fn check_by(&self, cx: &Cx<'_>) -> Result<(), HandlerError> {
         self.clone().within_default(cx.index()).check(cx.info()).map(drop)
     }
 }

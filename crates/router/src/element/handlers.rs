@@ -1,6 +1,7 @@
 //! The handlers that an element declares, with the functions that answer.
 
 use crate::context::cx::Cx;
+use crate::error::HandlerError;
 use crate::handlers::call::Access;
 use crate::handlers::declaration::{Declarations, Handler};
 use crate::handlers::metric::Metric;
@@ -74,16 +75,20 @@ impl Handlers {
         name: &str,
         f: impl Fn(&mut E, &mut Cx<'_>) -> T + Send + Sync + 'static,
     ) -> &mut Handler {
-        self.read_with(name, move |e: &mut E, cx, _| Ok(f(e, cx).to_string())).take_no_parameter()
+        self.read_outcome(name, move |e: &mut E, cx, _| Outcome::Done(Ok(f(e, cx).to_string())))
+            .take_no_parameter()
     }
 
-    /// A value that can be read with a parameter, which may be empty.
+    /// A value that can be read with a parameter, which may be empty. A sentence refuses; where the kind of error matters there is
+    /// [`Handlers::read_outcome`].
     pub fn read_with<E: Any>(
         &mut self,
         name: &str,
-        f: impl Fn(&mut E, &mut Cx<'_>, &str) -> HandlerResult + Send + Sync + 'static,
+        f: impl Fn(&mut E, &mut Cx<'_>, &str) -> Result<String, String> + Send + Sync + 'static,
     ) -> &mut Handler {
-        self.read_outcome(name, move |e: &mut E, cx, text| Outcome::Done(f(e, cx, text)))
+        self.read_outcome(name, move |e: &mut E, cx, text| {
+            Outcome::Done(f(e, cx, text).map_err(HandlerError::from))
+        })
     }
 
     /// A value that can be read, perhaps by a control computation.
@@ -107,23 +112,23 @@ impl Handlers {
         count: fn(&mut E) -> &mut N,
     ) -> &mut Handler {
         self.read("count", move |e: &mut E, _| count(e).to_string()).merged(Merge::Sum);
-        self.write(reset, move |e: &mut E, _, _| {
+        self.write_outcome(reset, move |e: &mut E, _, _| {
             *count(e) = N::default();
-            Ok(())
+            Outcome::Done(Ok(String::new()))
         })
         .as_button();
         let place = self.declared.place("count");
         self.declared.at(place)
     }
 
-    /// A value that can be written.
+    /// A value that can be written. A sentence refuses; where the kind of error matters there is [`Handlers::write_outcome`].
     pub fn write<E: Any>(
         &mut self,
         name: &str,
         f: impl Fn(&mut E, &mut Cx<'_>, &str) -> Result<(), String> + Send + Sync + 'static,
     ) -> &mut Handler {
         self.write_outcome(name, move |e: &mut E, cx, text| {
-            Outcome::Done(f(e, cx, text).map(|()| String::new()))
+            Outcome::Done(f(e, cx, text).map(|()| String::new()).map_err(HandlerError::from))
         })
     }
 
@@ -156,6 +161,6 @@ impl Handlers {
 fn function<E: Any>(f: impl Fn(&mut E, &mut Cx<'_>, &str) -> Outcome + Send + Sync + 'static) -> Function {
     Box::new(move |target, cx, text| match target.downcast_mut::<E>() {
         Some(element) => f(element, cx, text),
-        None => Outcome::Done(Err("handler declared for another element type".to_owned())),
+        None => Outcome::Done(Err("handler declared for another element type".into())),
     })
 }

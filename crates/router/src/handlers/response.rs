@@ -1,7 +1,9 @@
 //! What calls of handlers come to.
 
-/// The value of a read, or what a write answers; or an error message.
-pub type HandlerResult = Result<String, String>;
+use crate::error::HandlerError;
+
+/// The value of a read, or what a write answers; or why there is none.
+pub type HandlerResult = Result<String, HandlerError>;
 
 /// What a call comes to: its result, and what the handler warned of.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -41,7 +41,7 @@ impl Router {
     /// Calls a handler of a router that does not run (yet, or any more).
     ///
     /// # Errors
-    /// The handler's message.
+    /// What the handler says, or that there is none.
     pub fn call(&mut self, call: Call) -> HandlerResult {
         let path = call.path.clone();
         let (sender, receiver) = mpsc::channel();
@@ -56,7 +56,7 @@ impl Router {
                 return result(&self.info, &path, response);
             }
             if !busy && self.info.mailboxes.iter().all(|mailbox| mailbox.is_empty()) {
-                return Err("the handler gave no answer".to_owned());
+                return Err("the handler gave no answer".into());
             }
         }
     }

@@ -3,7 +3,8 @@
 //! Each worker answers for its own instances, between two tasks, a few elements at a time, so that packets never wait
 //! for long. Whoever asked merges the answers. A worker that does not answer in time is left out.
 
-use crate::calls::handle::{Handle, STOPPED};
+use crate::calls::handle::Handle;
+use crate::error::HandlerError;
 use crate::handlers::metric::Metric;
 use crate::handlers::response::Merge;
 use crate::shared::info::Info;
@@ -78,8 +79,8 @@ impl Surveyor {
     /// Asks all workers and waits for their answers, not longer than `patience` in all. Not for use on a worker.
     ///
     /// # Errors
-    /// [`STOPPED`] if nobody is there any more.
-    pub fn survey(&mut self, patience: Duration) -> Result<Survey, String> {
+    /// That the router has stopped.
+    pub fn survey(&mut self, patience: Duration) -> Result<Survey, HandlerError> {
         let deadline = Instant::now() + patience;
         let mut asked: Vec<Option<Asked>> = (std::mem::take(&mut self.owed).into_iter().enumerate())
             .map(|(worker, owed)| match owed {
@@ -113,7 +114,7 @@ impl Surveyor {
             }
         }
         self.owed = asked.into_iter().map(|asked| asked.map(|asked| asked.answer)).collect();
-        if over { Err(STOPPED.to_owned()) } else { Ok(gathered.finish(states)) }
+        if over { Err(HandlerError::stopped()) } else { Ok(gathered.finish(states)) }
     }
 
     fn ask(&self, worker: usize, from: usize) -> Asked {

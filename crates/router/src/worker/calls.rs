@@ -8,7 +8,7 @@ use crate::context::work::{Control, Work};
 use crate::element::behaviour::{Element, target};
 use crate::element::class::again;
 use crate::element::handlers::Outcome;
-use crate::error::{ConfigError, REFUSED};
+use crate::error::{ConfigError, HandlerError, REFUSED};
 use crate::handlers::call::{Access, Call};
 use crate::handlers::declaration::Of;
 use crate::handlers::response::{HandlerResult, Merge, Response};
@@ -45,7 +45,7 @@ impl Running<'_> {
     fn resume(&mut self, mut frame: Frame, answer: Answer) {
         let base = self.core.list.len();
         let step = dispatch!(self, frame.owner, |instance, cx| instance.resume(cx, &mut frame.state, answer));
-        match step.unwrap_or(Step::Done(Err("element not on this worker".to_owned()))) {
+        match step.unwrap_or(Step::Done(Err("element not on this worker".into()))) {
             Step::Done(result) => {
                 let emitted = self.core.list.split_off(base);
                 self.deliver(frame.reply, result.into());
@@ -70,15 +70,15 @@ impl Running<'_> {
         }
         match reply {
             Reply::Nobody => {
-                if let Err(message) = response.result {
-                    self.core.info.log.line(&message);
+                if let Err(error) = response.result {
+                    self.core.info.log.line(&error.message);
                 }
             }
             Reply::Driver => {
-                if let Err(message) = response.result
-                    && !message.is_empty()
+                if let Err(error) = response.result
+                    && !error.message.is_empty()
                 {
-                    self.core.info.log.line(&message);
+                    self.core.info.log.line(&error.message);
                 }
                 self.decide();
             }
@@ -121,7 +121,7 @@ impl Running<'_> {
                 handler,
                 any.map_or_else(|| call.argument.clone(), |name| format!("{name} {}", call.argument)),
             ),
-            Err(message) => return self.deliver(reply, Err(message).into()),
+            Err(error) => return self.deliver(reply, Err(error).into()),
         };
         let merge = handler.merge(&info, element);
         let workers = handler.workers(&info, element, call.access);
@@ -158,7 +158,8 @@ impl Running<'_> {
         if !argument.trim().is_empty() {
             let one = argument.trim().parse::<usize>().ok().filter(|worker| asked.contains(worker));
             let Some(one) = one else {
-                return self.deliver(reply, Err(format!("no worker '{argument}'")).into());
+                return self
+                    .deliver(reply, Err(HandlerError::invalid(format!("no worker '{argument}'"))).into());
             };
             asked = one..one + 1;
         }
@@ -177,7 +178,7 @@ impl Running<'_> {
     fn reconfigure(&mut self, config: String, reply: Reply) {
         let info = self.core.info.clone();
         let Some(reconfigure) = info.reconfigure.get() else {
-            return self.deliver(reply, Err("the router does not run yet".to_owned()).into());
+            return self.deliver(reply, Err("the router does not run yet".into()).into());
         };
         let reply = match reply {
             Reply::Thread(sender) => return reconfigure(config, Writer::thread(sender)),
@@ -262,7 +263,8 @@ impl Running<'_> {
                     };
                     info.made.current.written(element, &info.nodes[element].config, name, argument);
                 }
-                let result = result.map_err(|error| in_click_words(&error));
+                let result =
+                    result.map_err(|error| HandlerError { message: in_click_words(&error.message), ..error });
                 let own_config = matches!(handler, Of::Own(at) if info.handlers(element).is_some_and(|all| all.list()[at].name == "config"));
                 let status = if own_config { Some(REFUSED) } else { self.core.status.take() };
                 self.deliver(reply, Response { result, warnings, status });
@@ -272,7 +274,9 @@ impl Running<'_> {
                 let frame = Frame { owner: element as u32, state, reply };
                 self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
             }
-            None => self.deliver(reply, Err("no such handler on this worker".to_owned()).into()),
+            None => {
+                self.deliver(reply, Err(HandlerError::not_found("no such handler on this worker")).into())
+            }
         }
         self.core.list.extend(emitted);
     }
@@ -300,9 +304,9 @@ impl Running<'_> {
     }
 
     /// An error of a write to `config`, whose status is noted.
-    fn refusal(&mut self, error: &ConfigError) -> String {
+    fn refusal(&mut self, error: &ConfigError) -> HandlerError {
         self.core.status.set(Some(error.status));
-        error.to_string()
+        error.to_string().into()
     }
 
     /// Reads all messages.

@@ -4,6 +4,7 @@ use crate::calls::globals::line;
 use crate::calls::resolve::{COMMON, CONFIG, TASK, is_live};
 use crate::configuration::ports::is_agnostic;
 use crate::context::cx::Cx;
+use crate::error::HandlerError;
 use crate::handlers::call::Access;
 use crate::handlers::declaration::Flags;
 use crate::handlers::response::HandlerResult;
@@ -42,7 +43,7 @@ pub(crate) fn call(
             match parse_boolean(argument.trim()) {
                 Some(true) => cx.schedule(),
                 Some(false) => cx.unschedule(),
-                None => return Err("syntax error".to_owned()),
+                None => return Err("syntax error".into()),
             }
             Ok(String::new())
         }
@@ -55,7 +56,7 @@ pub(crate) fn call(
             cx.set_tickets(tickets);
             Ok(String::new())
         }
-        _ => Err(format!("no '{name}' handler")),
+        _ => Err(HandlerError::not_found(format!("no '{name}' handler"))),
     }
 }
 

@@ -152,7 +152,7 @@ mod tests {
             ("1.0.0.1 1 2.0.0.2 2 1 2 300", "FLAGS: "),
         ] {
             let said = router.call(router::Call::write("s.send", text));
-            assert!(said.as_ref().is_err_and(|said| said.contains(error)), "{said:?}");
+            assert!(said.as_ref().is_err_and(|said| said.message.contains(error)), "{said:?}");
         }
     }
 }
