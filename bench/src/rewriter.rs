@@ -107,13 +107,13 @@ impl FlowSource {
 
 impl Element for FlowSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         if self.left == 0 {
-            return cx.please_stop();
+            return cx.info().please_stop();
         }
         let mut batch = cx.batch();
         for _ in 0..self.left.min(cx.vector() as u64) {
@@ -124,7 +124,7 @@ impl Element for FlowSource {
             batch.push(packet);
         }
         self.left -= batch.len() as u64;
-        cx.schedule();
+        cx.tasks().schedule();
         cx.emit(0, batch);
     }
 }

@@ -36,13 +36,13 @@ fn turn_source(config: &mut ElementConfig<'_>) -> Result<Box<dyn Element>, Confi
 
 impl Element for TurnSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.timer_after(0, Duration::from_millis(250));
+        cx.timers().after(0, Duration::from_millis(250));
         Ok(())
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         if self.left == 0 {
-            return cx.please_stop();
+            return cx.info().please_stop();
         }
         let mut batch = cx.batch();
         for _ in 0..self.left.min(cx.vector() as u64) {
@@ -50,7 +50,7 @@ impl Element for TurnSource {
             batch.push(packet);
         }
         self.left -= batch.len() as u64;
-        cx.timer_after(0, Duration::from_nanos(1));
+        cx.timers().after(0, Duration::from_nanos(1));
         cx.emit(0, batch);
     }
 }

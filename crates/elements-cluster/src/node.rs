@@ -200,8 +200,8 @@ impl Node {
 
     fn set_expiry(&self, cx: &mut Cx<'_>) {
         let deadline = self.running.as_ref().and_then(|running| running.resequencer.next_deadline_ns());
-        if let Some(deadline) = deadline.filter(|_| !cx.timer_is_set(EXPIRE)) {
-            cx.timer_at(EXPIRE, i64::try_from(deadline).unwrap_or(i64::MAX));
+        if let Some(deadline) = deadline.filter(|_| !cx.timers().is_set(EXPIRE)) {
+            cx.timers().at(EXPIRE, i64::try_from(deadline).unwrap_or(i64::MAX));
         }
     }
 
@@ -235,7 +235,7 @@ impl Node {
             chooser.set_view(running.member.view());
         }
         if running.member.has_news() {
-            cx.timer_after(HELLO, Duration::ZERO);
+            cx.timers().after(HELLO, Duration::ZERO);
         }
     }
 
@@ -370,7 +370,7 @@ impl Element for Node {
         self.running = Some(Running { member, chooser, resequencer });
         // Not all nodes at once.
         let first = cx.rng().u64(..self.settings.timing.hello_ns);
-        cx.timer_after(HELLO, Duration::from_nanos(first));
+        cx.timers().after(HELLO, Duration::from_nanos(first));
         Ok(())
     }
 
@@ -387,7 +387,7 @@ impl Element for Node {
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
         if key == HELLO {
-            cx.timer_after(HELLO, Duration::from_nanos(self.settings.timing.hello_ns));
+            cx.timers().after(HELLO, Duration::from_nanos(self.settings.timing.hello_ns));
             return self.greet(cx);
         }
         let at = now(cx);

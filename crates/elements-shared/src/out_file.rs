@@ -50,7 +50,7 @@ impl OutFile {
 
     /// Writes a line.
     pub fn print(&self, cx: &Cx<'_>, text: &str) {
-        let Some((path, shared)) = &self.file else { return cx.log_on(&self.channel, text) };
+        let Some((path, shared)) = &self.file else { return cx.info().log.line_on(&self.channel, text) };
         if let Some(file) = &mut *lock(shared)
             && let Err(error) = writeln!(file, "{text}")
         {

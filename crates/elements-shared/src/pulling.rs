@@ -13,15 +13,15 @@ pub fn pulls(config: &Config<'_>) -> bool {
 /// Begins to ask, if the element `pulls`.
 pub fn begin(cx: &mut Cx<'_>, pulls: bool) {
     if pulls {
-        cx.listen(0);
-        cx.schedule();
+        cx.signals().listen(0);
+        cx.tasks().schedule();
     }
 }
 
 /// Asks again, after these packets came, unless whoever has some will wake the task.
 pub fn go_on(cx: &mut Cx<'_>, came: &Batch) {
-    if !came.is_empty() || cx.may_have(0) {
-        cx.schedule();
+    if !came.is_empty() || cx.signals().may_have(0) {
+        cx.tasks().schedule();
     }
 }
 

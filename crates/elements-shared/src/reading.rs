@@ -20,15 +20,15 @@ pub enum Next {
 /// Begins to work, or to say that there may be packets.
 pub fn begin(cx: &mut Cx<'_>, pushes: bool, active: bool) {
     if !pushes {
-        cx.provide_signal();
+        cx.signals().provide();
     } else if active {
-        cx.schedule();
+        cx.tasks().schedule();
     }
 }
 
 /// Goes on after a rest.
 pub fn wake(cx: &mut Cx<'_>, pushes: bool) {
-    if pushes { cx.schedule() } else { cx.set_signal(true) }
+    if pushes { cx.tasks().schedule() } else { cx.signals().set(true) }
 }
 
 /// Fills a batch with at most `want` packets, unless so many records are passed over that others shall get their turn; returns
@@ -57,8 +57,8 @@ pub fn end(cx: &mut Cx<'_>, batch: &Batch, met: Option<Next>) -> Option<Next> {
         // It is met again by the next request.
         Some(_) if !batch.is_empty() => None,
         Some(Next::Later(at_ns)) => {
-            cx.timer_at(0, at_ns);
-            cx.set_signal(false);
+            cx.timers().at(0, at_ns);
+            cx.signals().set(false);
             None
         }
         met => met,

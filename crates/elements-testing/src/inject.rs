@@ -138,7 +138,7 @@ fn inject(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for Inject {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -154,9 +154,9 @@ impl Element for Inject {
         }
         self.1 += batch.len();
         if batch.is_empty() {
-            cx.please_stop();
+            cx.info().please_stop();
         } else {
-            cx.schedule();
+            cx.tasks().schedule();
         }
         cx.emit(0, batch);
     }

@@ -99,17 +99,17 @@ impl Element for SchedOrderTest {
             self.order = order;
         }
         self.order.size.fetch_max(self.size, Ordering::Relaxed);
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         if !self.order.note(self.id) && self.stop {
-            cx.please_stop();
+            cx.info().please_stop();
         }
         self.count = self.count.saturating_add(1);
         if self.limit == 0 || self.count < self.limit {
-            cx.schedule();
+            cx.tasks().schedule();
         }
     }
 

@@ -56,7 +56,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl TimerTest {
     fn set(&mut self, cx: &mut Cx<'_>, delay: Duration) {
-        cx.timer_after(SPOKEN, delay);
+        cx.timers().after(SPOKEN, delay);
         let delay = i64::try_from(delay.as_nanos()).unwrap_or(i64::MAX / 2);
         self.expiry_ns = cx.now_ns().saturating_add(delay);
     }
@@ -75,11 +75,11 @@ impl Element for TimerTest {
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("scheduled", |_: &mut TimerTest, cx| cx.timer_is_set(SPOKEN));
+        h.read("scheduled", |_: &mut TimerTest, cx| cx.timers().is_set(SPOKEN));
         h.write("scheduled", |e: &mut TimerTest, cx, text| {
             match router::value(cx, text)? {
                 true => e.set(cx, Duration::ZERO),
-                false => cx.cancel_timer(SPOKEN),
+                false => cx.timers().cancel(SPOKEN),
             }
             Ok(())
         });
@@ -90,7 +90,7 @@ impl Element for TimerTest {
             Ok(())
         });
         h.write("unschedule", |_: &mut TimerTest, cx, _| {
-            cx.cancel_timer(SPOKEN);
+            cx.timers().cancel(SPOKEN);
             Ok(())
         })
         .as_button();

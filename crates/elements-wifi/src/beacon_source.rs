@@ -83,7 +83,7 @@ impl BeaconSource {
     /// Sees to the next beacon. A handler can have made the interval nonsense meanwhile.
     fn wait(&self, cx: &mut Cx<'_>) {
         let units = u32::try_from(self.known.network.interval()).unwrap_or(1).max(1);
-        cx.timer_after(0, UNIT * units);
+        cx.timers().after(0, UNIT * units);
     }
 }
 

@@ -193,7 +193,7 @@ impl Algorithm for MadwifiRate {
     }
 
     fn initialize(&mut self, cx: &mut Cx<'_>) {
-        cx.timer_after(0, Duration::from_millis(self.period.into()));
+        cx.timers().after(0, Duration::from_millis(self.period.into()));
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) {

@@ -77,13 +77,13 @@ impl Hostile {
 
 impl Element for Hostile {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         if self.left == 0 {
-            return cx.please_stop();
+            return cx.info().please_stop();
         }
         let mut batch = cx.batch();
         for _ in 0..self.left.min(8) {
@@ -98,7 +98,7 @@ impl Element for Hostile {
             }
             batch.push(packet);
         }
-        cx.schedule();
+        cx.tasks().schedule();
         cx.emit(0, batch);
     }
 }

@@ -21,8 +21,8 @@ fn reads(config: &mut Config<'_>) -> Made {
 
 impl Element for Reads {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.schedule_when(&self.0, Interest::Readable);
-        cx.schedule_when(&self.0, Interest::Readable); // saying it twice changes nothing
+        cx.tasks().schedule_when(&self.0, Interest::Readable);
+        cx.tasks().schedule_when(&self.0, Interest::Readable); // saying it twice changes nothing
         Ok(())
     }
 
@@ -32,9 +32,9 @@ impl Element for Reads {
         match rustix::io::read(&*self.0, &mut bytes) {
             Ok(n @ 1..) => {
                 cx.log(&String::from_utf8_lossy(&bytes[..n]));
-                cx.schedule_when(&self.0, Interest::Readable);
+                cx.tasks().schedule_when(&self.0, Interest::Readable);
             }
-            _ => cx.please_stop(),
+            _ => cx.info().please_stop(),
         }
     }
 
@@ -48,12 +48,12 @@ struct Busy;
 
 impl Element for Busy {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        cx.schedule();
+        cx.tasks().schedule();
     }
 }
 

@@ -24,7 +24,7 @@ fn sums(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Element for Sums {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.count_drops("no reason", self.0);
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -50,7 +50,7 @@ fn sticks(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for Sticks {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -60,7 +60,7 @@ impl Element for Sticks {
             self.0.sticks.store(true, Ordering::Relaxed);
             std::thread::yield_now();
         }
-        cx.schedule();
+        cx.tasks().schedule();
     }
 }
 

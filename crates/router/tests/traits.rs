@@ -29,7 +29,7 @@ fn source(config: &mut Config<'_>) -> Made {
 
 impl Element for Source {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -43,7 +43,7 @@ impl Element for Source {
         }
         cx.emit(0, batch);
         if self.stop {
-            cx.please_stop();
+            cx.info().please_stop();
         }
     }
 }
@@ -127,7 +127,7 @@ impl Element for Trigger {
         batch.drain(|packet| {
             self.count += 1;
             if let (true, Some(call)) = (self.count == self.at, &self.call) {
-                cx.call(call.0.clone());
+                cx.handlers().call(call.0.clone());
             }
             cx.emit_packet(0, packet);
         });
@@ -178,21 +178,21 @@ struct Store(VecDeque<Packet>);
 
 impl Element for Store {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
+        cx.signals().provide();
         Ok(())
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
         batch.drain(|packet| self.0.push_back(packet));
         cx.consume(batch);
-        cx.set_signal(true);
+        cx.signals().set(true);
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         let mut batch = cx.batch();
         batch.extend(self.0.drain(..want.min(self.0.len())));
         if batch.is_empty() {
-            cx.set_signal(false);
+            cx.signals().set(false);
         }
         Pull::Give(batch)
     }
@@ -238,8 +238,8 @@ fn pump(config: &mut Config<'_>) -> Made {
 
 impl Element for Pump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.listen(0);
-        cx.schedule();
+        cx.signals().listen(0);
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -248,8 +248,8 @@ impl Element for Pump {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        if !batch.is_empty() || cx.may_have(0) {
-            cx.schedule();
+        if !batch.is_empty() || cx.signals().may_have(0) {
+            cx.tasks().schedule();
         }
         cx.emit(0, batch);
         Pull::Nothing
@@ -318,14 +318,14 @@ fn ring(config: &mut Config<'_>) -> Made {
 
 impl Element for Ring {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
+        cx.signals().provide();
         Ok(())
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
         batch.drain(|packet| self.shared.0.lock().expect("unpoisoned").push_back(packet));
         cx.consume(batch);
-        cx.signal_worker(self.puller);
+        cx.signals().activate_on(self.puller);
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
@@ -333,7 +333,7 @@ impl Element for Ring {
         let mut ring = self.shared.0.lock().expect("unpoisoned");
         let n = want.min(ring.len());
         batch.extend(ring.drain(..n));
-        cx.set_signal(!batch.is_empty());
+        cx.signals().set(!batch.is_empty());
         Pull::Give(batch)
     }
 }
@@ -394,7 +394,7 @@ struct Tick {
 
 impl Element for Tick {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.timer_after(0, Duration::from_millis(200));
+        cx.timers().after(0, Duration::from_millis(200));
         Ok(())
     }
 
@@ -402,7 +402,11 @@ impl Element for Tick {
         let packet = cx.pool().packet(&[9]).expect("memory");
         cx.emit_packet(0, packet);
         self.left -= 1;
-        if self.left == 0 { cx.please_stop() } else { cx.timer_after(0, Duration::from_millis(200)) }
+        if self.left == 0 {
+            cx.info().please_stop()
+        } else {
+            cx.timers().after(0, Duration::from_millis(200))
+        }
     }
 }
 
@@ -416,13 +420,13 @@ struct Slow {
 
 impl Element for Slow {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.schedule();
-        cx.timer_after(0, Duration::ZERO);
+        cx.tasks().schedule();
+        cx.timers().after(0, Duration::ZERO);
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        cx.schedule();
+        cx.tasks().schedule();
         if self.quick_left > 0 {
             self.quick_left -= 1;
             return;
@@ -433,14 +437,14 @@ impl Element for Slow {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.timer_after(0, Duration::ZERO);
+        cx.timers().after(0, Duration::ZERO);
         if self.tasks == 0 {
             return;
         }
         cx.log(&std::mem::take(&mut self.tasks).to_string());
         self.logs_left -= 1;
         if self.logs_left == 0 {
-            cx.please_stop();
+            cx.info().please_stop();
         }
     }
 }

@@ -64,9 +64,9 @@ fn run(line: &Line<'_>) -> Result<(), End> {
         "prefix" if arguments.is_empty() => write_text(line, prefix() + "\n"),
         "prefix" => Err(End::Usage("'prefix' takes no arguments".to_owned())),
         "findelem" | "elem2make" | "elem2export" | "elem2package" | "findpackage" | "quietlink"
-        | "kversion" | "kbuild" | "makepackage" => {
-            Err(line.fail("cannot build packages in C++: write elements in Rust, as docs/src/write-an-element.md shows"))
-        }
+        | "kversion" | "kbuild" | "makepackage" => Err(line.fail(
+            "cannot build packages in C++: write elements in Rust, as docs/src/write-an-element.md shows",
+        )),
         _ => Err(End::Usage(format!("unknown command '{command}'"))),
     }
 }

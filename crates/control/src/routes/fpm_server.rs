@@ -156,14 +156,14 @@ impl Element for FpmServer {
                 "{}: warning: {error} (trying again)",
                 cx.info().nodes[cx.index()].declaration()
             ));
-            cx.timer_after(RETRY, RETRY_AFTER);
+            cx.timers().after(RETRY, RETRY_AFTER);
         }
         Ok(())
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         if self.running.is_none() && self.listen(cx).is_err() {
-            cx.timer_after(RETRY, RETRY_AFTER);
+            cx.timers().after(RETRY, RETRY_AFTER);
         }
     }
 
@@ -179,7 +179,7 @@ impl Element for FpmServer {
         running.feed.shared.retarget(self.aim(cx));
         running.feed.wake();
         self.running = Some(*running);
-        cx.cancel_timer(RETRY);
+        cx.timers().cancel(RETRY);
         Ok(())
     }
 

@@ -115,7 +115,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Element for KernelNeighbours {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.ear = Some(Ear::open(GROUPS)?);
-        cx.timer_after(START, Duration::ZERO);
+        cx.timers().after(START, Duration::ZERO);
         Ok(())
     }
 

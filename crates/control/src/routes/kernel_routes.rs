@@ -102,7 +102,7 @@ impl KernelRoutes {
 impl Element for KernelRoutes {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.ready = Some((Ear::open(GROUPS)?, Links::new()?));
-        cx.timer_after(START, Duration::ZERO);
+        cx.timers().after(START, Duration::ZERO);
         Ok(())
     }
 

@@ -318,7 +318,7 @@ impl ControlSocket {
                     let declaration = cx.info().nodes[cx.index()].declaration();
                     cx.log(&format!("{declaration}: warning: {error} ({left} {tries} left)"));
                 }
-                cx.timer_after(RETRY, RETRY_AFTER);
+                cx.timers().after(RETRY, RETRY_AFTER);
             }
         }
         Ok(())
@@ -337,7 +337,7 @@ impl Element for ControlSocket {
             && let Err(error) = self.open(cx)
         {
             cx.log(&format!("{}: {error}", cx.info().nodes[cx.index()].declaration()));
-            cx.please_stop();
+            cx.info().please_stop();
         }
     }
 
@@ -351,7 +351,7 @@ impl Element for ControlSocket {
             state.downcast::<Server>().map_err(|state| ("incompatible ControlSockets".into(), state))?;
         if self.server.is_some() {
             self.former = Some(server);
-            cx.timer_at(FORGET, cx.now_ns());
+            cx.timers().at_once(FORGET);
             return Ok(());
         }
         let channel = server.chatter.as_ref().map(|chatter| chatter.channel());
@@ -365,7 +365,7 @@ impl Element for ControlSocket {
         }
         server.retarget(self.aim(cx));
         self.server = Some(*server);
-        cx.cancel_timer(RETRY);
+        cx.timers().cancel(RETRY);
         Ok(())
     }
 

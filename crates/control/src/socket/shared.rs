@@ -135,7 +135,8 @@ impl Shared {
         loop {
             let target = self.target();
             let response = question(&target.handle);
-            let stopped = response.result.as_ref().is_err_and(|error| error.kind == HandlerErrorKind::Stopped);
+            let stopped =
+                response.result.as_ref().is_err_and(|error| error.kind == HandlerErrorKind::Stopped);
             // Another router may just have taken the place of the one that was asked.
             if !stopped || !self.changes_soon(&target) {
                 return response;

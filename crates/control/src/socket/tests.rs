@@ -38,11 +38,11 @@ impl Element for Sample {
             Ok("1".to_owned())
         });
         h.write("tell", |_: &mut Sample, cx: &mut Cx<'_>, text| {
-            cx.publish(text);
+            cx.info().events.publish(text);
             Ok(())
         });
         h.read_with("slow", |_: &mut Sample, cx, _| {
-            cx.publish("slow begins");
+            cx.info().events.publish("slow begins");
             std::thread::sleep(Duration::from_millis(300));
             Ok("done".to_owned())
         });

@@ -310,7 +310,7 @@ impl AggregateCounter {
 
     fn stop(&mut self, cx: &mut Cx<'_>) {
         self.active = false;
-        cx.please_stop();
+        cx.info().please_stop();
     }
 
     fn reaggregate(&mut self) {
@@ -383,7 +383,7 @@ impl Element for AggregateCounter {
         let waiting = self.count_all(cx, port, batch, false, (&mut done, false));
         cx.emit(0, done);
         if let Some(waiting) = waiting {
-            cx.start(Box::new(waiting));
+            cx.handlers().start(Box::new(waiting));
         }
     }
 
@@ -396,7 +396,7 @@ impl Element for AggregateCounter {
         match self.count_all(cx, port, batch, false, (&mut done, true)) {
             None => Pull::Give(done),
             Some(waiting) => {
-                cx.start(Box::new(Waiting { before: Some(done), ..waiting }));
+                cx.handlers().start(Box::new(Waiting { before: Some(done), ..waiting }));
                 Pull::Later
             }
         }
@@ -413,12 +413,12 @@ impl Element for AggregateCounter {
         let mut done = before.unwrap_or_else(|| cx.batch());
         let next = self.count_all(cx, port, packets, first_counted, (&mut done, pulled));
         match (next, pulled) {
-            (Some(next), true) => cx.start(Box::new(Waiting { before: Some(done), ..next })),
+            (Some(next), true) => cx.handlers().start(Box::new(Waiting { before: Some(done), ..next })),
             (None, true) => cx.answer(done),
             (next, false) => {
                 cx.emit(0, done);
                 if let Some(next) = next {
-                    cx.start(Box::new(next));
+                    cx.handlers().start(Box::new(next));
                 }
             }
         }

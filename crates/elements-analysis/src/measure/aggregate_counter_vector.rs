@@ -91,7 +91,7 @@ impl Simple for AggregateCounterVector {
         });
         h.write("stop", |e: &mut V, cx, _| {
             e.active = false;
-            cx.please_stop();
+            cx.info().please_stop();
             Ok(())
         })
         .as_button();

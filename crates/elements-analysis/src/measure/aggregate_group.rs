@@ -65,8 +65,8 @@ impl Element for AggregateGroup {
         });
         cx.consume(batch);
         match self.timer {
-            Some(_) if held.is_empty() => cx.cancel_timer(0),
-            Some(timer) => cx.timer_after(0, timer),
+            Some(_) if held.is_empty() => cx.timers().cancel(0),
+            Some(timer) => cx.timers().after(0, timer),
             None => {}
         }
         self.held = Some(held);

@@ -356,7 +356,7 @@ impl Element for AggregateIpFlows {
                     source.watch();
                     self.source = Some(source);
                 }
-                cx.start(Box::new(())); // what the file is called
+                cx.handlers().start(Box::new(())); // what the file is called
             }
             None => trace.head("").map_err(failed)?,
         }

@@ -137,7 +137,7 @@ impl Element for AggregateLast {
         }
         cx.emit(0, batch);
         if self.stop {
-            cx.please_stop();
+            cx.info().please_stop();
         }
     }
 
@@ -154,7 +154,7 @@ impl Element for AggregateLast {
 
     fn handlers(&self, h: &mut Handlers) {
         h.write("clear", |_: &mut AggregateLast, cx, _| {
-            cx.schedule();
+            cx.tasks().schedule();
             Ok(())
         })
         .as_button();

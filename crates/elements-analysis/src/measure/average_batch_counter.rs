@@ -144,7 +144,7 @@ impl AverageBatchCounter {
 impl Element for AverageBatchCounter {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if self.mine == 0 {
-            cx.timer_after(0, self.interval); // the instance that handlers ask
+            cx.timers().after(0, self.interval); // the instance that handlers ask
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl Element for AverageBatchCounter {
         let sum = self.sum();
         self.last = sum - self.seen;
         self.seen = sum;
-        cx.timer_after(key, self.interval);
+        cx.timers().after(key, self.interval);
     }
 
     #[inline]

@@ -145,13 +145,13 @@ impl Element for CounterFile {
         let (file, counts) = open(&self.name).map_err(failed)?;
         self.set(counts);
         (self.file, self.written) = (Some(file), counts);
-        cx.timer_after(0, INTERVAL);
+        cx.timers().after(0, INTERVAL);
         Ok(())
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
         self.write();
-        cx.timer_after(key, INTERVAL);
+        cx.timers().after(key, INTERVAL);
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {

@@ -63,7 +63,7 @@ impl Element for RoundTripCycleCount {
         self.left_ns.push(now_ns());
         cx.emit(0, batch);
         // Its turn comes when the batch has been followed to its end.
-        cx.start(Box::new(()));
+        cx.handlers().start(Box::new(()));
     }
 
     fn resume(&mut self, _cx: &mut Cx<'_>, _state: &mut Box<dyn Any + Send>, _answer: Answer) -> Step {

@@ -187,7 +187,7 @@ impl RecordSource {
         self.pace_ns = None;
         self.position.store(0, Ordering::Relaxed);
         if let Some(call) = &self.loop_call {
-            cx.call(call.clone());
+            cx.handlers().call(call.clone());
         }
         self.open().is_ok()
     }
@@ -244,7 +244,7 @@ impl RecordSource {
 
     fn end(&mut self, cx: &mut Cx<'_>) {
         if self.stop {
-            cx.please_stop();
+            cx.info().please_stop();
         }
     }
 
@@ -271,24 +271,24 @@ impl Element for RecordSource {
         let met = self.fill(cx, &mut batch, self.burst);
         cx.emit(0, batch);
         match met {
-            Some(Next::Later(at_ns)) => cx.timer_at(0, at_ns),
+            Some(Next::Later(at_ns)) => cx.timers().at(0, at_ns),
             Some(_) => self.end(cx),
-            None => cx.schedule(),
+            None => cx.tasks().schedule(),
         }
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         if !self.active {
-            cx.set_signal(false);
+            cx.signals().set(false);
             return Pull::Nothing;
         }
         let mut batch = cx.batch();
         let met = self.fill(cx, &mut batch, want);
         if reading::end(cx, &batch, met).is_some() {
-            if cx.signal() {
+            if cx.signals().is_active() {
                 self.end(cx);
             }
-            cx.set_signal(false);
+            cx.signals().set(false);
         }
         Pull::Give(batch)
     }
@@ -307,7 +307,7 @@ impl Element for RecordSource {
         });
         h.write("stop", |e: &mut F, cx, _| {
             e.active = false;
-            cx.please_stop();
+            cx.info().please_stop();
             Ok(())
         })
         .as_button();

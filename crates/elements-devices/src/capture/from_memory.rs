@@ -166,7 +166,7 @@ fn describe(packet: &mut Packet, now_ns: i64) {
 impl Element for FromMemory {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if !self.wanted.is_empty() {
-            cx.schedule();
+            cx.tasks().schedule();
         }
         Ok(())
     }
@@ -177,7 +177,7 @@ impl Element for FromMemory {
         }
         if self.receive(cx) {
             self.idle = 0;
-            return cx.schedule();
+            return cx.tasks().schedule();
         }
         let complete = self.queues.len() == self.wanted.len();
         if complete && self.queues.iter().all(RxQueue::is_exhausted) {
@@ -185,15 +185,15 @@ impl Element for FromMemory {
         }
         self.idle += 1;
         if self.idle < PATIENCE {
-            cx.schedule();
+            cx.tasks().schedule();
         } else {
             self.idle = 0;
-            cx.timer_after(0, PAUSE);
+            cx.timers().after(0, PAUSE);
         }
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     /// Queues go on to a namesake; a queue that it does not want is free again.

@@ -232,7 +232,7 @@ impl Element for ToDump {
         self.check_file()?;
         if self.at_once() {
             // Not now: the file may still be that of a namesake, which hands it on.
-            cx.start(Box::new(()));
+            cx.handlers().start(Box::new(()));
         }
         self.way.begin(cx);
         Ok(())

@@ -294,12 +294,12 @@ impl Trace {
         let held = std::mem::take(&mut self.file.range_ended);
         match &self.at_end {
             AtEnd::Call(call) => {
-                cx.call(call.clone());
+                cx.handlers().call(call.clone());
                 return held && !file_ended;
             }
             AtEnd::Stop => {
                 self.active = false;
-                cx.please_stop();
+                cx.info().please_stop();
             }
             AtEnd::Pause => self.active = false,
             AtEnd::Nothing => {}
@@ -337,26 +337,26 @@ impl Element for Trace {
         let more = match met {
             None => true,
             Some(Next::Later(at_ns)) => {
-                cx.timer_at(0, at_ns);
+                cx.timers().at(0, at_ns);
                 false
             }
             Some(met) => self.finish_range(cx, matches!(met, Next::FileEnd)),
         };
         if more {
-            cx.schedule();
+            cx.tasks().schedule();
         }
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         if !self.active {
-            cx.set_signal(false);
+            cx.signals().set(false);
             return Pull::Nothing;
         }
         let mut batch = cx.batch();
         let met = self.fill(cx, &mut batch, want);
         if let Some(end) = reading::end(cx, &batch, met) {
             let more = self.finish_range(cx, matches!(end, Next::FileEnd));
-            cx.set_signal(more);
+            cx.signals().set(more);
         }
         Pull::Give(batch)
     }
@@ -409,7 +409,7 @@ impl Element for Trace {
         });
         h.write("stop", |e: &mut D, cx, _| {
             e.active = false;
-            cx.please_stop();
+            cx.info().please_stop();
             Ok(())
         })
         .as_button();

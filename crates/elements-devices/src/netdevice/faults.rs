@@ -191,7 +191,7 @@ impl Faults {
     /// Sets the timer for the packet that leaves next.
     fn watch(&self, cx: &mut Cx<'_>) {
         if let Some(next) = self.waiting.peek() {
-            cx.timer_at(0, next.at_ns);
+            cx.timers().at(0, next.at_ns);
         }
     }
 }

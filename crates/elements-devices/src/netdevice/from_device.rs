@@ -456,7 +456,7 @@ impl FromDevice {
     fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), Trouble> {
         let queues = self.mine();
         if queues.is_empty() {
-            cx.unschedule();
+            cx.tasks().unschedule();
             return Ok(());
         }
         let mut group = self.group.as_ref().map(|group| group.lock().unwrap_or_else(PoisonError::into_inner));
@@ -464,10 +464,10 @@ impl FromDevice {
             Ok(rx) => {
                 if let (Method::Xdp(_), mode) = (&self.method, rx.mode()) {
                     cx.log(&format!("{} :: FromDevice({}): {mode}", cx.name(), self.interface));
-                    cx.timer_after(CHECK, RETRY);
+                    cx.timers().after(CHECK, RETRY);
                 }
                 (self.rx, self.waits) = (Some(rx), Waits::No);
-                cx.schedule();
+                cx.tasks().schedule();
             }
             Err(trouble) if trouble.is_held_here() => {
                 self.waits = match self.waits {
@@ -478,7 +478,7 @@ impl FromDevice {
                     }
                     Waits::Long => Waits::Long,
                 };
-                cx.timer_after(AGAIN, RETRY);
+                cx.timers().after(AGAIN, RETRY);
             }
             Err(trouble) => return Err(trouble),
         }
@@ -520,9 +520,9 @@ impl FromDevice {
         let Some(rx) = &self.rx else { return };
         if let Some(trouble) = rx.failure(&self.interface) {
             cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
-            cx.timer_after(AGAIN, RETRY);
+            cx.timers().after(AGAIN, RETRY);
         }
-        rx.fds().for_each(|fd| cx.schedule_when(fd, Interest::Readable));
+        rx.fds().for_each(|fd| cx.tasks().schedule_when(fd, Interest::Readable));
     }
 
     /// Looks whether an interface that had gone is back, as another one of the same name perhaps.
@@ -535,7 +535,7 @@ impl FromDevice {
         match self.open(cx) {
             Ok(()) if waited || self.waits != Waits::No => {}
             Ok(()) => cx.log(&format!("{} :: FromDevice: {} is back", cx.name(), self.interface)),
-            Err(_) => cx.timer_after(AGAIN, RETRY),
+            Err(_) => cx.timers().after(AGAIN, RETRY),
         }
     }
 }
@@ -556,14 +556,14 @@ impl Element for FromDevice {
         }
         match (self.receive(cx), self.wait) {
             // What comes from now on waits for company until then.
-            (count @ 1.., Some(wait)) if count < self.burst => cx.timer_after(COMPANY, wait),
+            (count @ 1.., Some(wait)) if count < self.burst => cx.timers().after(COMPANY, wait),
             (1.., _) => {
                 self.idle = 0;
-                cx.schedule();
+                cx.tasks().schedule();
             }
             (0, None) if self.idle < PATIENCE => {
                 self.idle += 1;
-                cx.schedule();
+                cx.tasks().schedule();
             }
             (0, _) => self.rest(cx),
         }
@@ -572,16 +572,16 @@ impl Element for FromDevice {
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
         match key {
             AGAIN => return self.look_again(cx),
-            COMPANY => return cx.schedule(),
+            COMPANY => return cx.tasks().schedule(),
             _ => {}
         }
         match &self.rx {
             Some(rx) if rx.is_stale(&self.interface) => {
                 let gone = "the interface is gone; waiting for it to come back";
                 cx.log(&format!("{} :: FromDevice: {}: {gone}", cx.name(), self.interface));
-                cx.timer_after(AGAIN, Duration::ZERO);
+                cx.timers().after(AGAIN, Duration::ZERO);
             }
-            _ => cx.timer_after(CHECK, 2 * RETRY),
+            _ => cx.timers().after(CHECK, 2 * RETRY),
         }
     }
 
@@ -596,9 +596,9 @@ impl Element for FromDevice {
             let (interface, method, count, rx) = *state;
             if interface == self.interface && method == self.method {
                 (self.rx, self.count, self.waits) = (Some(rx), count, Waits::No);
-                cx.cancel_timer(AGAIN);
-                cx.timer_after(CHECK, RETRY);
-                cx.schedule();
+                cx.timers().cancel(AGAIN);
+                cx.timers().after(CHECK, RETRY);
+                cx.tasks().schedule();
             }
         }
         Ok(())
@@ -630,7 +630,7 @@ impl Element for FromDevice {
                 if let Some(hardware) = &mut e.hardware {
                     hardware.active = router::value(cx, text)?;
                 }
-                cx.schedule();
+                cx.tasks().schedule();
                 Ok(())
             })
             .to_everywhere();

@@ -344,7 +344,7 @@ impl HostPort {
         let Some(fd) = self.fd.clone() else { return false };
         let now_ns = cx.now_ns();
         self.looks += 1;
-        let burst = if self.is_host { self.burst.min(cx.room().max(1)) } else { self.burst };
+        let burst = if self.is_host { self.burst.min(cx.signals().room().max(1)) } else { self.burst };
         while self.reader.read.len() < burst {
             match self.reader.read(cx.pool(), &fd) {
                 Ok(true) => {}
@@ -434,12 +434,12 @@ impl Element for HostPort {
             self.open(&info)?;
         }
         if self.pulls {
-            cx.listen(0);
+            cx.signals().listen(0);
         }
         if self.is_host {
-            cx.listen_room(0);
+            cx.signals().listen_room(0);
         }
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -450,12 +450,12 @@ impl Element for HostPort {
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         if self.leaves {
             // It only asks for packets.
-        } else if self.is_host && !cx.has_room(0) {
+        } else if self.is_host && !cx.signals().has_room(0) {
             // It is woken when there is room.
         } else if self.receive(cx) {
-            cx.schedule();
+            cx.tasks().schedule();
         } else if let Some(fd) = &self.fd {
-            cx.schedule_when(fd, Interest::Readable);
+            cx.tasks().schedule_when(fd, Interest::Readable);
         }
         if self.pulls {
             cx.ask(0, self.burst);
@@ -481,7 +481,7 @@ impl Element for HostPort {
         h.read("packets", |e: &mut HostPort, _| e.packets).merged(Merge::Sum).measures(&metric::PACKETS);
         h.read("selected_calls", |e: &mut HostPort, _| e.looks).merged(Merge::Sum);
         if self.is_host {
-            h.read("signal", |_: &mut HostPort, cx| cx.has_room(0));
+            h.read("signal", |_: &mut HostPort, cx| cx.signals().has_room(0));
         }
     }
 }

@@ -154,7 +154,7 @@ impl McastSocket {
         let group = self.group;
         self.outbox.send_datagrams(cx, |packet| sendto(fd, packet.data(), SendFlags::NOSIGNAL, &group));
         if !self.outbox.is_empty() {
-            cx.schedule_when(fd, Interest::Writable);
+            cx.tasks().schedule_when(fd, Interest::Writable);
         }
         self.outbox.is_empty()
     }
@@ -167,7 +167,7 @@ impl Element for McastSocket {
         }
         if self.outputs > 0 {
             self.from = Some(Arc::new(self.join()?));
-            cx.schedule();
+            cx.tasks().schedule();
         }
         pulling::begin(cx, self.pulls);
         Ok(())

@@ -188,7 +188,7 @@ impl Element for RawSocket {
         self.claim = claim(self.protocol, self.port)?;
         if self.outputs > 0 {
             self.from = Some(Arc::new(open(SocketType::RAW, self.protocol)?));
-            cx.schedule();
+            cx.tasks().schedule();
         }
         if self.inputs > 0 {
             let fd = open(SocketType::RAW, WITH_HEADER)?;

@@ -457,7 +457,7 @@ impl Socket {
         self.outbox.put(cx, batch);
         self.flush(cx);
         if let (Some(active), false) = (&self.active, self.outbox.is_empty()) {
-            cx.schedule_when(active, Interest::Writable);
+            cx.tasks().schedule_when(active, Interest::Writable);
         }
     }
 }
@@ -474,9 +474,9 @@ impl Element for Socket {
         self.peer = Some(self.settings.ends.remote.clone()).filter(|_| self.settings.client);
         self.fd = Some(fd);
         if self.pulls {
-            cx.listen(0);
+            cx.signals().listen(0);
         }
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -493,31 +493,31 @@ impl Element for Socket {
         let some = !batch.is_empty();
         if some {
             cx.emit(0, batch);
-            cx.schedule();
+            cx.tasks().schedule();
         } else {
             cx.consume(batch);
         }
         match (&self.active, &self.fd) {
             (Some(active), _) => {
                 if self.outputs > 0 && !some {
-                    cx.schedule_when(active, Interest::Readable);
+                    cx.tasks().schedule_when(active, Interest::Readable);
                 }
                 if !self.outbox.is_empty() {
-                    cx.schedule_when(active, Interest::Writable);
+                    cx.tasks().schedule_when(active, Interest::Writable);
                 } else if self.pulls {
                     cx.ask(0, self.burst);
                 }
             }
             (None, Some(fd)) if self.settings.stream && !self.settings.client => {
-                cx.schedule_when(fd, Interest::Readable);
+                cx.tasks().schedule_when(fd, Interest::Readable);
             }
             _ => {}
         }
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        if (!batch.is_empty() || cx.may_have(0)) && self.active.is_some() {
-            cx.schedule();
+        if (!batch.is_empty() || cx.signals().may_have(0)) && self.active.is_some() {
+            cx.tasks().schedule();
         }
         self.take(cx, batch);
         Pull::Nothing

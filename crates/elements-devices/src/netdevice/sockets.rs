@@ -145,9 +145,9 @@ impl Receiver {
             cx.emit(0, batch)
         }
         if more {
-            cx.schedule()
+            cx.tasks().schedule()
         } else {
-            cx.schedule_when(fd, Interest::Readable)
+            cx.tasks().schedule_when(fd, Interest::Readable)
         }
         count
     }

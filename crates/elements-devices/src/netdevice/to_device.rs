@@ -210,7 +210,7 @@ impl ToDevice {
         cx.consume(batch);
         self.finish_sent(cx, done);
         if self.tx.as_ref().is_some_and(Tx::has_unsent) {
-            cx.timer_after(GO_ON, BACKOFF);
+            cx.timers().after(GO_ON, BACKOFF);
         }
         None
     }
@@ -271,7 +271,7 @@ impl Element for ToDevice {
         if let Some(held) = self.held.take() {
             self.held = self.send(cx, held);
             if self.held.is_some() {
-                return cx.timer_after(RESUME, BACKOFF);
+                return cx.timers().after(RESUME, BACKOFF);
             }
         }
         self.pulls += 1;
@@ -279,26 +279,26 @@ impl Element for ToDevice {
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        if batch.is_empty() && !cx.may_have(0) {
+        if batch.is_empty() && !cx.signals().may_have(0) {
             cx.consume(batch);
             return Pull::Nothing; // the queue wakes the task
         }
         self.held = self.send(cx, batch);
         match self.held {
-            Some(_) => cx.timer_after(RESUME, BACKOFF),
-            None => cx.schedule(),
+            Some(_) => cx.timers().after(RESUME, BACKOFF),
+            None => cx.tasks().schedule(),
         }
         Pull::Nothing
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
         if key == RESUME {
-            return cx.schedule();
+            return cx.tasks().schedule();
         }
         let Some(tx) = self.tx.as_mut().filter(|tx| tx.has_unsent()) else { return };
         // What is wrong with the interface the next packet will find out.
         if tx.go_on(cx.pool()).is_ok() && tx.has_unsent() {
-            cx.timer_after(GO_ON, BACKOFF);
+            cx.timers().after(GO_ON, BACKOFF);
         }
     }
 
@@ -334,7 +334,7 @@ impl Element for ToDevice {
         h.metric(&metric::DEVICE, |e: &mut ToDevice, _| e.interface.clone());
         h.count("reset_counts", |e: &mut ToDevice| &mut e.count).measures(&metric::SENT);
         h.read("pulls", |e: &mut ToDevice, _| e.pulls).merged(Merge::Sum);
-        h.read("signal", |e: &mut ToDevice, cx| e.pulls_input && cx.may_have(0));
+        h.read("signal", |e: &mut ToDevice, cx| e.pulls_input && cx.signals().may_have(0));
         h.read("debug", |e: &mut ToDevice, _| e.debug);
         h.write("debug", |e: &mut ToDevice, cx, text| {
             e.debug = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;

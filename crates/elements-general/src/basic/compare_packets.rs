@@ -101,7 +101,7 @@ impl ComparePackets {
         if self.compared {
             let packet = self.held[self.asked].take();
             self.compared = self.held.iter().any(Option::is_some);
-            cx.set_signal(true);
+            cx.signals().set(true);
             return packet.map_or(Pull::Nothing, |packet| Pull::Give(cx.pool().batch_of(packet)));
         }
         if let Some(input) = (from..2).find(|&input| self.held[input].is_none()) {
@@ -112,15 +112,16 @@ impl ComparePackets {
             return self.step(cx, 2);
         }
         // Whoever asks sleeps until what is missing may be there.
-        cx.set_signal((0..2).all(|input| self.held[input].is_some() || cx.may_have(input)));
+        let has_both = (0..2).all(|input| self.held[input].is_some() || cx.signals().may_have(input));
+        cx.signals().set(has_both);
         Pull::Nothing
     }
 }
 
 impl Element for ComparePackets {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        (0..2).for_each(|input| cx.relay(input));
+        cx.signals().provide();
+        (0..2).for_each(|input| cx.signals().relay(input));
         Ok(())
     }
 

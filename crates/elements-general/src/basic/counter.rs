@@ -137,7 +137,7 @@ impl Counter {
                 let mut rest = cx.batch();
                 batch.split_off(i, &mut rest);
                 cx.emit(0, std::mem::replace(&mut batch, rest));
-                calls.into_iter().for_each(|call| cx.call(call));
+                calls.into_iter().for_each(|call| cx.handlers().call(call));
                 i = 0;
             }
             i += 1;
@@ -224,7 +224,7 @@ impl Element for Counter {
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         let counted = self.count(cx, batch);
         if self.has_calls {
-            self.due().into_iter().for_each(|call| cx.call(call));
+            self.due().into_iter().for_each(|call| cx.handlers().call(call));
         }
         Pull::Give(counted)
     }

@@ -57,17 +57,17 @@ impl Simple for NotifierDebug {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.pull = cx.info().nodes[cx.index()].inputs.first().is_some_and(|port| !port.push);
         if self.pull {
-            cx.relay(0)
+            cx.signals().relay(0)
         } else {
-            cx.watch_room(0)
+            cx.signals().watch_room(0)
         }
         Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("signal", |e: &mut NotifierDebug, cx| match e.pull {
-            true => unparse("empty", &cx.signals_above(0)),
-            false => unparse("full", &cx.rooms_below(0)),
+            true => unparse("empty", &cx.signals().above(0)),
+            false => unparse("full", &cx.signals().below(0)),
         });
     }
 }

@@ -195,7 +195,7 @@ impl TimeFilter {
     }
 
     fn wait(&self, cx: &mut Cx<'_>, batch: Batch, pulled: bool) {
-        cx.start(Box::new(Waiting { batch, pulled, end_ns: self.end_ns }));
+        cx.handlers().start(Box::new(Waiting { batch, pulled, end_ns: self.end_ns }));
     }
 }
 

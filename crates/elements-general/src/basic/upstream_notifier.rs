@@ -45,13 +45,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl UpstreamNotifier {
     fn tell(&self, cx: &mut Cx<'_>) {
-        cx.set_room(if self.signal { usize::MAX } else { 0 });
+        cx.signals().set_room(if self.signal { usize::MAX } else { 0 });
     }
 }
 
 impl Element for UpstreamNotifier {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_room();
+        cx.signals().provide_room();
         self.tell(cx);
         Ok(())
     }

@@ -67,8 +67,8 @@ impl BandwidthShaper {
 
 impl Element for BandwidthShaper {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        cx.relay(0);
+        cx.signals().provide();
+        cx.signals().relay(0);
         Ok(())
     }
 
@@ -87,8 +87,8 @@ impl Element for BandwidthShaper {
         let mut got = self.got.take().unwrap_or_default();
         if batch.is_empty() {
             cx.consume(batch);
-            if got.is_empty() && !cx.may_have(0) {
-                cx.set_signal(false);
+            if got.is_empty() && !cx.signals().may_have(0) {
+                cx.signals().set(false);
             }
             return Pull::Give(got);
         }
@@ -107,7 +107,7 @@ impl Element for BandwidthShaper {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.set_signal(true);
+        cx.signals().set(true);
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

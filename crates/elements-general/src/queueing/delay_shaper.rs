@@ -61,8 +61,8 @@ impl DelayShaper {
             None => {
                 if let Some(packet) = &self.held {
                     let at_ns = packet.timestamp_ns();
-                    cx.timer_at(0, at_ns);
-                    cx.set_signal(false);
+                    cx.timers().at(0, at_ns);
+                    cx.signals().set(false);
                 }
                 Pull::Nothing
             }
@@ -72,8 +72,8 @@ impl DelayShaper {
 
 impl Element for DelayShaper {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        cx.relay(0);
+        cx.signals().provide();
+        cx.signals().relay(0);
         Ok(())
     }
 
@@ -98,8 +98,8 @@ impl Element for DelayShaper {
                 self.release(cx)
             }
             None => {
-                if !cx.may_have(0) {
-                    cx.set_signal(false);
+                if !cx.signals().may_have(0) {
+                    cx.signals().set(false);
                 }
                 Pull::Give(batch)
             }
@@ -107,7 +107,7 @@ impl Element for DelayShaper {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.set_signal(true);
+        cx.signals().set(true);
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -84,15 +84,15 @@ impl DelayUnqueue {
         }
         cx.emit(0, batch);
         if let Some(next) = self.held.front() {
-            cx.timer_at(0, next.timestamp_ns());
+            cx.timers().at(0, next.timestamp_ns());
         }
     }
 }
 
 impl Element for DelayUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.listen(0);
-        cx.schedule();
+        cx.signals().listen(0);
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -106,8 +106,8 @@ impl Element for DelayUnqueue {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
         if batch.is_empty() {
-            if cx.may_have(0) {
-                cx.schedule();
+            if cx.signals().may_have(0) {
+                cx.tasks().schedule();
             }
             return Pull::Nothing;
         }
@@ -121,7 +121,7 @@ impl Element for DelayUnqueue {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -33,7 +33,7 @@ impl Drive {
         h.write("active", move |e: &mut E, cx, text| {
             of(e).active = router::value(cx, text)?;
             if of(e).active {
-                cx.schedule();
+                cx.tasks().schedule();
             }
             Ok(())
         });

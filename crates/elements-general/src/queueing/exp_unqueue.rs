@@ -107,8 +107,8 @@ impl ExpUnqueue {
 
 impl Element for ExpUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.listen(0);
-        cx.schedule();
+        cx.signals().listen(0);
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -123,28 +123,28 @@ impl Element for ExpUnqueue {
         }
         self.drive.empty_runs += 1;
         if let Some(next) = self.next_ns {
-            cx.timer_at(0, next);
+            cx.timers().at(0, next);
         }
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         if batch.is_empty() {
             self.drive.failed_pulls += 1;
-            if cx.may_have(0) {
-                cx.schedule();
+            if cx.signals().may_have(0) {
+                cx.tasks().schedule();
             }
             return Pull::Nothing;
         }
         self.due = self.due.saturating_sub(batch.len() as u32);
         self.packets += batch.len() as u64;
         self.drive.pushes += 1;
-        cx.schedule();
+        cx.tasks().schedule();
         cx.emit(0, batch);
         Pull::Nothing
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -154,7 +154,7 @@ impl Element for ExpUnqueue {
         }
         h.write("rate", |e: &mut U, cx, text| {
             e.rate = router::keyword_value(cx, "RATE", text)?;
-            cx.schedule();
+            cx.tasks().schedule();
             Ok(())
         });
         Drive::handlers(h, |e: &mut U| &mut e.drive);

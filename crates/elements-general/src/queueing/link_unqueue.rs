@@ -102,8 +102,8 @@ impl LinkUnqueue {
         self.line.drain(..).for_each(|packet| cx.drop(packet, "link reset"));
         self.publish_length();
         (self.last_ns, self.backlog) = (0, false);
-        cx.cancel_timer(0);
-        cx.schedule();
+        cx.timers().cancel(0);
+        cx.tasks().schedule();
     }
 
     /// How long a packet takes to be sent: whole microseconds, as in Click.
@@ -144,10 +144,10 @@ impl LinkUnqueue {
     /// Sees to it that the task runs when there is something to do.
     fn sleep(&mut self, cx: &mut Cx<'_>) {
         let arrival_ns = self.line.front().map(Packet::timestamp_ns);
-        let free_ns = cx.may_have(0).then(|| self.free_ns());
+        let free_ns = cx.signals().may_have(0).then(|| self.free_ns());
         match arrival_ns.into_iter().chain(free_ns).min() {
-            Some(at_ns) if at_ns > cx.now_ns() => cx.timer_at(0, at_ns),
-            Some(_) => cx.schedule(),
+            Some(at_ns) if at_ns > cx.now_ns() => cx.timers().at(0, at_ns),
+            Some(_) => cx.tasks().schedule(),
             None => {} // the queue upstream wakes the task
         }
     }
@@ -155,8 +155,8 @@ impl LinkUnqueue {
 
 impl Element for LinkUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.listen(0);
-        cx.schedule();
+        cx.signals().listen(0);
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -187,7 +187,7 @@ impl Element for LinkUnqueue {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -70,8 +70,8 @@ impl Element for MinBatch {
         let waits = !held.is_empty();
         self.held = Some(held);
         match self.timer {
-            Some(timer) if waits => cx.timer_after(0, timer),
-            Some(_) => cx.cancel_timer(0),
+            Some(timer) if waits => cx.timers().after(0, timer),
+            Some(_) => cx.timers().cancel(0),
             None => {}
         }
     }

@@ -113,8 +113,8 @@ impl MultiReplay {
         if !self.is_full() {
             self.active = false;
             self.rounds.end();
-            cx.set_signal(false);
-            cx.please_stop();
+            cx.signals().set(false);
+            cx.info().please_stop();
         }
     }
 
@@ -128,7 +128,7 @@ impl MultiReplay {
             let output = if self.recording.merges() { usize::from(packet.paint()) } else { 0 };
             if self.waiting[output].len() >= self.capacity {
                 // Whoever pulls from it has it go on.
-                return cx.set_signal(true);
+                return cx.signals().set(true);
             }
             match cx.pool().copy(packet) {
                 Some(copy) => self.waiting[output].push_back(copy),
@@ -137,14 +137,14 @@ impl MultiReplay {
             self.rounds.begin(cx.now_ns());
             self.next += 1;
         }
-        cx.set_signal(self.is_full());
+        cx.signals().set(self.is_full());
         if self.next == self.recording.packets.len() {
             self.next = 0;
             self.rounds.count(cx);
         }
         // Of nothing there are not endless many rounds.
         if self.rounds.left >= 0 || !self.recording.packets.is_empty() {
-            cx.schedule();
+            cx.tasks().schedule();
         }
     }
 
@@ -159,10 +159,10 @@ impl MultiReplay {
 impl Element for MultiReplay {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.recording.listen(cx);
-        cx.provide_signal();
-        cx.set_signal(false);
+        cx.signals().provide();
+        cx.signals().set(false);
         if self.active {
-            cx.schedule();
+            cx.tasks().schedule();
         }
         Ok(())
     }
@@ -189,16 +189,16 @@ impl Element for MultiReplay {
         }
         self.count += copies.len() as u64;
         if !self.is_full() {
-            cx.set_signal(false);
+            cx.signals().set(false);
         }
         if self.active && self.recording.loaded {
-            cx.schedule();
+            cx.tasks().schedule();
         }
         Pull::Give(copies)
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
@@ -214,7 +214,7 @@ impl Element for MultiReplay {
         h.write("active", |e: &mut M, cx, text| {
             e.active = router::value(cx, text)?;
             if e.active {
-                cx.schedule();
+                cx.tasks().schedule();
             }
             Ok(())
         });
@@ -225,8 +225,8 @@ impl Element for MultiReplay {
         });
         h.write("reset", |e: &mut M, cx, _| {
             e.let_go(cx);
-            cx.set_signal(false);
-            cx.schedule();
+            cx.signals().set(false);
+            cx.tasks().schedule();
             Ok(())
         })
         .as_button();

@@ -135,7 +135,7 @@ impl Pi {
 impl Element for Pi {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.queues = Watched::find(cx, &self.queue_names, self.downstream)?;
-        cx.timer_after(0, Duration::from_secs_f64(self.w));
+        cx.timers().after(0, Duration::from_secs_f64(self.w));
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl Element for Pi {
         self.probability = (self.probability + change).clamp(0.0, 1.0);
         self.before = length;
         self.average.see(length, cx.now_ns());
-        cx.timer_after(0, Duration::from_secs_f64(self.w));
+        cx.timers().after(0, Duration::from_secs_f64(self.w));
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {

@@ -201,7 +201,7 @@ impl Pipeliner {
         // Pairs with the fence of `sleep`: the task sees our packets, or we see that it sleeps.
         fence(SeqCst);
         if self.pipe.asleep.load(Relaxed) && self.pipe.asleep.swap(false, Relaxed) {
-            if self.home == cx.worker() { cx.schedule() } else { cx.schedule_worker(self.home) }
+            if self.home == cx.worker() { cx.tasks().schedule() } else { cx.tasks().schedule_on(self.home) }
         }
     }
 
@@ -209,19 +209,19 @@ impl Pipeliner {
         self.pipe.asleep.store(true, Relaxed);
         fence(SeqCst);
         if !self.pipe.ring.is_empty() && self.pipe.asleep.swap(false, Relaxed) {
-            cx.schedule();
+            cx.tasks().schedule();
         }
     }
 
     /// Tells sources on this worker how much room there is, and waits for some to come if there is none.
     fn tell_room(&self, cx: &mut Cx<'_>) {
-        cx.set_room(self.pipe.room());
+        cx.signals().set_room(self.pipe.room());
         let mine = self.pipe.pushers.iter().find(|(worker, _)| *worker == cx.worker());
         if let Some((_, waits)) = mine.filter(|_| self.pipe.ring.is_full()) {
             waits.store(true, Relaxed);
             fence(SeqCst); // pairs with that of `admit`
             if !self.pipe.ring.is_full() && waits.swap(false, Relaxed) {
-                cx.set_room(self.pipe.room());
+                cx.signals().set_room(self.pipe.room());
             }
         }
     }
@@ -232,9 +232,9 @@ impl Pipeliner {
         for (worker, waits) in &self.pipe.pushers {
             if waits.load(Relaxed) && waits.swap(false, Relaxed) {
                 if *worker == cx.worker() {
-                    cx.set_room(self.pipe.room())
+                    cx.signals().set_room(self.pipe.room())
                 } else {
-                    cx.schedule_worker(*worker)
+                    cx.tasks().schedule_on(*worker)
                 }
             }
         }
@@ -247,10 +247,10 @@ impl Element for Pipeliner {
             self.announce(cx)?;
         }
         if self.blocking {
-            cx.provide_room();
-            cx.set_room(self.pipe.room());
+            cx.signals().provide_room();
+            cx.signals().set_room(self.pipe.room());
         }
-        cx.unschedule(); // there is a task from now on, for others to wake
+        cx.tasks().unschedule(); // there is a task from now on, for others to wake
         Ok(())
     }
 
@@ -280,7 +280,7 @@ impl Element for Pipeliner {
             self.admit(cx);
         }
         cx.emit(0, batch);
-        if more { cx.schedule() } else { self.sleep(cx) }
+        if more { cx.tasks().schedule() } else { self.sleep(cx) }
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
@@ -307,7 +307,7 @@ impl Element for Pipeliner {
         h.write("active", |e: &mut P, cx, text| {
             e.active = router::value(cx, text)?;
             if e.active && e.home == cx.worker() {
-                cx.schedule();
+                cx.tasks().schedule();
             }
             Ok(())
         })

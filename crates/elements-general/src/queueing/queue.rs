@@ -339,15 +339,15 @@ impl Queue {
     #[inline]
     fn notify(&mut self, cx: &mut Cx<'_>) {
         if self.common.ring.is_none() {
-            return cx.set_signal(true);
+            return cx.signals().set(true);
         }
         // Pairs with the fence of a puller that falls asleep: it sees our packets, or we see that it sleeps.
         fence(SeqCst);
         for sleepers in &self.common.workers {
             if sleepers.pullers.load(Relaxed) && sleepers.pullers.swap(false, Relaxed) {
                 match sleepers.worker {
-                    here if here == cx.worker() => cx.set_signal(true),
-                    elsewhere => cx.signal_worker(elsewhere),
+                    here if here == cx.worker() => cx.signals().set(true),
+                    elsewhere => cx.signals().activate_on(elsewhere),
                 }
             }
         }
@@ -358,14 +358,14 @@ impl Queue {
     fn admit(&mut self, cx: &mut Cx<'_>) {
         self.publish_length();
         if self.common.ring.is_none() {
-            return cx.set_room(self.room());
+            return cx.signals().set_room(self.room());
         }
         fence(SeqCst); // pairs with that of `hold_up`
         for sleepers in &self.common.workers {
             if sleepers.sources.load(Relaxed) && sleepers.sources.swap(false, Relaxed) {
                 match sleepers.worker {
-                    here if here == cx.worker() => cx.set_room(self.room()),
-                    elsewhere => cx.schedule_worker(elsewhere),
+                    here if here == cx.worker() => cx.signals().set_room(self.room()),
+                    elsewhere => cx.tasks().schedule_on(elsewhere),
                 }
             }
         }
@@ -383,7 +383,7 @@ impl Queue {
 
     /// The queue is full: sends sources to sleep.
     fn hold_up(&mut self, cx: &mut Cx<'_>) {
-        cx.set_room(0);
+        cx.signals().set_room(0);
         if let Some(sleepers) = self.common.workers.iter().find(|sleepers| sleepers.worker == cx.worker())
             && self.common.ring.is_some()
         {
@@ -391,7 +391,7 @@ impl Queue {
             fence(SeqCst);
             if !self.is_full() {
                 sleepers.sources.store(false, Relaxed);
-                cx.set_room(self.room());
+                cx.signals().set_room(self.room());
             }
         }
     }
@@ -411,7 +411,7 @@ impl Queue {
                 return;
             }
         }
-        cx.set_signal(false);
+        cx.signals().set(false);
     }
 
     /// Leaves at most `keep` of these packets; returns those that have to go.
@@ -472,20 +472,20 @@ impl Element for Queue {
     }
 
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
+        cx.signals().provide();
         if self.holds_up {
-            cx.provide_room();
-            cx.set_room(self.room());
+            cx.signals().provide_room();
+            cx.signals().set_room(self.room());
         }
         if self.common.ring.is_some() {
-            cx.unschedule(); // there is a task from now on, for pullers elsewhere to wake
+            cx.tasks().unschedule(); // there is a task from now on, for pullers elsewhere to wake
         }
         Ok(())
     }
 
     /// A puller on another worker made room; by now it may be filled again.
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if self.is_full() { self.hold_up(cx) } else { cx.set_room(self.room()) }
+        if self.is_full() { self.hold_up(cx) } else { cx.signals().set_room(self.room()) }
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
@@ -497,7 +497,7 @@ impl Element for Queue {
         self.notify(cx);
         match self.room() {
             0 => self.hold_up(cx),
-            room => cx.set_room(room),
+            room => cx.signals().set_room(room),
         }
         if let Some(rest) = rest {
             self.overflow(cx, rest);

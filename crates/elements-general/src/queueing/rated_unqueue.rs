@@ -134,7 +134,7 @@ impl RatedUnqueue {
         limit.adopt(&self.limit.bucket());
         (self.limit, self.length) = (limit, settings.length);
         self.set(settings.active, settings.burst);
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -151,8 +151,8 @@ impl Element for RatedUnqueue {
     }
 
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.listen(0);
-        cx.schedule();
+        cx.signals().listen(0);
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Element for RatedUnqueue {
         }
         self.drive.empty_runs += 1;
         if let Some(at) = self.limit.next_ns(cx.now_ns()) {
-            cx.timer_at(0, at);
+            cx.timers().at(0, at);
         }
     }
 
@@ -176,9 +176,9 @@ impl Element for RatedUnqueue {
         let got = batch.len();
         if got == 0 {
             self.drive.failed_pulls += 1;
-            if cx.may_have(0) {
+            if cx.signals().may_have(0) {
                 self.drive.empty_runs += 1;
-                cx.schedule();
+                cx.tasks().schedule();
             }
             return Pull::Nothing;
         }
@@ -192,12 +192,12 @@ impl Element for RatedUnqueue {
         if got == self.asked && self.left > 0 && self.drive.active {
             return Pull::Ask { input: 0, want: self.step(cx) };
         }
-        cx.schedule();
+        cx.tasks().schedule();
         Pull::Nothing
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
@@ -213,7 +213,7 @@ impl Element for RatedUnqueue {
 
     fn handlers(&self, h: &mut Handlers) {
         type U = RatedUnqueue;
-        RateLimit::handlers(h, |e: &mut U| &mut e.limit, |cx| cx.schedule());
+        RateLimit::handlers(h, |e: &mut U| &mut e.limit, |cx| cx.tasks().schedule());
         Drive::handlers(h, |e: &mut U| &mut e.drive);
         h.read("calls", |e: &mut U, _| format!("{}{} packets\n", e.drive.text(), e.packets));
     }

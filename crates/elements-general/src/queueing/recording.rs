@@ -33,7 +33,7 @@ impl Recording {
 
     /// Has the task run when inputs have something. For `initialize`.
     pub(super) fn listen(&self, cx: &mut Cx<'_>) {
-        (0..self.heads.len()).for_each(|input| cx.listen(input));
+        (0..self.heads.len()).for_each(|input| cx.signals().listen(input));
     }
 
     fn ask(&self, cx: &Cx<'_>) -> usize {
@@ -86,14 +86,14 @@ impl Recording {
         });
         cx.consume(batch);
         if !none {
-            cx.schedule();
-        } else if !self.packets.is_empty() || (self.empty && !cx.may_have(port)) {
+            cx.tasks().schedule();
+        } else if !self.packets.is_empty() || (self.empty && !cx.signals().may_have(port)) {
             self.finish_loading(cx, Some(port));
-        } else if cx.may_have(port) {
-            cx.schedule();
+        } else if cx.signals().may_have(port) {
+            cx.tasks().schedule();
         } else {
             self.empty = true;
-            cx.timer_after(0, FIRST_WAIT);
+            cx.timers().after(0, FIRST_WAIT);
         }
     }
 
@@ -104,7 +104,7 @@ impl Recording {
         }
         self.loaded = true;
         tell_loaded(cx, self.packets.len(), dry);
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     /// Gives the packets back, to pull others.

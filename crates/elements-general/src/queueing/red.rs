@@ -276,14 +276,14 @@ impl Element for Red {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.queues = Watched::find(cx, &self.queue_names, self.downstream)?;
         if self.adaptive {
-            cx.timer_after(0, ADAPTATION);
+            cx.timers().after(0, ADAPTATION);
         }
         Ok(())
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         self.adapt();
-        cx.timer_after(0, ADAPTATION);
+        cx.timers().after(0, ADAPTATION);
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {

@@ -106,14 +106,14 @@ impl Replay {
                 self.rounds.count(cx);
             }
             if self.packets.is_empty() && self.rounds.left < 0 {
-                cx.set_signal(false);
+                cx.signals().set(false);
                 break;
             }
             if self.rounds.left == 0 {
                 self.active = false;
                 self.rounds.end();
-                cx.set_signal(false);
-                cx.please_stop();
+                cx.signals().set(false);
+                cx.info().please_stop();
                 break;
             }
             let Some(packet) = self.packets.get(self.next) else { continue };
@@ -135,15 +135,15 @@ impl Replay {
 
 impl Element for Replay {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        cx.set_signal(self.active);
-        cx.relay(0);
+        cx.signals().provide();
+        cx.signals().set(self.active);
+        cx.signals().relay(0);
         Ok(())
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         if !self.active {
-            cx.set_signal(false);
+            cx.signals().set(false);
             return Pull::Nothing;
         }
         self.want = want.min(BATCH_MAX);
@@ -160,12 +160,13 @@ impl Element for Replay {
         let none = batch.is_empty();
         batch.drain(|packet| self.packets.push(packet));
         cx.consume(batch);
-        if none && self.packets.is_empty() && (cx.may_have(0) || !self.empty) {
+        if none && self.packets.is_empty() && (cx.signals().may_have(0) || !self.empty) {
             // Nothing has come yet.
-            cx.set_signal(cx.may_have(0));
-            if !cx.may_have(0) {
+            let may_have = cx.signals().may_have(0);
+            cx.signals().set(may_have);
+            if !cx.signals().may_have(0) {
                 self.empty = true;
-                cx.timer_after(0, FIRST_WAIT);
+                cx.timers().after(0, FIRST_WAIT);
             }
             return Pull::Nothing;
         }
@@ -179,7 +180,7 @@ impl Element for Replay {
 
     /// Has whoever pulls look again whether something has come.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.set_signal(self.active);
+        cx.signals().set(self.active);
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
@@ -194,7 +195,7 @@ impl Element for Replay {
         h.read("active", |e: &mut R, _| e.active).flagged(Flags::CHECKBOX);
         h.write("active", |e: &mut R, cx, text| {
             e.active = router::value(cx, text)?;
-            cx.set_signal(e.active);
+            cx.signals().set(e.active);
             Ok(())
         });
         h.read("stop", |e: &mut R, _| e.rounds.left);
@@ -205,7 +206,7 @@ impl Element for Replay {
         h.write("reset", |e: &mut R, cx, _| {
             e.let_go(cx);
             (e.loading, e.empty, e.loaded, e.next) = (false, false, false, 0);
-            cx.set_signal(e.active);
+            cx.signals().set(e.active);
             Ok(())
         })
         .as_button();

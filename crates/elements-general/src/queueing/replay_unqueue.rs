@@ -182,7 +182,7 @@ impl ReplayUnqueue {
     /// Has the next packet wait for as long as the formula says the same.
     fn wait(&self, cx: &mut Cx<'_>, due_ns: i64) {
         let look_ns = if self.formula.is_some() { cx.now_ns() + NS_PER_MS } else { i64::MAX };
-        cx.timer_at(0, due_ns.min(look_ns).min(self.rounds.over_ns()));
+        cx.timers().at(0, due_ns.min(look_ns).min(self.rounds.over_ns()));
     }
 
     /// Notes that the next packet goes.
@@ -199,14 +199,14 @@ impl ReplayUnqueue {
     fn end(&mut self, cx: &mut Cx<'_>) {
         self.active = false;
         self.rounds.end();
-        cx.please_stop();
+        cx.info().please_stop();
     }
 
     /// Goes on with the first packet, or ends.
     fn end_round(&mut self, cx: &mut Cx<'_>) {
         self.next = 0;
         self.rounds.count(cx);
-        if self.rounds.left == 0 { self.end(cx) } else { cx.schedule() }
+        if self.rounds.left == 0 { self.end(cx) } else { cx.tasks().schedule() }
     }
 
     /// Pushes copies of packets that are due.
@@ -247,7 +247,7 @@ impl ReplayUnqueue {
         if self.rounds.left == 0 || over {
             self.end(cx);
         } else if ended || full {
-            cx.schedule();
+            cx.tasks().schedule();
         }
     }
 }
@@ -259,7 +259,7 @@ impl Element for ReplayUnqueue {
             cx.log(&format!("Timing starts with {}%", self.timing));
         }
         if self.active {
-            cx.schedule();
+            cx.tasks().schedule();
         }
         Ok(())
     }
@@ -283,7 +283,7 @@ impl Element for ReplayUnqueue {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
@@ -298,13 +298,13 @@ impl Element for ReplayUnqueue {
         h.read("timing", |e: &mut R, _| e.timing);
         h.write("timing", |e: &mut R, cx, text| {
             e.timing = router::value(cx, text)?;
-            cx.schedule();
+            cx.tasks().schedule();
             Ok(())
         });
         h.write("reset", |e: &mut R, cx, _| {
             e.recording.let_go(cx);
             e.next = 0;
-            cx.schedule();
+            cx.tasks().schedule();
             Ok(())
         })
         .as_button();
@@ -317,7 +317,7 @@ impl Element for ReplayUnqueue {
                     e.anchor = Pushed { stamp_ns: packet.timestamp_ns(), at_ns: cx.now_ns() };
                     e.last = e.anchor;
                 }
-                cx.schedule();
+                cx.tasks().schedule();
             }
             Ok(())
         });

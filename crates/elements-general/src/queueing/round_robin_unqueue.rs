@@ -55,8 +55,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for RoundRobinUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        (0..self.inputs).for_each(|input| cx.listen(input));
-        cx.schedule();
+        (0..self.inputs).for_each(|input| cx.signals().listen(input));
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -79,8 +79,8 @@ impl Element for RoundRobinUnqueue {
             return Pull::Ask { input: port, want: self.asked };
         }
         self.next = if port + 1 < self.inputs { port + 1 } else { 0 };
-        if (0..self.inputs).any(|input| cx.may_have(input)) {
-            cx.schedule();
+        if (0..self.inputs).any(|input| cx.signals().may_have(input)) {
+            cx.tasks().schedule();
         }
         Pull::Nothing
     }

@@ -53,9 +53,9 @@ pub(crate) fn checked(rate: u32) -> Result<u32, String> {
 
 /// Sends pullers to sleep until the next packet may go.
 pub(crate) fn sleep(cx: &mut Cx<'_>, rate: &GapRate) {
-    cx.set_signal(false);
+    cx.signals().set(false);
     if let Some(at) = rate.next_ns(cx.now_ns()) {
-        cx.timer_at(0, at);
+        cx.timers().at(0, at);
     }
 }
 
@@ -77,21 +77,21 @@ pub(super) fn handlers<E: Any>(
         h.read(name, move |e: &mut E, _| show(of(e).rate()));
         h.write(name, move |e: &mut E, cx, text| {
             of(e).set(checked(read(cx, text)?)?, cx.now_ns());
-            cx.set_signal(true);
+            cx.signals().set(true);
             Ok(())
         });
     }
     h.write("reset", move |e: &mut E, cx, _| {
         of(e).reset();
-        cx.set_signal(true);
+        cx.signals().set(true);
         Ok(())
     });
 }
 
 impl Element for Shaper {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        cx.relay(0);
+        cx.signals().provide();
+        cx.signals().relay(0);
         Ok(())
     }
 
@@ -106,14 +106,14 @@ impl Element for Shaper {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         self.rate.spend(batch.len());
-        if batch.is_empty() && !cx.may_have(0) {
-            cx.set_signal(false);
+        if batch.is_empty() && !cx.signals().may_have(0) {
+            cx.signals().set(false);
         }
         Pull::Give(batch)
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.set_signal(true);
+        cx.signals().set(true);
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -71,14 +71,15 @@ impl TimedUnqueue {
         let at = self.last_ns.unwrap_or_else(|| cx.now_ns()).saturating_add(self.interval_ns);
         self.last_ns = Some(at.max(cx.now_ns()));
         self.waiting = true;
-        cx.timer_at(0, at.max(cx.now_ns() + 1));
+        let at = at.max(cx.now_ns() + 1);
+        cx.timers().at(0, at);
     }
 }
 
 impl Element for TimedUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.listen(0);
-        cx.schedule();
+        cx.signals().listen(0);
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -96,7 +97,7 @@ impl Element for TimedUnqueue {
         let first = self.left == self.burst;
         self.left -= got.min(self.left);
         cx.emit(0, batch);
-        if got == 0 && first && !cx.may_have(0) {
+        if got == 0 && first && !cx.signals().may_have(0) {
             self.last_ns = None;
             return Pull::Nothing;
         }
@@ -109,7 +110,7 @@ impl Element for TimedUnqueue {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         self.waiting = false;
-        cx.schedule();
+        cx.tasks().schedule();
     }
 }
 

@@ -83,17 +83,17 @@ impl Unqueue {
 
     fn wake(&mut self, cx: &mut Cx<'_>) {
         if self.active && self.allowed() > 0 {
-            cx.schedule();
+            cx.tasks().schedule();
         }
     }
 }
 
 impl Element for Unqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.listen(0);
-        cx.watch_room(0);
+        cx.signals().listen(0);
+        cx.signals().watch_room(0);
         if self.active {
-            cx.schedule();
+            cx.tasks().schedule();
         }
         Ok(())
     }
@@ -103,7 +103,7 @@ impl Element for Unqueue {
             return;
         }
         let burst = usize::try_from(self.burst).unwrap_or(0);
-        self.left = self.allowed().min(burst.saturating_mul(cx.runs_at_once(burst)));
+        self.left = self.allowed().min(burst.saturating_mul(cx.tasks().runs_at_once(burst)));
         if self.left == 0 {
             return; // a burst of none; writing another one wakes the task
         }
@@ -115,18 +115,18 @@ impl Element for Unqueue {
         let got = batch.len();
         self.count += got as u64;
         self.left = self.left.saturating_sub(got);
-        cx.count_runs(got.div_ceil(self.burst.max(1) as usize));
+        cx.tasks().count_runs(got.div_ceil(self.burst.max(1) as usize));
         cx.emit(0, batch);
         if got < self.asked {
-            if cx.may_have(0) {
-                cx.schedule();
+            if cx.signals().may_have(0) {
+                cx.tasks().schedule();
             }
             return Pull::Nothing;
         }
         if self.left > 0 && self.active {
             return Pull::Ask { input: 0, want: self.step(cx) };
         }
-        cx.schedule();
+        cx.tasks().schedule();
         Pull::Nothing
     }
 

@@ -75,17 +75,17 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Unqueue2 {
     /// The size of the next request: no more than fits downstream by now.
-    fn step(&mut self, cx: &Cx<'_>) -> usize {
-        self.asked = self.left.min(cx.vector()).min(BATCH_MAX).min(cx.room());
+    fn step(&mut self, cx: &mut Cx<'_>) -> usize {
+        self.asked = self.left.min(cx.vector()).min(BATCH_MAX).min(cx.signals().room());
         self.asked
     }
 }
 
 impl Element for Unqueue2 {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.listen(0);
-        cx.listen_room(0);
-        cx.schedule();
+        cx.signals().listen(0);
+        cx.signals().listen_room(0);
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -102,13 +102,13 @@ impl Element for Unqueue2 {
         self.count += got as u64;
         self.left = self.left.saturating_sub(got);
         cx.emit(0, batch);
-        if got == self.asked && self.left > 0 && cx.room() > got {
+        if got == self.asked && self.left > 0 && cx.signals().room() > got {
             // What was emitted is not in the queues yet, so less than the room that they say.
-            self.asked = self.left.min(cx.vector()).min(BATCH_MAX).min(cx.room() - got);
+            self.asked = self.left.min(cx.vector()).min(BATCH_MAX).min(cx.signals().room() - got);
             return Pull::Ask { input: 0, want: self.asked };
         }
-        if got == self.asked || cx.may_have(0) {
-            cx.schedule();
+        if got == self.asked || cx.signals().may_have(0) {
+            cx.tasks().schedule();
         }
         Pull::Nothing
     }

@@ -71,7 +71,7 @@ impl DrrSched {
     /// Goes on until a packet has to be asked for, or all that are wanted are there, or no input may send.
     fn go_on(&mut self, cx: &mut Cx<'_>, mut got: Batch) -> Pull {
         while got.len() < self.want && self.barren < self.inputs.len() {
-            if self.inputs[self.next].head.is_none() && cx.may_have(self.next) {
+            if self.inputs[self.next].head.is_none() && cx.signals().may_have(self.next) {
                 self.got = Some(got);
                 return Pull::Ask { input: self.next, want: 1 };
             }
@@ -79,8 +79,9 @@ impl DrrSched {
         }
         if got.is_empty() {
             let inputs = 0..self.inputs.len();
-            let active = inputs.into_iter().any(|i| self.inputs[i].head.is_some() || cx.may_have(i));
-            cx.set_signal(active);
+            let active =
+                inputs.into_iter().any(|i| self.inputs[i].head.is_some() || cx.signals().may_have(i));
+            cx.signals().set(active);
         }
         Pull::Give(got)
     }
@@ -106,8 +107,8 @@ impl DrrSched {
 
 impl Element for DrrSched {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        (0..self.inputs.len()).for_each(|input| cx.relay(input));
+        cx.signals().provide();
+        (0..self.inputs.len()).for_each(|input| cx.signals().relay(input));
         Ok(())
     }
 

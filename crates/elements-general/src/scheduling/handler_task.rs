@@ -66,18 +66,18 @@ impl Element for HandlerTask {
         self.call.check(cx.info())?;
         // Either makes the task, so that there are handlers for it.
         if self.active {
-            cx.schedule()
+            cx.tasks().schedule()
         } else {
-            cx.unschedule()
+            cx.tasks().unschedule()
         }
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         if self.runs.one_more(cx) && self.reschedule {
-            cx.schedule();
+            cx.tasks().schedule();
         }
-        cx.call(self.call.clone());
+        cx.handlers().call(self.call.clone());
     }
 
     fn handlers(&self, h: &mut Handlers) {

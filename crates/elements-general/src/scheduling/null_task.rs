@@ -49,7 +49,7 @@ impl Runs {
         self.count += 1;
         let more = self.limit == 0 || self.count < self.limit;
         if !more && self.stop {
-            cx.please_stop();
+            cx.info().please_stop();
         }
         more
     }
@@ -75,16 +75,16 @@ impl Element for NullTask {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         // Either makes the task, so that there are handlers for it.
         if self.active {
-            cx.schedule()
+            cx.tasks().schedule()
         } else {
-            cx.unschedule()
+            cx.tasks().unschedule()
         }
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         if self.runs.one_more(cx) {
-            cx.schedule();
+            cx.tasks().schedule();
         }
     }
 

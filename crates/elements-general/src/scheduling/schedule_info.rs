@@ -111,12 +111,12 @@ impl Element for ScheduleInfo {
                     0 => Call::write(format!("{own}.scheduled"), "false"),
                     // At once, so that a script that steers the driver finds them.
                     tickets if node.workers == [cx.worker()] => {
-                        cx.set_tickets_of(element, tickets);
+                        cx.tasks().set_tickets_of(element, tickets);
                         continue;
                     }
                     tickets => Call::write(format!("{own}.tickets"), tickets.to_string()),
                 };
-                cx.call(call.within(element));
+                cx.handlers().call(call.within(element));
             }
         }
         Ok(())

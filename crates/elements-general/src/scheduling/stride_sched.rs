@@ -111,8 +111,8 @@ impl StrideSched {
             input.got.take_if(|got| got.is_empty()).into_iter().for_each(|got| cx.consume(got));
         }
         if batch.is_empty() {
-            let active = self.strides.in_line().any(|input| cx.may_have(input));
-            cx.set_signal(active); // pullers sleep until an input with tickets may have something
+            let active = self.strides.in_line().any(|input| cx.signals().may_have(input));
+            cx.signals().set(active); // pullers sleep until an input with tickets may have something
         }
         Pull::Give(batch)
     }
@@ -124,15 +124,15 @@ impl Element for StrideSched {
     }
 
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        (0..self.inputs.len()).for_each(|input| cx.relay(input));
+        cx.signals().provide();
+        (0..self.inputs.len()).for_each(|input| cx.signals().relay(input));
         Ok(())
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         self.want = want;
         for (i, input) in self.inputs.iter_mut().enumerate() {
-            input.dry = !cx.may_have(i);
+            input.dry = !cx.signals().may_have(i);
         }
         self.strides.save(&mut self.before);
         self.plan();

@@ -135,7 +135,7 @@ impl Strides {
         for (port, tickets) in tickets(config, self.tickets.len(), side)?.into_iter().enumerate() {
             self.set_tickets(port, i64::from(tickets))?;
         }
-        cx.set_signal(true); // who had no tickets may have packets
+        cx.signals().set(true); // who had no tickets may have packets
         Ok(())
     }
 
@@ -233,7 +233,7 @@ impl Strides {
             h.write(&name, move |e: &mut E, cx: &mut Cx<'_>, text| {
                 let tickets =
                     router::value(cx, text).map_err(|_| "tickets value must be integer".to_owned())?;
-                cx.set_signal(true); // who had no tickets may have packets
+                cx.signals().set(true); // who had no tickets may have packets
                 of(e).set_tickets(port, tickets)
             });
         }

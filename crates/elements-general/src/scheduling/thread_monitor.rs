@@ -66,8 +66,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl ThreadMonitor {
     /// What tasks have done since the last line: those that count, the busiest first.
-    fn busiest(&mut self, cx: &Cx<'_>) -> Vec<TaskAccount> {
-        let now: Vec<TaskAccount> = cx.task_accounts().collect();
+    fn busiest(&mut self, cx: &mut Cx<'_>) -> Vec<TaskAccount> {
+        let now: Vec<TaskAccount> = cx.tasks().accounts().collect();
         let since = |(i, task): (usize, &TaskAccount)| {
             let before = self.tasks.get(i).copied().unwrap_or_default();
             TaskAccount { runs: task.runs - before.runs, busy_ns: task.busy_ns - before.busy_ns, ..*task }
@@ -79,11 +79,11 @@ impl ThreadMonitor {
         tasks
     }
 
-    fn print(&mut self, cx: &Cx<'_>) {
+    fn print(&mut self, cx: &mut Cx<'_>) {
         let tasks = self.busiest(cx);
         let elapsed_ns = (cx.now_ns() - self.then_ns).max(1);
         let share = |ns: u64| format!("{:.0}%", ns as f64 / elapsed_ns as f64 * 100.0);
-        let busy_ns = cx.account().busy_ns;
+        let busy_ns = cx.tasks().account().busy_ns;
         if !tasks.is_empty() {
             let task = |task: &TaskAccount| {
                 let name = cx.info().nodes.get(task.element).map_or("", |node| &node.name);
@@ -100,15 +100,15 @@ impl ThreadMonitor {
 
 impl Element for ThreadMonitor {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.time_tasks();
+        cx.tasks().time_each();
         self.then_ns = cx.now_ns();
-        cx.timer_after(TIMER, self.interval);
+        cx.timers().after(TIMER, self.interval);
         Ok(())
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         self.print(cx);
-        cx.timer_after(TIMER, self.interval);
+        cx.timers().after(TIMER, self.interval);
     }
 }
 

@@ -88,8 +88,8 @@ fn time(packet: &Packet) -> i64 {
 }
 
 impl TimeSortedSched {
-    fn may_have(&self, cx: &Cx<'_>, input: usize) -> bool {
-        cx.may_have(input) && self.dead.as_ref().is_none_or(|dead| !dead[input])
+    fn may_have(&self, cx: &mut Cx<'_>, input: usize) -> bool {
+        cx.signals().may_have(input) && self.dead.as_ref().is_none_or(|dead| !dead[input])
     }
 
     /// How many packets an input is to be asked for.
@@ -156,17 +156,17 @@ impl TimeSortedSched {
     /// Nothing is to be had now.
     fn rest(&mut self, cx: &mut Cx<'_>) {
         let more = (0..self.inputs.len()).any(|input| self.may_have(cx, input));
-        if !more && self.stop && cx.signal() {
-            cx.please_stop();
+        if !more && self.stop && cx.signals().is_active() {
+            cx.info().please_stop();
         }
-        cx.set_signal(more);
+        cx.signals().set(more);
     }
 }
 
 impl Element for TimeSortedSched {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        (0..self.inputs.len()).for_each(|input| cx.relay(input));
+        cx.signals().provide();
+        (0..self.inputs.len()).for_each(|input| cx.signals().relay(input));
         Ok(())
     }
 

@@ -303,7 +303,7 @@ impl Script {
             self.set(name, if value.unquote { lang::conf::unquote(&text) } else { text });
         }
         if first.is_some() || (self.starts() && matches!(program.first(), Some(Insn::Wait(_)))) {
-            cx.start(Box::new(Run::new(Request::Boot(first.unwrap_or(program.len())))));
+            cx.handlers().start(Box::new(Run::new(Request::Boot(first.unwrap_or(program.len())))));
         }
     }
 
@@ -420,8 +420,8 @@ impl Element for Script {
             self.fresh = true;
             match self.kind {
                 // The first step comes when the driver is about to stop: at once.
-                Kind::Driver => cx.adjust_run_count(-1),
-                _ => cx.timer_at(TIMER, cx.now_ns()),
+                Kind::Driver => cx.info().adjust_run_count(-1),
+                _ => cx.timers().at_once(TIMER),
             }
         }
         self.signals.arm(cx)?;
@@ -431,7 +431,7 @@ impl Element for Script {
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
         batch.drain(|packet| {
             let packet = Some(packet);
-            cx.start(Box::new(Run::new(Request::Packet { port, packet, pull: false })));
+            cx.handlers().start(Box::new(Run::new(Request::Packet { port, packet, pull: false })));
         });
         cx.consume(batch);
     }
@@ -450,14 +450,14 @@ impl Element for Script {
             return Pull::Give(batch);
         }
         cx.consume(batch);
-        cx.start(Box::new(Run::new(Request::Packet { port, packet: first, pull: true })));
+        cx.handlers().start(Box::new(Run::new(Request::Packet { port, packet: first, pull: true })));
         Pull::Later
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         // The script may have gone elsewhere meanwhile.
         if matches!(self.program.get(self.places[0].at), Some(Insn::Initial | Insn::Wait(_))) {
-            cx.start(Box::new(Run::new(Request::Timer)));
+            cx.handlers().start(Box::new(Run::new(Request::Timer)));
         }
     }
 

@@ -233,7 +233,7 @@ impl ProgressBar {
         let handlers = self.size_handlers[..sizes].iter().chain(&self.position_handlers).cloned().collect();
         let none_yet = |any: bool| any.then_some(0.0);
         let sums = [none_yet(sizes > 0), none_yet(!self.position_handlers.is_empty())];
-        cx.start(Box::new(Reading { handlers, next: 0, sizes, sums }));
+        cx.handlers().start(Box::new(Reading { handlers, next: 0, sizes, sums }));
     }
 
     fn draw(&self, cx: &Cx<'_>) {
@@ -266,7 +266,7 @@ impl ProgressBar {
         if self.progress.status == Status::Done {
             self.active = false;
         } else {
-            cx.timer_after(0, self.interval);
+            cx.timers().after(0, self.interval);
         }
     }
 
@@ -277,14 +277,14 @@ impl ProgressBar {
                 self.progress.size = self.progress.position;
             }
             self.progress.status = Status::Done;
-            cx.cancel_timer(0);
+            cx.timers().cancel(0);
             self.begin(cx);
         }
     }
 
     fn go_on(&mut self, cx: &mut Cx<'_>) {
-        if self.active && !cx.timer_is_set(0) {
-            cx.timer_after(0, Duration::ZERO);
+        if self.active && !cx.timers().is_set(0) {
+            cx.timers().after(0, Duration::ZERO);
         }
     }
 }
@@ -372,7 +372,7 @@ impl Element for ProgressBar {
         });
         h.write("reset", |e: &mut P, cx, _| {
             (e.progress, e.active) = (Progress::default(), true);
-            cx.timer_after(0, Duration::ZERO);
+            cx.timers().after(0, Duration::ZERO);
             Ok(())
         })
         .as_button();

@@ -59,12 +59,12 @@ impl Element for QuitWatcher {
         if let Some(name) = self.names.iter().find(|name| cx.info().find(name, Some(cx.index())).is_none()) {
             return Err(format!("no element named '{name}'").into());
         }
-        cx.timer_after(0, INTERVAL);
+        cx.timers().after(0, INTERVAL);
         Ok(())
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.start(Box::new(0usize));
+        cx.handlers().start(Box::new(0usize));
     }
 
     fn resume(&mut self, cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
@@ -77,7 +77,7 @@ impl Element for QuitWatcher {
         }
         if matches!(&answer, Answer::Response(Response { result: Ok(value), .. }) if value.trim() == "false")
         {
-            cx.please_stop();
+            cx.info().please_stop();
             return Step::Done(Ok(String::new()));
         }
         let question = self.question(*at);
@@ -85,7 +85,7 @@ impl Element for QuitWatcher {
         match question {
             Some(call) => Step::Call(call.within(cx.index())),
             None => {
-                cx.timer_after(0, INTERVAL);
+                cx.timers().after(0, INTERVAL);
                 Step::Done(Ok(String::new()))
             }
         }

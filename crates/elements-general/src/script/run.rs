@@ -183,7 +183,7 @@ impl Script {
                 if !main {
                     self.extra += steps;
                     // The driver goes on; if the step turns out to be a `stop`, that takes this back.
-                    cx.adjust_run_count(i64::from(router));
+                    cx.info().adjust_run_count(i64::from(router));
                     run.place = NOWHERE;
                     return Flow::Over;
                 }
@@ -279,7 +279,7 @@ impl Script {
             }
             Insn::Wait(_) if self.steps < run.limit => {
                 self.steps += 1;
-                cx.cancel_timer(TIMER);
+                cx.timers().cancel(TIMER);
             }
             Insn::Initial => self.steps += i64::from(std::mem::take(&mut self.fresh)),
             Insn::Label(_) | Insn::Init { .. } => {}
@@ -325,10 +325,10 @@ impl Script {
             cx.log(&format!("{}: too many jumps, giving up", self.declaration(cx)));
             let end = self.program.len();
             self.place(run.place).at = end;
-            cx.cancel_timer(TIMER);
+            cx.timers().cancel(TIMER);
         }
         if run.is_router() {
-            cx.adjust_run_count(1);
+            cx.info().adjust_run_count(1);
             // Steps that are made up for do not count for the driver.
             run.request = Request::Timer;
         }
@@ -340,7 +340,7 @@ impl Script {
         if end == End::Stop {
             self.steps += 1;
             if !run.is_router() {
-                cx.please_stop();
+                cx.info().please_stop();
             }
         }
         run.ended = Some(Ended::Finished(end));
@@ -449,7 +449,7 @@ impl Script {
     fn wait(&mut self, cx: &mut Cx<'_>, run: &mut Run, at: usize, text: &str) -> Flow {
         match router::value::<Duration>(cx, text) {
             Ok(time) => {
-                cx.timer_after(TIMER, time);
+                cx.timers().after(TIMER, time);
                 self.place(run.place).at = at;
             }
             Err(_) => self.report(cx, run, None, "syntax error at 'wait'"),

@@ -78,9 +78,9 @@ impl Discard {
 impl Element for Discard {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if self.pull {
-            cx.listen(0);
+            cx.signals().listen(0);
             if self.active {
-                cx.schedule();
+                cx.tasks().schedule();
             }
         }
         Ok(())
@@ -92,7 +92,7 @@ impl Element for Discard {
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         let burst = self.burst as usize;
-        self.left = burst.saturating_mul(cx.runs_at_once(burst));
+        self.left = burst.saturating_mul(cx.tasks().runs_at_once(burst));
         self.wanted = self.left;
         self.asked = self.left.min(BATCH_MAX);
         cx.ask(0, self.asked);
@@ -102,14 +102,14 @@ impl Element for Discard {
         let got = batch.len();
         self.take(cx, batch);
         self.left -= got;
-        cx.count_runs(got.div_ceil(self.burst as usize));
+        cx.tasks().count_runs(got.div_ceil(self.burst as usize));
         if got == self.asked && self.left > 0 {
             self.asked = self.left.min(BATCH_MAX);
             return Pull::Ask { input: 0, want: self.asked };
         }
         let some = got > 0 || self.left < self.wanted;
-        if self.active && (some || cx.may_have(0)) {
-            cx.schedule();
+        if self.active && (some || cx.signals().may_have(0)) {
+            cx.tasks().schedule();
         }
         Pull::Nothing
     }
@@ -129,9 +129,9 @@ impl Element for Discard {
         h.write("active", |e: &mut Discard, cx, text| {
             e.active = router::value(cx, text).map_err(|_| "syntax error".to_owned())?;
             if e.active {
-                cx.schedule()
+                cx.tasks().schedule()
             } else {
-                cx.unschedule()
+                cx.tasks().unschedule()
             }
             Ok(())
         });

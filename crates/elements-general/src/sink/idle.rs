@@ -41,8 +41,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for Idle {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        cx.set_signal(false);
+        cx.signals().provide();
+        cx.signals().set(false);
         Ok(())
     }
 

@@ -47,12 +47,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for TimedSink {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.timer_after(0, self.interval);
+        cx.timers().after(0, self.interval);
         Ok(())
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.timer_after(0, self.interval);
+        cx.timers().after(0, self.interval);
         cx.ask(0, 1);
     }
 

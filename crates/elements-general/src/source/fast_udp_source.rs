@@ -166,19 +166,19 @@ impl Paced for FastUdpSource {
     fn reset(&mut self, cx: &mut Cx<'_>) {
         self.pace.reset();
         self.increment = 0;
-        cx.set_signal(true);
+        cx.signals().set(true);
     }
 }
 
 impl Element for FastUdpSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
+        cx.signals().provide();
         Ok(())
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         if self.stop && self.pace.active && self.pace.left() == 0 {
-            cx.please_stop();
+            cx.info().please_stop();
         }
         let due = self.pace.due(cx);
         if !self.pace.active || self.pace.left() == 0 || due == 0 {
@@ -197,7 +197,7 @@ impl Element for FastUdpSource {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.set_signal(true);
+        cx.signals().set(true);
     }
 
     fn handlers(&self, h: &mut Handlers) {

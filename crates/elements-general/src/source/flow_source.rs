@@ -266,7 +266,7 @@ impl FlowSource {
         let Some(i) = open.filter(|_| self.tcp) else {
             self.ended = true;
             if self.stop && self.tcp {
-                cx.please_stop();
+                cx.info().please_stop();
             }
             return None;
         };
@@ -302,7 +302,7 @@ impl FlowSource {
         batch.push(packet);
         self.pace.made_one(cx);
         if self.pace.left() == 0 && self.stop && !self.tcp {
-            cx.please_stop();
+            cx.info().please_stop();
         }
         true
     }
@@ -324,23 +324,23 @@ impl Paced for FlowSource {
     }
 
     fn wake(&mut self, cx: &mut Cx<'_>) {
-        if self.push { cx.schedule() } else { cx.set_signal(true) }
+        if self.push { cx.tasks().schedule() } else { cx.signals().set(true) }
     }
 }
 
 impl Element for FlowSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if self.push {
-            cx.listen_room(0);
-            cx.schedule();
+            cx.signals().listen_room(0);
+            cx.tasks().schedule();
         } else {
-            cx.provide_signal();
+            cx.signals().provide();
         }
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if !cx.has_room(0) {
+        if !cx.signals().has_room(0) {
             return; // room wakes the task
         }
         let mut left = self.burst;
@@ -352,7 +352,7 @@ impl Element for FlowSource {
             left -= batch.len();
             cx.emit(0, batch);
         }
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {

@@ -285,9 +285,9 @@ impl IcmpPingSource {
             return;
         }
         match self.push {
-            true if !cx.timer_is_set(0) => cx.timer_after(0, delay),
+            true if !cx.timers().is_set(0) => cx.timers().after(0, delay),
             true => {}
-            false => cx.set_signal(true),
+            false => cx.signals().set(true),
         }
     }
 }
@@ -295,7 +295,7 @@ impl IcmpPingSource {
 impl Element for IcmpPingSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if !self.push {
-            cx.provide_signal();
+            cx.signals().provide();
         } else if self.limit != 0 {
             self.wake(cx, self.interval);
         }
@@ -305,14 +305,14 @@ impl Element for IcmpPingSource {
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         if self.done() {
             if self.stop {
-                cx.please_stop();
+                cx.info().please_stop();
             }
             return;
         }
         if let Some(packet) = self.make(cx) {
             cx.emit_packet(0, packet);
         }
-        cx.timer_after(0, self.interval);
+        cx.timers().after(0, self.interval);
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
@@ -330,10 +330,10 @@ impl Element for IcmpPingSource {
             let Some(packet) = self.make(cx) else { break };
             batch.push(packet);
         }
-        if batch.is_empty() && self.done() && cx.signal() {
-            cx.set_signal(false);
+        if batch.is_empty() && self.done() && cx.signals().is_active() {
+            cx.signals().set(false);
             if self.stop {
-                cx.please_stop();
+                cx.info().please_stop();
             }
         }
         Pull::Give(batch)
@@ -354,7 +354,7 @@ impl Element for IcmpPingSource {
             e.active = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
             e.wake(cx, Duration::ZERO);
             if !e.active {
-                cx.cancel_timer(0);
+                cx.timers().cancel(0);
             }
             Ok(())
         });

@@ -164,10 +164,10 @@ impl InfiniteSource {
             return;
         }
         if let Some(call) = &self.end_call {
-            cx.call(call.clone());
+            cx.handlers().call(call.clone());
         }
         if self.stop {
-            cx.please_stop();
+            cx.info().please_stop();
         }
     }
 
@@ -175,7 +175,7 @@ impl InfiniteSource {
         if !self.active || self.allowed(1) == 0 {
             return;
         }
-        if self.push { cx.schedule() } else { cx.set_signal(true) }
+        if self.push { cx.tasks().schedule() } else { cx.signals().set(true) }
     }
 }
 
@@ -198,32 +198,32 @@ impl Element for InfiniteSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.end_call.as_ref().map_or(Ok(()), |call| call.check_by(cx))?;
         if !self.push {
-            cx.provide_signal();
+            cx.signals().provide();
         }
         if self.push {
-            cx.listen_room(0);
+            cx.signals().listen_room(0);
             if self.active {
-                cx.schedule(); // also with nothing to make: the end is announced then
+                cx.tasks().schedule(); // also with nothing to make: the end is announced then
             }
         }
         Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if !self.active || !cx.has_room(0) {
+        if !self.active || !cx.signals().has_room(0) {
             return;
         }
-        let runs = cx.runs_at_once(self.burst);
+        let runs = cx.tasks().runs_at_once(self.burst);
         let mut rest = self.allowed(self.burst.saturating_mul(runs));
         let some = rest > 0;
-        cx.count_runs(rest.div_ceil(self.burst));
+        cx.tasks().count_runs(rest.div_ceil(self.burst));
         while rest > 0 {
             let batch = self.make(cx, rest.min(cx.vector()));
             rest = if batch.is_empty() { 0 } else { rest - batch.len() };
             cx.emit(0, batch);
         }
         if some {
-            cx.schedule();
+            cx.tasks().schedule();
         } else {
             self.check_end(cx);
         }
@@ -231,13 +231,13 @@ impl Element for InfiniteSource {
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         if !self.active {
-            cx.set_signal(false);
+            cx.signals().set(false);
             return Pull::Nothing;
         }
         let n = self.allowed(want);
         if n == 0 {
-            if cx.signal() {
-                cx.set_signal(false);
+            if cx.signals().is_active() {
+                cx.signals().set(false);
                 self.check_end(cx);
             }
             return Pull::Nothing;

@@ -41,7 +41,7 @@ impl Pace {
 
     /// There is nothing for now: pullers sleep, until more is `due` if that is why.
     pub(super) fn rest(&self, cx: &mut Cx<'_>, due: usize) {
-        cx.set_signal(false);
+        cx.signals().set(false);
         self.wait(cx, due);
     }
 
@@ -49,7 +49,7 @@ impl Pace {
     pub(super) fn wait(&self, cx: &mut Cx<'_>, due: usize) {
         let next = self.rate.as_ref().and_then(|rate| rate.next_ns(cx.now_ns()));
         if let (0, Some(at)) = (due, next) {
-            cx.timer_at(0, at);
+            cx.timers().at(0, at);
         }
     }
 
@@ -98,7 +98,7 @@ pub(super) trait Paced: Element {
 
     /// There may be packets again.
     fn wake(&mut self, cx: &mut Cx<'_>) {
-        cx.set_signal(true);
+        cx.signals().set(true);
     }
 }
 

@@ -130,23 +130,23 @@ impl RatedSource {
     /// After the last packet: does what was asked for then. A call is made once, the driver is stopped again.
     fn end(&mut self, cx: &mut Cx<'_>) {
         if let Some(call) = self.end_call.as_ref().filter(|_| !self.ended) {
-            cx.call(call.clone());
+            cx.handlers().call(call.clone());
         }
         self.ended = true;
         if self.stop {
-            cx.please_stop();
+            cx.info().please_stop();
         }
     }
 
     fn sleep(&self, cx: &mut Cx<'_>) {
         if let Some(at) = self.bucket.next_ns(cx.now_ns()) {
-            cx.timer_at(0, at);
+            cx.timers().at(0, at);
         }
     }
 
     /// Runs (again), or lets pullers ask.
     fn wake(&self, cx: &mut Cx<'_>) {
-        if self.push { cx.schedule() } else { cx.set_signal(true) }
+        if self.push { cx.tasks().schedule() } else { cx.signals().set(true) }
     }
 }
 
@@ -163,9 +163,9 @@ impl Element for RatedSource {
         self.end_call.as_ref().map_or(Ok(()), |call| call.check_by(cx))?;
         self.bucket.set(1);
         if self.push {
-            cx.schedule();
+            cx.tasks().schedule();
         } else {
-            cx.provide_signal();
+            cx.signals().provide();
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Element for RatedSource {
             return self.sleep(cx);
         }
         cx.emit(0, batch);
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
@@ -195,12 +195,12 @@ impl Element for RatedSource {
             if self.active {
                 self.end(cx);
             }
-            cx.set_signal(false);
+            cx.signals().set(false);
             return Pull::Nothing;
         }
         let batch = self.make(cx, want);
         if batch.is_empty() {
-            cx.set_signal(false);
+            cx.signals().set(false);
             self.sleep(cx);
         }
         Pull::Give(batch)

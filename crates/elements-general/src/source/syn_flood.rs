@@ -147,16 +147,16 @@ impl SynFlood {
     }
 
     fn wake(&mut self, cx: &mut Cx<'_>) {
-        if self.push { cx.schedule() } else { cx.set_signal(self.active) }
+        if self.push { cx.tasks().schedule() } else { cx.signals().set(self.active) }
     }
 }
 
 impl Element for SynFlood {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if !self.push {
-            cx.provide_signal();
+            cx.signals().provide();
         } else if self.active {
-            cx.schedule();
+            cx.tasks().schedule();
         }
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Element for SynFlood {
         }
         if self.left == Some(0) {
             if self.stop {
-                cx.please_stop();
+                cx.info().please_stop();
             }
             return;
         }
@@ -177,16 +177,16 @@ impl Element for SynFlood {
             rest = if batch.is_empty() { 0 } else { rest - batch.len() };
             cx.emit(0, batch);
         }
-        cx.schedule();
+        cx.tasks().schedule();
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         let left = self.left.map_or(want, |left| usize::try_from(left).unwrap_or(usize::MAX).min(want));
         if !self.active || left == 0 {
-            if self.active && self.stop && cx.signal() {
-                cx.please_stop();
+            if self.active && self.stop && cx.signals().is_active() {
+                cx.info().please_stop();
             }
-            cx.set_signal(false);
+            cx.signals().set(false);
             return Pull::Nothing;
         }
         Pull::Give(self.make(cx, left))
@@ -202,7 +202,7 @@ impl Element for SynFlood {
         });
         h.write("stop", |e: &mut S, cx, _| {
             e.active = false;
-            cx.please_stop();
+            cx.info().please_stop();
             Ok(())
         })
         .as_button();

@@ -90,8 +90,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl TimedSource {
     /// Makes a packet at once and goes on from there, unless one is due anyway.
     fn wake(&self, cx: &mut Cx<'_>) {
-        if self.active && !cx.timer_is_set(0) {
-            cx.timer_at(0, cx.now_ns());
+        if self.active && !cx.timers().is_set(0) {
+            cx.timers().at_once(0);
         }
     }
 }
@@ -105,7 +105,7 @@ impl Filled for TimedSource {
 impl Element for TimedSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if self.active {
-            cx.timer_after(0, self.interval);
+            cx.timers().after(0, self.interval);
         }
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Element for TimedSource {
         }
         if u64::try_from(self.limit).is_ok_and(|limit| self.count >= limit) {
             if self.stop {
-                cx.please_stop();
+                cx.info().please_stop();
             }
             return;
         }
@@ -124,7 +124,7 @@ impl Element for TimedSource {
         let batch = self.contents.make(cx, 1, now);
         self.count += batch.len() as u64;
         cx.emit(0, batch);
-        cx.timer_after(0, self.interval);
+        cx.timers().after(0, self.interval);
     }
 
     fn handlers(&self, h: &mut Handlers) {

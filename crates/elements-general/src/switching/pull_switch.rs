@@ -66,12 +66,12 @@ impl PullSwitch {
     fn switch(&mut self, cx: &mut Cx<'_>, input: i32) {
         self.select(input);
         let active = self.may_have(cx);
-        cx.set_signal(active);
+        cx.signals().set(active);
     }
 
     /// Whether the input that counts may have packets.
-    fn may_have(&self, cx: &Cx<'_>) -> bool {
-        usize::try_from(self.input).is_ok_and(|input| cx.may_have(input))
+    fn may_have(&self, cx: &mut Cx<'_>) -> bool {
+        usize::try_from(self.input).is_ok_and(|input| cx.signals().may_have(input))
     }
 }
 
@@ -83,8 +83,8 @@ impl Element for PullSwitch {
     }
 
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        (0..self.inputs).for_each(|input| cx.relay(input));
+        cx.signals().provide();
+        (0..self.inputs).for_each(|input| cx.signals().relay(input));
         Ok(())
     }
 
@@ -93,7 +93,7 @@ impl Element for PullSwitch {
         match usize::try_from(self.input) {
             Ok(input) => Pull::Ask { input, want },
             Err(_) => {
-                cx.set_signal(false);
+                cx.signals().set(false);
                 Pull::Nothing
             }
         }
@@ -102,7 +102,7 @@ impl Element for PullSwitch {
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: packet::Batch) -> Pull {
         if batch.is_empty() {
             let active = self.may_have(cx);
-            cx.set_signal(active);
+            cx.signals().set(active);
         }
         Pull::Give(batch)
     }

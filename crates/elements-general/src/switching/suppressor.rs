@@ -49,9 +49,9 @@ impl Suppressor {
     /// Lets pullers sleep while no pulled port both is active and may have packets.
     fn rest(&self, cx: &mut Cx<'_>) {
         // First false, since a port may lie behind another port of this very element.
-        cx.set_signal(false);
-        if self.pulled.iter().any(|&port| self.active[port] && cx.may_have(port)) {
-            cx.set_signal(true);
+        cx.signals().set(false);
+        if self.pulled.iter().any(|&port| self.active[port] && cx.signals().may_have(port)) {
+            cx.signals().set(true);
         }
     }
 }
@@ -59,9 +59,9 @@ impl Suppressor {
 impl Element for Suppressor {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if !self.pulled.is_empty() {
-            cx.provide_signal();
+            cx.signals().provide();
         }
-        self.pulled.iter().for_each(|&port| cx.relay(port));
+        self.pulled.iter().for_each(|&port| cx.signals().relay(port));
         Ok(())
     }
 
@@ -91,13 +91,13 @@ impl Element for Suppressor {
             h.read(&name, move |e: &mut Suppressor, _| e.active[port]);
             h.write(&name, move |e: &mut Suppressor, cx, text| {
                 e.active[port] = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
-                cx.set_signal(true); // whoever finds nothing goes back to sleep
+                cx.signals().set(true); // whoever finds nothing goes back to sleep
                 Ok(())
             });
         }
         h.write("reset", |e: &mut Suppressor, cx, _| {
             e.active.fill(true);
-            cx.set_signal(true);
+            cx.signals().set(true);
             Ok(())
         })
         .as_button();

@@ -105,9 +105,9 @@ impl EtherPauseSource {
     /// Goes on after a handler was written.
     fn wake(&mut self, cx: &mut Cx<'_>) {
         if !self.push {
-            cx.set_signal(self.may_emit());
-        } else if self.may_emit() && !cx.timer_is_set(0) {
-            cx.timer_after(0, Duration::ZERO);
+            cx.signals().set(self.may_emit());
+        } else if self.may_emit() && !cx.timers().is_set(0) {
+            cx.timers().after(0, Duration::ZERO);
         }
     }
 }
@@ -115,10 +115,10 @@ impl EtherPauseSource {
 impl Element for EtherPauseSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if !self.push {
-            cx.provide_signal();
-            cx.set_signal(self.may_emit());
+            cx.signals().provide();
+            cx.signals().set(self.may_emit());
         } else if self.may_emit() {
-            cx.timer_after(0, self.interval);
+            cx.timers().after(0, self.interval);
         }
         Ok(())
     }
@@ -132,7 +132,7 @@ impl Element for EtherPauseSource {
             None => cx.count_drops("no buffer", 1),
         }
         if self.may_emit() {
-            cx.timer_after(0, self.interval);
+            cx.timers().after(0, self.interval);
         }
     }
 
@@ -142,7 +142,7 @@ impl Element for EtherPauseSource {
             let Some(packet) = self.frame(cx) else { break };
             batch.push(packet);
         }
-        cx.set_signal(self.may_emit());
+        cx.signals().set(self.may_emit());
         Pull::Give(batch)
     }
 

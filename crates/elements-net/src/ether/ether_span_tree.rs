@@ -165,7 +165,7 @@ impl EtherSpanTree {
     fn tell_suppressors(&self, cx: &mut Cx<'_>, at: usize) {
         for (name, least) in self.suppressors.iter().zip([State::Learn, State::Forward]) {
             let open = self.ports[at].state >= least;
-            cx.call(Call::write(format!("{name}.active{at}"), open.to_string()));
+            cx.handlers().call(Call::write(format!("{name}.active{at}"), open.to_string()));
         }
     }
 
@@ -255,7 +255,7 @@ impl EtherSpanTree {
 
     fn set_timer(&self, cx: &mut Cx<'_>) {
         // Others say how often: but not so often that there is time for nothing else.
-        cx.timer_after(HELLO, Duration::from_secs(u64::from(self.best.hello_s).max(1)));
+        cx.timers().after(HELLO, Duration::from_secs(u64::from(self.best.hello_s).max(1)));
     }
 }
 
@@ -301,7 +301,7 @@ impl Element for EtherSpanTree {
         if state.mac == self.mac && state.ports.len() == self.ports.len() {
             (self.ports, self.best, self.report) = (state.ports, state.best, state.report);
             // After what the new suppressors were told when this element was initialized.
-            cx.timer_after(TELL, Duration::ZERO);
+            cx.timers().after(TELL, Duration::ZERO);
         }
         Ok(())
     }

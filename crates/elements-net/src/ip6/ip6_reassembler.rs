@@ -354,7 +354,7 @@ impl Ip6Reassembler {
 
     fn begin(&mut self, cx: &mut Cx<'_>, key: Key) {
         if self.by_age.is_empty() {
-            cx.timer_after(DUE, self.timeout);
+            cx.timers().after(DUE, self.timeout);
         }
         let (number, since_ns) = (self.next_number, cx.now_ns());
         self.next_number += 1;
@@ -437,7 +437,7 @@ impl Element for Ip6Reassembler {
             let (key, now_ns) = (*key, cx.now_ns());
             let due_ns = self.partials.get(&key).map_or(now_ns, |partial| partial.since_ns + timeout_ns);
             if due_ns > now_ns {
-                return cx.timer_after(DUE, Duration::from_nanos((due_ns - now_ns) as u64));
+                return cx.timers().after(DUE, Duration::from_nanos((due_ns - now_ns) as u64));
             }
             let Some(partial) = self.remove(&key) else { return };
             self.expire(cx, partial);

@@ -129,12 +129,15 @@ fn nanoseconds(span: Duration) -> i64 {
 }
 
 /// Wakes whoever waits for something that happened to a table, and tells whoever listens.
-pub(crate) fn settle<A: Address>(cx: &Cx<'_>, effects: Effects<A>, interface: &str) {
+pub(crate) fn settle<A: Address>(cx: &mut Cx<'_>, effects: Effects<A>, interface: &str) {
     for Waiter { element, worker } in effects.wake {
-        cx.schedule_element(element, worker);
+        cx.tasks().schedule_element(element, worker);
     }
-    if cx.is_heard() {
-        effects.changes.iter().for_each(|change| cx.publish(&format!("neighbour {change} {interface}")));
+    if cx.info().events.is_heard() {
+        effects
+            .changes
+            .iter()
+            .for_each(|change| cx.info().events.publish(&format!("neighbour {change} {interface}")));
     }
 }
 
@@ -178,7 +181,7 @@ impl<A: Address + FromArg> FromArg for Written<A> {
 /// Forgets everything.
 pub(crate) fn write_clear<A: Address>(
     table: &Neighbours<A>,
-    cx: &Cx<'_>,
+    cx: &mut Cx<'_>,
     interface: &str,
 ) -> Result<(), String> {
     let effects = table.clear(cx.turn()).map_err(Refusal::message)?;

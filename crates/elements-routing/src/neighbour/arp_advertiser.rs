@@ -123,7 +123,7 @@ impl ArpAdvertiser {
 
 impl Element for ArpAdvertiser {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.timer_after(0, Duration::from_secs(1));
+        cx.timers().after(0, Duration::from_secs(1));
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl Element for ArpAdvertiser {
                 None => cx.count_drops("no buffer", 1),
             }
         }
-        cx.timer_after(0, Duration::from_secs(10));
+        cx.timers().after(0, Duration::from_secs(10));
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -74,7 +74,7 @@ pub(super) fn reply(to: (Ipv4Addr, MacAddr), host: (Ipv4Addr, MacAddr)) -> [u8; 
 
 impl Element for ArpFaker {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.timer_after(0, Duration::from_secs(1));
+        cx.timers().after(0, Duration::from_secs(1));
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl Element for ArpFaker {
             }
             None => cx.count_drops("no buffer", 1),
         }
-        cx.timer_after(0, Duration::from_secs(10));
+        cx.timers().after(0, Duration::from_secs(10));
     }
 }
 

@@ -377,8 +377,8 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
 
     fn set_timer(&mut self, cx: &mut Cx<'_>) {
         match self.agenda.first() {
-            Some((at_ns, _)) => cx.timer_at(AGENDA, at_ns),
-            None => cx.cancel_timer(AGENDA),
+            Some((at_ns, _)) => cx.timers().at(AGENDA, at_ns),
+            None => cx.timers().cancel(AGENDA),
         }
     }
 
@@ -469,7 +469,7 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
         if self.keeper {
             keep(cx, &self.table, true);
         }
-        cx.unschedule(); // the task exists from now on: others may schedule it
+        cx.tasks().unschedule(); // the task exists from now on: others may schedule it
         Ok(())
     }
 
@@ -586,7 +586,7 @@ pub(crate) fn keep<A: Address>(cx: &mut Cx<'_>, table: &Neighbours<A>, first: bo
     let timing = table.timing();
     if timing.timeout_ns > 0 {
         let whole_s = timing.timeout_ns as u64 / 1_000_000_000;
-        cx.timer_after(EXPIRE, Duration::from_secs(whole_s + u64::from(!first)));
+        cx.timers().after(EXPIRE, Duration::from_secs(whole_s + u64::from(!first)));
     }
     if timing.reachable_ns > 0 && first {
         keep_noting(cx, table);
@@ -595,7 +595,7 @@ pub(crate) fn keep<A: Address>(cx: &mut Cx<'_>, table: &Neighbours<A>, first: bo
 
 fn keep_noting<A: Address>(cx: &mut Cx<'_>, table: &Neighbours<A>) {
     let quarter_ns = (table.timing().reachable_ns / 4).max(100_000_000);
-    cx.timer_after(AGE, Duration::from_nanos(quarter_ns as u64));
+    cx.timers().after(AGE, Duration::from_nanos(quarter_ns as u64));
 }
 
 /// A timer of that instance has expired.

@@ -35,7 +35,7 @@ impl Rounds {
     /// Finds the table, and starts.
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.table = Some(cx.shared_of(&self.name, "RadixIPLookup")?);
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -47,9 +47,9 @@ impl Rounds {
         (0..due).for_each(|_| round(table, cx));
         self.count += due;
         if due < rest {
-            cx.schedule();
+            cx.tasks().schedule();
         } else if self.stop {
-            cx.please_stop();
+            cx.info().please_stop();
         }
     }
 }

@@ -315,7 +315,7 @@ impl<E: Editor> Editing<E> {
     /// Has a connection looked at when the time is over.
     fn wait(&mut self, cx: &mut Cx<'_>, at_ns: i64, id: FlowId) {
         if self.due.is_empty() {
-            cx.timer_at(0, at_ns);
+            cx.timers().at(0, at_ns);
         }
         self.due.push_back((at_ns, id));
     }
@@ -385,7 +385,7 @@ impl<E: Editor> Element for Editing<E> {
         drop(connections);
         self.path = Some(path);
         if let Some(&(at_ns, _)) = self.due.front() {
-            cx.timer_at(0, at_ns);
+            cx.timers().at(0, at_ns);
         }
         out.emit(cx);
     }

@@ -197,7 +197,7 @@ impl Element for TcpIn {
             if batch.is_empty() { cx.consume(batch) } else { cx.emit(output, batch) }
         }
         if !std::mem::replace(&mut self.looks, true) {
-            cx.timer_after(0, INTERVAL);
+            cx.timers().after(0, INTERVAL);
         }
     }
 
@@ -209,7 +209,7 @@ impl Element for TcpIn {
         cx.count_drops(ENDED, connections.take_lost());
         drop(connections);
         if self.looks {
-            cx.timer_after(0, INTERVAL);
+            cx.timers().after(0, INTERVAL);
         }
     }
 

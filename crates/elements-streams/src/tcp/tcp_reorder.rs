@@ -169,7 +169,7 @@ impl TcpReorder {
             return cx.drop(packet, NO_FLOW);
         };
         match self.waiting.insert(&mut flow.waiting, segment.span(), packet) {
-            Ok(()) if self.waiting.len() == 1 => cx.timer_after(0, INTERVAL),
+            Ok(()) if self.waiting.len() == 1 => cx.timers().after(0, INTERVAL),
             Ok(()) => {}
             Err((packet, Refusal::Known)) => return cx.drop(packet, SEEN),
             // One that waits for nothing needs no room.
@@ -248,7 +248,7 @@ impl Element for TcpReorder {
             });
         }
         if self.waiting.len() > 0 {
-            cx.timer_after(0, INTERVAL);
+            cx.timers().after(0, INTERVAL);
         }
     }
 
@@ -271,7 +271,7 @@ impl Element for TcpReorder {
             cx.count_drops(ENDED, old.len() as u64);
             cx.count_drops(FULL, lost);
             if self.waiting.len() > 0 {
-                cx.timer_after(0, INTERVAL);
+                cx.timers().after(0, INTERVAL);
             }
         }
         Ok(())

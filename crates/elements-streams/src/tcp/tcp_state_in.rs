@@ -204,7 +204,7 @@ impl Simple for TcpStateIn {
             return Verdict::Drop(NO_TCP);
         };
         if !std::mem::replace(&mut self.looks, true) {
-            cx.timer_after(0, INTERVAL);
+            cx.timers().after(0, INTERVAL);
         }
         let own = self.own.clone();
         let Some((flow, is_new)) = self.flows.of(packet.flow(), |mut old| release(&own, &mut old)) else {
@@ -237,7 +237,7 @@ impl Simple for TcpStateIn {
         self.flows.each(|_| count += 1);
         self.looks = count > 0;
         if self.looks {
-            cx.timer_after(0, INTERVAL);
+            cx.timers().after(0, INTERVAL);
         }
     }
 

@@ -188,8 +188,8 @@ impl Manager {
         };
         if new {
             self.flows.set_generation(self.start + at as usize, generation);
-            if self.table.ages() && !cx.timer_is_set(0) {
-                cx.timer_after(0, self.interval);
+            if self.table.ages() && !cx.timers().is_set(0) {
+                cx.timers().after(0, self.interval);
             }
         }
         packet.set_flow(FlowTag { number: self.number + at, generation });
@@ -242,9 +242,9 @@ impl Simple for Manager {
         let (flows, start) = (&self.flows, self.start);
         let ended = |at: u32, generation| flows.set_generation(start + at as usize, generation);
         if self.table.expire(cx.now_ns(), AT_ONCE, ended) {
-            cx.timer_after(0, BREATH);
+            cx.timers().after(0, BREATH);
         } else if self.table.len() > 0 {
-            cx.timer_after(0, self.interval);
+            cx.timers().after(0, self.interval);
         }
     }
 
@@ -266,7 +266,7 @@ impl Simple for Manager {
             self.flows.set_generation(self.start + at, generation);
         }
         if self.table.ages() && self.table.len() > 0 {
-            cx.timer_after(0, self.interval);
+            cx.timers().after(0, self.interval);
         }
         Ok(())
     }

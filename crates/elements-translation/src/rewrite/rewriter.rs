@@ -253,7 +253,7 @@ impl<P: Protocol> Element for Rewriter<P> {
         let set = self.nat.initialize(cx.info(), cx.turn()).map_err(ConfigError::from)?;
         self.set = Some(set);
         if self.reaps && !self.reap.is_zero() {
-            cx.timer_after(REAP, self.reap);
+            cx.timers().after(REAP, self.reap);
         }
         Ok(())
     }
@@ -282,10 +282,10 @@ impl<P: Protocol> Element for Rewriter<P> {
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
         if self.shrink(cx) {
-            cx.timer_after(GO_ON, PAUSE);
+            cx.timers().after(GO_ON, PAUSE);
         }
         if key == REAP {
-            cx.timer_after(REAP, self.reap);
+            cx.timers().after(REAP, self.reap);
         }
     }
 

@@ -83,7 +83,7 @@ fn given(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for Given {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.schedule();
+        cx.tasks().schedule();
         Ok(())
     }
 
@@ -94,9 +94,9 @@ impl Element for Given {
             batch.extend(cx.pool().packet(data));
         }
         if batch.is_empty() {
-            return cx.please_stop();
+            return cx.info().please_stop();
         }
-        cx.schedule();
+        cx.tasks().schedule();
         cx.emit(0, batch);
     }
 }

@@ -1,7 +1,7 @@
 //! Computations that span elements: scripts, and whatever else calls handlers.
 //!
 //! An element cannot call another element's handler while it is borrowed itself. Instead it starts a *control
-//! computation* ([`crate::Cx::start`]), which becomes a work item like any batch. When its turn comes, the worker
+//! computation* ([`crate::Calling::start`]), which becomes a work item like any batch. When its turn comes, the worker
 //! calls the owner's [`crate::Element::resume`], which runs up to the next handler call and returns it as a [`Step`].
 //! The worker performs the call with nothing borrowed, itself or on the worker that owns the target, and resumes the
 //! computation with the [`Answer`]. While this worker waits for an answer from another one, it serves its own

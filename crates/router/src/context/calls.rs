@@ -1,7 +1,8 @@
-//! How an element calls handlers, and steers the driver.
+//! How an element calls handlers.
 
 use crate::calls::computation::Frame;
 use crate::calls::handle::Handle;
+use crate::context::core::Core;
 use crate::context::cx::Cx;
 use crate::context::work::{Control, Work};
 use crate::error::HandlerError;
@@ -9,9 +10,28 @@ use crate::handlers::call::Call;
 use crate::shared::mailbox::Reply;
 use std::any::Any;
 
-/// Handlers and the driver.
+/// Calls of handlers, by the element that runs: [`Cx::handlers`].
+pub struct Calling<'c> {
+    core: &'c mut Core,
+}
+
 impl Cx<'_> {
+    /// Calls of handlers, and computations that make them.
+    #[inline]
+    pub fn handlers(&mut self) -> Calling<'_> {
+        Calling { core: self.core }
+    }
+
+    /// A way to talk to the router from other threads.
+    #[inline]
+    pub fn handle(&self) -> Handle {
+        Handle::new(self.core.info.clone())
+    }
+}
+
+impl Calling<'_> {
     /// Calls a handler for its effect. It runs when this element returns, before batches that are emitted later.
+    #[inline]
     pub fn call(&mut self, call: Call) {
         let call = call.within_default(self.core.here as usize);
         self.core.put(Work::Control(Box::new(Control::Call(call))));
@@ -19,24 +39,10 @@ impl Cx<'_> {
 
     /// Starts a control computation of this element: [`crate::Element::resume`] is called with `state` when this element
     /// returns, before batches that are emitted later.
+    #[inline]
     pub fn start(&mut self, state: Box<dyn Any + Send>) {
         let frame = Frame { owner: self.core.here, state, reply: Reply::Nobody };
         self.core.put(Work::Control(Box::new(Control::Start(frame))));
-    }
-
-    /// A way to talk to the router from other threads.
-    pub fn handle(&self) -> Handle {
-        Handle::new(self.core.info.clone())
-    }
-
-    /// Asks the driver to stop.
-    pub fn please_stop(&mut self) {
-        self.core.info.please_stop();
-    }
-
-    /// Changes how often the driver may still be asked to stop before it does.
-    pub fn adjust_run_count(&mut self, by: i64) {
-        self.core.info.adjust_run_count(by);
     }
 }
 

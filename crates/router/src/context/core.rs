@@ -12,6 +12,7 @@ use crate::shared::info::Info;
 use packet::{Batch, Pool};
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Ways whose batches are found by table while packets part: of those to be dropped, then the first outputs.
 pub(crate) const LOTS: usize = 64;
@@ -199,6 +200,38 @@ impl Core {
         if let Some(work) = self.take_first() {
             self.list.push(work);
         }
+    }
+
+    /// The task of the element that runs, which is made if it has none.
+    #[inline]
+    pub(crate) fn own_task(&mut self) -> u32 {
+        self.task_of(self.here as usize)
+    }
+
+    /// The task of an element, which is made if it has none.
+    #[inline]
+    pub(crate) fn task_of(&mut self, element: usize) -> u32 {
+        match self.tasks[element] {
+            Some(task) => task,
+            None => self.new_task(element),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_task(&mut self, element: usize) -> u32 {
+        let task = self.scheduler.add(element as u32);
+        self.tasks[element] = Some(task);
+        self.info.has_task[element].store(true, Relaxed);
+        task
+    }
+
+    /// Packets for which each element downstream of the running one's outputs has room.
+    pub(crate) fn room_downstream(&self) -> usize {
+        let Exits { start, count, .. } = self.exits;
+        let outputs = self.downstream.get(start as usize..(start + count) as usize).unwrap_or_default();
+        let rooms = outputs.iter().flatten().map(|&signal| self.signals[signal as usize].room);
+        rooms.min().unwrap_or(usize::MAX)
     }
 
     #[inline]

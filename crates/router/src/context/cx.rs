@@ -11,6 +11,9 @@ use std::sync::Arc;
 
 /// The context in which an element runs: its worker's services, for the length of one call.
 ///
+/// What every packet needs is here: sending on, dropping, buffers, time. The rest is reached by purpose: [`Cx::tasks`],
+/// [`Cx::timers`], [`Cx::signals`] and [`Cx::handlers`]. What does not depend on the worker is in [`Cx::info`].
+///
 /// References read from RCU cells through [`Cx::turn`] live as long as the worker's turn, which outlasts the call, but
 /// nothing that an element stores.
 pub struct Cx<'t> {
@@ -210,22 +213,6 @@ impl<'t> Cx<'t> {
                 info.log.line(&format!("{declaration}: warning: {message}"));
             }
         }
-    }
-
-    /// Writes a message for those who listen on a channel ([`crate::Log::line_on`]).
-    pub fn log_on(&self, channel: &str, message: &str) {
-        self.core.info.log.line_on(channel, message);
-    }
-
-    /// Whether anybody listens to events ([`crate::Events`]).
-    #[inline]
-    pub fn is_heard(&self) -> bool {
-        self.core.info.events.is_heard()
-    }
-
-    /// Tells whoever listens of an event: a line whose first word is its topic.
-    pub fn publish(&self, event: &str) {
-        self.core.info.events.publish(event);
     }
 
     /// Packets that this element dropped on this worker, by reason.

@@ -53,7 +53,7 @@ pub trait Element: Any + Send {
         Pull::Give(batch)
     }
 
-    /// Runs the element's task. It runs again when [`Cx::schedule`] was called meanwhile.
+    /// Runs the element's task. It runs again when [`crate::Tasks::schedule`] was called meanwhile.
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         let _ = cx;
     }

@@ -29,7 +29,7 @@ pub struct TaskAccount {
     pub element: usize,
     /// How often it ran.
     pub runs: u64,
-    /// Nanoseconds of runs, with all that followed from them, since somebody wanted to know: [`crate::Cx::time_tasks`].
+    /// Nanoseconds of runs, with all that followed from them, since somebody wanted to know: [`crate::Tasks::time_each`].
     pub busy_ns: u64,
 }
 

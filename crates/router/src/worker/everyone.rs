@@ -35,14 +35,14 @@ pub(crate) fn call(
         (Access::Read, "drop_reasons") => {
             Ok(cx.drops().iter().map(|(reason, count)| format!("{count}\t{reason}\n")).collect())
         }
-        (Access::Read, "scheduled") => Ok(cx.is_scheduled().to_string()),
-        (Access::Read, "tickets") => Ok(cx.tickets().to_string()),
-        (Access::Read, "runs") => Ok(cx.task_runs().to_string()),
+        (Access::Read, "scheduled") => Ok(cx.tasks().is_scheduled().to_string()),
+        (Access::Read, "tickets") => Ok(cx.tasks().tickets().to_string()),
+        (Access::Read, "runs") => Ok(cx.tasks().runs().to_string()),
         (Access::Read, "home_thread") => Ok(cx.worker().to_string()),
         (Access::Write, "scheduled") => {
             match parse_boolean(argument.trim()) {
-                Some(true) => cx.schedule(),
-                Some(false) => cx.unschedule(),
+                Some(true) => cx.tasks().schedule(),
+                Some(false) => cx.tasks().unschedule(),
                 None => return Err("syntax error".into()),
             }
             Ok(String::new())
@@ -53,7 +53,7 @@ pub(crate) fn call(
             if i128::from(tickets) != wanted {
                 cx.warn(&format!("tickets pinned at {tickets}"));
             }
-            cx.set_tickets(tickets);
+            cx.tasks().set_tickets(tickets);
             Ok(String::new())
         }
         _ => Err(HandlerError::not_found(format!("no '{name}' handler"))),

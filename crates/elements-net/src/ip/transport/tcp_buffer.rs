@@ -119,8 +119,8 @@ impl Buffer {
 
 impl Element for TcpBuffer {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.provide_signal();
-        cx.set_signal(false);
+        cx.signals().provide();
+        cx.signals().set(false);
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl Element for TcpBuffer {
             }
         });
         cx.consume(batch);
-        cx.set_signal(self.buffer.is_ready(self.skips));
+        cx.signals().set(self.buffer.is_ready(self.skips));
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
@@ -142,7 +142,7 @@ impl Element for TcpBuffer {
         {
             batch.push(packet);
         }
-        cx.set_signal(self.buffer.is_ready(self.skips));
+        cx.signals().set(self.buffer.is_ready(self.skips));
         Pull::Give(batch)
     }
 
@@ -154,7 +154,7 @@ impl Element for TcpBuffer {
         if let Ok(buffer) = state.downcast::<Buffer>() {
             self.buffer = *buffer;
         }
-        cx.set_signal(self.buffer.is_ready(self.skips));
+        cx.signals().set(self.buffer.is_ready(self.skips));
         Ok(())
     }
 }

@@ -118,7 +118,7 @@ impl Element for TcpIpSend {
                 cx.emit_packet(0, packet);
             }
             if wanted.stop {
-                cx.please_stop();
+                cx.info().please_stop();
             }
             Ok(())
         });
