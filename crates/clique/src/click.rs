@@ -28,13 +28,13 @@ pub(crate) fn run_as(
     if Path::new(name).file_name().is_some_and(|name| name == "click") {
         return Some(run(arguments, known));
     }
-    tools::find(name).map(|tool| tools::run(tool, arguments, &Program(known)))
+    tools::find(name).map(|tool| tools::run(tool, arguments, &ThisProgram(known)))
 }
 
 /// This program, with its element classes.
-struct Program<'a>(&'a Classes);
+struct ThisProgram<'a>(&'a Classes);
 
-impl Host for Program<'_> {
+impl Host for ThisProgram<'_> {
     fn classes(&self) -> &Classes {
         self.0
     }
