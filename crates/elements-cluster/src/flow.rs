@@ -73,9 +73,8 @@ mod tests {
     }
 
     proptest! {
-        /// Any bytes have a hash.
         #[test]
-        fn total(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        fn any_bytes_have_a_hash(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
             flow_hash(&bytes);
         }
     }

@@ -66,7 +66,7 @@ mod tests {
 
     /// Packets find their ports, without the label; what has none, or a port that is not there, is dropped.
     #[test]
-    fn ports() {
+    fn packets_leave_at_the_port_that_the_label_names() {
         let config = "InfiniteSource(DATA \\<45000014>, LIMIT 3, STOP true) -> r :: RoundRobinSwitch;
                       r[0] -> VLBEncap(0, 1) -> v :: VLBDecap; r[1] -> VLBEncap(0, 2) -> v; r[2] -> v;
                       v[0] -> z :: Discard; v[1] -> o :: Discard;";

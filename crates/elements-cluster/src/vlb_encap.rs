@@ -89,7 +89,7 @@ mod tests {
 
     /// Node and port are in the destination address, in two bytes each, and the EtherType is the packet's.
     #[test]
-    fn label() {
+    fn the_label_holds_node_and_port() {
         let config = "InfiniteSource(DATA \\<45000014>, LIMIT 1, STOP true) -> VLBEncap(258, 300)
                       -> c :: Classifier(0/02c10102012c 12/0800 14/45, -); c[1] -> Discard; c[0] -> d :: Discard;";
         assert_eq!(run_and_read(config, &["d.count", "d.byte_count"]), ["1", "18"]);

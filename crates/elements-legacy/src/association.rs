@@ -1,4 +1,4 @@
-//! Security associations of Click's IPsec elements: keys that somebody has written down, and how far numbers have come.
+//! Security associations of Click's IPsec elements: keys that the operator has written down, and how far numbers have come.
 //!
 //! Nothing here can be printed that has keys in it.
 
@@ -84,7 +84,7 @@ impl Association {
         self.next.load(Ordering::Relaxed).min(1 << 32) - 1
     }
 
-    /// The initialisation vector of a packet. Nobody can foretell it without the key: it is an encrypted number (NIST SP 800-38A, appendix
+    /// The initialisation vector of a packet. It cannot be foretold without the key: it is an encrypted number (NIST SP 800-38A, appendix
     /// C), which comes once, also if sequence numbers begin anew with the router.
     pub(super) fn vector(&self, number: u32, now_ns: i64) -> [u8; IV_LEN] {
         let start = *self.start.get_or_init(|| self.seed.wrapping_add(now_ns as u64));

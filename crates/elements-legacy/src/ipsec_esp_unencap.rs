@@ -9,9 +9,9 @@
 //! Removes the ESP header, the initialisation vector, and the padding, which must count up from 1. CheckIPHeader should follow.
 //!
 //! If RadixIPsecLookup has found an association for a packet, the packet is dropped as a replay if its sequence number was received before, or is
-//! older than the window (OOSIZE) remembers. IPsecAuthHMACSHA1 must have checked the packet first: otherwise anybody can use sequence numbers up.
+//! older than the window (OOSIZE) remembers. IPsecAuthHMACSHA1 must have checked the packet first: otherwise any sender can use sequence numbers up.
 //! Numbers never start again: if the other end is restarted, remove the association's route on this side, and add it again. (Click starts again
-//! whenever the first number arrives, and then accepts all packets that somebody has recorded.) Packets without an association are not checked.
+//! whenever the first number arrives, and then accepts all packets that an attacker has recorded.) Packets without an association are not checked.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; they share the associations' windows.
 //!

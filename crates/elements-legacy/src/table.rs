@@ -1,6 +1,6 @@
 //! The routes of a RadixIPsecLookup, and the associations of those that lead into tunnels.
 //!
-//! Packets read a state as a whole, without locks; whoever changes routes makes a new one. A packet carries the number of its association,
+//! Packets read a state as a whole, without locks; an updater that changes routes makes a new one. A packet carries the number of its association,
 //! never a reference: what is gone meanwhile is not found any more.
 
 use super::association::{Association, Terms};
@@ -42,7 +42,7 @@ impl Route {
     }
 }
 
-/// A change that somebody asks for.
+/// A change that an updater asks for.
 pub(super) enum Change {
     /// A route for a new prefix.
     Add(Told),

@@ -529,7 +529,7 @@ const MODELS: &[(&str, fn())] = models! {
 
 /// What is taken away, the model that fails then, and what it says.
 const MUTANTS: &[(&str, &str, &str)] = &[
-    // Nobody looks for what came into the table since he looked without a lock.
+    // The worker does not look for what came into the table since it looked without a lock.
     ("look_again", "the_same_flow", "entries of"),
     ("look_again", "the_same_port", "entries of"),
     ("look_again", "the_same_flow_in_a_full_table", "entries of"),

@@ -167,7 +167,7 @@ mod tests {
     const NO: [u8; 6] = [0x11, 0, 17, 0, 0, 0];
 
     #[test]
-    fn answers() {
+    fn only_answers_of_the_access_point_count() {
         let config = "w :: WirelessInfo(BSSID 2:2:2:2:2:2); r :: AvailableRates(DEFAULT 2 4 22);
              Inject -> a :: AssociationRequester(RT r, WIRELESS_INFO w, ETH 4:4:4:4:4:4, DEBUG true) -> Collect(0)";
         for (frames, associated, dropped) in [

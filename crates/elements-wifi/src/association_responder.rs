@@ -224,7 +224,7 @@ mod tests {
     const JOIN: [u8; 13] = [0x11, 0, 10, 0, 0, 3, b'l', b'a', b'b', 1, 2, 0x82, 22];
 
     #[test]
-    fn joins() {
+    fn stations_join_and_leave() {
         let again = [&JOIN[..4], &[9; 6], &JOIN[4..]].concat();
         let config =
             "w :: WirelessInfo(SSID lab, BSSID 2:2:2:2:2:2, WEP true); r :: AvailableRates(DEFAULT 2 4 11);
@@ -271,9 +271,8 @@ mod tests {
         assert!(flow.log().starts_with(said), "{}", flow.log());
     }
 
-    /// Forged stations take numbers from one another, not the memory.
     #[test]
-    fn bounded() {
+    fn forged_stations_take_numbers_not_memory() {
         let mut stations = Stations::new();
         let station = |n: u16| MacAddr([2, 2, 2, 2, (n >> 8) as u8, n as u8]);
         let numbers: Vec<u16> = (0..2010).map(|n| stations.number(station(n))).collect();

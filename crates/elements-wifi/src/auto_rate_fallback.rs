@@ -232,7 +232,7 @@ mod tests {
 
     /// Begins at the fastest; only what became of frames at the station's rate counts.
     #[test]
-    fn learns() {
+    fn only_frames_at_the_rate_of_the_station_change_it() {
         let config = format!(
             "{RATES} Inject -> p :: PaintSwitch(ANNO 44) -> [0] c :: AutoRateFallback(RT r, STEPUP 0); p[1] -> [1] c;
              c[0] -> Collect(0); c[1] -> Collect(1)"

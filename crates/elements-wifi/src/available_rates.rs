@@ -76,7 +76,7 @@ mod tests {
     use router::Call;
 
     #[test]
-    fn entries() {
+    fn handlers_insert_and_remove_rates() {
         let config = "r :: AvailableRates(DEFAULT 2 4, a:b:c:d:e:f 22, 1:2:3:4:5:6 2); Idle -> Discard";
         let mut router = build(config, 2, 1).unwrap();
         assert_eq!(router.call(Call::write("r.insert", "3:3:3:3:3:3 11")), Ok(String::new()));

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn scans() {
+    fn each_network_is_listed_as_last_heard() {
         let config =
             "rates :: AvailableRates(DEFAULT 2 22); Inject -> s :: BeaconScanner(RT rates) -> Collect(0)";
         let mut flow = send(

@@ -121,7 +121,7 @@ mod tests {
 
     /// Every hundred units, not every 100 ms; what handlers change, the next beacon says.
     #[test]
-    fn spacing() {
+    fn beacons_follow_the_interval_and_the_handlers() {
         let config = "w :: WirelessInfo(SSID a, BSSID 2:0:0:0:0:1, CHANNEL 6); r :: AvailableRates(DEFAULT 2 22);
              BeaconSource(WIRELESS_INFO w, RT r) -> PrintWifi -> Discard;
              Script(wait 0.102, print \"none\", wait 0.001, write w.interval 1000, write w.ssid bee, write w.wep true,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn refused() {
+    fn bad_intervals_and_references_are_refused() {
         let config = |interval: i32| {
             format!(
                 "w :: WirelessInfo(INTERVAL {interval}); r :: AvailableRates;

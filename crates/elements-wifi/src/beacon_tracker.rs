@@ -158,7 +158,7 @@ mod tests {
 
     /// All that can have come since the beginning, half of the last ten, none of them; from anew after a reset.
     #[test]
-    fn percents() {
+    fn the_share_of_beacons_is_of_the_last_ones() {
         let config = "w :: WirelessInfo(SSID a, BSSID 2:0:0:0:0:1); r :: AvailableRates;
              BeaconSource(WIRELESS_INFO w, RT r) -> s :: Switch -> t :: BeaconTracker(WIRELESS_INFO w) -> Discard;
              Script(wait 0.55, set a $(t.stats), wait 1, set b $(t.stats), write s.switch -1, wait 0.512, set c $(t.stats),

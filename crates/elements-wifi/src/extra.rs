@@ -13,7 +13,7 @@ const MAGIC: [u8; 4] = 0x0749_2001_u32.to_le_bytes();
 pub(super) mod flag {
     /// The frame is one that this host has sent.
     pub(in super::super) const TX: u16 = 1 << 0;
-    /// Nobody acknowledged it.
+    /// No station acknowledged it.
     pub(in super::super) const TX_FAIL: u16 = 1 << 1;
     /// It was sent at one of the other rates.
     pub(in super::super) const ALTERNATE: u16 = 1 << 2;

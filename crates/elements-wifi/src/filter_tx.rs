@@ -66,7 +66,7 @@ mod tests {
 
     /// Flags count where the annotation has been set, or one lies in front of the frame; what lies there by chance does not.
     #[test]
-    fn filters() {
+    fn only_flags_of_a_set_annotation_count() {
         const MAGIC: u64 = 0x0749_2001;
         let flags = |magic: u64, flags: u64| Sent {
             data: vec![flags as u8],

@@ -228,14 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn beginnings() {
+    fn a_station_begins_at_24_or_11_mbit_or_the_first_rate() {
         let rates = ["2 4 11 22 48 108", "2 4 11 22", "12 18", "2"].map(|rates| station(rates).rate());
         assert_eq!(rates, [48, 22, 12, 2]);
     }
 
     /// Successes, failures, retries; where the rate is after one period, and credits, of five before.
     #[test]
-    fn adjusts() {
+    fn counts_of_a_period_adjust_rate_and_credits() {
         for (counts, current, credits) in [
             ([0, 0, 0], 3, 5),
             ([0, 1, 4], 2, 0),

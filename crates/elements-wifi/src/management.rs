@@ -234,7 +234,7 @@ mod tests {
 
     /// Byte for byte, in the standard's order: what is for all is a beacon, what is for a station has no word of traffic.
     #[test]
-    fn announcements() {
+    fn announcements_have_the_order_of_the_standard() {
         let rates = [2, 4, 11, 22, 12, 18, 24, 36, 48, 108];
         let lab = announced("lab", 6, &rates);
         let fixed = [&[0; 8][..], &[100, 0, 0x11, 0], &[0, 3], b"lab"].concat();
@@ -261,9 +261,8 @@ mod tests {
         );
     }
 
-    /// What the user says too much of is cut off: names, rates.
     #[test]
-    fn bounds() {
+    fn long_names_and_rates_are_cut() {
         let (name, rates) = ("x".repeat(300), [6; 500]);
         let frame = announced(&name, 300, &rates).frame(None);
         let read = beacon::read(frame.bytes()).unwrap();
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn reading() {
+    fn information_and_headers_are_read() {
         let bytes = [0, 2, b'h', b'i', 1, 2, 0x82, 22, 50, 1, 108, 1, 9];
         let information = Information::read(&bytes);
         assert_eq!((information.name, information.values()), (&b"hi"[..], vec![2, 22, 108]));

@@ -109,7 +109,7 @@ mod tests {
 
     /// Only the answer of the network's access point to this station counts, and of those the last.
     #[test]
-    fn answers() {
+    fn the_last_answer_of_the_access_point_counts() {
         let config = "w :: WirelessInfo(BSSID 2:2:2:2:2:2);
              Inject -> a :: OpenAuthRequester(WIRELESS_INFO w, ETH 4:4:4:4:4:4, DEBUG true) -> Collect(0)";
         for (answers, authenticated) in [

@@ -1,4 +1,4 @@
-//! Lets stations in that want to join a network, whoever they are.
+//! Lets stations in that want to join a network, without proof of who they are.
 //!
 //! ```click
 //! OpenAuthResponder(WIRELESS_INFO INFO [, DEBUG])
@@ -121,7 +121,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn answers() {
+    fn only_a_first_open_request_is_answered() {
         let frame = |kind: u8, to: u8, body: &[u8]| {
             [&[kind, 0, 0, 0][..], &[to; 6], &[4; 6], &[2; 6], &[0x10, 0], body].concat()
         };

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Prints a line for each packet on standard error: its timestamp, who it was for, and what its annotation says:
-//! flags (2: nobody acknowledged it; 4: it was sent at another rate than the first), rates and how often it was sent
+//! flags (2: no station acknowledged it; 4: it was sent at another rate than the first), rates and how often it was sent
 //! at each.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.

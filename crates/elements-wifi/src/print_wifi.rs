@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn lines() {
+    fn each_kind_of_frame_has_its_line() {
         let ends = "01-01-01-01-01-01 02-02-02-02-02-02 03-03-03-03-03-03 ";
         let association = [1, 0, 10, 0, 0, 2, b'h', b'i', 1, 3, 0x82, 0x84, 22];
         let beacon = [0, 0, 0, 0, 0, 0, 0, 0, 100, 0, 1, 0, 0, 3, b'l', b'a', b'b', 1, 2, 0x82, 22, 3, 1, 6];
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations() {
+    fn the_line_shows_rate_tries_and_flags() {
         let mut extra = Extra::empty();
         for (rate, said) in [(11, " 5.5"), (22, "11"), (108, "54")] {
             extra.set_rate(0, rate);

@@ -88,7 +88,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn headers() {
+    fn the_header_becomes_the_annotation() {
         let mut header = [0; 144];
         header[0] = 0x44;
         for (at, value) in [(68, 50), (104, 7), (116, 22), (128, 1)] {

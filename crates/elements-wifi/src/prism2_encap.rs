@@ -94,7 +94,7 @@ mod tests {
 
     /// Items in their places, those that say something and those that do not.
     #[test]
-    fn headers() {
+    fn items_stand_in_their_places() {
         let mut extra = Extra::empty();
         extra.set_signal(50);
         extra.set_noise(7);

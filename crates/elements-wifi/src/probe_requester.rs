@@ -96,7 +96,7 @@ mod tests {
 
     /// With nothing around it that says more, and as its handlers say.
     #[test]
-    fn requests() {
+    fn requests_say_what_arguments_and_handlers_say() {
         let config = "p :: ProbeRequester -> Print(MAXLENGTH 80) -> Discard;
              w :: WirelessInfo(SSID lab, CHANNEL 36); r :: AvailableRates(DEFAULT 2, 2:0:0:0:0:5 12 24);
              q :: ProbeRequester(WIRELESS_INFO w, RT r) -> Print(MAXLENGTH 80) -> Discard;

@@ -160,7 +160,7 @@ mod tests {
 
     /// Answers go to who asked for this network or any, anybody or this one; others' are not answered.
     #[test]
-    fn answers() {
+    fn only_requests_for_this_network_are_answered() {
         let config = "r :: AvailableRates(DEFAULT 2 22); Inject
              -> p :: ProbeResponder(RT r, SSID lab, BSSID 2:2:2:2:2:2, CHANNEL 6, INTERVAL 100, DEBUG true) -> Collect(0)";
         let other = [&[0x80][..], &request(0xff, 0xff, b"")[1..]].concat();

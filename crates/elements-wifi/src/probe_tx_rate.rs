@@ -298,7 +298,7 @@ mod tests {
 
     /// By hand: 1500 bytes at 1, 11 and 54 Mbit/s, and the second time with twice the wait.
     #[test]
-    fn times() {
+    fn times_are_those_computed_by_hand() {
         let once = [2, 22, 108].map(|rate| microseconds(rate, 1));
         assert_eq!(once, [12000 + 192 + 314 + 310, 1090 + 96 + 314 + 310, 222 + 25 + 60 + 67]);
         assert_eq!(microseconds(108, 2), 2 * (222 + 25 + 60) + 67 + 9 * 32 / 2);
@@ -323,7 +323,7 @@ mod tests {
 
     /// Every tenth frame tries what could be better: not what is slower at best, nor what is only lost.
     #[test]
-    fn samples() {
+    fn every_tenth_frame_tries_another_rate() {
         let (mut s, mut rng) = (station(), fastrand::Rng::with_seed(1));
         assert_eq!(s.choose(&mut rng), (108, 4, 108)); // nothing is known yet
         s.add(fate(0, 2, true, 1));
@@ -340,7 +340,7 @@ mod tests {
 
     /// Sums are those of what is remembered: the last of a window, at most so many.
     #[test]
-    fn forgets() {
+    fn sums_cover_only_what_is_remembered() {
         let mut s = station();
         (0..1000).for_each(|n| s.add(fate(n, n as usize % 5, n % 3 == 0, 1 + n as u8 % 4)));
         assert_eq!((s.fates.len(), s.fates.capacity()), (REMEMBERED, REMEMBERED));

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn reads() {
+    fn the_header_becomes_the_annotation() {
         let config = "Inject -> RadiotapDecap -> e :: FilterPhyErr -> Collect(0); e[1] -> Collect(1)";
         let clean = {
             let mut clean = frame(0x10);

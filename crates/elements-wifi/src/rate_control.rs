@@ -351,7 +351,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn bounded() {
+    fn a_full_table_takes_no_station() {
         let mut stations = Stations::at_most(2);
         let entered = [1, 2, 3, 2].map(|n| stations.enter(MacAddr([n; 6]), || n).copied());
         assert_eq!(entered, [Some(1), Some(2), None, Some(2)]);
@@ -360,7 +360,7 @@ pub(super) mod tests {
     /// Frames to groups go at the first rate, which is asked for again when the table has changed; what is too short for an address,
     /// or comes while the element is off, is left alone.
     #[test]
-    fn groups() {
+    fn group_frames_go_at_the_first_rate() {
         let config = "r :: AvailableRates(DEFAULT 4 11); Inject -> c :: AutoRateFallback(RT r) -> Collect(0); Idle -> [1] c";
         let mut flow = crate::testing::send(config, [frame(0xff), vec![4; 5].into(), frame(0)]);
         let seen: Vec<_> = flow.seen.iter().map(|(_, packet)| noted(packet)).collect();

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries() {
+    fn rates_are_noted_entered_and_removed() {
         let rates = Rates::default();
         rates.note(MacAddr([1; 6]), vec![2, 99]);
         assert_eq!(rates.enter("DEFAULT 2 4  11"), Ok(()));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn bounded() {
+    fn the_table_of_stations_is_bounded() {
         let rates = Rates::default();
         for n in 0..MOST as u32 + 5 {
             let [a, b, c, d] = n.to_be_bytes();

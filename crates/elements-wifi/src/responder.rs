@@ -74,7 +74,7 @@ pub(super) const NOT_FOR_US: &str = "for another host";
 /// Why frames are dropped that are for networks of other names.
 pub(super) const OTHER_NETWORK: &str = "for another network";
 
-/// Emits a frame that nobody asked for.
+/// Emits a frame that answers no other.
 pub(super) fn send(cx: &mut Cx<'_>, frame: &Frame) {
     match cx.pool().packet(frame.bytes()) {
         Some(packet) => cx.emit_packet(0, packet),

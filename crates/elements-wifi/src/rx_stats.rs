@@ -118,7 +118,7 @@ mod tests {
     use packet::Anno;
 
     #[test]
-    fn counts() {
+    fn signals_are_summed_by_sender() {
         let frame = |source: u8, signal: u64| Sent {
             data: [[1; 6], [source; 6]].concat(),
             annotations: vec![(Anno::new(32, 1).unwrap(), signal), (Anno::new(36, 1).unwrap(), 22)],

@@ -60,7 +60,7 @@ mod tests {
 
     /// The flags in front of the frame, and what radiotap headers have of them.
     #[test]
-    fn flags() {
+    fn flags_reach_both_kinds_of_header() {
         for (stages, flags, told) in [
             ("SetRTS(true)", [0x80, 0], 0x04),
             ("SetRTS(true) -> SetRTS(false)", [0, 0], 0),

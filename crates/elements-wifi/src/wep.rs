@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn keys_and_places_out_of_range_are_refused() {
         let mut key = key();
         assert_eq!(key.place(), 0);
         assert!(key.set_bytes(vec![0; 17]).is_err() && key.set_place(4).is_err());
@@ -141,7 +141,7 @@ mod tests {
 
     /// Of the vectors no two in a row are the same, none is weak, and they begin anew at their end.
     #[test]
-    fn vectors() {
+    fn the_next_vector_is_another_strong_one() {
         let pairs = [
             (0, 1),
             (0xff_ffff, 0),

@@ -17,7 +17,7 @@
 //!
 //! # Handlers
 //! - `key` (write): the key. Unlike Click's it cannot be read, neither here nor in `config`, which goes on saying what KEY was; the
-//!   configuration's own KEY can be read by whoever may read handlers.
+//!   configuration's own KEY can be read by a user who may read handlers.
 //! - `keyid`, `debug` (read, write): the arguments.
 //!
 //! # Example

@@ -19,7 +19,7 @@
 //!
 //! # Handlers
 //! - `key` (write): the key. Unlike Click's it cannot be read, neither here nor in `config`, which goes on saying what KEY was; the
-//!   configuration's own KEY can be read by whoever may read handlers.
+//!   configuration's own KEY can be read by a user who may read handlers.
 //! - `keyid`, `active`, `debug` (read, write): the arguments.
 //!
 //! # Example
@@ -183,9 +183,8 @@ mod tests {
         assert_eq!((flow.data(0).len(), flow.drops()), (4, vec![("no key", 4)]));
     }
 
-    /// A key that is written comes into force, and can be read nowhere.
     #[test]
-    fn secrecy() {
+    fn a_written_key_works_and_cannot_be_read() {
         let config = "InfiniteSource(LIMIT 1, STOP true, DATA \\<08010000 010101010101 020202020202 030303030303 0000 68>)
              -> e :: WepEncap(first, ACTIVE true) -> d :: WepDecap -> c :: Counter -> Discard";
         let mut router = build(config, 1, 1).expect("a router");
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn bad_keys_and_key_ids_are_refused() {
         for (config, error) in [
             ("Idle -> WepEncap(12345678901234567) -> Discard", "KEY must have at most 16 bytes"),
             ("Idle -> WepDecap(1, KEYID 4) -> Discard", "KEYID must be below 4"),

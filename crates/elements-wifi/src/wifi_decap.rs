@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn directions() {
+    fn each_direction_has_its_addresses() {
         let flow = send(
             "Inject -> WifiDecap(STRICT true) -> Collect(0)",
             [
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn padding() {
+    fn padding_behind_the_header_is_removed() {
         let padded = Sent {
             data: frame(8, 1, 2),
             annotations: vec![(Anno::new(16, 4).unwrap(), 0x0749_2001), (Anno::new(35, 1).unwrap(), 1)],

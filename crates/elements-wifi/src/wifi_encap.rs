@@ -113,7 +113,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn modes() {
+    fn each_mode_has_its_order_of_addresses() {
         let frame = [&[1; 6][..], &[2; 6], &[8, 6, 99]].concat();
         for (mode, order) in [(0, [1, 2, 9]), (1, [9, 2, 1]), (2, [1, 9, 2]), (3, [1, 2, 9])] {
             let config = format!("Inject -> WifiEncap({mode}, 9:9:9:9:9:9) -> Collect(0)");

@@ -103,7 +103,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn numbers() {
+    fn frames_are_numbered() {
         let frames = || [vec![9; 24], vec![9; 23], vec![9; 25]];
         let mut flow = send("Inject -> s :: WifiSeq -> RadiotapEncap -> Collect(0)", frames());
         let ends: Vec<_> = flow.data(0).iter().map(|data| (data[22], data[31 + 21..].to_vec())).collect();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn bad_widths_and_shifts_are_refused() {
         for (config, error) in
             [("BYTES 3", "BYTES must be either 2 or 4"), ("SHIFT 32", "SHIFT must be below 32")]
         {

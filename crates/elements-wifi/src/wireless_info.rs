@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers() {
+    fn handlers_change_and_reset_the_information() {
         let config =
             "w :: WirelessInfo(SSID \"my net\", BSSID 1:2:3:4:5:6, CHANNEL 6, WEP true); Idle -> Discard";
         let mut router = build(config, 1, 1).unwrap();

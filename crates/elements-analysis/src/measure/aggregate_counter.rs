@@ -220,7 +220,7 @@ struct Waiting {
     /// Whether the first one is counted.
     first_counted: bool,
     packets: Batch,
-    /// Those before them, if somebody pulled.
+    /// Those before them, if the packets were pulled.
     before: Option<Batch>,
 }
 
@@ -550,7 +550,7 @@ mod tests {
 
     /// Freezing comes before the aggregate that is one too many; frozen, known ones still count.
     #[test]
-    fn limits() {
+    fn limits_freeze_or_stop_the_count() {
         let config = |keywords: &str| {
             format!("Inject -> c :: AggregateCounter({keywords}) -> Collect(0); c[1] -> Collect(1)")
         };

@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn patterns() {
+    fn patterns_choose_the_output() {
         let sent = [1u64, 5, 9, 12, 13, 99]
             .map(|a| Sent { annotations: vec![(Anno::AGGREGATE, a)], ..Sent::from(vec![a as u8]) });
         let config = "Inject -> f :: AggregateFilter(deny 5, drop 0xd, allow 1-12, 1 all); f[0] -> Collect(0); f[1] -> Collect(1)";
@@ -183,9 +183,8 @@ mod tests {
         }
     }
 
-    /// What another pattern sends elsewhere already is noted, one by one.
     #[test]
-    fn conflicts() {
+    fn aggregates_of_an_earlier_pattern_are_noted_one_by_one() {
         let mut filter = AggregateFilter { ranges: Vec::new(), default: 99, outputs: 0, taken: Vec::new() };
         for (first, last, output) in [(3, 5, 0), (8, 8, 1), (1, 9, 1)] {
             filter.add(Range { first, last, output });
@@ -196,9 +195,8 @@ mod tests {
     }
 
     proptest! {
-        /// The first range that fits decides, whatever overlaps.
         #[test]
-        fn overlaps(ranges in prop::collection::vec((0u32..40, 0u32..40), 0..12)) {
+        fn the_first_range_that_fits_decides(ranges in prop::collection::vec((0u32..40, 0u32..40), 0..12)) {
             let mut filter = AggregateFilter { ranges: Vec::new(), default: 99, outputs: 0, taken: Vec::new() };
             for (output, &(first, last)) in ranges.iter().enumerate() {
                 filter.add(Range { first, last, output });

@@ -97,7 +97,7 @@ mod tests {
     use packet::Anno;
 
     #[test]
-    fn firsts() {
+    fn the_first_packet_of_each_aggregate_leaves_by_the_first_output() {
         let sent = [5u64, 5, 7, 5, 7, 9]
             .map(|a| Sent { annotations: vec![(Anno::AGGREGATE, a)], ..Sent::from(vec![a as u8]) });
         let config = "Inject -> f :: AggregateFirst(CAPACITY 2) -> Collect(0); f[1] -> Collect(1)";

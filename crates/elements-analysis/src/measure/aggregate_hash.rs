@@ -33,7 +33,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub(crate) const CLASS: Class = Class::new("AggregateHash", create).doc(router::manual!("aggregate_hash.rs"));
 
 struct AggregateHash {
-    /// So that nobody can send flows that collide.
+    /// It keeps senders from choosing flows that collide.
     secret: u64,
 }
 

@@ -107,7 +107,7 @@ mod tests {
 
     /// The sample is from 18.26.4.1 port 5000 to 10.9.8.7 port 5001.
     #[test]
-    fn values() {
+    fn the_field_becomes_the_aggregate() {
         assert_eq!(aggregate("AggregateIP(ip dst)"), Some(0x0a09_0807));
         assert_eq!(aggregate("AggregateIP(ip dst/8)"), Some(10));
         assert_eq!(aggregate("AggregateIP(FIELD dport)"), Some(5001));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers() {
+    fn handlers_say_where_the_field_lies() {
         let read = |field: &str| {
             let config = format!("Idle -> a :: AggregateIP({field}) -> Discard; Script(stop)");
             run_and_read(&config, &["a.header", "a.bit_offset", "a.bit_length", "a.field"])

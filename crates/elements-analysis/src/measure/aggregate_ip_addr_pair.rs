@@ -192,7 +192,7 @@ mod tests {
     use packet::Anno;
 
     #[test]
-    fn pairs() {
+    fn both_directions_of_a_pair_have_one_number() {
         let (a, b, c) = (([10, 0, 0, 1], 1), ([10, 0, 0, 2], 2), ([10, 0, 0, 3], 3));
         let packets = vec![
             udp(b, a, b""),

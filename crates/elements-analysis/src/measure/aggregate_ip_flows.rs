@@ -525,7 +525,7 @@ mod tests {
 
     /// Fragments wait until they are too many, and then all have the first one's flow.
     #[test]
-    fn fragments() {
+    fn waiting_fragments_get_the_flow_of_the_first_one() {
         let mut rest = udp((A, 5), (B, 6), b"12345678");
         rest[7] = 2;
         let mut first = udp((A, 5), (B, 6), b"12345678");

@@ -187,7 +187,7 @@ mod tests {
 
     /// A flow's last packet leaves when the flow is over, the others when they are asked for.
     #[test]
-    fn notified() {
+    fn the_last_packet_leaves_when_its_flow_is_over() {
         let config = "FromIPSummaryDump(DATA \"!data ts ip_src sport ip_dst dport ip_proto\n1 1.1.1.1 1 2.2.2.2 2 U\n2 1.1.1.1 1 2.2.2.2 2 U
             3 3.3.3.3 1 2.2.2.2 2 U\n9 1.1.1.1 1 2.2.2.2 2 U\n\", STOP true) -> f :: AggregateIPFlows(UDP_TIMEOUT 5)
             -> l :: AggregateLast(NOTIFIER f) -> Print(TIMESTAMP true, CONTENTS NONE) -> Discard;

@@ -57,7 +57,7 @@ mod tests {
     use packet::Anno;
 
     #[test]
-    fn lengths() {
+    fn the_length_becomes_the_aggregate() {
         let cut = Sent { data: vec![0; 60], annotations: vec![(Anno::EXTRA_LENGTH, 40)], ..Sent::default() };
         let flow = send("Inject -> AggregateLength -> Collect(0)", [Sent::from(vec![0; 33]), cut.clone()]);
         let seen: Vec<_> = flow.seen.iter().map(|(_, p)| p.anno(Anno::AGGREGATE)).collect();

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn undelivered() {
+    fn packets_that_do_not_arrive_are_listed() {
         let config =
             "Inject -> c :: Classifier(0/00, -); c[0] -> [0]a :: AggregatePacketCounter; c[1] -> [1]a;
                       a[0] -> Collect(0); a[1] -> Collect(1)";

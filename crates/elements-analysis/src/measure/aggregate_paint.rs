@@ -59,7 +59,7 @@ mod tests {
     use packet::Anno;
 
     #[test]
-    fn paints() {
+    fn the_lowest_bits_of_the_paint_become_the_aggregate() {
         let sent =
             |aggregate| Sent { annotations: vec![(Anno::AGGREGATE, aggregate)], ..Sent::from(vec![1]) };
         let after = |config: &str, aggregate| {

@@ -119,7 +119,7 @@ impl AverageBatchCounter {
     #[inline]
     fn count(&self, batch: &Batch) {
         let slot = &self.slots[self.mine];
-        // Nobody else writes: a load and a store do.
+        // Only this worker writes: a load and a store do.
         let add = |count: &AtomicU64, by: u64| count.store(count.load(Relaxed) + by, Relaxed);
         add(&slot.batches, 1);
         add(&slot.packets, batch.len() as u64);
@@ -198,7 +198,7 @@ mod tests {
 
     /// A batch a tick, of five packets or of one; two intervals.
     #[test]
-    fn intervals() {
+    fn the_last_interval_and_the_total_are_counted_apart() {
         for (vector, batches, average) in [(1, "5", "1"), (32, "1", "5")] {
             let config = "TimedSource(0.4, abcd) -> Discard; InfiniteSource(DATA abcd, LIMIT 5, BURST 5) -> c :: AverageBatchCounter(1000, LENGTH_STATS true)
                           -> Discard; Script(wait 1.5, print c.average, print c.average_total, wait 1, stop)";

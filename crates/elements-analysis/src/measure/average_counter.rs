@@ -186,7 +186,7 @@ mod tests {
 
     /// The average is over the time between the packets, without what was ignored at the beginning.
     #[test]
-    fn averages() {
+    fn the_rate_is_over_the_time_between_packets() {
         let config = "RatedSource(RATE 10, LENGTH 50, LIMIT 41, STOP true) -> c :: AverageCounter -> i :: AverageCounter(2)
                       -> n :: AverageCounter(IGNORE 100) -> Discard";
         let read = run_and_read(config, &["c.count", "c.byte_count", "i.count", "n.count", "n.rate"]);
@@ -200,9 +200,8 @@ mod tests {
         }
     }
 
-    /// The element says when it begins anew.
     #[test]
-    fn threshold() {
+    fn the_element_says_when_it_begins_anew() {
         let said = run(
             "RatedSource(RATE 100, LIMIT 300, STOP true) -> c :: AverageCounter(THRESHOLD 10) -> Discard",
         );

@@ -70,7 +70,7 @@ mod tests {
     use router::Call;
 
     #[test]
-    fn sizes() {
+    fn sizes_of_batches_are_counted() {
         for (vector, expected) in [(1, ["15", "1", "1", "1: 15\n"]), (32, ["3", "5", "5", "5: 3\n"])] {
             let config = "InfiniteSource(LIMIT 15, BURST 5, STOP true) -> b :: BatchStats -> Discard";
             let mut router = build(config, 1, vector).unwrap_or_else(|errors| panic!("{errors}"));

@@ -225,7 +225,7 @@ mod tests {
         }
         let said = errors(&format!("Idle -> CounterFile({name}/counts) -> Discard"));
         assert!(said.contains("Not a directory"), "{said}");
-        std::fs::write(&path, "something that somebody needs").expect("a file");
+        std::fs::write(&path, "something that the user needs").expect("a file");
         let said = errors(&format!("Idle -> CounterFile({name}) -> Discard"));
         assert!(said.contains("longer than two counts"), "{said}");
         assert_eq!(std::fs::read(&path).expect("a file").len(), 29);

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn texts() {
+    fn a_parsed_field_prints_in_its_usual_form() {
         for (text, shown) in [
             ("sport", "tcpudp sport"),
             ("tcp push", "tcp psh"),

@@ -173,7 +173,7 @@ mod tests {
 
     /// Every number below the end has a place of its own, in pieces that are filled from the front.
     #[test]
-    fn places() {
+    fn every_number_has_a_place_of_its_own() {
         let times = Times {
             pieces: Default::default(),
             first: 3,

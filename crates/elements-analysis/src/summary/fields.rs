@@ -309,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn a_field_is_found_by_each_of_its_names() {
         let named = |name: &str| find(name).map(|field| field.name);
         assert_eq!(named("src"), Some("ip_src"));
         assert_eq!(named("ip src"), Some("ip_src"));

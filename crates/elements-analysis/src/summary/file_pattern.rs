@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes() {
+    fn escapes_expand_to_what_the_flow_says() {
         let flow = Named {
             aggregate: 0x0102_030f,
             src: Ipv4Addr::new(10, 0, 0, 1),

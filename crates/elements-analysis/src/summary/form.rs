@@ -208,7 +208,7 @@ impl Form {
                 u16::from_str_radix(digits, 16).ok()?.into()
             }
             Form::Text => return Some(Value::Bytes(lang::conf::unquote_bytes(text))),
-            Form::Md5 { .. } => return None, // nobody can make the payload of it
+            Form::Md5 { .. } => return None, // the payload cannot be made from it
             Form::IcmpType | Form::IcmpTypeNumber => describe::icmp_type(text)?.into(),
             Form::IcmpCode | Form::IcmpCodeNumber => match context.icmp_type {
                 Some(kind) => describe::icmp_code(kind, text)?.into(),

@@ -160,7 +160,7 @@ mod tests {
 
     /// Lines become packets with the fields that they say, and defaults for the others.
     #[test]
-    fn lines() {
+    fn lines_become_packets() {
         let data = "!IPSummaryDump 1.3\n!data timestamp src sport dst dport proto ip_len ip_id\n# note\n\
                     1000.5 1.0.0.1 10 2.0.0.2 20 U 60 7\n1001.000001 1.0.0.3 - 2.0.0.2 80 T 40 -\n";
         assert_eq!(
@@ -209,9 +209,8 @@ mod tests {
         assert!(log.contains("1.0.0.1.1 >"), "{log}");
     }
 
-    /// A packet in a flow's other direction has the flow's ends the other way round.
     #[test]
-    fn directions() {
+    fn the_other_direction_swaps_the_ends() {
         let log = printed("", "!flowid 1.0.0.1 5 2.0.0.2 6 U\n!data direction payload_len\n> 1\n< 2\n");
         let ends =
             |line: &str| line.split_once("length").map(|(_, ends)| ends.to_owned()).unwrap_or_default();
@@ -234,9 +233,8 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
     }
 
-    /// Captures of what it emits know that there is no link-layer header.
     #[test]
-    fn encapsulation() {
+    fn captures_of_its_packets_have_no_link_layer_header() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out").to_str().unwrap().to_owned();
         run(&format!(
@@ -247,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn positions() {
+    fn handlers_tell_size_and_position() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in").to_str().unwrap().to_owned();
         std::fs::write(&path, "!data ip_src\n1.0.0.1\n").unwrap();
@@ -281,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn sources() {
+    fn a_missing_file_is_an_error_unless_allowed() {
         assert!(errors("FromIPSummaryDump(/nonexistent/x) -> Discard").contains("/nonexistent/x"));
         assert!(errors("FromIPSummaryDump -> Discard").contains("FILENAME: required argument missing"));
         let config = "f :: FromIPSummaryDump(/nonexistent/x, ALLOW_NONEXISTENT true, STOP true) -> Discard";

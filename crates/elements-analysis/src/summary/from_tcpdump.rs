@@ -71,9 +71,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 mod tests {
     use crate::testing::{errors, run};
 
-    /// Lines become packets; relative sequence numbers become what the first packets said.
     #[test]
-    fn lines() {
+    fn lines_become_packets_with_absolute_sequence_numbers() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (text, dump) = (path("text"), path("dump"));

@@ -498,7 +498,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn total(bytes in prop::collection::vec(any::<u8>(), 0..40), text in "[a-z0-9{};:,.^+=-]{0,30}") {
+        fn any_bytes_and_any_text_are_parsed_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..40), text in "[a-z0-9{};:,.^+=-]{0,30}") {
             tcp(&bytes, Which::All);
             select_tcp(&bytes, Which::NotTimestamps);
             ip(&bytes);

@@ -124,7 +124,7 @@ impl Reader {
         }
     }
 
-    /// Says what the records contain; returns complaints if nobody is there to hear them now.
+    /// Says what the records contain; returns the complaints if there is no context to report them to.
     pub(super) fn set_fields(&mut self, words: &str, cx: Option<&Cx<'_>>) -> Vec<String> {
         let mut faults = Vec::new();
         self.fields.clear();
@@ -304,15 +304,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn words() {
+    fn quoted_words_stay_whole() {
         assert_eq!(split_words(" a \"b c\\\" d\" e  "), ["a", "\"b c\\\" d\"", "e"]);
         assert_eq!(split_words(""), [""; 0]);
     }
 
     proptest! {
-        /// No line and no record is too much, whatever the fields.
         #[test]
-        fn total(
+        fn any_line_and_any_record_are_read_without_panic(
             picks in prop::collection::vec((0..fields::FIELDS.len(), "[0-9a-zA-Z.:+!<>{}=;-]{1,12}"), 1..8),
             record in prop::collection::vec(any::<u8>(), 0..60),
         ) {

@@ -344,7 +344,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn options() {
+    fn options_in_words_become_bytes() {
         let bytes = tcp_options("nop,nop,timestamp 5 7,sack sack 1 {1:2}", 10);
         let mut text = String::new();
         options::print_tcp(&mut text, &bytes, options::Which::All);
@@ -353,7 +353,7 @@ mod tests {
 
     /// Remarks of tcpdump, brackets within brackets, and lines that are cut off.
     #[test]
-    fn remarks() {
+    fn remarks_do_not_change_the_packet() {
         let made = |told: &str| {
             let ends = if told.starts_with("icmp") { "1.0.0.1 > 2.0.0.2" } else { "1.0.0.1.1 > 2.0.0.2.2" };
             let maker = Lines::new("x", false).packet(&format!("1.5 {ends}: {told}")).unwrap();
@@ -367,9 +367,8 @@ mod tests {
     }
 
     proptest! {
-        /// No line is too much.
         #[test]
-        fn total(tail in "[a-zA-Z0-9 .:,(){}<>@+\\[\\]]{0,80}") {
+        fn any_line_is_read_without_panic(tail in "[a-zA-Z0-9 .:,(){}<>@+\\[\\]]{0,80}") {
             let mut lines = Lines::new("x", true);
             lines.packet(&tail);
             for kind in ["S ", ". ", "udp ", "icmp: ", "P 1:9(8) ack "] {

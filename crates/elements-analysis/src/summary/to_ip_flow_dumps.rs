@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn choices() {
+    fn keywords_choose_the_fields() {
         let folder = tempfile::tempdir().unwrap();
         dump(
             folder.path(),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed() {
+    fn gzip_compresses_each_dump() {
         let folder = tempfile::tempdir().unwrap();
         dump(folder.path(), "GZIP true");
         assert!(folder.path().join("d/01T.gz").exists() && folder.path().join("d/02U.gz").exists());
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         assert!(errors("Idle -> ToIPFlowDumps(x%n, MINCOUNT -1)").contains("MINCOUNT"));
         assert!(errors("Idle -> ToIPFlowDumps(x%n, NOTIFIER y)").contains("does not name an element"));
     }

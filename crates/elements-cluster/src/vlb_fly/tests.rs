@@ -131,9 +131,8 @@ fn another_configuration() {
     assert_eq!(unused(&after), unused(&before.1));
 }
 
-/// Mistakes in the configuration.
 #[test]
-fn mistakes() {
+fn mistakes_in_the_configuration_are_explained() {
     let one = |arguments: &str| {
         errors(&format!("f :: VLBFly({arguments}); Idle -> f; Idle -> [1]f; f[0], f[1] -> Discard"))
     };

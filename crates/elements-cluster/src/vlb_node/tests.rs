@@ -107,7 +107,7 @@ fn data_of_strangers_goes_nowhere() {
 
 /// A new roster is taken if it is good and newer; a node that it tells to drain does.
 #[test]
-fn rosters() {
+fn only_a_good_newer_roster_is_taken() {
     let config = "a :: VLBNode(0, 2, KEY k); b :: VLBNode(1, 2, KEY k); Idle -> a; Idle -> b; a -> Discard; b -> Discard;
                   a[1] -> Queue -> Unqueue -> [1]b; b[1] -> Queue -> Unqueue -> [1]a;
                   Script(wait 0.5, stop);";
@@ -120,9 +120,8 @@ fn rosters() {
     assert_eq!(call(Call::read("b.phase", "")).as_deref(), Ok("draining"));
 }
 
-/// Mistakes in the configuration.
 #[test]
-fn mistakes() {
+fn mistakes_in_the_configuration_are_explained() {
     let one = |arguments: &str| errors(&format!("Idle -> VLBNode({arguments}) -> Discard"));
     assert!(one("0, 2, KEY k").contains("as many inputs and outputs as NODES"));
     assert!(one("3, 1, KEY k").contains("NODE: must be less than NODES"));

@@ -157,7 +157,7 @@ mod tests {
 
     /// Only what lies in the range; the end of the range is an end.
     #[test]
-    fn ranges() {
+    fn only_packets_in_the_range_leave() {
         let (_folder, path) = capture("a.pcap", 8, Options::default());
         for (arguments, packets) in [
             ("START 1002", "6"),
@@ -186,7 +186,7 @@ mod tests {
 
     /// Reading goes on where it is told to: with the whole file again, with its last packets.
     #[test]
-    fn positions() {
+    fn reading_goes_on_at_the_written_position() {
         for name in ["a.pcap", "a.pcap.gz"] {
             let (_folder, path) = capture(name, 8, Options::default());
             let config = format!(
@@ -202,9 +202,8 @@ mod tests {
         assert!(run(&config).contains("FILEPOS out of range"));
     }
 
-    /// The pace of the capture is kept.
     #[test]
-    fn timing() {
+    fn timing_keeps_the_pace_of_the_capture() {
         let (_folder, path) = capture("a.pcap", 4, Options::default());
         let config = format!("FromDump({path}, TIMING true, STOP true) -> Discard");
         let mut router = build(&config, 1, 32).unwrap();
@@ -215,7 +214,7 @@ mod tests {
 
     /// A formula says the pace at each packet; where it is not positive, nothing follows.
     #[test]
-    fn formulas() {
+    fn a_formula_sets_the_pace_at_each_packet() {
         let (_folder, path) = capture("a.pcap", 4, Options::default());
         let run = |formula: &str| {
             let config =
@@ -305,9 +304,8 @@ mod tests {
         assert!(router::check(layout, String::new(), &known, router::Options::default()).is_ok());
     }
 
-    /// A pull output gives what is asked for.
     #[test]
-    fn pulled() {
+    fn a_pull_output_gives_what_is_asked_for() {
         let (_folder, path) = capture("a.pcap", 5, Options::default());
         let config = format!("d :: FromDump({path}, STOP true) -> c :: Discard(BURST 3)");
         assert_eq!(run_and_read(&config, &["c.count", "d.count"]), ["5", "5"]);

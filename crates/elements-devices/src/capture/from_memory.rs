@@ -297,9 +297,8 @@ mod tests {
         assert_eq!(interface.tx_queue_stats(1).unwrap().packets, 50);
     }
 
-    /// Frames that arrive later are found.
     #[test]
-    fn ring() {
+    fn frames_that_arrive_later_are_found() {
         let feed = Feed::Ring { capacity: 8 };
         let interface = Interface::new("in0", Config { rx: vec![feed], tx_queues: 1, tap: None });
         let config = "f :: FromMemory(in0) -> c :: Classifier(0/68656c6c6f, -) -> Counter(COUNT_CALL 3 stop) -> Discard;
@@ -337,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn errors() {
+    fn bad_interfaces_queues_and_workers_are_refused() {
         let interface = looped(2, 1);
         let error = |config, workers| build_with(config, workers, 1, resources(&[&interface])).err().unwrap();
         assert!(

@@ -67,7 +67,7 @@ enum Output {
     /// Not opened yet.
     Waiting,
     Open(Box<Writer>),
-    /// A write failed, or somebody else has the file now.
+    /// A write failed, or a namesake has the file now.
     Closed,
 }
 
@@ -344,9 +344,8 @@ mod tests {
         assert_eq!(records(&b)[0].0.orig_len, 3);
     }
 
-    /// The same packets in the other format.
     #[test]
-    fn pcapng() {
+    fn pcapng_holds_the_same_packets() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a").to_str().unwrap().to_owned();
         run(&format!("InfiniteSource(DATA abc, LIMIT 3, STOP true) -> ToDump({path}, PCAPNG true)"));
@@ -356,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn encapsulation() {
+    fn the_link_type_comes_from_the_sources() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (ip, ether, out) = (path("ip"), path("ether"), path("out"));
@@ -385,7 +384,7 @@ mod tests {
         assert!(text.contains("write .gz or .bz2 instead"), "{text}");
     }
 
-    /// Whoever reads a file that is written at once finds its header before the first packet; it is not written again
+    /// A reader of a file that is written at once finds its header before the first packet; it is not written again
     /// when a namesake goes on.
     #[test]
     fn header_before_packets() {

@@ -90,7 +90,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl ToMemory {
     fn send(&mut self, cx: &mut Cx<'_>, batch: Batch) {
         if self.queue.is_none() {
-            // Whoever had it, a configuration that this one replaces perhaps, may have let go.
+            // The element that had it, perhaps in a configuration that this one replaces, may have let go.
             self.queue = self.interface.take_tx(self.number);
         }
         let Some(queue) = &mut self.queue else {

@@ -272,7 +272,7 @@ impl Trace {
         met
     }
 
-    /// Goes on at another position of the file, which is opened once more. After the end nothing goes on before somebody writes `active`,
+    /// Goes on at another position of the file, which is opened once more. After the end nothing goes on before a script or an operator writes `active`,
     /// as in Click, where scripts count on it.
     fn seek(&mut self, filepos: u64) -> Result<(), String> {
         if self.file.offset() == filepos && self.file.held.is_none() {

@@ -8,7 +8,7 @@
 //! FromDPDKRing emits the packets sent to a ToDPDKRing in another process, or in its own. Two of them are connected
 //! if they have the same two names, in either order. Unlike in FastClick there is no DPDK and no primary process:
 //! packets go through a UNIX datagram socket with an abstract name, to which every process of this network namespace
-//! can write. Annotations are not transferred. Packets sent while nobody receives are dropped, and so are packets
+//! can write. Annotations are not transferred. Packets sent while no process receives are dropped, and so are packets
 //! that do not fit into the socket's queue of 1000 packets.
 //!
 //! Ports: FromDPDKRing has 1 output, ToDPDKRing 1 input. Processing: push. Workers: exclusive.
@@ -107,7 +107,7 @@ mod tests {
     use router::{Call, Clock, Resources};
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         for (arguments, error) in [
             ("1, a", "TO_PROC: required argument missing"),
             ("1, \"\", b", "FROM_PROC and TO_PROC must not be empty"),
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// Ends that name each other find each other; what is sent to nobody is dropped.
+    /// Ends that name each other find each other; what is sent to an end that is not there is dropped.
     #[test]
     fn ends_meet() {
         let id = std::process::id();

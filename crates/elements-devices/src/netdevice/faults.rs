@@ -118,7 +118,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         }
     }
     if reorder > 0.0 && delay.is_zero() {
-        return Err("REORDER needs a DELAY: without one there is nobody to overtake".into());
+        return Err("REORDER needs a DELAY: without one there is no packet to overtake".into());
     }
     let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 4);
     Ok(Box::new(Faults {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         assert!(
             errors("Idle -> Faults(LOSS 1.5) -> Discard").contains("LOSS: a probability is between 0 and 1")
         );

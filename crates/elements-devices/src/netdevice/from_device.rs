@@ -643,7 +643,7 @@ mod tests {
     use crate::testing::errors;
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         for (arguments, error) in [
             ("lo, SNAPLEN 13", "SNAPLEN out of range"),
             ("lo, HEADROOM 9000", "HEADROOM out of range"),

@@ -260,7 +260,7 @@ mod tests {
 
     /// Interfaces are found by their names, by the addresses of their devices, and by the numbers that the command line gives them.
     #[test]
-    fn ports() {
+    fn interfaces_are_found_by_name_address_and_number() {
         let folder = tempfile::tempdir().expect("a folder");
         let make = |path: &str| std::fs::create_dir_all(folder.path().join(path)).expect("a folder");
         make("class/net/eth0");

@@ -491,7 +491,7 @@ mod tests {
     use crate::testing::errors;
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         for (element, error) in [
             ("KernelTun(10.0.0.1/24, 10.0.1.1)", "bad GATEWAY"),
             ("KernelTap(10.0.0.1/24, MTU 19)", "MTU must be greater than 20"),

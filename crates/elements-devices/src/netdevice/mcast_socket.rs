@@ -199,7 +199,7 @@ mod tests {
     use crate::testing::{build_at, errors};
     use router::{Call, Clock, Resources, Router};
 
-    /// A port of a group on this machine that nobody has.
+    /// A port of a group that no socket on this machine has.
     fn free_port() -> u16 {
         std::net::UdpSocket::bind("0.0.0.0:0").expect("a port").local_addr().expect("an address").port()
     }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         for (arguments, error) in [
             ("239.0.0.1", "MCASTPORT: required argument missing"),
             ("10.0.0.1, 1234", "MCASTIP: 10.0.0.1 is not a multicast address"),
@@ -247,7 +247,7 @@ mod tests {
     /// What a member sends all others on this machine receive, also those with a source port of their own, but not the member itself; long
     /// packets lose their ends, and say how much.
     #[test]
-    fn members() {
+    fn all_other_members_receive_a_packet() {
         let port = free_port();
         let group = format!("239.83.75.1, {port}, 127.0.0.1");
         let config = format!(
@@ -268,7 +268,7 @@ mod tests {
 
     /// LOOP is the kernel's to obey, which the loopback interface does not show: what is sent there comes back in any case.
     #[test]
-    fn loops() {
+    fn loop_sets_the_socket_option() {
         for loops in [true, false] {
             let mut socket = McastSocket {
                 group: SocketAddrV4::new(Ipv4Addr::new(239, 83, 75, 3), 1234),
@@ -291,7 +291,7 @@ mod tests {
 
     /// A queue in front is emptied, and what comes later is sent, too.
     #[test]
-    fn pulls() {
+    fn a_queue_in_front_is_emptied() {
         let group = format!("239.83.75.2, {}, 127.0.0.1", free_port());
         let config = format!(
             "RatedSource(LENGTH 100, RATE 2000, LIMIT 300) -> Queue(1000) -> McastSocket({group});

@@ -227,7 +227,7 @@ mod tests {
     use router::{Clock, Resources};
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         assert!(errors("FromRawSocket(icmp, BURST 0) -> Discard").contains("BURST out of range"));
         assert!(errors("FromRawSocket(ICMP, HEADROOM 9000) -> Discard").contains("HEADROOM out of range"));
         assert!(errors("FromRawSocket(frog) -> Discard").contains("TYPE: parse error"));
@@ -239,7 +239,7 @@ mod tests {
     /// What is sent through one socket to this machine itself comes in through others, as far as they want.
     #[test]
     fn there_and_back() {
-        // A protocol for experiments (RFC 3692), which nobody answers.
+        // A protocol for experiments (RFC 3692), which no host answers.
         let config = "from :: FromRawSocket(253) -> got :: Counter(COUNT_CALL 3 stop) -> Print(got) -> Discard;
              RatedSource(\\<01020304>, RATE 100) -> IPEncap(253, 127.0.0.1, 127.0.0.1) -> Tee -> ToRawSocket(253);
              Idle -> RawSocket(253, 7, SNAPLEN 21) -> Print(short) -> Pad -> Print(padded) -> Discard";
@@ -257,9 +257,8 @@ mod tests {
         assert!(log.contains("short:   21 | 45000018") && log.contains("padded:   24 | 45000018"), "{log}");
     }
 
-    /// A port is claimed: nobody else gets it.
     #[test]
-    fn claims() {
+    fn a_port_in_use_is_refused() {
         let taken = std::net::UdpSocket::bind("0.0.0.0:0").expect("a port");
         let port = taken.local_addr().expect("an address").port();
         let said = errors(&format!("FromRawSocket(UDP, {port}) -> Discard"));

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Sends the data of packets at the input to another host or process, and emits what comes from there. A server binds the address
-//! or file; with TCP and UNIX it serves one connection at a time, with UDP and UNIX_DGRAM it answers whoever has sent
+//! or file; with TCP and UNIX it serves one connection at a time, with UDP and UNIX_DGRAM it answers the peer that has sent
 //! something last. A client connects when the router starts; a UDP client to 0.0.0.0 sends each packet to its destination
 //! annotation. It is a client with CLIENT true, without outputs, or with a local address.
 //!
@@ -525,7 +525,7 @@ impl Element for Socket {
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {
         if let (Some(file), false) = (&self.settings.ends.file, self.settings.client) {
-            let _ = std::fs::remove_file(file); // somebody may have been faster
+            let _ = std::fs::remove_file(file); // another process may have been faster
         }
     }
 
@@ -540,7 +540,7 @@ mod tests {
     use router::{Call, Clock, Resources};
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         for (arguments, error) in [
             ("FROG, 1.2.3.4, 5", "unknown socket type `FROG'"),
             ("TCP, 1.2.3.4", "PORT: required argument missing"),
@@ -557,9 +557,8 @@ mod tests {
         assert!(errors(&format!("Socket(UNIX, /{long}) -> Discard")).contains("too long"));
     }
 
-    /// What the kernel refuses is explained, with what was tried.
     #[test]
-    fn refusals() {
+    fn what_the_kernel_refuses_is_explained() {
         for (arguments, error) in [
             (
                 "UDP, 192.0.2.1, 9",
@@ -578,7 +577,7 @@ mod tests {
 
     /// A server talks with hosts that ALLOW has a route for, and with others that DENY has none for, over datagrams and over streams.
     #[test]
-    fn wanted() {
+    fn only_wanted_hosts_are_served() {
         // An address of its own: on 127.0.0.1, a port that is free now may be another test's client a moment later.
         let free = [(); 4].map(|()| std::net::UdpSocket::bind("127.83.75.1:0").unwrap());
         let [open, closed, stream, shut] = free.map(|socket| socket.local_addr().unwrap().port());

@@ -356,7 +356,7 @@ mod tests {
     use crate::testing::errors;
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         let said = errors("Idle -> ToDevice(lo, METHOD FROG)");
         assert!(said.contains("bad METHOD"), "{said}");
         let said = errors("Idle -> ToDevice(lo, 3)");

@@ -10,7 +10,7 @@
 //! packets are dropped.
 //!
 //! An association needs a key of its own in each direction, and a new one before its sequence numbers are used up:
-//! packets that would need more are dropped. There is no IKE; whoever gives out keys should change them when the
+//! packets that would need more are dropped. There is no IKE; the operator should change the keys when the
 //! router is started anew. Initialisation vectors start at another number each time, so that they do not come twice
 //! with the same key before that.
 //!
@@ -19,7 +19,7 @@
 //!
 //! # Arguments
 //! - `SPI` (integer, 256 or more): the number by which the receiver knows the association.
-//! - `KEY` (string): 16 octets of key for AES-128, or 32 for AES-256, and 4 octets of salt. Whoever may read handlers
+//! - `KEY` (string): 16 octets of key for AES-128, or 32 for AES-256, and 4 octets of salt. A user who may read handlers
 //!   can read it, so it is for trials; `KEYFILE` (file name) reads the same from a file, where it may stand in
 //!   hexadecimal digits, too.
 //! - `ESN` (boolean, default false): whether sequence numbers have 64 bits instead of 32, as both ends must have agreed.
@@ -63,7 +63,7 @@ impl Numbers {
         Numbers { last: AtomicU64::new(0), seed, start: OnceLock::new() }
     }
 
-    /// What initialisation vectors start from. The seed is another one in each run; should somebody have fixed it,
+    /// What initialisation vectors start from. The seed is another one in each run; if the operator has fixed it,
     /// the time is, and it goes on faster than there are packets.
     fn start(&self, now_ns: i64) -> u64 {
         *self.start.get_or_init(|| self.seed.wrapping_add(now_ns as u64))

@@ -128,7 +128,7 @@ fn nanoseconds(span: Duration) -> i64 {
     i64::try_from(span.as_nanos()).ok().filter(|ns| *ns < CENTURY_NS).unwrap_or(0)
 }
 
-/// Wakes whoever waits for something that happened to a table, and tells whoever listens.
+/// Wakes the elements that wait for what happened to a table, and tells the listeners.
 pub(crate) fn settle<A: Address>(cx: &mut Cx<'_>, effects: Effects<A>, interface: &str) {
     for Waiter { element, worker } in effects.wake {
         cx.tasks().schedule_element(element, worker);
@@ -204,7 +204,7 @@ pub(crate) fn handlers<E: Any, A: Address + FromArg>(
         let Written { ip, mac, how } = router::value::<Written<A>>(cx, text)?;
         let heard = News { mac: Some(mac), solicited: false, overrides: true };
         let done = match how {
-            // As Click has it: nobody is there whose address is everybody's.
+            // As Click has it: a neighbour whose address is everybody's is not there.
             _ if mac.is_broadcast() => table.delete(cx.turn(), ip, cx.now_ns()),
             How::Stale => table.tell(cx.turn(), ip, heard, true, cx.now_ns()),
             how => table.insert(cx.turn(), ip, mac, how == How::Permanent, cx.now_ns()),

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
 use wire::{MacAddr, arp, ipv4};
 
-/// Which announcements are believed that nobody asked for.
+/// Which announcements are believed that this host did not ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Unasked {
     /// All, as in Click.
@@ -157,7 +157,7 @@ impl Link for Arp {
         let (overrides, for_us) = (self.unasked != Unasked::Refuse, said.target_ip() == self.ip);
         match said.operation() {
             arp::REPLY => {
-                // A reply to somebody else shows nothing.
+                // A reply to another host shows nothing.
                 let news = News { mac: Some(mac), solicited: overrides || for_us, overrides };
                 Some((ip, news, self.unasked == Unasked::Accept))
             }

@@ -97,7 +97,7 @@ mod tests {
 
     /// At 1, 11 and 21 seconds.
     #[test]
-    fn replies() {
+    fn a_reply_leaves_every_ten_seconds() {
         let reply = "0/010203040506 6/0708090a0b0c 12/0806 14/0001080006040002 22/0708090a0b0c 28/0a000002
                      32/010203040506 38/0a000001";
         let config = format!(

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn lines() {
+    fn each_kind_of_message_has_its_line() {
         for (packet, line) in [
             (arp(1, 0), "arp who-has 10.0.0.2 tell 10.0.0.1"),
             (arp(1, 3), "arp who-has 10.0.0.2 (03-03-03-03-03-03) tell 10.0.0.1"),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn marks() {
+    fn arguments_choose_what_stands_before_the_line() {
         let frame = [&[2; 6][..], &[1; 6], &[8, 6], &arp(1, 0)].concat();
         let printed = |arguments: &str| {
             send_one(

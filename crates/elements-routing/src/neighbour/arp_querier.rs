@@ -131,7 +131,7 @@ mod tests {
         );
     }
 
-    /// Each packet of a batch goes to its own neighbour, whoever the packet before went to.
+    /// Each packet of a batch goes to its own neighbour, wherever the packet before went.
     #[test]
     fn many_neighbours_in_one_batch() {
         let order = [2, 2, 3, 2, 9, 2, 9, 255, 2, 3, 3];
@@ -188,9 +188,9 @@ mod tests {
         );
     }
 
-    /// An address that nobody answers for is given up after the timeout, and its packets with it.
+    /// An address that no host answers for is given up after the timeout, and its packets with it.
     #[test]
-    fn timeout() {
+    fn a_silent_address_is_given_up_after_the_timeout() {
         let config = format!(
             "{QUERIER}, TIMEOUT 2); {} InfiniteSource(ACTIVE false) -> [1]a;
              a[0] -> d :: Discard; a[1] -> q :: Discard;",
@@ -321,7 +321,7 @@ mod tests {
 
     /// A request tells its sender's address: to an entry that there is, or of whom it is this host that is asked for (RFC 826).
     #[test]
-    fn requests() {
+    fn a_request_tells_the_address_of_its_sender() {
         let request = |mac: &str, from: &str, to: &str| {
             format!("\\<ffffffffffff {mac} 0806 0001080006040001 {mac} {from} 000000000000 {to}>")
         };
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn bad_arguments_are_refused() {
         let text = errors(
             "InfiniteSource -> [0]a :: ARPQuerier(10.0.0.1, 1:1:1:1:1:1, TABLE x) -> Discard; InfiniteSource -> [1]a",
         );

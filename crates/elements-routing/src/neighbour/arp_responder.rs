@@ -238,7 +238,7 @@ mod tests {
 
     /// The reply goes back to the asker, has the right sender, and no padding.
     #[test]
-    fn answers() {
+    fn the_reply_goes_back_to_the_asker() {
         let reply = "0/010203040506 6/0000c0ae67ef 12/0806 14/0001080006040002 22/0000c0ae67ef 28/0a000009
                      32/010203040506 38/0a000001";
         let config = format!(
@@ -256,7 +256,7 @@ mod tests {
 
     /// What is no query for an address of the table leaves by the other output, as it came.
     #[test]
-    fn others() {
+    fn other_packets_leave_by_the_second_output() {
         let config = format!(
             "InfiniteSource(DATA {QUERY}, LIMIT 2, STOP true) -> r :: ARPResponder(10.0.0.8/32 9:9:9:9:9:9)
              -> Discard; r[1] -> c :: Classifier(0/ffffffffffff 20/0001, -); c[0] -> d :: Discard; c[1] -> Discard;"

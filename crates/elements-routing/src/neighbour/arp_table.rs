@@ -139,7 +139,7 @@ mod tests {
 
     /// Handlers show and change the table in Click's formats.
     #[test]
-    fn handlers() {
+    fn handlers_show_and_change_the_table() {
         let mut router =
             build("t :: ARPTable(TIMEOUT 60); InfiniteSource(ACTIVE false) -> Discard", 1, 1).unwrap();
         let mut call = |call| router.call(call);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn faults() {
+    fn each_fault_is_counted_with_its_reason() {
         let good = [arp(1, 6, [8, 0], 4, 20), arp(7, 2, [9, 9], 3, 10), arp(1, 6, [0x86, 0xdd], 16, 44)];
         let bad = [
             arp(1, 6, [8, 0], 4, 0)[..9].to_vec(),

@@ -89,7 +89,7 @@ pub(crate) enum Fate {
     Pending,
     /// It did not answer.
     Failed,
-    /// Nobody asks for it any more.
+    /// No packet asks for it any more.
     Gone,
 }
 

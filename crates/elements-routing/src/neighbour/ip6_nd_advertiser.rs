@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn answers() {
+    fn each_target_of_the_table_is_answered() {
         let padded = [solicitation("2001:db8::7"), vec![0; 4]].concat();
         let flow = send(CONFIG, [padded, solicitation("2001:db8::8"), solicitation("2001:db9::8")]);
         let answers = flow.data(0);

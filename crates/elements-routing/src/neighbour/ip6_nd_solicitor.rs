@@ -110,7 +110,7 @@ mod tests {
 
     /// Who asks for this host is a neighbour from then on, stale; who asks for another, or has no address, is not.
     #[test]
-    fn solicitations() {
+    fn only_a_host_that_asks_for_this_one_becomes_a_neighbour() {
         let config = "nd :: IP6NDSolicitor(2001:db8::1, 2:0:0:0:0:1); Inject -> [1]nd; Idle -> nd; nd -> Discard; nd[1] -> Discard";
         let learned = |frames: &[Vec<u8>]| send_singly(config, frames.to_vec()).read("nd.neighbours");
         let first = solicitation("fe80::6", "2001:db8::1", 6);
@@ -129,9 +129,9 @@ mod tests {
     }
 
     /// Packets wait for the address that is asked for, and leave in order when it is told; a forged answer, one with
-    /// another hop limit, and one that nobody asked for change nothing.
+    /// another hop limit, and one that was not asked for change nothing.
     #[test]
-    fn resolution() {
+    fn packets_wait_for_the_answer_and_leave_in_order() {
         let config = "Inject -> c :: Classifier(0/02, -); nd :: IP6NDSolicitor(2001:db8::1, 2:0:0:0:0:1);
                       c[0] -> [1]nd; c[1] -> nd; nd -> Collect(0); nd[1] -> Collect(1)";
         let mut forged = advertisement("2001:db8::7", 255);
@@ -162,13 +162,12 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Whatever arrives is no answer unless it is one.
         #[test]
-        fn noise(at in 12usize..86, flip in 1u8.., noise in prop::collection::vec(any::<u8>(), 0..120)) {
+        fn only_an_intact_advertisement_is_an_answer(at in 12usize..86, flip in 1u8.., noise in prop::collection::vec(any::<u8>(), 0..120)) {
             let mut frame = advertisement("2001:db8::7", 255);
             prop_assert!(advertised(&frame).is_some());
             frame[at] ^= flip;
-            // Traffic class and flow label are nobody's business.
+            // Traffic class and flow label do not matter.
             prop_assert!(advertised(&frame).is_none() || (14..18).contains(&at));
             prop_assert!(advertised(&noise).is_none());
             let _ = target_option(&noise);

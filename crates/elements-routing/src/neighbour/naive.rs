@@ -63,7 +63,7 @@ impl Naive {
             }
             _ => {}
         }
-        // Nobody is forgotten while it is found out whether it is there.
+        // The table forgets no neighbour while it finds out whether it is there.
         if self.age > self.times.timeout && matches!(self.state, State::Reachable | State::Stale) {
             self.fail();
         }

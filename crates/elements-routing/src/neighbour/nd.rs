@@ -162,7 +162,7 @@ impl<'a> Message<'a> {
 pub(crate) fn advertised(frame: &[u8]) -> Option<(Ipv6Addr, News)> {
     let message = Message::new(frame, icmpv6::kind::NEIGHBOR_ADVERTISEMENT)?;
     let flag = |bit| message.bytes[4] & bit != 0;
-    // What goes to a group answers nobody (section 7.1.2).
+    // What goes to a group answers no solicitation (section 7.1.2).
     let solicited = flag(icmpv6::FLAG_SOLICITED) && !message.dst.is_multicast();
     let mac = message.mac(TARGET_LINK_ADDRESS)?;
     Some((message.target, News { mac, solicited, overrides: flag(icmpv6::FLAG_OVERRIDE) }))

@@ -24,9 +24,9 @@ pub(crate) enum State {
     Incomplete,
     /// It answered a short time ago.
     Reachable,
-    /// It did not for some time, but nobody wants it either.
+    /// It did not for some time, but no packet is for it either.
     Stale,
-    /// Somebody wants it; soon it will be asked whether it is still there.
+    /// A packet is for it; soon it will be asked whether it is still there.
     Delay,
     /// It is being asked whether it is still there.
     Probe,
@@ -179,7 +179,7 @@ impl Entry {
         self.confirmed_ns
     }
 
-    /// Whether nobody has heard of it for too long.
+    /// Whether it has not been heard of for too long.
     pub(crate) fn is_expired(&self, timing: &Timing, now_ns: i64) -> bool {
         self.ages(timing) && self.confirmed_ns + timing.timeout_ns < now_ns
     }

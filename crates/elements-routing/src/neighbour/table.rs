@@ -2,16 +2,16 @@
 //!
 //! The table is shared by all workers. What is known is published in hash buckets that RCU protects: a look-up loads
 //! one pointer and takes no lock. Everything else (addresses that are asked for, ages, who waits) is in a directory
-//! behind a mutex, which is taken by whoever learns an address, meets an unknown one, or has a packet for one whose state
+//! behind a mutex, which a worker takes when it learns an address, meets an unknown one, or has a packet for one whose state
 //! is to change.
 //!
 //! Packets that wait for an address stay with the worker that has them; the directory only knows whom to wake.
 //!
 //! # Under attack
 //!
-//! Whoever has packets sent to addresses that do not exist makes entries that are incomplete. There are so many of these and no more;
+//! A sender of packets to addresses that do not exist makes entries that are incomplete. There are so many of these and no more;
 //! a new one takes the place of the oldest that was asked for some time ago, or else is refused. It never takes the place of
-//! a known neighbour. Whoever announces addresses takes places of neighbours that did not answer for some time, but none of
+//! a known neighbour. A host that announces addresses takes places of neighbours that did not answer for some time, but none of
 //! reachable ones, and none of permanent ones. Where addresses end up in buckets depends on a secret key.
 
 pub(crate) use super::address::Address;
@@ -244,7 +244,7 @@ impl<A: Address> Neighbours<A> {
         Ok(effects)
     }
 
-    /// Removes addresses that nobody has heard of for too long, and notes which have become stale.
+    /// Removes addresses that have not been heard of for too long, and notes which have become stale.
     pub(crate) fn age(&self, turn: Turn<'_>, now_ns: i64) -> Effects<A> {
         let mut directory = self.lock();
         let mut effects = Effects::default();
@@ -505,7 +505,7 @@ impl<A: Address> Neighbours<A> {
 enum Claim {
     /// A packet for an unknown address.
     Packet,
-    /// A neighbour that nobody asked.
+    /// A neighbour that was not asked.
     News,
     /// An administrator.
     Administrator,

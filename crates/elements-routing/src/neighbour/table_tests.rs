@@ -179,7 +179,7 @@ proptest! {
     }
 }
 
-/// Somebody has packets sent to thousands of addresses that do not exist: few are asked for at a time, and known neighbours stay.
+/// A sender scans thousands of addresses that do not exist: few are asked for at a time, and known neighbours stay.
 #[test]
 fn a_scan_evicts_nobody() {
     let reader = Domain::global().register("test");
@@ -197,14 +197,14 @@ fn a_scan_evicts_nobody() {
     }
     assert!((180..=220).contains(&asked), "{asked} queries in a second");
     assert_eq!(table.lookup(turn, ip(1), 2 * SECOND), Found::Known(mac(1)));
-    // Somebody else's turn comes, too.
+    // Another address has its turn, too.
     let (advice, _) = table.want(turn, ip(2), 3 * SECOND, WAITER).expect("room");
     assert!(advice.query.is_some());
     let _ = table.tell(turn, ip(2), answer(2), false, 3 * SECOND).expect("room");
     assert_eq!(table.lookup(turn, ip(2), 3 * SECOND), Found::Known(mac(2)));
 }
 
-/// Nobody takes over a permanent neighbour, and announcements without end displace no reachable one.
+/// No announcement takes over a permanent neighbour, and announcements without end displace no reachable one.
 #[test]
 fn poison_is_refused() {
     let reader = Domain::global().register("test");
@@ -227,7 +227,7 @@ fn poison_is_refused() {
     assert_eq!(table.refused().load(Relaxed), 2);
 }
 
-/// Queries for an address go out ten times a second at most, and less often when nobody answers.
+/// Queries for an address go out ten times a second at most, and less often when no host answers.
 #[test]
 fn query_rate() {
     let reader = Domain::global().register("test");
@@ -245,7 +245,7 @@ fn query_rate() {
 
 /// A known address is confirmed once its time has come, and packets meanwhile go where it was.
 #[test]
-fn polling() {
+fn an_aged_address_is_polled_and_still_used() {
     let reader = Domain::global().register("test");
     let turn = reader.turn();
     let table = Neighbours::new(clicks(), 7);
@@ -263,7 +263,7 @@ fn polling() {
 
 /// At the limit an administrator's word makes the oldest address go, and who waits for it hears of it.
 #[test]
-fn capacity() {
+fn at_the_limit_the_oldest_address_goes() {
     let reader = Domain::global().register("test");
     let turn = reader.turn();
     let table = Neighbours::new(Limits { entries: 2, ..clicks() }, 7);
@@ -279,9 +279,8 @@ fn capacity() {
     assert_eq!(table.want(turn, ip(5), 6, WAITER).err(), Some(Refusal::Full));
 }
 
-/// What happens to a neighbour, as listeners are told.
 #[test]
-fn changes() {
+fn listeners_are_told_each_change() {
     let reader = Domain::global().register("test");
     let turn = reader.turn();
     let table = Neighbours::new(clicks(), 7);

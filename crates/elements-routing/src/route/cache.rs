@@ -1,10 +1,10 @@
 //! Which route was found for a destination lately, so that it need not be looked up again.
 //!
-//! Each worker has a cache of its own, of a fixed size, which nobody else looks at (Li, Qing, Macy, "Optimizing the
+//! Each worker has a cache of its own, of a fixed size, which no other worker looks at (Li, Qing, Macy, "Optimizing the
 //! BSD routing system for parallel processing", PRESTO 2009, section 4.2: the flow table in its mode that hashes the
 //! destination). What it holds counts only as long as the table is what it was: it has a number that every change
-//! moves on, so nothing is ever forwarded elsewhere than without a cache, and nobody has to find what to take out.
-//! Whoever sends to ever other destinations makes each packet cost a look in vain, a few nanoseconds, and the lookup
+//! moves on, so nothing is ever forwarded elsewhere than without a cache, and no updater has to find what to take out.
+//! A sender to ever other destinations makes each packet cost a look in vain, a few nanoseconds, and the lookup
 //! that it costs anyway.
 
 use super::family::Family;

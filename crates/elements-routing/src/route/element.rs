@@ -39,7 +39,7 @@ pub(super) struct Manner {
     pub(super) order: Order,
     /// Whether a route for a prefix that has one replaces it, and it is no error to remove what is not there.
     pub(super) lenient: bool,
-    /// Who reports packets without a route, if somebody does.
+    /// The element class that reports packets without a route, if one does.
     pub(super) reporter: Option<&'static str>,
 }
 
@@ -74,7 +74,7 @@ struct Guide<F: Family> {
     sticky: Option<Sticky<Hop<F::Address>>>,
     /// Where packets go that no route leads anywhere.
     no_route: Option<u32>,
-    /// Who reports them, if somebody does.
+    /// The element class that reports them, if one does.
     reporter: Option<&'static str>,
     complaints: u32,
 }
@@ -369,7 +369,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     }
 
     /// Routes that came while the old router ran are taken over, unless the new configuration has one for the prefix. Those of the old
-    /// configuration are not: whoever deletes a route from the file wants it gone.
+    /// configuration are not: an operator who deletes a route from the file wants it gone.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         let Kept { table, sticky } = *state
             .downcast::<Kept<F, T>>()
@@ -655,7 +655,7 @@ mod tests {
     }
 
     #[test]
-    fn ipv6() {
+    fn ipv6_routes_are_found_and_listed() {
         let config = format!(
             "InfiniteSource(ACTIVE false) -> r :: LookupIP6Route(2001:db8::/32 0, ::/0 fe80::1 1); {THREE}"
         );

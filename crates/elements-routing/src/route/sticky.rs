@@ -1,9 +1,9 @@
 //! Which way flows went that are still going: a next hop that is added, or a weight that changes, then moves none of them.
 //!
-//! Each worker has a table of its own for the flows that it sees, of a fixed size, which nobody else looks at (Li, Qing, Macy, "Optimizing
+//! Each worker has a table of its own for the flows that it sees, of a fixed size, which no other worker looks at (Li, Qing, Macy, "Optimizing
 //! the BSD routing system for parallel processing", PRESTO 2009, section 4). It never says where a route leads, only which of the next hops
 //! that the route has now a flow goes on with; a flow that the table has forgotten, whether by age or because too many came,
-//! goes where its hash says. So whoever fills the table with flows gains nothing but the behaviour without one.
+//! goes where its hash says. So a sender who fills the table with flows gains nothing but the behaviour without one.
 
 /// Flows that share a set: the one that was seen longest ago makes room.
 const WAYS: usize = 8;

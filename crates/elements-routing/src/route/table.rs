@@ -113,7 +113,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     /// Whether the table was this one from when the number was read until after all lookups so far.
     #[inline]
     pub(super) fn was(&self, version: u64) -> bool {
-        // The lookups' loads come before this one: whoever saw some of a change sees the number that it began with, or a later one.
+        // The lookups' loads come before this one: a worker that saw some of a change sees the number that it began with, or a later one.
         fence(Ordering::Acquire);
         version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version
     }
@@ -265,7 +265,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
             [(prefix, id)] => self.prefixes.change(prefix, id).map(drop),
             _ => self.prefixes.apply(&changes),
         };
-        // Before next hops are released: whoever has been quiescent after that sees the number, and uses no id from before.
+        // Before next hops are released: a worker that has been quiescent after that sees the number, and uses no id from before.
         self.version.store((version | 1) + 1, Ordering::Release);
         match applied {
             Ok(()) => {
@@ -385,7 +385,7 @@ mod tests {
 
     /// What a transaction has changed shows at once when it is committed, and never if it is not.
     #[test]
-    fn transactions() {
+    fn a_transaction_shows_only_when_committed() {
         let table = Table::new(Order::Holes);
         change(&table, Change::Add(route(10 << 24, 8, 1, 0)));
         assert_eq!(table.commit(), Err(Refusal::NotOpen));

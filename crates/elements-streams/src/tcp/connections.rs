@@ -1,6 +1,6 @@
 //! The TCP connections whose streams elements may change: what TCPIn and TCPOut of both directions share.
 //!
-//! All four of them are on one worker, so nobody ever waits for the lock; it is taken once for a batch.
+//! All four of them are on one worker, so no worker ever waits for the lock; it is taken once for a batch.
 
 use super::between::{Between, Parts};
 use super::held::copy;

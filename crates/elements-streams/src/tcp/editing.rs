@@ -525,7 +525,7 @@ pub(super) mod tests {
 
     /// The parts of a packet that is split stand for as much as it did, where its data has another length, too.
     #[test]
-    fn split() {
+    fn parts_stand_for_as_much_as_the_whole() {
         let mut pool = Pool::new();
         let mut parts = |width: usize, data: &[u8], at| {
             let mut packet = packet(&mut pool, 100, data, flag::ACK | flag::FIN);

@@ -70,7 +70,7 @@ impl Default for Asked {
 pub(super) struct Marks(VecDeque<(u32, Kind)>);
 
 impl Marks {
-    /// Notes that what begins at a number is of a kind. Nobody asks any more for what is before `left`. False if there is no room.
+    /// Notes that what begins at a number is of a kind. No caller asks any more for what is before `left`. False if there is no room.
     pub(super) fn set(&mut self, start: u32, kind: Kind, left: u32) -> bool {
         while self.0.get(1).is_some_and(|&(next, _)| !before(left, next)) {
             self.0.pop_front();
@@ -96,7 +96,7 @@ impl Marks {
 #[derive(Default)]
 pub(super) struct Requests {
     open: VecDeque<Asked>,
-    /// Whether somebody reads the answers.
+    /// Whether an element reads the answers.
     has_answers: bool,
     is_switched: bool,
 }

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn errors() {
+    fn bad_patterns_are_refused() {
         let error = |pattern: &str| {
             let syntax = syntax::Config::new().unicode(false).utf8(false);
             Scanner::new(&["ok".to_owned(), pattern.to_owned()], syntax).unwrap_err().to_string()

@@ -578,9 +578,8 @@ pub(super) mod tests {
         }
     }
 
-    /// What is removed at the end is acknowledged with what is before it.
     #[test]
-    fn numbers() {
+    fn bytes_removed_at_the_end_are_acknowledged_with_those_before() {
         let mut stream = Stream::new(2 * SLACK);
         stream.begin(99);
         assert_eq!(stream.enter(100, 10, false), Place::Next);

@@ -357,7 +357,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(128))]
         /// What leaves in order are the first bytes of each stream, without gaps and once; all packets go where they do in the model.
         #[test]
-        fn streams(origins in any::<[u32; 2]>(), segments in segments()) {
+        fn streams_leave_in_order_as_in_the_model(origins in any::<[u32; 2]>(), segments in segments()) {
             let stream = |flow: usize| (0..64).map(|at| (at * 3 + flow * 100) as u8).collect::<Vec<u8>>();
             let streams = [stream(0), stream(1)];
             let first = |flow: usize| origins[flow].wrapping_add(1);

@@ -83,7 +83,7 @@ impl Drop for Connection {
     }
 }
 
-/// What one direction tells the other one. Both are on one worker, so nobody ever waits.
+/// What one direction tells the other one. Both are on one worker, so neither ever waits.
 struct Shared {
     back: String,
     /// Connections that one direction only has seen, as the other one's packets name them.

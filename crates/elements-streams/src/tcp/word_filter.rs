@@ -260,9 +260,8 @@ pub(super) mod tests {
         }
     }
 
-    /// Two of them, one behind the other.
     #[test]
-    fn twice() {
+    fn two_filters_in_a_row_match_the_model() {
         for seed in 0..100 {
             let mut rng = fastrand::Rng::with_seed(seed);
             let ((first, sent), (second, _)) = (random(&mut rng), random(&mut rng));

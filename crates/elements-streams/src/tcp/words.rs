@@ -131,7 +131,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn errors() {
+    fn bad_words_are_refused() {
         let error = |words: Vec<Vec<u8>>| Words::new(words).unwrap_err().to_string();
         assert_eq!(error(vec![]), "No words given");
         assert_eq!(error(vec![b"a".to_vec(), vec![]]), "WORD: word 1 should have 1 to 1024 bytes");

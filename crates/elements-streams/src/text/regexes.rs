@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn errors() {
+    fn bad_patterns_are_refused() {
         let errors = |pattern: &str, memory| {
             Regexes::new(&["ok".to_owned(), pattern.to_owned()], memory).unwrap_err().to_string()
         };

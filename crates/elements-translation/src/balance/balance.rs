@@ -432,7 +432,7 @@ mod tests {
 
     /// Every server has its share, the first one more, as in FastClick, and most buckets keep their server when there is one more.
     #[test]
-    fn rings() {
+    fn every_server_has_a_share_of_the_ring() {
         let (few, more) = (ring(4, 500), ring(5, 500));
         let share = |of: u32| few.iter().filter(|&&server| server == of).count();
         assert_eq!([0, 1, 2, 3].map(share), [264, 77, 75, 84]);

@@ -7,7 +7,7 @@ use std::hash::RandomState;
 
 /// What output the packets of each flow leave at.
 pub(super) struct FlowOutputs {
-    /// Its hasher has a secret, so that nobody can send flows that collide.
+    /// Its hasher has a secret, so that no sender can choose flows that collide.
     flows: HashMap<FlowId, usize>,
     capacity: usize,
     outputs: usize,

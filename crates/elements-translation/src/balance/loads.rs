@@ -1,4 +1,4 @@
-//! What the servers of a load balancer have got: counted by each worker for itself, and added up by whoever asks.
+//! What the servers of a load balancer have got: counted by each worker for itself, and added up by the reader.
 
 use elements_shared::ip_header::header;
 use packet::Packet;
@@ -56,7 +56,7 @@ pub(crate) struct Loads {
     cpu: Box<[AtomicU64]>,
 }
 
-/// Adds where nobody else does.
+/// Adds where no other worker does.
 fn add(count: &AtomicU64, more: u64) {
     count.store(count.load(Relaxed).wrapping_add(more), Relaxed);
 }

@@ -90,7 +90,7 @@ struct Flow {
 }
 
 struct ConsistencyCheck {
-    /// By protocol, addresses and ports. The hasher has a secret, so that nobody can send flows that collide.
+    /// By protocol, addresses and ports. The hasher has a secret, so that no sender can choose flows that collide.
     flows: HashMap<(u32, FlowId), Flow>,
     capacity: usize,
     offset: usize,

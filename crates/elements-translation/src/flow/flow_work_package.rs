@@ -64,7 +64,7 @@ struct Work {
 }
 
 struct FlowWorkPackage {
-    /// Flows' numbers, by protocol, addresses and ports. The hasher has a secret, so that nobody can send flows that collide.
+    /// Flows' numbers, by protocol, addresses and ports. The hasher has a secret, so that no sender can choose flows that collide.
     flows: HashMap<(u32, FlowId), u32, RandomState>,
     capacity: usize,
     /// What is kept of flows, one after the other.

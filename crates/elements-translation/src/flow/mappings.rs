@@ -31,7 +31,7 @@ const OVER: u64 = 1 << 35;
 const ENDING: u64 = CLIENT_FIN | SERVER_FIN | OVER;
 const NEXT: u64 = 1 << 36;
 
-/// One port's. The owner of the port writes all of it; whoever sees packets notes how a connection ends.
+/// One port's. The owner of the port writes all of it; a worker that sees packets notes how a connection ends.
 #[derive(Default)]
 struct Entry {
     word: AtomicU64,
@@ -80,7 +80,7 @@ impl Mappings {
         entry.word.store(other.word.load(Ordering::Acquire), Ordering::Release);
     }
 
-    /// Nobody does any more. For its owner.
+    /// No connection has the port any more. For its owner.
     pub(super) fn clear(&self, port: u16) {
         self.entries[usize::from(port)].word.fetch_and(!USED, Relaxed);
     }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn entries() {
+    fn a_mapping_is_found_until_it_is_cleared() {
         let mappings = Mappings::new();
         mappings.set(1024, mapping(1));
         mappings.set(65535, mapping(2));
@@ -153,7 +153,7 @@ mod tests {
         assert!(mappings.get(1024).is_none() && !mappings.is_over(1024));
     }
 
-    /// A FIN from each side, or a RST from one; what is late concerns nobody else.
+    /// A FIN from each side, or a RST from one; what is late does not end the next connection.
     #[test]
     fn ends_of_connections() {
         let mappings = Mappings::new();

@@ -79,7 +79,7 @@ enum Pool {
 
 #[derive(Debug, Default)]
 struct AddressTranslator {
-    /// By direction: what an end becomes, whoever is at the other end.
+    /// By direction: what an end becomes, whatever is at the other end.
     bound: [HashMap<End, End>; 2],
     /// By direction: what an end becomes towards another one.
     flows: [HashMap<(End, End), End>; 2],
@@ -277,7 +277,7 @@ impl Element for AddressTranslator {
         Some(Box::new(std::mem::take(self)))
     }
 
-    /// Mappings stay if the arguments do: others may give the same addresses and ports to somebody else.
+    /// Mappings stay if the arguments do: others may give the same addresses and ports to another host.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         if let Ok(old) = state.downcast::<AddressTranslator>() {
             if old.arguments == self.arguments {

@@ -288,9 +288,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What the difference gives is what a full computation gives, both ways.
         #[test]
-        fn differences(data in prop::collection::vec(any::<u16>(), 8), new in prop::array::uniform4(any::<u16>())) {
+        fn a_difference_gives_the_full_checksum_both_ways(data in prop::collection::vec(any::<u16>(), 8), new in prop::array::uniform4(any::<u16>())) {
             let sum = |words: &[u16]| {
                 let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
                 wire::checksum::checksum(&bytes)
@@ -306,7 +305,7 @@ mod tests {
 
     /// The states of TCP connections as Click tracks them.
     #[test]
-    fn states() {
+    fn flags_follow_the_states_of_a_connection() {
         use tcp::flag::{ACK, FIN, RST, SYN};
         let after = |flags, packet, data, direction| tcp_flags(flags, packet, data, direction);
         assert_eq!(after(0, SYN, false, 0), 0);

@@ -1,4 +1,4 @@
-//! Changes of TCP sequence numbers, where somebody has made a stream longer or shorter.
+//! Changes of TCP sequence numbers, where an element has made a stream longer or shorter.
 //!
 //! Each direction of a flow has a list of steps: from a sequence number on, as the sender counts, this much is added.
 
@@ -96,7 +96,7 @@ mod tests {
 
     /// Bytes before a step are not moved, bytes after it are, also across the wrap; acknowledgements are the inverse.
     #[test]
-    fn steps() {
+    fn bytes_move_from_their_step_on() {
         let mut d = Deltas::default();
         let start = u32::MAX - 10;
         assert!(d.add(0, start, 3) && d.add(0, 20, -5));
@@ -114,7 +114,7 @@ mod tests {
 
     /// A retransmission asks for the same step again: it counts once.
     #[test]
-    fn again() {
+    fn a_repeated_step_counts_once() {
         let mut d = Deltas::default();
         assert!(d.add(0, 100, 2) && d.add(0, 200, 2) && d.add(0, 200, 2));
         assert_eq!(d.newest(0), 4);
@@ -122,7 +122,7 @@ mod tests {
 
     /// However many steps there are, memory is bounded, and what is forgotten stays added.
     #[test]
-    fn bounded() {
+    fn the_list_of_steps_is_bounded() {
         let mut d = Deltas::default();
         for n in 0..1000 {
             assert!(d.add(0, n * 10, 1));

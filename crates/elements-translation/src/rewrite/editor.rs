@@ -1,4 +1,4 @@
-//! Whoever changes the table of flows as a whole, with all lanes in hand.
+//! The editor, which changes the table of flows as a whole, with all lanes in hand.
 //!
 //! See [`super::flow_set`].
 
@@ -166,7 +166,7 @@ impl<'s> Editor<'s> {
         done
     }
 
-    /// A record that nobody knows. If the lane has none, another lane's.
+    /// A record that no reader knows. If the lane has none, another lane's.
     fn allocate(&mut self) -> Option<(u32, &'s Flow)> {
         let found = self.lanes[self.at].allocate(self.set);
         if found.is_some() {

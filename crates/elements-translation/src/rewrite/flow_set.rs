@@ -141,7 +141,7 @@ impl FlowSet {
         found
     }
 
-    /// The index, for whoever looks up many flows at once.
+    /// The index, for a caller that looks up many flows at once.
     #[inline]
     pub(super) fn index(&self) -> &Index {
         &self.index
@@ -186,7 +186,7 @@ impl FlowSet {
 
     /// A worker's lane.
     fn lane(&self, worker: usize) -> MutexGuard<'_, Lane> {
-        // Whoever held the lock left each record either complete in the index or out of it.
+        // A worker that held the lock left each record either complete in the index or out of it.
         self.lanes[worker % LANES].0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -186,7 +186,7 @@ fn trim(model: &mut Vec<Naive>, capacity: i32, now: u64) {
 
 /// While two threads make and remove flows, look-ups never find a wrong one, nor miss one that stays.
 #[test]
-fn threads() {
+fn look_ups_are_right_while_flows_change() {
     let set = FlowSet::new(7, 2000);
     let policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(1_000_000) };
     let counts: Arc<[InputCounts]> = [InputCounts::default()].into();

@@ -238,7 +238,7 @@ mod tests {
     use wire::tcp::flag::{ACK, SYN};
 
     #[test]
-    fn commands() {
+    fn only_a_whole_port_command_is_read() {
         let read =
             |text: &str| command(text.as_bytes()).map(|c| (c.address.to_string(), c.port, c.begin, c.end));
         assert_eq!(read("PORT 1,0,0,2,3,9\r\n"), Some(("1.0.0.2".to_owned(), 777, 5, 16)));

@@ -106,7 +106,7 @@ mod tests {
 
     /// Two hosts ping with the same identifier; each gets the replies to its own pings.
     #[test]
-    fn identifiers() {
+    fn equal_identifiers_of_two_hosts_are_told_apart() {
         let far = "5.6.7.8";
         let packets = [
             ping(8, 7, "10.0.0.1", far),
@@ -146,9 +146,8 @@ mod tests {
         assert_eq!(sums, [[0xff; 2], [0; 2], [0xff; 2]]);
     }
 
-    /// What is not known passes where the specification says so.
     #[test]
-    fn pass() {
+    fn unknown_packets_pass_where_the_specification_says_so() {
         let packets = [ping(0, 1, "5.6.7.8", "1.2.3.4"), udp("5.6.7.8:1", "1.2.3.4:1")];
         let flow = send(&nat("drop, pass 1"), packets.clone());
         assert_eq!(flow.data(1), packets);

@@ -5,7 +5,7 @@
 //! went past it, so that a search ends at a bucket that nothing went past. Readers take no lock. An updater
 //! writes an entry's number, then its tag. The index consists of shards, each of which is replaced by a larger copy of
 //! itself when it fills up, through RCU: a reader goes on with the old copy, in which everything is that was there when it
-//! began. Whoever changes a shard holds its lock; those who change different ones do so side by side.
+//! began. An updater of a shard holds its lock; updaters of different shards work side by side.
 
 use super::sync::{AtomicU32, AtomicU64, Cell, LINES, SHARDS, SLOTS, ShardGuard, ShardLock, in_order};
 use rcu::{Turn, Updater};
@@ -198,7 +198,7 @@ fn shard_of(hash: u64) -> usize {
     hash as usize % SHARDS
 }
 
-/// Where the search for a hash begins, for whoever searches for many at once.
+/// Where the search for a hash begins, for a caller that searches for many at once.
 #[derive(Clone, Copy)]
 pub(super) struct Home<'t>(&'t Bucket);
 
@@ -248,7 +248,7 @@ impl Index {
         Home(self.shard(turn, hash).home(hash))
     }
 
-    /// Waits for the right to change the shards of these hashes. Whoever holds it must not ask again.
+    /// Waits for the right to change the shards of these hashes. A caller that holds it must not ask again.
     pub(super) fn hold(&self, hashes: [u64; 2]) -> Held<'_> {
         let [first, second] = in_order(hashes.map(shard_of));
         // A change is one to a shard's table, made by atomic stores, and then to this count: one that was left half done is no reason
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes() {
+    fn equal_bytes_are_found_in_a_word() {
         assert_eq!(equal(0x05_00_05_80_01_ff_04_05, 5), 0x80_00_80_00_00_00_00_80);
         assert_eq!(equal(0, 1), 0);
         assert_eq!(gather(0x80_00_80_00_00_00_00_80), 0b1010_0001);

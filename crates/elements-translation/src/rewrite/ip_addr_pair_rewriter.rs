@@ -71,7 +71,7 @@ mod tests {
 
     /// One new address serves two hosts with different destinations; replies go to the right one.
     #[test]
-    fn pairs() {
+    fn one_new_address_serves_two_hosts() {
         let config =
             "rw :: IPAddrPairRewriter(pattern 1.0.0.5 - 0 1, drop); Inject -> c :: Classifier(12/0a, -);
                       c[0] -> MarkIPHeader -> [0]rw; c[1] -> MarkIPHeader -> [1]rw;
@@ -93,9 +93,8 @@ mod tests {
         assert_eq!(annotations, ["5.6.7.8", "5.6.7.9", "10.0.0.1", "10.0.0.2"]);
     }
 
-    /// Destinations change, too.
     #[test]
-    fn destinations() {
+    fn destinations_change_too() {
         let config =
             "Inject -> MarkIPHeader -> rw :: IPAddrPairRewriter(pattern - 9.9.9.9 0 0) -> Collect(0);";
         let flow = send(config, [udp("10.0.0.1:1", "5.6.7.8:80"), udp("9.9.9.9:80", "10.0.0.1:1")]);

@@ -129,7 +129,7 @@ mod tests {
                      0.0.0.0 => 0.0.0.0 [0 *1] i0 exp7200\n0.0.0.0 => 0.0.0.0 [0 *1] i0 exp7200\n";
         assert_eq!(flow.read("rw.table"), table);
         assert_eq!(flow.read("rw.patterns"), "1.0.0.5-1.0.0.6 - [2]\n<nochange>\n");
-        // Replies are for somebody; where other packets go this element does not know.
+        // Replies are for a known host; where other packets go this element does not know.
         let annotations: Vec<_> = flow.seen.iter().map(|(_, p)| p.dst_ip().to_string()).collect();
         assert_eq!(annotations, ["0.0.0.0", "0.0.0.0", "0.0.0.0", "10.0.0.2", "0.0.0.0"]);
     }

@@ -229,9 +229,8 @@ mod tests {
         assert!((9..=11).contains(&failures), "{failures}");
     }
 
-    /// The other specifications, and their outputs.
     #[test]
-    fn specifications() {
+    fn each_specification_chooses_its_output() {
         let there_and_back = [udp("10.0.0.1:1", WEB), udp(WEB, "10.0.0.1:1"), udp(WEB, "10.0.0.1:2")];
         let flow = send(&nat("keep 0 1", ""), there_and_back.clone());
         assert_eq!(flow.data(0), there_and_back[..1]);
@@ -274,7 +273,7 @@ mod tests {
 
     /// Annotations: the destination, and one that replies get from the first packet of their flow.
     #[test]
-    fn annotations() {
+    fn annotations_follow_the_flow() {
         let painted =
             |data: Vec<u8>, paint| Sent { data, annotations: vec![(Anno::PAINT, paint)], ..Sent::default() };
         let packets = || [painted(udp("10.0.0.1:1", WEB), 7), painted(udp(WEB, "1.2.3.4:40"), 1)];
@@ -286,9 +285,8 @@ mod tests {
         assert_eq!(seen, [("0.0.0.0".to_owned(), 7), ("0.0.0.0".to_owned(), 1)]);
     }
 
-    /// Idle times by what was seen of a flow, as tables show them.
     #[test]
-    fn timeouts() {
+    fn the_timeout_follows_what_was_seen_of_a_flow() {
         let timeouts = ", TCP_TIMEOUT 1000, TCP_DONE_TIMEOUT 20, TCP_NODATA_TIMEOUT 30, UDP_TIMEOUT 40,
                         UDP_STREAMING_TIMEOUT 50";
         let config = nat("pattern 1.2.3.4 40-90# - - 0 1", timeouts);
@@ -308,9 +306,8 @@ mod tests {
         assert_eq!(exp(vec![udp(a, WEB), udp(WEB, b), udp(a, WEB)]), "50");
     }
 
-    /// Handlers that change something.
     #[test]
-    fn handlers() {
+    fn handlers_look_up_and_change_flows() {
         let config = nat("pattern 1.2.3.4 40-90# - - 0 1", "");
         let mut flow = send(&config, [udp("10.0.0.1:1", WEB), tcp("10.0.0.1:1", WEB, SYN, (0, 0), b"")]);
         assert_eq!(flow.read_with("rw.tcp_lookup", "10.0.0.1 1 5.6.7.8 80"), "1.2.3.4 41 5.6.7.8 80");
@@ -333,7 +330,7 @@ mod tests {
     /// A full table refuses new flows while its own are guaranteed, and gives up the flow that is due first when they are
     /// not.
     #[test]
-    fn capacity() {
+    fn a_full_table_refuses_a_flow_or_gives_one_up() {
         let hosts = ["10.0.0.1:1", "10.0.0.2:1", "10.0.0.3:1"];
         let packets = || hosts.map(|host| udp(host, WEB));
         let mut flow = send(&nat("keep 0 1", ", MAPPING_CAPACITY 2"), packets());
@@ -348,9 +345,8 @@ mod tests {
         assert_eq!(read.map(|path| flow.read(path)), ["2", "2", "2", "2", "0", "1"]);
     }
 
-    /// Idle flows are removed by the timer, not before.
     #[test]
-    fn reaping() {
+    fn only_the_timer_removes_idle_flows() {
         let source = |last: &str, limit| {
             format!(
                 "RatedSource(DATA \\<4500001c 00000000 4011668b 0a000001 05060708 {last} 00080000>, RATE 1, LIMIT {limit})

@@ -100,7 +100,7 @@ impl Lane {
         let (record, flow) = self.allocate(set)?;
         let keys = new.keys();
         let hashes = keys.map(|key| set.hash(key));
-        // Whoever wants to add a flow with one of these keys waits from here on.
+        // A worker that wants to add a flow with one of these keys waits from here on.
         let mut held = set.index.hold(hashes);
         let known = look_again(|| set.find_hashed(turn, keys[0], hashes[0]));
         let taken = || look_again(|| set.find_hashed(turn, keys[1], hashes[1])).is_some();
@@ -135,7 +135,7 @@ impl Lane {
         Some(Entered::Made(Found { flow, record, direction: FORWARD }))
     }
 
-    /// A record that nobody knows.
+    /// A record that no reader knows.
     pub(super) fn allocate<'t>(&mut self, set: &'t FlowSet) -> Option<(u32, &'t Flow)> {
         if self.free.is_empty() {
             self.recycle();

@@ -100,7 +100,7 @@ mod tests {
 
     /// What the same arithmetic yields in C.
     #[test]
-    fn order() {
+    fn a_bucket_is_the_one_that_click_computes() {
         let of = |from, to| bucket(id(from, to), 63);
         assert_eq!(of("10.0.0.1:5000", "5.6.7.8:80"), 58);
         assert_eq!(of("5.6.7.8:80", "1.2.3.4:40000"), 21);

@@ -1,6 +1,6 @@
 //! Elements that rewrite addresses and ports: network address translation, and what serves it.
 //!
-//! All rewriters work alike. A rewriter has a *flow table*, shared by all workers: look-ups take no lock, whoever meets a
+//! All rewriters work alike. A rewriter has a *flow table*, shared by all workers: look-ups take no lock, a worker that meets a
 //! new flow takes one. Its *input specifications* say how the first packet of a flow is rewritten, and so the flow. The
 //! elements differ in what they tell flows apart by and in what they change in a packet.
 

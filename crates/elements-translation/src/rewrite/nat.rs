@@ -57,7 +57,7 @@ pub(super) enum Purpose {
     Make(usize),
 }
 
-/// Place, time and chance, for whoever makes a flow.
+/// Place, time and chance, for the worker that makes a flow.
 pub(super) struct Circumstances<'r> {
     /// The worker.
     pub(super) worker: usize,

@@ -87,7 +87,7 @@ proptest! {
 
 /// IP options move the ports; they stay where they are.
 #[test]
-fn options() {
+fn ip_options_stay_where_they_are() {
     let id = FlowId { saddr: 0x0a00_0001, daddr: 0x0506_0708, sport: 9, dport: 80 };
     let with_options = |id| {
         let mut packet = good(id, false, 0, b"data");

@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(ports(&Pattern::of_ports("10-17?"), &[0, 1], &order), [11, 15, 12, 16, 13, 10, 14, 17]);
     }
 
-    /// A flow keeps its port if that is free, whoever's it is.
+    /// A flow keeps its port if that is free, whichever worker's part it is in.
     #[test]
     fn the_same_port() {
         let id = FlowId { sport: 17, ..FlowId::default() };

@@ -41,9 +41,8 @@ impl Policy {
 mod tests {
     use super::*;
 
-    /// The states of flows that decide about their time.
     #[test]
-    fn policies() {
+    fn the_timeout_follows_the_state_of_a_flow() {
         let tcp = Policy { guarantee_ms: 0, timeouts: Timeouts::Tcp { nodata: 1, data: 2, done: 3 } };
         let times = |flags| tcp.timeout_ms(flags);
         assert_eq!([times(0), times(flag::FORWARD_DATA), times(flag::BOTH_DATA)], [1, 1, 2]);

@@ -1,6 +1,6 @@
 //! Flow records, and the slab that they live in.
 //!
-//! A record is one cache line of atomics. Whoever creates a flow fills in a record that nobody knows, then publishes its
+//! A record is one cache line of atomics. A worker that creates a flow fills in a record that no reader knows, then publishes its
 //! number in the index with a release store; readers acquire the number and find the record complete. A record of a
 //! removed flow is used again only when a grace period has passed, so that a reader may use what it found until its turn
 //! ends. No reference to a record is ever invalid: the slab grows in chunks and never moves or frees any.
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places() {
+    fn a_number_leads_to_its_chunk() {
         assert_eq!(Slab::place(0), (0, 0));
         assert_eq!(Slab::place(255), (0, 255));
         assert_eq!(Slab::place(256), (1, 0));

@@ -41,7 +41,7 @@ mod tests {
 
     /// The parts are the whole, without overlaps, and differ by one number at most.
     #[test]
-    fn parts() {
+    fn the_parts_cover_the_whole_without_overlaps() {
         for (top, of) in [(0, 1), (9, 1), (9, 3), (64_510, 2), (u32::MAX, 1), (u32::MAX, 7)] {
             let workers: Vec<usize> = (10..10 + of).collect();
             let parts: Vec<_> =
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers() {
+    fn a_worker_without_a_share_uses_another_ones() {
         assert_eq!(Share::of_worker(5, &[0, 2]), Share::of_worker(2, &[0, 2]));
         assert_eq!(Share::of_worker(5, &[]).part(3), 0..=3);
     }

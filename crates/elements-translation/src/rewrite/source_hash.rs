@@ -96,7 +96,7 @@ mod tests {
 
     /// The first numbers of `random()` after `srandom(1)` and `srandom(42)`.
     #[test]
-    fn generator() {
+    fn numbers_are_those_of_srandom() {
         let first = |seed| {
             let mut generator = Generator::new(seed);
             [generator.next(), generator.next(), generator.next()]
@@ -107,13 +107,12 @@ mod tests {
 
     /// Roots of trees with 1 to 8 nodes.
     #[test]
-    fn roots() {
+    fn the_root_follows_from_the_number_of_nodes() {
         assert_eq!([1, 2, 3, 4, 5, 6, 7, 8].map(root), [0, 1, 1, 2, 3, 3, 3, 4]);
     }
 
-    /// When a server goes, only its own addresses move.
     #[test]
-    fn consistent() {
+    fn only_the_addresses_of_a_lost_server_move() {
         let four = Ring::new(&[0, 1, 2, 3], 20, 7);
         let three = Ring::new(&[0, 1, 3], 20, 7);
         let rank = |server: usize| if server == 3 { 2 } else { server };

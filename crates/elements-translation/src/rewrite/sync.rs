@@ -30,13 +30,13 @@ pub(super) fn domain() -> &'static Domain {
     Domain::global()
 }
 
-/// Looks once more for what somebody else may have added since the look that came first.
+/// Looks once more for what another worker may have added since the first look.
 #[inline]
 pub(super) fn look_again<T>(look: impl FnOnce() -> Option<T>) -> Option<T> {
     look()
 }
 
-/// The order in which two shards are locked: the lower one first, so that nobody waits for who waits for him.
+/// The order in which two shards are locked: the lower one first, so that no two updaters wait for each other.
 #[inline]
 pub(super) fn in_order([a, b]: [usize; 2]) -> [usize; 2] {
     [a.min(b), a.max(b)]
