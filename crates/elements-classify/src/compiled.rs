@@ -302,7 +302,7 @@ impl Span {
             Jump::Step(next) if chains[next].is_none() => Some((next, Span::new(program, next))),
             _ => None,
         };
-        // Another value that is as good: whoever does not have this one is asked for that one.
+        // Another value that is as good: a packet without this one is asked for that one.
         if let Some((next, other)) = follower(self.no)
             && entered[next] == 1
             && other.yes == self.yes

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn words() {
+    fn words_mean_the_clauses_they_stand_for() {
         same("ip proto tcp", "9/06");
         same("ip proto 6 3", "9/06");
         same(
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn digits() {
+    fn missing_digits_and_masks_are_filled_up() {
         same("9/6", "9/?6");
         same("12/800/ffff", "12/0800%ffff");
         same("12/08/ffff", "12/0800%ffff");
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs() {
+    fn the_end_of_a_rule_says_where_packets_go() {
         let target = |text: &str| rule(text).target;
         assert_eq!(target("9/06 12"), Target::Output(12));
         assert_eq!(target("- keep 1"), Target::Output(1));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn errors() {
+    fn wrong_rules_are_refused_with_a_reason() {
         for (text, part) in [
             ("src net 10.0.0.0/8", "'src net' is not implemented"),
             ("ip", "'proto' expected behind 'ip'"),

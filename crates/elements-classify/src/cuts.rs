@@ -186,7 +186,7 @@ impl Cuts {
         let Builder { cuts, lists, .. } = builder;
         let first = cuts.get(root.start as usize).filter(|_| root.len == CUT).map(|cut| cut.place);
         let kinds = Kinds::new(terms, fields, first);
-        // Everybody has looked at the first field already.
+        // The cuts have looked at the first field already.
         let unseen = (0..fields.len()).filter(|&place| Some(place) != first);
         let columns: Vec<usize> = unseen.clone().filter(|&place| !kinds.has(place)).collect();
         let mut search = Cuts {

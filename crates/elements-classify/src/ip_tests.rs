@@ -113,7 +113,7 @@ fn check(data: &[u8], yes: &[&str], no: &[&str]) {
 
 /// Every primitive, and the ways to write it.
 #[test]
-fn primitives() {
+fn each_primitive_matches_what_it_should() {
     let tcp = Ip::default().bytes();
     let yes = "-;any;all;true;tcp;ip proto tcp;proto 6;ip proto == 6;src host 10.0.0.1;src 10.0.0.1;host 10.0.0.1;10.0.0.1;
         dst 18.26.4.9;dest 18.26.4.9;src or dst 18.26.4.9;src net 10.0.0.0/8;net 10.0.0.0 mask 255.0.0.0;10.0.0.0/255.0.0.0;
@@ -171,7 +171,7 @@ fn sent(config: &str, packets: &[Vec<u8>]) -> Flow {
 
 /// The elements send packets where patterns and actions say, and drop the others.
 #[test]
-fn elements() {
+fn packets_go_where_patterns_and_actions_say() {
     let dns = Ip { proto: 17, payload: vec![0x13, 0x88, 0, 53, 0, 8, 0, 0], ..Ip::default() }.bytes();
     let packets = [Ip::default().bytes(), dns, Ip { proto: 47, ..Ip::default() }.bytes()];
     let config = "AddressInfo(inside 10.0.0.0/8, gate 18.26.4.9);
@@ -201,9 +201,8 @@ fn ethernet_addresses() {
     assert_eq!(flow.data(0).len(), 0);
 }
 
-/// Messages are Click's.
 #[test]
-fn mistakes() {
+fn wrong_patterns_are_refused_in_clicks_words() {
     for (pattern, message) in [
         ("src", "partial directive"),
         ("10", "specify header field or 'port'"),
@@ -249,9 +248,8 @@ fn mistakes() {
     );
 }
 
-/// What is odd is told, too.
 #[test]
-fn warnings() {
+fn odd_patterns_are_warned_of() {
     let config = "Idle -> c :: IPClassifier(tcp port > 70000, src tcp, -);
                   c[0] -> Discard; c[1] -> Discard; c[2] -> Discard;";
     let known = crate::testing::library();
@@ -270,7 +268,7 @@ fn warnings() {
 }
 
 #[test]
-fn handlers() {
+fn handlers_read_and_replace_patterns() {
     let config = "InfiniteSource(LIMIT 3, STOP true) -> MarkIPHeader -> c :: IPClassifier(tcp, -);
                   c[0] -> Discard; c[1] -> Discard;";
     let mut router = build(config, 1, 32).unwrap();
@@ -289,7 +287,7 @@ fn handlers() {
 
 /// IPv6: addresses, the traffic class, what is behind extension headers, fragments.
 #[test]
-fn ipv6() {
+fn patterns_match_ipv6_behind_extension_headers() {
     let mut packet = vec![0x6b, 0x80, 0, 7, 0, 28, 0, 64];
     packet.extend("2001:db8::1".parse::<std::net::Ipv6Addr>().unwrap().octets());
     packet.extend("2001:db8:2::2".parse::<std::net::Ipv6Addr>().unwrap().octets());

@@ -367,7 +367,7 @@ fn implied(known: &Test, yes: bool, t: &Test, known_len: usize) -> Option<bool> 
     let outcome = if yes {
         (both == t.mask).then_some(known.value & both == t.value)?
     } else if both == known.mask && t.value & both == known.value {
-        false // whoever passes `t` would have passed `known`
+        false // what passes `t` would have passed `known`
     } else {
         // The one bit does not have the one value: it has the other.
         (is_single(known.mask) && known.mask == t.mask).then_some(true)?

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clauses() {
+    fn clauses_test_masked_bytes() {
         let pattern = Pattern::parse("12/08?6%F1ff  ! 3/00").unwrap();
         let bytes = vec![ByteTest { mask: 0xf1, value: 0x00 }, ByteTest { mask: 0x0f, value: 0x06 }];
         assert_eq!(pattern.clauses[0], Clause { negated: false, offset: 12, bytes });
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn errors() {
+    fn wrong_patterns_are_refused_with_a_reason() {
         for (text, part) in [
             ("x", "digit"),
             ("12", "'/'"),

@@ -3,7 +3,7 @@
 //! "Source 10.0.0.0/8 and port 80 or 443" becomes four alternatives (source or destination network, source or destination
 //! port), each of which is a set of values for some fields. Where a pattern would have too many alternatives, or compares
 //! bits in a way that makes no handsome set, the alternatives say less than the pattern: they are only what is necessary,
-//! and whoever uses them has to look at the pattern itself, too.
+//! and their user has to look at the pattern itself, too.
 
 use super::expr::{Expr, Literal};
 

@@ -327,7 +327,7 @@ mod tests {
         prop::collection::vec(rule, number)
     }
 
-    /// Parts of all lengths, from none to more than anybody looks at.
+    /// Parts of all lengths, from none to more than any rule looks at.
     type Packet = [Vec<u8>; 4];
 
     fn packet() -> impl Strategy<Value = Packet> {

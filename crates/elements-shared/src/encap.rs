@@ -46,12 +46,12 @@ pub fn name(linktype: LinkType) -> String {
 
 /// The link type of the packets that an element emits: a shared part, by which ToDump finds it.
 pub struct Encap {
-    /// The file whose link type it is. It is opened by whoever asks first, so that a configuration can be checked without
+    /// The file whose link type it is. The first element that asks opens it, so that a configuration can be checked without
     /// its captures.
     path: String,
     linktype: OnceLock<Result<LinkType, String>>,
     opened: Mutex<Option<Reader>>,
-    /// Whether somebody wants to know where each packet begins in the file.
+    /// Whether an element wants to know where each packet begins in the file.
     watched: AtomicBool,
     /// Where the packet that was read last does.
     position: AtomicU64,
@@ -78,7 +78,7 @@ impl Encap {
         self.watched.store(true, Relaxed);
     }
 
-    /// Where in the file the last packet begins, once somebody watches.
+    /// Where in the file the last packet begins, once an element watches.
     pub fn position(&self) -> u64 {
         self.position.load(Relaxed)
     }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn each_name_prints_as_its_first_one() {
         for (text, printed) in [
             ("ETHER", "ETHER"),
             ("802.11", "802_11"),

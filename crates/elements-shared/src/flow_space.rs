@@ -156,7 +156,7 @@ mod tests {
         FlowTag { number, generation }
     }
 
-    /// What is kept of a flow ends with it, whether another one has its number by then or nobody does; packets that were late get
+    /// What is kept of a flow ends with it, whether another one has its number by then or none does; packets that were late get
     /// nothing, and neither do those without a flow, or with one that no manager has.
     #[test]
     fn flows_come_and_go() {

@@ -183,7 +183,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn values() {
+    fn formulas_have_the_right_values() {
         for (text, expected) in [
             ("100", 100.0),
             (" 1 + 2*3 ", 7.0),

@@ -50,7 +50,7 @@ mod tests {
 
     /// To the nanosecond, where floating-point numbers would round.
     #[test]
-    fn exact() {
+    fn times_are_exact_to_the_nanosecond() {
         assert_eq!(parse("1700000000.123456789"), Some(1_700_000_000_123_456_789));
         assert_eq!(
             [parse("-0.5"), parse(".25s"), parse("3.")],

@@ -31,7 +31,7 @@ pub fn write_time(line: &mut String, time_ns: i64) {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn times() {
+    fn a_negative_time_keeps_its_sign() {
         let text = |ns| {
             let mut line = String::new();
             super::write_time(&mut line, ns);

@@ -18,7 +18,7 @@ pub fn begin(cx: &mut Cx<'_>, pulls: bool) {
     }
 }
 
-/// Asks again, after these packets came, unless whoever has some will wake the task.
+/// Asks again, after these packets came, unless the element that has some will wake the task.
 pub fn go_on(cx: &mut Cx<'_>, came: &Batch) {
     if !came.is_empty() || cx.signals().may_have(0) {
         cx.tasks().schedule();

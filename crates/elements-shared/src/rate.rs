@@ -253,7 +253,7 @@ impl std::fmt::Display for Bandwidth {
 mod tests {
     use super::*;
 
-    /// Whoever asks only when told to gets the rate exactly, from any moment on, also beyond one event a microsecond.
+    /// A caller that asks only when told to gets the rate exactly, from any moment on, also beyond one event a microsecond.
     #[test]
     fn gaps_keep_the_rate() {
         for rate in [1, 3, 10, 999, 1_000_000, 3_000_000] {

@@ -84,9 +84,8 @@ pub fn unparse(value: u64, scale: u32) -> String {
 mod tests {
     use super::*;
 
-    /// A steady rate is found, and forgotten again.
     #[test]
-    fn steady() {
+    fn a_steady_rate_is_found_and_forgotten() {
         let mut rate = RateAverage::<10>::default();
         let start = 1_000_000_000_000_000;
         for ms in 0..1000 {
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers() {
+    fn averages_print_as_decimal_fractions() {
         assert_eq!(unparse(3 << 10, 10), "3");
         assert_eq!(unparse((2 << 10) + 512, 10), "2.5");
         assert_eq!(unparse(107, 8), "0.418");

@@ -49,7 +49,7 @@ impl Window {
         if number >= oldest { Some(number) } else { number.checked_add(1 << 32) }
     }
 
-    /// Whether a number may come. What says so may have been made by anybody as long as the packet's integrity was not checked.
+    /// Whether a number may come. Any sender may have made it up as long as the packet's integrity is not checked.
     pub fn check(&self, number: u64) -> Result<(), Refused> {
         if number > self.greatest {
             return Ok(());

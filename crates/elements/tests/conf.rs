@@ -121,7 +121,7 @@ fn ip_router_accounts_for_every_frame() {
         let text = router.call(Call::read(format!("{name}.drop_reasons"), "")).expect("readable");
         dropped += text.lines().filter_map(|line| line.split('\t').next()?.parse::<u64>().ok()).sum::<u64>();
     }
-    // What arrives and is neither IPv4 nor IPv6; the other sinks get copies, for redirects that nobody wants.
+    // What arrives and is neither IPv4 nor IPv6; the other sinks get copies, for redirects that no test wants.
     for name in names.iter().filter(|name| name.starts_with("in") && name.contains("Discard")) {
         let path = format!("{name}.count");
         dropped += router.call(Call::read(path, "")).expect("readable").parse::<u64>().expect("a number");

@@ -64,7 +64,7 @@ fn frame6(next: u8, from: &str, to: &str, payload: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn firewall() {
+fn what_the_rules_allow_passes_and_nothing_else() {
     const SYN: u8 = 2;
     const ACK: u8 = 16;
     let (inside, outside) = ("192.0.2.7", "198.51.100.9");

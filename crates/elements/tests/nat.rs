@@ -97,7 +97,7 @@ fn unreachable(about: Vec<u8>) -> Vec<u8> {
 
 /// A host's packet goes out under the gateway's address, the answer and an error come back to it, strangers do not.
 #[test]
-fn gateway() {
+fn answers_and_errors_come_back_and_strangers_do_not() {
     let (host, far, gateway) = ("10.0.0.5", "198.51.100.7", "203.0.113.2");
     let about = unreachable(packet(UDP, gateway, far, &datagram(5000, 53)));
     let told = unreachable(packet(UDP, host, far, &datagram(5000, 53)));

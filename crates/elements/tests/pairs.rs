@@ -114,7 +114,7 @@ fn through(chosen: &[Stage], before: &str, seed: usize) -> String {
 }
 
 #[test]
-fn alone() {
+fn each_stage_runs_alone() {
     for (seed, stage) in stages().iter().enumerate() {
         for (i, before) in BEFORE.iter().enumerate() {
             let (config, vector) = (through(&[*stage], before, seed), [1, 32][(seed + i) % 2]);
@@ -171,7 +171,7 @@ fn in_pairs() {
 
 /// Routers take over what elements have kept of all kinds of packets, and go on with it.
 #[test]
-fn replaced() {
+fn a_replaced_router_goes_on_with_what_was_kept() {
     for (seed, stage) in stages().iter().enumerate() {
         let config = through(&[*stage], BEFORE[seed % BEFORE.len()], seed);
         let (once, twice) = (run(&config, 32), stages::run_times(2, &config, 32, &KNOWN));

@@ -1,7 +1,7 @@
 //! Any text as an argument of any class, and written to any handler: there may be an error, but never a panic, and the router goes on.
 //!
-//! Texts are made of words that elements look for (numbers at the ends of ranges, addresses, units, keywords) and of some that nobody
-//! does. Everything runs in a folder that goes away, as some of these texts are names of files.
+//! Texts are made of words that elements look for (numbers at the ends of ranges, addresses, units, keywords) and of some that no
+//! element knows. Everything runs in a folder that goes away, as some of these texts are names of files.
 
 #[allow(dead_code)] // tests with packets use the rest
 mod stages;

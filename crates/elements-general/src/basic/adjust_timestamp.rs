@@ -85,7 +85,7 @@ mod tests {
 
     /// Zero means no timestamp, and stays unless all are meant.
     #[test]
-    fn adjusts() {
+    fn adds_the_delta_to_the_timestamp() {
         let stamp = |elements: &str| {
             send_one(&format!("Inject -> {elements} -> Collect(0)"), vec![1]).only(0).timestamp_ns()
         };

@@ -75,7 +75,7 @@ mod tests {
     use crate::testing::{errors, run_and_read};
 
     #[test]
-    fn accepted() {
+    fn packets_pass_and_impossible_alignments_are_refused() {
         let config =
             "InfiniteSource(LIMIT 3, STOP true) -> Align(4, 2) -> d :: Discard; AlignmentInfo(d 4 2)";
         assert_eq!(run_and_read(config, &["d.count"]), ["3"]);

@@ -35,7 +35,7 @@ mod tests {
     use crate::testing::{errors, run_and_read};
 
     #[test]
-    fn accepted() {
+    fn packets_pass_and_impossible_alignments_are_refused() {
         let config = "InfiniteSource(LIMIT 3, STOP true) -> CheckAlign(4, 2, ASSERT true) -> d :: Discard";
         assert_eq!(run_and_read(config, &["d.count"]), ["3"]);
         assert!(errors("Idle -> CheckAlign(1, 0) -> Discard").contains("modulus must be > 1"));

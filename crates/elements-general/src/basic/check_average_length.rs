@@ -82,7 +82,7 @@ mod tests {
 
     /// The average of those that have come, then of the last fifteen.
     #[test]
-    fn averages() {
+    fn the_average_of_the_last_fifteen_chooses_the_output() {
         let mut lengths = vec![100, 299, 200, 199];
         lengths.extend([200; 12]);
         lengths.extend([185, 186, 400]);

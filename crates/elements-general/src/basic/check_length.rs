@@ -72,7 +72,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn checks() {
+    fn longer_packets_leave_at_output_1() {
         let packets = || [vec![0; 3], vec![0; 4], vec![0; 5]];
         let flow = send("Inject -> c :: CheckLength(4) -> Collect(0); c[1] -> Collect(1)", packets());
         assert_eq!((flow.data(0).len(), flow.data(1)), (2, vec![vec![0; 5]]));

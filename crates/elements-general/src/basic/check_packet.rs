@@ -133,7 +133,7 @@ mod tests {
     use crate::testing::{errors, run};
 
     #[test]
-    fn complaints() {
+    fn says_what_is_wrong_with_a_packet() {
         let said = |arguments: &str| {
             run(&format!(
                 "InfiniteSource(DATA abcd, LIMIT 1, STOP true) -> c :: CheckPacket({arguments}) -> Print -> Discard"

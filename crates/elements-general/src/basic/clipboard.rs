@@ -146,7 +146,7 @@ mod tests {
     use crate::testing::send_singly;
 
     #[test]
-    fn copies() {
+    fn pastes_the_ranges_of_the_last_packet() {
         let config =
             "Inject -> t :: Classifier(0/61, -); t[0] -> [0] c :: Clipboard(1/2, 4/1); t[1] -> [1] c;
                       c[0] -> Collect(0); c[1] -> Collect(1)";
@@ -156,9 +156,8 @@ mod tests {
         assert_eq!(flow.data(1), ["b12345", "b12x4xx", "bxxx", "b1\0x\0"].map(bytes));
     }
 
-    /// The first wrong range is told of.
     #[test]
-    fn ranges() {
+    fn the_first_wrong_range_is_told() {
         let with = |ranges: &str| {
             errors(&format!(
                 "c :: Clipboard({ranges}); Idle -> [0]c[0] -> Discard; Idle -> [1]c[1] -> Discard"

@@ -111,7 +111,7 @@ impl ComparePackets {
             self.compare();
             return self.step(cx, 2);
         }
-        // Whoever asks sleeps until what is missing may be there.
+        // The puller sleeps until what is missing may be there.
         let has_both = (0..2).all(|input| self.held[input].is_some() || cx.signals().may_have(input));
         cx.signals().set(has_both);
         Pull::Nothing
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn same() {
+    fn equal_packets_count_no_difference() {
         let read = compare("Null", "Null", "");
         assert_eq!(read[..4], ["5", "5", "1", "false"], "the sixth waits");
         assert!(
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn different() {
+    fn each_kind_of_difference_is_counted() {
         for (second, way) in [
             ("Truncate(3)", "length"),
             ("StoreData(1, x)", "data"),

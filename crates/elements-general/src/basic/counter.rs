@@ -279,7 +279,7 @@ mod tests {
 
     /// Rates are read as Click prints them.
     #[test]
-    fn rates() {
+    fn rates_are_those_of_the_source() {
         let config = "RatedSource(RATE 1000, LENGTH 100, LIMIT 2000, STOP true) -> c :: Counter -> Discard";
         for (value, expected) in
             run_and_read(config, &["c.rate", "c.byte_rate", "c.bit_rate"]).iter().zip([1e3, 1e5, 8e5])

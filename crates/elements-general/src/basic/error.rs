@@ -40,7 +40,7 @@ mod tests {
     use crate::testing::errors;
 
     #[test]
-    fn fails() {
+    fn the_configuration_is_refused_silently() {
         assert_eq!(errors("Idle -> Error(1, 2, x y) -> Discard"), "");
     }
 }

@@ -245,9 +245,8 @@ mod tests {
         run(&format!("{SOURCE} -> Strip(38) -> Paint(7) -> IPPrint({arguments}) -> Discard; {STOP}"))
     }
 
-    /// Every keyword's part of the line, in Click's order.
     #[test]
-    fn format() {
+    fn keywords_add_their_parts_in_clicks_order() {
         let line = "1.0.0.1.9 > 2.0.0.2.80: udp 26\n";
         assert_eq!(printed(""), format!("0.000000: {line}"));
         assert_eq!(printed("l, TIMESTAMP false"), format!("l: {line}"));

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn tcp() {
+    fn prints_tcp_flags_and_numbers() {
         let pair = "1.2.3.4.1234 > 5.6.7.8.80:";
         assert_eq!(text(6, 0, &segment(0x02)), format!("{pair} S 10:16(6,45,45) win 4096"));
         assert_eq!(text(6, 0, &segment(0x10)), format!("{pair} . 10:15(5,45,45) ack 20 win 4096"));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments() {
+    fn prints_where_a_fragment_lies() {
         assert_eq!(
             text(17, 0x2000, &[0, 1, 0, 2, 0, 99, 0, 0]),
             "1.2.3.4.1 > 5.6.7.8.2: udp 99 (frag 77:8@0+)"
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn icmp() {
+    fn prints_icmp_messages_and_what_they_quote() {
         let pair = "1.2.3.4 > 5.6.7.8:";
         assert_eq!(text(1, 0, &[8, 0, 0, 0, 1, 2, 0, 3]), format!("{pair} icmp echo (258, 3)"));
         assert_eq!(text(1, 0, &[0, 0, 0, 0, 1, 2, 0, 3]), format!("{pair} icmp echo-reply (258, 3)"));

@@ -53,7 +53,7 @@ mod tests {
     use crate::testing::{errors, run};
 
     #[test]
-    fn kinds() {
+    fn an_error_refuses_the_configuration_and_a_message_does_not() {
         assert_eq!(
             run("Message(\"hello,\nyou\"); m :: MessageElement(again); Script(stop)"),
             "config:1: While configuring 'Message@1 :: Message':\n  hello,\n  you\n\

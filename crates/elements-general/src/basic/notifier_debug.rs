@@ -99,14 +99,14 @@ mod tests {
     use crate::testing::run_and_read;
 
     #[test]
-    fn notation() {
+    fn signals_are_written_as_click_writes_them() {
         assert_eq!(unparse("empty", &[]), "busy*");
         assert_eq!(unparse("full", &[(0, false), (5, true)]), "full.0/21:20*");
         assert_eq!(unparse("empty", &[(33, false), (2, true)]), "empty.0/4:4*+empty.1/2:0");
     }
 
     #[test]
-    fn pull() {
+    fn a_puller_sees_the_signals_upstream() {
         let config = "i :: InfiniteSource(LIMIT 3) -> q :: Queue -> n :: NotifierDebug -> Unqueue(ACTIVE false) -> Discard; Script(wait 1, stop)";
         assert_eq!(run_and_read(config, &["n.signal"]), ["empty.0/1:1*"]);
         let config = "Idle -> Queue -> [0] s :: RoundRobinSched; InfiniteSource(LIMIT 2) -> Queue -> [1] s; s -> n :: NotifierDebug -> Discard;
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn push() {
+    fn a_pusher_sees_the_signals_downstream() {
         let config = "InfiniteSource(LIMIT 3) -> n :: NotifierDebug -> u :: UpstreamNotifier -> m :: NotifierDebug -> Discard;
                       Script(wait 1, write u.signal false, wait 1, stop)";
         assert_eq!(run_and_read(config, &["n.signal", "m.signal"]), ["full.0/1:0", "busy*"]);

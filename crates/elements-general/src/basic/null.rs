@@ -53,7 +53,7 @@ mod tests {
     use crate::testing::run_and_read;
 
     #[test]
-    fn passes() {
+    fn everything_passes_pushed_and_pulled() {
         let config =
             "InfiniteSource(LIMIT 9, STOP true) -> Null -> Null1 -> PushNull -> Null8 -> d :: Discard;
                       InfiniteSource(LIMIT 7) -> PullNull -> Null -> e :: Discard(BURST 3)";

@@ -158,7 +158,7 @@ mod tests {
 
     /// Old contents of the buffer do not come back; a monstrous annotation drops the packet.
     #[test]
-    fn pads() {
+    fn fills_up_to_the_length_or_the_annotation() {
         let flow = send("Inject -> Truncate(2) -> Pad(4) -> Collect(0)", [b"abcdef".to_vec(), b"x".to_vec()]);
         assert_eq!(flow.data(0), [b"ab\0\0", b"x\0\0\0"]);
         let flow = send("Inject -> Truncate(2) -> Pad -> Collect(0)", [b"abcdef".to_vec(), b"x".to_vec()]);

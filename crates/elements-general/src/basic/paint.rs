@@ -114,9 +114,8 @@ impl Simple for Paint {
 mod tests {
     use crate::testing::{errors, run};
 
-    /// The byte is where it should be, and only that one changes.
     #[test]
-    fn paints() {
+    fn sets_one_annotation_byte_and_no_other() {
         let place = |anno: &str| {
             let line = run(&format!(
                 "InfiniteSource(DATA x, LIMIT 1, STOP true) -> Paint(0xab{anno}) -> Print(CONTENTS NONE, PRINTANNO true)

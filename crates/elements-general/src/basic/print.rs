@@ -188,9 +188,8 @@ mod tests {
         run(&format!("InfiniteSource(DATA {data}, LIMIT 1, STOP true) -> Print({arguments}) -> Discard"))
     }
 
-    /// Every keyword's part of the line, to the blank.
     #[test]
-    fn format() {
+    fn keywords_add_their_parts_to_the_line() {
         let data = "\\<00 01 02 03 04 05 06 07 08 09>";
         assert_eq!(printed(data, ""), "  10 | 00010203 04050607 0809\n");
         assert_eq!(printed(data, "\"x y\", 5"), "x y:   10 | 00010203 04\n");

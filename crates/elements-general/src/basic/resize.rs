@@ -97,7 +97,7 @@ mod tests {
 
     /// All four directions, and more than there is.
     #[test]
-    fn resizes() {
+    fn grows_and_shrinks_at_both_ends() {
         let resized = |arguments: &str| {
             let config = format!("Inject -> Strip(2) -> Resize({arguments}) -> Collect(0)");
             send_one(&config, b"abcdef".to_vec()).data(0).concat()

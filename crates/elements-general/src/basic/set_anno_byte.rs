@@ -68,7 +68,7 @@ mod tests {
     use packet::Anno;
 
     #[test]
-    fn sets() {
+    fn sets_the_annotation_byte() {
         let mut flow = send_one("Inject -> s :: SetAnnoByte(PAINT, 9) -> Collect(0)", vec![1]);
         assert_eq!(flow.only(0).anno(Anno::PAINT), 9);
         assert_eq!((flow.read("s.anno"), flow.read("s.value")), ("16".to_owned(), "9".to_owned()));

@@ -63,7 +63,7 @@ mod tests {
     use packet::Kind;
 
     #[test]
-    fn sets() {
+    fn sets_the_type_and_refuses_unknown_ones() {
         let flow = send_one("Inject -> SetPacketType(otherHost) -> Collect(0)", vec![1]);
         assert_eq!(flow.only(0).kind(), Kind::OtherHost);
         assert!(errors("Idle -> SetPacketType(x) -> Discard").contains("unrecognized packet type 'x'"));

@@ -76,7 +76,7 @@ mod tests {
     use packet::Anno;
 
     #[test]
-    fn sets() {
+    fn sets_the_time_given_or_the_present() {
         let stamp = |arguments: &str| {
             let flow = send_one(&format!("Inject -> SetTimestamp({arguments}) -> Collect(0)"), vec![1]);
             (flow.only(0).timestamp_ns(), flow.only(0).anno(Anno::FIRST_TIMESTAMP))

@@ -97,7 +97,7 @@ mod tests {
     use packet::Anno;
 
     #[test]
-    fn deltas() {
+    fn the_stamp_becomes_the_difference_asked_for() {
         let stamp = |elements: &str| {
             send_one(&format!("Inject -> {elements} -> Collect(0)"), vec![1]).only(0).timestamp_ns()
         };

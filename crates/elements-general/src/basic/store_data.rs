@@ -119,7 +119,7 @@ mod tests {
 
     /// Within, across the end, at the end, beyond it.
     #[test]
-    fn stores() {
+    fn writes_no_further_than_the_end() {
         let packets = [&b"abcdef"[..], b"abcd", b"abc", b"a"].map(<[u8]>::to_vec);
         let flow = send("Inject -> StoreData(3, \\<00 01>) -> Collect(0)", packets);
         assert_eq!(flow.data(0), [&b"abc\0\x01f"[..], b"abc\0", b"abc", b"a"]);

@@ -66,7 +66,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn stores() {
+    fn writes_the_stamp_and_makes_room_for_it() {
         let stamp = 5_250_000_000_i64.to_ne_bytes();
         for (arguments, expected) in [
             ("1", [&[7][..], &stamp, &[7]].concat()),

@@ -52,7 +52,7 @@ mod tests {
     use crate::testing::run;
 
     #[test]
-    fn strips() {
+    fn strips_up_to_the_whole_packet() {
         let lines =
             run("InfiniteSource(DATA abcdef, LIMIT 1, STOP true) -> Strip(4) -> Print -> Strip(3) -> Print
                          -> Discard");

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges() {
+    fn what_lies_in_the_range_passes() {
         for (arguments, within) in [
             ("", "9"),
             ("START_AFTER 2.5", "6"),

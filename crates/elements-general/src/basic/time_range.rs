@@ -87,7 +87,7 @@ mod tests {
 
     /// Out of order, the extremes count; the simple form believes the last packet.
     #[test]
-    fn range() {
+    fn keeps_the_first_and_the_last_time() {
         let config = "InfiniteSource(LIMIT 3, BURST 3, STOP true) -> r :: RoundRobinSwitch; r[0] -> SetTimestamp(5) -> t :: TimeRange;
                       r[1] -> SetTimestamp(9.5) -> t; r[2] -> SetTimestamp(3) -> t -> s :: TimeRange(SIMPLE true) -> Discard";
         let handlers = ["t.range", "t.interval", "s.first", "s.last"];

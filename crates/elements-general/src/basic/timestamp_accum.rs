@@ -201,7 +201,7 @@ mod tests {
 
     /// Simulated time starts at a billion seconds.
     #[test]
-    fn ages() {
+    fn adds_up_the_ages_of_packets() {
         let config = "InfiniteSource(LIMIT 2) -> SetTimestamp(999999999) -> t :: TimestampAccum -> Discard;
             InfiniteSource(LIMIT 2) -> SetTimestamp(999999998.5) -> t; InfiniteSource(LIMIT 1) -> u :: TimestampAccum -> Discard;
             Script(wait 1, write u.reset_counts, stop)";

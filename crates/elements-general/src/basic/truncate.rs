@@ -66,7 +66,7 @@ mod tests {
 
     /// Annotated bytes add up over two truncations, and are left alone where that is asked for.
     #[test]
-    fn truncates() {
+    fn cuts_the_tail_and_annotates_its_length() {
         let config = "Inject -> Truncate(5) -> Truncate(3) -> Truncate(2, EXTRA_LENGTH false) -> Collect(0)";
         let flow = send(config, [b"abcdefgh".to_vec(), b"ab".to_vec(), Vec::new()]);
         assert_eq!(flow.data(0), [b"ab".to_vec(), b"ab".to_vec(), Vec::new()]);

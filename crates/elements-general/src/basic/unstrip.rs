@@ -52,7 +52,7 @@ mod tests {
     use crate::testing::{run, run_and_read};
 
     #[test]
-    fn restores() {
+    fn brings_stripped_bytes_back() {
         let lines = run(
             "InfiniteSource(DATA abcdef, LIMIT 1, STOP true) -> Strip(4) -> Unstrip(3) -> Print -> Discard",
         );

@@ -81,7 +81,7 @@ mod tests {
 
     /// The probability falls while queues are short and grows while they are long, so that the length comes near the target.
     #[test]
-    fn adapts() {
+    fn the_probability_brings_the_length_near_the_target() {
         let (short, empty) = after(900, "0.3");
         assert!(short < 0.01 && empty < 5, "{short} {empty}");
         let (long, length) = after(1150, "0.02");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds() {
+    fn thresholds_follow_from_the_target() {
         let config =
             "InfiniteSource(LIMIT 1, STOP true) -> r :: AdaptiveRED(TARGET 3, MAX_P 0.5) -> Queue -> Idle";
         assert_eq!(run_and_read(config, &["r.min_thresh", "r.max_thresh"]), ["5", "15"]);

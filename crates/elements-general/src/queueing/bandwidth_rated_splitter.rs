@@ -46,7 +46,7 @@ mod tests {
 
     /// Of 100,000 bytes a second, 50,000 pass.
     #[test]
-    fn splits() {
+    fn bytes_within_the_rate_pass() {
         let config = "RatedSource(RATE 1000, LENGTH 100, LIMIT 2001, STOP true)
                       -> s :: BandwidthRatedSplitter(50kBps, BURST_BYTES 1) -> a :: Counter -> Discard";
         let read = run_and_read(config, &["a.count"]);

@@ -34,7 +34,7 @@ mod tests {
 
     /// A burst at once, of the one packet that is there by then; full ones while there are packets; then what is left.
     #[test]
-    fn bursts() {
+    fn takes_a_burst_each_interval() {
         let config = |arguments: &str, wait: f64| {
             format!(
                 "InfiniteSource(LIMIT 100) -> Queue -> Burster({arguments}) -> d :: Discard; Script(wait {wait}, stop)"

@@ -213,7 +213,7 @@ impl Element for CoDel {
         let got = batch.len();
         let left = cx.sift(batch, |cx, packet| self.decide(cx.now_ns(), packet));
         if got < self.refill.asked() {
-            // The queue is empty: nobody waits.
+            // The queue is empty: no packet waits.
             self.course.above_until_ns = None;
             self.course.dropping &= self.course.next == Next::Pass;
             self.course.next = Next::Nothing;

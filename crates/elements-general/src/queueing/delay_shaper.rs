@@ -136,7 +136,7 @@ mod tests {
 
     /// Packets that came together leave together, the delay after they came, and not before.
     #[test]
-    fn delays() {
+    fn packets_leave_the_delay_after_they_came() {
         let config = |wait: &str| {
             format!(
                 "InfiniteSource(LIMIT 5) -> SetTimestamp -> Queue -> s :: DelayShaper(0.2) -> Unqueue -> d :: Discard;

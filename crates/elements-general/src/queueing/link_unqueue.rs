@@ -234,7 +234,7 @@ mod tests {
 
     /// Packets of 100 bytes at 8 kbit/s take 100 ms each, one after the other, and arrive a second later.
     #[test]
-    fn line() {
+    fn sends_at_the_bandwidth_and_delivers_after_the_latency() {
         let config = |wait: f64| {
             format!(
                 "InfiniteSource(LIMIT 20, LENGTH 100) -> q :: Queue -> l :: LinkUnqueue(1, 8kbps) -> d :: Discard;

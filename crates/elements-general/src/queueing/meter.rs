@@ -122,7 +122,7 @@ mod tests {
 
     /// Below the first rate, between the two, above both.
     #[test]
-    fn thresholds() {
+    fn the_rate_chooses_the_output() {
         for (rate, expected) in
             [(100, [true, false, false]), (1000, [false, true, false]), (9000, [false, false, true])]
         {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn wrong_rates_are_refused() {
         let with = |arguments: &str| {
             errors(&format!("Idle -> m :: Meter({arguments}); m[0] -> Discard; m[1] -> Discard"))
         };

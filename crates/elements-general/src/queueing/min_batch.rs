@@ -109,7 +109,7 @@ mod tests {
 
     /// Packets that come one by one leave by tens; the rest when the time is over, if there is one.
     #[test]
-    fn together() {
+    fn packets_wait_for_a_batch_or_the_timeout() {
         for (arguments, expected) in [("10", ["10: 2\n", "20"]), ("10, 500", ["3: 1\n10: 2\n", "23"])] {
             let config = format!(
                 "InfiniteSource(LIMIT 23) -> MinBatch({arguments}) -> b :: BatchStats -> d :: Discard; Script(wait 1, stop)"

@@ -127,7 +127,7 @@ impl MultiReplay {
             let Some(packet) = self.recording.packets.get(self.next) else { break };
             let output = if self.recording.merges() { usize::from(packet.paint()) } else { 0 };
             if self.waiting[output].len() >= self.capacity {
-                // Whoever pulls from it has it go on.
+                // A pull from it has the replay go on.
                 return cx.signals().set(true);
             }
             match cx.pool().copy(packet) {

@@ -225,9 +225,9 @@ mod tests {
         (read("q.length").parse().unwrap_or(0), read("p.p").parse().unwrap_or(0.0))
     }
 
-    /// The length is the same whatever the load; what is dropped is what is too much.
+    /// What is dropped is what is too much.
     #[test]
-    fn settles() {
+    fn the_length_is_the_same_at_any_load() {
         for (load, part) in [(1250, 0.2), (2000, 0.5)] {
             let (length, probability) = after(load);
             assert!((20..90).contains(&length), "{length} of {load}");
@@ -236,9 +236,8 @@ mod tests {
         assert_eq!(after(900).1, 0.0, "nothing is dropped while queues are short");
     }
 
-    /// What is dropped is at output 1, pushed and pulled.
     #[test]
-    fn drops() {
+    fn dropped_packets_are_counted_and_leave_at_output_1() {
         let config = "InfiniteSource(LIMIT 100) -> SimpleQueue(100) -> u :: Unqueue(ACTIVE false)
                       -> p :: PI(0.001, 1, 1, 0, QUEUES w) -> Discard; p[1] -> d :: Counter -> Discard;
                       InfiniteSource(LIMIT 5) -> w :: SimpleQueue -> Idle;
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn wrong_parameters_are_refused() {
         for (arguments, message) in [
             ("0, 1, 1, 5", "w must be positive"),
             ("1, -1, 1, 5", "a must be positive"),

@@ -267,7 +267,7 @@ impl Element for Pipeliner {
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         if self.home != cx.worker() {
-            return self.tell_room(cx); // somebody made some
+            return self.tell_room(cx); // the home worker made some
         }
         if !self.active {
             return;

@@ -96,7 +96,7 @@ pub(super) enum Discipline {
     Mixed,
 }
 
-/// Pulls in vain after which pullers are told to sleep: a queue that is filled now and then wakes nobody needlessly.
+/// Pulls in vain after which pullers are told to sleep: a queue that is filled now and then wakes no puller needlessly.
 pub(super) const SLEEPINESS: u8 = 9;
 /// The least size of a ring, so that its capacity can be raised somewhat.
 const LEAST_RING: usize = 1024;

@@ -3,9 +3,9 @@
 use crate::testing::{build, build_at, run, run_and_read};
 use router::{Call, Clock, Resources};
 
-/// What does not fit is counted, announced once, and leaves at output 1; the rest keeps its order.
+/// What does not fit is announced once.
 #[test]
-fn overflow() {
+fn overflow_is_counted_and_leaves_at_output_1() {
     let config = "InfiniteSource(LIMIT 10, BURST 10, LENGTH 1) -> q :: Queue(4) -> Idle;
                   q [1] -> d :: Discard; RatedSource(LIMIT 4, STOP true) -> Discard";
     let handlers = ["q.length", "q.highwater_length", "q.capacity", "q.drops", "d.count"];
@@ -23,7 +23,7 @@ fn sources_wait() {
     assert!(values[2].parse::<i32>().unwrap_or(0) > 90, "{values:?}");
 }
 
-/// The same between workers, in turn on one thread and as threads: nobody sleeps for ever.
+/// The same between workers, in turn on one thread and as threads: no worker sleeps for ever.
 #[test]
 fn sources_wait_across_workers() {
     let config = "InfiniteSource(LIMIT 30000) -> q :: Queue(8) -> u :: Unqueue(4)
@@ -38,7 +38,7 @@ fn sources_wait_across_workers() {
 }
 
 #[test]
-fn handlers() {
+fn handlers_resize_reset_and_empty_the_queue() {
     let config =
         "InfiniteSource(LIMIT 10, BURST 10, STOP true) -> q :: Queue -> Idle; q [1] -> d :: Discard;";
     let mut router = build(config, 1, 32).unwrap_or_else(|errors| panic!("{errors}"));

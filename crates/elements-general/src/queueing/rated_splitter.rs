@@ -90,7 +90,7 @@ mod tests {
 
     /// Of 1,000 packets a second, 100 pass; the rest leaves at output 1, none is lost.
     #[test]
-    fn splits() {
+    fn packets_within_the_rate_pass() {
         let config = "RatedSource(RATE 1000, LIMIT 1001, STOP true) -> s :: RatedSplitter(100, BURST_SIZE 4)
                       -> a :: Counter -> Discard; s [1] -> b :: Counter -> Discard";
         let read = run_and_read(config, &["a.count", "b.count", "s.rate"]);

@@ -394,9 +394,9 @@ mod tests {
         assert!(drops.parse::<u32>().is_ok_and(|drops| drops > 100), "{drops}");
     }
 
-    /// Below the first threshold nothing is dropped, above twice the second everything; what is dropped is at output 1.
+    /// What is dropped leaves at output 1.
     #[test]
-    fn thresholds() {
+    fn drops_nothing_below_and_everything_above_the_thresholds() {
         let config =
             "InfiniteSource(LIMIT 100, STOP true) -> r :: RED(10, 20, 0.1, STABILITY 0, GENTLE false)
                       -> q :: Queue(100) -> Idle; r[1] -> d :: Discard";
@@ -407,9 +407,8 @@ mod tests {
         assert_eq!((read[3].as_str(), read[4].as_str()), ("q\n", "21"));
     }
 
-    /// Between the thresholds about the right part is dropped, pushed and pulled.
     #[test]
-    fn probabilities() {
+    fn drops_the_right_part_between_the_thresholds() {
         // The queue has 30 packets all the time: half way, so that one of ten is dropped, a little more since drops are spread.
         let push = "InfiniteSource(LIMIT 30) -> q :: SimpleQueue(31) -> Idle;
                     RatedSource(RATE 1000, LIMIT 4000, STOP true) -> r :: RED(20, 40, 0.2, QUEUES q, STABILITY 0) -> Discard";
@@ -423,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn wrong_parameters_are_refused() {
         for (arguments, message) in [
             ("5, 4, 0.1", "MIN_THRESH must be <= MAX_THRESH"),
             ("5, 65536, 0.1", "MAX_THRESH must be <= 65535"),

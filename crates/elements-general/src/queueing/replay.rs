@@ -178,7 +178,7 @@ impl Element for Replay {
         Pull::Ask { input: 0, want: cx.vector().min(BATCH_MAX).min(self.limit - self.packets.len()) }
     }
 
-    /// Has whoever pulls look again whether something has come.
+    /// Has the puller look again whether something has come.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.signals().set(self.active);
     }

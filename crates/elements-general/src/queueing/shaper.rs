@@ -152,9 +152,8 @@ mod tests {
         assert_eq!(run_and_read(config, &["d.count"]), ["9"]);
     }
 
-    /// The first packet after a reset goes at once.
     #[test]
-    fn resets() {
+    fn the_first_packet_after_a_reset_goes_at_once() {
         let config = |resets: &str| {
             format!(
                 "InfiniteSource(LIMIT 25, BURST 25) -> Queue -> s :: Shaper(1) -> c :: Counter -> Discard;

@@ -120,7 +120,7 @@ mod tests {
 
     /// At 0, 0.5, ... 3 seconds 40 packets each, although a burst is larger than a vector.
     #[test]
-    fn bursts() {
+    fn takes_a_burst_each_interval() {
         let config = "InfiniteSource(LIMIT 900, BURST 900) -> Queue -> TimedUnqueue(0.5, 40) -> c :: Counter -> Discard;
                       RatedSource(RATE 10, LIMIT 33, STOP true) -> Discard";
         assert_eq!(run_and_read(config, &["c.count"]), ["280"]);

@@ -169,9 +169,9 @@ impl Element for Unqueue {
 mod tests {
     use crate::testing::run_and_read;
 
-    /// The limit holds within a burst, and what is left stays in the queue.
+    /// What is left stays in the queue.
     #[test]
-    fn limit() {
+    fn the_limit_holds_within_a_burst() {
         let config =
             "InfiniteSource(LIMIT 100, BURST 100) -> q :: Queue -> u :: Unqueue(7, LIMIT 40) -> d :: Discard;
                       RatedSource(LIMIT 4, STOP true) -> Discard;";

@@ -53,9 +53,9 @@ impl Element for BlockThread {
 mod tests {
     use crate::testing::run;
 
-    /// Simulated time does not wait; what is no time is refused.
+    /// What is no time is refused.
     #[test]
-    fn blocks() {
+    fn simulated_time_does_not_wait() {
         let said =
             run("b :: BlockThread; Script(write b.block 1000000, print \"on\", write b.block soon, stop)");
         assert!(said.starts_with("on\n") && said.contains("soon"), "{said}");

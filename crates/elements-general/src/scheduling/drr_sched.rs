@@ -147,9 +147,8 @@ impl Element for DrrSched {
 mod tests {
     use crate::testing::{errors, run_and_read};
 
-    /// With a large quantum an input sends many packets before the next has its turn.
     #[test]
-    fn quantum() {
+    fn a_large_quantum_serves_one_input_longer() {
         let config = |quantum: &str| {
             format!(
                 "s :: DRRSched({quantum}) -> u :: Unqueue(LIMIT 4, ACTIVE false) -> c :: Classifier(0/61, 0/62);

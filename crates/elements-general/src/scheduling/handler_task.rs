@@ -89,9 +89,8 @@ impl Element for HandlerTask {
 mod tests {
     use crate::testing::{errors, run_and_read};
 
-    /// Once, unless it schedules itself again or somebody else does.
     #[test]
-    fn writes() {
+    fn runs_once_unless_it_is_scheduled_again() {
         let config =
             "s :: Switch; Idle -> s -> Discard; { t :: HandlerTask(../s.switch -1) }; Script(wait 1, stop)";
         assert_eq!(run_and_read(&config.replace("../", ""), &["s.switch"]), ["-1"]);

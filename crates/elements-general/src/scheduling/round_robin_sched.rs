@@ -163,7 +163,7 @@ mod tests {
 
     /// Inputs alternate packet by packet, whatever the burst; one that runs dry is passed over.
     #[test]
-    fn alternates() {
+    fn inputs_alternate_packet_by_packet() {
         let lines = run("s :: RoundRobinSched -> Print(MAXLENGTH 1) -> Discard(BURST 5);
                          InfiniteSource(DATA a, LIMIT 3, BURST 3) -> Queue -> [0] s;
                          InfiniteSource(DATA b, LIMIT 1) -> Queue -> [1] s;

@@ -128,7 +128,7 @@ mod tests {
     use crate::testing::{run, run_and_read};
 
     #[test]
-    fn shares() {
+    fn turns_are_in_proportion_to_tickets() {
         let config = "a :: InfiniteSource -> x :: Discard; b :: InfiniteSource -> y :: Discard;
                       ScheduleInfo(a 4, b 0.5); InfiniteSource(LIMIT 200, STOP true) -> Discard";
         let read = run_and_read(config, &["a.tickets", "b.tickets", "x.count", "y.count"]);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn compounds() {
+    fn the_factor_of_a_compound_multiplies_those_inside() {
         let compound = "elementclass C { i :: InfiniteSource(LIMIT 1) -> Discard; ScheduleInfo(i 0.5) }; c :: C; DriverManager(wait 1)";
         for (outer, tickets) in
             [("", "512"), ("ScheduleInfo(c 4)", "2048"), ("ScheduleInfo(c 4, c/i 10.5)", "10752")]

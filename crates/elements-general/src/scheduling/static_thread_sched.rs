@@ -97,7 +97,7 @@ mod tests {
 
     /// A compound's name stands for what is inside of it, from inside of another compound, too.
     #[test]
-    fn compounds() {
+    fn a_compound_stands_for_the_elements_inside() {
         let config = "elementclass S { s :: InfiniteSource -> output } elementclass T { a :: S -> d :: Discard; StaticThreadSched(a 1) }
                       t :: T; b :: S -> e :: Discard; c :: S -> f :: Discard; StaticThreadSched(b 1);";
         let router = build(config, 2, 1).unwrap_or_else(|errors| panic!("{errors}"));

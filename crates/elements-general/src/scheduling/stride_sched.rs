@@ -166,7 +166,7 @@ mod tests {
 
     /// Three tickets against one, whatever the burst; then the input that still has packets has everything.
     #[test]
-    fn proportional() {
+    fn inputs_are_served_in_proportion_to_tickets() {
         let lines = run("s :: StrideSched(1, 3, 0) -> Print(MAXLENGTH 1) -> Discard(BURST 5);
                          InfiniteSource(DATA a, LIMIT 4, BURST 4) -> Queue -> [0] s;
                          InfiniteSource(DATA b, LIMIT 6, BURST 6) -> Queue -> [1] s;

@@ -71,7 +71,7 @@ mod tests {
     use crate::testing::run_and_read;
 
     #[test]
-    fn proportional() {
+    fn outputs_are_served_in_proportion_to_tickets() {
         let config =
             "InfiniteSource(LIMIT 60, STOP true) -> s :: StrideSwitch(1, 0, 2); s[0] -> a :: Discard;
                       s[1] -> b :: Discard; s[2] -> c :: Discard";

@@ -179,7 +179,7 @@ impl Strides {
         }
     }
 
-    /// The line, for many turns; `None` if nobody is in it.
+    /// The line, for many turns; `None` if no port is in it.
     #[inline]
     pub(crate) fn turns(&mut self) -> Option<Turns<'_>> {
         let (place, others) = self.line.split_first_mut()?;
@@ -251,12 +251,12 @@ mod tests {
     proptest! {
         /// Every port is served in proportion to its tickets, to within one turn or two, and none without tickets.
         #[test]
-        fn proportional(tickets in prop::collection::vec(0u32..6, 1..6)) {
+        fn ports_are_served_in_proportion_to_tickets(tickets in prop::collection::vec(0u32..6, 1..6)) {
             let mut strides = Strides::new(&tickets);
             let total: u32 = tickets.iter().sum();
             let mut turns = vec![0u32; tickets.len()];
             for _ in 0..total * 100 {
-                let port = strides.in_line().next().expect("somebody has tickets");
+                let port = strides.in_line().next().expect("a port has tickets");
                 turns[port] += 1;
                 strides.served();
             }
@@ -268,7 +268,7 @@ mod tests {
 
     /// Ports that are equal keep their order, also when several are passed over at once.
     #[test]
-    fn ties() {
+    fn equal_ports_keep_their_order() {
         let mut strides = Strides::new(&[1, 1, 1]);
         strides.served_many(3);
         let mut order: Vec<_> = strides.in_line().collect();

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn an_interval_of_zero_is_refused() {
         assert!(errors("ThreadMonitor(0)").contains("INTERVAL must be at least 1"));
     }
 }

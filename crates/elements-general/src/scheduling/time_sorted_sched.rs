@@ -243,7 +243,7 @@ mod tests {
 
     /// Two streams with stamps of their own come out as one, to the last packet, and then the driver stops.
     #[test]
-    fn merges() {
+    fn two_streams_come_out_in_order_of_time() {
         let lines = run("s :: TimeSortedSched(STOP true) -> Print(TIMESTAMP true, MAXLENGTH 1) -> Discard;
              InfiniteSource(DATA a, LIMIT 1) -> SetTimestamp(5) -> q :: Queue -> [0] s;
              InfiniteSource(DATA b, LIMIT 1) -> SetTimestamp(7) -> q;
@@ -255,9 +255,8 @@ mod tests {
         assert!(stamps.is_sorted(), "{lines}");
     }
 
-    /// Each input is put into order within the buffer.
     #[test]
-    fn buffers() {
+    fn the_buffer_puts_each_input_into_order() {
         let read = |arguments: &str| {
             let config = format!(
                 "s :: TimeSortedSched({arguments}) -> u :: Unqueue(ACTIVE false) -> Print(TIMESTAMP true, CONTENTS NONE) -> Discard;

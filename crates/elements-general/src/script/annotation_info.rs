@@ -112,7 +112,7 @@ mod tests {
     use crate::testing::{errors, run_and_read};
 
     #[test]
-    fn names() {
+    fn names_mean_annotations_and_wrong_entries_are_refused() {
         let config = "AnnotationInfo(a 18 1, b a, CHECK_OVERLAP a PAINT);
             InfiniteSource(LIMIT 3, STOP true) -> Paint(3, a) -> Paint(4) -> s :: PaintSwitch(b); s[0] -> Discard;
             s[1] -> Discard; s[2] -> Discard; s[3] -> d :: Discard";

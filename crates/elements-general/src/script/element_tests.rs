@@ -31,7 +31,7 @@ fn variables_and_quotes() {
 }
 
 #[test]
-fn loops() {
+fn jumps_follow_labels_and_conditions() {
     let script = "set x 0, label begin_loop, print $x, set x $(s.add $x 1), goto begin_loop $(s.lt $x 5)";
     assert_eq!(says(script), "0\n1\n2\n3\n4\n");
     let script = "goto end maybe, print 1, goto x, print 2, label x, print 3";
@@ -59,12 +59,12 @@ fn errors_name_the_script_and_the_call() {
 }
 
 #[test]
-fn blocking() {
+fn pause_and_wait_block_the_script() {
     let config = "s :: Script(print 1, pause, print 2, wait 5, print 3, pause 2, print 4, stop);
                   Script(print \"a\", wait 1, write s.step, print \"b\", wait 1, write s.step, print \"c\", wait 10, write s.step,
                          print \"d\", wait 1, write s.step 1)";
     assert_eq!(run(config), "1\na\n2\nb\n3\nc\nd\n4\n");
-    // A wait that nobody interrupts; time as an expansion.
+    // A wait that no step interrupts; time as an expansion.
     assert_eq!(says("print now, set t 1.5s, wait $t, print now"), "1000000000.000000\n1000000001.500000\n");
     assert_eq!(says("wait 1 mile, print 1"), "While initializing 's :: Script':\n  syntax error at 'wait'\n");
 }
@@ -104,7 +104,7 @@ fn packets_choose_their_output() {
 }
 
 #[test]
-fn files() {
+fn instructions_read_and_write_files() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("f").display().to_string();
     let script = format!(
@@ -116,7 +116,7 @@ fn files() {
 
 /// Handlers of elements on another worker, also when scripts of two workers call each other.
 #[test]
-fn workers() {
+fn scripts_call_handlers_on_other_workers() {
     let config = "StaticThreadSched(source 1, q 1);
                   source :: InfiniteSource(LIMIT 100) -> c :: Counter -> Discard;
                   p :: Script(TYPE PASSIVE, goto last $(eq $1 0), return $1$(q.run $(sub $1 1)), label last, return .);
@@ -166,7 +166,7 @@ fn build_threads(config: &str) -> router::Router {
     }
 }
 
-/// Scripts on two threads call each other at the same time, some levels deep, and nobody waits for ever.
+/// Scripts on two threads call each other at the same time, some levels deep, and no caller waits for ever.
 #[test]
 fn mutual_calls_on_threads() {
     let config = "StaticThreadSched(q 1, b 1, r 1);
@@ -201,7 +201,7 @@ fn the_driver_is_steered_from_another_worker() {
 }
 
 #[test]
-fn signals() {
+fn a_signal_runs_its_script() {
     let config = "Script(TYPE SIGNAL USR1, print \"got it\", write main.step);
                   main :: Script(printn $(kill USR1 $$), pause, printn $(kill USR1 $$), pause, print \"done\", stop)";
     assert_eq!(run(config), "got it\ngot it\ndone\n");

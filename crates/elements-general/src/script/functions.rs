@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions() {
+    fn functions_give_clicks_results() {
         for (call, expected) in [
             ("add 10 5 2", Ok("17")),
             ("add", Ok("0")),

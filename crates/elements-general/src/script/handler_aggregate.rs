@@ -133,7 +133,7 @@ mod tests {
     use super::leading_number;
 
     #[test]
-    fn numbers() {
+    fn reads_the_number_at_the_start_of_a_text() {
         for (text, number) in
             [("12", 12.0), (" -1.5e3 x", -1500.0), ("7e", 7.0), ("x", 0.0), ("", 0.0), ("3é", 3.0)]
         {

@@ -42,7 +42,7 @@ mod tests {
     use crate::testing::run;
 
     #[test]
-    fn peeks() {
+    fn reads_handlers_at_their_times() {
         let config = "TimedSource(1) -> c :: Counter -> Discard; PeekHandlers(c.count, 1.5, c.count, quit)";
         assert_eq!(run(config), "c.count:\n0\nc.count:\n1\n");
     }

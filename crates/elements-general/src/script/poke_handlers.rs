@@ -73,7 +73,7 @@ mod tests {
     use crate::testing::run_and_read;
 
     #[test]
-    fn pokes() {
+    fn writes_handlers_at_their_times() {
         let config = "TimedSource(1) -> s :: Switch(0); s[0] -> a :: Counter -> Discard; s[1] -> b :: Counter -> Discard;
                       PokeHandlers(2.5, s.switch 1, 3, quit)";
         assert_eq!(run_and_read(config, &["a.count", "b.count"]), ["2", "3"]);

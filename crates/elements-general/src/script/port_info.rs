@@ -43,7 +43,7 @@ fn read(text: &str) -> Option<Vec<Value>> {
         None => vec![Value::TcpPort(port), Value::UdpPort(port)],
         Some("tcp" | "6") => vec![Value::TcpPort(port)],
         Some("udp" | "17") => vec![Value::UdpPort(port)],
-        // Nobody asks for ports of others.
+        // No element asks for ports of others.
         Some(_) => Vec::new(),
     })
 }
@@ -73,7 +73,7 @@ mod tests {
 
     /// Names mean ports to encapsulators and to classifiers; within a compound only where they are said.
     #[test]
-    fn names() {
+    fn names_mean_ports_in_their_compound_only() {
         let config = "PortInfo(here 1000, there 2000/udp other # comment);
             InfiniteSource(DATA a, LIMIT 1) -> UDPIPEncap(1.0.0.1, here, 2.0.0.2, other)
             -> c :: IPClassifier(src port there, dst port there, -); c[0] -> Discard;
@@ -85,9 +85,8 @@ mod tests {
         assert!(errors("PortInfo(x # 80)").contains("expected 'NAME PORT/PROTO'"));
     }
 
-    /// Protocols by number, and lines about protocols that have nothing to do with TCP and UDP.
     #[test]
-    fn protocols() {
+    fn protocols_by_number_count_and_other_protocols_do_not() {
         let config = "PortInfo(here 1000/17, a#b 2000/6, here 1/sctp, # nothing, other 5/);
             InfiniteSource(DATA a, LIMIT 1) -> UDPIPEncap(1.0.0.1, here, 2.0.0.2, 3) -> IPPrint(TIMESTAMP false) -> Discard;
             DriverManager(wait 0.1)";

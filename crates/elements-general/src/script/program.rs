@@ -237,7 +237,7 @@ mod tests {
 
     /// A script that begins by waiting does not begin with a step of its own.
     #[test]
-    fn beginnings() {
+    fn a_script_that_waits_first_begins_with_the_wait() {
         let first = |text: &str, last| compile(&lang::conf::split_args(text), last).expect("good")[0].clone();
         assert!(matches!(first("pause 2", End::Normal), Insn::Pause(2)));
         assert!(matches!(first("wait 1s", End::Normal), Insn::Wait(_)));

@@ -385,7 +385,7 @@ mod tests {
     use crate::testing::{errors, run_and_read};
 
     #[test]
-    fn lines() {
+    fn draws_the_bar_the_size_and_the_time_left() {
         let mut progress = Progress { status: Status::Middle, size: Some(400_000.0), ..Progress::default() };
         progress.see(4 * SECOND_NS, Some(100_000.0));
         let line = progress.line("file", 4 * SECOND_NS);
@@ -401,9 +401,9 @@ mod tests {
         assert!(Progress { size: Some(1.0), ..Progress::default() }.line("", 1).starts_with("  -% |-----"));
     }
 
-    /// It goes on until it is told that all is done, and keeps nobody from sleeping.
+    /// It keeps no worker from sleeping.
     #[test]
-    fn runs() {
+    fn runs_until_it_is_marked_done() {
         let config = "RatedSource(RATE 100, LIMIT 200) -> c :: Counter -> Discard; p :: ProgressBar(c.count c.byte_count, BANNER now);
                       Script(wait 5.5, write p.mark_done, wait 1, stop)";
         let read = run_and_read(config, &["p.active", "p.banner", "p.poshandler", "p.sizehandler"]);

@@ -98,7 +98,7 @@ mod tests {
 
     /// The second source has no end.
     #[test]
-    fn stops() {
+    fn stops_when_the_first_watched_source_ends() {
         let config = "elementclass C { s :: InfiniteSource(LIMIT 500) -> d :: Discard; t :: RatedSource -> Discard; QuitWatcher(t, s) }; c :: C";
         assert_eq!(run_and_read(config, &["c/d.count"]), ["500"]);
         assert!(errors("QuitWatcher(x)").contains("no element named 'x'"));

@@ -142,15 +142,14 @@ impl Element for Discard {
 mod tests {
     use crate::testing::{errors, run_and_read};
 
-    /// Counts what a push source sends before the router stops.
     #[test]
-    fn counts() {
+    fn counts_what_is_pushed() {
         let config = "InfiniteSource(LIMIT 7, LENGTH 60, STOP true) -> d :: Discard;";
         assert_eq!(run_and_read(config, &["d.count", "d.byte_count"]), ["7", "420"]);
     }
     /// A burst may be larger than a batch; inactive, it leaves everything where it is.
     #[test]
-    fn pulls() {
+    fn pulls_bursts_larger_than_a_batch() {
         let config = "InfiniteSource(LIMIT 200, BURST 200) -> Queue -> d :: Discard(BURST 0);
                       InfiniteSource(LIMIT 200, BURST 200) -> q :: Queue -> e :: Discard(ACTIVE false);
                       InfiniteSource(LIMIT 200, BURST 200) -> Queue -> f :: Discard(BURST 70);

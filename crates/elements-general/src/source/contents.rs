@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths() {
+    fn data_is_cut_or_repeated_to_the_length() {
         assert_eq!(DEFAULT_DATA.len(), 69);
         let bytes = |length| Contents::new(b"abc".to_vec(), length).bytes;
         assert_eq!([bytes(-1), bytes(2), bytes(7)], [&b"abc"[..], b"ab", b"abcabca"]);

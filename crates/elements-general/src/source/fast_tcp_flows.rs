@@ -70,9 +70,8 @@ mod tests {
         assert_eq!(std::fs::read_to_string(path).unwrap(), lines);
     }
 
-    /// Checksums are those that are computed over the whole segment.
     #[test]
-    fn checksums() {
+    fn segments_have_right_checksums() {
         let config =
             "FastTCPFlows(0, 20, 99, 0:0:0:0:0:1, 1.0.0.1, 1:1:1:1:1:2, 2.0.0.2, 3, 3) -> ToDump(PATH);
                       RatedSource(LIMIT 4, STOP true) -> Discard";

@@ -211,7 +211,7 @@ mod tests {
 
     /// The whole frame; after two packets the ports grow, and the checksum with them.
     #[test]
-    fn frames() {
+    fn ports_grow_after_the_interval() {
         let lines =
             run("FastUDPSource(0, 3, 60, 0:0:0:0:0:1, 1.0.0.1, 1234, 1:1:1:1:1:2, 2.0.0.2, 80, true, 2)
                          -> Print(MAXLENGTH 42) -> IPPrint(TIMESTAMP false) -> Discard;

@@ -43,7 +43,7 @@ mod tests {
 
     /// Ports grow after two packets; lengths and checksums are right.
     #[test]
-    fn packets() {
+    fn ports_grow_and_checksums_stay_right() {
         let said = run("FastUDPSourceIP6(0, 3, 80, 0:0:0:0:0:1, 2001:db8::1, 1234, 1:1:1:1:1:2, 2001:db8::2, 80, INTERVAL 2)
             -> Print(MAXLENGTH -1) -> Discard; Script(wait 1, stop)");
         let byte = |hex: &str, at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap_or(0);

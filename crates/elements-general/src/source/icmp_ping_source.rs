@@ -416,7 +416,7 @@ mod tests {
 
     /// The whole packet, a second one after the interval, and the end an interval after the last.
     #[test]
-    fn requests() {
+    fn sends_a_request_each_interval() {
         let config = "p :: ICMPPingSource(10.0.0.1, 10.0.0.2, IDENTIFIER 0x0102, DATA xy, INTERVAL 0.5, LIMIT 2, STOP true)
                       -> Print(MAXLENGTH 30, TIMESTAMP true) -> IPPrint(TIMESTAMP false) -> Discard";
         let log = run(config);
@@ -427,9 +427,8 @@ mod tests {
         assert!(lines[2].starts_with("1000000001.000000:   30 | 4500001e 00020000"), "{log}");
     }
 
-    /// On a pull output requests come as fast as they are asked for.
     #[test]
-    fn pulled() {
+    fn pulled_requests_come_as_fast_as_asked_for() {
         let config =
             "p :: ICMPPingSource(10.0.0.1, 10.0.0.2, LIMIT 40, STOP true) -> CheckIPHeader -> d :: Discard";
         assert_eq!(run_and_read(config, &["p.count", "d.count", "p.dst"]), ["40", "40", "10.0.0.2"]);

@@ -298,9 +298,8 @@ mod tests {
         assert_eq!(run_and_read(config, &["s.count", "d.byte_count", "s.length"]), ["10", "690", "-1"]);
     }
 
-    /// While pulled, the end comes after the last packet.
     #[test]
-    fn pulled() {
+    fn pulled_it_ends_after_the_last_packet() {
         let config = "s :: InfiniteSource(LIMIT 10, STOP true) -> d :: Discard(BURST 4)";
         assert_eq!(run_and_read(config, &["s.count", "d.count"]), ["10", "10"]);
     }

@@ -40,9 +40,8 @@ pub(crate) const CLASS: Class = Class::new("RandomSource", super::infinite_sourc
 mod tests {
     use crate::testing::{errors, run, run_and_read};
 
-    /// Packets differ from each other, and a seed makes them come again.
     #[test]
-    fn random() {
+    fn packets_differ_and_a_seed_repeats_them() {
         let config =
             |seed| format!("RandomSeed({seed}); RandomSource(32, LIMIT 20, STOP true) -> Print -> Discard");
         let lines = run(&config(7));

@@ -251,7 +251,7 @@ mod tests {
 
     /// The stamps are a tenth of a second apart, after the two that come at once.
     #[test]
-    fn spacing() {
+    fn packets_are_evenly_spaced() {
         let lines =
             run("RatedSource(DATA x, LIMIT 5, STOP true) -> Print(TIMESTAMP true, MAXLENGTH 0) -> Discard");
         let times: Vec<_> = lines.lines().filter_map(|line| line.split(':').next()).collect();
@@ -264,9 +264,8 @@ mod tests {
         assert!(gaps.iter().all(|gap| (gap - 0.1).abs() < 0.0015), "{gaps:?}");
     }
 
-    /// Two sources at different rates, one pushed and one pulled, keep in step.
     #[test]
-    fn rates() {
+    fn pushed_and_pulled_sources_keep_in_step() {
         let config = "s :: RatedSource(RATE 1000, LIMIT 3000, LENGTH 100, STOP true) -> d :: Discard;
                       t :: RatedSource(BANDWIDTH 40kBps, LENGTH 100) -> e :: Discard(BURST 4)";
         let values = run_and_read(config, &["s.count", "d.byte_count", "s.rate", "t.rate", "e.count"]);

@@ -167,7 +167,7 @@ mod tests {
 
     /// To the stamp: the first one after an interval, then evenly.
     #[test]
-    fn spacing() {
+    fn packets_are_evenly_spaced() {
         let lines = run(
             "TimedSource(0.2, DATA x, LIMIT 3, STOP true) -> Print(TIMESTAMP true, MAXLENGTH 0) -> Discard",
         );

@@ -64,7 +64,7 @@ mod tests {
 
     /// The threshold itself passes; zero switches the element off.
     #[test]
-    fn threshold() {
+    fn rates_above_the_threshold_are_blocked() {
         let rates = [0u64, 9, 10, 11, 1000];
         let packets = || {
             rates.map(|rate| Sent {

@@ -83,14 +83,14 @@ mod tests {
 
     /// The side path is taken while active, and leads back to the main one.
     #[test]
-    fn pushed() {
+    fn the_side_path_leads_back_to_the_main_one() {
         let config = "InfiniteSource(LIMIT 40, BURST 40, STOP true) -> Counter(COUNT_CALL 11 b.active true)
                       -> b :: Bypass -> d :: Discard; b[1] -> c :: Counter -> [1] b";
         assert_eq!(run_and_read(config, &["c.count", "d.count", "b.active"]), ["30", "40", "true"]);
     }
 
     #[test]
-    fn pulled() {
+    fn pulled_packets_take_the_side_path() {
         let config = "InfiniteSource(LIMIT 40) -> Queue -> b :: Bypass(true) -> d :: Discard;
                       b[1] -> c :: Counter -> [1] b; RatedSource(LIMIT 4, STOP true) -> Discard;";
         assert_eq!(run_and_read(config, &["c.count", "d.count"]), ["40", "40"]);

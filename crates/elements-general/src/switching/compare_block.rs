@@ -96,7 +96,7 @@ mod tests {
     use packet::Anno;
 
     #[test]
-    fn rates() {
+    fn weighted_rates_choose_the_output() {
         let rates = [(0u64, 0u64), (50, 50), (50, 101), (101, 50), (40, 100), (41, 101), (1000, 0)];
         let packets = rates.map(|(forward, reverse)| Sent {
             annotations: vec![(Anno::FWD_RATE, forward), (Anno::REV_RATE, reverse)],

@@ -118,7 +118,7 @@ mod tests {
 
     /// The outputs are Click's, for powers of two and others; bytes outside the range do not matter.
     #[test]
-    fn spreads() {
+    fn outputs_are_clicks() {
         let packets =
             [vec![9, 0x12, 0x01], vec![8, 0x12, 0x01], vec![0, 0x10, 0x01], vec![0, 0x05, 0], vec![7, 7]];
         let three =
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn sums() {
+    fn every_range_of_bytes_adds_up() {
         let bytes: Vec<u8> = (0..40).map(|i: u8| 255 - i / 2 * (i % 3)).collect();
         for (start, end) in (0..40).flat_map(|start| (start..40).map(move |end| (start, end))) {
             let expected: usize = bytes[start..end].iter().map(|&byte| usize::from(byte)).sum();

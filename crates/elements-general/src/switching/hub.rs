@@ -46,7 +46,7 @@ impl Element for Hub {
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
         let others = || (0..self.outputs).filter(|&output| output != port);
         let Some(last) = others().next_back() else {
-            return cx.drop_batch(batch, "nobody else at the hub");
+            return cx.drop_batch(batch, "no other output");
         };
         for output in others().filter(|&output| output != last) {
             let copies = copy(cx, &batch);

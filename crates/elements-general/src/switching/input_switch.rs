@@ -90,7 +90,7 @@ mod tests {
     use crate::testing::{errors, run_and_read};
 
     #[test]
-    fn switches() {
+    fn only_the_chosen_input_passes() {
         let config = "InfiniteSource(LIMIT 40, BURST 40, STOP true) -> r :: RoundRobinSwitch; r[0] -> [0]s :: InputSwitch;
                       r[1] -> Counter(COUNT_CALL 11 s.switch 1) -> [1]s; r[2] -> Counter(COUNT_CALL 13 s.switch 3) -> [2]s;
                       s -> d :: Discard";

@@ -123,9 +123,9 @@ impl Simple for RandomSample {
 mod tests {
     use crate::testing::{errors, run_and_read};
 
-    /// About the right part passes, pushed and pulled, and the rest is found at output 1.
+    /// The rest leaves at output 1.
     #[test]
-    fn samples() {
+    fn about_the_right_part_passes() {
         let config =
             "InfiniteSource(LIMIT 4000, STOP true) -> s :: RandomSample(0.25) -> d :: Counter -> Discard;
                       s[1] -> e :: Counter -> Discard;";
@@ -137,7 +137,7 @@ mod tests {
 
     /// Nothing passes with probability 0, everything with 1 or while inactive.
     #[test]
-    fn extremes() {
+    fn all_or_nothing_passes_at_the_extremes() {
         for (arguments, passed) in [("0", "0"), ("1", "99"), ("DROP 1, ACTIVE false", "99"), ("DROP 1", "0")]
         {
             let config =

@@ -121,9 +121,9 @@ mod tests {
     use crate::testing::send;
     use std::fmt::Write;
 
-    /// Each output gets about its share, the last one included, and each pair of neighbours is as likely as any other.
+    /// Each output gets about its share, the last one included.
     #[test]
-    fn fair() {
+    fn each_pair_of_outputs_is_equally_likely() {
         for outputs in [2, 3, 4, 5, 8] {
             let mut config = "Inject -> r :: RandomSwitch;".to_owned();
             (0..outputs).for_each(|port| write!(config, "r[{port}] -> Collect({port});").expect("no memory"));

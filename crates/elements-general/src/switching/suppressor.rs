@@ -91,7 +91,7 @@ impl Element for Suppressor {
             h.read(&name, move |e: &mut Suppressor, _| e.active[port]);
             h.write(&name, move |e: &mut Suppressor, cx, text| {
                 e.active[port] = router::value(cx, text).map_err(|_| "type mismatch".to_owned())?;
-                cx.signals().set(true); // whoever finds nothing goes back to sleep
+                cx.signals().set(true); // a puller that finds nothing goes back to sleep
                 Ok(())
             });
         }

@@ -71,17 +71,15 @@ impl Element for Switch {
 mod tests {
     use crate::testing::{errors, run_and_read};
 
-    /// The packet that a counter announces already takes the new way.
     #[test]
-    fn switches() {
+    fn the_packet_that_switches_takes_the_new_output() {
         let config = "InfiniteSource(LIMIT 40, BURST 40, STOP true) -> Counter(COUNT_CALL 11 s.switch 1)
                       -> s :: Switch; s[0] -> a :: Discard; s[1] -> b :: Discard";
         assert_eq!(run_and_read(config, &["a.count", "b.count", "s.config"]), ["10", "30", "1"]);
     }
 
-    /// An output that does not exist means none.
     #[test]
-    fn off() {
+    fn an_output_that_does_not_exist_means_none() {
         let config = "InfiniteSource(LIMIT 40, BURST 40, STOP true) -> Counter(COUNT_CALL 11 s.switch 7)
                       -> s :: Switch -> a :: Discard";
         assert_eq!(run_and_read(config, &["a.count", "s.switch"]), ["10", "-1"]);

@@ -92,7 +92,7 @@ mod tests {
     use crate::testing::{errors, run, run_and_read};
 
     #[test]
-    fn copies() {
+    fn each_output_gets_every_packet() {
         let config = "InfiniteSource(DATA x, LIMIT 40, BURST 40, STOP true) -> t :: Tee;
                       t[0] -> a :: Discard; t[1] -> b :: Discard; t[2] -> c :: Discard";
         assert_eq!(run_and_read(config, &["a.count", "b.count", "c.count"]), ["40"; 3]);

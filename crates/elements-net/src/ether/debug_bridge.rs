@@ -58,7 +58,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn lines() {
+    fn each_message_prints_as_one_line() {
         let mut configuration = [
             &[1, 0x80, 0xc2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 38, 0x42, 0x42, 3, 0, 0, 0, 0, 0x80][..],
             &[0xde, 0xad, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7, 0x0e, 0xad, 0, 0, 0, 0, 0, 2, 0, 5],

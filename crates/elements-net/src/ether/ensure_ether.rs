@@ -81,7 +81,7 @@ mod tests {
     use crate::testing::send_one;
 
     #[test]
-    fn ensures() {
+    fn an_ethernet_header_is_kept_or_put_in_front() {
         let own = [&[2; 6][..], &[1; 6], &[8, 0]].concat();
         let theirs = |kind: [u8; 2]| [&[7; 12][..], &kind].concat();
         let ip = [0x45; 30];

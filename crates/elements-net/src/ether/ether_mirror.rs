@@ -50,7 +50,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn swaps() {
+    fn swaps_the_addresses() {
         let flow = send("Inject -> EtherMirror -> Collect(0)", [(0..20).collect(), vec![0; 13]]);
         let data = [&[6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5][..], &[12, 13, 14, 15, 16, 17, 18, 19]].concat();
         assert_eq!(flow.only(0).data(), data);

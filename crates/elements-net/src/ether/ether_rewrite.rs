@@ -73,7 +73,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn addresses() {
+    fn writes_both_addresses() {
         let mut flow = send(
             "Inject -> e :: EtherRewrite(1:2:3:4:5:6, 7:8:9:a:b:c) -> Collect(0)",
             [vec![0xee; 15], vec![0; 13]],

@@ -180,7 +180,7 @@ impl EtherSpanTree {
             }
         }
         for at in 0..self.ports.len() {
-            // The tree has the port towards the root, and those on which nobody else says something better than we.
+            // The tree has the port towards the root, and those on which no other bridge says something better than this one.
             let heard = &self.ports[at].message;
             let behind = root != Some(at) && heard.is_better_than(&self.best.said_by(self.id, at));
             if behind {

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn learns() {
+    fn learns_where_stations_are() {
         let mut flow = send_singly(
             SWITCH,
             [
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn hub() {
+    fn a_timeout_of_zero_makes_it_a_hub() {
         let mut flow = send_singly(&SWITCH.replace("60", "0"), [frame(4, 2, 0), frame(2, 4, 1), vec![0; 13]]);
         assert_eq!([0, 1, 2].map(|at| flow.data(at).len()), [1, 1, 2]);
         assert_eq!(flow.read("s.table"), "");
@@ -295,7 +295,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
-        /// Nothing comes back to where it came from, and groups reach everyone else.
+        /// Nothing comes back to where it came from, and groups reach all other ports.
         #[test]
         fn whatever_comes(frames in prop::collection::vec((0u8..8, 0u8..8, 0u8..3), 1..40)) {
             let frames: Vec<_> = frames.into_iter().map(|(dst, src, port)| frame(dst, src, port)).collect();

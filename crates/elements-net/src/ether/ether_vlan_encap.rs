@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn headers() {
+    fn the_tag_is_there_unless_native() {
         for (rest, middle) in [
             (", 1", vec![0x81, 0, 0, 1, 8, 0]),
             (", 0x123, 7", vec![0x81, 0, 0xe1, 0x23, 8, 0]),

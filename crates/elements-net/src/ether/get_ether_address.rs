@@ -63,7 +63,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn copies() {
+    fn copies_the_address_to_the_annotation() {
         let config = "Inject -> g :: GetEtherAddress(42, src) -> Collect(0); g[1] -> Collect(1)";
         let flow = send(config, [(0..12).collect(), (0..11).collect::<Vec<u8>>()]);
         assert_eq!((flow.data(0).len(), flow.data(1).len()), (1, 1));

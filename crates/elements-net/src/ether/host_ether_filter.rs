@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn filters() {
+    fn frames_are_told_apart_by_their_addresses() {
         let frames = || [frame(2, 2), frame(2, 4), frame(0xff, 4), frame(1, 4), frame(4, 6), vec![0; 15]];
         let kinds = |arguments: &str| -> Vec<(usize, Kind)> {
             let config = format!(

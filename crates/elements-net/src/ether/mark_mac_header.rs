@@ -57,7 +57,7 @@ mod tests {
     use crate::testing::send_one;
 
     #[test]
-    fn marks() {
+    fn marks_where_headers_begin() {
         for (arguments, network) in
             [("2", None), ("2, 14", Some(16)), ("2, LENGTH 1", Some(3)), ("2, 0", None)]
         {

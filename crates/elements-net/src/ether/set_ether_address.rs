@@ -60,7 +60,7 @@ mod tests {
     use crate::testing::send_one;
 
     #[test]
-    fn sets() {
+    fn sets_the_annotation_and_nothing_beside_it() {
         let mut flow = send_one("Inject -> s :: SetEtherAddress(1:2:3:4:5:6, 4) -> Collect(0)", vec![]);
         assert_eq!(&flow.only(0).annotations()[3..11], &[0, 1, 2, 3, 4, 5, 6, 0]);
         assert_eq!(flow.read("s.addr"), "01-02-03-04-05-06");

@@ -68,9 +68,8 @@ mod tests {
     use crate::testing::errors;
     use crate::testing::send_one;
 
-    /// In network order, as Click has it.
     #[test]
-    fn annotation() {
+    fn sets_the_tag_in_network_order() {
         for arguments in ["0x4123", "0x123, 2", "VLAN_ID 0x123, VLAN_PCP 2"] {
             let mut flow =
                 send_one(&format!("Inject -> s :: SetVLANAnno({arguments}) -> Collect(0)"), vec![1]);

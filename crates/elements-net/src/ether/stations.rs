@@ -163,7 +163,7 @@ mod tests {
 
     /// A flood of addresses takes no more room than there is, and those heard of last stay.
     #[test]
-    fn bounded() {
+    fn a_flood_of_addresses_stays_within_bounds() {
         let table = Stations::new(300, 1);
         let mac = |i: u32| {
             let [a, b, c, d] = i.to_be_bytes();
@@ -176,9 +176,8 @@ mod tests {
         assert_eq!(table.port(mac(999_999), 1_000_000), Some(1));
     }
 
-    /// As many stations as the manual says are known at a time.
     #[test]
-    fn capacity() {
+    fn as_many_stations_are_known_as_the_manual_says() {
         for (seed, stations, forgotten) in [(1, 65_536u32, 40), (2, 65_536, 40), (3, 131_072, 1_400)] {
             let table = Stations::new(300, seed);
             for i in 0..stations {

@@ -84,7 +84,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn stores() {
+    fn writes_the_address_where_there_is_room() {
         for (offset, at) in [("src", 6), ("DST", 0), ("8", 8)] {
             let config = format!(
                 "Inject -> s :: StoreEtherAddress(1:2:3:4:5:6, {offset}) -> Collect(0); s[1] -> Collect(1)"

@@ -72,7 +72,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn strips() {
+    fn strips_the_header_and_keeps_the_tag() {
         let plain = [&[1; 12][..], &[8, 0, 99]].concat();
         let tagged = [&[1; 12][..], &[0x81, 0, 0x61, 0x23, 8, 0, 98]].concat();
         let packets = || [tagged.clone(), plain.clone(), tagged[..17].to_vec(), plain[..13].to_vec()];

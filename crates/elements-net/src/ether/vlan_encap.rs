@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn tags() {
+    fn inserts_the_tag_unless_native() {
         for (arguments, frame) in [
             ("VLAN_ID 7", tagged([0x81, 0], [0, 7])),
             ("0x123, 5", tagged([0x81, 0], [0xa1, 0x23])),
@@ -145,7 +145,7 @@ mod tests {
 
     /// The annotation is in network order, and belongs to the packet: packets of one batch may differ.
     #[test]
-    fn annotations() {
+    fn each_packet_gets_the_tag_of_its_annotation() {
         let sent = [[0, 7], [0, 0], [0x21, 0x23]].map(|tci: [u8; 2]| Sent {
             data: FRAME.to_vec(),
             annotations: vec![(Anno::VLAN_TCI, u64::from(u16::from_ne_bytes(tci)))],

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn replaces() {
+    fn addresses_change_and_checksums_stay_right() {
         let [zero, ones] = ["0.0.0.0", "255.255.255.255"].map(|text| text.parse::<Ipv4Addr>().unwrap());
         let config = "Inject -> MarkIPHeader -> a :: AnonymizeIPAddr -> CheckIPHeader -> Collect(0); a[1] -> Collect(1)";
         let mut version6 = udp(3);

@@ -75,7 +75,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn marks() {
+    fn marks_headers_behind_ethernet_and_vlan() {
         let frame = |types: &[u8], rest: &[u8]| [&[0; 12], types, rest].concat();
         let frames = [
             frame(&[8, 0], &[0x46, 0]),

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn keys() {
+    fn only_the_right_key_passes() {
         let flow = send(
             "Inject -> CheckGREHeader(KEY 5, OFFSET 1) -> Collect(0)",
             [
@@ -215,9 +215,9 @@ mod tests {
         assert_eq!((flow.data(0).len(), flow.drops()), (1, vec![("invalid key", 2)]));
     }
 
-    /// A number that was there, or an earlier one, does not pass; the range has no end.
+    /// Numbers go on behind the largest there is.
     #[test]
-    fn numbers() {
+    fn repeated_and_earlier_numbers_do_not_pass() {
         let numbered = |n: u32| [&[0x10, 0, 8, 0][..], &n.to_be_bytes(), &[n as u8]].concat();
         let packets = [u32::MAX - 1, u32::MAX, u32::MAX, 1, 0, 2].map(numbered);
         let flow = send("Inject -> CheckGREHeader(SEQUENCE true, STRIP true) -> Collect(0)", packets);

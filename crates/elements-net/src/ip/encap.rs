@@ -160,8 +160,8 @@ impl<const N: usize> Template<N> {
 }
 
 /// Puts headers in front, made from a template, of which `complete` fills in what lies behind the IP header; marks it
-/// and sets the destination address annotation, unless the destination comes from there (`ANNOTATION`, which whoever
-/// has a batch asks once for all of it). None if the packet becomes too long: it is to be dropped.
+/// and sets the destination address annotation, unless the destination comes from there (`ANNOTATION`, which the caller
+/// reads once for a whole batch). None if the packet becomes too long: it is to be dropped.
 #[inline(always)] // so that they are made in registers
 pub(super) fn push_headers<const ANNOTATION: bool, const N: usize>(
     packet: &mut Packet,

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads() {
+    fn what_follows_the_transport_header_is_erased() {
         let packet = udp(20);
         let erased = erase(packet.clone()).only(0).data().to_vec();
         assert_eq!((&erased[..26], &erased[26..]), (&packet[..26], &[0; 22][..]));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn others() {
+    fn other_protocols_are_dropped_and_short_packets_stay() {
         assert_eq!(erase(edited(udp(20), |ip| ip.set_protocol(99))).drops(), [("neither TCP nor UDP", 1)]);
         assert_eq!(erase(vec![0x45]).drops(), [("no IP header", 1)]);
         assert_eq!(erase(udp(0)[..23].to_vec()).data(0)[0].len(), 23);

@@ -86,9 +86,9 @@ mod tests {
 
     const CONFIG: &str = "Inject -> ForceIP -> Collect(0)";
 
-    /// Header lengths that cannot be are corrected, others stay; the second packet keeps its fragment field.
+    /// Other lengths stay; the second packet keeps its fragment field.
     #[test]
-    fn corrects() {
+    fn impossible_header_lengths_are_corrected() {
         let packet = |first: u8, len: usize| {
             let mut data = vec![9; len];
             data[0] = first;

@@ -104,7 +104,7 @@ mod tests {
     use crate::testing::{send, send_one};
 
     #[test]
-    fn headers() {
+    fn writes_checksum_key_and_sequence_number() {
         let plain = send_one("Inject -> GREEncap(0x0800) -> Collect(0)", vec![9]);
         assert_eq!(plain.data(0), [[0, 0, 8, 0, 9]]);
         let config = "Inject -> GREEncap(0x86dd, CHECKSUM true, KEY 7, SEQUENCE true) -> Collect(0)";

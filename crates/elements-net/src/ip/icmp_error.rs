@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn wrong_types_and_codes_are_refused() {
         for (arguments, message) in [
             ("echo", "ICMP type 8 is not an error type"),
             ("-1", "ICMP type must be between 0 and 255"),

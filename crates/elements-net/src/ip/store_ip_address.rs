@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn wrong_arguments_are_refused() {
         for (arguments, message) in [
             ("", "OFFSET"),
             ("x, 1", "ADDR"),

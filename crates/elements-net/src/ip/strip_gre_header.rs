@@ -48,7 +48,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn strips() {
+    fn strips_the_header_with_its_options() {
         let flow = send(
             "Inject -> StripGREHeader -> Collect(0)",
             [

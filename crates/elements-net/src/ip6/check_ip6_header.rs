@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn faults() {
+    fn each_fault_has_its_reason() {
         let edit = |at: usize, value: u8| {
             let mut data = udp(10);
             data[at] = value;

@@ -58,7 +58,7 @@ mod tests {
 
     /// Each header as RFC 8200, RFC 2711 or RFC 2460 draws it, in front of what was there.
     #[test]
-    fn headers() {
+    fn headers_are_as_the_rfcs_draw_them() {
         for (element, header) in [
             ("HopByHopEncap(17)", vec![17, 0, 1, 4, 0, 0, 0, 0]),
             ("DestinationOptionsEncap(PROTO 6)", vec![6, 0, 1, 4, 0, 0, 0, 0]),
@@ -77,7 +77,7 @@ mod tests {
 
     /// A whole packet of the headers in a row, as RFC 8200 orders them.
     #[test]
-    fn chains() {
+    fn headers_in_a_row_make_a_packet_that_checks() {
         let config = "Inject -> FragmentationEncap(17, 0, false, 7) -> HopByHopEncap(44)
             -> IP6Encap(0, 2001:db8::1, 2001:db8::2) -> CheckIP6Header(PROCESS_EH true) -> Collect(0)";
         let flow = send(config, [vec![7; 8]]);

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn types() {
+    fn each_type_quotes_the_packet() {
         let sent = Sent { data: udp(9), annotations: vec![(Anno::ICMP_PARAMPROB, 41)], ..Sent::default() };
         for (kind, code, rest) in [(1, 3, 0), (2, 0, 1500), (3, 0, 0), (4, 0, 41), (4, 1, 0)] {
             let flow = send_one(&config(kind, code), sent.clone());
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn redirect() {
+    fn a_redirect_names_target_and_destination() {
         let config = format!(
             "Inject -> MarkIP6Header -> SetIP6Address(fe80::9) -> ICMP6Error({ME}, 137, 0) -> Collect(0)"
         );
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments() {
+    fn wrong_types_are_refused() {
         for (arguments, message) in [
             ("2001:db8::1, 128, 0", "ICMP6 type 128 is not an error or redirect type"),
             ("2001:db8::1, 1", "CODE"),

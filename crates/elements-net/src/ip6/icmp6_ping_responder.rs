@@ -48,7 +48,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(Icmp6PingResponder { outputs: config.outputs() })))
 }
 
-/// Whether a packet asks for an echo that somebody would get.
+/// Whether a packet asks for an echo that a host would get.
 #[inline(always)]
 fn is_request(packet: &Packet) -> bool {
     let message =
@@ -59,7 +59,7 @@ fn is_request(packet: &Packet) -> bool {
     })
 }
 
-/// Whether somebody can have this address. Asked last: nearly all packets are no requests.
+/// Whether a host can have this address. Asked last: nearly all packets are no requests.
 fn is_host(address: Ipv6Addr) -> bool {
     !address.is_multicast() && !address.is_unspecified() && !address.is_loopback()
 }

@@ -59,7 +59,7 @@ mod tests {
     const MIRROR: &str = "Inject -> MarkIP6Header -> IP6Mirror -> Collect(0)";
 
     #[test]
-    fn mirrors() {
+    fn swaps_addresses_and_ports() {
         let mut expected = with_addresses(udp(4), DST, SRC);
         expected[40..44].copy_from_slice(&[0x13, 0x89, 0x13, 0x88]);
         assert_eq!(send_one(MIRROR, udp(4)).only(0).data(), expected);

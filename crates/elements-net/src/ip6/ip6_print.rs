@@ -114,7 +114,7 @@ mod tests {
     use elements_testing::ip6_samples::udp;
 
     #[test]
-    fn lines() {
+    fn prints_the_header_and_the_bytes_asked_for() {
         let flow = send("Inject -> MarkIP6Header -> IP6Print(in) -> Collect(0)", [udp(4), vec![0x60; 9]]);
         let header = "in: 2001:db8:1::1 -> 2001:db8:2::2 plen 12, next 17, hlim 64\n";
         assert_eq!(flow.log(), format!("{header}in: (Not an IP packet)\n"));

@@ -540,7 +540,7 @@ mod tests {
 
     /// RFC 5722: nothing of such a packet is used, nor what comes later.
     #[test]
-    fn overlaps() {
+    fn overlapping_fragments_drop_the_whole_packet() {
         let whole = udp(92);
         let mut altered = part(&whole, 1, 0, 16);
         *altered.last_mut().unwrap() ^= 1;

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn headers() {
+    fn the_header_becomes_that_of_ipv6() {
         let flow = send_one(CONFIG, ipv4(17, 0, &datagram(b"abc")));
         let data = flow.only(0).data();
         let ip = ipv6::Header::new_checked(data).unwrap();
@@ -117,7 +117,7 @@ mod tests {
 
     /// The packet inside an error is translated, too; an echo is the other version's.
     #[test]
-    fn icmp() {
+    fn errors_are_translated_with_what_they_quote() {
         let inside = ipv4(17, 0, &datagram(b"abcd"));
         for (head, expected) in [
             ([3, 4, 0, 0, 0, 0, 5, 0], [2, 0, 0, 0, 5, 0x14]),

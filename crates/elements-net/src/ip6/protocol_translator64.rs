@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn headers() {
+    fn the_header_becomes_that_of_ipv4() {
         let options = [&[17, 0, 1, 4, 0, 0, 0, 0][..], &[7; 9]].concat();
         let flow = send_one(CONFIG, packet(60, &options));
         let ip = ipv4::Header::new_checked(flow.only(0).data()).unwrap();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn errors() {
+    fn errors_are_translated_with_what_they_quote() {
         let inside = packet(17, &[1, 2, 3, 4, 0, 8, 0, 0]);
         for (head, expected) in [
             ([2, 0, 0, 0, 0, 0, 5, 0x14], [3, 4, 0, 0, 5, 0]),

@@ -72,7 +72,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn sets() {
+    fn sets_the_dscp_and_nothing_beside_it() {
         let packet = |first: u8, second: u8| [&[first, second][..], &[0; 38]].concat();
         let mut flow = send(
             "Inject -> MarkIP6Header -> s :: SetIP6DSCP(46) -> Collect(0)",

@@ -71,7 +71,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn sets() {
+    fn sets_the_flow_label_and_nothing_beside_it() {
         let packet = |word: u32| [&word.to_be_bytes()[..], &[0; 36]].concat();
         let mut flow = send(
             "Inject -> MarkIP6Header -> s :: SetIP6FlowLabel(0x12345) -> Collect(0)",

@@ -68,7 +68,7 @@ mod tests {
     use crate::testing::send;
 
     #[test]
-    fn sets() {
+    fn sets_the_hop_limit() {
         let packet = |limit: u8| [&[0x60, 0, 0, 0, 0, 0, 59, limit][..], &[0; 32]].concat();
         let mut flow = send(
             "Inject -> MarkIP6Header -> s :: SetIP6Hlim(9) -> Collect(0)",

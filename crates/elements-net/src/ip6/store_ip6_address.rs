@@ -89,7 +89,7 @@ mod tests {
 
     /// The address or the annotation, exactly there; too short packets stay as they are.
     #[test]
-    fn stores() {
+    fn writes_the_address_where_there_is_room() {
         let flow =
             send("Inject -> StoreIP6Address(2001:db8::1, 2) -> Collect(0)", [vec![9; 20], vec![9; 17]]);
         let [long, short] = &flow.data(0)[..] else { panic!("two packets") };

@@ -115,7 +115,7 @@ mod tests {
     use std::net::Ipv6Addr;
 
     #[test]
-    fn headers() {
+    fn writes_both_headers_and_the_checksum() {
         let config =
             "Inject -> e :: UDPIP6Encap(2001:db8::1, 5000, 2001:db8::2, 53) -> CheckIP6Header -> Collect(0)";
         let mut flow = send(config, [b"abc".to_vec(), vec![0; 65_528]]);

@@ -87,7 +87,7 @@ mod tests {
 
     /// The first packet counts, until something else is asked for.
     #[test]
-    fn copies() {
+    fn the_flow_of_the_first_packet_is_copied() {
         let config = "Inject -> MarkIPHeader -> c :: IPClassifier(src udp port 1, -) -> [0] f :: CopyFlowID -> Collect(0);
                       c[1] -> [1] f [1] -> Collect(1)";
         let packet = |last: u8, port: u8| {

@@ -77,7 +77,7 @@ mod tests {
 
     /// The highest number, also behind the largest there is; nothing before there is one.
     #[test]
-    fn copies() {
+    fn the_highest_number_is_copied() {
         let config = "Inject -> MarkIPHeader -> c :: IPClassifier(src tcp port 1, -) -> [0] f :: CopyTCPSeq -> Collect(0);
                       c[1] -> [1] f [1] -> Collect(1)";
         let packet = |port: u8, number: u32| {

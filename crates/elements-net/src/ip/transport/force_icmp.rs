@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn fields() {
+    fn writes_the_type_and_code_asked_for() {
         let seen = |arguments: &str| -> Vec<(u8, u8)> {
             let config = format!("Inject -> MarkIPHeader -> ForceICMP({arguments}) -> Collect(0)");
             let packets = send(&config, vec![carrying(1, 0, &[0xee; 40]); 40]).data(0);

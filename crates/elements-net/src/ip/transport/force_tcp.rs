@@ -121,9 +121,8 @@ mod tests {
         format!("Inject -> MarkIPHeader -> ForceTCP({arguments}) -> Collect(0)")
     }
 
-    /// Ports and flags as the arguments say, and a right checksum.
     #[test]
-    fn fields() {
+    fn writes_the_ports_and_flags_asked_for() {
         let ports = |arguments: &str| -> Vec<u16> {
             let flow = send(&config(arguments), vec![carrying(6, 1, &tcp(b"abc")); 9]);
             flow.data(0).iter().map(|data| u16::from_be_bytes([data[26], data[27]])).collect()

@@ -73,9 +73,8 @@ mod tests {
     use elements_testing::transport_samples::carrying;
     use proptest::prelude::*;
 
-    /// Length and port are set, and what comes of it is right.
     #[test]
-    fn fields() {
+    fn writes_the_port_and_a_right_length() {
         let ports = |arguments: &str| -> Vec<u16> {
             let config =
                 format!("Inject -> MarkIPHeader -> ForceUDP({arguments}) -> CheckUDPHeader -> Collect(0)");

@@ -170,7 +170,7 @@ mod tests {
 
     /// Packets wait a quarter of a second; their checksums are right afterwards.
     #[test]
-    fn records() {
+    fn records_say_how_long_packets_waited() {
         let said = run("TimedSource(1, DATA \\<ffffffff ffffffff ffffffff ffffffff ffffffff ffffff>, LIMIT 2) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2)
             -> s :: StoreUDPTimeSeqRecord(0) -> Queue -> DelayUnqueue(0.25) -> StoreUDPTimeSeqRecord(0, DELTA true)
             -> CheckIPHeader -> CheckUDPHeader -> Strip(28) -> Print(MAXLENGTH 40) -> Discard; Script(wait 3, print s.count, stop)");

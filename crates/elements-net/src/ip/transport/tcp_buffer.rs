@@ -182,7 +182,7 @@ mod tests {
 
     /// In order, also behind the largest number; a gap stops all, or is passed over.
     #[test]
-    fn order() {
+    fn segments_leave_in_order() {
         let last = u32::MAX;
         let packets = [
             packet(last, 2, b""),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn refused() {
+    fn repeated_and_foreign_packets_are_refused() {
         let packets = [
             packet(1, 16, b"a"),
             packet(4, 16, b"a"),

@@ -208,7 +208,7 @@ mod tests {
 
     /// The MTU in the annotation counts where it is smaller.
     #[test]
-    fn annotation() {
+    fn the_smaller_mtu_counts() {
         let sent = [0, 50, 500].map(|mtu| Sent {
             data: carrying(6, 0, &tcp(&[7; 60])),
             annotations: vec![(Anno { offset: 20, size: 2 }, mtu)],

@@ -130,7 +130,7 @@ mod tests {
     use crate::testing::{build, run};
 
     #[test]
-    fn sends() {
+    fn sends_the_segment_that_is_written() {
         let said =
             run("s :: TCPIPSend -> CheckIPHeader -> CheckTCPHeader -> IPPrint(TTL true, TIMESTAMP false)
              -> Print(MAXLENGTH 40) -> Discard;
